@@ -1,0 +1,79 @@
+"""Batch: where the judged documents of a block of queries landed.
+
+A measure needs nothing else. One row a query, one column a judged, retrieved document, in rank order.
+Unjudged documents enter only through `above`, `tied` and `retrieved`.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from array_api_compat import array_namespace, device
+
+Array: TypeAlias = Any
+"""An array of any library that follows the array API standard."""
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Arrays of one library, on one device. Columns are sorted by `above`; padding comes last."""
+
+    grade: Array
+    """[Q, H] the label, a real number; 0 in padding"""
+    judged: Array
+    """[Q, H] true where the column holds a judged document"""
+    above: Array
+    """[Q, H] how many retrieved documents have a strictly better score"""
+    tied: Array
+    """[Q, H] how many share its score, itself included; 1 = no tie"""
+    first: Array
+    """[Q, H] the first column of its tie group"""
+    last: Array
+    """[Q, H] one past the last column of its tie group"""
+    pool: Array
+    """[Q, B] the labels of all judged documents, best first; 0 in padding"""
+    pooled: Array
+    """[Q, B] true where `pool` holds a label"""
+    retrieved: Array
+    """[Q] the length of the ranking"""
+    ties: str = "expected"
+    """how measures take tie groups: the mean over their orders (expected), the best or the worst order"""
+
+    @cached_property
+    def xp(self) -> Any:
+        """The array namespace of the fields."""
+        return array_namespace(self.grade)
+
+    @cached_property
+    def device(self) -> Any:
+        """The device the fields live on."""
+        return device(self.grade)
+
+    @cached_property
+    def untied(self) -> bool:
+        """True when no judged document shares its score."""
+        return not bool(self.xp.any(self.tied > 1))
+
+    @cached_property
+    def depth(self) -> int:
+        """The deepest place that a judged document can take."""
+        places = self.above + self.tied
+        return int(self.xp.max(places)) if 0 not in places.shape else 0
+
+    def relabelled(self, grade: Array, pool: Array, pooled: Array) -> "Batch":
+        """Return the batch with other labels; what is known of its ties stays known."""
+        other = replace(self, grade=grade, pool=pool, pooled=pooled)
+        other.__dict__.update(
+            {name: self.__dict__[name] for name in ("xp", "device", "untied", "depth") if name in self.__dict__}
+        )
+        return other
+
+    def number(self, x: Array) -> Array:
+        """Return an integer or boolean array as the batch's real numbers."""
+        return self.xp.astype(x, self.grade.dtype)
+
+    def levels(self) -> Array:
+        """Return the distinct positive labels of all pools, ascending."""
+        xp = self.xp
+        values = xp.unique_values(xp.where(self.pooled & (self.pool > 0), self.pool, 0.0))
+        return values[1:] if values.shape[0] and float(values[0]) == 0 else values

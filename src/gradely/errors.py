@@ -1,0 +1,46 @@
+"""The errors gradely raises: each says what is wrong, where, and what to do.
+
+GradelyError
+  InputError(ValueError)     cannot be read: file, line, what was found, what was expected
+  DataError(ValueError)      read, but meaningless: a duplicate, NaN, no query in common
+  MeasureError(ValueError)   no such measure or parameter
+  MissingExtra(ImportError)  needs an optional package
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class GradelyError(Exception):
+    """Base of every error that gradely raises on purpose."""
+
+
+class InputError(GradelyError, ValueError):
+    """Something that cannot be read as what it should be."""
+
+
+class DataError(GradelyError, ValueError):
+    """Something that was read but makes no sense."""
+
+
+class MeasureError(GradelyError, ValueError):
+    """A measure or a parameter that does not exist or does not fit."""
+
+
+class MissingExtra(GradelyError, ImportError):
+    """An optional package that is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        """Name the package that is missing and the extra that brings it."""
+        super().__init__(f"this needs {package}: pip install 'gradely[{extra}]'")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return ' Did you mean X?' for the known word nearest to this one, or ''.
+
+    >>> did_you_mean("nDGC", ["nDCG", "AP"])
+    ' Did you mean nDCG?'
+    """
+    by_lower = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
+    return f" Did you mean {by_lower[near[0]]}?" if near else ""
