@@ -1,0 +1,42 @@
+"""Relevance functions: from the labels of a query to what they are worth, before any gain.
+
+They are parts, not measures: NDCNG is nDCG with `max`, nDCGφ is nDCG with `phi`, and every graded measure takes any.
+"""
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from gradely.errors import MeasureError, did_you_mean
+from gradely.gains import Table
+from gradely.relevance.base import Levels, Relevance
+from gradely.relevance.phi import Phi
+from gradely.relevance.scale import AtLeast, Identity, Max, Tabled
+
+__all__ = [
+    "NAMED",
+    "AtLeast",
+    "Identity",
+    "Levels",
+    "Max",
+    "Phi",
+    "Relevance",
+    "RelevanceLike",
+    "Tabled",
+    "relevance_of",
+]
+
+RelevanceLike: TypeAlias = Relevance | str | Mapping[float, float]
+NAMED: dict[str, type[Relevance]] = {"identity": Identity, "binary": AtLeast, "max": Max, "phi": Phi}
+
+
+def relevance_of(value: RelevanceLike) -> Relevance:
+    """Return the relevance function for a name, for a {label: value} table, or the function itself."""
+    if isinstance(value, Relevance):
+        return value
+    if isinstance(value, Mapping):
+        return Tabled(Table.of(dict(value)))
+    if isinstance(value, str) and value.lower() in NAMED:
+        return NAMED[value.lower()]()
+    hint = did_you_mean(value, NAMED) if isinstance(value, str) else ""
+    known = "'identity', 'binary', binary(2), 'max', max(4), 'phi' or a table like {1: 0.5, 2: 1}"
+    raise MeasureError(f"no relevance function {value!r}: use {known}.{hint}")

@@ -1,0 +1,29 @@
+"""What a relevance function is."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TypeAlias
+
+from gradely.batch import Array, Batch
+
+Levels: TypeAlias = Callable[[], Array]
+"""Gives the distinct positive labels of a collection, ascending; asked only by those who need them."""
+
+
+class Relevance(ABC):
+    """A function from labels to relevance; it may look at the query's whole pool."""
+
+    @abstractmethod
+    def __call__(self, batch: Batch) -> Batch:
+        """Return the batch with relevance in place of labels."""
+
+    @abstractmethod
+    def levels(self, levels: Levels) -> tuple[float, ...] | None:
+        """Return the collection's positive levels of relevance, ascending; None where each query has its own."""
+
+    @abstractmethod
+    def top(self, levels: Levels) -> float:
+        """Return the highest relevance there can be in the collection."""
+
+    def check(self, levels: Levels) -> None:  # noqa: B027 - most functions take any labels
+        """Raise MeasureError where the function does not fit the collection's labels."""

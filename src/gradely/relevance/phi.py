@@ -1,0 +1,149 @@
+"""φ: relevance from how far a score stands out of its query's pool."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isfinite
+from typing import Any, TypeAlias
+
+from gradely.batch import Array, Batch
+from gradely.errors import MeasureError
+from gradely.gains import plain
+from gradely.relevance.base import Levels, Relevance
+from gradely.relevance.pchip import interpolate
+
+Points: TypeAlias = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Phi(Relevance):
+    """A monotone curve (PCHIP) through control points, from 0 at the median or less to 1 at the maximum.
+
+    The control points are those of the paper (`'paper'`: minimum, median, upper fence where the maximum lies beyond
+    it, maximum), those of the authors' code (`'code'`: the same idea, over the positive scores only), or one's own
+    list of (score, relevance).
+
+    Moniz, Torgo, Vinagre: Data-Driven Relevance Judgments for Ranking Evaluation (2016).
+    """
+
+    control: Any = "paper"
+
+    def __post_init__(self) -> None:
+        """Bring one's own points into one form and refuse what is no curve."""
+        if not isinstance(self.control, str):
+            object.__setattr__(self, "control", _own_points(self.control))
+        elif self.control not in CURVES:
+            raise MeasureError(
+                f"no control points {self.control!r}: use 'paper', 'code' or a list like [(0, 0), (10, 1)]"
+            )
+
+    def __call__(self, batch: Batch) -> Batch:
+        """Return the batch with φ in place of scores; φ never falls, so the pool stays best first."""
+        at = batch.xp.concat([batch.grade, batch.pool], axis=1)
+        value = CURVES[self.control](batch, at) if isinstance(self.control, str) else _own(batch, at, self.control)
+        width = batch.grade.shape[1]
+        return batch.relabelled(value[:, :width], value[:, width:], batch.pooled)
+
+    def levels(self, levels: Levels) -> None:
+        """Return None: every query has its own curve."""
+
+    def top(self, levels: Levels) -> float:  # noqa: ARG002 - the curve ends there whatever the labels
+        """Return 1, or the relevance of one's own last point."""
+        return 1.0 if isinstance(self.control, str) else float(self.control[-1][1])
+
+    def __str__(self) -> str:
+        """Print as in a measure's name."""
+        if self.control == "paper":
+            return "'phi'"
+        return f"phi({self.control!r})" if isinstance(self.control, str) else f"phi({list(self.control)!r})"
+
+
+def _own_points(points: Any) -> Points:
+    """Return control points as pairs of numbers that rise in score and do not fall in relevance."""
+    try:
+        pairs = tuple((plain(x), plain(y)) for x, y in points)
+    except (TypeError, ValueError, OverflowError):
+        raise MeasureError(
+            f"control points are (score, relevance) pairs, like [(0, 0), (10, 1)]; found {points!r}"
+        ) from None
+    if len(pairs) < 2 or not all(isfinite(x) and isfinite(y) and y >= 0 for x, y in pairs):
+        raise MeasureError(
+            f"φ needs at least two control points, finite, of relevance 0 or more; found {list(pairs)!r}"
+        )
+    if any(a[0] >= b[0] or a[1] > b[1] for a, b in pairwise(pairs)):
+        raise MeasureError(f"control points must rise in score and not fall in relevance; found {list(pairs)!r}")
+    return pairs
+
+
+def _own(batch: Batch, at: Array, points: Points) -> Array:
+    def row(values: Iterable[float]) -> Array:
+        return batch.xp.asarray([[float(v) for v in values]], dtype=at.dtype, device=batch.device)
+
+    return interpolate(batch.xp, row(x for x, _ in points), row(y for _, y in points), at)
+
+
+def _paper(batch: Batch, at: Array) -> Array:
+    """Minimum, median, maximum, and w = Q3 + 1.5·IQR where the maximum lies beyond it."""
+    n = batch.xp.sum(batch.number(batch.pooled), axis=1, keepdims=True)
+    low, q1, median, q3, high = (_quantile(batch, n, share) for share in (0.0, 0.25, 0.5, 0.75, 1.0))
+    return _curve(batch, at, (low, median, q3 + 1.5 * (q3 - q1), high), high - low)
+
+
+def _code(batch: Batch, at: Array) -> Array:
+    """0, and of the positive scores the median, the maximum, and w where the maximum lies beyond it.
+
+    w is the largest score that is not above the upper hinge + 1.5 × the hinge spread, as R's boxplot.stats has it.
+    """
+    xp = batch.xp
+    positive = batch.pooled & (batch.pool > 0)
+    n = xp.sum(batch.number(positive), axis=1, keepdims=True)
+    depth = xp.floor((n + 3) / 2) / 2
+    lower, upper = _number(batch, n, depth), _number(batch, n, n + 1 - depth)
+    inside = positive & (batch.pool <= upper + 1.5 * (upper - lower))
+    whisker = xp.max(xp.where(inside, batch.pool, 0.0), axis=1, keepdims=True)
+    low, median, high = (_quantile(batch, n, share) for share in (0.0, 0.5, 1.0))
+    return _curve(batch, at, (xp.zeros_like(low), median, whisker, high), high - low)
+
+
+CURVES = {"paper": _paper, "code": _code}
+
+
+def _curve(batch: Batch, at: Array, points: tuple[Array, Array, Array, Array], spread: Array) -> Array:
+    """Return φ through (start, 0), (median, 0), (w, 1 - (high - w)/spread) where median < w < high, (high, 1).
+
+    Where start and median coincide they are one point. Where the median is the maximum, φ is 1 there and 0 below; where
+    no score stands out, it is 0.
+    """
+    xp, (start, median, w, high) = batch.xp, points
+    zero, one = xp.zeros_like(high), xp.ones_like(high)
+    level = 1 - (high - w) / xp.where(spread > 0, spread, 1.0)
+    value = xp.where(at >= high, one, zero)
+    apart, beyond = start < median, (median < w) & (w < high)
+    for chosen, x, y in (
+        (~apart & ~beyond, [median, high], [zero, one]),
+        (~apart & beyond, [median, w, high], [zero, level, one]),
+        (apart & ~beyond, [start, median, high], [zero, zero, one]),
+        (apart & beyond, [start, median, w, high], [zero, zero, level, one]),
+    ):
+        value = xp.where(
+            chosen & (median < high), interpolate(xp, xp.concat(x, axis=1), xp.concat(y, axis=1), at), value
+        )
+    lowest = xp.min(xp.where(batch.pooled, batch.pool, high), axis=1, keepdims=True)
+    return xp.where((lowest < high) & (start < high), value, 0.0)
+
+
+def _quantile(batch: Batch, n: Array, share: float) -> Array:
+    """Return [Q, 1]: the quantile of the n highest scores of each pool, linearly interpolated."""
+    return _number(batch, n, 1 + (n - 1) * share)
+
+
+def _number(batch: Batch, n: Array, number: Array) -> Array:
+    """Return [Q, 1]: of the n highest scores, ascending, that with this number; between two, on the line."""
+    xp = batch.xp
+    below = xp.floor(number)
+
+    def score(number: Array) -> Array:
+        column = xp.clip(n - number, min=0.0, max=float(batch.pool.shape[1] - 1))
+        return xp.take_along_axis(batch.pool, xp.astype(column, batch.first.dtype), axis=1)
+
+    return score(below) + (number - below) * (score(below + 1) - score(below))
