@@ -1,0 +1,166 @@
+"""What a measure is: what each document adds, over a norm."""
+
+from abc import ABC, abstractmethod
+from dataclasses import MISSING, Field, dataclass, field, fields
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+from gradely.batch import Array, Batch
+from gradely.errors import MeasureError
+from gradely.gains import is_number, plain
+from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, relevance_of
+from gradely.ties import resolved, total
+
+
+def parameter(default: Any, doc: str) -> Any:
+    """Declare a parameter of a measure: its default and what it means."""
+    return field(default=default, metadata={"doc": doc})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure(ABC):
+    """A measure of ranking quality: from a Batch to one number a query.
+
+    Its fields are its parameters. It is the sum of what each judged document adds (`terms`) over a `norm`.
+    """
+
+    name: ClassVar[str]
+    k: int | None = parameter(None, "cut-off: only the top k of the ranking count")
+
+    def __post_init__(self) -> None:
+        """Refuse a cut-off that is not a positive whole number."""
+        if self.k is None:
+            return
+        if not isinstance(self.k, Integral) or not is_number(self.k) or self.k < 1:
+            raise MeasureError(f"the cut-off k is a whole number of at least 1, as in {self.name}@10; found {self.k!r}")
+        self._set("k", int(self.k))
+
+    def __call__(self, batch: Batch) -> Array:
+        """Return the value of each query of the batch."""
+        return self.fit(batch.levels).values(batch)
+
+    def values(self, batch: Batch) -> Array:
+        """Return the value of each query, once the parameters are settled."""
+        batch = self.view(batch)
+        batch = resolved(batch, self.worth(batch))
+        norm = self.norm(batch)
+        some = norm > 0
+        return batch.xp.where(some, total(batch, self.terms(batch)) / batch.xp.where(some, norm, 1.0), 0.0)
+
+    def fit(self, levels: Levels) -> Self:  # noqa: ARG002 - for those that need the collection
+        """Return the measure with what it takes from the collection settled; refuse labels it cannot take."""
+        return self
+
+    def view(self, batch: Batch) -> Batch:
+        """Return the batch as the measure sees it; the methods below take this."""
+        return batch
+
+    @abstractmethod
+    def terms(self, batch: Batch) -> Array:
+        """Return [Q, H]: what each judged document adds, before the norm."""
+
+    @abstractmethod
+    def norm(self, batch: Batch) -> Array:
+        """Return [Q]: what the sum is divided by; where it is 0, the value is 0."""
+
+    @abstractmethod
+    def worth(self, batch: Batch) -> Array:
+        """Return [Q, H]: what orders tied documents for the policies best and worst; unjudged ones are worth 0."""
+
+    @abstractmethod
+    def degenerate(self, batch: Batch) -> Array:
+        """Return [Q]: true where no document of the pool can earn anything, so that every ranking scores 0."""
+
+    def __str__(self) -> str:
+        """Return the name that reads back as this measure."""
+        given = ((f, getattr(self, f.name)) for f in parameters(type(self)) if f.name != "k")
+        stated = [f"{f.name}={show(value)}" for f, value in given if value != f.default]
+        return self.name + (f"({', '.join(stated)})" if stated else "") + (f"@{self.k}" if self.k else "")
+
+    def _set(self, name: str, value: Any) -> None:
+        """Store a parameter in its one form, while the measure is being made."""
+        object.__setattr__(self, name, value)
+
+
+def parameters(measure: type[Measure]) -> list[Field[Any]]:
+    """Return the parameters of a measure, the cut-off last."""
+    return sorted((f for f in fields(measure) if f.default is not MISSING), key=lambda f: f.name == "k")
+
+
+def show(value: Any) -> str:
+    """Return a parameter's value as a name shows it."""
+    return repr(value) if isinstance(value, str | int | float) else str(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binary(Measure):
+    """A measure that knows relevant documents and others."""
+
+    rel: float = parameter(1, "labels of at least this count as relevant")
+
+    def __post_init__(self) -> None:
+        """Refuse a threshold that is not a number."""
+        super().__post_init__()
+        if not is_number(self.rel):
+            raise MeasureError(f"rel is the lowest label that counts as relevant, a number; found {self.rel!r}")
+        self._set("rel", plain(self.rel))
+
+    def relevant(self, batch: Batch) -> Array:
+        """Return [Q, H]: true for relevant documents."""
+        return batch.judged & (batch.grade >= self.rel)
+
+    def recall_base(self, batch: Batch) -> Array:
+        """Return [Q]: RB, how many documents of the pool are relevant."""
+        return batch.xp.sum(batch.number(batch.pooled & (batch.pool >= self.rel)), axis=1)
+
+    def worth(self, batch: Batch) -> Array:
+        """Relevant documents before others."""
+        return batch.number(self.relevant(batch))
+
+    def degenerate(self, batch: Batch) -> Array:
+        """No relevant document."""
+        return self.recall_base(batch) == 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graded(Measure):
+    """A measure that knows degrees of relevance."""
+
+    relevance: RelevanceLike | None = parameter(
+        Identity(), "from labels to relevance: 'identity', 'max', max(4), 'phi' or a table"
+    )
+
+    def __post_init__(self) -> None:
+        """Bring the relevance function into one form."""
+        super().__post_init__()
+        if self.relevance is not None:
+            self._set("relevance", relevance_of(self.relevance))
+
+    @property
+    def function(self) -> Relevance:
+        """The relevance function."""
+        return relevance_of(self.relevance or Identity())
+
+    def fit(self, levels: Levels) -> Self:
+        """Refuse labels that the relevance function cannot take."""
+        self.function.check(levels)
+        return self
+
+    def view(self, batch: Batch) -> Batch:
+        """Relevance in place of labels, never below 0."""
+        batch = self.function(batch)
+        return batch.relabelled(
+            _positive(batch, batch.grade, batch.judged), _positive(batch, batch.pool, batch.pooled), batch.pooled
+        )
+
+    def worth(self, batch: Batch) -> Array:
+        """More relevant documents before less relevant ones."""
+        return batch.grade
+
+    def degenerate(self, batch: Batch) -> Array:
+        """No document of positive relevance."""
+        return ~batch.xp.any(batch.pool > 0, axis=1)
+
+
+def _positive(batch: Batch, values: Array, real: Array) -> Array:
+    return batch.xp.where(real & (values > 0), values, 0.0)

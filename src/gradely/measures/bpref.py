@@ -1,0 +1,45 @@
+"""bpref: preference of relevant over non-relevant documents, both judged."""
+
+from dataclasses import dataclass
+
+from gradely.batch import Array, Batch
+from gradely.families import preference
+from gradely.measures.base import Binary
+
+
+@dataclass(frozen=True, kw_only=True)
+class bpref(Binary):  # noqa: N801 - the field's name
+    """How rarely judged non-relevant documents stand above relevant ones; unjudged documents do not matter.
+
+    bpref = (1/RB) Σ over retrieved relevant documents of 1 - min(a, RB) / min(RB, NR), a the judged non-relevant ones
+    above it, NR those of the pool. A negative label counts as unjudged, as in trec_eval.
+
+    Ties: with n' judged non-relevant documents in its tie group, a is uniform on a … a+n'. No relevant document: 0.
+    Reference: Buckley and Voorhees, Retrieval evaluation with incomplete information (2004), as in trec_eval.
+
+    >>> from gradely import from_arrays
+    >>> bpref()(from_arrays([4, 3, 2, 1], [1, 0, 1, 0])).tolist() == [(1 + (1 - 1 / 2)) / 2]
+    True
+    """
+
+    name = "bpref"
+
+    def opposed(self, real: Array, labels: Array) -> Array:
+        """True for judged non-relevant documents."""
+        return real & (labels >= 0) & (labels < self.rel)
+
+    def terms(self, batch: Batch) -> Array:
+        """1 less the share of preferences that are wrong."""
+        xp = batch.xp
+        base = self.recall_base(batch)[:, None]
+        against = xp.sum(batch.number(self.opposed(batch.pooled, batch.pool)), axis=1, keepdims=True)
+        norm = xp.clip(xp.minimum(base, against), min=1.0)
+        return preference(batch, self.relevant(batch), self.opposed(batch.judged, batch.grade), base, norm, self.k)
+
+    def norm(self, batch: Batch) -> Array:
+        """The relevant documents."""
+        return self.recall_base(batch)
+
+    def worth(self, batch: Batch) -> Array:
+        """Relevant documents, then unjudged, then judged non-relevant ones."""
+        return batch.number(self.relevant(batch)) - batch.number(self.opposed(batch.judged, batch.grade))

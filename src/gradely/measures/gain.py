@@ -1,0 +1,140 @@
+"""Measures of cumulated gain: DCG, nDCG, NDCNG, nDCGφ."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from gradely.batch import Array, Batch
+from gradely.families import additive
+from gradely.gains import DISCOUNTS, GAINS, Table, choice
+from gradely.measures.base import Graded, parameter
+from gradely.relevance import Levels, Max, Phi, RelevanceLike
+from gradely.ties import total
+
+
+@dataclass(frozen=True, kw_only=True)
+class DCG(Graded):
+    """Discounted cumulated gain.
+
+    DCG@k = Σ_{i<=k} G(relevance at rank i) / D(i). G: linear g, exp 2^g - 1, or a table {label: gain}.
+    D: log2(i+1), zipf i, or letor max(1, log2 i).
+
+    Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
+    Reference: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques (2002); ties: McSherry and
+    Najork (2008).
+
+    >>> from gradely import from_arrays
+    >>> DCG(discount="zipf")(from_arrays([0.9, 0.5, 0.5], [3, 2, 0])).tolist() == [3 + 2 * (1 / 2 + 1 / 3) / 2]
+    True
+    """
+
+    name = "DCG"
+    gain: str | Mapping[float, float] | Table = parameter(
+        "linear", "from relevance to gain: 'linear', 'exp' or a table {label: gain}"
+    )
+    discount: str = parameter("log2", "what a gain at rank i is divided by: 'log2', 'zipf' or 'letor'")
+
+    def __post_init__(self) -> None:
+        """Bring the gain into one form; refuse names that do not exist."""
+        super().__post_init__()
+        if isinstance(self.gain, Mapping):
+            self._set("gain", Table.of(dict(self.gain)))
+        elif not isinstance(self.gain, Table):
+            choice("gain", self.gain, GAINS)
+        choice("discount", self.discount, DISCOUNTS)
+
+    def fit(self, levels: Levels) -> Self:
+        """Refuse labels that a table of gains does not list."""
+        if isinstance(self.gain, Table):
+            self.gain.check(levels())
+        return super().fit(levels)
+
+    def gains(self, batch: Batch, relevance: Array) -> Array:
+        """Return the gain of each relevance."""
+        function: Any = self.gain if isinstance(self.gain, Table) else GAINS[str(self.gain)]
+        return function(batch, relevance)
+
+    def worth(self, batch: Batch) -> Array:
+        """The higher gain first."""
+        return batch.xp.where(batch.judged, self.gains(batch, batch.grade), 0.0)
+
+    def terms(self, batch: Batch) -> Array:
+        """Gain over discount."""
+        return additive(batch, self.worth(batch), DISCOUNTS[self.discount], self.k)
+
+    def norm(self, batch: Batch) -> Array:
+        """Nothing to divide by."""
+        return batch.xp.ones_like(batch.grade[:, 0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class nDCG(DCG):  # noqa: N801 - the field's name
+    """Discounted cumulated gain over that of the ideal ranking.
+
+    nDCG@k = DCG@k / (DCG@k of the pool sorted by gain). G and D as in DCG; linear gain by default, as in trec_eval.
+
+    Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
+    Reference: Järvelin and Kekäläinen (2002); ties: McSherry and Najork (2008).
+
+    >>> from gradely import from_arrays
+    >>> nDCG(discount="zipf")(from_arrays([0.9, 0.5, 0.1], [0, 2, 3])).tolist() == [(2 / 2 + 3 / 3) / (3 + 2 / 2)]
+    True
+    """
+
+    name = "nDCG"
+
+    def norm(self, batch: Batch) -> Array:
+        """The DCG of the ideal ranking."""
+        xp = batch.xp
+        gains = xp.where(batch.pooled, self.gains(batch, batch.pool), 0.0)
+        gains = xp.sort(gains, axis=1, descending=True) if isinstance(self.gain, Table) else gains
+        gains = gains if self.k is None else gains[:, : self.k]
+        rank = xp.arange(1, gains.shape[1] + 1, dtype=gains.dtype, device=batch.device)
+        return total(batch, gains / DISCOUNTS[self.discount](batch, rank)[None, :])
+
+
+@dataclass(frozen=True, kw_only=True)
+class NDCNG(nDCG):
+    """nDCG with labels first divided by the query's highest: does not depend on the number of levels.
+
+    NDCNG@k = nDCG@k with gain 2^(g/m) - 1, m the highest label of the query's pool, or of a scale: relevance=max(4).
+
+    Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
+    Reference: Scheel, Lommatzsch, Albayrak, Performance Measures for Multi-Graded Relevance (2011), eq. 5.
+
+    >>> from gradely import from_arrays
+    >>> batch = from_arrays([0.9, 0.5, 0.1], [1, 0, 2])
+    >>> NDCNG(discount="zipf")(batch).tolist() == [(2**0.5 - 1 + 1 / 3) / (1 + (2**0.5 - 1) / 2)]
+    True
+    """
+
+    name = "NDCNG"
+    gain: str | Mapping[float, float] | Table = parameter(
+        "exp", "from relevance to gain: 'linear', 'exp' or a table {label: gain}"
+    )
+    relevance: RelevanceLike | None = parameter(
+        Max(), "from labels to relevance: 'max' or, with the scale's top, max(4)"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class nDCGphi(nDCG):  # noqa: N801 - the paper's name
+    """nDCG with relevance φ, from how far an item's true score stands out of its query's pool.
+
+    nDCGφ@k = nDCG@k with gain 2^φ(y) - 1. φ is the monotone curve through (minimum, 0), (median, 0), (maximum, 1) and,
+    where the maximum lies beyond w = Q3 + 1.5·IQR, through (w, 1 - (maximum - w)/(maximum - minimum)).
+    relevance=phi('code') takes the control points of the authors' code, relevance=phi([(0, 0), (10, 1)]) your own.
+
+    Ties: each document of a tie group gets the mean of 1/D over the group's places. All scores equal: 0.
+    Reference: Moniz, Torgo, Vinagre, Data-Driven Relevance Judgments for Ranking Evaluation (2016).
+
+    >>> from gradely import from_arrays
+    >>> nDCGphi(discount="zipf")(from_arrays([0.9, 0.5, 0.1], [1, 3, 2])).tolist() == [1 / 2]
+    True
+    """
+
+    name = "nDCGphi"
+    gain: str | Mapping[float, float] | Table = parameter(
+        "exp", "from relevance to gain: 'linear', 'exp' or a table {label: gain}"
+    )
+    relevance: RelevanceLike | None = parameter(Phi(), "the curve: 'phi', phi('code') or phi([(score, relevance), …])")

@@ -1,0 +1,119 @@
+"""Measures of the set of documents in the top k: P, R, F1, Judged."""
+
+from dataclasses import dataclass
+
+from gradely.batch import Array, Batch
+from gradely.families import additive, not_at_all
+from gradely.measures.base import Binary, Measure
+
+
+def _length(batch: Batch, k: int | None) -> Array:
+    """Return [Q]: k, or the length of the ranking."""
+    length = batch.number(batch.retrieved)
+    return length if k is None else batch.xp.full_like(length, float(k))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Set(Binary):
+    """What counts is how many relevant documents are in the top k."""
+
+    def terms(self, batch: Batch) -> Array:
+        """1 for each relevant document; tied across k, the chance to be inside."""
+        return additive(batch, self.worth(batch), not_at_all, self.k)
+
+
+@dataclass(frozen=True, kw_only=True)
+class P(_Set):
+    """Precision: the share of the top k that is relevant.
+
+    P@k = (relevant in the top k) / k, also where fewer than k are retrieved; without k, over all retrieved.
+
+    Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
+    Reference: McSherry and Najork, Computing Information Retrieval Performance Measures Efficiently in the Presence of
+    Tied Scores (2008).
+
+    >>> from gradely import from_arrays
+    >>> P(k=2)(from_arrays([0.9, 0.5, 0.5], [1, 1, 0])).tolist() == [(1 + 1 / 2) / 2]
+    True
+    """
+
+    name = "P"
+
+    def norm(self, batch: Batch) -> Array:
+        """The cut-off."""
+        return _length(batch, self.k)
+
+
+@dataclass(frozen=True, kw_only=True)
+class R(_Set):
+    """Recall: the share of the relevant documents that is in the top k.
+
+    R@k = (relevant in the top k) / RB, RB the relevant documents of the pool; without k, of all retrieved.
+
+    Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
+    Reference: McSherry and Najork (2008).
+
+    >>> from gradely import from_arrays
+    >>> R(k=2)(from_arrays([0.9, 0.5, 0.5], [1, 1, 0])).tolist() == [(1 + 1 / 2) / 2]
+    True
+    """
+
+    name = "R"
+
+    def norm(self, batch: Batch) -> Array:
+        """The relevant documents."""
+        return self.recall_base(batch)
+
+
+@dataclass(frozen=True, kw_only=True)
+class F1(_Set):
+    """The harmonic mean of precision and recall at k.
+
+    F1@k = 2 · (relevant in the top k) / (k + RB); without k, the length of the ranking stands for it.
+
+    Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
+    Reference: McSherry and Najork (2008).
+
+    >>> from gradely import from_arrays
+    >>> F1(k=2)(from_arrays([0.9, 0.5, 0.5], [1, 1, 0])).tolist() == [2 * (1 + 1 / 2) / (2 + 2)]
+    True
+    """
+
+    name = "F1"
+
+    def norm(self, batch: Batch) -> Array:
+        """Half of k plus the relevant documents."""
+        return (_length(batch, self.k) + self.recall_base(batch)) / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged(Measure):
+    """The share of the top k that is judged at all, whatever the label.
+
+    Judged@k = (judged in the top k) / min(k, N), N the length of the ranking; without k, over all N.
+
+    Ties: a document tied across k counts with its chance to be inside. No document retrieved: 0.
+    Reference: the measure of the same name in ir_measures.
+
+    >>> import gradely
+    >>> gradely.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "x", "b", "y"]}, ["Judged@2"]).mean()
+    {'Judged@2': 0.5}
+    """
+
+    name = "Judged"
+
+    def terms(self, batch: Batch) -> Array:
+        """1 for each judged document."""
+        return additive(batch, self.worth(batch), not_at_all, self.k)
+
+    def norm(self, batch: Batch) -> Array:
+        """The cut-off, or the length of a shorter ranking."""
+        return batch.xp.minimum(_length(batch, self.k), batch.number(batch.retrieved))
+
+    def worth(self, batch: Batch) -> Array:
+        """Judged documents before unjudged ones."""
+        return batch.number(batch.judged)
+
+    def degenerate(self, batch: Batch) -> Array:
+        """Nothing judged."""
+        return ~batch.xp.any(batch.pooled, axis=1)
