@@ -1,0 +1,56 @@
+"""Hits: the judged documents that a run retrieved, and where they landed."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gradely.data.qrels import Ints
+
+
+@dataclass(frozen=True)
+class Hits:
+    """One entry a judged, retrieved document, and what is known of each query of the judgments."""
+
+    query: Ints
+    """index of the query in the judgments"""
+    row: Ints
+    """row of the document in the judgments"""
+    above: Ints
+    """how many retrieved documents have a strictly better score"""
+    tied: Ints
+    """how many share its score, itself included"""
+    place: Ints | None
+    """how many stand above it once ties are broken; None where ties stay"""
+    retrieved: Ints
+    """[queries] the length of each ranking"""
+    answered: npt.NDArray[np.bool_]
+    """[queries] true where the run has the query at all"""
+    unjudged: tuple[str, ...]
+    """queries of the run that have no judgments"""
+
+    @property
+    def documents(self) -> int:
+        """How many documents the run has for the judged queries."""
+        return int(self.retrieved.sum())
+
+    def judged_only(self) -> "Hits":
+        """Return the hits as if the run held no other documents."""
+        first, count = self._rank_by(self.above)
+        place = None if self.place is None else self._rank_by(self.place)[0]
+        return replace(
+            self, above=first, tied=count, place=place, retrieved=np.bincount(self.query, minlength=len(self.retrieved))
+        )
+
+    def _rank_by(self, key: Ints) -> tuple[Ints, Ints]:
+        """Return how many hits of the same query have a lower key than each one, and how many the same."""
+        order = np.lexsort((key, self.query))
+        query, key = self.query[order], key[order]
+        new_query = np.flatnonzero(np.diff(query, prepend=-1))
+        new = np.flatnonzero((np.diff(query, prepend=-1) != 0) | (np.diff(key, prepend=-1) != 0))
+        size = np.diff(new, append=len(query))
+        group = np.repeat(np.arange(len(new)), size)
+        base = np.repeat(new_query, np.diff(new_query, append=len(query)))
+        first, count = np.empty_like(key), np.empty_like(key)
+        first[order], count[order] = new[group] - base, size[group]
+        return first, count

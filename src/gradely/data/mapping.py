@@ -1,0 +1,80 @@
+"""Dicts of dicts as people hold them: ids of any type become text, rankings without scores get some."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from gradely.errors import DataError
+
+
+def as_labels(given: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
+    """Return {query: {document: label}}; a plain list or set of documents means label 1 for each."""
+    return _by_query(given, name, lambda query, docs: dict.fromkeys(_distinct(docs, name, query), 1.0))
+
+
+def as_scores(given: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
+    """Return {query: {document: score}}; a list is a ranking, best first, of documents or of (document, score)."""
+    return _by_query(given, name, lambda query, ranking: _ranked(ranking, name, query))
+
+
+def _by_query(given: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Mapping[str, float]]:
+    out: dict[str, Mapping[str, float]] = {}
+    for query, docs in given.items():
+        key = text(query, name)
+        if key in out:
+            raise DataError(f"{name}: query {key!r} is there twice, as different types; ids are compared as text")
+        out[key] = _texts(docs, name, key) if isinstance(docs, Mapping) else plain(key, _listed(docs, name, key))
+    if not out:
+        raise DataError(f"{name}: no queries")
+    return out
+
+
+def _texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str, float]:
+    """Return the same mapping where all ids are text already, else one with ids as text."""
+    try:
+        "".join(docs)
+    except TypeError:
+        renamed = {text(doc, name): value for doc, value in docs.items()}
+        if len(renamed) < len(docs):
+            raise DataError(
+                f"{name}: query {query!r} has a document twice, as different types; ids are compared as text"
+            ) from None
+        return renamed
+    return docs
+
+
+def text(identifier: Any, name: str) -> str:
+    """Return an id as text."""
+    if isinstance(identifier, str):
+        return identifier
+    if identifier is None:
+        raise DataError(f"{name}: an id is missing (None)")
+    return identifier.decode() if isinstance(identifier, bytes) else str(identifier)
+
+
+def _listed(docs: Any, name: str, query: str) -> Sequence[Any] | AbstractSet[Any]:
+    if isinstance(docs, str | bytes) or not isinstance(docs, Iterable):
+        raise DataError(
+            f"{name}: query {query!r}: expected {{document: number}} or a list of documents, found {docs!r}"
+        )
+    return docs if isinstance(docs, AbstractSet) else list(docs)
+
+
+def _ranked(ranking: Sequence[Any] | AbstractSet[Any], name: str, query: str) -> dict[str, float]:
+    if isinstance(ranking, AbstractSet):
+        raise DataError(f"{name}: query {query!r}: a set has no order; give a list, or {{document: score}}")
+    if ranking and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in ranking):
+        docs = _distinct([doc for doc, _ in ranking], name, query)
+        return dict(zip(docs, (score for _, score in ranking), strict=True))
+    docs = _distinct(ranking, name, query)
+    return dict(zip(docs, range(len(docs), 0, -1), strict=True))
+
+
+def _distinct(docs: Iterable[Any], name: str, query: str) -> list[str]:
+    seen: dict[str, None] = {}
+    for doc in docs:
+        key = text(doc, name)
+        if key in seen:
+            raise DataError(f"{name}: query {query!r}: document {key!r} is there twice")
+        seen[key] = None
+    return list(seen)

@@ -1,0 +1,65 @@
+"""Qrels: the judged documents, one flat table for all queries."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from gradely.data.numbers import flat
+from gradely.data.source import clip
+from gradely.errors import DataError
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class Qrels:
+    """Labels by query and document. Rows start[i] … start[i+1] - 1 are the judgments of query i."""
+
+    def __init__(
+        self, queries: Sequence[str], start: Ints, docs: Sequence[str], grade: Floats, name: str = "qrels"
+    ) -> None:
+        """Hold the columns; nothing is copied."""
+        self.queries, self.start, self.docs, self.grade, self.name = queries, start, docs, grade, name
+
+    @classmethod
+    def of(cls, labels: Mapping[str, Mapping[str, float]], name: str = "qrels") -> "Qrels":
+        """Make it from {query: {document: label}}, ids as text."""
+        queries, tables = list(labels), list(labels.values())
+        start = np.zeros(len(tables) + 1, np.int64)
+        np.cumsum([len(table) for table in tables], out=start[1:])
+        if not start[-1]:
+            raise DataError(f"{name}: no judgments")
+        grade = flat(tables, lambda i, doc: f"{name}: query {clip(queries[i])}, document {clip(doc)}: the label")
+        return cls(queries, start, list(chain.from_iterable(tables)), grade, name)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Where each query is in `queries`."""
+        return {query: i for i, query in enumerate(self.queries)}
+
+    @cached_property
+    def _levels(self) -> Floats:
+        return np.unique(self.grade[self.grade > 0])
+
+    def levels(self) -> Floats:
+        """Return the distinct positive labels, ascending."""
+        return self._levels
+
+    def labels(self, query: str) -> dict[str, float]:
+        """Return {document: label} of one query; empty where it has none."""
+        at = self.index.get(query)
+        if at is None:
+            return {}
+        rows = slice(int(self.start[at]), int(self.start[at + 1]))
+        return dict(zip(self.docs[rows], self.grade[rows].tolist(), strict=True))
+
+    def __len__(self) -> int:
+        """Return the number of queries."""
+        return len(self.queries)
+
+    def __repr__(self) -> str:
+        """Say what it holds."""
+        return f"Qrels({self.name}: {len(self):,} queries, {len(self.grade):,} judgments)"

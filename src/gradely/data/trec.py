@@ -1,0 +1,88 @@
+"""TREC text, plainly: qrels `query iteration document label` and runs `query Q0 document rank score tag`.
+
+This is the reader that explains errors. Fields are separated by any blanks or tabs.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from math import isfinite
+
+from gradely.data.rows import Rows
+from gradely.data.source import Source, clip
+from gradely.errors import DataError, GradelyError, InputError
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The fields of a line."""
+
+    what: str
+    fields: str
+    value: int
+    extra: bool
+    """True where fields after the last one are left aside."""
+
+    @property
+    def width(self) -> int:
+        """The number of fields."""
+        return len(self.fields.split())
+
+
+QRELS = Layout("label", "query iteration document label", value=3, extra=False)
+RUN = Layout("score", "query Q0 document rank score tag", value=4, extra=True)
+
+
+def read(source: Source, layout: Layout) -> dict[str, dict[str, float]]:
+    """Return {query: {document: value}} in the order of the file."""
+    rows = Rows(source.name)
+    for number, line in source.lines():
+        rows.add(number, *fields(source, layout, number, line))
+    return rows.values
+
+
+def scan(source: Source, layout: Layout) -> tuple[dict[str, dict[str, float]], list[str]]:
+    """Return what can be read and, for each line that cannot, what is wrong with it."""
+    rows, wrong = Rows(source.name), []
+    for number, line in source.lines():
+        try:
+            rows.add(number, *fields(source, layout, number, line))
+        except GradelyError as error:
+            wrong.append(str(error))
+    return rows.values, wrong
+
+
+def ranks_against_scores(source: Source) -> list[str]:
+    """Return the queries of a run whose rank column contradicts the scores."""
+    order: dict[bytes, list[tuple[float, float]]] = {}
+    for _, line in source.lines():
+        found = line.split()
+        with suppress(ValueError, IndexError):
+            order.setdefault(found[0], []).append((float(found[3]), -float(found[4])))
+    return [
+        query.decode()
+        for query, pairs in order.items()
+        if [score for _, score in sorted(pairs)] != sorted(score for _, score in pairs)
+    ]
+
+
+def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[str, str, float]:
+    """Return query, document and value of a line."""
+    found = line.split()
+    if len(found) < layout.width or (len(found) > layout.width and not layout.extra):
+        raise InputError(
+            f"{source.name}:{number}: {len(found)} fields instead of {layout.width} ({layout.fields}): {clip(line)}"
+        )
+    return found[0].decode(), found[2].decode(), to_number(source, layout.what, number, found[layout.value].decode())
+
+
+def to_number(source: Source, what: str, number: int, text: str) -> float:
+    """Return a value; refuse what is not a finite number."""
+    try:
+        value = float(text) if "_" not in text else None
+    except ValueError:
+        value = None
+    if value is None:
+        raise InputError(f"{source.name}:{number}: the {what} {clip(text)} is not a number")
+    if not isfinite(value):
+        raise DataError(f"{source.name}:{number}: the {what} is {text}; it must be a finite number")
+    return value
