@@ -1,0 +1,111 @@
+"""Exact, tie-honest, graded measures of ranking quality.
+
+Names are imported when they are first used, so that `import gradely` and `gradely --version` take no time.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradely.arrays import from_arrays as from_arrays
+    from gradely.batch import Batch as Batch
+    from gradely.data import Qrels as Qrels
+    from gradely.data import Run as Run
+    from gradely.data import read_qrels as read_qrels
+    from gradely.data import read_run as read_run
+    from gradely.errors import DataError as DataError
+    from gradely.errors import GradelyError as GradelyError
+    from gradely.errors import InputError as InputError
+    from gradely.errors import MeasureError as MeasureError
+    from gradely.errors import MissingExtra as MissingExtra
+    from gradely.evaluation import evaluate as evaluate
+    from gradely.explanation import explain as explain
+    from gradely.findings import check as check
+    from gradely.measures import (
+        ALL as ALL,
+    )
+    from gradely.measures import (
+        AP as AP,
+    )
+    from gradely.measures import (
+        DCG as DCG,
+    )
+    from gradely.measures import (
+        ERR as ERR,
+    )
+    from gradely.measures import (
+        F1 as F1,
+    )
+    from gradely.measures import (
+        GAP as GAP,
+    )
+    from gradely.measures import (
+        NDCNG as NDCNG,
+    )
+    from gradely.measures import RBP as RBP
+    from gradely.measures import RR as RR
+    from gradely.measures import Judged as Judged
+    from gradely.measures import Measure as Measure
+    from gradely.measures import (
+        P as P,
+    )
+    from gradely.measures import R as R
+    from gradely.measures import Success as Success
+    from gradely.measures import (
+        bpref as bpref,
+    )
+    from gradely.measures import (
+        eGAP as eGAP,
+    )
+    from gradely.measures import (
+        muAP as muAP,
+    )
+    from gradely.measures import (
+        nDCG as nDCG,
+    )
+    from gradely.measures import (
+        nDCGphi as nDCGphi,
+    )
+    from gradely.measures import (
+        xGAP as xGAP,
+    )
+    from gradely.names import parse as parse
+    from gradely.relevance import AtLeast as AtLeast
+    from gradely.relevance import Max as Max
+    from gradely.relevance import Phi as Phi
+    from gradely.scores import Note as Note
+    from gradely.scores import Scores as Scores
+    from gradely.scores import TieRange as TieRange
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "arrays": "from_arrays",
+    "batch": "Batch",
+    "data": "Qrels Run read_qrels read_run",
+    "errors": "DataError GradelyError InputError MeasureError MissingExtra",
+    "evaluation": "evaluate",
+    "explanation": "explain",
+    "findings": "check",
+    "measures": "ALL AP DCG ERR F1 GAP NDCNG P R RBP RR Judged Measure Success bpref eGAP muAP nDCG nDCGphi xGAP",
+    "names": "parse",
+    "relevance": "AtLeast Max Phi",
+    "scores": "Note Scores TieRange",
+}
+_HOME = {name: module for module, names in _PUBLIC.items() for name in names.split()}
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name where it is first used."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'gradely' has no attribute {name!r}")
+    value = getattr(import_module(f"gradely.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return [*globals(), *_HOME]

@@ -1,0 +1,169 @@
+"""evaluate: from judgments and a run to scores, and what there is to note about them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gradely.data import Hits, Qrels, align, blocks, read_qrels, read_run
+from gradely.data.qrels import Floats, Ints
+from gradely.measures import Measure
+from gradely.names import MeasureLike, parse_all
+from gradely.policies import check_precision, check_queries, check_ties
+from gradely.scores import Note, Scores, TieRange
+
+DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "muAP")
+SAME = 1e-12
+"""values of a query that differ by less are the same"""
+
+
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
+    *,
+    ties: str = "expected",
+    queries: str = "qrels",
+    judged_only: bool = False,
+    precision: str = "double",
+    seed: int = 0,
+) -> Scores:
+    """Evaluate a run against judgments.
+
+    `qrels` and `run` may be a path, a dataframe, a dict of dicts, or what read_qrels and read_run return.
+    `measures` are names like "nDCG@10" or objects like gradely.nDCG(k=10).
+    `ties`: expected (the default), trec, order, best, worst, random (with `seed`).
+    `queries`: those that count: qrels (the default; missing ones count 0), both, run.
+    `judged_only` drops unjudged documents from the run first.
+    `precision`: single rounds scores first, as trec_eval 9 and older do.
+
+    >>> qrels = {"q1": {"d1": 2, "d2": 0, "d3": 1}}
+    >>> run = {"q1": {"d2": 0.7, "d1": 0.7, "d3": 0.1}}
+    >>> evaluate(qrels, run, ["RR", "P@1"]).mean()
+    {'RR': 0.75, 'P@1': 0.5}
+    """
+    check_ties(ties)
+    check_queries(queries)
+    check_precision(precision)
+    named = parse_all(measures)
+    judgments, ranking = read_qrels(qrels), read_run(run)
+    fitted = {name: measure.fit(judgments.levels) for name, measure in named.items()}
+    hits = align(judgments, ranking, ties, seed, single=precision == "single")
+    return Evaluation(judgments, hits, fitted, ties, queries, judged_only, ranking.name).scores()
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Judgments, the hits of one run, the measures by name, and the policies."""
+
+    qrels: Qrels
+    hits: Hits
+    measures: dict[str, Measure]
+    ties: str
+    policy: str
+    judged_only: bool
+    name: str
+
+    def scores(self) -> Scores:
+        """Return the scores of the queries that count."""
+        measures = list(self.measures)
+        return Scores(
+            self.queries, measures, self.table, self.ties, self.policy, self.name, self.tie_ranges, self.notes
+        )
+
+    @cached_property
+    def table(self) -> Floats:
+        """The values, [queries that count, measures]."""
+        table = np.zeros((len(self.queries), len(self.measures)))
+        table[: len(self.counted)] = self.values(self.kept, self.ties)[self.counted]
+        return table
+
+    @cached_property
+    def kept(self) -> Hits:
+        """The hits that count: all, or as if unjudged documents had not been retrieved."""
+        return self.hits.judged_only() if self.judged_only else self.hits
+
+    @cached_property
+    def counted(self) -> Ints:
+        """The judged queries that count, as indices."""
+        return np.arange(len(self.qrels)) if self.policy == "qrels" else np.flatnonzero(self.hits.answered)
+
+    @cached_property
+    def queries(self) -> Sequence[str]:
+        """All queries that count, by name; those without judgments last."""
+        judged = [self.qrels.queries[i] for i in self.counted.tolist()]
+        return judged + list(self.hits.unjudged) if self.policy == "run" else judged
+
+    def values(self, hits: Hits, ties: str, queries: Ints | None = None) -> Floats:
+        """Return [judged queries, measures]; 0 for queries that are not answered or not asked for."""
+        values = np.zeros((len(self.qrels), len(self.measures)))
+        some = np.flatnonzero(self.hits.answered) if queries is None else queries
+        for rows, batch in blocks(self.qrels, hits, ties, some):
+            for j, measure in enumerate(self.measures.values()):
+                values[rows, j] = measure.values(batch)
+        return values
+
+    def tie_ranges(self) -> list[TieRange]:
+        """Return how far each mean moves with the order of ties, for the measures that move."""
+        loose = replace(self.kept, place=None)
+        tied = np.intersect1d(loose.query[loose.tied > 1], self.counted)
+        if not len(tied):
+            return []
+        low, high = (self.values(loose, ties, tied)[tied] for ties in ("worst", "best"))
+        moved = np.count_nonzero(high - low > SAME, axis=0)
+        mean, mine = self.table.sum(axis=0), self.table[np.searchsorted(self.counted, tied)].sum(axis=0)
+        size = len(self.queries)
+        lowest, highest = (((mean - mine + end.sum(axis=0)) / size).tolist() for end in (low, high))
+        return [
+            TieRange(name, float(mean[j]) / size, lowest[j], highest[j], int(moved[j]), size)
+            for j, name in enumerate(self.measures)
+            if moved[j]
+        ]
+
+    def notes(self) -> list[Note]:
+        """Return what happened to queries and documents."""
+        return [*self._missing(), *self._unjudged(), *self._dropped(), *self._degenerate()]
+
+    def _missing(self) -> list[Note]:
+        queries = [self.qrels.queries[i] for i in np.flatnonzero(~self.hits.answered).tolist()]
+        fate = "count 0" if self.policy == "qrels" else "are left out"
+        return about("missing", queries, len(self.qrels), f"judged queries are not in the run and {fate}")
+
+    def _unjudged(self) -> list[Note]:
+        queries = list(self.hits.unjudged)
+        fate = "count 0" if self.policy == "run" else "are left out"
+        total = int(self.hits.answered.sum()) + len(queries)
+        return about("unjudged", queries, total, f"queries of the run have no judgments and {fate}")
+
+    def _dropped(self) -> list[Note]:
+        before, dropped = self.hits.documents, self.hits.documents - self.kept.documents
+        text = f"{dropped:,} of {before:,} documents are unjudged and were dropped"
+        return [Note("dropped", dropped, before, text)] if dropped else []
+
+    def _degenerate(self) -> list[Note]:
+        """Measures for which the same queries are degenerate share a note."""
+        found = np.zeros((len(self.qrels), len(self.measures)), bool)
+        for rows, batch in blocks(self.qrels, self.kept, "expected", self.counted):
+            for j, measure in enumerate(self.measures.values()):
+                found[rows, j] = measure.degenerate(measure.view(batch))
+        together: dict[tuple[int, ...], list[str]] = {}
+        for j, name in enumerate(self.measures):
+            together.setdefault(tuple(np.flatnonzero(found[:, j]).tolist()), []).append(name)
+        return [
+            note
+            for rows, names in together.items()
+            for note in about(
+                "degenerate",
+                [self.qrels.queries[i] for i in rows],
+                len(self.queries),
+                f"queries have no relevant document for {', '.join(names)} and score 0 in every order",
+            )
+        ]
+
+
+def about(kind: str, queries: list[str], of: int, text: str) -> list[Note]:
+    """Return a note about some queries, the first of them named; none where there are none."""
+    some = ", ".join(queries[:5]) + (", …" if len(queries) > 5 else "")
+    return [Note(kind, len(queries), of, f"{len(queries):,} of {of:,} {text}: {some}")] if queries else []

@@ -1,0 +1,118 @@
+"""Scores: one value a query and measure, their means, and what there is to know about them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from math import fsum
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gradely.errors import InputError, MissingExtra
+
+LIBRARIES: dict[str, Literal["pandas", "polars", "pyarrow"]] = {
+    "pandas": "pandas",
+    "polars": "polars",
+    "pyarrow": "pyarrow",
+}
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that happened and matters: missing queries, ties that matter, degenerate queries."""
+
+    kind: str
+    count: int
+    of: int
+    text: str
+
+    def __str__(self) -> str:
+        """Return the note as a sentence."""
+        return self.text
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the note as plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class TieRange:
+    """How far the mean of a measure moves with the order of tied documents."""
+
+    measure: str
+    value: float
+    low: float
+    high: float
+    queries: int
+    """in how many queries the order of ties matters"""
+    of: int
+
+    def __str__(self) -> str:
+        """Return the range as a sentence."""
+        return (
+            f"{self.measure} {self.value:.4f}, between {self.low:.4f} and {self.high:.4f}"
+            f" by the order of ties in {self.queries} of {self.of} queries"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The result of an evaluation. Rows are queries, columns measures."""
+
+    queries: Sequence[str]
+    measures: Sequence[str]
+    values: npt.NDArray[np.float64]
+    """[queries, measures]"""
+    ties: str
+    policy: str
+    """which queries count: qrels, both or run"""
+    name: str
+    _ranges: Callable[[], list[TieRange]]
+    _notes: Callable[[], list[Note]]
+
+    def mean(self) -> dict[str, float]:
+        """Return the mean of each measure over the queries; sums are exact, so the order of queries does not matter."""
+        return {
+            measure: fsum(self.values[:, j].tolist()) / len(self.queries) for j, measure in enumerate(self.measures)
+        }
+
+    def per_query(self) -> dict[str, dict[str, float]]:
+        """Return {query: {measure: value}}."""
+        rows = self.values.tolist()
+        return {
+            query: dict(zip(self.measures, row, strict=True)) for query, row in zip(self.queries, rows, strict=True)
+        }
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a dataframe of (query, measure, value), of pandas, polars or pyarrow."""
+        import narwhals.stable.v2 as nw
+
+        if library not in LIBRARIES:
+            raise InputError(f"no dataframe library {library!r} here: use {' or '.join(LIBRARIES)}")
+        columns = {
+            "query": [query for query in self.queries for _ in self.measures],
+            "measure": list(self.measures) * len(self.queries),
+            "value": self.values.ravel().tolist(),
+        }
+        try:
+            return nw.from_dict(columns, backend=LIBRARIES[library]).to_native()
+        except ImportError:
+            raise MissingExtra(library, library) from None
+
+    @cached_property
+    def tie_ranges(self) -> list[TieRange]:
+        """How far each mean moves with the order of ties; measures that do not move are left out."""
+        return self._ranges()
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """Missing queries, ties that matter, degenerate queries, dropped documents, each with its count."""
+        ties = [Note("ties", each.queries, each.of, str(each)) for each in self.tie_ranges]
+        return self._notes() + ties
+
+    def __repr__(self) -> str:
+        """Show the means, and how many queries they are of."""
+        width = max(map(len, self.measures))
+        lines = [f"{measure:<{width}}  {value:.4f}" for measure, value in self.mean().items()]
+        return "\n".join([f"{self.name}: mean over {len(self.queries):,} queries, ties {self.ties}", *lines])
