@@ -1,0 +1,5 @@
+"""`python -m gradely`."""
+
+from gradely.cli import main
+
+main()

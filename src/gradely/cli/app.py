@@ -1,0 +1,97 @@
+"""The command `gradely`: its subcommands, loaded when used, and one clear line for every error."""
+
+import importlib
+import os
+import sys
+
+import click
+
+from gradely import __version__
+
+COMMANDS = {
+    "evaluate": "Measure runs against judgments.",
+    "measures": "List all measures, or explain one.",
+    "explain": "Show a value rank by rank.",
+    "check": "Find what is wrong or odd in the data.",
+    "demo": "Make a small collection and evaluate it.",
+}
+
+
+class Commands(click.Group):
+    """Subcommands that are imported when they are called, so that `gradely --version` is instant."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names in the order people meet them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return a subcommand."""
+        if name not in COMMANDS:
+            from gradely.errors import did_you_mean
+
+            raise click.UsageError(f"no command {name!r}.{did_you_mean(name, COMMANDS)}", ctx)
+        command: click.Command = importlib.import_module(f"gradely.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """Write the list of subcommands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="gradely", message="%(prog)s %(version)s")
+def gradely() -> None:
+    """Exact, tie-honest, graded measures of ranking quality.
+
+    Try `gradely demo`, then `gradely evaluate QRELS RUN`.
+    """
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command; return its exit code: 0, or 2 after one line on standard error."""
+    try:
+        with gradely.make_context("gradely", arguments) as context:
+            result = gradely.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        return _fail(_usage(error))
+    except (click.Abort, KeyboardInterrupt):
+        return _fail("interrupted", code=130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _fail("standard output was closed early")
+    except MemoryError:
+        return _fail("not enough memory")
+    except ValueError as error:
+        return _expected(error)
+    except ImportError as error:
+        return _expected(error)
+    return result if isinstance(result, int) else 0
+
+
+def _expected(error: Exception) -> int:
+    """Report an error of gradely's own; anything else is a bug and shows its traceback."""
+    from gradely.errors import GradelyError
+
+    if not isinstance(error, GradelyError):
+        raise error
+    return _fail(str(error))
+
+
+def _usage(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    hint = f" (see {context.command_path} --help)" if context else ""
+    return error.format_message().rstrip(".") + hint
+
+
+def _fail(message: str, code: int = 2) -> int:
+    click.echo("gradely: " + " ".join(message.split()), err=True)
+    return code

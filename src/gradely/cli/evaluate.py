@@ -1,0 +1,162 @@
+"""gradely evaluate."""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import click
+
+from gradely.cli import options
+from gradely.cli.output import check_writable, write
+from gradely.cli.progress import Bar
+from gradely.data import Run, read_qrels, read_run, run_name
+from gradely.errors import InputError
+from gradely.evaluation import DEFAULT, evaluate
+from gradely.formats import Cell, Table, render
+from gradely.measures import ALL
+from gradely.names import parse_all
+from gradely.scores import Scores
+
+MOST = 20
+"""below a table, more notes than this are summed up"""
+
+
+@dataclass(frozen=True)
+class System:
+    """A run that is to be read: what it is called, how large its file is, and how to read it."""
+
+    name: str
+    size: int
+    read: Callable[[], Run]
+
+
+@click.command("evaluate")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1)
+@options.measures
+@options.ties
+@options.queries
+@click.option("-q", "--per-query", is_flag=True, help="Show every query, too.")
+@options.inputs
+@options.output
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    *,
+    measures: tuple[str, ...],
+    per_query: bool,
+    qrels_format: str | None,
+    run_format: str | None,
+    features: tuple[int, ...],
+    ascending: bool,
+    form: str,
+    digits: int,
+    path: str | None,
+    **policies: Any,
+) -> None:
+    """Measure RUNS against the judgments QRELS.
+
+    Files may be TREC text, CSV, TSV, JSON, JSON Lines, Parquet or LETOR, plain or gzip; - is standard input. A LETOR
+    file that holds both is named once, with --feature.
+    """
+    check_writable(path)
+    names = chosen(measures)
+    parse_all(names)
+    systems = listed(qrels, runs, run_format, features, ascending=ascending)
+    judgments = read_qrels(qrels, format=qrels_format)
+    results: dict[str, Scores] = {}
+    with Bar(sum(system.size for system in systems)) as bar:
+        for system in systems:
+            bar.begin(system.name)
+            results[system.name] = evaluate(judgments, system.read(), names, **policies)
+            bar.end(system.size)
+    write(shown(results, form, digits, per_query=per_query), path)
+    if form not in ("table", "json") or path not in (None, "-"):
+        click.echo(notes(results), err=True, nl=False)
+
+
+def chosen(measures: tuple[str, ...]) -> list[str]:
+    """Return the measures asked for: the usual ones where none is named."""
+    if "all" in measures:
+        return [measure.name for measure in ALL]
+    return list(measures or DEFAULT)
+
+
+def listed(
+    qrels: str, runs: tuple[str, ...], form: str | None, features: tuple[int, ...], *, ascending: bool
+) -> list[System]:
+    """Return the runs to read, under names that differ; each feature of a LETOR file is a run."""
+    if not runs and not features:
+        raise click.UsageError("name a run to evaluate (or, of a LETOR file, a --feature)", click.get_current_context())
+    paths = list(runs) or [qrels]
+    if [qrels, *runs].count("-") > 1:
+        raise InputError("standard input (-) can be read only once: give a file for the other")
+    short = [run_name(path) for path in paths]
+    titles = short if len(set(short)) == len(short) else paths
+    if len(set(titles)) < len(titles):
+        twice = next(path for path in paths if paths.count(path) > 1)
+        raise InputError(f"{twice}: the run is named twice")
+    read = partial(read_run, format=form, ascending=ascending)
+    if not features:
+        return [System(title, _size(path), partial(read, path)) for title, path in zip(titles, paths, strict=True)]
+    each = [(title, path, feature) for title, path in zip(titles, paths, strict=True) for feature in features]
+    return [
+        System(f"{title}:{feature}", _size(path), partial(read, path, feature=feature)) for title, path, feature in each
+    ]
+
+
+def _size(path: str) -> int:
+    return os.path.getsize(path) if os.path.isfile(path) else 1
+
+
+def shown(results: dict[str, Scores], form: str, digits: int, *, per_query: bool) -> str:
+    """Return the results in a format; below a table, the notes."""
+    if form == "json":
+        return as_json(results, per_query=per_query)
+    table = queries_table(results, form) if per_query else means_table(results, form)
+    text = render(Table(table.header, table.rows, digits), form)
+    return text + ("\n" + notes(results) if form == "table" and notes(results) else "")
+
+
+def means_table(results: dict[str, Scores], form: str) -> Table:
+    """Return one row a run; a table of a single run stands upright."""
+    if form == "table" and len(results) == 1:
+        ((name, scores),) = results.items()
+        return Table(["measure", name], list(scores.mean().items()))
+    measures = list(next(iter(results.values())).measures)
+    return Table(["run", *measures], [[name, *scores.mean().values()] for name, scores in results.items()])
+
+
+def queries_table(results: dict[str, Scores], form: str) -> Table:
+    """Return one row a run and query; where people read it, the mean last."""
+    rows: list[list[Cell]] = []
+    for name, scores in results.items():
+        rows += [[name, query, *values.values()] for query, values in scores.per_query().items()]
+        if form not in ("csv", "tsv"):
+            rows.append([name, "mean", *scores.mean().values()])
+    return Table(["run", "query", *next(iter(results.values())).measures], rows)
+
+
+def notes(results: dict[str, Scores]) -> str:
+    """Return what there is to note, a line each, with the name of the run where there are several."""
+    several = len(results) > 1
+    lines = [f"{name}: {note}" if several else str(note) for name, scores in results.items() for note in scores.notes]
+    if len(lines) > MOST:
+        rest = len(lines) - MOST
+        lines = [*lines[:MOST], f"… and {rest:,} more notes; --format json has them all"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def as_json(results: dict[str, Scores], *, per_query: bool) -> str:
+    """Return everything, values in full."""
+    first = next(iter(results.values()))
+    runs = [
+        {"run": name, "mean": scores.mean()}
+        | ({"queries": scores.per_query()} if per_query else {})
+        | {"notes": [note.as_dict() for note in scores.notes]}
+        for name, scores in results.items()
+    ]
+    return json.dumps({"ties": first.ties, "queries": first.policy, "runs": runs}, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,88 @@
+"""gradely explain."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from gradely.cli import options
+from gradely.cli.output import check_writable, write
+from gradely.data import read_qrels, read_run
+from gradely.explanation import Explanation, explain
+from gradely.formats import Table, render
+from gradely.names import parse
+
+
+@click.command("explain")
+@click.argument("qrels")
+@click.argument("run")
+@click.argument("query")
+@click.option("-m", "--measure", required=True, metavar="MEASURE", help="The measure, like nDCG@10.")
+@options.ties
+@click.option("--depth", type=click.IntRange(min=1), help="Show only the first documents.")
+@options.inputs
+@options.output
+def command(
+    qrels: str,
+    run: str,
+    query: str,
+    *,
+    measure: str,
+    depth: int | None,
+    qrels_format: str | None,
+    run_format: str | None,
+    features: tuple[int, ...],
+    ascending: bool,
+    form: str,
+    digits: int,
+    path: str | None,
+    **policies: Any,
+) -> None:
+    """Show the value of a measure on one QUERY, rank by rank: document, label, tie group, what it adds."""
+    check_writable(path)
+    ranking = read_run(run, format=run_format, feature=features[0] if features else None, ascending=ascending)
+    explained = explain(read_qrels(qrels, format=qrels_format), ranking, query, measure, **policies)
+    write(shown(explained, form, digits, depth), path)
+
+
+def shown(explained: Explanation, form: str, digits: int, depth: int | None) -> str:
+    """Return the explanation in a format; in a table, with the sum below."""
+    if form == "json":
+        return json.dumps(asdict(explained), indent=2, ensure_ascii=False) + "\n"
+    graded = any(line.relevance is not None and line.relevance != line.label for line in explained.lines)
+    header = ["rank", "document", "score", "label", *(["relevance"] if graded else []), "adds"]
+    rows = [
+        [
+            line.rank,
+            line.document,
+            f"{line.score:g}",
+            None if line.label is None else f"{line.label:g}",
+            *([line.relevance] if graded else []),
+            line.adds,
+        ]
+        for line in explained.lines[:depth]
+    ]
+    text = render(Table(header, rows, digits), form)
+    return text + "\n" + summary(explained, digits, depth) if form == "table" else text
+
+
+def summary(explained: Explanation, digits: int, depth: int | None) -> str:
+    """Return what comes below the table: the rest, the sum, the norm, the value."""
+    number = f".{digits}f"
+    hidden = explained.lines[depth:] if depth else []
+    lines = []
+    if hidden:
+        adds = sum(line.adds for line in hidden)
+        lines.append(f"… and {len(hidden):,} more documents, which add {adds:{number}}")
+    if explained.missed:
+        some = ", ".join(f"{doc} ({label:g})" for doc, label in explained.missed[:5])
+        more = ", …" if len(explained.missed) > 5 else ""
+        lines.append(f"judged but not retrieved: {len(explained.missed):,} documents, with their labels: {some}{more}")
+    total, norm, value = (f"{each:{number}}" for each in (explained.total, explained.norm, explained.value))
+    lines += [
+        f"ties: {explained.ties}",
+        f"sum {total} / norm {norm} = {explained.measure} {value}",
+        f"`gradely measures {parse(explained.measure).name}` has the formula",
+    ]
+    return "\n".join(lines) + "\n"

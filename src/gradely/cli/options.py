@@ -1,0 +1,93 @@
+"""Options that several commands share."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from gradely.data.read import FORMATS as INPUTS
+from gradely.formats import FORMATS
+from gradely.policies import PRECISIONS, QUERIES, TIES
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def measures(command: Command) -> Command:
+    """-m, as often as one likes."""
+    return click.option(
+        "-m",
+        "--measure",
+        "measures",
+        multiple=True,
+        metavar="MEASURE",
+        help="A measure, like nDCG@10 or 'AP(rel=2)'; repeat for more. 'all': every measure.",
+    )(command)
+
+
+def ties(command: Command) -> Command:
+    """--ties, --seed and --precision."""
+    command = click.option(
+        "--precision",
+        type=click.Choice(list(PRECISIONS)),
+        default="double",
+        show_default=True,
+        help=_listed(PRECISIONS),
+    )(command)
+    command = click.option("--seed", type=int, default=0, show_default=True, help="Seed of --ties random.")(command)
+    return click.option(
+        "--ties", type=click.Choice(list(TIES)), default="expected", show_default=True, help=_listed(TIES)
+    )(command)
+
+
+def queries(command: Command) -> Command:
+    """--queries and --judged-only."""
+    command = click.option("--judged-only", is_flag=True, help="Drop unjudged documents from the runs first.")(command)
+    return click.option(
+        "--queries", type=click.Choice(list(QUERIES)), default="qrels", show_default=True, help=_listed(QUERIES)
+    )(command)
+
+
+def inputs(command: Command) -> Command:
+    """How to read the files."""
+    command = click.option(
+        "--ascending", is_flag=True, help="Low values of --feature are best, as where features are ranks."
+    )(command)
+    command = click.option(
+        "--feature",
+        "features",
+        type=click.IntRange(min=1),
+        multiple=True,
+        help="Of a LETOR file: the feature to rank by; repeat for more.",
+    )(command)
+    command = click.option(
+        "--run-format", type=click.Choice(INPUTS), help="Format of the runs; told by name and content otherwise."
+    )(command)
+    return click.option(
+        "--qrels-format", type=click.Choice(INPUTS), help="Format of the judgments; told by name and content otherwise."
+    )(command)
+
+
+def output(command: Command) -> Command:
+    """--format, --digits and -o."""
+    command = click.option(
+        "-o", "--output", "path", metavar="FILE", help="Write to a file instead of standard output."
+    )(command)
+    command = click.option(
+        "--digits",
+        type=click.IntRange(0, 17),
+        default=4,
+        show_default=True,
+        help="Decimals in table, markdown and latex; the others show all.",
+    )(command)
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice([*FORMATS, "json"]),
+        default="table",
+        show_default=True,
+        help="Format of the output.",
+    )(command)
+
+
+def _listed(known: dict[str, str]) -> str:
+    return " ".join(f"{name}: {meaning}." for name, meaning in known.items())

@@ -1,0 +1,77 @@
+"""A progress bar on a terminal, for work that takes a while; nothing anywhere else."""
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+PATIENCE = 2.0
+"""seconds before the bar appears"""
+
+
+class Bar:
+    """A bar over several pieces of work, each of a known size; it appears once the work has taken a while."""
+
+    def __init__(self, total: float) -> None:
+        """Start with how much work there is in all."""
+        self.total, self.done, self.name = total, 0.0, ""
+        self._started = time.monotonic()
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Clear the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def begin(self, name: str) -> None:
+        """Say what is being worked on."""
+        self.name = name
+        self.show(0)
+
+    def end(self, size: float) -> None:
+        """Say that a piece of work of some size is done."""
+        self.done += size
+        self.show(0)
+
+    def show(self, part: float) -> None:
+        """Show how much of the current piece is done."""
+        if self._bar is None and (time.monotonic() - self._started < PATIENCE or not sys.stderr.isatty()):
+            return
+        if self._bar is None:
+            self._bar = _new_bar(self.total)
+        self._bar.update(self._bar.task_ids[0], completed=self.done + part, description=self.name)
+
+
+def _new_bar(total: float) -> "Progress":
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    text = TextColumn("{task.description}", markup=False)
+    bar = Progress(
+        text,
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    bar.add_task("", total=total)
+    bar.start()
+    return bar
