@@ -1,0 +1,134 @@
+"""What the tests measure: small queries made by hypothesis, and every measure in several settings."""
+
+from dataclasses import dataclass
+from itertools import groupby, permutations, product
+
+from hypothesis import strategies as st
+
+import gradely
+from tests import reference
+
+LABELS = {
+    "grades": [0, 0, 1, 2, 3],
+    "real": [0, 0.25, 0.5, 1, 1.5, 2.75],
+    "negative": [-2, -1, 0, 1, 2, 4],
+}
+
+
+@dataclass(frozen=True)
+class Query:
+    """Retrieved documents as (score, label or None), and the labels of judged documents that were not retrieved."""
+
+    retrieved: tuple[tuple[float, float | None], ...]
+    missed: tuple[float, ...] = ()
+
+    @property
+    def pool(self):
+        return [label for _, label in self.retrieved if label is not None] + list(self.missed)
+
+    def qrels(self, rename=lambda name: name):
+        labels = {rename(f"d{i}"): label for i, (_, label) in enumerate(self.retrieved) if label is not None}
+        return {"q": labels | {rename(f"m{i}"): label for i, label in enumerate(self.missed)}}
+
+    def run(self, rename=lambda name: name):
+        return {"q": {rename(f"d{i}"): score for i, (score, _) in enumerate(self.retrieved)}}
+
+    def orderings(self):
+        """Return every distinct ranking consistent with the scores; each stands for equally many orders."""
+        ranked = sorted(self.retrieved, key=lambda doc: -doc[0])
+        groups = [[label for _, label in group] for _, group in groupby(ranked, key=lambda doc: doc[0])]
+        return [
+            [label for part in parts for label in part]
+            for parts in product(*(dict.fromkeys(permutations(group)) for group in groups))
+        ]
+
+
+def queries(kind="grades", scores=3, most=6):
+    """Queries with few distinct scores, so that they tie, with unjudged and unretrieved documents."""
+    label = st.sampled_from(LABELS[kind])
+    retrieved = st.lists(st.tuples(st.integers(0, scores - 1), st.one_of(st.none(), label)), min_size=1, max_size=most)
+    return st.builds(
+        lambda docs, missed: Query(tuple(docs), tuple(missed)), retrieved, st.lists(label, max_size=3)
+    ).filter(lambda q: q.pool)
+
+
+def levels(query):
+    return sorted({label for label in query.pool if label > 0})
+
+
+def uniform(query):
+    found = levels(query)
+    return {level: 1 / len(found) for level in found}
+
+
+def highest(query):
+    return max(levels(query), default=1)
+
+
+G = {0.5: 0.2, 1: 0.3, 2: 0.5}
+TABLE = {0: 0, 0.25: 0.1, 0.5: 3, 1: 2, 1.5: 0.5, 2: 7, 2.75: 1, 3: 4, 4: 0}
+
+SETTINGS = {
+    "P": [({}, lambda q: {}), ({"rel": 2}, lambda q: {"rel": 2}), ({"rel": 0}, lambda q: {"rel": 0})],
+    "R": [({}, lambda q: {}), ({"rel": 0.5}, lambda q: {"rel": 0.5})],
+    "F1": [({}, lambda q: {}), ({"rel": 2}, lambda q: {"rel": 2})],
+    "Success": [({}, lambda q: {}), ({"rel": 2}, lambda q: {"rel": 2})],
+    "Judged": [({}, lambda q: {})],
+    "AP": [({}, lambda q: {}), ({"rel": 2}, lambda q: {"rel": 2}), ({"rel": 0}, lambda q: {"rel": 0})],
+    "RR": [({}, lambda q: {}), ({"rel": 2}, lambda q: {"rel": 2})],
+    "bpref": [({}, lambda q: {}), ({"rel": 2}, lambda q: {"rel": 2})],
+    "DCG": [({}, lambda q: {}), ({"gain": "exp", "discount": "zipf"},) * 2],
+    "nDCG": [
+        ({}, lambda q: {}),
+        ({"gain": "exp", "discount": "letor"},) * 2,
+        ({"relevance": "phi"},) * 2,
+        ({"relevance": "max", "gain": "exp"},) * 2,
+        ({"gain": TABLE},) * 2,
+        ({"relevance": TABLE},) * 2,
+    ],
+    "NDCNG": [({}, lambda q: {})],
+    "nDCGphi": [({}, lambda q: {})],
+    "RBP": [
+        ({}, lambda q: {}),
+        ({"p": 0.5, "rel": 2},) * 2,
+        ({"relevance": "identity"}, lambda q: {"relevance": "identity", "top": highest(q)}),
+    ],
+    "ERR": [
+        ({}, lambda q: {"top": highest(q)}),
+        ({"relevance": "max"}, lambda q: {"relevance": "max", "top": 1}),
+        ({"top": 5},) * 2,
+    ],
+    "GAP": [({}, lambda q: {"g": uniform(q)}), ({"g": G},) * 2],
+    "xGAP": [({}, lambda q: {"g": uniform(q)}), ({"g": G},) * 2],
+    "eGAP": [({}, lambda q: {"g": uniform(q)}), ({"g": G},) * 2],
+    "muAP": [({}, lambda q: {}), ({"relevance": "phi"},) * 2, ({"relevance": TABLE},) * 2],
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A measure in one setting, with the reference for it."""
+
+    measure: gradely.Measure
+    parameters: object
+
+    def reference(self, ranking, query):
+        given = self.parameters(query) if callable(self.parameters) else self.parameters
+        return getattr(reference, self.measure.name)(ranking, query.pool, **given, k=self.measure.k)
+
+    def over_orderings(self, query):
+        return [self.reference(ranking, query) for ranking in query.orderings()]
+
+    def value(self, query, **options):
+        return gradely.evaluate(query.qrels(), query.run(), [self.measure], **options).mean()[str(self.measure)]
+
+    def __str__(self):
+        return str(self.measure)
+
+
+CASES = [
+    Case(getattr(gradely, name)(**given, k=k), expected)
+    for name, settings in SETTINGS.items()
+    for given, expected in settings
+    for k in (None, 1, 2, 4)
+]

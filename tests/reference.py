@@ -1,0 +1,246 @@
+"""Every measure again, slow and plain, straight from the definitions: the oracle of the tests.
+
+A ranking is a list of labels, best rank first; None is an unjudged document. A pool is the list of the labels of all
+judged documents. `top` and `levels` are those of the collection. Nothing here knows of ties, arrays or speed.
+"""
+
+from math import log2
+
+from scipy.interpolate import PchipInterpolator
+
+Ranking = list[float | None]
+Pool = list[float]
+
+
+def cut(ranking, k):
+    return ranking if k is None else ranking[:k]
+
+
+def is_relevant(label, rel):
+    return label is not None and label >= rel
+
+
+def recall_base(pool, rel):
+    return sum(label >= rel for label in pool)
+
+
+def hits(ranking, rel, k):
+    return sum(is_relevant(label, rel) for label in cut(ranking, k))
+
+
+def P(ranking, pool, rel=1, k=None):
+    size = k or len(ranking)
+    return hits(ranking, rel, k) / size if size else 0
+
+
+def R(ranking, pool, rel=1, k=None):
+    base = recall_base(pool, rel)
+    return hits(ranking, rel, k) / base if base else 0
+
+
+def F1(ranking, pool, rel=1, k=None):
+    size = (k or len(ranking)) + recall_base(pool, rel)
+    return 2 * hits(ranking, rel, k) / size if size else 0
+
+
+def Success(ranking, pool, rel=1, k=None):
+    return float(hits(ranking, rel, k) > 0)
+
+
+def Judged(ranking, pool, k=None):
+    top = cut(ranking, k)
+    return sum(label is not None for label in top) / len(top) if top else 0
+
+
+def RR(ranking, pool, rel=1, k=None):
+    for rank, label in enumerate(cut(ranking, k), 1):
+        if is_relevant(label, rel):
+            return 1 / rank
+    return 0
+
+
+def AP(ranking, pool, rel=1, k=None):
+    base = recall_base(pool, rel)
+    return ap_numerator(ranking, rel, k) / base if base else 0
+
+
+def ap_numerator(ranking, rel, k):
+    found, total = 0, 0.0
+    for rank, label in enumerate(cut(ranking, k), 1):
+        if is_relevant(label, rel):
+            found += 1
+            total += found / rank
+    return total
+
+
+def bpref(ranking, pool, rel=1, k=None):
+    base = recall_base(pool, rel)
+    opposed = sum(0 <= label < rel for label in pool)
+    above, total = 0, 0.0
+    for label in cut(ranking, k):
+        if is_relevant(label, rel):
+            total += 1 if above == 0 else 1 - min(above, base) / min(base, opposed)
+        elif label is not None and label >= 0:
+            above += 1
+    return total / base if base else 0
+
+
+def relevance_of(relevance, pool):
+    """Return the function from a label to relevance for one query."""
+    if relevance == "identity":
+        return lambda label: label
+    if relevance == "max":
+        highest = max(pool, default=0)
+        return lambda label: label / highest if highest > 0 else 0
+    if relevance == "phi":
+        return phi(pool)
+    if isinstance(relevance, dict):
+        return lambda label: relevance.get(label, 0)
+    raise ValueError(relevance)
+
+
+def quantile(ordered, share):
+    position = (len(ordered) - 1) * share
+    low = int(position)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (position - low) * (ordered[high] - ordered[low])
+
+
+def phi(pool):
+    """Return φ of the paper, fitted to a pool."""
+    ordered = sorted(pool)
+    low, median, high = ordered[0], quantile(ordered, 0.5), ordered[-1]
+    if low == high:
+        return lambda y: 0.0
+    if median == high:
+        return lambda y: float(y == high)
+    q1, q3 = quantile(ordered, 0.25), quantile(ordered, 0.75)
+    fence = q3 + 1.5 * (q3 - q1)
+    points = [(median, 0.0), (high, 1.0)]
+    if low < median:
+        points.insert(0, (low, 0.0))
+    if median < fence < high:
+        points.insert(-1, (fence, 1 - (high - fence) / (high - low)))
+    curve = PchipInterpolator(*zip(*points, strict=True))
+    return lambda y: 0.0 if y <= median else float(curve(y))
+
+
+def phi_code(pool):
+    """Return φ of the authors' own code, fitted to the positive scores of a pool."""
+    ordered = sorted(y for y in pool if y > 0)
+    if not ordered or min(pool) == ordered[-1]:
+        return lambda y: 0.0
+    n = len(ordered)
+    depth = ((n + 3) // 2) / 2
+
+    def number(d):
+        return 0.5 * (ordered[int(d) - 1] + ordered[int(-(-d // 1)) - 1])
+
+    lower, upper = number(depth), number(n + 1 - depth)
+    median, high, low = number((n + 1) / 2), ordered[-1], ordered[0]
+    if median == high:
+        return lambda y: float(y == high)
+    whisker = max(y for y in ordered if y <= upper + 1.5 * (upper - lower))
+    points = [(0.0, 0.0), (median, 0.0), (high, 1.0)]
+    if median < whisker < high:
+        points.insert(-1, (whisker, 1 - (high - whisker) / (high - low)))
+    curve = PchipInterpolator(*zip(*points, strict=True))
+    return lambda y: 0.0 if y <= median else float(curve(y))
+
+
+def relevances(ranking, pool, relevance):
+    """Return ranking and pool with relevance in place of labels: never below 0, 0 for unjudged documents."""
+    of = relevance_of(relevance, pool)
+    return [0.0 if label is None else max(0.0, of(label)) for label in ranking], [max(0.0, of(label)) for label in pool]
+
+
+def gain_of(gain):
+    if isinstance(gain, dict):
+        return lambda r: gain.get(r, 0)
+    return {"linear": lambda r: r, "exp": lambda r: 2**r - 1}[gain]
+
+
+DISCOUNT = {"log2": lambda i: log2(i + 1), "zipf": lambda i: i, "letor": lambda i: max(1, log2(i))}
+
+
+def DCG(ranking, pool, relevance="identity", gain="linear", discount="log2", k=None):
+    of = relevance_of(relevance, pool)
+    gains = [0.0 if label is None else gain_of(gain)(max(0.0, of(label))) for label in ranking]
+    return sum(g / DISCOUNT[discount](i) for i, g in enumerate(cut(gains, k), 1))
+
+
+def nDCG(ranking, pool, relevance="identity", gain="linear", discount="log2", k=None):
+    of = relevance_of(relevance, pool)
+    ideal = sorted(pool, key=lambda label: gain_of(gain)(max(0.0, of(label))), reverse=True)
+    best = DCG(ideal, pool, relevance, gain, discount, k)
+    return DCG(ranking, pool, relevance, gain, discount, k) / best if best else 0
+
+
+def NDCNG(ranking, pool, k=None):
+    return nDCG(ranking, pool, "max", "exp", k=k)
+
+
+def nDCGphi(ranking, pool, k=None):
+    return nDCG(ranking, pool, "phi", "exp", k=k)
+
+
+def RBP(ranking, pool, p=0.8, rel=1, relevance=None, top=None, k=None):
+    if relevance is None:
+        worth = [float(is_relevant(label, rel)) for label in ranking]
+    else:
+        worth = [r / (top or 1) for r in relevances(ranking, pool, relevance)[0]]
+    return (1 - p) * sum(w * p ** (i - 1) for i, w in enumerate(cut(worth, k), 1))
+
+
+def ERR(ranking, pool, relevance="identity", top=1, k=None):
+    reach, total = 1.0, 0.0
+    for i, r in enumerate(cut(relevances(ranking, pool, relevance)[0], k), 1):
+        stop = (2**r - 1) / 2**top
+        total += reach * stop / i
+        reach *= 1 - stop
+    return total
+
+
+def GAP(ranking, pool, g, relevance="identity", k=None):
+    """`g` is a table {level: share}."""
+    ranking, pool = relevances(ranking, pool, relevance)
+    norm = sum(share * recall_base(pool, level) for level, share in g.items())
+    return sum(share * ap_numerator(ranking, level, k) for level, share in g.items()) / norm if norm else 0
+
+
+def eGAP(ranking, pool, g, relevance="identity", k=None):
+    ranking, pool = relevances(ranking, pool, relevance)
+    return sum(
+        share * ap_numerator(ranking, level, k) / recall_base(pool, level)
+        for level, share in g.items()
+        if recall_base(pool, level)
+    )
+
+
+def xGAP(ranking, pool, g, relevance="identity", k=None):
+    """The definition with Δ, not the rearranged sum."""
+    ranking, pool = relevances(ranking, pool, relevance)
+
+    def w(r):
+        users = sum(share for level, share in g.items() if level <= r)
+        return sum(share / recall_base(pool, level) for level, share in g.items() if level <= r) / users if users else 0
+
+    def delta(a, b):
+        return sum(share for level, share in g.items() if level <= min(a, b))
+
+    return sum(
+        w(ranking[n]) * sum(delta(ranking[m], ranking[n]) for m in range(n + 1)) / (n + 1)
+        for n in range(len(cut(ranking, k)))
+        if ranking[n] > 0
+    )
+
+
+def muAP(ranking, pool, relevance="identity", k=None):
+    ranking, pool = relevances(ranking, pool, relevance)
+    levels = sorted({r for r in pool if r > 0})
+    distances = [level - below for level, below in zip(levels, [0.0, *levels], strict=False)]
+    return (
+        sum(d * AP(ranking, pool, level, k) for level, d in zip(levels, distances, strict=True)) / sum(distances)
+        if levels
+        else 0
+    )

@@ -1,0 +1,129 @@
+"""Arrays of every library give what NumPy's give, in that library and on its device."""
+
+import importlib.util
+
+import array_api_strict
+import numpy as np
+import pytest
+
+import gradely
+from gradely import DataError, from_arrays
+from tests.cases import CASES
+
+MEASURES = [
+    *dict.fromkeys(case.measure for case in CASES),
+    gradely.nDCG(relevance=gradely.Phi([(0, 0), (2, 1)])),
+    gradely.nDCG(relevance=gradely.Phi("code")),
+]
+rng = np.random.default_rng(4)
+SCORES = {
+    "tied": rng.integers(0, 5, (6, 17)).astype(np.float64),
+    "untied": rng.permuted(np.tile(np.arange(17.0), (6, 1)), axis=1),
+}
+LABELS = rng.choice([0, 0.5, 1, 2, 3], (6, 17))
+MASK = rng.random((6, 17)) < 0.8
+MASK[:, 0] = True
+
+
+def library(name):
+    """Return a function that makes an array of a library, where it is installed."""
+    if importlib.util.find_spec(name) is None:
+        pytest.skip(f"{name} is not installed: make test-arrays")
+    if name == "torch":
+        return importlib.import_module("torch").asarray
+    if name == "jax":
+        importlib.import_module("jax").config.update("jax_enable_x64", True)  # noqa: FBT003
+        return importlib.import_module("jax.numpy").asarray
+    return array_api_strict.asarray
+
+
+@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("ties", ["expected", "best", "worst", "order", "random"])
+@pytest.mark.parametrize("name", ["array_api_strict", "torch", "jax"])
+def test_every_library_agrees_with_numpy(name, ties, kind):
+    array = library(name)
+    ours = from_arrays(SCORES[kind], LABELS, MASK, ties=ties)
+    theirs = from_arrays(array(SCORES[kind]), array(LABELS), array(MASK), ties=ties)
+    for measure in MEASURES:
+        value = measure(theirs)
+        assert type(value) is type(array(np.zeros(1)))
+        np.testing.assert_allclose(np.from_dlpack(value), measure(ours), rtol=0, atol=1e-12, err_msg=str(measure))
+
+
+@pytest.mark.parametrize("name", ["array_api_strict", "torch", "jax"])
+def test_integers_and_single_precision_are_welcome(name):
+    array = library(name)
+    batch = from_arrays(array(SCORES["tied"].astype(np.float32)), array(LABELS.astype(np.int32)))
+    expected = gradely.nDCG()(from_arrays(SCORES["tied"], LABELS.astype(np.int32)))
+    np.testing.assert_allclose(np.from_dlpack(gradely.nDCG()(batch)), expected, atol=1e-12)
+
+
+def test_jax_without_double_precision():
+    library("jax")
+    import jax
+
+    with jax.enable_x64(False):  # noqa: FBT003
+        value = gradely.nDCG()(from_arrays(jax.numpy.asarray(SCORES["tied"]), jax.numpy.asarray(LABELS)))
+        assert value.dtype == np.float32
+        np.testing.assert_allclose(np.asarray(value), gradely.nDCG()(from_arrays(SCORES["tied"], LABELS)), atol=1e-5)
+
+
+def test_lists_and_one_dimension_are_one_query():
+    assert gradely.RR()(from_arrays([0.1, 0.9], [1, 0])).tolist() == [1 / 2]
+    assert gradely.RR()(from_arrays([[0.1, 0.9], [3, 2]], [[1, 0], [1, 0]])).tolist() == [1 / 2, 1]
+
+
+def test_lists_beside_arrays_follow_them():
+    value = gradely.RR()(from_arrays(array_api_strict.asarray([0.1, 0.9]), [1, 0]))
+    assert type(value) is type(array_api_strict.asarray([1.0]))
+
+
+def test_padding_is_no_document():
+    batch = from_arrays([[3, 2, 9]], [[0, 1, 1]], [[True, True, False]])
+    assert gradely.RR()(batch).tolist() == [1 / 2]
+    assert gradely.R()(batch).tolist() == [1]
+    assert gradely.P()(batch).tolist() == [1 / 2]
+
+
+def test_a_row_of_padding_alone_scores_0():
+    for measure in gradely.ALL:
+        assert measure()(from_arrays([[1, 2], [1, 2]], [[1, 1], [1, 1]], [[True, True], [False, False]]))[1] == 0, (
+            measure
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (([1, 2], [1]), "one shape"),
+        (([[1, 2]], [1, 2]), "one shape"),
+        (([1], [1], [True, False]), "one shape"),
+        (([], []), "one shape"),
+        (([[[1]]], [[[1]]]), "one shape"),
+        (([float("nan"), 1], [1, 0]), "score is NaN"),
+        (([float("inf"), 1], [1, 0]), "score is NaN or infinite"),
+        (([1, 2], [float("nan"), 0]), "label is NaN"),
+    ],
+)
+def test_arrays_that_make_no_sense_are_refused(arguments, says):
+    with pytest.raises(DataError, match=says):
+        from_arrays(*arguments)
+
+
+def test_arrays_have_no_names():
+    with pytest.raises(DataError, match="document id"):
+        from_arrays([1], [1], ties="trec")
+    with pytest.raises(DataError, match="use one of"):
+        from_arrays([1], [1], ties="alphabetic")
+
+
+def test_what_is_masked_may_be_anything():
+    batch = from_arrays([1, float("nan")], [1, float("nan")], [True, False])
+    assert gradely.AP()(batch).tolist() == [1]
+
+
+def test_arrays_are_not_changed():
+    scores, labels = SCORES["tied"].copy(), LABELS.copy()
+    gradely.nDCG()(from_arrays(scores, labels, ties="random"))
+    np.testing.assert_array_equal(scores, SCORES["tied"])
+    np.testing.assert_array_equal(labels, LABELS)

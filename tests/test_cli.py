@@ -1,0 +1,234 @@
+"""The command line as people use it."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+import gradely
+from gradely.cli.app import COMMANDS, run
+from gradely.demo import collection
+from gradely.measures import parameters
+
+
+@pytest.fixture
+def demo(tmp_path, monkeypatch):
+    """Work in a folder with the demo collection."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in collection().items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def said(capfdbinary):
+    """Return a function that runs a command and returns what it printed."""
+
+    def call(*arguments, code=0):
+        assert run(list(arguments)) == code
+        return capfdbinary.readouterr().out.decode()
+
+    return call
+
+
+MEANS = lambda name: gradely.evaluate("qrels.txt", f"{name}.run").mean()
+
+
+def test_a_single_run_is_a_table_that_stands_upright(demo, said):
+    lines = said("evaluate", "qrels.txt", "dense.run").splitlines()
+    assert lines[0].split() == ["measure", "dense"]
+    shown = dict(line.split() for line in lines[2:8])
+    assert shown == {name: f"{value:.4f}" for name, value in MEANS("dense").items()}
+
+
+def test_several_runs_are_rows(demo, said):
+    lines = said(
+        "evaluate", "qrels.txt", "dense.run", "lexical.run", "-m", "AP", "-m", "nDCG(gain='exp')@10"
+    ).splitlines()
+    assert lines[0].split() == ["run", "AP", "nDCG(gain='exp')@10"]
+    assert [line.split()[0] for line in lines[2:4]] == ["dense", "lexical"]
+
+
+def test_below_the_table_it_says_how_far_ties_matter(demo, said):
+    text = said("evaluate", "qrels.txt", "popular.run", "-m", "AP")
+    (tied,) = gradely.evaluate("qrels.txt", "popular.run", ["AP"]).tie_ranges
+    low, high = (
+        gradely.evaluate("qrels.txt", "popular.run", ["AP"], ties=policy).mean()["AP"] for policy in ("worst", "best")
+    )
+    assert (tied.low, tied.high) == (pytest.approx(low, abs=1e-14), pytest.approx(high, abs=1e-14))
+    assert (
+        f"AP {tied.value:.4f}, between {low:.4f} and {high:.4f} by the order of ties in {tied.queries} of 24 queries"
+        in text
+    )
+    assert "2 of 24 judged queries are not in the run and count 0: q23, q24" in text
+
+
+@pytest.mark.parametrize("ties", ["expected", "trec", "order", "best", "worst", "random"])
+@pytest.mark.parametrize("queries", ["qrels", "both", "run"])
+def test_json_has_everything_in_full(demo, said, ties, queries):
+    options = ["--ties", ties, "--queries", queries, "--judged-only", "--seed", "3"]
+    found = json.loads(
+        said(
+            "evaluate",
+            "qrels.txt",
+            "popular.run",
+            "dense.run",
+            "-m",
+            "AP",
+            "-m",
+            "P_5",
+            "-q",
+            "--format",
+            "json",
+            *options,
+        )
+    )
+    scores = gradely.evaluate(
+        "qrels.txt", "popular.run", ["AP", "P_5"], ties=ties, queries=queries, judged_only=True, seed=3
+    )
+    assert (found["ties"], found["queries"]) == (ties, queries)
+    assert [each["run"] for each in found["runs"]] == ["popular", "dense"]
+    first = found["runs"][0]
+    assert first["mean"] == scores.mean()
+    assert first["queries"] == scores.per_query()
+    assert first["notes"] == [note.as_dict() for note in scores.notes]
+    assert "queries" not in json.loads(said("evaluate", "qrels.txt", "popular.run", "--format", "json"))["runs"][0]
+
+
+@pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_delimited_text_reads_back_in_full(demo, said, form, delimiter):
+    rows = list(
+        csv.DictReader(
+            io.StringIO(said("evaluate", "qrels.txt", "dense.run", "-q", "--format", form)), delimiter=delimiter
+        )
+    )
+    expected = gradely.evaluate("qrels.txt", "dense.run").per_query()
+    assert [row["query"] for row in rows] == list(expected)
+    assert all(float(row["AP"]) == expected[row["query"]]["AP"] for row in rows)
+
+
+def test_markdown_and_latex(demo, said):
+    markdown = said("evaluate", "qrels.txt", "dense.run", "-m", "AP", "--format", "markdown", "--digits", "2")
+    assert markdown == f"| run | AP |\n| --- | ---: |\n| dense | {MEANS('dense')['AP']:.2f} |\n"
+    latex = said("evaluate", "qrels.txt", "dense.run", "-m", "P_5", "--format", "latex")
+    assert r"run & P\_5 \\" in latex and r"\begin{tabular}{lr}" in latex
+
+
+def test_per_query_tables_end_with_the_mean(demo, said):
+    lines = said("evaluate", "qrels.txt", "dense.run", "-m", "RR", "-q").splitlines()
+    assert lines[2].split()[:2] == ["dense", "q01"]
+    assert lines[26].split()[:2] == ["dense", "mean"]
+
+
+def test_output_goes_to_a_file_and_notes_to_standard_error(demo, capfd):
+    assert run(["evaluate", "qrels.txt", "popular.run", "--format", "csv", "-o", "out.csv"]) == 0
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "are not in the run" in err
+    assert (demo / "out.csv").read_text().startswith("run,nDCG@10")
+
+
+def test_standard_input_and_gzip(demo):
+    for redirect in (
+        "evaluate qrels.txt - < dense.run",
+        "evaluate - dense.run < qrels.txt",
+        "evaluate qrels.txt packed.gz",
+    ):
+        subprocess.run("gzip -c dense.run > packed.gz", shell=True, check=True)
+        done = subprocess.run(
+            f"{sys.executable} -m gradely {redirect}", shell=True, capture_output=True, text=True, check=True
+        )
+        assert f"{MEANS('dense')['AP']:.4f}" in done.stdout
+
+
+def test_features_of_a_letor_file_are_runs(tmp_path, said):
+    path = tmp_path / "train.txt"
+    path.write_text("2 qid:1 1:0.5 2:1\n0 qid:1 1:0.5 2:3\n")
+    rows = list(
+        csv.DictReader(
+            io.StringIO(said("evaluate", str(path), "--feature", "1", "--feature", "2", "-m", "RR", "--format", "csv"))
+        )
+    )
+    assert rows == [{"run": "train:1", "RR": "0.75"}, {"run": "train:2", "RR": "0.5"}]
+    assert "1.0" in said("evaluate", str(path), "--feature", "2", "--ascending", "-m", "RR", "--format", "csv")
+
+
+def test_many_notes_are_summed_up(demo, said):
+    text = said("evaluate", "qrels.txt", "dense.run", "lexical.run", "popular.run", "-m", "all")
+    assert "more notes; --format json has them all" in text
+
+
+def test_all_measures(demo, said):
+    header = said("evaluate", "qrels.txt", "dense.run", "-m", "all", "--format", "csv").splitlines()[0]
+    assert header.split(",")[1:] == [measure.name for measure in gradely.ALL]
+
+
+def test_names_cannot_steer_the_terminal(demo, said):
+    (demo / "qrels.txt").write_text("q\x1b[31m 0 d 1\n".replace("\x1b", "\u202e"))
+    (demo / "a.run").write_text("q\u202e[31m Q0 d 1 1 t\n")
+    assert "\u202e" not in said("evaluate", "qrels.txt", "a.run", "-q")
+
+
+def test_measures(said):
+    listed = said("measures")
+    assert all(f"\n{measure.name} " in listed for measure in gradely.ALL)
+    for measure in gradely.ALL:
+        card = said("measures", measure.name)
+        for part in ("Ties:", "Reference:", ">>>", "parameter"):
+            assert part in card, measure
+        assert all(f"\n{name} " in card for name in (f.name for f in parameters(measure)))
+    assert said("measures", "µAP") == said("measures", "muap")
+
+
+def test_explain(demo, said):
+    text = said("explain", "qrels.txt", "popular.run", "q01", "-m", "nDCG@10")
+    value = gradely.evaluate("qrels.txt", "popular.run", ["nDCG@10"]).per_query()["q01"]["nDCG@10"]
+    assert f"= nDCG@10 {value:.4f}" in text
+    assert "3–5" in text
+    short = said("explain", "qrels.txt", "popular.run", "q01", "-m", "nDCG@10", "--depth", "4")
+    assert "… and 56 more documents" in short
+    found = json.loads(said("explain", "qrels.txt", "popular.run", "q01", "-m", "AP", "--format", "json"))
+    assert found["value"] == gradely.evaluate("qrels.txt", "popular.run", ["AP"]).per_query()["q01"]["AP"]
+    assert "relevance" in said("explain", "qrels.txt", "popular.run", "q01", "-m", "NDCNG")
+
+
+def test_check(demo, said):
+    text = said("check", "qrels.txt", "popular.run", "dense.run")
+    assert "labels 0: " in text
+    assert "odd: no results for 2 queries (q23, q24)" in text
+    assert "share their score" in text
+
+
+def test_check_finds_everything_that_is_wrong(demo, said):
+    (demo / "bad.run").write_text(
+        "q01 Q0 d1 1 x t\nq01 Q0 d2 1\nq01 Q0 d3 2 0.5 t\nq01 Q0 d3 1 nan t\nq01 Q0 d3 1 0.7 t\nq01 Q0 d4 1 0.9 t\n"
+    )
+    text = said("check", "qrels.txt", "bad.run", code=1)
+    for part in ("wrong: 1: ", "wrong: 2: ", "wrong: 4: ", "wrong: 5: "):
+        assert f"bad.run: {part}" in text
+    (demo / "other.run").write_text("z Q0 d1 1 16777217 t\n")
+    assert "wrong: no query in common" in said("check", "qrels.txt", "other.run", code=1)
+    (demo / "close.run").write_text("q01 Q0 d1 1 16777216 t\nq01 Q0 d2 2 16777217 t\n")
+    text = said("check", "qrels.txt", "close.run")
+    assert "2 more documents tie in single precision only" in text
+    assert "the rank column contradicts the scores in 1 query (q01)" in text
+
+
+def test_demo(tmp_path, monkeypatch, said):
+    monkeypatch.chdir(tmp_path)
+    text = said("demo")
+    assert "lexical" in text and "by the order of ties in" in text
+    assert said("demo", "gradely-demo") == text
+    assert said("evaluate", "gradely-demo/qrels.txt", "gradely-demo/dense.run").startswith("measure")
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help(said, command):
+    assert "Usage: gradely" in said(*([command] if command else []), "--help")
+
+
+def test_version(said):
+    assert said("--version") == f"gradely {gradely.__version__}\n"

@@ -1,0 +1,298 @@
+"""Judgments and runs from everything people hold, with the same result."""
+
+import gzip
+import io
+import json
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import gradely
+from gradely import DataError, InputError
+
+QRELS = {"1": {"d1": 2.0, "d2": 0.0, "d9": 1.0}, "2": {"d3": 1.5}}
+RUN = {"1": {"d2": 0.5, "d1": 0.5, "x": -0.25}, "2": {"d3": 3.0, "y": 1e-3}}
+MEASURES = ["nDCG@10", "AP", "RR", "muAP", "Judged@2"]
+
+
+def rows(table):
+    return [(query, doc, value) for query, docs in table.items() for doc, value in docs.items()]
+
+
+def trec_qrels(separator=" ", end="\n"):
+    return end.join(separator.join([query, "0", doc, str(label)]) for query, doc, label in rows(QRELS)) + end
+
+
+def trec_run(separator=" ", end="\n"):
+    return (
+        end.join(separator.join([query, "Q0", doc, "7", repr(score), "tag"]) for query, doc, score in rows(RUN)) + end
+    )
+
+
+def frame(table, names):
+    return dict(zip(names, (list(column) for column in zip(*rows(table), strict=True)), strict=True))
+
+
+EXPECTED = gradely.evaluate(QRELS, RUN, MEASURES).per_query()
+
+
+def check(qrels=QRELS, run=RUN):
+    assert gradely.evaluate(qrels, run, MEASURES).per_query() == EXPECTED
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Return a function that writes a file and returns its path."""
+
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n", " \n"])
+@pytest.mark.parametrize("separator", [" ", "\t", "   ", " \t "])
+def test_trec_text_with_any_white_space(file, separator, end):
+    check(file("qrels.txt", trec_qrels(separator, end)), file("a.run", trec_run(separator, end)))
+
+
+def test_trec_text_without_a_last_newline_and_with_a_byte_order_mark(file):
+    check(file("q", "\ufeff" + trec_qrels().rstrip()), file("r", "\ufeff" + trec_run().rstrip()))
+
+
+def test_gzip_is_told_by_content(file):
+    check(
+        file("qrels.txt.gz", gzip.compress(trec_qrels().encode())), file("packed", gzip.compress(trec_run().encode()))
+    )
+
+
+def test_paths_may_be_text(file):
+    check(str(file("q", trec_qrels())), str(file("r", trec_run())))
+
+
+def test_the_rank_column_and_what_follows_the_tag_are_left_aside(file):
+    check(run=file("r", trec_run().replace(" 7 ", " rank ").replace("tag", "tag and more")))
+
+
+def test_queries_may_be_scattered(file):
+    lines = trec_run().splitlines()
+    check(run=file("r", "\n".join([lines[0], lines[3], lines[1], lines[4], lines[2]])))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".txt"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("query_id", "doc_id", "relevance", "score"),
+        ("qid", "docno", "label", "score"),
+        ("query", "document", "grade", "sim"),
+    ],
+)
+def test_csv(file, names, suffix):
+    query, doc, label, score = names
+    check(
+        file(f"q{suffix}", pd.DataFrame(frame(QRELS, (query, doc, label))).to_csv(index=False)),
+        file(f"r{suffix}", pd.DataFrame(frame(RUN, (query, doc, score))).to_csv(index=False)),
+    )
+
+
+def test_tsv_of_beir(file):
+    check(
+        qrels=file(
+            "test.tsv", pd.DataFrame(frame(QRELS, ("query-id", "corpus-id", "score"))).to_csv(index=False, sep="\t")
+        )
+    )
+
+
+def test_tsv_without_a_header_is_trec_text(file):
+    check(file("qrels.tsv", trec_qrels("\t")), file("run.tsv", trec_run("\t")))
+
+
+def test_csv_with_quotes_extra_columns_and_ranks_for_scores(file):
+    text = 'rank,qid,docno,name\n1,1,"a, b",x\n2,1,c,y\n'
+    assert gradely.evaluate({"1": {"c": 1}}, file("r.csv", text), ["RR"]).mean() == {"RR": 1 / 2}
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_json(file, end):
+    check(file("q.json", json.dumps(QRELS) + end), file("r.json", json.dumps(RUN, indent=2) + end))
+
+
+def test_json_lines_of_either_kind(file):
+    check(
+        file("q.jsonl", "\n".join(json.dumps({query: docs}) for query, docs in QRELS.items())),
+        file("r.jsonl", "\n".join(json.dumps({"query_id": q, "doc_id": d, "score": s}) for q, d, s in rows(RUN))),
+    )
+
+
+def test_parquet(file, tmp_path):
+    parquet.write_table(pa.table(frame(QRELS, ("query_id", "doc_id", "relevance"))), tmp_path / "q.parquet")
+    parquet.write_table(pa.table(frame(RUN, ("query_id", "doc_id", "score"))), tmp_path / "r.parquet")
+    check(tmp_path / "q.parquet", tmp_path / "r.parquet")
+
+
+LETOR = """\
+2 qid:1 1:0.5 3:7 #docid = d1
+0 qid:1 1:0.5 3:9 # docid=d2 inc = 1
+1 qid:1 1:NULL #docid = d9
+1.5 qid:2 1:3 2:0 #docid = d3
+"""
+
+
+def test_letor(file):
+    path = file("train.txt", LETOR)
+    check(qrels=path)
+    run = gradely.read_run(path, feature=1)
+    assert run.scores == {"1": {"d1": 0.5, "d2": 0.5}, "2": {"d3": 3.0}}
+    assert gradely.read_run(path, feature=3).scores == {"1": {"d1": 7, "d2": 9, "d9": 0}, "2": {"d3": 0}}
+    assert gradely.read_run(path, feature=3, ascending=True).scores["1"] == {"d1": -7, "d2": -9, "d9": 0}
+
+
+def test_letor_without_names_goes_by_line(file):
+    path = file("t", "2 qid:a 1:0.5\n0 qid:a 1:0.7\n")
+    assert gradely.evaluate(path, gradely.read_run(path, feature=1), ["RR"]).mean() == {"RR": 1 / 2}
+
+
+@pytest.mark.parametrize(
+    "library", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table, lambda data: duckdb.from_arrow(pa.table(data))]
+)
+def test_dataframes(library):
+    check(library(frame(QRELS, ("query_id", "doc_id", "relevance"))), library(frame(RUN, ("qid", "docno", "score"))))
+
+
+def test_ids_of_any_type_are_compared_as_text():
+    as_ints = {1: {10: 1, 20: 0}}
+    as_text = {"1": {"20": 0.5, "10": 0.25}}
+    numpy_ids = {np.int64(1): {np.int32(20): np.float32(0.5), np.int32(10): np.float16(0.25)}}
+    for qrels in (
+        as_ints,
+        {"1": {b"10": 1, "20": 0}},
+        pd.DataFrame({"qid": [1, 1], "docno": [10, 20], "label": [1, 0]}),
+    ):
+        for run in (as_text, numpy_ids):
+            assert gradely.evaluate(qrels, run, ["RR"]).mean() == {"RR": 0.5}
+
+
+def test_ranked_lists_without_scores():
+    expected = {"RR": 1 / 2}
+    assert gradely.evaluate({"q": {"b": 1}}, {"q": ["a", "b"]}, ["RR"]).mean() == expected
+    assert gradely.evaluate({"q": {"b": 1}}, {"q": ("a", "b")}, ["RR"]).mean() == expected
+    assert gradely.evaluate({"q": {"b": 1}}, {"q": np.array(["a", "b"])}, ["RR"]).mean() == expected
+    assert gradely.evaluate({"q": {"b": 1}}, {"q": [("b", 0.5), ("a", 0.7)]}, ["RR"]).mean() == expected
+
+
+def test_relevant_documents_without_labels():
+    for relevant in (["b"], {"b"}, ("b",)):
+        assert gradely.evaluate({"q": relevant}, {"q": ["a", "b"]}, ["RR"]).mean() == {"RR": 1 / 2}
+
+
+def test_what_was_read_once_serves_many_times(file):
+    qrels, run = (
+        gradely.read_qrels(file("q", trec_qrels())),
+        gradely.read_run(file("bm25.run.gz", gzip.compress(trec_run().encode()))),
+    )
+    assert (len(qrels), len(run), run.name) == (2, 2, "bm25")
+    check(qrels, run)
+    check(qrels, run)
+
+
+def test_inputs_are_not_changed():
+    qrels, run = json.loads(json.dumps(QRELS)), json.loads(json.dumps(RUN))
+    table = pd.DataFrame(frame(RUN, ("qid", "docno", "score")))
+    before = table.copy()
+    gradely.evaluate(qrels, run, MEASURES, ties="worst", judged_only=True)
+    gradely.evaluate(qrels, table, MEASURES)
+    assert (qrels, run) == (QRELS, RUN)
+    pd.testing.assert_frame_equal(table, before)
+
+
+def test_standard_input(monkeypatch, file):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(trec_run().encode())))
+    check(file("q", trec_qrels()), "-")
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "says"),
+    [
+        ({}, RUN, "no queries"),
+        ({"1": {}}, RUN, "no judgments"),
+        (QRELS, {}, "no queries"),
+        (QRELS, {"7": {"d1": 1.0}}, "no query in common"),
+        (QRELS, {"1": {"d1": float("nan")}}, "query '1', document 'd1'.*nan"),
+        (QRELS, {"1": {"d1": float("inf")}}, "finite"),
+        (QRELS, {"1": {"d1": "high"}}, "'high' is not a number"),
+        (QRELS, {"1": {"d1": None}}, "not a number"),
+        ({"1": {"d1": float("nan")}}, RUN, "label is nan"),
+        ({"1": {"d1": "good"}}, RUN, "label 'good' is not a number"),
+        (QRELS, {"1": "d1"}, "list of documents"),
+        (QRELS, {"1": 3}, "list of documents"),
+        (QRELS, {"1": {"d1", "d2"}}, "no order"),
+        (QRELS, {"1": ["d1", "d1"]}, "twice"),
+        (QRELS, {"1": {1: 0.5, "1": 0.7}}, "twice"),
+        (QRELS, {1: {"d1": 1}, "1": {"d1": 1}}, "twice"),
+        (QRELS, {"1": {None: 0.5}}, "missing"),
+        (QRELS, 3, "cannot be read from int"),
+        (None, RUN, "cannot be read from NoneType"),
+        (QRELS, pd.DataFrame({"qid": ["1"], "docno": ["d1"]}), "no score column among"),
+        (QRELS, pd.DataFrame({"a": ["1"], "docno": ["d1"], "score": [1]}), "no query column among 'a'"),
+        (QRELS, pd.DataFrame({"qid": ["1"], "docno": [None], "score": [1]}), "missing values"),
+        (QRELS, pd.DataFrame({"qid": [], "docno": [], "score": []}), "no rows"),
+        (QRELS, pd.DataFrame({"qid": ["1"], "docno": ["d1"], "score": ["high"]}), "not a number"),
+        (QRELS, pd.DataFrame({"qid": ["1", "1"], "docno": ["d1", "d1"], "score": [1, 2]}), "rows 1 and 2"),
+    ],
+)
+def test_what_makes_no_sense_in_memory_is_explained(qrels, run, says):
+    with pytest.raises((DataError, InputError), match=says):
+        gradely.evaluate(qrels, run, MEASURES)
+
+
+def test_judged_only_drops_unjudged_documents_first():
+    scores = gradely.evaluate({"q": {"b": 1}}, {"q": ["a", "b", "c"]}, ["RR", "Judged"], judged_only=True)
+    assert scores.mean() == {"RR": 1.0, "Judged": 1.0}
+    assert [(note.kind, note.count, note.of) for note in scores.notes] == [("dropped", 2, 3)]
+
+
+@pytest.mark.parametrize("ties", ["expected", "trec", "order", "random", "best", "worst"])
+def test_judged_only_is_the_same_as_a_run_without_unjudged_documents(ties):
+    rng = np.random.default_rng(3)
+    qrels = {f"q{i}": {f"d{j}": int(rng.integers(0, 3)) for j in rng.permutation(30)[:12]} for i in range(20)}
+    run = {f"q{i}": {f"d{j}": float(rng.integers(0, 6)) for j in rng.permutation(30)[:20]} for i in range(20)}
+    judged = {query: {doc: score for doc, score in docs.items() if doc in qrels[query]} for query, docs in run.items()}
+    measures = [measure.name for measure in gradely.ALL]
+    dropped = gradely.evaluate(qrels, run, measures, ties=ties, judged_only=True).values
+    np.testing.assert_array_equal(dropped, gradely.evaluate(qrels, judged, measures, ties=ties).values)
+
+
+@pytest.mark.parametrize(
+    ("policy", "queries", "kinds"),
+    [
+        ("qrels", ["1", "2", "3"], ["missing", "unjudged"]),
+        ("both", ["1", "2"], ["missing", "unjudged"]),
+        ("run", ["1", "2", "9"], ["missing", "unjudged"]),
+    ],
+)
+def test_query_policies(policy, queries, kinds):
+    scores = gradely.evaluate(QRELS | {"3": {"d1": 1}}, RUN | {"9": {"d1": 1.0}}, ["RR"], queries=policy)
+    assert list(scores.queries) == queries
+    assert scores.mean()["RR"] == pytest.approx(sum(EXPECTED[q]["RR"] for q in "12") / len(queries))
+    assert [note.kind for note in scores.notes if note.kind != "ties"] == kinds
+
+
+@pytest.mark.parametrize("option", [{"ties": "alphabetic"}, {"queries": "all"}, {"precision": "half"}])
+def test_unknown_policies_are_explained(option):
+    with pytest.raises(DataError, match="use one of"):
+        gradely.evaluate(QRELS, RUN, MEASURES, **option)
+
+
+def test_single_precision_makes_more_ties():
+    run = {"q": {"a": 16777217.0, "b": 16777216.0}}
+    assert gradely.evaluate({"q": {"b": 1}}, run, ["RR"]).mean() == {"RR": 1 / 2}
+    assert gradely.evaluate({"q": {"b": 1}}, run, ["RR"], precision="single").mean() == {"RR": (1 + 1 / 2) / 2}
+    assert gradely.evaluate({"q": {"b": 1}}, run, ["RR"], precision="single", ties="trec").mean() == {"RR": 1}

@@ -1,0 +1,127 @@
+"""Every measure against its reference, on rankings of any length, and what parameters may be."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gradely
+from gradely import MeasureError
+from tests import reference
+from tests.cases import CASES, LABELS, Query, queries
+
+
+def untied(query):
+    return Query(tuple((-i, label) for i, (_, label) in enumerate(query.retrieved)), query.missed)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@settings(max_examples=20, deadline=None)
+@given(query=st.sampled_from(sorted(LABELS)).flatmap(lambda kind: queries(kind, most=40)).map(untied))
+def test_agrees_with_the_reference_on_rankings_without_ties(case, query):
+    ranking = [label for _, label in query.retrieved]
+    assert case.value(query) == pytest.approx(case.reference(ranking, query), abs=1e-12)
+
+
+@given(pool=st.lists(st.integers(0, 60) | st.floats(0.01, 500), min_size=1, max_size=30))
+@settings(max_examples=200, deadline=None)
+@pytest.mark.parametrize(("control", "expected"), [("paper", reference.phi), ("code", reference.phi_code)])
+def test_phi_agrees_with_scipy(control, expected, pool):
+    batch = gradely.from_arrays(range(len(pool)), pool)
+    relevance = gradely.Phi(control)(batch)
+    curve = expected(pool)
+    for score, value in zip(batch.grade[0].tolist(), relevance.grade[0].tolist(), strict=True):
+        assert value == pytest.approx(curve(score), abs=1e-9)
+
+
+def test_phi_of_one_s_own_points():
+    batch = gradely.from_arrays([4, 3, 2, 1], [0, 5, 10, 99])
+    assert gradely.Phi([(0, 0), (10, 1)])(batch).grade.tolist() == [[0, 0.5, 1, 1]]
+    assert gradely.nDCG(relevance=gradely.Phi([(0, 0), (10, 1)]), k=3)(batch).item() < 1
+
+
+def test_phi_is_zero_where_no_score_stands_out():
+    equal = gradely.evaluate(
+        {"q": {"a": 5, "b": 5}, "r": {"a": 5, "b": 7}}, {"q": ["a", "b"], "r": ["b", "a"]}, ["nDCGphi"]
+    )
+    assert equal.per_query() == {"q": {"nDCGphi": 0.0}, "r": {"nDCGphi": 1.0}}
+    assert [(note.kind, note.count) for note in equal.notes] == [("degenerate", 1)]
+
+
+def test_phi_of_the_code_looks_at_positive_scores_only():
+    pool = [0] * 20 + [1, 2, 3, 4, 100]
+    batch = gradely.from_arrays(range(len(pool)), pool)
+    paper, code = (gradely.Phi(control)(batch).grade[0] for control in ("paper", "code"))
+    assert paper[1] > 0.03  # 4, well above the median 0 of all
+    assert code[1] > 0 and code[2] == 0  # 3 is the median of the positive ones
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: gradely.P(k=0), "at least 1"),
+        (lambda: gradely.P(k=-1), "at least 1"),
+        (lambda: gradely.P(k=1.5), "whole number"),
+        (lambda: gradely.AP(rel="high"), "a number"),
+        (lambda: gradely.AP(rel=float("nan")), "a number"),
+        (lambda: gradely.RBP(p=1), "between 0 and 1"),
+        (lambda: gradely.RBP(rel=2, relevance="max"), "not both"),
+        (lambda: gradely.ERR(top=0), "above 0"),
+        (lambda: gradely.nDCG(gain="expo"), "Did you mean exp"),
+        (lambda: gradely.nDCG(discount="log"), "log2"),
+        (lambda: gradely.nDCG(gain={1: -1}), "at least 0"),
+        (lambda: gradely.nDCG(relevance="fi"), "'phi'"),
+        (lambda: gradely.nDCG(relevance=gradely.Max(0)), "above 0"),
+        (lambda: gradely.nDCG(relevance=gradely.Phi([(0, 0)])), "at least two"),
+        (lambda: gradely.nDCG(relevance=gradely.Phi([(0, 1), (1, 0)])), "not fall"),
+        (lambda: gradely.nDCG(relevance=gradely.Phi("book")), "'paper', 'code'"),
+        (lambda: gradely.GAP(g=[0.5, 0.6]), "sum to 1"),
+        (lambda: gradely.GAP(g=[1.5, -0.5]), "negative"),
+        (lambda: gradely.GAP(g=["a"]), "list of shares"),
+        (lambda: gradely.GAP(g=3), "list of shares"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(make, says):
+    with pytest.raises(MeasureError, match=says):
+        make()
+
+
+GRADES = {"q": {"a": 3, "b": 1}}
+
+
+@pytest.mark.parametrize(
+    ("measure", "says"),
+    [
+        ("GAP(g=[0.5, 0.5])", "grade of 3"),
+        ("xGAP(g=[1])", "grade of 3"),
+        ("ERR(top=2)", "top=3"),
+        ("nDCG(relevance=max(2))", "max\\(3\\)"),
+        ("nDCG(gain={1: 1})", "label 3"),
+        ("nDCG(relevance={1: 1})", "label 3"),
+    ],
+)
+def test_labels_that_do_not_fit_the_parameters_are_refused(measure, says):
+    with pytest.raises(MeasureError, match=says):
+        gradely.evaluate(GRADES, {"q": ["a", "b"]}, [measure])
+
+
+def test_levels_are_those_of_the_collection_not_of_the_query():
+    """By default g spreads over all levels of the collection and ERR's top is its highest grade."""
+    qrels = {"q": {"a": 1}, "r": {"b": 2, "c": 4}}
+    run = {"q": ["a"], "r": ["b"]}
+    values = gradely.evaluate(qrels, run, ["eGAP", "ERR"]).per_query()
+    assert values["q"] == {"eGAP": pytest.approx(1 / 3), "ERR": (2**1 - 1) / 2**4}
+    assert values["r"]["eGAP"] == pytest.approx((1 / 3) * (1 / 2) + (1 / 3) * (1 / 2))
+
+
+def test_graded_measures_take_any_relevance_function():
+    qrels, run = {"q": {"a": 1, "b": 7, "c": 2, "d": 0}}, {"q": ["c", "b", "a", "d"]}
+    for measure in gradely.ALL:
+        if "relevance" in measure.__dataclass_fields__:
+            for relevance in ("identity", "max", gradely.Max(10), "phi", {1: 1, 2: 2, 7: 3}, "binary"):
+                value = gradely.evaluate(qrels, run, [measure(relevance=relevance)]).values.item()
+                assert value > 0 if measure is gradely.DCG else 0 < value <= 1
+
+
+def test_a_measure_with_a_list_of_levels_takes_grades_between_them():
+    value = gradely.evaluate({"q": {"a": 1.5, "b": 2}}, {"q": ["b", "a"]}, ["eGAP(g=[0.5, 0.5])"]).values.item()
+    assert value == 0.5 * 1 + 0.5 * 1

@@ -1,0 +1,120 @@
+"""Names and measures: what prints reads back, what is typed is understood, what is wrong is explained."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gradely
+from gradely import MeasureError, parse
+from gradely.names import TREC
+from tests.cases import CASES
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [case.measure for case in CASES] + [gradely.nDCG(relevance=gradely.Phi([(0, 0), (2.5, 0.5), (10, 1)]))],
+    ids=str,
+)
+def test_a_measure_prints_the_name_that_reads_back(measure):
+    assert parse(str(measure)) == measure
+    assert hash(parse(str(measure))) == hash(measure)
+
+
+shares = st.lists(st.integers(1, 9), min_size=1, max_size=5).map(lambda parts: [part / sum(parts) for part in parts])
+numbers = st.floats(-1e6, 1e6) | st.integers(-5, 5)
+
+
+@given(
+    rel=numbers,
+    k=st.none() | st.integers(1, 10**6),
+    g=shares,
+    table=st.dictionaries(numbers, st.floats(0, 1e6), max_size=4),
+)
+def test_any_parameter_reads_back(rel, k, g, table):
+    for measure in (
+        gradely.AP(rel=rel, k=k),
+        gradely.GAP(g=g, k=k),
+        gradely.nDCG(gain=table, k=k),
+        gradely.nDCG(relevance=table),
+    ):
+        assert parse(str(measure)) == measure
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("nDCG@10", gradely.nDCG(k=10)),
+        (" ndcg@10 ", gradely.nDCG(k=10)),
+        ("nDCG(dcg='exp-log2')@10", gradely.nDCG(k=10, gain="exp")),
+        ("nDCG(gain=exp)@10", gradely.nDCG(k=10, gain="exp")),
+        ("nDCG(relevance='max')", gradely.nDCG(relevance=gradely.Max())),
+        ("nDCG(relevance=max(4))", gradely.nDCG(relevance=gradely.Max(4))),
+        ("nDCG(relevance=phi(control='code'))", gradely.nDCG(relevance=gradely.Phi("code"))),
+        ("nDCG(relevance=binary(2))", gradely.nDCG(relevance=gradely.AtLeast(2))),
+        ("nDCGφ@5", gradely.nDCGphi(k=5)),
+        ("µAP", gradely.muAP()),
+        ("μAP", gradely.muAP()),
+        ("muMAP", gradely.muAP()),
+        ("MAP@100", gradely.AP(k=100)),
+        ("MRR", gradely.RR()),
+        ("Recall@20", gradely.R(k=20)),
+        ("RBP(rel=1, p=0.5)", gradely.RBP(p=0.5)),
+        ("eGAP(g=[0.2, 0.8])", gradely.eGAP(g=(0.2, 0.8))),
+        ("GAP(g={1: 0.5, 3: 0.5})", gradely.GAP(g={3: 0.5, 1: 0.5})),
+        ("map", gradely.AP()),
+        ("map_cut_20", gradely.AP(k=20)),
+        ("ndcg", gradely.nDCG()),
+        ("ndcg_cut_10", gradely.nDCG(k=10)),
+        ("P_5", gradely.P(k=5)),
+        ("recall_100", gradely.R(k=100)),
+        ("recip_rank", gradely.RR()),
+        ("success_1", gradely.Success(k=1)),
+        ("set_F", gradely.F1()),
+        ("bpref", gradely.bpref()),
+    ],
+)
+def test_what_people_type_is_understood(typed, meant):
+    assert parse(typed) == meant
+
+
+def test_every_trec_name_is_understood():
+    assert all(parse(pattern.replace(r"(\d+)", "7").replace(r"(?:_1\.0)?", "")) for pattern in TREC)
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("nDGC@10", "Did you mean nDCG"),
+        ("precison", "Did you mean"),
+        ("AP(real=2)", "Did you mean rel"),
+        ("AP(2)", "parameters have names"),
+        ("AP(**x)", "parameters have names"),
+        ("P@0", "at least 1"),
+        ("P@ten", "whole number"),
+        ("P@1@2", "cannot read"),
+        ("P@", "cannot read"),
+        ("", "cannot read"),
+        ("nDCG(gain=exp", "cannot read"),
+        ("nDCG(gain=open('x'))", "cannot read"),
+        ("nDCG(relevance=max(1, 2, 3))", "cannot read"),
+        ("nDCG(judged_only=True)", "--judged-only"),
+        ("a.b", "cannot read"),
+        ("(" * 500, "cannot read"),
+        ("P" * 20_000, "too long"),
+        ("P\0", "cannot read"),
+    ],
+)
+def test_what_cannot_be_understood_is_explained(typed, says):
+    with pytest.raises(MeasureError, match=says):
+        parse(typed)
+
+
+@pytest.mark.parametrize("given", [None, 3, b"AP", [["AP"]]])
+def test_what_is_no_name_is_refused(given):
+    with pytest.raises(MeasureError):
+        gradely.evaluate({"q": {"a": 1}}, {"q": ["a"]}, given if given is None else [given])
+
+
+def test_results_are_called_what_was_asked_for():
+    scores = gradely.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["map", gradely.nDCG(k=10), gradely.RR, "µAP"])
+    assert list(scores.mean()) == ["map", "nDCG@10", "RR", "µAP"]

@@ -1,0 +1,89 @@
+"""What an evaluation returns."""
+
+import builtins
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import gradely
+from gradely import InputError, MissingExtra
+
+QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 1}, "q3": {"a": 0}}
+RUN = {"q1": {"a": 0.5, "b": 0.5}, "q2": {"b": 2.0, "a": 1.0}, "extra": {"a": 1.0}}
+
+
+@pytest.fixture
+def scores():
+    return gradely.evaluate(QRELS, RUN, ["RR", "P@1"])
+
+
+def test_means_and_values(scores):
+    assert scores.per_query() == {
+        "q1": {"RR": 0.75, "P@1": 0.5},
+        "q2": {"RR": 1.0, "P@1": 1.0},
+        "q3": {"RR": 0.0, "P@1": 0.0},
+    }
+    assert scores.mean() == {"RR": 1.75 / 3, "P@1": 0.5}
+    assert repr(scores) == "run: mean over 3 queries, ties expected\nRR   0.5833\nP@1  0.5000"
+
+
+def test_notes_count_everything(scores):
+    assert [(note.kind, note.count, note.of) for note in scores.notes] == [
+        ("missing", 1, 3),
+        ("unjudged", 1, 3),
+        ("degenerate", 1, 3),
+        ("ties", 1, 3),
+        ("ties", 1, 3),
+    ]
+    assert [str(note) for note in scores.notes] == [
+        "1 of 3 judged queries are not in the run and count 0: q3",
+        "1 of 3 queries of the run have no judgments and are left out: extra",
+        "1 of 3 queries have no relevant document for RR, P@1 and score 0 in every order: q3",
+        "RR 0.5833, between 0.5000 and 0.6667 by the order of ties in 1 of 3 queries",
+        "P@1 0.5000, between 0.3333 and 0.6667 by the order of ties in 1 of 3 queries",
+    ]
+
+
+@pytest.mark.parametrize("ties", ["expected", "trec", "order", "best", "worst", "random"])
+def test_how_far_ties_matter_does_not_depend_on_the_policy(ties):
+    (found,) = gradely.evaluate(QRELS, RUN, ["RR"], ties=ties).tie_ranges
+    assert (found.low, found.high) == (pytest.approx(1.5 / 3), pytest.approx(2 / 3))
+
+
+def test_there_is_nothing_to_note_where_all_is_well():
+    assert gradely.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "x": 0.5}}, ["AP"]).notes == []
+
+
+def test_tied_documents_of_the_same_worth_do_not_matter():
+    assert gradely.evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ["AP", "nDCG"]).notes == []
+
+
+@pytest.mark.parametrize(
+    ("library", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("pyarrow", pa.Table)]
+)
+def test_frames(scores, library, kind):
+    frame = scores.to_frame(library)
+    assert isinstance(frame, kind)
+    frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+    assert list(frame.columns) == ["query", "measure", "value"]
+    assert frame["query"].tolist() == ["q1", "q1", "q2", "q2", "q3", "q3"]
+    assert frame["measure"].tolist() == ["RR", "P@1"] * 3
+    assert frame["value"].tolist() == [0.75, 0.5, 1.0, 1.0, 0.0, 0.0]
+
+
+def test_frames_of_other_libraries_are_refused(scores):
+    with pytest.raises(InputError, match="pandas or polars or pyarrow"):
+        scores.to_frame("excel")
+
+
+def test_a_library_that_is_not_installed_is_named(scores, monkeypatch, tmp_path):
+    real = builtins.__import__
+    missing = lambda name, *rest: (
+        (_ for _ in ()).throw(ImportError(name)) if name.split(".")[0] in ("pyarrow", "polars") else real(name, *rest)
+    )
+    monkeypatch.setattr(builtins, "__import__", missing)
+    (tmp_path / "r.parquet").write_bytes(b"PAR1")
+    with pytest.raises(MissingExtra, match=r"pip install 'gradely\[parquet\]'"):
+        gradely.read_run(tmp_path / "r.parquet")

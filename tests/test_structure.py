@@ -1,0 +1,91 @@
+"""The package as a whole: instant to import, all public names there, nothing heavy unless asked."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gradely
+
+HEAVY = (
+    "scipy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "duckdb",
+    "narwhals",
+    "torch",
+    "jax",
+    "rich",
+    "altair",
+    "jinja2",
+    "click",
+)
+
+
+def modules_after(code):
+    """Return the modules that are loaded after some code, in a new process."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_import_loads_next_to_nothing():
+    assert not {"numpy", *HEAVY} & modules_after("import gradely")
+
+
+def test_evaluating_dicts_loads_nothing_but_numpy():
+    assert not set(HEAVY) & modules_after("import gradely; gradely.evaluate({'q': {'a': 1}}, {'q': ['a']}, ['nDCG'])")
+
+
+@pytest.mark.parametrize("command", ["['--version']", "['--help']"])
+def test_the_command_line_loads_numpy_only_to_compute(command):
+    assert "numpy" not in modules_after(f"from gradely.cli.app import run; run({command})")
+
+
+def test_public_names_are_there_and_known_to_type_checkers():
+    tree = ast.parse(Path(gradely.__file__).read_text(encoding="utf-8"))
+    (guarded,) = (node for node in tree.body if isinstance(node, ast.If))
+    typed = {alias.asname for node in guarded.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert typed == set(gradely.__all__)
+    assert all(getattr(gradely, name) is not None for name in gradely.__all__)
+    assert set(gradely.__all__) <= set(dir(gradely))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = gradely.nothing
+
+
+def test_names_stay_functions_after_their_modules_were_imported():
+    import gradely.evaluation
+    import gradely.explanation
+    import gradely.findings
+
+    assert callable(gradely.evaluate) and callable(gradely.explain) and callable(gradely.check)
+
+
+def test_every_measure_is_documented():
+    for measure in gradely.ALL:
+        doc = measure.__doc__
+        assert all(part in doc for part in ("Ties:", "Reference:", ">>>")), measure
+        assert all(field.metadata["doc"] for field in gradely.measures.parameters(measure)), measure
+
+
+def test_kernels_know_no_array_library():
+    source = Path(gradely.__file__).parent
+    kernels = ["batch.py", "ties.py", "families.py", "gains.py", "relevance", "measures"]
+    for path in (
+        path
+        for kernel in kernels
+        for path in ([source / kernel] if kernel.endswith(".py") else (source / kernel).glob("*.py"))
+    ):
+        imported = {
+            node.names[0].name.split(".")[0] if isinstance(node, ast.Import) else (node.module or "").split(".")[0]
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Import | ast.ImportFrom)
+        }
+        assert not imported & {"numpy", "torch", "jax", "cupy"}, path
