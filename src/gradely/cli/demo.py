@@ -10,6 +10,8 @@ from gradely.demo import QUERIES, SYSTEMS, collection
 from gradely.errors import InputError
 from gradely.evaluation import evaluate
 
+PAIR = ("lexical", "dense")
+
 
 @click.command("demo")
 @click.argument("folder", default="gradely-demo")
@@ -20,10 +22,25 @@ def command(folder: str) -> None:
     results = {name: evaluate(target / "qrels.txt", target / f"{name}.run") for name in SYSTEMS}
     systems = "".join(f"  {name}.run: {what}\n" for name, what in SYSTEMS.items())
     say(
-        f"{folder}: judgments of {QUERIES} queries with labels 0 to 3, and three runs:\n{systems}\n"
+        f"{folder}: judgments of {QUERIES} queries with labels 0 to 3, and three runs with scores in\n{systems}\n"
         f"$ gradely evaluate {folder}/qrels.txt {folder}/*.run\n\n"
-        f"{shown(results, 'table', 4, per_query=False)}\n"
-        f"Next: gradely explain {folder}/qrels.txt {folder}/popular.run q01 -m nDCG@10\n"
+        f"{shown(results, 'table', 4, per_query=False)}\n{_moral(target)}\n"
+        f"Next: gradely explain {folder}/qrels.txt {folder}/lexical.run q01 -m nDCG@10\n"
+    )
+
+
+def _moral(target: Path) -> str:
+    """Return what the order of ties does to the first two systems."""
+
+    def duel(ties: str) -> str:
+        first, second = (
+            evaluate(target / "qrels.txt", target / f"{name}.run", ["nDCG@10"], ties=ties) for name in PAIR
+        )
+        return f"{first.mean()['nDCG@10']:.4f} to {second.mean()['nDCG@10']:.4f}"
+
+    return (
+        f"By nDCG@10, {PAIR[0]} against {PAIR[1]} is {duel('expected')} over all orders of tied documents.\n"
+        f"With ties broken by document name (--ties trec) it is {duel('trec')}: the names decide who wins.\n"
     )
 
 
