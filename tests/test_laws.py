@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradely
-from gradely.data import align, blocks, read_qrels, read_run
+from gradely.data import Rule, blocks, locate, read_qrels, read_run
 from gradely.data.tokens import shuffle_keys
 from tests.cases import LABELS, Query, queries
 
@@ -133,12 +133,12 @@ def test_how_queries_are_put_together_changes_no_digit(measure):
     qrels, run = map(lambda read, data: read(data), (read_qrels, read_run), collection(5))
     measure = measure.fit(qrels.levels)
     for policy in ("expected", "best", "worst", "trec"):
-        hits = align(qrels, run, policy)
+        hits = locate(qrels, run, Rule(policy))
         results = []
         for cells in (1, 100, 1000, 10**6):
             values = np.zeros(len(qrels))
             for rows, batch in blocks(qrels, hits, policy, cells=cells):
-                values[rows] = measure.values(batch)
+                values[rows] = measure.measure(batch)
             results.append(values.tolist())
         assert all(result == results[0] for result in results)
 

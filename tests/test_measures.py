@@ -116,7 +116,7 @@ def test_levels_are_those_of_the_collection_not_of_the_query():
 def test_graded_measures_take_any_relevance_function():
     qrels, run = {"q": {"a": 1, "b": 7, "c": 2, "d": 0}}, {"q": ["c", "b", "a", "d"]}
     for measure in gradely.ALL:
-        if "relevance" in measure.__dataclass_fields__:
+        if "relevance" in measure.parameters:
             for relevance in ("identity", "max", gradely.Max(10), "phi", {1: 1, 2: 2, 7: 3}, "binary"):
                 value = gradely.evaluate(qrels, run, [measure(relevance=relevance)]).values.item()
                 assert value > 0 if measure is gradely.DCG else 0 < value <= 1

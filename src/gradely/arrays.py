@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_array_api_obj
 
 from gradely.batch import Array, Batch
 from gradely.errors import DataError
+from gradely.namespaces import device_of, is_array, namespace
 from gradely.policies import check_ties
 
 
@@ -30,7 +30,7 @@ def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: str = "expe
     order = xp.argsort(xp.where(mask, -scores, xp.inf), axis=1, stable=ties in ("order", "random"))
     scores, labels, judged = (xp.take_along_axis(x, order, axis=1) for x in (scores, xp.astype(labels, number), mask))
     above, tied = _groups(xp, scores, judged, alone=ties in ("order", "random"))
-    pool = xp.sort(xp.where(judged, labels, -xp.inf), axis=1, descending=True)
+    pool = -xp.sort(xp.where(judged, -labels, xp.inf), axis=1)
     pooled = pool > -xp.inf
     return Batch(
         grade=xp.where(judged, labels, 0.0),
@@ -48,12 +48,12 @@ def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: str = "expe
 
 def _same_shape(scores: Any, labels: Any, mask: Any) -> tuple[Any, Array, Array, Array]:
     """Return the namespace and the three as arrays [Q, K]; refuse what does not fit or is not finite."""
-    given = [x for x in (scores, labels, mask) if is_array_api_obj(x)]
-    xp = array_namespace(*given) if given else array_namespace(np.zeros(0))
-    where = device(given[0]) if given else None
-    scores, labels = (x if is_array_api_obj(x) else xp.asarray(np.asarray(x), device=where) for x in (scores, labels))
+    given = [x for x in (scores, labels, mask) if is_array(x)]
+    xp = namespace(*given)
+    where = device_of(given[0]) if given else None
+    scores, labels = (x if is_array(x) else xp.asarray(np.asarray(x), device=where) for x in (scores, labels))
     mask = xp.ones(scores.shape, dtype=xp.bool, device=where) if mask is None else mask
-    mask = mask if is_array_api_obj(mask) else xp.asarray(np.asarray(mask), device=where)
+    mask = mask if is_array(mask) else xp.asarray(np.asarray(mask), device=where)
     if scores.shape != labels.shape or scores.shape != mask.shape or scores.ndim not in (1, 2) or 0 in scores.shape:
         raise DataError(
             f"scores, labels and mask must have one shape, [queries, documents]; found {_shapes(scores, labels, mask)}"
@@ -81,22 +81,23 @@ def _shuffled(xp: Any, seed: int, *arrays: Array) -> tuple[Array, ...]:
     order = np.random.default_rng(seed).permuted(
         np.broadcast_to(np.arange(arrays[0].shape[1]), arrays[0].shape), axis=1
     )
-    order = xp.asarray(order, device=device(arrays[0]))
+    order = xp.asarray(order, device=device_of(arrays[0]))
     return tuple(xp.take_along_axis(x, order, axis=1) for x in arrays)
 
 
 def _groups(xp: Any, scores: Array, real: Array, *, alone: bool) -> tuple[Array, Array]:
     """Return how many documents are above each one and how many share its score, from scores in rank order."""
     rows, width = scores.shape
-    column = xp.broadcast_to(xp.arange(width, device=device(scores)), scores.shape)
+    column = xp.broadcast_to(xp.arange(width, device=device_of(scores)), scores.shape)
     same = (scores[:, 1:] == scores[:, :-1]) & real[:, 1:]
     if alone or not bool(xp.any(same)):
         return column, xp.ones_like(column)
     starts = xp.concat([xp.ones_like(real[:, :1]), ~same], axis=1)
     (at,) = xp.nonzero(xp.reshape(starts, (-1,)))
     group = xp.cumulative_sum(xp.astype(xp.reshape(starts, (-1,)), column.dtype)) - 1
-    size = xp.concat([at[1:], xp.asarray([rows * width], dtype=at.dtype, device=device(scores))]) - at
+    size = xp.concat([at[1:], xp.asarray([rows * width], dtype=at.dtype, device=device_of(scores))]) - at
     above = (
-        xp.reshape(xp.take(at, group, axis=0), scores.shape) - xp.arange(rows, device=device(scores))[:, None] * width
+        xp.reshape(xp.take(at, group, axis=0), scores.shape)
+        - xp.arange(rows, device=device_of(scores))[:, None] * width
     )
     return above, xp.reshape(xp.take(size, group, axis=0), scores.shape)

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from array_api_compat import array_namespace, device
+from gradely.namespaces import device_of, namespace
 
 Array: TypeAlias = Any
 """An array of any library that follows the array API standard."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """Arrays of one library, on one device. Columns are sorted by `above`; padding comes last."""
 
@@ -42,12 +42,12 @@ class Batch:
     @cached_property
     def xp(self) -> Any:
         """The array namespace of the fields."""
-        return array_namespace(self.grade)
+        return namespace(self.grade)
 
     @cached_property
     def device(self) -> Any:
         """The device the fields live on."""
-        return device(self.grade)
+        return device_of(self.grade)
 
     @cached_property
     def untied(self) -> bool:

@@ -7,7 +7,6 @@ GradelyError
   MissingExtra(ImportError)  needs an optional package
 """
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -41,6 +40,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     >>> did_you_mean("nDGC", ["nDCG", "AP"])
     ' Did you mean nDCG?'
     """
+    import difflib
+
     by_lower = {name.lower(): name for name in known}
     near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
     return f" Did you mean {by_lower[near[0]]}?" if near else ""

@@ -1,14 +1,15 @@
 """evaluate: from judgments and a run to scores, and what there is to note about them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from gradely.data import Hits, Qrels, align, blocks, read_qrels, read_run
+from gradely.data import Hits, Qrels, Report, Rule, Run, blocks, locate, open_run, read_qrels, run_name
 from gradely.data.qrels import Floats, Ints
+from gradely.data.read import ignore
 from gradely.measures import Measure
 from gradely.names import MeasureLike, parse_all
 from gradely.policies import check_precision, check_queries, check_ties
@@ -29,6 +30,8 @@ def evaluate(
     judged_only: bool = False,
     precision: str = "double",
     seed: int = 0,
+    threads: int | None = None,
+    progress: Report = ignore,
 ) -> Scores:
     """Evaluate a run against judgments.
 
@@ -38,6 +41,8 @@ def evaluate(
     `queries`: those that count: qrels (the default; missing ones count 0), both, run.
     `judged_only` drops unjudged documents from the run first.
     `precision`: single rounds scores first, as trec_eval 9 and older do.
+    `threads`: as many as there are processors by default; results do not depend on it.
+    `progress` is called with how much of the run's file is read, from 0 to 1.
 
     >>> qrels = {"q1": {"d1": 2, "d2": 0, "d3": 1}}
     >>> run = {"q1": {"d2": 0.7, "d1": 0.7, "d3": 0.1}}
@@ -48,13 +53,14 @@ def evaluate(
     check_queries(queries)
     check_precision(precision)
     named = parse_all(measures)
-    judgments, ranking = read_qrels(qrels), read_run(run)
+    judgments, ranking = read_qrels(qrels, threads=threads), open_run(run)
     fitted = {name: measure.fit(judgments.levels) for name, measure in named.items()}
-    hits = align(judgments, ranking, ties, seed, single=precision == "single")
-    return Evaluation(judgments, hits, fitted, ties, queries, judged_only, ranking.name).scores()
+    hits = locate(judgments, ranking, Rule(ties, seed, precision == "single"), threads, progress)
+    name = ranking.name if isinstance(ranking, Run) else run_name(ranking.path)
+    return Evaluation(judgments, hits, fitted, ties, queries, judged_only, name).scores()
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Evaluation:
     """Judgments, the hits of one run, the measures by name, and the policies."""
 
@@ -68,9 +74,15 @@ class Evaluation:
 
     def scores(self) -> Scores:
         """Return the scores of the queries that count."""
-        measures = list(self.measures)
         return Scores(
-            self.queries, measures, self.table, self.ties, self.policy, self.name, self.tie_ranges, self.notes
+            self.queries,
+            list(self.measures),
+            self.table,
+            ties=self.ties,
+            policy=self.policy,
+            name=self.name,
+            ranges=self.tie_ranges,
+            notes=self.notes,
         )
 
     @cached_property
@@ -102,13 +114,15 @@ class Evaluation:
         some = np.flatnonzero(self.hits.answered) if queries is None else queries
         for rows, batch in blocks(self.qrels, hits, ties, some):
             for j, measure in enumerate(self.measures.values()):
-                values[rows, j] = measure.values(batch)
+                values[rows, j] = measure.measure(batch)
         return values
 
     def tie_ranges(self) -> list[TieRange]:
         """Return how far each mean moves with the order of ties, for the measures that move."""
-        loose = replace(self.kept, place=None)
-        tied = np.intersect1d(loose.query[loose.tied > 1], self.counted)
+        loose = self.kept._replace(place=None)
+        moves = np.zeros(len(self.qrels), bool)
+        moves[loose.query[loose.tied > 1]] = True
+        tied = self.counted[moves[self.counted]]
         if not len(tied):
             return []
         low, high = (self.values(loose, ties, tied)[tied] for ties in ("worst", "best"))

@@ -1,16 +1,16 @@
 """explain: one query, rank by rank, so that a value can be recomputed by hand."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from math import fsum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradely.batch import Batch
-from gradely.data import Qrels, align, blocks, read_qrels, read_run
+from gradely.data import Qrels, Rule, blocks, locate, read_qrels, read_run
 from gradely.data.blocks import in_rank_order
 from gradely.data.breakers import BREAKERS
 from gradely.data.read import Run
@@ -21,8 +21,7 @@ from gradely.policies import check_precision, check_ties
 from gradely.ties import resolved
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A retrieved document: where it stands, what it is and what it adds."""
 
     first: int
@@ -43,8 +42,7 @@ class Line:
         return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(NamedTuple):
     """A value of a measure on a query: the sum of what the documents add, over a norm."""
 
     measure: str
@@ -112,7 +110,7 @@ def _check_query(query: str, known: Iterable[str], name: str) -> None:
 
 def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, ties: str, seed: int) -> tuple[list[str], Batch]:
     """Return the batch of one query as the measure sees it, ties in order, and the documents of its columns."""
-    hits = align(qrels, run, ties, seed)
+    hits = locate(qrels, run, Rule(ties, seed))
     docs = [qrels.docs[i] for i in hits.row[in_rank_order(qrels, hits)].tolist()]
     _, batch = next(iter(blocks(qrels, hits, ties, np.asarray([qrels.index[query]]))))
     view = measure.view(batch)

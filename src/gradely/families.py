@@ -5,8 +5,7 @@ the mean is the textbook formula, so there is one formula a family, not one a me
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from gradely.batch import Array, Batch
 from gradely.ties import before, between, in_group, lookup, mean_over_places, prefix, ranks, total, within
@@ -30,8 +29,7 @@ def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Ar
     return mean_over_places(batch, gain, discount(batch, ranks(batch)), k)
 
 
-@dataclass(frozen=True)
-class Harmonics:
+class Harmonics(NamedTuple):
     """Over the places i <= k of each document's tie group, which follows t documents: Σ 1/i and Σ (i-t-1)/i."""
 
     inverse: Array

@@ -2,8 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +16,7 @@ SHOWN = 5
 """how many of many are named"""
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """Something about the data: a plain fact, something odd, or something wrong."""
 
     about: str

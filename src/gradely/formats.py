@@ -1,10 +1,7 @@
 """One table, many formats: for the terminal, for spreadsheets, for papers."""
 
-import csv
-import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 Cell: TypeAlias = str | float | int | None
 LATEX = str.maketrans(
@@ -13,8 +10,7 @@ LATEX = str.maketrans(
 )
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A header and rows; numbers are aligned right and shown with `digits` decimals where people read them."""
 
     header: Sequence[str]
@@ -50,6 +46,9 @@ def to_text(table: Table) -> str:
 
 def to_delimited(table: Table, delimiter: str) -> str:
     """CSV or TSV, numbers in full."""
+    import csv
+    import io
+
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     writer.writerow(table.header)

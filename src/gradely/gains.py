@@ -1,17 +1,15 @@
 """From labels to gains, and from ranks to discounts: the exchangeable parts of the graded measures."""
 
-from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradely.batch import Array, Batch
 from gradely.errors import MeasureError, did_you_mean
 from gradely.families import Discount, by_rank
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Values of one's own, label by label; a label of 0 or less that is not listed is worth 0."""
 
     values: tuple[tuple[float, float], ...]

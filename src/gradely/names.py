@@ -118,7 +118,7 @@ def find(name: str) -> type[Measure]:
 
 def _made(measure: type[Measure], text: str, given: dict[str, Any]) -> Measure:
     """Return the measure with these parameters."""
-    known = [f.name for f in parameters(measure)]
+    known = list(parameters(measure))
     if given.get("dcg") in ("log2", "exp-log2") and "gain" in known:
         given["gain"] = {"log2": "linear", "exp-log2": "exp"}[given.pop("dcg")]
     unknown = next((name for name in given if name not in known), None)

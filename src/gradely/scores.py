@@ -1,10 +1,9 @@
 """Scores: one value a query and measure, their means, and what there is to know about them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import fsum
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,26 +17,27 @@ LIBRARIES: dict[str, Literal["pandas", "polars", "pyarrow"]] = {
 }
 
 
-@dataclass(frozen=True)
 class Note:
     """Something that happened and matters: missing queries, ties that matter, degenerate queries."""
 
-    kind: str
-    count: int
-    of: int
-    text: str
+    def __init__(self, kind: str, count: int, of: int, text: str) -> None:
+        """Say what kind of thing it is, how often it happened, of how many, and all of it as a sentence."""
+        self.kind, self.count, self.of, self.text = kind, count, of, text
 
     def __str__(self) -> str:
         """Return the note as a sentence."""
         return self.text
 
+    def __repr__(self) -> str:
+        """Return the note as a sentence."""
+        return f"Note({self.text!r})"
+
     def as_dict(self) -> dict[str, Any]:
         """Return the note as plain data."""
-        return asdict(self)
+        return vars(self).copy()
 
 
-@dataclass(frozen=True)
-class TieRange:
+class TieRange(NamedTuple):
     """How far the mean of a measure moves with the order of tied documents."""
 
     measure: str
@@ -56,20 +56,25 @@ class TieRange:
         )
 
 
-@dataclass(frozen=True, eq=False)
 class Scores:
     """The result of an evaluation. Rows are queries, columns measures."""
 
-    queries: Sequence[str]
-    measures: Sequence[str]
-    values: npt.NDArray[np.float64]
-    """[queries, measures]"""
-    ties: str
-    policy: str
-    """which queries count: qrels, both or run"""
-    name: str
-    _ranges: Callable[[], list[TieRange]]
-    _notes: Callable[[], list[Note]]
+    def __init__(
+        self,
+        queries: Sequence[str],
+        measures: Sequence[str],
+        values: npt.NDArray[np.float64],
+        *,
+        ties: str,
+        policy: str,
+        name: str,
+        ranges: Callable[[], list[TieRange]],
+        notes: Callable[[], list[Note]],
+    ) -> None:
+        """Hold values [queries, measures] and how they came about; ranges and notes are made when asked for."""
+        self.queries, self.measures, self.values = queries, measures, values
+        self.ties, self.policy, self.name = ties, policy, name
+        self._ranges, self._notes = ranges, notes
 
     def mean(self) -> dict[str, float]:
         """Return the mean of each measure over the queries; sums are exact, so the order of queries does not matter."""

@@ -1,12 +1,12 @@
 """Sums and means over tie groups, exactly and without enumerating orders."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from gradely.batch import Array, Batch
 
 
-@dataclass(frozen=True)
-class Prefix:
+class Prefix(NamedTuple):
     """Prefix sums in two parts, high + low, so that differences of them lose no digit."""
 
     high: Array
@@ -96,7 +96,7 @@ def resolved(batch: Batch, worth: Array) -> Batch:
         return batch
     xp = batch.xp
     worth = xp.where(batch.judged, worth if batch.ties == "best" else -worth, 0.0)
-    order = xp.argsort(worth, axis=1, descending=True, stable=True)
+    order = xp.argsort(-worth, axis=1, stable=True)
     order = xp.take_along_axis(order, xp.argsort(_along(batch, batch.first, order), axis=1, stable=True), axis=1)
     column = xp.broadcast_to(xp.arange(order.shape[1], dtype=batch.first.dtype, device=batch.device), order.shape)
     unjudged = batch.tied - (batch.last - batch.first)

@@ -1,18 +1,17 @@
 """gradely evaluate."""
 
-import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from gradely.cli import options
 from gradely.cli.output import check_writable, write
 from gradely.cli.progress import Bar
-from gradely.data import Run, read_qrels, read_run, run_name
+from gradely.data import Run, open_run, read_qrels, run_name
+from gradely.data.source import Source
 from gradely.errors import InputError
 from gradely.evaluation import DEFAULT, evaluate
 from gradely.formats import Cell, Table, render
@@ -24,13 +23,12 @@ MOST = 20
 """below a table, more notes than this are summed up"""
 
 
-@dataclass(frozen=True)
-class System:
+class System(NamedTuple):
     """A run that is to be read: what it is called, how large its file is, and how to read it."""
 
     name: str
     size: int
-    read: Callable[[], Run]
+    open: Callable[[], Run | Source]
 
 
 @click.command("evaluate")
@@ -41,6 +39,7 @@ class System:
 @options.queries
 @click.option("-q", "--per-query", is_flag=True, help="Show every query, too.")
 @options.inputs
+@options.threads
 @options.output
 def command(
     qrels: str,
@@ -66,13 +65,13 @@ def command(
     names = chosen(measures)
     parse_all(names)
     systems = listed(qrels, runs, run_format, features, ascending=ascending)
-    judgments = read_qrels(qrels, format=qrels_format)
+    judgments = read_qrels(qrels, format=qrels_format, threads=policies["threads"])
     results: dict[str, Scores] = {}
     with Bar(sum(system.size for system in systems)) as bar:
         for system in systems:
-            bar.begin(system.name)
-            results[system.name] = evaluate(judgments, system.read(), names, **policies)
-            bar.end(system.size)
+            bar.begin(system.name, system.size)
+            results[system.name] = evaluate(judgments, system.open(), names, progress=bar.show, **policies)
+            bar.end()
     write(shown(results, form, digits, per_query=per_query), path)
     if form not in ("table", "json") or path not in (None, "-"):
         click.echo(notes(results), err=True, nl=False)
@@ -99,12 +98,13 @@ def listed(
     if len(set(titles)) < len(titles):
         twice = next(path for path in paths if paths.count(path) > 1)
         raise InputError(f"{twice}: the run is named twice")
-    read = partial(read_run, format=form, ascending=ascending)
+    opened = partial(open_run, format=form, ascending=ascending)
     if not features:
-        return [System(title, _size(path), partial(read, path)) for title, path in zip(titles, paths, strict=True)]
+        return [System(title, _size(path), partial(opened, path)) for title, path in zip(titles, paths, strict=True)]
     each = [(title, path, feature) for title, path in zip(titles, paths, strict=True) for feature in features]
     return [
-        System(f"{title}:{feature}", _size(path), partial(read, path, feature=feature)) for title, path, feature in each
+        System(f"{title}:{feature}", _size(path), partial(opened, path, feature=feature))
+        for title, path, feature in each
     ]
 
 
@@ -152,6 +152,8 @@ def notes(results: dict[str, Scores]) -> str:
 
 def as_json(results: dict[str, Scores], *, per_query: bool) -> str:
     """Return everything, values in full."""
+    import json
+
     first = next(iter(results.values()))
     runs = [
         {"run": name, "mean": scores.mean()}

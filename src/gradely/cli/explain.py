@@ -1,7 +1,6 @@
 """gradely explain."""
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -49,7 +48,8 @@ def command(
 def shown(explained: Explanation, form: str, digits: int, depth: int | None) -> str:
     """Return the explanation in a format; in a table, with the sum below."""
     if form == "json":
-        return json.dumps(asdict(explained), indent=2, ensure_ascii=False) + "\n"
+        lines = [line._asdict() for line in explained.lines]
+        return json.dumps(explained._asdict() | {"lines": lines}, indent=2, ensure_ascii=False) + "\n"
     graded = any(line.relevance is not None and line.relevance != line.label for line in explained.lines)
     header = ["rank", "document", "score", "label", *(["relevance"] if graded else []), "adds"]
     rows = [

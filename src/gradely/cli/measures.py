@@ -20,7 +20,7 @@ def command(name: str | None) -> None:
 
 def overview() -> str:
     """Return one line a measure."""
-    rows = [[measure.name, _summary(measure), ", ".join(f.name for f in parameters(measure))] for measure in ALL]
+    rows = [[measure.name, _summary(measure), ", ".join(parameters(measure))] for measure in ALL]
     return (
         to_text(Table(["measure", "what it says", "parameters"], rows))
         + "\n`gradely measures NAME` tells all about one.\n"
@@ -29,7 +29,7 @@ def overview() -> str:
 
 def card(measure: type[Measure]) -> str:
     """Return all about a measure: its documentation and its parameters."""
-    rows = [[f.name, show(f.default), f.metadata["doc"]] for f in parameters(measure)]
+    rows = [[name, show(declared.default), declared.doc] for name, declared in parameters(measure).items()]
     return f"{measure.name}\n\n{inspect.getdoc(measure)}\n\n{to_text(Table(['parameter', 'default', 'meaning'], rows))}"
 
 

@@ -67,6 +67,15 @@ def inputs(command: Command) -> Command:
     )(command)
 
 
+def threads(command: Command) -> Command:
+    """--threads."""
+    return click.option(
+        "--threads",
+        type=click.IntRange(min=1),
+        help="How many threads read a run; by default as many as there are processors. Results do not depend on it.",
+    )(command)
+
+
 def output(command: Command) -> Command:
     """--format, --digits and -o."""
     command = click.option(

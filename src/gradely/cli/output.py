@@ -2,8 +2,7 @@
 
 import os
 import sys
-import tempfile
-from pathlib import Path
+from contextlib import suppress
 
 from gradely.errors import InputError
 
@@ -28,36 +27,39 @@ def check_writable(path: str | None) -> None:
     """Raise now, before long work, where the output cannot be written."""
     if path is None or path == "-":
         return
-    target = Path(path)
-    if target.is_dir():
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path):
         raise InputError(f"{path}: cannot be written: is a directory; name a file")
-    if not target.parent.is_dir():
-        raise InputError(f"{path}: cannot be written: there is no folder {target.parent}")
-    if not os.access(target.parent, os.W_OK):
-        raise InputError(f"{path}: cannot be written: no permission in {target.parent}")
+    if not os.path.isdir(folder):
+        raise InputError(f"{path}: cannot be written: there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{path}: cannot be written: no permission in {folder}")
 
 
 def write_file(content: bytes, path: str) -> None:
     """Write a file whole or not at all: a temporary file beside it, then a rename."""
+    import tempfile
+
     check_writable(path)
-    target, temporary = Path(path), None
+    temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:50]}.")
+        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".gradely-")
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        _usual_mode(temporary, target)
-        os.replace(temporary, target)
+        _usual_mode(temporary, path)
+        os.replace(temporary, path)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
         if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
 
 
-def _usual_mode(temporary: str, target: Path) -> None:
+def _usual_mode(temporary: str, path: str) -> None:
     """Give the file the permissions it had, or those that new files have."""
-    if target.exists():
-        mode = target.stat().st_mode & 0o777
+    if os.path.exists(path):
+        mode = os.stat(path).st_mode & 0o777
     else:
         umask = os.umask(0)
         os.umask(umask)

@@ -17,7 +17,7 @@ class Bar:
 
     def __init__(self, total: float) -> None:
         """Start with how much work there is in all."""
-        self.total, self.done, self.name = total, 0.0, ""
+        self.total, self.done, self.size, self.name = total, 0.0, 0.0, ""
         self._started = time.monotonic()
         self._bar: Progress | None = None
 
@@ -32,23 +32,23 @@ class Bar:
         if self._bar is not None:
             self._bar.stop()
 
-    def begin(self, name: str) -> None:
-        """Say what is being worked on."""
-        self.name = name
+    def begin(self, name: str, size: float) -> None:
+        """Say what is being worked on, and how much work it is."""
+        self.name, self.size = name, size
         self.show(0)
 
-    def end(self, size: float) -> None:
-        """Say that a piece of work of some size is done."""
-        self.done += size
+    def end(self) -> None:
+        """Say that it is done."""
+        self.done, self.size = self.done + self.size, 0.0
         self.show(0)
 
     def show(self, part: float) -> None:
-        """Show how much of the current piece is done."""
+        """Show how much of it is done, from 0 to 1."""
         if self._bar is None and (time.monotonic() - self._started < PATIENCE or not sys.stderr.isatty()):
             return
         if self._bar is None:
             self._bar = _new_bar(self.total)
-        self._bar.update(self._bar.task_ids[0], completed=self.done + part, description=self.name)
+        self._bar.update(self._bar.task_ids[0], completed=self.done + part * self.size, description=self.name)
 
 
 def _new_bar(total: float) -> "Progress":

@@ -4,20 +4,19 @@ Only judged documents are looked up; ranks are counted, so that the run is never
 """
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from itertools import chain, pairwise, repeat
 from math import nan
 from typing import TypeAlias
 
 import numpy as np
 
-from gradely.data.breakers import BREAKERS, breaker, places_among_tied
+from gradely.data.breakers import breaker, places_among_tied
 from gradely.data.hits import Hits
 from gradely.data.numbers import flat
 from gradely.data.qrels import Floats, Ints, Qrels
 from gradely.data.read import Run
+from gradely.data.rule import Rule
 from gradely.data.source import clip
-from gradely.errors import DataError
 
 DOCUMENTS = 1 << 18
 """about how many documents of a run are looked at in one go"""
@@ -27,28 +26,18 @@ FEW = 4
 Ranking: TypeAlias = Mapping[str, float]
 
 
-def align(qrels: Qrels, run: Run, ties: str, seed: int = 0, *, single: bool = False) -> Hits:
-    """Return where the judged documents of the run landed, with ties broken where the policy goes by document.
-
-    With `single`, scores are rounded to single precision first.
-    """
+def align(qrels: Qrels, run: Run, rule: Rule) -> Hits:
+    """Return where the judged documents of the run landed, with ties broken where the policy goes by document."""
     common = [i for i, query in enumerate(qrels.queries) if query in run.scores]
-    if not common:
-        raise no_common_query(qrels, next(iter(run.scores), ""), run.name)
     retrieved, answered = np.zeros(len(qrels), np.int64), np.zeros(len(qrels), bool)
     answered[common] = True
-    each = partial(_align, qrels, run, retrieved=retrieved, ties=ties, seed=seed, single=single)
-    parts = [each(at, rankings) for at, rankings in _chunks(qrels, run, common)]
-    query, row, above, tied, place = (np.concatenate(part) for part in zip(*parts, strict=True))
-    unjudged = tuple(query for query in run.scores if query not in qrels.index)
-    return Hits(query, row, above, tied, place if ties in BREAKERS else None, retrieved, answered, unjudged)
-
-
-def no_common_query(qrels: Qrels, found: str, name: str) -> DataError:
-    """Return the error for a run of other queries than those judged."""
-    return DataError(
-        f"{name} and {qrels.name} have no query in common; the first are {clip(found)} and {clip(qrels.queries[0])}"
+    parts = [_align(qrels, run, at, rankings, retrieved, rule) for at, rankings in _chunks(qrels, run, common)]
+    empty = np.zeros(0, np.int64)
+    query, row, above, tied, place = (
+        (np.concatenate([empty, *part]) for part in zip(*parts, strict=True)) if parts else [empty] * 5
     )
+    unjudged = tuple(query for query in run.scores if query not in qrels.index)
+    return Hits(query, row, above, tied, place if rule.breaks else None, retrieved, answered, unjudged)
 
 
 def _chunks(qrels: Qrels, run: Run, common: list[int]) -> Iterator[tuple[list[int], list[Ranking]]]:
@@ -68,15 +57,7 @@ def _chunks(qrels: Qrels, run: Run, common: list[int]) -> Iterator[tuple[list[in
 
 
 def _align(
-    qrels: Qrels,
-    run: Run,
-    at: list[int],
-    rankings: list[Ranking],
-    *,
-    retrieved: Ints,
-    ties: str,
-    seed: int,
-    single: bool,
+    qrels: Qrels, run: Run, at: list[int], rankings: list[Ranking], retrieved: Ints, rule: Rule
 ) -> tuple[Ints, ...]:
     """Return query, row, above, tied and place of each hit of some queries; note the lengths of their rankings."""
     size = np.fromiter(map(len, rankings), np.int64, len(rankings))
@@ -85,14 +66,13 @@ def _align(
         rankings, lambda i, doc: f"{run.name}: query {clip(qrels.queries[at[i]])}, document {clip(doc)}: the score"
     )
     which, row, mine = _look_up(qrels, at, rankings)
-    if single:
-        scores, mine = (x.astype(np.float32).astype(np.float64) for x in (scores, mine))
+    scores, mine = rule.rounded(scores), rule.rounded(mine)
     start = np.cumsum(size) - size
     above, tied = count_above(scores, start, start + size, which, mine)
     place = above.copy()
-    for i in np.unique(which[tied > 1]).tolist() if ties in BREAKERS else ():
+    for i in np.unique(which[tied > 1]).tolist() if rule.breaks else ():
         here = np.flatnonzero((which == i) & (tied > 1))
-        order = breaker(ties, qrels.queries[at[i]], seed)
+        order = breaker(rule.ties, qrels.queries[at[i]], rule.seed)
         docs = [qrels.docs[j] for j in row[here].tolist()]
         place[here] += places_among_tied(
             list(rankings[i]), scores[start[i] : start[i] + size[i]], docs, mine[here], order

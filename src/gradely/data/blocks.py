@@ -1,8 +1,7 @@
 """From hits to Batches: blocks of queries that are about as wide."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +13,7 @@ CELLS = 1 << 16
 """about how many cells an array of a block has: few enough for the cache"""
 
 
-@dataclass(frozen=True)
-class Ranked:
+class Ranked(NamedTuple):
     """Hits in rank order; those of query i are start[i] … start[i+1] - 1."""
 
     start: Ints

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gradely.data.qrels import Floats, Ints
-from gradely.data.tokens import shuffle_keys
+from gradely.data.tokens import encoded, shuffle_keys
 
 Breaker: TypeAlias = Callable[[list[str], str, int], list[str]]
 
@@ -33,11 +33,6 @@ BREAKERS: dict[str, Breaker] = {"trec": _by_name, "order": _as_given, "random": 
 def breaker(ties: str, query: str, seed: int) -> Callable[[list[str]], list[str]]:
     """Return what puts tied documents of a query in order."""
     return lambda tied: BREAKERS[ties](tied, query, seed)
-
-
-def encoded(text: str) -> bytes:
-    """Return an id as bytes, whatever characters it has."""
-    return text.encode(errors="surrogatepass")
 
 
 def places_among_tied(

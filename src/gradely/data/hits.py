@@ -1,6 +1,6 @@
 """Hits: the judged documents that a run retrieved, and where they landed."""
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -8,8 +8,7 @@ import numpy.typing as npt
 from gradely.data.qrels import Ints
 
 
-@dataclass(frozen=True)
-class Hits:
+class Hits(NamedTuple):
     """One entry a judged, retrieved document, and what is known of each query of the judgments."""
 
     query: Ints
@@ -38,8 +37,8 @@ class Hits:
         """Return the hits as if the run held no other documents."""
         first, count = self._rank_by(self.above)
         place = None if self.place is None else self._rank_by(self.place)[0]
-        return replace(
-            self, above=first, tied=count, place=place, retrieved=np.bincount(self.query, minlength=len(self.retrieved))
+        return self._replace(
+            above=first, tied=count, place=place, retrieved=np.bincount(self.query, minlength=len(self.retrieved))
         )
 
     def _rank_by(self, key: Ints) -> tuple[Ints, Ints]:

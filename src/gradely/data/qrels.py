@@ -23,6 +23,8 @@ class Qrels:
     ) -> None:
         """Hold the columns; nothing is copied."""
         self.queries, self.start, self.docs, self.grade, self.name = queries, start, docs, grade, name
+        self.hashed: object = None
+        """what the fast reader makes of it, once"""
 
     @classmethod
     def of(cls, labels: Mapping[str, Mapping[str, float]], name: str = "qrels") -> "Qrels":

@@ -1,12 +1,10 @@
 """Qrels and runs from anything: files of every format, dataframes, dicts."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import PurePath
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from gradely.data import json, letor, tables, trec
+from gradely.data import letor, tables, trec
 from gradely.data.mapping import as_labels, as_scores
 from gradely.data.qrels import Qrels
 from gradely.data.source import Source
@@ -23,14 +21,20 @@ SUFFIXES = {
 }
 
 Scores: TypeAlias = Mapping[str, Mapping[str, float]]
+Report: TypeAlias = Callable[[float], None]
+"""told how much of a file is done, from 0 to 1"""
 
 
-@dataclass(frozen=True)
+def ignore(done: float) -> None:
+    """Report to nobody."""
+
+
 class Run:
     """What a system retrieved: {query: {document: score}}, ids as text."""
 
-    scores: Scores
-    name: str = "run"
+    def __init__(self, scores: Scores, name: str = "run") -> None:
+        """Hold the scores and what the run is called."""
+        self.scores, self.name = scores, name
 
     def __len__(self) -> int:
         """Return the number of queries."""
@@ -41,7 +45,7 @@ class Run:
         return f"Run({self.name}: {len(self):,} queries)"
 
 
-def read_qrels(given: Any, *, format: str | None = None) -> Qrels:  # noqa: A002 - what users call it
+def read_qrels(given: Any, *, format: str | None = None, threads: int | None = None) -> Qrels:  # noqa: A002 - its name
     """Read judgments: a file, a dataframe, {query: {document: label}}, or {query: [relevant documents]}.
 
     `format` is one of trec, csv, tsv, json, jsonl, parquet, letor; by default it is told by the name and the content.
@@ -51,10 +55,22 @@ def read_qrels(given: Any, *, format: str | None = None) -> Qrels:  # noqa: A002
     """
     if isinstance(given, Qrels):
         return given
-    if isinstance(given, str | os.PathLike):
-        source = Source(given)
-        return Qrels.of(_labels(source, format or format_of(source)), source.name)
-    return Qrels.of(_in_memory(given, "qrels", "label"), "qrels")
+    if not isinstance(given, str | os.PathLike):
+        return Qrels.of(_in_memory(given, "qrels", "label"), "qrels")
+    source = Source(given)
+    name = format or format_of(source)
+    return _trec_qrels(source, threads or cores()) if name == "trec" else Qrels.of(_labels(source, name), source.name)
+
+
+def _trec_qrels(source: Source, threads: int) -> Qrels:
+    """Read judgments the fast way; where the text is odd, the plain one, which explains what is wrong with it."""
+    from gradely.data.fast.pieces import Odd
+    from gradely.data.fast.qrels import load_qrels
+
+    try:
+        return load_qrels(source, threads)
+    except Odd:
+        return Qrels.of(trec.read(source, trec.QRELS), source.name)
 
 
 def read_run(given: Any, *, format: str | None = None, feature: int | None = None, ascending: bool = False) -> Run:  # noqa: A002
@@ -65,12 +81,37 @@ def read_run(given: Any, *, format: str | None = None, feature: int | None = Non
     >>> read_run({"q1": {"d1": 0.9, "d2": 0.4}, "q2": ["d7", "d3"]})
     Run(run: 2 queries)
     """
-    if isinstance(given, Run):
+    run = open_run(given, format=format, feature=feature, ascending=ascending)
+    return plain_run(run) if isinstance(run, Source) else run
+
+
+def open_run(
+    given: Any,
+    *,
+    format: str | None = None,  # noqa: A002 - its name
+    feature: int | None = None,
+    ascending: bool = False,
+) -> Run | Source:
+    """Read a run, as read_run does, but leave a TREC file to be read piece by piece."""
+    if isinstance(given, Run | Source):
         return given
-    if isinstance(given, str | os.PathLike):
-        source = Source(given)
-        return Run(_scores(source, format or format_of(source), feature, ascending=ascending), run_name(source.path))
-    return Run(_in_memory(given, "run", "score"), "run")
+    if not isinstance(given, str | os.PathLike):
+        return Run(_in_memory(given, "run", "score"), "run")
+    source = Source(given)
+    name = format or format_of(source)
+    if name == "trec" and feature is None:
+        return source
+    return Run(_scores(source, name, feature, ascending=ascending), run_name(source.path))
+
+
+def plain_run(source: Source) -> Run:
+    """Read a TREC file as a whole."""
+    return Run(trec.read(source, trec.RUN), run_name(source.path))
+
+
+def cores() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run_name(path: str) -> str:
@@ -79,7 +120,7 @@ def run_name(path: str) -> str:
     >>> run_name("runs/bm25.run.gz")
     'bm25'
     """
-    name = PurePath(path).name.removesuffix(".gz")
+    name = os.path.basename(path).removesuffix(".gz")
     stem, dot, suffix = name.rpartition(".")
     return stem if dot and stem and f".{suffix}" in {*SUFFIXES, ".run", ".txt", ".res", ".trec", ".tsv"} else name
 
@@ -97,7 +138,7 @@ def _in_memory(given: Any, name: str, kind: str) -> Scores:
 
 def format_of(source: Source) -> str:
     """Return the format of a file, by its name or else by its first line."""
-    suffix = PurePath(source.path.removesuffix(".gz")).suffix.lower()
+    suffix = os.path.splitext(source.path.removesuffix(".gz"))[1].lower()
     if suffix in SUFFIXES:
         return SUFFIXES[suffix]
     head = source.head
@@ -111,18 +152,12 @@ def format_of(source: Source) -> str:
 
 
 def _labels(source: Source, name: str) -> Scores:
-    if name == "trec":
-        return trec.read(source, trec.QRELS)
-    if name == "letor":
-        return letor.read_labels(source)
-    return _shared(source, name, "label")
+    return letor.read_labels(source) if name == "letor" else _shared(source, name, "label")
 
 
 def _scores(source: Source, name: str, feature: int | None, *, ascending: bool) -> Scores:
     if feature is not None and name != "letor":
         raise InputError(f"{source.name}: a feature to rank by is for LETOR files ({letor.EXPECTED})")
-    if name == "trec":
-        return trec.read(source, trec.RUN)
     if name == "letor":
         if feature is None:
             raise InputError(
@@ -137,10 +172,10 @@ def _shared(source: Source, name: str, kind: str) -> Scores:
     reader = as_labels if kind == "label" else as_scores
     if name in ("csv", "tsv"):
         return tables.from_csv(source, kind, "," if name == "csv" else "\t")
-    if name == "json":
-        return json.from_json(source, reader)
-    if name == "jsonl":
-        return json.from_json_lines(source, kind, reader)
+    if name in ("json", "jsonl"):
+        from gradely.data import json
+
+        return json.from_json(source, reader) if name == "json" else json.from_json_lines(source, kind, reader)
     if name == "parquet":
         return tables.from_parquet(source, kind)
     raise InputError(f"no format {name!r}: use one of {', '.join(FORMATS)}.{did_you_mean(name, FORMATS)}")

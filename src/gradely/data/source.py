@@ -1,23 +1,24 @@
 """Files as bytes: plain or gzip, by path or from standard input, with errors that say what to do."""
 
-import gzip
 import os
 import re
 import sys
-import zlib
+import weakref
 from collections.abc import Iterator
 from functools import cached_property
-from typing import BinaryIO, NoReturn
+from io import FileIO
+from typing import NoReturn
 
+from gradely.data.inflate import GZIP, Inflated
 from gradely.errors import InputError
 
-GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
-CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
+CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+HEAD = 4096
 
 
 class Source:
-    """A file that can be read more than once; `-` is standard input, read whole on first use."""
+    """A file that can be read more than once; `-` is standard input, kept in a temporary file."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Name the file; nothing is opened yet."""
@@ -25,29 +26,23 @@ class Source:
         self.name = "standard input" if self.path == "-" else self.path
 
     @cached_property
-    def stdin(self) -> bytes:
-        """All of standard input."""
-        return sys.stdin.buffer.read()
+    def _spool(self) -> FileIO:
+        """All of standard input, in a file without a name that is gone with the process."""
+        import shutil
+        import tempfile
 
-    @cached_property
-    def head(self) -> bytes:
-        """The first bytes, unpacked, to tell formats apart."""
-        if self.path == "-":
-            start = self.stdin[:4096]
-        else:
-            with self.open() as file:
-                start = file.read(4096)
-        if start.startswith(GZIP):
-            try:
-                start = zlib.decompressobj(wbits=31).decompress(start)
-            except zlib.error as error:
-                raise InputError(f"{self.name}: cannot be read: {error}") from None
-        return start.removeprefix(BOM)
+        file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - open as long as the source is
+        weakref.finalize(self, file.close)
+        shutil.copyfileobj(sys.stdin.buffer, file)
+        return file
 
-    def open(self) -> BinaryIO:
-        """Open the file as stored."""
+    def open(self) -> FileIO:
+        """Open the file as it is stored."""
         try:
-            return open(self.path, "rb")
+            if self.path == "-":
+                self._spool.seek(0)
+                return FileIO(self._spool.fileno(), closefd=False)
+            return FileIO(self.path)
         except FileNotFoundError:
             raise InputError(f"{self.name}: no such file") from None
         except IsADirectoryError:
@@ -55,23 +50,35 @@ class Source:
         except OSError as error:
             raise InputError(f"{self.name}: cannot be opened: {error.strerror or error}") from None
 
+    def stream(self) -> FileIO | Inflated:
+        """Open the file unpacked, without a byte order mark."""
+        file = self.open()
+        start = file.read(HEAD)
+        if start.startswith(GZIP):
+            return Inflated(file, start, self.name, skip=BOM)
+        file.seek(len(BOM) if start.startswith(BOM) else 0)
+        return file
+
+    @cached_property
+    def size(self) -> int:
+        """How many bytes are stored."""
+        with self.open() as file:
+            return os.fstat(file.fileno()).st_size
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes, unpacked, to tell formats apart."""
+        with self.stream() as stream:
+            start = bytearray(HEAD)
+            return bytes(start[: stream.readinto(start)])
+
     def read(self) -> bytes:
         """Return the whole content, unpacked; refuse an empty file."""
-        try:
-            content = self._unpacked()
-        except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"{self.name}: cannot be read: {error}") from None
+        with self.stream() as stream:
+            content = stream.readall()
         if not content.strip():
             raise InputError(f"{self.name}: is empty")
-        return content.removeprefix(BOM)
-
-    def _unpacked(self) -> bytes:
-        if self.path == "-":
-            content = self.stdin
-        else:
-            with self.open() as file:
-                content = file.read()
-        return gzip.decompress(content) if content.startswith(GZIP) else content
+        return content
 
     def text(self) -> str:
         """Return the whole content; refuse what is not UTF-8 text."""

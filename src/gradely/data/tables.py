@@ -1,6 +1,5 @@
 """Tables with one judgment or one retrieved document a row: dataframes of any library, CSV, TSV, Parquet."""
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -153,6 +152,8 @@ def from_parquet(source: Source, kind: str) -> Columns:
 
 def from_csv(source: Source, kind: str, delimiter: str) -> dict[str, dict[str, float]]:
     """Read a text table with a header line."""
+    import csv
+
     lines = csv.reader(source.text().splitlines(), delimiter=delimiter)
     header = [each.strip() for each in next(lines)]
     query, doc, value = (header.index(each) for each in pick(header, kind, source.name))

@@ -4,16 +4,15 @@ This is the reader that explains errors. Fields are separated by any blanks or t
 """
 
 from contextlib import suppress
-from dataclasses import dataclass
 from math import isfinite
+from typing import NamedTuple
 
 from gradely.data.rows import Rows
 from gradely.data.source import Source, clip
 from gradely.errors import DataError, GradelyError, InputError
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """The fields of a line."""
 
     what: str

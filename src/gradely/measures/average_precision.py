@@ -1,13 +1,10 @@
 """Average precision, binary."""
 
-from dataclasses import dataclass
-
 from gradely.batch import Array, Batch
 from gradely.families import threshold
 from gradely.measures.base import Binary
 
 
-@dataclass(frozen=True, kw_only=True)
 class AP(Binary):
     """Average precision: the mean of the precision at each relevant document.
 

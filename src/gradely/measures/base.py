@@ -1,33 +1,28 @@
 """What a measure is: what each document adds, over a norm."""
 
 from abc import ABC, abstractmethod
-from dataclasses import MISSING, Field, dataclass, field, fields
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, dataclass_transform
 
 from gradely.batch import Array, Batch
 from gradely.errors import MeasureError
 from gradely.gains import is_number, plain
+from gradely.parametric import Parameter, Parametric, parameter
 from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, relevance_of
 from gradely.ties import resolved, total
 
 
-def parameter(default: Any, doc: str) -> Any:
-    """Declare a parameter of a measure: its default and what it means."""
-    return field(default=default, metadata={"doc": doc})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measure(ABC):
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(parameter,))
+class Measure(Parametric, ABC):
     """A measure of ranking quality: from a Batch to one number a query.
 
     Its fields are its parameters. It is the sum of what each judged document adds (`terms`) over a `norm`.
     """
 
     name: ClassVar[str]
-    k: int | None = parameter(None, "cut-off: only the top k of the ranking count")
+    k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count")
 
-    def __post_init__(self) -> None:
+    def settle(self) -> None:
         """Refuse a cut-off that is not a positive whole number."""
         if self.k is None:
             return
@@ -37,9 +32,9 @@ class Measure(ABC):
 
     def __call__(self, batch: Batch) -> Array:
         """Return the value of each query of the batch."""
-        return self.fit(batch.levels).values(batch)
+        return self.fit(batch.levels).measure(batch)
 
-    def values(self, batch: Batch) -> Array:
+    def measure(self, batch: Batch) -> Array:
         """Return the value of each query, once the parameters are settled."""
         batch = self.view(batch)
         batch = resolved(batch, self.worth(batch))
@@ -73,18 +68,17 @@ class Measure(ABC):
 
     def __str__(self) -> str:
         """Return the name that reads back as this measure."""
-        given = ((f, getattr(self, f.name)) for f in parameters(type(self)) if f.name != "k")
-        stated = [f"{f.name}={show(value)}" for f, value in given if value != f.default]
+        given = (
+            (name, declared.default, getattr(self, name)) for name, declared in self.parameters.items() if name != "k"
+        )
+        stated = [f"{name}={show(value)}" for name, default, value in given if value != default]
         return self.name + (f"({', '.join(stated)})" if stated else "") + (f"@{self.k}" if self.k else "")
 
-    def _set(self, name: str, value: Any) -> None:
-        """Store a parameter in its one form, while the measure is being made."""
-        object.__setattr__(self, name, value)
 
-
-def parameters(measure: type[Measure]) -> list[Field[Any]]:
-    """Return the parameters of a measure, the cut-off last."""
-    return sorted((f for f in fields(measure) if f.default is not MISSING), key=lambda f: f.name == "k")
+def parameters(measure: type[Measure]) -> dict[str, Parameter]:
+    """Return the parameters of a measure by name, the cut-off last."""
+    rest = {name: declared for name, declared in measure.parameters.items() if name != "k"}
+    return rest | {"k": measure.parameters["k"]}
 
 
 def show(value: Any) -> str:
@@ -92,15 +86,14 @@ def show(value: Any) -> str:
     return repr(value) if isinstance(value, str | int | float) else str(value)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Binary(Measure):
     """A measure that knows relevant documents and others."""
 
-    rel: float = parameter(1, "labels of at least this count as relevant")
+    rel: float = parameter(default=1, doc="labels of at least this count as relevant")
 
-    def __post_init__(self) -> None:
+    def settle(self) -> None:
         """Refuse a threshold that is not a number."""
-        super().__post_init__()
+        super().settle()
         if not is_number(self.rel):
             raise MeasureError(f"rel is the lowest label that counts as relevant, a number; found {self.rel!r}")
         self._set("rel", plain(self.rel))
@@ -122,17 +115,16 @@ class Binary(Measure):
         return self.recall_base(batch) == 0
 
 
-@dataclass(frozen=True, kw_only=True)
 class Graded(Measure):
     """A measure that knows degrees of relevance."""
 
     relevance: RelevanceLike | None = parameter(
-        Identity(), "from labels to relevance: 'identity', 'max', max(4), 'phi' or a table"
+        default=Identity(), doc="from labels to relevance: 'identity', 'max', max(4), 'phi' or a table"
     )
 
-    def __post_init__(self) -> None:
+    def settle(self) -> None:
         """Bring the relevance function into one form."""
-        super().__post_init__()
+        super().settle()
         if self.relevance is not None:
             self._set("relevance", relevance_of(self.relevance))
 

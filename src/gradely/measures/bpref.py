@@ -1,13 +1,10 @@
 """bpref: preference of relevant over non-relevant documents, both judged."""
 
-from dataclasses import dataclass
-
 from gradely.batch import Array, Batch
 from gradely.families import preference
 from gradely.measures.base import Binary
 
 
-@dataclass(frozen=True, kw_only=True)
 class bpref(Binary):  # noqa: N801 - the field's name
     """How rarely judged non-relevant documents stand above relevant ones; unjudged documents do not matter.
 

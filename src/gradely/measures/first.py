@@ -1,13 +1,10 @@
 """Measures of the first relevant document: RR and Success."""
 
-from dataclasses import dataclass
-
 from gradely.batch import Array, Batch
 from gradely.families import by_rank, first_hit, not_at_all
 from gradely.measures.base import Binary
 
 
-@dataclass(frozen=True, kw_only=True)
 class _First(Binary):
     """What counts is where the first relevant document stands."""
 
@@ -16,7 +13,6 @@ class _First(Binary):
         return batch.xp.ones_like(batch.grade[:, 0])
 
 
-@dataclass(frozen=True, kw_only=True)
 class RR(_First):
     """Reciprocal rank of the first relevant document.
 
@@ -38,7 +34,6 @@ class RR(_First):
         return first_hit(batch, self.relevant(batch), by_rank, self.k)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Success(_First):
     """Whether there is a relevant document in the top k.
 

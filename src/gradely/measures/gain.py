@@ -1,18 +1,17 @@
 """Measures of cumulated gain: DCG, nDCG, NDCNG, nDCGφ."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 from gradely.batch import Array, Batch
 from gradely.families import additive
 from gradely.gains import DISCOUNTS, GAINS, Table, choice
-from gradely.measures.base import Graded, parameter
+from gradely.measures.base import Graded
+from gradely.parametric import parameter
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
 from gradely.ties import total
 
 
-@dataclass(frozen=True, kw_only=True)
 class DCG(Graded):
     """Discounted cumulated gain.
 
@@ -30,13 +29,13 @@ class DCG(Graded):
 
     name = "DCG"
     gain: str | Mapping[float, float] | Table = parameter(
-        "linear", "from relevance to gain: 'linear', 'exp' or a table {label: gain}"
+        default="linear", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
     )
-    discount: str = parameter("log2", "what a gain at rank i is divided by: 'log2', 'zipf' or 'letor'")
+    discount: str = parameter(default="log2", doc="what a gain at rank i is divided by: 'log2', 'zipf' or 'letor'")
 
-    def __post_init__(self) -> None:
+    def settle(self) -> None:
         """Bring the gain into one form; refuse names that do not exist."""
-        super().__post_init__()
+        super().settle()
         if isinstance(self.gain, Mapping):
             self._set("gain", Table.of(dict(self.gain)))
         elif not isinstance(self.gain, Table):
@@ -67,7 +66,6 @@ class DCG(Graded):
         return batch.xp.ones_like(batch.grade[:, 0])
 
 
-@dataclass(frozen=True, kw_only=True)
 class nDCG(DCG):  # noqa: N801 - the field's name
     """Discounted cumulated gain over that of the ideal ranking.
 
@@ -87,13 +85,12 @@ class nDCG(DCG):  # noqa: N801 - the field's name
         """The DCG of the ideal ranking."""
         xp = batch.xp
         gains = xp.where(batch.pooled, self.gains(batch, batch.pool), 0.0)
-        gains = xp.sort(gains, axis=1, descending=True) if isinstance(self.gain, Table) else gains
+        gains = -xp.sort(-gains, axis=1) if isinstance(self.gain, Table) else gains
         gains = gains if self.k is None else gains[:, : self.k]
         rank = xp.arange(1, gains.shape[1] + 1, dtype=gains.dtype, device=batch.device)
         return total(batch, gains / DISCOUNTS[self.discount](batch, rank)[None, :])
 
 
-@dataclass(frozen=True, kw_only=True)
 class NDCNG(nDCG):
     """nDCG with labels first divided by the query's highest: does not depend on the number of levels.
 
@@ -110,14 +107,13 @@ class NDCNG(nDCG):
 
     name = "NDCNG"
     gain: str | Mapping[float, float] | Table = parameter(
-        "exp", "from relevance to gain: 'linear', 'exp' or a table {label: gain}"
+        default="exp", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
     )
     relevance: RelevanceLike | None = parameter(
-        Max(), "from labels to relevance: 'max' or, with the scale's top, max(4)"
+        default=Max(), doc="from labels to relevance: 'max' or, with the scale's top, max(4)"
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class nDCGphi(nDCG):  # noqa: N801 - the paper's name
     """nDCG with relevance φ, from how far an item's true score stands out of its query's pool.
 
@@ -135,6 +131,8 @@ class nDCGphi(nDCG):  # noqa: N801 - the paper's name
 
     name = "nDCGphi"
     gain: str | Mapping[float, float] | Table = parameter(
-        "exp", "from relevance to gain: 'linear', 'exp' or a table {label: gain}"
+        default="exp", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
     )
-    relevance: RelevanceLike | None = parameter(Phi(), "the curve: 'phi', phi('code') or phi([(score, relevance), …])")
+    relevance: RelevanceLike | None = parameter(
+        default=Phi(), doc="the curve: 'phi', phi('code') or phi([(score, relevance), …])"
+    )

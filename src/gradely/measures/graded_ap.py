@@ -5,19 +5,18 @@ users: those whose threshold lies above the next lower level and not above this 
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from gradely.batch import Array, Batch
 from gradely.families import Harmonics, harmonics, threshold
-from gradely.measures.base import Graded, parameter
+from gradely.measures.base import Graded
 from gradely.measures.population import Spread, Users
+from gradely.parametric import parameter
 from gradely.relevance import Levels
 from gradely.ties import total
 
 
-@dataclass(frozen=True)
-class Thresholds:
+class Thresholds(NamedTuple):
     """The distinct positive levels of each pool, best first, [Q, L]; level 0 and share 0 in padding."""
 
     level: Array
@@ -27,7 +26,6 @@ class Thresholds:
     """The users whose threshold lies above the next lower level and not above this one."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Population(Graded):
     """Average precision over a distribution of thresholds."""
 
@@ -41,7 +39,7 @@ class _Population(Graded):
         lower = xp.concat([batch.pool[:, 1:], xp.zeros_like(batch.pool[:, :1])], axis=1)
         ends = batch.pool > lower
         count = int(xp.max(xp.sum(xp.astype(ends, batch.first.dtype), axis=1)))
-        order = xp.argsort(xp.where(ends, batch.pool, 0.0), axis=1, descending=True)[:, : max(1, count)]
+        order = xp.argsort(xp.where(ends, -batch.pool, 0.0), axis=1)[:, : max(1, count)]
         level = xp.take_along_axis(xp.where(ends, batch.pool, 0.0), order, axis=1)
         upto = self.users().up_to(batch, level)
         below = xp.concat([upto[:, 1:], xp.zeros_like(upto[:, :1])], axis=1)
@@ -73,17 +71,17 @@ class _Population(Graded):
         return ~batch.xp.any(self.thresholds(batch).share > 0, axis=1)
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Given(_Population):
     """A distribution of thresholds that can be stated."""
 
     g: Any = parameter(
-        None, "users: shares over the levels 1 … c, or {level: share}; by default every positive level alike"
+        default=None,
+        doc="users: shares over the levels 1 … c, or {level: share}; by default every positive level alike",
     )
 
-    def __post_init__(self) -> None:
+    def settle(self) -> None:
         """Bring the distribution into one form."""
-        super().__post_init__()
+        super().settle()
         if self.g is not None and not isinstance(self.g, Users | Spread):
             self._set("g", Users.of(self.g))
 
@@ -93,7 +91,7 @@ class _Given(_Population):
         if self.g is None:
             found = self.function.levels(levels)
             alike = Users.of({x: 1 / len(found) for x in found}) if found else Spread(self.function.top(levels) or 1)
-            return replace(self, g=alike)
+            return self.replace(g=alike)
         if isinstance(self.g, Users) and self.g.counted:
             self.g.check(self.function.top(levels))
         return self
@@ -103,7 +101,6 @@ class _Given(_Population):
         return Spread() if self.g is None else self.g
 
 
-@dataclass(frozen=True, kw_only=True)
 class GAP(_Given):
     """Graded average precision, for users of whom a share g_k has level k as threshold.
 
@@ -130,7 +127,6 @@ class GAP(_Given):
         return total(batch, levels.share * levels.base)
 
 
-@dataclass(frozen=True, kw_only=True)
 class eGAP(_Given):  # noqa: N801 - the paper's name
     """Expected average precision of a user whose threshold is drawn from g.
 
@@ -153,7 +149,6 @@ class eGAP(_Given):  # noqa: N801 - the paper's name
         return levels.share / levels.base
 
 
-@dataclass(frozen=True, kw_only=True)
 class xGAP(_Given):  # noqa: N801 - the paper's name
     """Extended graded average precision: the threshold is drawn after the document.
 
@@ -195,7 +190,6 @@ class xGAP(_Given):  # noqa: N801 - the paper's name
         return out
 
 
-@dataclass(frozen=True, kw_only=True)
 class muAP(_Population):  # noqa: N801 - the paper's name
     """µAP: average precision at every level of the query, weighted by the distance to the level below.
 

@@ -1,9 +1,8 @@
 """Populations: how the thresholds of users are spread over relevance."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import ceil, isclose
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradely.batch import Array, Batch
 from gradely.errors import MeasureError
@@ -13,8 +12,7 @@ from gradely.ties import lookup
 EXPECTED = "g is a list of shares, like [0.2, 0.8], or a table {level: share}"
 
 
-@dataclass(frozen=True)
-class Users:
+class Users(NamedTuple):
     """A user distribution: the share of users with each level as their threshold."""
 
     levels: tuple[float, ...]
@@ -63,8 +61,7 @@ def _listed(g: Any) -> list[Any]:
         raise MeasureError(f"{EXPECTED}; found {g!r}") from None
 
 
-@dataclass(frozen=True)
-class Spread:
+class Spread(NamedTuple):
     """Users whose thresholds are spread evenly over all relevance from 0 to the top."""
 
     top: float | None = None

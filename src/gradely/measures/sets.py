@@ -1,7 +1,5 @@
 """Measures of the set of documents in the top k: P, R, F1, Judged."""
 
-from dataclasses import dataclass
-
 from gradely.batch import Array, Batch
 from gradely.families import additive, not_at_all
 from gradely.measures.base import Binary, Measure
@@ -13,7 +11,6 @@ def _length(batch: Batch, k: int | None) -> Array:
     return length if k is None else batch.xp.full_like(length, float(k))
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Set(Binary):
     """What counts is how many relevant documents are in the top k."""
 
@@ -22,7 +19,6 @@ class _Set(Binary):
         return additive(batch, self.worth(batch), not_at_all, self.k)
 
 
-@dataclass(frozen=True, kw_only=True)
 class P(_Set):
     """Precision: the share of the top k that is relevant.
 
@@ -44,7 +40,6 @@ class P(_Set):
         return _length(batch, self.k)
 
 
-@dataclass(frozen=True, kw_only=True)
 class R(_Set):
     """Recall: the share of the relevant documents that is in the top k.
 
@@ -65,7 +60,6 @@ class R(_Set):
         return self.recall_base(batch)
 
 
-@dataclass(frozen=True, kw_only=True)
 class F1(_Set):
     """The harmonic mean of precision and recall at k.
 
@@ -86,7 +80,6 @@ class F1(_Set):
         return (_length(batch, self.k) + self.recall_base(batch)) / 2
 
 
-@dataclass(frozen=True, kw_only=True)
 class Judged(Measure):
     """The share of the top k that is judged at all, whatever the label.
 

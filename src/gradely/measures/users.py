@@ -1,6 +1,5 @@
 """Measures of a user who walks down the ranking: RBP and ERR."""
 
-from dataclasses import dataclass, replace
 from math import log
 from typing import Self
 
@@ -8,19 +7,21 @@ from gradely.batch import Array, Batch
 from gradely.errors import MeasureError
 from gradely.families import additive, cascade
 from gradely.gains import exp, is_number, plain
-from gradely.measures.base import Graded, parameter
+from gradely.measures.base import Graded
+from gradely.parametric import parameter
 from gradely.relevance import AtLeast, Levels, Relevance, RelevanceLike, relevance_of
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Topped(Graded):
     """A graded measure that needs to know the top of the scale."""
 
-    top: float | None = parameter(None, "the highest relevance of the scale; by default that of the collection")
+    top: float | None = parameter(
+        default=None, doc="the highest relevance of the scale; by default that of the collection"
+    )
 
-    def __post_init__(self) -> None:
+    def settle(self) -> None:
         """Refuse a top that is not a positive number."""
-        super().__post_init__()
+        super().settle()
         if self.top is None:
             return
         if not is_number(self.top) or self.top <= 0:
@@ -32,7 +33,7 @@ class _Topped(Graded):
         super().fit(levels)
         highest = self.function.top(levels)
         if self.top is None:
-            return replace(self, top=highest or 1)
+            return self.replace(top=highest or 1)
         if highest > self.top:
             raise MeasureError(
                 f"{self}: there is relevance above top={self.top} in the collection; use top={plain(highest)}"
@@ -44,7 +45,6 @@ class _Topped(Graded):
         return batch.xp.ones_like(batch.grade[:, 0])
 
 
-@dataclass(frozen=True, kw_only=True)
 class ERR(_Topped):
     """Expected reciprocal rank: of where a user stops who is satisfied by relevance.
 
@@ -70,7 +70,6 @@ class ERR(_Topped):
         return exp(batch, batch.grade) / 2.0 ** float(self.top or 1)
 
 
-@dataclass(frozen=True, kw_only=True)
 class RBP(_Topped):
     """Rank-biased precision: of a user who goes on to the next document with chance p.
 
@@ -86,15 +85,15 @@ class RBP(_Topped):
     """
 
     name = "RBP"
-    p: float = parameter(0.8, "persistence: the chance to go on to the next document")
-    rel: float = parameter(1, "labels of at least this count as relevant, unless `relevance` is stated")
+    p: float = parameter(default=0.8, doc="persistence: the chance to go on to the next document")
+    rel: float = parameter(default=1, doc="labels of at least this count as relevant, unless `relevance` is stated")
     relevance: RelevanceLike | None = parameter(
-        None, "graded: from labels to relevance, 'identity', 'max', max(4), 'phi' or a table"
+        default=None, doc="graded: from labels to relevance, 'identity', 'max', max(4), 'phi' or a table"
     )
 
-    def __post_init__(self) -> None:
+    def settle(self) -> None:
         """Refuse a persistence outside 0 … 1, and a threshold beside a relevance function."""
-        _Topped.__post_init__(self)
+        super().settle()
         if not is_number(self.p) or not 0 < self.p < 1:
             raise MeasureError(f"p is the chance to go on, a number between 0 and 1; found {self.p!r}")
         if self.relevance is not None and self.rel != 1:

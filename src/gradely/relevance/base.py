@@ -2,15 +2,17 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TypeAlias, dataclass_transform
 
 from gradely.batch import Array, Batch
+from gradely.parametric import Parametric, parameter
 
 Levels: TypeAlias = Callable[[], Array]
 """Gives the distinct positive labels of a collection, ascending; asked only by those who need them."""
 
 
-class Relevance(ABC):
+@dataclass_transform(frozen_default=True, field_specifiers=(parameter,))
+class Relevance(Parametric, ABC):
     """A function from labels to relevance; it may look at the query's whole pool."""
 
     @abstractmethod
@@ -25,5 +27,5 @@ class Relevance(ABC):
     def top(self, levels: Levels) -> float:
         """Return the highest relevance there can be in the collection."""
 
-    def check(self, levels: Levels) -> None:  # noqa: B027 - most functions take any labels
+    def check(self, levels: Levels) -> None:
         """Raise MeasureError where the function does not fit the collection's labels."""

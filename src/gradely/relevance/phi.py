@@ -1,7 +1,6 @@
 """φ: relevance from how far a score stands out of its query's pool."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
 from typing import Any, TypeAlias
@@ -9,13 +8,13 @@ from typing import Any, TypeAlias
 from gradely.batch import Array, Batch
 from gradely.errors import MeasureError
 from gradely.gains import plain
+from gradely.parametric import parameter
 from gradely.relevance.base import Levels, Relevance
 from gradely.relevance.pchip import interpolate
 
 Points: TypeAlias = tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True)
 class Phi(Relevance):
     """A monotone curve (PCHIP) through control points, from 0 at the median or less to 1 at the maximum.
 
@@ -26,12 +25,12 @@ class Phi(Relevance):
     Moniz, Torgo, Vinagre: Data-Driven Relevance Judgments for Ranking Evaluation (2016).
     """
 
-    control: Any = "paper"
+    control: Any = parameter(default="paper", doc="the control points: 'paper', 'code' or one's own list")
 
-    def __post_init__(self) -> None:
+    def settle(self) -> None:
         """Bring one's own points into one form and refuse what is no curve."""
         if not isinstance(self.control, str):
-            object.__setattr__(self, "control", _own_points(self.control))
+            self._set("control", _own_points(self.control))
         elif self.control not in CURVES:
             raise MeasureError(
                 f"no control points {self.control!r}: use 'paper', 'code' or a list like [(0, 0), (10, 1)]"

@@ -1,10 +1,9 @@
 """Relevance from the label alone or from the scale it stands on."""
 
-from dataclasses import dataclass
-
 from gradely.batch import Batch
 from gradely.errors import MeasureError
 from gradely.gains import Table, is_number, plain
+from gradely.parametric import parameter
 from gradely.relevance.base import Levels, Relevance
 
 
@@ -14,7 +13,6 @@ def highest(levels: Levels) -> float:
     return float(found[-1]) if found.shape[0] else 0.0
 
 
-@dataclass(frozen=True)
 class Identity(Relevance):
     """The label itself."""
 
@@ -35,19 +33,18 @@ class Identity(Relevance):
         return "'identity'"
 
 
-@dataclass(frozen=True)
 class AtLeast(Relevance):
     """1 for labels of at least a threshold, 0 for others."""
 
-    threshold: float = 1
+    threshold: float = parameter(default=1, doc="the lowest label that counts")
 
-    def __post_init__(self) -> None:
+    def settle(self) -> None:
         """Refuse a threshold that is not a number."""
         if not is_number(self.threshold):
             raise MeasureError(
                 f"the threshold is the lowest label that counts, like binary(2); found {self.threshold!r}"
             )
-        object.__setattr__(self, "threshold", plain(self.threshold))
+        self._set("threshold", plain(self.threshold))
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with 1 and 0 for labels."""
@@ -68,19 +65,18 @@ class AtLeast(Relevance):
         return "'binary'" if self.threshold == 1 else f"binary({self.threshold!r})"
 
 
-@dataclass(frozen=True)
 class Max(Relevance):
     """The label over the highest label of the query's pool, or over the top of a scale that is stated."""
 
-    scale: float | None = None
+    scale: float | None = parameter(default=None, doc="the top of the scale; by default that of the query's pool")
 
-    def __post_init__(self) -> None:
+    def settle(self) -> None:
         """Refuse a scale that is not a positive number."""
         if self.scale is None:
             return
         if not is_number(self.scale) or self.scale <= 0:
             raise MeasureError(f"the top of a scale is a number above 0, like max(4); found {self.scale!r}")
-        object.__setattr__(self, "scale", plain(self.scale))
+        self._set("scale", plain(self.scale))
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with its labels divided; those of a query without a positive label stay as they are."""
@@ -112,17 +108,16 @@ class Max(Relevance):
         return "'max'" if self.scale is None else f"max({self.scale!r})"
 
 
-@dataclass(frozen=True)
 class Tabled(Relevance):
     """Relevance of one's own, label by label."""
 
-    table: Table
+    table: Table = parameter(default=Table(()), doc="relevance by label")
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with its labels looked up; the pool is sorted anew, since a table need not rise."""
         xp = batch.xp
         pool = xp.where(batch.pooled, self.table(batch, batch.pool), -1.0)
-        order = xp.argsort(pool, axis=1, descending=True)
+        order = xp.argsort(-pool, axis=1)
         pooled = xp.take_along_axis(batch.pooled, order, axis=1)
         pool = xp.where(pooled, xp.take_along_axis(pool, order, axis=1), 0.0)
         return batch.relabelled(self.table(batch, batch.grade), pool, pooled)

@@ -1,0 +1,73 @@
+"""A run the fast way: from its file to hits, piece by piece, on threads."""
+
+import queue
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import numpy as np
+
+from gradely.data.fast.judgments import UNKNOWN, Judgments
+from gradely.data.fast.landing import Landed, land
+from gradely.data.fast.pieces import PIECE, Buffer, Odd, Piece, Scattered, on_threads, pieces
+from gradely.data.fast.scattered import scattered
+from gradely.data.hits import Hits
+from gradely.data.qrels import Qrels
+from gradely.data.read import Report
+from gradely.data.rule import Rule
+from gradely.data.source import Source
+from gradely.data.tokens import distinct
+
+T = TypeVar("T")
+SMALL = 1 << 23
+"""bytes of a file that is read before threads would have started"""
+
+
+def stream_run(qrels: Qrels, source: Source, rule: Rule, threads: int, report: Report) -> Hits:
+    """Return where the judged documents of a run landed; raise Odd where the plain reader must look."""
+    judgments = Judgments.of(qrels)
+
+    def each(work: Callable[[Piece], T], *, whole_queries: bool = False) -> Iterator[T]:
+        return each_piece(source, work, threads, report, whole_queries=whole_queries)
+
+    try:
+        return _together(qrels, list(each(lambda piece: land(judgments, piece, rule), whole_queries=True)), rule)
+    except Scattered:
+        return scattered(judgments, rule, each)
+
+
+def each_piece(
+    source: Source, work: Callable[[Piece], T], threads: int, report: Report, *, whole_queries: bool
+) -> Iterator[T]:
+    """Run a function over all pieces of a file; yield the results in order."""
+    free: queue.SimpleQueue[Buffer] = queue.SimpleQueue()
+
+    def use(piece: Piece) -> T:
+        try:
+            return work(piece)
+        finally:
+            if piece.buffer is not None:
+                free.put(piece.buffer)
+
+    with source.stream() as stream:
+        threads = threads if source.size > SMALL else 1
+        size = PIECE if threads > 1 else PIECE // 4
+        for _ in range(threads + 1 if threads > 1 else 1):
+            free.put(Buffer(size))
+        for result in on_threads(use, pieces(stream, free, size, whole_queries=whole_queries), threads):
+            report(stream.tell() / source.size)
+            yield result
+
+
+def _together(qrels: Qrels, parts: list[Landed], rule: Rule) -> Hits:
+    """Return the hits of all pieces; a query that is in two of them is scattered."""
+    if not parts:
+        raise Odd
+    if not distinct(np.concatenate([part.salt for part in parts])):
+        raise Scattered
+    retrieved = np.zeros(len(qrels), np.int64)
+    for part in parts:
+        known = part.query != UNKNOWN
+        retrieved[part.query[known]] = part.size[known]
+    query, row, above, tied, place = (np.concatenate(each) for each in zip(*(part.hits for part in parts), strict=True))
+    unjudged = tuple(name for part in parts for name in part.unjudged)
+    return Hits(query, row, above, tied, place if rule.breaks else None, retrieved, retrieved > 0, unjudged)

@@ -1,0 +1,33 @@
+"""Locate: find the judged documents of a run, in memory or in a file, and where each landed."""
+
+from gradely.data.align import align
+from gradely.data.hits import Hits
+from gradely.data.qrels import Qrels
+from gradely.data.read import Report, Run, cores, ignore, plain_run
+from gradely.data.rule import Rule
+from gradely.data.source import Source, clip
+from gradely.errors import DataError
+
+
+def locate(qrels: Qrels, run: Run | Source, rule: Rule, threads: int | None = None, report: Report = ignore) -> Hits:
+    """Return where the judged documents of a run landed; a TREC file is read once and never held as a whole."""
+    hits = (
+        _streamed(qrels, run, rule, threads or cores(), report) if isinstance(run, Source) else align(qrels, run, rule)
+    )
+    if not hits.answered.any():
+        found = clip(hits.unjudged[0] if hits.unjudged else "")
+        raise DataError(
+            f"{run.name} and {qrels.name} have no query in common; the first are {found} and {clip(qrels.queries[0])}"
+        )
+    return hits
+
+
+def _streamed(qrels: Qrels, source: Source, rule: Rule, threads: int, report: Report) -> Hits:
+    """Go the fast way; where the text is odd, the plain one, which explains what is wrong with it."""
+    from gradely.data.fast.pieces import Odd
+    from gradely.data.fast.runs import stream_run
+
+    try:
+        return stream_run(qrels, source, rule, threads, report)
+    except Odd:
+        return align(qrels, plain_run(source), rule)

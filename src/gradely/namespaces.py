@@ -1,0 +1,38 @@
+"""The array library of some arrays, and where they live.
+
+NumPy's own namespace follows the array API standard. array_api_compat, which makes other libraries follow it, is
+imported only for them: it loads much of NumPy that is not needed.
+"""
+
+from typing import Any
+
+import numpy as np
+
+
+def namespace(*arrays: Any) -> Any:
+    """Return the namespace of arrays of one library; NumPy's where there are none."""
+    if all(isinstance(x, np.ndarray | np.generic) for x in arrays):
+        return np
+    from array_api_compat import array_namespace
+
+    return array_namespace(*arrays)
+
+
+def device_of(x: Any) -> Any:
+    """Return the device that an array lives on."""
+    if isinstance(x, np.ndarray):
+        return x.device
+    from array_api_compat import device
+
+    return device(x)
+
+
+def is_array(x: Any) -> bool:
+    """True for an array of any library."""
+    if isinstance(x, np.ndarray):
+        return True
+    if isinstance(x, list | tuple | range | int | float):
+        return False
+    from array_api_compat import is_array_api_obj
+
+    return bool(is_array_api_obj(x))
