@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradely
-from gradely.data import Rule, blocks, locate, read_qrels, read_run
+from gradely.data import Blocks, Rule, locate, read_qrels, read_run
 from gradely.data.tokens import shuffle_keys
 from tests.cases import LABELS, Query, queries
 
@@ -137,7 +137,7 @@ def test_how_queries_are_put_together_changes_no_digit(measure):
         results = []
         for cells in (1, 100, 1000, 10**6):
             values = np.zeros(len(qrels))
-            for rows, batch in blocks(qrels, hits, policy, cells=cells):
+            for rows, batch in Blocks(qrels, hits).batches(policy, np.arange(len(qrels)), cells):
                 values[rows] = measure.measure(batch)
             results.append(values.tolist())
         assert all(result == results[0] for result in results)

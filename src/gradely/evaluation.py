@@ -7,15 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from gradely.data import Hits, Qrels, Report, Rule, Run, blocks, locate, open_run, read_qrels, run_name
+from gradely.batch import Batch
+from gradely.data import Blocks, Hits, Qrels, Report, Rule, Run, locate, open_run, read_qrels, run_name
 from gradely.data.qrels import Floats, Ints
-from gradely.data.read import ignore
+from gradely.data.read import cores, ignore
+from gradely.data.threads import on_threads
+from gradely.data.tokens import Bools
 from gradely.measures import Measure
 from gradely.names import MeasureLike, parse_all
 from gradely.policies import check_precision, check_queries, check_ties
 from gradely.scores import Note, Scores, TieRange
 
 DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "muAP")
+SHOWN = 5
+"""how many of many queries a note names"""
 SAME = 1e-12
 """values of a query that differ by less are the same"""
 
@@ -57,7 +62,7 @@ def evaluate(
     fitted = {name: measure.fit(judgments.levels) for name, measure in named.items()}
     hits = locate(judgments, ranking, Rule(ties, seed, precision == "single"), threads, progress)
     name = ranking.name if isinstance(ranking, Run) else run_name(ranking.path)
-    return Evaluation(judgments, hits, fitted, ties, queries, judged_only, name).scores()
+    return Evaluation(judgments, hits, fitted, ties, queries, judged_only, name, threads or cores()).scores()
 
 
 @dataclass(eq=False, repr=False)
@@ -71,6 +76,7 @@ class Evaluation:
     policy: str
     judged_only: bool
     name: str
+    threads: int = 1
 
     def scores(self) -> Scores:
         """Return the scores of the queries that count."""
@@ -88,9 +94,12 @@ class Evaluation:
     @cached_property
     def table(self) -> Floats:
         """The values, [queries that count, measures]."""
-        table = np.zeros((len(self.queries), len(self.measures)))
-        table[: len(self.counted)] = self.values(self.kept, self.ties)[self.counted]
-        return table
+        values = self._values[0] if self.policy == "qrels" else self._values[0][self.counted]
+        return (
+            np.vstack([values, np.zeros((len(self.hits.unjudged), values.shape[1]))])
+            if self.policy == "run"
+            else values
+        )
 
     @cached_property
     def kept(self) -> Hits:
@@ -105,27 +114,49 @@ class Evaluation:
     @cached_property
     def queries(self) -> Sequence[str]:
         """All queries that count, by name; those without judgments last."""
+        if self.policy == "qrels":
+            return self.qrels.queries
         judged = [self.qrels.queries[i] for i in self.counted.tolist()]
         return judged + list(self.hits.unjudged) if self.policy == "run" else judged
 
-    def values(self, hits: Hits, ties: str, queries: Ints | None = None) -> Floats:
-        """Return [judged queries, measures]; 0 for queries that are not answered or not asked for."""
+    @cached_property
+    def _blocks(self) -> Blocks:
+        return Blocks(self.qrels, self.kept)
+
+    @cached_property
+    def _values(self) -> tuple[Floats, Bools]:
+        """The values, [judged queries, measures], 0 where a query is not answered, and which are degenerate."""
         values = np.zeros((len(self.qrels), len(self.measures)))
-        some = np.flatnonzero(self.hits.answered) if queries is None else queries
-        for rows, batch in blocks(self.qrels, hits, ties, some):
+        degenerate = np.zeros(values.shape, bool)
+
+        def work(block: tuple[Ints, Batch]) -> None:
+            rows, batch = block
+            for j, measure in enumerate(self.measures.values()):
+                view = measure.view(batch)
+                values[rows, j], degenerate[rows, j] = measure.on(view), measure.degenerate(view)
+
+        blocks = self._blocks.batches(self.ties, np.flatnonzero(self.hits.answered))
+        for _ in on_threads(work, blocks, self.threads):
+            pass
+        return values, degenerate
+
+    def _extreme(self, blocks: Blocks, ties: str, queries: Ints) -> Floats:
+        """Return the values, [these queries, measures], with ties at their best or worst."""
+        values = np.zeros((len(self.qrels), len(self.measures)))
+        for rows, batch in blocks.batches(ties, queries):
             for j, measure in enumerate(self.measures.values()):
                 values[rows, j] = measure.measure(batch)
-        return values
+        return values[queries]
 
     def tie_ranges(self) -> list[TieRange]:
         """Return how far each mean moves with the order of ties, for the measures that move."""
-        loose = self.kept._replace(place=None)
         moves = np.zeros(len(self.qrels), bool)
-        moves[loose.query[loose.tied > 1]] = True
+        moves[self.kept.query[self.kept.tied > 1]] = True
         tied = self.counted[moves[self.counted]]
         if not len(tied):
             return []
-        low, high = (self.values(loose, ties, tied)[tied] for ties in ("worst", "best"))
+        blocks = Blocks(self.qrels, self.kept.loose(moves))
+        low, high = (self._extreme(blocks, ties, tied) for ties in ("worst", "best"))
         moved = np.count_nonzero(high - low > SAME, axis=0)
         mean, mine = self.table.sum(axis=0), self.table[np.searchsorted(self.counted, tied)].sum(axis=0)
         size = len(self.queries)
@@ -141,15 +172,15 @@ class Evaluation:
         return [*self._missing(), *self._unjudged(), *self._dropped(), *self._degenerate()]
 
     def _missing(self) -> list[Note]:
-        queries = [self.qrels.queries[i] for i in np.flatnonzero(~self.hits.answered).tolist()]
         fate = "count 0" if self.policy == "qrels" else "are left out"
-        return about("missing", queries, len(self.qrels), f"judged queries are not in the run and {fate}")
+        text = f"judged queries are not in the run and {fate}"
+        return self._about("missing", np.flatnonzero(~self.hits.answered), len(self.qrels), text)
 
     def _unjudged(self) -> list[Note]:
-        queries = list(self.hits.unjudged)
+        queries = self.hits.unjudged
         fate = "count 0" if self.policy == "run" else "are left out"
         total = int(self.hits.answered.sum()) + len(queries)
-        return about("unjudged", queries, total, f"queries of the run have no judgments and {fate}")
+        return about("unjudged", len(queries), total, f"queries of the run have no judgments and {fate}", queries)
 
     def _dropped(self) -> list[Note]:
         before, dropped = self.hits.documents, self.hits.documents - self.kept.documents
@@ -158,26 +189,27 @@ class Evaluation:
 
     def _degenerate(self) -> list[Note]:
         """Measures for which the same queries are degenerate share a note."""
-        found = np.zeros((len(self.qrels), len(self.measures)), bool)
-        for rows, batch in blocks(self.qrels, self.kept, "expected", self.counted):
+        found = self._values[1].copy()
+        for rows, batch in self._blocks.batches("expected", np.flatnonzero(~self.hits.answered)):
             for j, measure in enumerate(self.measures.values()):
                 found[rows, j] = measure.degenerate(measure.view(batch))
-        together: dict[tuple[int, ...], list[str]] = {}
-        for j, name in enumerate(self.measures):
-            together.setdefault(tuple(np.flatnonzero(found[:, j]).tolist()), []).append(name)
-        return [
-            note
-            for rows, names in together.items()
-            for note in about(
-                "degenerate",
-                [self.qrels.queries[i] for i in rows],
-                len(self.queries),
-                f"queries have no relevant document for {', '.join(names)} and score 0 in every order",
-            )
-        ]
+        together: dict[bytes, list[int]] = {}
+        for j in range(len(self.measures)):
+            together.setdefault(found[self.counted, j].tobytes(), []).append(j)
+        return [note for same in together.values() for note in self._no_relevant(found, same)]
+
+    def _no_relevant(self, found: Bools, same: list[int]) -> list[Note]:
+        names = ", ".join(list(self.measures)[j] for j in same)
+        text = f"queries have no relevant document for {names} and score 0 in every order"
+        queries = self.counted[found[self.counted, same[0]]]
+        return self._about("degenerate", queries, len(self.queries), text)
+
+    def _about(self, kind: str, queries: Ints, of: int, text: str) -> list[Note]:
+        """Return a note about some judged queries."""
+        return about(kind, len(queries), of, text, [self.qrels.queries[i] for i in queries[: SHOWN + 1].tolist()])
 
 
-def about(kind: str, queries: list[str], of: int, text: str) -> list[Note]:
+def about(kind: str, count: int, of: int, text: str, names: Sequence[str]) -> list[Note]:
     """Return a note about some queries, the first of them named; none where there are none."""
-    some = ", ".join(queries[:5]) + (", …" if len(queries) > 5 else "")
-    return [Note(kind, len(queries), of, f"{len(queries):,} of {of:,} {text}: {some}")] if queries else []
+    some = ", ".join(names[:SHOWN]) + (", …" if count > SHOWN else "")
+    return [Note(kind, count, of, f"{count:,} of {of:,} {text}: {some}")] if count else []

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.batch import Batch
-from gradely.data import Qrels, Rule, blocks, locate, read_qrels, read_run
+from gradely.data import Blocks, Qrels, Rule, locate, read_qrels, read_run
 from gradely.data.blocks import in_rank_order
 from gradely.data.breakers import BREAKERS
 from gradely.data.read import Run
@@ -112,7 +112,7 @@ def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, ties: str, se
     """Return the batch of one query as the measure sees it, ties in order, and the documents of its columns."""
     hits = locate(qrels, run, Rule(ties, seed))
     docs = [qrels.docs[i] for i in hits.row[in_rank_order(qrels, hits)].tolist()]
-    _, batch = next(iter(blocks(qrels, hits, ties, np.asarray([qrels.index[query]]))))
+    _, batch = next(Blocks(qrels, hits).batches(ties, np.asarray([qrels.index[query]])))
     view = measure.view(batch)
     worth = measure.worth(view)
     numbered = replace(view, grade=np.arange(view.grade.shape[1], dtype=np.float64)[None, :])

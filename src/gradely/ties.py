@@ -5,6 +5,9 @@ from typing import NamedTuple
 
 from gradely.batch import Array, Batch
 
+NARROW = 16
+"""rows of so few columns are summed column by column, which is faster"""
+
 
 class Prefix(NamedTuple):
     """Prefix sums in two parts, high + low, so that differences of them lose no digit."""
@@ -84,7 +87,12 @@ def _running(batch: Batch, x: Array) -> Array:
 
 def total(batch: Batch, x: Array) -> Array:
     """Return the sum of each row, added in rank order, so that padding changes no digit."""
-    return batch.xp.cumulative_sum(x, axis=1)[:, -1]
+    if x.shape[1] > NARROW:
+        return batch.xp.cumulative_sum(x, axis=1)[:, -1]
+    out = x[:, 0]
+    for i in range(1, x.shape[1]):
+        out = out + x[:, i]
+    return out
 
 
 def resolved(batch: Batch, worth: Array) -> Batch:

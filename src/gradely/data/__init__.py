@@ -1,6 +1,6 @@
 """Judgments and runs: reading them from anything, and finding out where the judged documents landed."""
 
-from gradely.data.blocks import blocks
+from gradely.data.blocks import Blocks
 from gradely.data.hits import Hits
 from gradely.data.locate import locate
 from gradely.data.qrels import Qrels
@@ -9,12 +9,12 @@ from gradely.data.rule import Rule
 
 __all__ = [
     "FORMATS",
+    "Blocks",
     "Hits",
     "Qrels",
     "Report",
     "Rule",
     "Run",
-    "blocks",
     "locate",
     "open_run",
     "read_qrels",

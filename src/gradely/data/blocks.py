@@ -1,25 +1,16 @@
 """From hits to Batches: blocks of queries that are about as wide."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gradely.batch import Batch
 from gradely.data.hits import Hits
-from gradely.data.qrels import Floats, Ints, Qrels
+from gradely.data.qrels import Ints, Qrels
 
-CELLS = 1 << 16
+CELLS = 1 << 17
 """about how many cells an array of a block has: few enough for the cache"""
-
-
-class Ranked(NamedTuple):
-    """Hits in rank order; those of query i are start[i] … start[i+1] - 1."""
-
-    start: Ints
-    grade: Floats
-    above: Ints
-    tied: Ints
 
 
 def in_rank_order(qrels: Qrels, hits: Hits) -> Ints:
@@ -27,56 +18,68 @@ def in_rank_order(qrels: Qrels, hits: Hits) -> Ints:
 
     Tied ones go by label, so that no digit depends on the order of the input.
     """
-    return np.lexsort((-qrels.grade[hits.row], hits.above if hits.place is None else hits.place, hits.query))
+    query, above = hits.query, hits.above if hits.place is None else hits.place
+    rises = (query[1:] > query[:-1]) | (query[1:] == query[:-1]) & (above[1:] >= above[:-1])
+    order = np.arange(len(query)) if rises.all() else np.lexsort((above, query))
+    if hits.place is not None:
+        return order
+    same = np.flatnonzero(hits.tied[order] > 1)
+    at = order[same]
+    order[same] = at[np.lexsort((-qrels.grade[hits.row[at]], above[at], query[at]))]
+    return order
 
 
-def ranked(qrels: Qrels, hits: Hits) -> Ranked:
-    """Return the hits in rank order; where ties are broken, each one alone at its place."""
-    order = in_rank_order(qrels, hits)
-    above = hits.above if hits.place is None else hits.place
-    tied = hits.tied if hits.place is None else np.ones_like(hits.tied)
-    start = np.searchsorted(hits.query[order], np.arange(len(qrels) + 1))
-    return Ranked(start, qrels.grade[hits.row[order]], above[order], tied[order])
+class Blocks:
+    """Hits in rank order, ready to be put into Batches; those of query i are start[i] … start[i+1] - 1."""
 
+    def __init__(self, qrels: Qrels, hits: Hits) -> None:
+        """Put the hits in order; where ties are broken, each one is alone at its place."""
+        order = in_rank_order(qrels, hits)
+        self.qrels, self.retrieved = qrels, hits.retrieved
+        self.above = (hits.above if hits.place is None else hits.place)[order]
+        self.tied = hits.tied[order] if hits.place is None else np.ones(len(order), np.int8)
+        self.grade = qrels.grade[hits.row[order]]
+        self.start = np.concatenate([[0], np.cumsum(np.bincount(hits.query, minlength=len(qrels)))])
+        self.width = np.maximum(np.diff(qrels.start), 1)
+        shared = hits.tied > 1
+        np.maximum.at(self.width, hits.query[shared], hits.tied[shared])
 
-def blocks(
-    qrels: Qrels, hits: Hits, ties: str, queries: Ints | None = None, cells: int = CELLS
-) -> Iterator[tuple[Ints, Batch]]:
-    """Yield (indices of queries, Batch) until all queries, or those asked for, are done.
+    def batches(self, ties: str, queries: Ints, cells: int = CELLS) -> Iterator[tuple[Ints, Batch]]:
+        """Yield (indices of queries, Batch) until all these queries are done, those of about the same width together.
 
-    How queries are put together changes memory and time, but no value.
-    """
-    found = ranked(qrels, hits)
-    width = np.maximum(np.diff(qrels.start), 1)
-    np.maximum.at(width, hits.query, hits.tied)
-    queries = np.arange(len(qrels)) if queries is None else queries
-    queries = queries[np.argsort(width[queries], kind="stable")]
-    while len(queries):
-        filled = np.arange(1, len(queries) + 1) * width[queries]
-        count = max(1, int(np.searchsorted(filled, cells, side="right")))
-        yield queries[:count], _batch(qrels, hits, found, queries[:count], ties)
-        queries = queries[count:]
+        How queries are put together changes memory and time, but no value.
+        """
+        hits = self.start[queries + 1] - self.start[queries]
+        queries = queries[np.lexsort((hits, self.width[queries]))]
+        width = self.width[queries]
+        done = 0
+        while done < len(queries):
+            most = max(1, cells // int(width[done]))
+            filled = np.arange(1, most + 1)[: len(queries) - done] * width[done : done + most]
+            count = max(1, int(np.searchsorted(filled, cells, side="right")))
+            some = queries[done : done + count]
+            yield some, self._batch(some, ties)
+            done += count
 
-
-def _batch(qrels: Qrels, hits: Hits, found: Ranked, queries: Ints, ties: str) -> Batch:
-    """Return the Batch of some queries."""
-    cells, rows = _cells(found.start[queries], found.start[queries + 1])
-    pooled, judgments = _cells(qrels.start[queries], qrels.start[queries + 1])
-    above = _filled(cells, found.above[rows], 0)
-    first, last = _columns(above, cells)
-    pool = -np.sort(-_filled(pooled, qrels.grade[judgments], -np.inf), axis=1)
-    return Batch(
-        grade=_filled(cells, found.grade[rows], 0.0),
-        judged=cells,
-        above=above,
-        tied=_filled(cells, found.tied[rows], 1),
-        first=first,
-        last=last,
-        pool=np.where(pooled, pool, 0.0),
-        pooled=pooled,
-        retrieved=hits.retrieved[queries],
-        ties=ties if ties in ("best", "worst") else "expected",
-    )
+    def _batch(self, queries: Ints, ties: str) -> Batch:
+        """Return the Batch of some queries."""
+        cells, hits = _cells(self.start[queries], self.start[queries + 1])
+        pooled, judgments = _cells(self.qrels.start[queries], self.qrels.start[queries + 1])
+        above = _filled(cells, self.above[hits].astype(np.int64), 0)
+        first, last = _columns(above, cells)
+        pool = -np.sort(_filled(pooled, -self.qrels.grade[judgments], np.inf), axis=1)
+        return Batch(
+            grade=_filled(cells, self.grade[hits], 0.0),
+            judged=cells,
+            above=above,
+            tied=_filled(cells, self.tied[hits].astype(np.int64), 1),
+            first=first,
+            last=last,
+            pool=np.where(pooled, pool, 0.0),
+            pooled=pooled,
+            retrieved=self.retrieved[queries],
+            ties=ties if ties in ("best", "worst") else "expected",
+        )
 
 
 def _cells(start: Ints, stop: Ints) -> tuple[Any, Ints]:
@@ -97,9 +100,11 @@ def _filled(cells: Any, values: Any, rest: float) -> Any:
 def _columns(above: Ints, cells: Any) -> tuple[Ints, Ints]:
     """Return the first column of each document's tie group, and one past the last; padding is alone."""
     column = np.broadcast_to(np.arange(above.shape[1]), above.shape)
+    same = (above[:, 1:] == above[:, :-1]) & cells[:, 1:]
+    if not same.any():
+        return column, column + 1
     edge = np.ones((len(above), 1), bool)
-    new = np.hstack([edge, (above[:, 1:] != above[:, :-1]) | ~cells[:, 1:]])
-    ends = np.hstack([new[:, 1:], edge])
+    new, ends = np.hstack([edge, ~same]), np.hstack([~same, edge])
     first = np.maximum.accumulate(np.where(new, column, 0), axis=1)
     last = np.minimum.accumulate(np.where(ends, column + 1, above.shape[1])[:, ::-1], axis=1)[:, ::-1]
     return first, np.ascontiguousarray(last)

@@ -11,15 +11,15 @@ from gradely.data.qrels import Ints
 class Hits(NamedTuple):
     """One entry a judged, retrieved document, and what is known of each query of the judgments."""
 
-    query: Ints
+    query: npt.NDArray[np.integer]
     """index of the query in the judgments"""
-    row: Ints
+    row: npt.NDArray[np.integer]
     """row of the document in the judgments"""
-    above: Ints
+    above: npt.NDArray[np.integer]
     """how many retrieved documents have a strictly better score"""
-    tied: Ints
+    tied: npt.NDArray[np.integer]
     """how many share its score, itself included"""
-    place: Ints | None
+    place: npt.NDArray[np.integer] | None
     """how many stand above it once ties are broken; None where ties stay"""
     retrieved: Ints
     """[queries] the length of each ranking"""
@@ -33,6 +33,12 @@ class Hits(NamedTuple):
         """How many documents the run has for the judged queries."""
         return int(self.retrieved.sum())
 
+    def loose(self, queries: npt.NDArray[np.bool_]) -> "Hits":
+        """Return the hits of some queries, flagged, with ties as they are."""
+        some = queries[self.query]
+        query, row, above, tied = (each[some] for each in (self.query, self.row, self.above, self.tied))
+        return self._replace(query=query, row=row, above=above, tied=tied, place=None)
+
     def judged_only(self) -> "Hits":
         """Return the hits as if the run held no other documents."""
         first, count = self._rank_by(self.above)
@@ -41,7 +47,7 @@ class Hits(NamedTuple):
             above=first, tied=count, place=place, retrieved=np.bincount(self.query, minlength=len(self.retrieved))
         )
 
-    def _rank_by(self, key: Ints) -> tuple[Ints, Ints]:
+    def _rank_by(self, key: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
         """Return how many hits of the same query have a lower key than each one, and how many the same."""
         order = np.lexsort((key, self.query))
         query, key = self.query[order], key[order]

@@ -105,17 +105,21 @@ def whole_words(text: Bytes, start: Ints, count: int) -> Iterator[Words]:
         yield words[np.minimum(start + 8 * i, len(words) - 1)]
 
 
+def slots(key: Words, shift: int, bits: int) -> Ints:
+    """Return some bits of keys, as places in a table."""
+    return ((key >> U(max(shift, 0))) & U((1 << bits) - 1)).view(np.int64)
+
+
 def distinct(key: Words) -> bool:
     """True where no key is there twice.
 
     All keys are put into a small table, one overwriting another; those overwritten are either the same as what they
     find in their place, or go into the next round, with other slots.
     """
-    bits = min(17, max(8, (4 * len(key)).bit_length()))
-    table = np.empty(1 << bits, np.int32)
-    for shift in (64 - bits, 48 - bits, 32 - bits, 24 - bits):
-        number = np.arange(len(key), dtype=np.int32)
-        slot = ((key >> U(max(shift, 0))) & U((1 << bits) - 1)).view(np.int64)
+    for top in (64, 48, 40, 32):
+        bits = min(19, max(8, (4 * len(key)).bit_length()))
+        table = np.empty(1 << bits, np.int32)
+        number, slot = np.arange(len(key), dtype=np.int32), slots(key, top - bits, bits)
         table[slot] = number
         winner = table[slot]
         lost = np.flatnonzero(winner != number)

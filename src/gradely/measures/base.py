@@ -36,7 +36,10 @@ class Measure(Parametric, ABC):
 
     def measure(self, batch: Batch) -> Array:
         """Return the value of each query, once the parameters are settled."""
-        batch = self.view(batch)
+        return self.on(self.view(batch))
+
+    def on(self, batch: Batch) -> Array:
+        """Return the value of each query of a batch as the measure sees it."""
         batch = resolved(batch, self.worth(batch))
         norm = self.norm(batch)
         some = norm > 0
@@ -111,8 +114,8 @@ class Binary(Measure):
         return batch.number(self.relevant(batch))
 
     def degenerate(self, batch: Batch) -> Array:
-        """No relevant document."""
-        return self.recall_base(batch) == 0
+        """No relevant document: the best of the pool is not."""
+        return ~(batch.pooled[:, 0] & (batch.pool[:, 0] >= self.rel))
 
 
 class Graded(Measure):
@@ -150,8 +153,8 @@ class Graded(Measure):
         return batch.grade
 
     def degenerate(self, batch: Batch) -> Array:
-        """No document of positive relevance."""
-        return ~batch.xp.any(batch.pool > 0, axis=1)
+        """No document of positive relevance: the best of the pool has none."""
+        return batch.pool[:, 0] <= 0
 
 
 def _positive(batch: Batch, values: Array, real: Array) -> Array:

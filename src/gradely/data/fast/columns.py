@@ -18,7 +18,7 @@ def fields(piece: Piece, width: int, wanted: tuple[int, ...]) -> list[Field]:
     text = piece.text[piece.start : piece.stop]
     if text.max() > 127:
         _check_utf8(piece)
-    blank = np.less_equal(text, BLANK, out=piece.blank[: len(text)])
+    blank = np.less_equal(text, BLANK, out=piece.scratch())
     irregular = blank[0] or (blank[1:] & blank[:-1]).any()
     found = (_irregular if irregular else _regular)(text, blank, width, wanted)
     return [(start + piece.start, stop + piece.start) for start, stop in found]

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gradely.data.fast.columns import fields
 from gradely.data.fast.decimals import numbers
@@ -44,8 +45,8 @@ class Landed(NamedTuple):
     size: Ints
     unjudged: list[str]
     """names of queries without judgments"""
-    hits: tuple[Ints, Ints, Ints, Ints, Ints]
-    """query, row, above, tied, place of each judged document"""
+    hits: tuple[npt.NDArray[np.int32], ...]
+    """query, row, above, tied and, where ties are broken, place of each judged document"""
 
 
 def land(judgments: Judgments, piece: Piece, rule: Rule) -> Landed:
@@ -60,8 +61,9 @@ def land(judgments: Judgments, piece: Piece, rule: Rule) -> Landed:
     owner = np.searchsorted(lines.first, line, side="right") - 1
     first, last = _run_of_scores(lines, line)
     above, tied = first - lines.first[owner], last - first
-    place = above + places(lines, line, first, last, rule)
-    return Landed(lines.query, lines.salt, lines.size, unjudged, (lines.query[owner], row, above, tied, place))
+    hits = [lines.query[owner], row, above, tied]
+    hits += [above + places(lines, line, first, last, rule)] if rule.breaks else []
+    return Landed(lines.query, lines.salt, lines.size, unjudged, tuple(each.astype(np.int32) for each in hits))
 
 
 def read(judgments: Judgments, piece: Piece, rule: Rule) -> tuple[Lines, list[str]]:
@@ -101,6 +103,11 @@ def _in_order(lines: Lines) -> Lines:
 
 def _run_of_scores(lines: Lines, line: Ints) -> tuple[Ints, Ints]:
     """Return the first line of the tie group that each line is in, and one past the last."""
+    score, last = lines.score, len(lines.score) - 1
+    alike = (score[np.maximum(line, 1) - 1] == score[line]) & (line > 0)
+    alike |= (score[np.minimum(line + 1, last)] == score[line]) & (line < last)
+    if not alike.any():
+        return line, line + 1
     new = np.empty(len(lines.score) + 1, bool)
     np.not_equal(lines.score[1:], lines.score[:-1], out=new[1:-1])
     new[lines.first] = new[-1] = True

@@ -1,18 +1,16 @@
 """A stream of lines as pieces that end where a query ends."""
 
 import queue
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from io import FileIO
-from itertools import chain, count
-from typing import NamedTuple, TypeVar
+from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
 from gradely.data.inflate import Inflated
 from gradely.data.tokens import PAD, Bools, Bytes
 
-T = TypeVar("T")
 NEWLINE = 10
 PIECE = 3 << 20
 """bytes of a piece: few enough for the cache, and enough that threads seldom wait for one another"""
@@ -44,7 +42,7 @@ class Buffer:
             self.bytes[PAD : len(old)] = old[PAD:]
         self.view = memoryview(self.bytes)  # type: ignore[arg-type]
         self.blank = np.empty(len(self.bytes), bool)
-        """scratch: which bytes are white space"""
+        """scratch"""
 
     @property
     def room(self) -> int:
@@ -56,16 +54,17 @@ class Piece(NamedTuple):
     """Whole lines at text[start:stop], with newlines around them."""
 
     text: Bytes
-    blank: Bools
-    """scratch for the lines: which bytes are white space"""
     start: int
     stop: int
-    number: int = 0
+    number: int
     """how many pieces were before it"""
-    last: bool = True
-    """whether it is the last one"""
     buffer: Buffer | None = None
     """what to put back when the piece is done"""
+
+    def scratch(self) -> Bools:
+        """Return room for a flag a byte."""
+        size = self.stop - self.start
+        return np.empty(size, bool) if self.buffer is None else self.buffer.blank[:size]
 
 
 def pieces(
@@ -90,7 +89,7 @@ def pieces(
         if is_blank(buffer.view[PAD:cut]):
             free.put(buffer)
         else:
-            yield Piece(buffer.bytes, buffer.blank, PAD, close(buffer.bytes, cut), next(number), ended, buffer)
+            yield Piece(buffer.bytes, PAD, close(buffer.bytes, cut), next(number), buffer)
         if ended:
             return
 
@@ -171,27 +170,3 @@ def _query(text: memoryview, at: int) -> bytes:
     """Return the first field of the line at a position, as far as 512 bytes show it."""
     found = bytes(text[at : at + 512]).split(None, 1)
     return found[0] if found else b""
-
-
-def on_threads(work: Callable[[Piece], T], several: Iterable[Piece], threads: int) -> Iterator[T]:
-    """Work on several pieces at a time, or on the spot where there is one; yield the results in order."""
-    found = iter(several)
-    first = next(found, None)
-    if first is None:
-        return
-    if first.last or threads == 1:
-        yield from map(work, chain([first], found))
-        return
-    from concurrent.futures import Future, ThreadPoolExecutor
-
-    pool = ThreadPoolExecutor(threads)
-    pending: deque[Future[T]] = deque()
-    try:
-        for piece in chain([first], found):
-            pending.append(pool.submit(work, piece))
-            if len(pending) > threads:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)

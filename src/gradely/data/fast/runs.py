@@ -8,13 +8,14 @@ import numpy as np
 
 from gradely.data.fast.judgments import UNKNOWN, Judgments
 from gradely.data.fast.landing import Landed, land
-from gradely.data.fast.pieces import PIECE, Buffer, Odd, Piece, Scattered, on_threads, pieces
+from gradely.data.fast.pieces import PIECE, Buffer, Odd, Piece, Scattered, pieces
 from gradely.data.fast.scattered import scattered
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
 from gradely.data.read import Report
 from gradely.data.rule import Rule
 from gradely.data.source import Source
+from gradely.data.threads import on_threads
 from gradely.data.tokens import distinct
 
 T = TypeVar("T")
@@ -30,7 +31,7 @@ def stream_run(qrels: Qrels, source: Source, rule: Rule, threads: int, report: R
         return each_piece(source, work, threads, report, whole_queries=whole_queries)
 
     try:
-        return _together(qrels, list(each(lambda piece: land(judgments, piece, rule), whole_queries=True)), rule)
+        return _together(qrels, list(each(lambda piece: land(judgments, piece, rule), whole_queries=True)))
     except Scattered:
         return scattered(judgments, rule, each)
 
@@ -58,7 +59,7 @@ def each_piece(
             yield result
 
 
-def _together(qrels: Qrels, parts: list[Landed], rule: Rule) -> Hits:
+def _together(qrels: Qrels, parts: list[Landed]) -> Hits:
     """Return the hits of all pieces; a query that is in two of them is scattered."""
     if not parts:
         raise Odd
@@ -68,6 +69,8 @@ def _together(qrels: Qrels, parts: list[Landed], rule: Rule) -> Hits:
     for part in parts:
         known = part.query != UNKNOWN
         retrieved[part.query[known]] = part.size[known]
-    query, row, above, tied, place = (np.concatenate(each) for each in zip(*(part.hits for part in parts), strict=True))
+    query, row, above, tied, *place = (
+        np.concatenate(each) for each in zip(*(part.hits for part in parts), strict=True)
+    )
     unjudged = tuple(name for part in parts for name in part.unjudged)
-    return Hits(query, row, above, tied, place if rule.breaks else None, retrieved, retrieved > 0, unjudged)
+    return Hits(query, row, above, tied, place[0] if place else None, retrieved, retrieved > 0, unjudged)

@@ -17,15 +17,12 @@ FEW = 4
 
 
 def places(lines: "Lines", line: Ints, first: Ints, last: Ints, rule: Rule) -> Ints:
-    """Return how many of the tied lines first … last - 1 stand before each line; 0 where the policy keeps ties.
-
-    Lines ascend, and so do tie groups.
-    """
+    """Return how many of the tied lines first … last - 1 stand before each line. Lines ascend, and so do tie groups."""
     if rule.ties == "order":
         return line - first
     out = np.zeros(len(line), np.int64)
     tied = np.flatnonzero(last - first > 1)
-    if rule.breaks and len(tied):
+    if len(tied):
         out[tied] = _among(lines, line[tied], first[tied], last[tied], rule)
     return out
 
