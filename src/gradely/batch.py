@@ -12,6 +12,8 @@ from gradely.namespaces import device_of, namespace
 
 Array: TypeAlias = Any
 """An array of any library that follows the array API standard."""
+KNOWN = ("xp", "device", "untied", "depth", "row", "ranks", "memo")
+"""what is known of a batch whatever its labels"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,12 +62,25 @@ class Batch:
         places = self.above + self.tied
         return int(self.xp.max(places)) if 0 not in places.shape else 0
 
+    @cached_property
+    def row(self) -> Array:
+        """[Q, 1] the number of each row, to look things up row by row."""
+        return self.xp.arange(self.grade.shape[0], dtype=self.first.dtype, device=self.device)[:, None]
+
+    @cached_property
+    def ranks(self) -> Array:
+        """1, 2, … up to the deepest place that a judged document can take."""
+        return self.xp.arange(1, self.depth + 1, dtype=self.grade.dtype, device=self.device)
+
+    @cached_property
+    def memo(self) -> dict[object, Any]:
+        """What measures share: tables of discounts, and the batch as seen through a relevance function."""
+        return {}
+
     def relabelled(self, grade: Array, pool: Array, pooled: Array) -> "Batch":
         """Return the batch with other labels; what is known of its ties stays known."""
         other = replace(self, grade=grade, pool=pool, pooled=pooled)
-        other.__dict__.update(
-            {name: self.__dict__[name] for name in ("xp", "device", "untied", "depth") if name in self.__dict__}
-        )
+        other.__dict__.update({name: self.__dict__[name] for name in KNOWN if name in self.__dict__})
         return other
 
     def number(self, x: Array) -> Array:

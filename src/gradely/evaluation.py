@@ -131,9 +131,9 @@ class Evaluation:
 
         def work(block: tuple[Ints, Batch]) -> None:
             rows, batch = block
-            for j, measure in enumerate(self.measures.values()):
-                view = measure.view(batch)
-                values[rows, j], degenerate[rows, j] = measure.on(view), measure.degenerate(view)
+            views = [(measure, measure.view(batch)) for measure in self.measures.values()]
+            values[rows] = np.stack([measure.on(view) for measure, view in views], axis=1)
+            degenerate[rows] = np.stack([measure.degenerate(view) for measure, view in views], axis=1)
 
         blocks = self._blocks.batches(self.ties, np.flatnonzero(self.hits.answered))
         for _ in on_threads(work, blocks, self.threads):
@@ -144,8 +144,7 @@ class Evaluation:
         """Return the values, [these queries, measures], with ties at their best or worst."""
         values = np.zeros((len(self.qrels), len(self.measures)))
         for rows, batch in blocks.batches(ties, queries):
-            for j, measure in enumerate(self.measures.values()):
-                values[rows, j] = measure.measure(batch)
+            values[rows] = np.stack([measure.measure(batch) for measure in self.measures.values()], axis=1)
         return values[queries]
 
     def tie_ranges(self) -> list[TieRange]:

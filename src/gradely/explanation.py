@@ -114,10 +114,9 @@ def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, ties: str, se
     docs = [qrels.docs[i] for i in hits.row[in_rank_order(qrels, hits)].tolist()]
     _, batch = next(Blocks(qrels, hits).batches(ties, np.asarray([qrels.index[query]])))
     view = measure.view(batch)
-    worth = measure.worth(view)
     numbered = replace(view, grade=np.arange(view.grade.shape[1], dtype=np.float64)[None, :])
-    order = resolved(numbered, worth).grade[0, : len(docs)].astype(int)
-    return [docs[i] for i in order], resolved(view, worth)
+    order = resolved(numbered, lambda _: measure.worth(view)).grade[0, : len(docs)].astype(int)
+    return [docs[i] for i in order], resolved(view, measure.worth)
 
 
 def _groups(scores: Mapping[str, float]) -> Iterator[tuple[int, list[str]]]:

@@ -4,14 +4,10 @@ Every function returns an array [Q, H]; a measure is the sum of a row over a nor
 the mean is the textbook formula, so there is one formula a family, not one a measure and tie policy.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from gradely.batch import Array, Batch
-from gradely.ties import before, between, in_group, lookup, mean_over_places, prefix, ranks, total, within
-
-Discount: TypeAlias = Callable[[Batch, Array], Array]
-"""From the ranks 1, 2, … to what a gain there is divided by."""
+from gradely.ties import Discount, before, divisors, in_group, mean_over_places, sum_over_places, total, within
 
 
 def by_rank(_: Batch, rank: Array) -> Array:
@@ -24,9 +20,14 @@ def not_at_all(batch: Batch, rank: Array) -> Array:
     return batch.xp.ones_like(rank)
 
 
+def counted(batch: Batch, flag: Array, k: int | None) -> Array:
+    """1 for each flagged document in the top k: the chance to be there, which is the share of its group's places."""
+    return batch.number(flag) * within(batch, k) / batch.number(batch.tied)
+
+
 def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
     """Gain over discount: every place of a group is equally likely for each of its documents."""
-    return mean_over_places(batch, gain, discount(batch, ranks(batch)), k)
+    return mean_over_places(batch, gain, discount, k)
 
 
 class Harmonics(NamedTuple):
@@ -38,9 +39,7 @@ class Harmonics(NamedTuple):
 
 def harmonics(batch: Batch, k: int | None) -> Harmonics:
     """Return the two sums for every document."""
-    xp, inverse = batch.xp, 1.0 / ranks(batch)
-    inverse = inverse if k is None else xp.where(ranks(batch) <= k, inverse, 0.0)
-    h = between(batch, prefix(batch, inverse), batch.above, batch.above + batch.tied)
+    h = sum_over_places(batch, by_rank, k)
     return Harmonics(h, within(batch, k) - (batch.number(batch.above) + 1) * h)
 
 
@@ -89,7 +88,7 @@ def _first_of_group(batch: Batch, leads: Array, r: Array, discount: Discount, k:
     j = xp.arange(reach, dtype=n.dtype, device=batch.device)[None, :]
     left = batch.number(xp.clip(n - j, min=1))
     missed = xp.cumulative_prod(xp.clip(left - r, min=0.0) / left, axis=1, include_initial=True)[:, :-1]
-    each = 1.0 / lookup(batch, discount(batch, ranks(batch)), xp.clip(t + j, max=batch.depth - 1))
+    each = 1.0 / divisors(batch, discount)[xp.clip(t + j, max=batch.depth - 1)]
     inside = (j < n) & (t + j < (k or batch.depth))
     return total(batch, xp.where(inside, missed * xp.clip(r / left, max=1.0) * each, 0.0))[:, None]
 
@@ -105,7 +104,7 @@ def cascade(batch: Batch, stop: Array, k: int | None) -> Array:
         return additive(batch, reach * stop, by_rank, k)
     every = in_group(batch, stop)
     share = stop / xp.where(every > 0, every, 1.0)
-    return share * xp.take_along_axis(_cascade_groups(batch, stop, k), batch.last - 1, axis=1)
+    return share * _cascade_groups(batch, stop, k)[batch.row, batch.last - 1]
 
 
 def _cascade_groups(batch: Batch, stop: Array, k: int | None) -> Array:
@@ -136,8 +135,7 @@ def _cascade_groups(batch: Batch, stop: Array, k: int | None) -> Array:
 
 def _entry(batch: Batch, passed: Array, m: Array) -> Array:
     """Return [Q, 1]: E_m, the chance to pass all m documents."""
-    index = batch.xp.astype(m, batch.first.dtype)
-    return batch.xp.take_along_axis(passed, index, axis=1)
+    return passed[batch.row, batch.xp.astype(m, batch.first.dtype)]
 
 
 def _gain_in_group(batch: Batch, passed: Array, t: Array, n: Array, k: int | None) -> Array:

@@ -1,4 +1,4 @@
-"""From labels to gains, and from ranks to discounts: the exchangeable parts of the graded measures."""
+"""From relevance, which is never below 0, to gains, and from ranks to discounts: the parts of the graded measures."""
 
 from math import isfinite
 from numbers import Real
@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from gradely.batch import Array, Batch
 from gradely.errors import MeasureError, did_you_mean
-from gradely.families import Discount, by_rank
+from gradely.families import by_rank
+from gradely.ties import Discount
 
 
 class Table(NamedTuple):
@@ -58,15 +59,14 @@ def plain(x: Any) -> float:
     return int(number) if number.is_integer() else number
 
 
-def linear(batch: Batch, relevance: Array) -> Array:
-    """The relevance itself; nothing for less than 0."""
-    return batch.xp.clip(relevance, min=0.0)
+def linear(_: Batch, relevance: Array) -> Array:
+    """The relevance itself."""
+    return relevance
 
 
 def exp(batch: Batch, relevance: Array) -> Array:
-    """2^relevance - 1; nothing for less than 0."""
-    two = batch.xp.full_like(relevance, 2.0)
-    return batch.xp.pow(two, batch.xp.clip(relevance, min=0.0)) - 1.0
+    """2^relevance - 1."""
+    return batch.xp.pow(batch.xp.full_like(relevance, 2.0), relevance) - 1.0
 
 
 GAINS = {"linear": linear, "exp": exp}

@@ -16,12 +16,16 @@ from gradely.data.numbers import flat
 from gradely.data.qrels import Floats, Ints, Qrels
 from gradely.data.read import Run
 from gradely.data.rule import Rule
+from gradely.data.search import end_of_better
 from gradely.data.source import clip
 
 DOCUMENTS = 1 << 18
 """about how many documents of a run are looked at in one go"""
 FEW = 4
 """with fewer hits in a query, ranks are counted; with more, they are looked up in the sorted scores"""
+
+SEVERAL = 16
+"""from so many sorted rankings on, all are searched at the same time"""
 
 Ranking: TypeAlias = Mapping[str, float]
 
@@ -96,6 +100,12 @@ def _look_up(qrels: Qrels, at: list[int], rankings: list[Ranking]) -> tuple[Ints
 
 def count_above(scores: Floats, start: Ints, stop: Ints, which: Ints, mine: Floats) -> tuple[Ints, Ints]:
     """Return, for scores `mine` of the rankings `which`, how many scores of the ranking are higher, how many equal."""
+    falls = scores[1:] <= scores[:-1]
+    falls[start[1:][start[1:] < len(scores)] - 1] = True
+    if falls.all() and len(start) > SEVERAL:
+        higher = end_of_better(start[which], stop[which], lambda at: scores[at] > mine)
+        upto = end_of_better(start[which], stop[which], lambda at: scores[at] >= mine)
+        return higher - start[which], upto - higher
     above, tied = np.empty(len(which), np.int64), np.empty(len(which), np.int64)
     first = np.flatnonzero(np.diff(which, prepend=-1))
     for a, b in pairwise([*first.tolist(), len(which)]):

@@ -40,7 +40,7 @@ class Measure(Parametric, ABC):
 
     def on(self, batch: Batch) -> Array:
         """Return the value of each query of a batch as the measure sees it."""
-        batch = resolved(batch, self.worth(batch))
+        batch = resolved(batch, self.worth)
         norm = self.norm(batch)
         some = norm > 0
         return batch.xp.where(some, total(batch, self.terms(batch)) / batch.xp.where(some, norm, 1.0), 0.0)
@@ -142,7 +142,13 @@ class Graded(Measure):
         return self
 
     def view(self, batch: Batch) -> Batch:
-        """Relevance in place of labels, never below 0."""
+        """Relevance in place of labels, never below 0; measures with the same relevance share the view."""
+        if self.function not in batch.memo:
+            batch.memo[self.function] = self._graded(batch)
+        view: Batch = batch.memo[self.function]
+        return view
+
+    def _graded(self, batch: Batch) -> Batch:
         batch = self.function(batch)
         return batch.relabelled(
             _positive(batch, batch.grade, batch.judged), _positive(batch, batch.pool, batch.pooled), batch.pooled

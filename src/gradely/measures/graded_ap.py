@@ -40,7 +40,7 @@ class _Population(Graded):
         ends = batch.pool > lower
         count = int(xp.max(xp.sum(xp.astype(ends, batch.first.dtype), axis=1)))
         order = xp.argsort(xp.where(ends, -batch.pool, 0.0), axis=1)[:, : max(1, count)]
-        level = xp.take_along_axis(xp.where(ends, batch.pool, 0.0), order, axis=1)
+        level = xp.where(ends, batch.pool, 0.0)[batch.row, order]
         upto = self.users().up_to(batch, level)
         below = xp.concat([upto[:, 1:], xp.zeros_like(upto[:, :1])], axis=1)
         return Thresholds(level, batch.number(order + 1), xp.where(level > 0, upto - below, 0.0))

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from gradely.batch import Array, Batch
 from gradely.errors import MeasureError
 from gradely.gains import is_number, plain
-from gradely.ties import lookup
 
 EXPECTED = "g is a list of shares, like [0.2, 0.8], or a table {level: share}"
 
@@ -41,7 +40,7 @@ class Users(NamedTuple):
             xp.asarray([float(x) for x in self.shares], **like),
         )
         index = xp.searchsorted(levels, xp.reshape(relevance, (-1,)), side="right")
-        return lookup(batch, xp.cumulative_sum(shares, include_initial=True), xp.reshape(index, relevance.shape))
+        return xp.cumulative_sum(shares, include_initial=True)[xp.reshape(index, relevance.shape)]
 
     def check(self, top: float) -> None:
         """Refuse grades above a list of levels."""

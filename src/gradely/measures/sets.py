@@ -1,7 +1,7 @@
 """Measures of the set of documents in the top k: P, R, F1, Judged."""
 
 from gradely.batch import Array, Batch
-from gradely.families import additive, not_at_all
+from gradely.families import counted
 from gradely.measures.base import Binary, Measure
 
 
@@ -16,7 +16,7 @@ class _Set(Binary):
 
     def terms(self, batch: Batch) -> Array:
         """1 for each relevant document; tied across k, the chance to be inside."""
-        return additive(batch, self.worth(batch), not_at_all, self.k)
+        return counted(batch, self.relevant(batch), self.k)
 
 
 class P(_Set):
@@ -97,7 +97,7 @@ class Judged(Measure):
 
     def terms(self, batch: Batch) -> Array:
         """1 for each judged document."""
-        return additive(batch, self.worth(batch), not_at_all, self.k)
+        return counted(batch, batch.judged, self.k)
 
     def norm(self, batch: Batch) -> Array:
         """The cut-off, or the length of a shorter ranking."""

@@ -143,6 +143,6 @@ def _number(batch: Batch, n: Array, number: Array) -> Array:
 
     def score(number: Array) -> Array:
         column = xp.clip(n - number, min=0.0, max=float(batch.pool.shape[1] - 1))
-        return xp.take_along_axis(batch.pool, xp.astype(column, batch.first.dtype), axis=1)
+        return batch.pool[batch.row, xp.astype(column, batch.first.dtype)]
 
     return score(below) + (number - below) * (score(below + 1) - score(below))

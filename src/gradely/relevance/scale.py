@@ -118,8 +118,8 @@ class Tabled(Relevance):
         xp = batch.xp
         pool = xp.where(batch.pooled, self.table(batch, batch.pool), -1.0)
         order = xp.argsort(-pool, axis=1)
-        pooled = xp.take_along_axis(batch.pooled, order, axis=1)
-        pool = xp.where(pooled, xp.take_along_axis(pool, order, axis=1), 0.0)
+        pooled = batch.pooled[batch.row, order]
+        pool = xp.where(pooled, pool[batch.row, order], 0.0)
         return batch.relabelled(self.table(batch, batch.grade), pool, pooled)
 
     def levels(self, levels: Levels) -> tuple[float, ...]:

@@ -15,6 +15,7 @@ from gradely.data.fast.pieces import Odd, Piece
 from gradely.data.hits import Hits
 from gradely.data.qrels import Floats, Ints
 from gradely.data.rule import Rule
+from gradely.data.search import end_of_better
 from gradely.data.tokens import Bools, Bytes, Words, hashes, in_byte_order, shuffle_keys
 
 Each: TypeAlias = Callable[[Callable[[Piece], Any]], Iterator[Any]]
@@ -105,22 +106,12 @@ def _count(judgments: Judgments, rule: Rule, found: Found, piece: Piece, base: i
     query = np.repeat(lines.query, lines.size)
     line = np.flatnonzero(query != UNKNOWN)
     query, score = query[line], lines.score[line]
-    high = _search(found, query, lambda at: found.score[at] > score)
-    low = _search(found, query, lambda at: found.score[at] >= score)
+    bounds = found.start[query], found.start[query + 1]
+    high = end_of_better(*bounds, lambda at: found.score[at] > score)
+    low = end_of_better(*bounds, lambda at: found.score[at] >= score)
     tied = np.flatnonzero(low > high)
     before = _before(judgments, rule, found, lines, (line[tied], high[tied], low[tied]), base)
     return low + query, (high[tied] + query[tied], low[tied] + query[tied]), before
-
-
-def _search(found: Found, query: Ints, better: Callable[[Ints], Bools]) -> Ints:
-    """Return, for each line, where the documents of its query end that are better than it."""
-    low, high = found.start[query], found.start[query + 1]
-    last = max(len(found.score) - 1, 0)
-    while len(found.score) and (low < high).any():
-        middle = (low + high) >> 1
-        up = (low < high) & better(np.minimum(middle, last))
-        low, high = np.where(up, middle + 1, low), np.where(up | (low >= high), high, middle)
-    return low
 
 
 def _before(
