@@ -180,6 +180,13 @@ def test_ids_of_any_type_are_compared_as_text():
             assert gradely.evaluate(qrels, run, ["RR"]).mean() == {"RR": 0.5}
 
 
+def test_ids_of_mixed_types_are_compared_as_text():
+    run = {"q": {"a": 0.9, 7: 0.8, b"c": 0.7, 2.5: 0.6, "z": 0.5}}
+    for doc, rank in (("a", 1), ("7", 2), ("c", 3), ("2.5", 4), ("z", 5)):
+        assert gradely.evaluate({"q": {doc: 1}}, run, ["RR"]).mean() == {"RR": 1 / rank}
+        assert gradely.evaluate({"q": {doc: 1}}, run, ["RR"], ties="trec").mean() == {"RR": 1 / rank}
+
+
 def test_ranked_lists_without_scores():
     expected = {"RR": 1 / 2}
     assert gradely.evaluate({"q": {"b": 1}}, {"q": ["a", "b"]}, ["RR"]).mean() == expected

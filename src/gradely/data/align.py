@@ -12,6 +12,7 @@ import numpy as np
 
 from gradely.data.breakers import breaker, places_among_tied
 from gradely.data.hits import Hits
+from gradely.data.mapping import disguised, renamed
 from gradely.data.numbers import flat
 from gradely.data.qrels import Floats, Ints, Qrels
 from gradely.data.read import Run
@@ -69,7 +70,7 @@ def _align(
     scores = flat(
         rankings, lambda i, doc: f"{run.name}: query {clip(qrels.queries[at[i]])}, document {clip(doc)}: the score"
     )
-    which, row, mine = _look_up(qrels, at, rankings)
+    which, row, mine = _look_up(qrels, run, at, rankings)
     scores, mine = rule.rounded(scores), rule.rounded(mine)
     start = np.cumsum(size) - size
     above, tied = count_above(scores, start, start + size, which, mine)
@@ -84,18 +85,27 @@ def _align(
     return np.asarray(at, np.int64)[which], row, above, tied, place
 
 
-def _look_up(qrels: Qrels, at: list[int], rankings: list[Ranking]) -> tuple[Ints, Ints, Floats]:
+def _look_up(qrels: Qrels, run: Run, at: list[int], rankings: list[Ranking]) -> tuple[Ints, Ints, Floats]:
     """Return, for each judged document that was retrieved, which ranking it is in, its row and its score."""
     first = qrels.start[at]
     judged = qrels.start[np.add(at, 1)] - first
-    docs = (qrels.docs[a : a + n] for a, n in zip(first.tolist(), judged.tolist(), strict=True))
-    found = chain.from_iterable(
-        map(ranking.get, each, repeat(nan)) for ranking, each in zip(rankings, docs, strict=True)
-    )
-    mine = np.fromiter(found, np.float64, int(judged.sum()))
-    hit = np.flatnonzero(~np.isnan(mine))
+    docs = [qrels.docs[a : a + n] for a, n in zip(first.tolist(), judged.tolist(), strict=True)]
+    found = (map(ranking.get, each, repeat(nan)) for ranking, each in zip(rankings, docs, strict=True))
+    mine = np.fromiter(chain.from_iterable(found), np.float64, int(judged.sum()))
+    which = np.repeat(np.arange(len(at)), judged)
     row = np.repeat(first - (np.cumsum(judged) - judged), judged) + np.arange(len(mine))
-    return np.repeat(np.arange(len(at)), judged)[hit], row[hit], mine[hit]
+    missed = np.isnan(mine)
+    if _renamed(qrels, run, rankings, at, which[missed].tolist(), row[missed].tolist()):
+        return _look_up(qrels, run, at, rankings)
+    return which[~missed], row[~missed], mine[~missed]
+
+
+def _renamed(qrels: Qrels, run: Run, rankings: list[Ranking], at: list[int], which: list[int], row: list[int]) -> bool:
+    """Give rankings that mix types of ids ids of text; they are told by judged documents that only seem missing."""
+    mixed = {i for i, doc in zip(which, row, strict=True) if disguised(rankings[i], qrels.docs[doc])}
+    for i in mixed:
+        rankings[i] = renamed(rankings[i], run.name, qrels.queries[at[i]])
+    return bool(mixed)
 
 
 def count_above(scores: Floats, start: Ints, stop: Ints, which: Ints, mine: Floats) -> tuple[Ints, Ints]:

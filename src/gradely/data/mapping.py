@@ -1,7 +1,8 @@
 """Dicts of dicts as people hold them: ids of any type become text, rankings without scores get some."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Reversible, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from typing import Any
 
 from gradely.errors import DataError
@@ -30,17 +31,25 @@ def _by_query(given: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Mapp
 
 
 def _texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str, float]:
-    """Return the same mapping where all ids are text already, else one with ids as text."""
-    try:
-        "".join(docs)
-    except TypeError:
-        renamed = {text(doc, name): value for doc, value in docs.items()}
-        if len(renamed) < len(docs):
-            raise DataError(
-                f"{name}: query {query!r} has a document twice, as different types; ids are compared as text"
-            ) from None
-        return renamed
-    return docs
+    """Return the same mapping where ids look like text, by the first and the last; else one with ids as text."""
+    ends = (next(iter(docs), ""), next(reversed(docs), "")) if isinstance(docs, Reversible) else (None,)
+    return docs if all(isinstance(doc, str) for doc in ends) else renamed(docs, name, query)
+
+
+def renamed(docs: Mapping[Any, float], name: str, query: str) -> dict[str, float]:
+    """Return a mapping with ids as text."""
+    out = {text(doc, name): value for doc, value in docs.items()}
+    if len(out) < len(docs):
+        raise DataError(f"{name}: query {query!r} has a document twice, as different types; ids are compared as text")
+    return out
+
+
+def disguised(docs: Mapping[Any, float], missing: str) -> bool:
+    """True where a document that is not among text ids is there after all, as a number or as bytes."""
+    if missing[:1].isdigit() or missing[:1] == "-":
+        with suppress(ValueError):
+            return float(missing) in docs
+    return missing.encode(errors="surrogatepass") in docs
 
 
 def text(identifier: Any, name: str) -> str:

@@ -12,9 +12,9 @@ from gradely.data.fast.judgments import Judgments, new_tokens, ranges
 from gradely.data.fast.pieces import NEWLINE, PIECE, Buffer, Odd, Piece, close, is_blank, last_cut
 from gradely.data.qrels import Floats, Ints, Qrels
 from gradely.data.source import Source
-from gradely.data.threads import on_threads
 from gradely.data.tokens import LAST, PAD, Bytes, Tokens, Words, distinct, hashes
 from gradely.data.trec import QRELS
+from gradely.threads import on_threads
 
 QUERY, DOC, LABEL = 0, 2, 3
 """the fields that matter"""

@@ -15,8 +15,8 @@ from gradely.data.qrels import Qrels
 from gradely.data.read import Report
 from gradely.data.rule import Rule
 from gradely.data.source import Source
-from gradely.data.threads import on_threads
 from gradely.data.tokens import distinct
+from gradely.threads import on_threads
 
 T = TypeVar("T")
 SMALL = 1 << 23
