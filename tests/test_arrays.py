@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gradely
-from gradely import DataError, from_arrays
+from gradely import DataError, evaluate_arrays, from_arrays
 from tests.cases import CASES
 
 MEASURES = [
@@ -127,3 +127,31 @@ def test_arrays_are_not_changed():
     gradely.nDCG()(from_arrays(scores, labels, ties="random"))
     np.testing.assert_array_equal(scores, SCORES["tied"])
     np.testing.assert_array_equal(labels, LABELS)
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "worst", "order", "random"])
+def test_many_rows_at_once_give_what_each_measure_gives(ties, monkeypatch):
+    monkeypatch.setattr("gradely.batch.CELLS", 2 * 17)
+    values = evaluate_arrays(SCORES["tied"], LABELS, MEASURES, MASK, ties=ties, threads=2)
+    batch = from_arrays(SCORES["tied"], LABELS, MASK, ties=ties)
+    assert len(batch.parts) == 3
+    for measure in MEASURES:
+        np.testing.assert_array_equal(values[str(measure)], measure(batch), err_msg=str(measure))
+        np.testing.assert_array_equal(values[str(measure)], measure.fit(batch.levels).measure(batch))
+
+
+@pytest.mark.parametrize("name", ["array_api_strict", "torch", "jax"])
+def test_many_rows_at_once_stay_in_their_library(name):
+    array = library(name)
+    values = evaluate_arrays(array(SCORES["tied"]), array(LABELS), ["GAP", "nDCG@5"], array(MASK))
+    expected = evaluate_arrays(SCORES["tied"], LABELS, ["GAP", "nDCG@5"], MASK)
+    for measure, value in values.items():
+        assert type(value) is type(array(np.zeros(1)))
+        np.testing.assert_allclose(np.from_dlpack(value), expected[measure], rtol=0, atol=1e-12)
+
+
+def test_a_score_that_is_no_number_is_refused_in_any_block():
+    scores = np.zeros((300, 1000))
+    scores[299, 999] = np.nan
+    with pytest.raises(DataError, match="score is NaN"):
+        evaluate_arrays(scores, np.zeros((300, 1000)))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gradely.data import Run as Run
     from gradely.data import read_qrels as read_qrels
     from gradely.data import read_run as read_run
+    from gradely.dense import evaluate_arrays as evaluate_arrays
     from gradely.errors import DataError as DataError
     from gradely.errors import GradelyError as GradelyError
     from gradely.errors import InputError as InputError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from gradely.evaluation import evaluate as evaluate
     from gradely.explanation import explain as explain
     from gradely.findings import check as check
+    from gradely.ids import from_ids as from_ids
     from gradely.measures import (
         ALL as ALL,
     )
@@ -83,10 +85,12 @@ _PUBLIC = {
     "arrays": "from_arrays",
     "batch": "Batch",
     "data": "Qrels Run read_qrels read_run",
+    "dense": "evaluate_arrays",
     "errors": "DataError GradelyError InputError MeasureError MissingExtra",
     "evaluation": "evaluate",
     "explanation": "explain",
     "findings": "check",
+    "ids": "from_ids",
     "measures": "ALL AP DCG ERR F1 GAP NDCNG P R RBP RR Judged Measure Success bpref eGAP muAP nDCG nDCGphi xGAP",
     "names": "parse",
     "relevance": "AtLeast Max Phi",

@@ -23,81 +23,95 @@ def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: str = "expe
     array([0.5])
     """
     check_ties(ties, without_names=True)
-    xp, scores, labels, mask = _same_shape(scores, labels, mask)
-    number = _real(xp)
-    if ties == "random":
-        scores, labels, mask = _shuffled(xp, seed, scores, labels, mask)
-    order = xp.argsort(xp.where(mask, -scores, xp.inf), axis=1, stable=ties in ("order", "random"))
-    scores, labels, judged = (xp.take_along_axis(x, order, axis=1) for x in (scores, xp.astype(labels, number), mask))
-    above, tied = _groups(xp, scores, judged, alone=ties in ("order", "random"))
-    pool = -xp.sort(xp.where(judged, -labels, xp.inf), axis=1)
-    pooled = pool > -xp.inf
+    return ranked(*aligned(scores, labels, mask, ties, seed), ties)
+
+
+def aligned(scores: Any, labels: Any, mask: Any, ties: str, seed: int) -> tuple[Array, Array, Array | None]:
+    """Return scores, labels and mask as arrays [Q, K] of one library; in a random order for random ties."""
+    given = [x for x in (scores, labels, mask) if is_array(x)]
+    xp = namespace(*given)
+    where = device_of(given[0]) if given else None
+    arrays = [
+        x if is_array(x) else xp.asarray(np.asarray(x), device=where) for x in (scores, labels, mask) if x is not None
+    ]
+    shapes = [tuple(x.shape) for x in arrays]
+    if len(set(shapes)) > 1 or len(shapes[0]) not in (1, 2) or 0 in shapes[0]:
+        found = ", ".join(map(str, shapes))
+        raise DataError(f"scores, labels and mask must have one shape, [queries, documents]; found {found}")
+    arrays = [x[None, :] if x.ndim == 1 else x for x in arrays]
+    arrays = _shuffled(xp, seed, arrays) if ties == "random" else arrays
+    return arrays[0], arrays[1], xp.astype(arrays[2], xp.bool) if mask is not None else None
+
+
+def ranked(scores: Array, labels: Array, mask: Array | None, ties: str) -> Batch:
+    """Return the Batch of aligned arrays, or of some of their rows; refuse what is not finite."""
+    xp = namespace(scores)
+    _check_finite(xp, "score", scores, mask)
+    _check_finite(xp, "label", labels, mask)
+    number = real(xp)
+    keys = -(scores if xp.isdtype(scores.dtype, "real floating") else xp.astype(scores, number))
+    keys = keys if mask is None else xp.where(mask, keys, xp.inf)
+    order = xp.argsort(keys, axis=1, stable=ties in ("order", "random"))
+    keys, labels = (xp.take_along_axis(x, order, axis=1) for x in (keys, labels))
+    judged = xp.ones_like(keys, dtype=xp.bool) if mask is None else xp.take_along_axis(mask, order, axis=1)
+    above, tied = _groups(xp, keys, judged, alone=ties in ("order", "random"))
+    labels = xp.astype(labels, number)
     return Batch(
-        grade=xp.where(judged, labels, 0.0),
+        grade=labels if mask is None else xp.where(judged, labels, 0.0),
         judged=judged,
         above=above,
         tied=tied,
         first=above,
         last=above + tied,
-        pool=xp.where(pooled, pool, 0.0),
-        pooled=pooled,
         retrieved=xp.sum(xp.astype(judged, above.dtype), axis=1),
         ties=ties if ties in ("best", "worst") else "expected",
+        **best_first(labels, judged),
     )
 
 
-def _same_shape(scores: Any, labels: Any, mask: Any) -> tuple[Any, Array, Array, Array]:
-    """Return the namespace and the three as arrays [Q, K]; refuse what does not fit or is not finite."""
-    given = [x for x in (scores, labels, mask) if is_array(x)]
-    xp = namespace(*given)
-    where = device_of(given[0]) if given else None
-    scores, labels = (x if is_array(x) else xp.asarray(np.asarray(x), device=where) for x in (scores, labels))
-    mask = xp.ones(scores.shape, dtype=xp.bool, device=where) if mask is None else mask
-    mask = mask if is_array(mask) else xp.asarray(np.asarray(mask), device=where)
-    if scores.shape != labels.shape or scores.shape != mask.shape or scores.ndim not in (1, 2) or 0 in scores.shape:
-        raise DataError(
-            f"scores, labels and mask must have one shape, [queries, documents]; found {_shapes(scores, labels, mask)}"
-        )
-    scores, labels, mask = (x[None, :] if x.ndim == 1 else x for x in (scores, labels, mask))
-    mask = xp.astype(mask, xp.bool)
-    for name, x in (("score", scores), ("label", labels)):
-        if xp.isdtype(x.dtype, "real floating") and bool(xp.any(mask & ~xp.isfinite(x))):
+def _check_finite(xp: Any, name: str, x: Array, mask: Array | None) -> None:
+    """Refuse NaN and infinity, except in padding."""
+    if xp.isdtype(x.dtype, "real floating"):
+        odd = ~xp.isfinite(x)
+        if bool(xp.any(odd if mask is None else odd & mask)):
             raise DataError(f"a {name} is NaN or infinite; mask it out or replace it")
-    return xp, scores if xp.isdtype(scores.dtype, "real floating") else xp.astype(scores, _real(xp)), labels, mask
 
 
-def _shapes(*arrays: Array) -> str:
-    return ", ".join(str(tuple(x.shape)) for x in arrays)
+def best_first(labels: Array, real: Array) -> dict[str, Array]:
+    """Return the pool, the real ones of some labels sorted, and where it holds one, as a Batch names them."""
+    xp = namespace(labels)
+    pool = -xp.sort(xp.where(real, -labels, xp.inf), axis=1)
+    pooled = pool > -xp.inf
+    return {"pool": xp.where(pooled, pool, 0.0), "pooled": pooled}
 
 
-def _real(xp: Any) -> Any:
+def real(xp: Any) -> Any:
     """Return the widest real dtype that the library is set up for: JAX has no doubles unless asked."""
     known = xp.__array_namespace_info__().dtypes(kind="real floating")
     return known.get("float64", known["float32"])
 
 
-def _shuffled(xp: Any, seed: int, *arrays: Array) -> tuple[Array, ...]:
+def _shuffled(xp: Any, seed: int, arrays: list[Array]) -> list[Array]:
     """Return the columns of each row in a random order, the same in all arrays."""
     order = np.random.default_rng(seed).permuted(
         np.broadcast_to(np.arange(arrays[0].shape[1]), arrays[0].shape), axis=1
     )
     order = xp.asarray(order, device=device_of(arrays[0]))
-    return tuple(xp.take_along_axis(x, order, axis=1) for x in arrays)
+    return [xp.take_along_axis(x, order, axis=1) for x in arrays]
 
 
-def _groups(xp: Any, scores: Array, real: Array, *, alone: bool) -> tuple[Array, Array]:
-    """Return how many documents are above each one and how many share its score, from scores in rank order."""
-    rows, width = scores.shape
-    column = xp.broadcast_to(xp.arange(width, device=device_of(scores)), scores.shape)
-    same = (scores[:, 1:] == scores[:, :-1]) & real[:, 1:]
+def _groups(xp: Any, keys: Array, real: Array, *, alone: bool) -> tuple[Array, Array]:
+    """Return how many documents are above each one and how many share its key, from keys in rank order."""
+    rows, width = keys.shape
+    column = xp.broadcast_to(xp.arange(width, device=device_of(keys)), keys.shape)
+    same = (keys[:, 1:] == keys[:, :-1]) & real[:, 1:]
     if alone or not bool(xp.any(same)):
         return column, xp.ones_like(column)
     starts = xp.concat([xp.ones_like(real[:, :1]), ~same], axis=1)
     (at,) = xp.nonzero(xp.reshape(starts, (-1,)))
     group = xp.cumulative_sum(xp.astype(xp.reshape(starts, (-1,)), column.dtype)) - 1
-    size = xp.concat([at[1:], xp.asarray([rows * width], dtype=at.dtype, device=device_of(scores))]) - at
+    size = xp.concat([at[1:], xp.asarray([rows * width], dtype=at.dtype, device=device_of(keys))]) - at
     above = (
-        xp.reshape(xp.take(at, group, axis=0), scores.shape)
-        - xp.arange(rows, device=device_of(scores))[:, None] * width
+        xp.reshape(xp.take(at, group, axis=0), keys.shape) - xp.arange(rows, device=device_of(keys))[:, None] * width
     )
-    return above, xp.reshape(xp.take(size, group, axis=0), scores.shape)
+    return above, xp.reshape(xp.take(size, group, axis=0), keys.shape)

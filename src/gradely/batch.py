@@ -4,16 +4,18 @@ A measure needs nothing else. One row a query, one column a judged, retrieved do
 Unjudged documents enter only through `above`, `tied` and `retrieved`.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from gradely.namespaces import device_of, namespace
+from gradely.namespaces import device_of, is_numpy, namespace
 
 Array: TypeAlias = Any
 """An array of any library that follows the array API standard."""
-KNOWN = ("xp", "device", "untied", "depth", "row", "ranks", "memo")
+KNOWN = ("xp", "device", "untied", "depth", "row", "ranks", "rank", "size", "memo")
 """what is known of a batch whatever its labels"""
+CELLS = 1 << 17
+"""about how many cells an array of a block of rows has: few enough for the processor's cache"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,9 +75,58 @@ class Batch:
         return self.xp.arange(1, self.depth + 1, dtype=self.grade.dtype, device=self.device)
 
     @cached_property
+    def rank(self) -> Array:
+        """[Q, H] the best rank that each document can take, a real number; untied, its rank."""
+        return self.number(self.above) + 1
+
+    @cached_property
+    def size(self) -> Array:
+        """[Q, H] how many documents each one's tie group has, a real number."""
+        return self.number(self.tied)
+
+    @cached_property
     def memo(self) -> dict[object, Any]:
         """What measures share: tables of discounts, and the batch as seen through a relevance function."""
         return {}
+
+    @cached_property
+    def parts(self) -> list["Batch"]:
+        """The batch in blocks of rows that stay in the processor's cache; in one where that brings nothing."""
+        rows = rows_at_a_time(max(self.grade.shape[1], self.pool.shape[1]))
+        if not is_numpy(self.grade) or len(self.grade) <= rows:
+            return [self]
+        return [self.rows(slice(i, i + rows)) for i in range(0, len(self.grade), rows)]
+
+    def rows(self, some: slice) -> "Batch":
+        """Return some of the rows."""
+        arrays = [field.name for field in fields(self) if field.name != "ties"]
+        return replace(self, **{name: getattr(self, name)[some] for name in arrays})
+
+    @cached_property
+    def _tops(self) -> dict[int, "Batch"]:
+        return {}
+
+    def top(self, k: int | None) -> "Batch":
+        """Return the batch without the last columns, as far as none of them can be in the top k; made once."""
+        if k is None or k >= self.grade.shape[1]:
+            return self
+        if k not in self._tops:
+            self._tops[k] = self._columns(self._reach(k))
+        return self._tops[k]
+
+    def _reach(self, k: int) -> int:
+        """Return how many columns hold all documents with fewer than k above them; at most twice as many as must be."""
+        width = k
+        while width < self.grade.shape[1] and bool(self.xp.any(self.judged[:, width] & (self.above[:, width] < k))):
+            width *= 2
+        return min(width, int(self.grade.shape[1]))
+
+    def _columns(self, width: int) -> "Batch":
+        """Return the first columns; of a group that is cut, which lies behind them all, the part that is left."""
+        if width == self.grade.shape[1]:
+            return self
+        cut = {name: getattr(self, name)[:, :width] for name in ("grade", "judged", "above", "tied", "first", "last")}
+        return replace(self, **{**cut, "last": self.xp.clip(cut["last"], max=width)})
 
     def relabelled(self, grade: Array, pool: Array, pooled: Array) -> "Batch":
         """Return the batch with other labels; what is known of its ties stays known."""
@@ -92,3 +143,8 @@ class Batch:
         xp = self.xp
         values = xp.unique_values(xp.where(self.pooled & (self.pool > 0), self.pool, 0.0))
         return values[1:] if values.shape[0] and float(values[0]) == 0 else values
+
+
+def rows_at_a_time(width: int) -> int:
+    """Return how many rows of so many columns stay in the processor's cache."""
+    return max(1, CELLS // max(1, width))

@@ -10,13 +10,13 @@ import numpy as np
 from gradely.batch import Batch
 from gradely.data import Blocks, Hits, Qrels, Report, Rule, Run, locate, open_run, read_qrels, run_name
 from gradely.data.qrels import Floats, Ints
-from gradely.data.read import cores, ignore
+from gradely.data.read import ignore
 from gradely.data.tokens import Bools
 from gradely.measures import Measure
 from gradely.names import MeasureLike, parse_all
 from gradely.policies import check_precision, check_queries, check_ties
 from gradely.scores import Note, Scores, TieRange
-from gradely.threads import on_threads
+from gradely.threads import cores, on_threads
 
 DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "muAP")
 SHOWN = 5

@@ -22,7 +22,7 @@ def not_at_all(batch: Batch, rank: Array) -> Array:
 
 def counted(batch: Batch, flag: Array, k: int | None) -> Array:
     """1 for each flagged document in the top k: the chance to be there, which is the share of its group's places."""
-    return batch.number(flag) * within(batch, k) / batch.number(batch.tied)
+    return batch.number(flag) * within(batch, k) / batch.size
 
 
 def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
@@ -40,7 +40,7 @@ class Harmonics(NamedTuple):
 def harmonics(batch: Batch, k: int | None) -> Harmonics:
     """Return the two sums for every document."""
     h = sum_over_places(batch, by_rank, k)
-    return Harmonics(h, within(batch, k) - (batch.number(batch.above) + 1) * h)
+    return Harmonics(h, within(batch, k) - batch.rank * h)
 
 
 def threshold(batch: Batch, relevant: Array, k: int | None, places: Harmonics | None = None) -> Array:
@@ -51,12 +51,12 @@ def threshold(batch: Batch, relevant: Array, k: int | None, places: Harmonics | 
     """
     xp, x = batch.xp, batch.number(relevant)
     upto = before(batch, x) + 1
-    alone = x * upto / (batch.number(batch.above) + 1)
+    alone = x * upto / batch.rank
     alone = alone if k is None else xp.where(batch.above < k, alone, 0.0)
     if batch.untied:
         return alone
     places = places or harmonics(batch, k)
-    n = batch.number(batch.tied)
+    n = batch.size
     others = (in_group(batch, x) - 1) / xp.clip(n - 1, min=1.0)
     return xp.where(batch.tied == 1, alone, x * (upto * places.inverse + others * places.offset) / n)
 
@@ -67,11 +67,11 @@ def first_hit(batch: Batch, relevant: Array, discount: Discount, k: int | None) 
     The relevant documents of that group share the value.
     """
     xp = batch.xp
-    x = batch.number(relevant)
-    leads = relevant & (before(batch, x) == 0)
+    leading = xp.argmax(batch.number(relevant), axis=1, keepdims=True)
+    leads = relevant & (batch.first == batch.first[batch.row, leading])
     if batch.untied:
         return additive(batch, batch.number(leads), discount, k)
-    r = xp.where(leads, in_group(batch, x), 1.0)
+    r = xp.clip(xp.sum(batch.number(leads), axis=1, keepdims=True), min=1.0)
     return xp.where(leads, _first_of_group(batch, leads, r, discount, k) / r, 0.0)
 
 
@@ -83,7 +83,6 @@ def _first_of_group(batch: Batch, leads: Array, r: Array, discount: Discount, k:
     xp = batch.xp
     t = xp.min(xp.where(leads, batch.above, batch.depth), axis=1, keepdims=True)
     n = xp.max(xp.where(leads, batch.tied, 1), axis=1, keepdims=True)
-    r = xp.max(r, axis=1, keepdims=True)
     reach = max(1, min(int(xp.max(batch.number(n) - r)) + 1, k or batch.depth))
     j = xp.arange(reach, dtype=n.dtype, device=batch.device)[None, :]
     left = batch.number(xp.clip(n - j, min=1))
@@ -157,7 +156,7 @@ def preference(batch: Batch, relevant: Array, opposed: Array, base: Array, norm:
     mean = _credit(batch, special, over, base, norm) / special
     if k is not None:
         inside = within(batch, k)
-        cut = relevant & (inside > 0) & (inside < batch.number(batch.tied))
+        cut = relevant & (inside > 0) & (inside < batch.size)
         mean = xp.where(inside > 0, mean, 0.0)
         mean = mean if batch.untied else xp.where(cut, _cut_credit(batch, cut, inside, special, over, base, norm), mean)
     return batch.number(relevant) * mean
@@ -180,9 +179,7 @@ def _cut_credit(
     is itself inside for u < y.
     """
     xp = batch.xp
-    n, d, c, a = (
-        xp.max(xp.where(cut, v, 0.0), axis=1, keepdims=True) for v in (batch.number(batch.tied), inside, special, over)
-    )
+    n, d, c, a = (xp.max(xp.where(cut, v, 0.0), axis=1, keepdims=True) for v in (batch.size, inside, special, over))
     y = xp.arange(int(xp.max(c)) + 1, dtype=c.dtype, device=batch.device)[None, :]
     lowest, highest = xp.maximum(d - (n - c), xp.zeros_like(d)), xp.minimum(c, d)
     rises = (y >= lowest) & (y < highest)

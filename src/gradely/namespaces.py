@@ -27,6 +27,11 @@ def device_of(x: Any) -> Any:
     return device(x)
 
 
+def is_numpy(*arrays: Any) -> bool:
+    """True for arrays of NumPy."""
+    return all(isinstance(x, np.ndarray) for x in arrays)
+
+
 def is_array(x: Any) -> bool:
     """True for an array of any library."""
     if isinstance(x, np.ndarray):

@@ -1,5 +1,6 @@
 """Work on several things at a time."""
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
@@ -7,6 +8,11 @@ from typing import TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+def cores() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Iterator[R]:

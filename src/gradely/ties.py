@@ -66,7 +66,7 @@ def mean_over_places(batch: Batch, gain: Array, discount: Discount, k: int | Non
     alone = alone if k is None else xp.where(batch.above < k, alone, 0.0)
     if batch.untied:
         return alone
-    shared = gain * sum_over_places(batch, discount, k) / batch.number(batch.tied)
+    shared = gain * sum_over_places(batch, discount, k) / batch.size
     return xp.where(batch.tied == 1, alone, shared)
 
 

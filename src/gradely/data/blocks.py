@@ -5,12 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from gradely.batch import Batch
+from gradely.batch import CELLS, Batch
 from gradely.data.hits import Hits
 from gradely.data.qrels import Ints, Qrels
-
-CELLS = 1 << 17
-"""about how many cells an array of a block has: few enough for the cache"""
 
 
 def in_rank_order(qrels: Qrels, hits: Hits) -> Ints:

@@ -3,10 +3,11 @@
 from gradely.data.align import align
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
-from gradely.data.read import Report, Run, cores, ignore, plain_run
+from gradely.data.read import Report, Run, ignore, plain_run
 from gradely.data.rule import Rule
 from gradely.data.source import Source, clip
 from gradely.errors import DataError
+from gradely.threads import cores
 
 
 def locate(qrels: Qrels, run: Run | Source, rule: Rule, threads: int | None = None, report: Report = ignore) -> Hits:

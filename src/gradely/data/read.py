@@ -9,6 +9,7 @@ from gradely.data.mapping import as_labels, as_scores
 from gradely.data.qrels import Qrels
 from gradely.data.source import Source
 from gradely.errors import DataError, InputError, did_you_mean
+from gradely.threads import cores
 
 FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet", "letor")
 SUFFIXES = {
@@ -107,11 +108,6 @@ def open_run(
 def plain_run(source: Source) -> Run:
     """Read a TREC file as a whole."""
     return Run(trec.read(source, trec.RUN), run_name(source.path))
-
-
-def cores() -> int:
-    """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run_name(path: str) -> str:

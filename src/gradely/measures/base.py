@@ -9,6 +9,7 @@ from gradely.errors import MeasureError
 from gradely.gains import is_number, plain
 from gradely.parametric import Parameter, Parametric, parameter
 from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, relevance_of
+from gradely.threads import cores, on_threads
 from gradely.ties import resolved, total
 
 
@@ -32,7 +33,8 @@ class Measure(Parametric, ABC):
 
     def __call__(self, batch: Batch) -> Array:
         """Return the value of each query of the batch."""
-        return self.fit(batch.levels).measure(batch)
+        values = list(on_threads(self.fit(batch.levels).measure, batch.parts, cores()))
+        return values[0] if len(values) == 1 else batch.xp.concat(values)
 
     def measure(self, batch: Batch) -> Array:
         """Return the value of each query, once the parameters are settled."""
@@ -40,7 +42,7 @@ class Measure(Parametric, ABC):
 
     def on(self, batch: Batch) -> Array:
         """Return the value of each query of a batch as the measure sees it."""
-        batch = resolved(batch, self.worth)
+        batch = resolved(batch.top(self.k), self.worth)
         norm = self.norm(batch)
         some = norm > 0
         return batch.xp.where(some, total(batch, self.terms(batch)) / batch.xp.where(some, norm, 1.0), 0.0)
