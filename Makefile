@@ -2,13 +2,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BENCH := .bench
 
-.PHONY: help demo test test-arrays clean
+.PHONY: help demo test test-arrays bench clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
 	@echo "make test         everything the checks need, then style, types, imports and tests"
 	@echo "make test-arrays  the kernels on PyTorch and JAX, which are heavy"
+	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
 	@echo "make clean        remove what make has made"
 
 demo: $(VENV)/installed
@@ -24,8 +26,13 @@ test: $(VENV)/test-ready
 test-arrays: $(VENV)/arrays-ready
 	$(BIN)/pytest tests/test_arrays.py
 
+bench: $(BENCH)/ready
+	$(BENCH)/gradely/bin/pip install --quiet --force-reinstall --no-deps .
+	$(BENCH)/peers/bin/python -m benchmarks.workloads $(BENCH)/data
+	$(BENCH)/peers/bin/python -m benchmarks.run $(BENCH) $(BENCH)/data -o benchmarks
+
 clean:
-	rm -rf $(VENV) gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(BENCH) gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/made:
 	$(PYTHON) -c 'import sys; sys.exit("gradely needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -44,4 +51,12 @@ $(VENV)/test-ready: $(VENV)/installed
 $(VENV)/arrays-ready: $(VENV)/test-ready
 	$(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/pip install --quiet jax
+	touch $@
+
+$(BENCH)/ready: pyproject.toml
+	for home in gradely peers RecTools; do $(PYTHON) -m venv $(BENCH)/$$home; done
+	$(BENCH)/gradely/bin/pip install --quiet .
+	$(BENCH)/peers/bin/pip install --quiet torch==2.13.0
+	$(BENCH)/peers/bin/pip install --quiet ir-measures polars pytrec-eval-terrier ranx scikit-learn torchmetrics
+	$(BENCH)/RecTools/bin/pip install --quiet rectools  # wants an older NumPy than the others
 	touch $@

@@ -150,6 +150,12 @@ def test_many_rows_at_once_stay_in_their_library(name):
         np.testing.assert_allclose(np.from_dlpack(value), expected[measure], rtol=0, atol=1e-12)
 
 
+def test_levels_ascend_whatever_the_library_returns():
+    scores, labels = rng.random((300, 200)), rng.integers(0, 9, (300, 200))
+    expected = gradely.GAP()(from_arrays(scores, labels.astype(np.float64)))
+    np.testing.assert_array_equal(evaluate_arrays(scores, labels, ["GAP"])["GAP"], expected)
+
+
 def test_a_score_that_is_no_number_is_refused_in_any_block():
     scores = np.zeros((300, 1000))
     scores[299, 999] = np.nan

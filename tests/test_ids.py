@@ -60,6 +60,12 @@ def test_every_library_agrees_with_numpy(name):
         np.testing.assert_allclose(np.from_dlpack(value), measure(ours), rtol=0, atol=1e-12, err_msg=str(measure))
 
 
+def test_ids_of_any_width_meet():
+    ranked, labelled = np.array([[-100, 100, 7]], np.int8), np.array([[100, 2**40]], np.int64)
+    assert gradely.RR()(from_ids(ranked, labelled)).tolist() == [1 / 2]
+    assert gradely.RR()(from_ids(labelled, ranked)).tolist() == [1]
+
+
 def test_labels_are_1_where_none_are_given():
     assert gradely.P(k=2)(from_ids([[5, 6]], [[6, 9]])).tolist() == [1 / 2]
 

@@ -1,11 +1,16 @@
 """The promise: expected is the mean over all orderings to 1e-12, best and worst are their extremes."""
 
+from functools import reduce
 from math import fsum
+from operator import add
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gradely import from_arrays
+from gradely.ties import total
 from tests.cases import CASES, LABELS, queries
 
 any_labels = st.sampled_from(sorted(LABELS)).flatmap(queries)
@@ -44,3 +49,12 @@ def test_of_xgap_best_and_worst_are_values_of_some_ordering(case, query):
 def test_other_policies_take_one_of_the_orderings(case, policy, query):
     values = case.over_orderings(query)
     assert min(abs(case.value(query, ties=policy) - value) for value in values) < 1e-12
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 50])
+@pytest.mark.parametrize("width", [1, 2, 7, 8, 9, 15, 16, 17, 100, 127, 128, 129, 1000, 5000])
+def test_rows_are_added_in_rank_order_to_the_last_digit(rows, width):
+    rng = np.random.default_rng(width)
+    x = rng.random((rows, width)) * 10.0 ** rng.integers(-9, 9, (rows, width))
+    for given in (x, x[:, ::2], np.asfortranarray(x)):
+        assert total(from_arrays(given, given), given).tolist() == [reduce(add, row) for row in given.tolist()]

@@ -12,7 +12,7 @@ from gradely.namespaces import device_of, is_numpy, namespace
 
 Array: TypeAlias = Any
 """An array of any library that follows the array API standard."""
-KNOWN = ("xp", "device", "untied", "depth", "row", "ranks", "rank", "size", "memo")
+KNOWN = ("xp", "device", "untied", "depth", "row", "ranks", "rank", "size", "edges", "memo")
 """what is known of a batch whatever its labels"""
 CELLS = 1 << 17
 """about how many cells an array of a block of rows has: few enough for the processor's cache"""
@@ -85,6 +85,12 @@ class Batch:
         return self.number(self.tied)
 
     @cached_property
+    def edges(self) -> tuple[Array, Array]:
+        """[Q, H] where each document's tie group begins and ends in a table of one more column, counted row by row."""
+        start = self.row * (self.grade.shape[1] + 1)
+        return start + self.first, start + self.last
+
+    @cached_property
     def memo(self) -> dict[object, Any]:
         """What measures share: tables of discounts, and the batch as seen through a relevance function."""
         return {}
@@ -140,9 +146,14 @@ class Batch:
 
     def levels(self) -> Array:
         """Return the distinct positive labels of all pools, ascending."""
-        xp = self.xp
-        values = xp.unique_values(xp.where(self.pooled & (self.pool > 0), self.pool, 0.0))
-        return values[1:] if values.shape[0] and float(values[0]) == 0 else values
+        return positive_levels(self.pool, self.pooled)
+
+
+def positive_levels(labels: Array, counted: Array) -> Array:
+    """Return the distinct positive labels among those that count, ascending."""
+    xp = namespace(labels)
+    values = xp.sort(xp.unique_values(xp.where(counted & (labels > 0), labels, xp.zeros_like(labels))))
+    return values[1:] if values.shape[0] and float(values[0]) == 0 else values
 
 
 def rows_at_a_time(width: int) -> int:

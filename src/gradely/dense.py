@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gradely.arrays import aligned, ranked
-from gradely.batch import Array, rows_at_a_time
+from gradely.batch import Array, positive_levels, rows_at_a_time
 from gradely.evaluation import DEFAULT
 from gradely.names import MeasureLike, parse_all
 from gradely.namespaces import is_numpy, namespace
@@ -51,8 +51,4 @@ def _blocks(scores: Array) -> list[slice]:
 
 
 def _levels(labels: Array, mask: Array | None) -> Array:
-    """Return the distinct positive labels, ascending."""
-    xp = namespace(labels)
-    counts = labels > 0 if mask is None else mask & (labels > 0)
-    values = xp.unique_values(xp.where(counts, labels, xp.zeros_like(labels)))
-    return values[1:] if values.shape[0] and float(values[0]) == 0 else values
+    return positive_levels(labels, labels > 0 if mask is None else mask)

@@ -7,7 +7,7 @@ the mean is the textbook formula, so there is one formula a family, not one a me
 from typing import NamedTuple
 
 from gradely.batch import Array, Batch
-from gradely.ties import Discount, before, divisors, in_group, mean_over_places, sum_over_places, total, within
+from gradely.ties import Discount, around, before, divisors, in_group, mean_over_places, sum_over_places, total, within
 
 
 def by_rank(_: Batch, rank: Array) -> Array:
@@ -50,14 +50,15 @@ def threshold(batch: Batch, relevant: Array, k: int | None, places: Harmonics | 
     1/n · [(R+1)·H + (r-1)/(n-1)·G], H and G the two sums over the group's places. They serve every threshold.
     """
     xp, x = batch.xp, batch.number(relevant)
-    upto = before(batch, x) + 1
+    above, among = around(batch, relevant)
+    upto = above + 1
     alone = x * upto / batch.rank
     alone = alone if k is None else xp.where(batch.above < k, alone, 0.0)
     if batch.untied:
         return alone
     places = places or harmonics(batch, k)
     n = batch.size
-    others = (in_group(batch, x) - 1) / xp.clip(n - 1, min=1.0)
+    others = (among - 1) / xp.clip(n - 1, min=1.0)
     return xp.where(batch.tied == 1, alone, x * (upto * places.inverse + others * places.offset) / n)
 
 

@@ -84,33 +84,40 @@ def _found(ranked: Array, labelled: Array, padding: int) -> tuple[Array, Array]:
 def _match(ranked: Array, labelled: Array, padding: int, row: int) -> tuple[Array, Array]:
     """Do so for some rows, the first of which is number `row`.
 
-    Ids and columns are packed into one number: one sort of each row brings equal ids together, the ranked one first,
-    and a second one puts the labelled ones in rank order.
+    Ids and columns are packed into one number: one sort of each row brings equal ids together, the labelled one first,
+    and a second one puts the labelled ones in rank order, those that are not ranked last.
     """
-    xp, depth = namespace(ranked), ranked.shape[1]
-    bits = (depth + labelled.shape[1] + 1).bit_length()
-    ids, none = _packable(xp, xp.concat([ranked, xp.astype(labelled, ranked.dtype)], axis=1), padding, bits)
-    packed = xp.sort(ids << bits | xp.arange(ids.shape[1], dtype=ids.dtype, device=device_of(ids)), axis=1)
-    column, ids = packed & ((1 << bits) - 1), packed >> bits
+    xp, depth, width = namespace(ranked), ranked.shape[1], labelled.shape[1]
+    bits = (depth + width).bit_length()
+    packed, none = _packed(xp, _joined(xp, labelled, ranked), padding, bits)
+    packed = xp.sort(packed, axis=1)
+    column = packed & ((1 << bits) - 1)
     left, right = column[:, :-1], column[:, 1:]
-    same = (ids[:, 1:] == ids[:, :-1]) & (ids[:, 1:] < none)
-    _check_twice(xp, same & ((right < depth) | (left >= depth)), row)
-    place = xp.concat([xp.full_like(left[:, :1], depth), xp.where(same, left, depth)], axis=1)
-    order = xp.sort(xp.where(column < depth, (depth + 1) << bits, place << bits | (column - depth)), axis=1)
-    order = xp.astype(order[:, : labelled.shape[1]], xp.int64)
+    same = ((packed[:, 1:] ^ packed[:, :-1]) < 1 << bits) & (packed[:, 1:] >> bits != none)
+    _check_twice(xp, same & ((left >= width) | (right < width)), row)
+    place = xp.where(same, right - width, depth)
+    order = xp.concat([place << bits | left, column[:, -1:] | depth << bits], axis=1)
+    order = xp.astype(xp.sort(order, axis=1)[:, :width], xp.int64)
     return order >> bits, order & ((1 << bits) - 1)
 
 
-def _packable(xp: Any, ids: Array, padding: int, bits: int) -> tuple[Array, int]:
-    """Return the ids, counted from 0, in a dtype with so many bits to spare, and the number that means none."""
-    real_id = ids != padding
+def _packed(xp: Any, ids: Array, padding: int, bits: int) -> tuple[Array, int]:
+    """Return ids, counted from 0, and columns in one number, and what the padding has become."""
     low, high = int(xp.min(ids)), int(xp.max(ids))
-    if (high - low + 2) << bits >= 1 << 62:
-        ids = xp.reshape(xp.unique_inverse(ids).inverse_indices, ids.shape)
-        low, high = 0, int(xp.max(ids))
-    none = high - low + 1
-    narrow = (none + 1) << bits < 1 << 31
-    return xp.where(real_id, xp.astype(ids - low, xp.int32 if narrow else xp.int64), none), none
+    if (high - low + 1) << bits >= 1 << 62:
+        known = xp.unique_inverse(xp.concat([xp.full_like(ids[:1, :1], padding), xp.reshape(ids, (1, -1))], axis=1))
+        numbers = xp.reshape(known.inverse_indices, (-1,))
+        ids, padding = xp.reshape(numbers[1:], ids.shape), int(numbers[0])
+        low, high = 0, int(xp.max(numbers))
+    whole = xp.int32 if (high - low + 1) << bits < 1 << 31 else xp.int64
+    column = xp.arange(ids.shape[1], dtype=whole, device=device_of(ids))
+    return xp.astype(xp.astype(ids, xp.int64) - low, whole) << bits | column, padding - low
+
+
+def _joined(xp: Any, labelled: Array, ranked: Array) -> Array:
+    """Return all ids of a row, the labelled ones first."""
+    wide = [x if labelled.dtype == ranked.dtype else xp.astype(x, xp.int64) for x in (labelled, ranked)]
+    return xp.concat(wide, axis=1)
 
 
 def _check_twice(xp: Any, twice: Array, row: int) -> None:

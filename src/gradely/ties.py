@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from gradely.batch import Array, Batch
+from gradely.namespaces import sums_in_order
 
 Discount: TypeAlias = Callable[[Batch, Array], Array]
 """From the ranks 1, 2, … to what a gain there is divided by."""
-NARROW = 16
-"""rows of so few columns are summed column by column, which is faster"""
 
 
 class Sums(NamedTuple):
@@ -52,8 +52,8 @@ def within(batch: Batch, k: int | None) -> Array:
 def sum_over_places(batch: Batch, discount: Discount, k: int | None) -> Array:
     """Return the sum of 1 / discount over the places of each document's tie group that lie in the top k."""
     start, stop = _places(batch, k)
-    high, low = sums(batch, discount)
-    return (high[stop] - high[start]) + (low[stop] - low[start])
+    (high, low), look_up = sums(batch, discount), partial(_look_up, batch)
+    return (look_up(high, stop) - look_up(high, start)) + (look_up(low, stop) - look_up(low, start))
 
 
 def mean_over_places(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
@@ -62,7 +62,7 @@ def mean_over_places(batch: Batch, gain: Array, discount: Discount, k: int | Non
     An untied document has one place, and its gain is divided right there: no digit differs from the plain measure.
     """
     xp = batch.xp
-    alone = gain / divisors(batch, discount)[batch.above]
+    alone = gain / _look_up(batch, divisors(batch, discount), batch.above)
     alone = alone if k is None else xp.where(batch.above < k, alone, 0.0)
     if batch.untied:
         return alone
@@ -70,32 +70,48 @@ def mean_over_places(batch: Batch, gain: Array, discount: Discount, k: int | Non
     return xp.where(batch.tied == 1, alone, shared)
 
 
+class Around(NamedTuple):
+    """For each document, the sum of something over the documents above its tie group, and over those in it."""
+
+    before: Array
+    in_group: Array
+
+
+def around(batch: Batch, x: Array) -> Around:
+    """Return both sums of x; of flags, how many are true."""
+    running = _running(batch, x)
+    if batch.untied:
+        return Around(batch.number(running[:, :-1]), batch.number(x))
+    first, last = (batch.number(_look_up(batch, running, cells)) for cells in batch.edges)
+    return Around(first, last - first)
+
+
 def before(batch: Batch, x: Array) -> Array:
     """Return, for each document, the sum of x over the documents above its tie group."""
-    running = _running(batch, x)
-    return running[:, :-1] if batch.untied else running[batch.row, batch.first]
+    return around(batch, x).before
 
 
 def in_group(batch: Batch, x: Array) -> Array:
     """Return, for each document, the sum of x over the judged documents of its tie group."""
-    if batch.untied:
-        return x
-    running = _running(batch, x)
-    return running[batch.row, batch.last] - running[batch.row, batch.first]
+    return batch.number(x) if batch.untied else around(batch, x).in_group
 
 
 def _running(batch: Batch, x: Array) -> Array:
-    return batch.xp.cumulative_sum(x, axis=1, include_initial=True)
+    """Return the sums of the first 0, 1, … columns; flags are counted in whole numbers, which is far faster."""
+    xp = batch.xp
+    x = xp.astype(x, batch.first.dtype) if xp.isdtype(x.dtype, "bool") else x
+    return xp.cumulative_sum(x, axis=1, include_initial=True)
+
+
+def _look_up(batch: Batch, table: Array, at: Array) -> Array:
+    """Return what stands in some cells of a table; of a table of rows, cells are counted row by row."""
+    xp = batch.xp
+    return xp.reshape(xp.take(xp.reshape(table, (-1,)), xp.reshape(at, (-1,)), axis=0), at.shape)
 
 
 def total(batch: Batch, x: Array) -> Array:
     """Return the sum of each row, added in rank order, so that padding changes no digit."""
-    if x.shape[1] > NARROW:
-        return batch.xp.cumulative_sum(x, axis=1)[:, -1]
-    out = x[:, 0]
-    for i in range(1, x.shape[1]):
-        out = out + x[:, i]
-    return out
+    return sums_in_order(batch.xp, x)
 
 
 def resolved(batch: Batch, worth_of: Callable[[Batch], Array]) -> Batch:

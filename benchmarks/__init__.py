@@ -1,0 +1,1 @@
+"""gradely and its peers on the same work, side by side."""

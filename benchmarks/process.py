@@ -1,0 +1,84 @@
+"""Run a command and say how long it took, how much memory it held at most, and what it printed."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryFile
+from time import perf_counter
+from typing import Any
+
+from benchmarks.contenders import INPUTS, MEASURES, inputs
+
+
+@dataclass
+class Outcome:
+    """What a contender's processes took, and the values they found."""
+
+    contender: str
+    seconds: list[float] = field(default_factory=list)
+    megabytes: list[float] = field(default_factory=list)
+    values: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def best(self) -> float:
+        """The shortest time."""
+        return min(self.seconds)
+
+    @property
+    def spread(self) -> float:
+        """The longest time over the shortest."""
+        return max(self.seconds) / self.best
+
+    @property
+    def memory(self) -> float:
+        """The median of the peaks."""
+        return median(self.megabytes)
+
+    def add(self, seconds: float, megabytes: float, values: dict[str, float]) -> None:
+        """Take one more process into account; work in memory tells its own time."""
+        self.seconds.append(values.pop("seconds", seconds))
+        self.megabytes.append(megabytes)
+        self.values = values
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a process: the usual one, compiled modules kept."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
+def measured(command: list[str]) -> tuple[float, float, str]:
+    """Return wall time, peak memory in megabytes and output of a command; stop where it fails."""
+    with TemporaryFile() as out:
+        start = perf_counter()
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, env=environment())
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = perf_counter() - start
+        out.seek(0)
+        text = out.read().decode()
+    if status:
+        sys.exit(f"failed: {' '.join(command)[:300]}")
+    return seconds, usage.ru_maxrss * 1024 / 1e6, text
+
+
+def command_of(contender: str, workload: str, folder: Path, environments: Path) -> list[str]:
+    """Return the command of a contender on a workload: gradely's own for files, a script otherwise."""
+    name, *options = contender.split()
+    if name == "gradely" and workload in INPUTS:
+        qrels, runs = inputs(workload, folder)
+        chosen = [option for measure in MEASURES for option in ("-m", measure)]
+        program = environments / "gradely" / "bin" / "gradely"
+        return [str(program), "evaluate", str(qrels), *map(str, runs), *chosen, *options, "--format", "json"]
+    home = name if name in ("gradely", "RecTools") else "peers"
+    python = environments / home / "bin" / "python"
+    return [str(python), "-m", "benchmarks.contenders", contender, workload, str(folder)]
+
+
+def values_of(text: str) -> dict[str, float]:
+    """Return the means that a process printed: of the last run, where there are several."""
+    printed: dict[str, Any] = json.loads(text.splitlines()[-1] if not text.startswith("{\n") else text)
+    values: dict[str, float] = printed["runs"][-1]["mean"] if "runs" in printed else printed
+    return values

@@ -1,0 +1,87 @@
+"""The table of a benchmark."""
+
+from benchmarks.bars import DEFAULT, IMPORT, LINEAR, OVERHEAD, TREC, Workload
+from benchmarks.process import Outcome
+
+HEADER = (
+    "| workload | contender | best, s | spread | peak, MB | times gradely's | bar |\n|---|---|---:|---:|---:|---:|---|"
+)
+Row = tuple[Workload, list[Outcome]]
+
+
+def slowest(outcomes: list[Outcome]) -> float:
+    """Return gradely's time, under the tie policy that takes longer."""
+    return max(outcome.best for outcome in outcomes if outcome.contender in (DEFAULT, TREC))
+
+
+def bars(workload: Workload, outcomes: list[Outcome]) -> dict[str, str]:
+    """Return what became of the bars, by contender."""
+    ours = [outcome for outcome in outcomes if outcome.contender in (DEFAULT, TREC)]
+    said = {}
+    for outcome in outcomes:
+        if (least := workload.faster.get(outcome.contender)) is not None:
+            said[outcome.contender] = verdict(f"at least {least:g}", outcome.best / slowest(outcomes) >= least)
+    if workload.megabytes < float("inf"):
+        most = max(outcome.memory for outcome in ours)
+        said[DEFAULT] = verdict(f"at most {workload.megabytes:g} MB", most <= workload.megabytes)
+    if workload.seconds < float("inf"):
+        said[DEFAULT] = verdict(f"at most {workload.seconds * 1000:g} ms", slowest(outcomes) <= workload.seconds)
+    return said
+
+
+def verdict(text: str, met: bool) -> str:
+    """Return a bar and whether it is met."""
+    return f"{text}: {'met' if met else '**missed**'}"
+
+
+def line(workload: Workload, outcomes: list[Outcome]) -> str:
+    """Return a workload in one line, for who waits."""
+    times = ", ".join(f"{outcome.contender} {outcome.best:.4g} s" for outcome in outcomes)
+    return f"{workload.name}: {times}; {'; '.join(bars(workload, outcomes).values())}"
+
+
+def markdown(rows: list[Row], extra: dict[str, dict[str, float]], machine: str) -> str:
+    """Return all results."""
+    lines = [f"Measured with `make bench` on {machine}.", "", HEADER]
+    for workload, outcomes in rows:
+        said = bars(workload, outcomes)
+        lines += [table_row(workload, outcome, outcomes, said) for outcome in outcomes]
+    return "\n".join([*lines, "", *startup(extra.get("G")), *ties(extra.get("H")), *linear(extra.get("I"))]) + "\n"
+
+
+def table_row(workload: Workload, outcome: Outcome, outcomes: list[Outcome], said: dict[str, str]) -> str:
+    """Return a contender's row; the title of the workload stands in the first."""
+    title = f"{workload.name}: {workload.title}" if outcome is outcomes[0] else ""
+    ours = outcome.contender in (DEFAULT, TREC)
+    ratio = "" if ours else f"{outcome.best / slowest(outcomes):.1f}"
+    cells = (title, outcome.contender, f"{outcome.best:.4g}", f"{outcome.spread:.2f}", f"{outcome.memory:.0f}", ratio)
+    return f"| {' | '.join(cells)} | {said.get(outcome.contender, '')} |"
+
+
+def startup(seconds: dict[str, float] | None) -> list[str]:
+    """Return G."""
+    if not seconds:
+        return []
+    over = seconds["import gradely"] - seconds["import numpy"]
+    text = ", ".join(f"`{name}` {value:.3f} s" for name, value in seconds.items())
+    return [f"G, start: {text}. {verdict(f'At most {IMPORT} s over NumPy', over <= IMPORT)}.", ""]
+
+
+def ties(ratios: dict[str, float] | None) -> list[str]:
+    """Return H."""
+    if not ratios:
+        return []
+    text = ", ".join(f"{name} {value:.2f}" for name, value in ratios.items())
+    met = verdict(f"At most {OVERHEAD}", max(ratios.values()) <= OVERHEAD)
+    return [f"H, time with tie-aware measures over time with ties in input order: {text}. {met}.", ""]
+
+
+def linear(seconds: dict[str, float] | None) -> list[str]:
+    """Return I: the time that more of B takes, over what it takes where time is linear."""
+    if not seconds:
+        return []
+    tenth, third, full = (seconds[part] for part in ("B-tenth", "B-third", "B"))
+    rate = ((full - third) / (2 / 3)) / ((third - tenth) / (1 / 3 - 1 / 10))
+    text = ", ".join(f"{part} {value:.3f} s" for part, value in seconds.items())
+    met = verdict(f"within {LINEAR:.0%}", abs(rate - 1) <= LINEAR)
+    return [f"I, growth: {text}. A line of the rest takes {rate:.2f} times what a line of the third does, {met}.", ""]

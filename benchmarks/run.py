@@ -1,0 +1,109 @@
+"""Run gradely and its peers on all workloads, check that they agree, and write the table.
+
+    python -m benchmarks.run ENVIRONMENTS DATA [--times 3] [--scale 1] [--only A --only B] [-o DIR]
+
+Each contender runs in a process of its own, in turn with the others, so that a busy moment of the machine hits all.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks import report
+from benchmarks.bars import CHECK, DEFAULT, FILES, MEMORY, Workload
+from benchmarks.process import Outcome, command_of, measured, values_of
+
+
+def main() -> None:
+    """Do what the command line says."""
+    arguments = options()
+    places = arguments.data, arguments.environments
+    rows = []
+    for workload in (*FILES, *MEMORY):
+        if not arguments.only or workload.name in arguments.only:
+            outcomes = race(workload, arguments.times, *places)
+            check(workload, outcomes, *places)
+            rows.append((workload, outcomes))
+            print(report.line(workload, outcomes), flush=True)
+    extra = {} if arguments.only else {"G": start(arguments), "H": overhead(*places), "I": scaling(arguments)}
+    write(arguments.output, rows, extra)
+
+
+def options() -> argparse.Namespace:
+    """Return what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("environments", type=Path)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("-o", "--output", type=Path, default=Path("benchmarks"))
+    return parser.parse_args()
+
+
+def race(workload: Workload, times: int, data: Path, environments: Path) -> list[Outcome]:
+    """Return what each contender took, in turn."""
+    outcomes = [Outcome(contender) for contender in workload.contenders]
+    for _ in range(times):
+        for outcome in outcomes:
+            seconds, megabytes, text = measured(command_of(outcome.contender, workload.name, data, environments))
+            outcome.add(seconds, megabytes, values_of(text))
+    return outcomes
+
+
+def check(workload: Workload, outcomes: list[Outcome], data: Path, environments: Path) -> None:
+    """Stop unless the peers' values are gradely's: on files those of trec_eval 9, to the last digits."""
+    ours = outcomes[0].values
+    if workload.files:
+        ours = values_of(measured(command_of(CHECK, workload.name, data, environments))[2])
+    for outcome in outcomes[1:]:
+        exact = outcome.contender not in (DEFAULT, "gradely --ties trec", "ranx")
+        tolerance = workload.tolerance if exact else 0.05
+        for name in ours.keys() & outcome.values.keys():
+            if abs(ours[name] - outcome.values[name]) > tolerance:
+                sys.exit(f"{workload.name}: {name} is {ours[name]}, with {outcome.contender} {outcome.values[name]}")
+
+
+def start(arguments: argparse.Namespace) -> dict[str, float]:
+    """G: how long an import and the shortest command take."""
+    home = arguments.environments / "gradely" / "bin"
+    commands = {
+        "import numpy": [str(home / "python"), "-c", "import numpy"],
+        "import gradely": [str(home / "python"), "-c", "import gradely"],
+        "import gradely, evaluate": [str(home / "python"), "-c", "from gradely import evaluate"],
+        "gradely --version": [str(home / "gradely"), "--version"],
+    }
+    return {name: min(measured(command)[0] for _ in range(10)) for name, command in commands.items()}
+
+
+def overhead(data: Path, environments: Path) -> dict[str, float]:
+    """H: tie-aware over tie-oblivious, each measure."""
+    return values_of(measured(command_of(DEFAULT, "H", data, environments))[2])
+
+
+def scaling(arguments: argparse.Namespace) -> dict[str, float]:
+    """I: seconds on a tenth, a third and all of B."""
+    parts = ("B-tenth", "B-third", "B")
+    commands = {part: command_of(DEFAULT, part, arguments.data, arguments.environments) for part in parts}
+    best = dict.fromkeys(parts, float("inf"))
+    for _ in range(2 * arguments.times):
+        best |= {part: min(best[part], measured(command)[0]) for part, command in commands.items()}
+    return best
+
+
+def write(folder: Path, rows: list[tuple[Workload, list[Outcome]]], extra: dict[str, dict[str, float]]) -> None:
+    """Write the results as JSON and Markdown, and print them."""
+    machine = f"{os.cpu_count()} processors, Python {platform.python_version()}, {platform.system()}"
+    folder.mkdir(parents=True, exist_ok=True)
+    found = [asdict(workload) | {"outcomes": [asdict(outcome) for outcome in outcomes]} for workload, outcomes in rows]
+    (folder / "results.json").write_text(json.dumps({"machine": machine, "workloads": found, **extra}, indent=1) + "\n")
+    text = report.markdown(rows, extra, machine)
+    (folder / "results.md").write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
