@@ -56,5 +56,5 @@ def test_other_policies_take_one_of_the_orderings(case, policy, query):
 def test_rows_are_added_in_rank_order_to_the_last_digit(rows, width):
     rng = np.random.default_rng(width)
     x = rng.random((rows, width)) * 10.0 ** rng.integers(-9, 9, (rows, width))
-    for given in (x, x[:, ::2], np.asfortranarray(x)):
-        assert total(from_arrays(given, given), given).tolist() == [reduce(add, row) for row in given.tolist()]
+    for some in (x, x[:, ::2], np.asfortranarray(x)):
+        assert total(from_arrays(some, some), some).tolist() == [reduce(add, row) for row in some.tolist()]
