@@ -45,6 +45,8 @@ def test_every_library_agrees_with_numpy(name, ties, kind):
     ours = from_arrays(SCORES[kind], LABELS, MASK, ties=ties)
     theirs = from_arrays(array(SCORES[kind]), array(LABELS), array(MASK), ties=ties)
     for measure in MEASURES:
+        if ties == "expected" and kind == "tied" and not measure.takes_expected:
+            continue
         value = measure(theirs)
         assert type(value) is type(array(np.zeros(1)))
         np.testing.assert_allclose(np.from_dlpack(value), measure(ours), rtol=0, atol=1e-12, err_msg=str(measure))

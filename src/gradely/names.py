@@ -22,6 +22,8 @@ ALIASES = {
     "Precision": "P",
     "Recall": "R",
     "HitRate": "Success",
+    "SetP": "P",
+    "SetR": "R",
     "muMAP": "muAP",
     "μAP": "muAP",
     "μMAP": "muAP",
@@ -39,7 +41,13 @@ TREC = {
     r"recip_rank": "RR",
     r"set_P": "P",
     r"set_recall": "R",
-    r"set_F(?:_1\.0)?": "F1",
+    r"set_F": "F1",
+    r"set_F_([\d.]+)": "F(x={})",
+    r"set_relative_P": "RelativeP",
+    r"relative_P_(\d+)": "RelativeP@{}",
+    r"iprec_at_recall_([\d.]+)": "IPrec(recall={})",
+    r"11pt_avg": "IPrec",
+    r"unj_(\d+)": "Unjudged@{}",
 }
 LONGEST = 10_000
 
