@@ -7,7 +7,7 @@ from gradely.errors import MeasureError
 from gradely.gains import choice, is_number, plain
 from gradely.measures.base import Binary
 from gradely.parametric import parameter
-from gradely.ties import before, total
+from gradely.ties import before
 
 ELEVEN = tuple(i / 10 for i in range(11))
 """the levels of the eleven-point average"""
@@ -25,6 +25,16 @@ def up(batch: Batch, documents: Array) -> Array:
 
 
 ROUNDING = {"nearest": nearest, "up": up}
+
+
+def best_from(batch: Batch, relevant: Array, needed: Array, k: int | None) -> Array:
+    """Return [Q, H]: the best precision from where the `needed` [Q] relevant documents are found, in its column."""
+    xp, x = batch.xp, batch.number(relevant)
+    found, rank = before(batch, x) + x, batch.number(batch.above) + 1
+    counts = relevant & (found >= needed[:, None])
+    precision = xp.where(counts if k is None else counts & (rank <= k), found / rank, 0.0)
+    column = xp.arange(x.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
+    return xp.where(column == xp.argmax(precision, axis=1, keepdims=True), precision, 0.0)
 
 
 class IPrec(Binary):
@@ -66,15 +76,9 @@ class IPrec(Binary):
         return self.recall if isinstance(self.recall, tuple) else (float(self.recall),)  # type: ignore[arg-type]
 
     def at(self, batch: Batch, level: float) -> Array:
-        """Return [Q, H]: the interpolated precision at a level of recall, in the column where it is reached first."""
-        xp, x = batch.xp, batch.number(self.relevant(batch))
-        found = before(batch, x) + x
-        needed = ROUNDING[self.rounding](batch, level * self.recall_base(batch))[:, None]
-        rank = batch.number(batch.above) + 1
-        counts = (x > 0) & (found >= needed) if self.k is None else (x > 0) & (found >= needed) & (rank <= self.k)
-        precision = xp.where(counts, found / rank, 0.0)
-        column = xp.arange(x.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
-        return xp.where(column == xp.argmax(precision, axis=1, keepdims=True), precision, 0.0)
+        """Return [Q, H]: the interpolated precision at a level of recall, in the column where it is reached."""
+        needed = ROUNDING[self.rounding](batch, level * self.recall_base(batch))
+        return best_from(batch, self.relevant(batch), needed, self.k)
 
     def terms(self, batch: Batch) -> Array:
         """The precision at the documents where it is best, over all levels."""
@@ -87,8 +91,3 @@ class IPrec(Binary):
     def norm(self, batch: Batch) -> Array:
         """The levels."""
         return batch.xp.full_like(batch.grade[:, 0], float(len(self.levels)))
-
-
-def at_levels(measure: IPrec, batch: Batch) -> list[Array]:
-    """Return [Q] for each level: the interpolated precision there."""
-    return [total(batch, measure.at(batch, level)) for level in measure.levels]

@@ -43,6 +43,16 @@ class binG(Binary):  # noqa: N801 - the field's name
         return self.recall_base(batch)
 
 
+def gain_over_missed(batch: Batch, gain: Array, ideal: Array) -> Array:
+    """Return [Q, H]: each gain over log2 of 2 and what an ideal ranking, [Q, B], had found more by then."""
+    xp = batch.xp
+    cost = xp.cumulative_sum(xp.clip(ideal, min=1.0), axis=1, include_initial=True)
+    rank, last = batch.above + 1, cost.shape[1] - 1
+    reached = cost[batch.row, xp.clip(rank, max=last)] + batch.number(xp.clip(rank - last, min=0))
+    missed = xp.clip(reached - (before(batch, gain) + gain), min=0.0)
+    return gain / log2(batch, missed + 1)
+
+
 class G(Gained):
     """Each gain discounted by how much more gain an ideal ranking had found by then.
 
@@ -63,14 +73,8 @@ class G(Gained):
 
     def terms(self, batch: Batch) -> Array:
         """The gain over its discount."""
-        xp, gain = batch.xp, self.worth(batch)
-        cost = xp.cumulative_sum(xp.clip(self.ideal(batch), min=1.0), axis=1, include_initial=True)
-        rank = batch.above + 1
-        last = cost.shape[1] - 1
-        ideal = cost[batch.row, xp.clip(rank, max=last)] + batch.number(xp.clip(rank - last, min=0))
-        missed = xp.clip(ideal - (before(batch, gain) + gain), min=0.0)
-        inside = gain if self.k is None else xp.where(batch.above < self.k, gain, 0.0)
-        return inside / log2(batch, missed + 1)
+        terms = gain_over_missed(batch, self.worth(batch), self.ideal(batch))
+        return terms if self.k is None else batch.xp.where(batch.above < self.k, terms, 0.0)
 
     def norm(self, batch: Batch) -> Array:
         """All gains of the pool."""
