@@ -118,6 +118,8 @@ def _unreadable(text: str) -> NoReturn:
 def find(name: str) -> type[Measure]:
     """Return the measure class of a bare name, whatever its case."""
     found = BY_NAME.get(unicodedata.normalize("NFKC", name).lower())
+    if found is None and name.startswith("gm_"):
+        raise MeasureError(f"{name} is a geometric mean over queries: scores.geometric_mean(), or `gradely trec_eval`")
     if found is None:
         hint = did_you_mean(name, [*ALIASES, *(measure.name for measure in ALL)])
         raise MeasureError(f"no measure {name!r}.{hint} `gradely measures` lists them all")

@@ -70,4 +70,4 @@ def help_text(options: Options) -> str:
     width = max(map(len, names))
     about = [f" {name:<{width}}  {ABOUT[name]}" for name in names]
     notes = "`gradely measures NAME` tells all about a measure of gradely.\n"
-    return f"{USAGE_LINE}\n\n{OPTIONS}\n" + "\n".join(about) + f"\n\n{notes}"
+    return f"Usage: {USAGE_LINE}\n\n{OPTIONS}\n" + "\n".join(about) + f"\n\n{notes}"
