@@ -3,6 +3,7 @@
 import gzip
 import subprocess
 import sys
+from math import log, log2
 from pathlib import Path
 
 import pytest
@@ -166,6 +167,24 @@ def test_gains_that_are_fractions_are_put_in_order(trec_eval):
     """trec_eval takes their differences as whole numbers, and prints 0.0000."""
     _, out, _ = trec_eval("-q -m ndcg.1=0.9,2=0.5,3=0.1", "1 0 a 1\n1 0 b 2\n1 0 c 3\n", "1 Q0 a 1 3 x\n")
     assert values(out)["ndcg_1=0.9,2=0.5,3=0.1"] == f"{0.9 / (0.9 + 0.5 / 1.584962500721156 + 0.1 / 2):6.4f}"
+
+
+def test_measures_of_version_10_and_those_reached_by_name_only(trec_eval):
+    """Ranked: label 2, not judged, label 1, a negative label; the pool has a 4 that is not retrieved."""
+    qrels = "1 0 a 2\n1 0 b 1\n1 0 c -1\n1 0 m 4\n"
+    ranking = "1 Q0 a 1 9 x\n1 Q0 x 1 8 x\n1 Q0 b 1 7 x\n1 Q0 c 1 6 x\n"
+    options = "-m dcg -m ideal_dcg.2=8 -m yaap -m rbp.p=0.5 -m rbp_resid.p=0.5 -m unj.4,9"
+    assert values(trec_eval(options, qrels, ranking)[1]) == {
+        "dcg": f"{2 + 1 / log2(4):.4f}",
+        "ideal_dcg_2=8": f"{8 + 4 / log2(3) + 1 / log2(4):.4f}",
+        "yaap": f"{log((1 + 1 + 2 / 3) / (1 + 3 - 1 - 2 / 3)):.4f}",
+        "rbp_p=0.5": f"{0.5 * (2 / 4 + 1 / 4 * 0.5**2):.4f}",
+        "rbp_resid_p=0.5": f"{0.5**4 + 0.5 * (0.5 + 0.5**3):.4f}",
+        "unj_4": "0.5000",
+        "unj_9": f"{2 / 9:.4f}",
+    }
+    gains = values(trec_eval("-m rbp.0=-1,1=1,p=0.9", "1 0 a 1\n1 0 b 0\n", "1 Q0 b 1 2 x\n1 Q0 a 1 1 x\n")[1])
+    assert gains == {"rbp_0=-1,1=1,p=0.9": f"{0.1 * 0.9:.4f}"}  # from -1 … 1 to 0 … 1
 
 
 def test_levels_of_the_average_that_fall_have_been_walked_past(trec_eval):

@@ -15,6 +15,21 @@ from tests.shared_data import DATA, needs, runs
 
 MEASURES = sorted(pytrec_eval.supported_measures - {"relstring", "runid"})
 PARAMETERS = ["P.1,3", "map_cut.7", "ndcg_cut.2,40", "recall.3", "relative_P.2,6", "success.2", "iprec_at_recall.0.35"]
+GAINS = [
+    [
+        "ndcg.1=3,2=9",
+        "Rndcg.1=3,2=1",
+        "G.0=1,1=5",
+        "ndcg_rel.1=3",
+        "utility.2,-1,0,0",
+        "11pt_avg.0.75,0.25",
+        "set_F.0.5",
+    ],
+    ["ndcg.0=2,1=1,2=5,3=7", "G.1=2,3=9,7=4", "ndcg_rel.0=1,2=0", "utility.1,-0.5,-2,0.25", "11pt_avg.0.1,0.9,0.5,0.3"],
+    ["ndcg.1=-1,2=3", "Rndcg.2=2,1=2", "G.1=-1,2=3", "ndcg_rel.1=-2,0=1", "11pt_avg.1,0", "yaap"],
+    ["iprec_at_recall.1.5,0.2", "Rprec_mult.0.35,5.0"],
+]
+"""parameters that pytrec_eval would not let through, but trec_eval takes"""
 COLLECTIONS = {
     "trec-covid-round1": ("qrels.covid-round1.txt.gz", "runs-top100", 12),
     "clef-ehealth-2015": ("qrels/qrels.clef2015.test.graded.txt.gz", "runs", 5),
@@ -25,12 +40,17 @@ COLLECTIONS = {
 """judgments, runs, and of how many runs one is taken, so that it does not take long"""
 
 
+class Evaluator(pytrec_eval.RelevanceEvaluator):
+    """trec_eval 9, with parameters as they are given."""
+
+    def _combine_measures(self, measures):
+        return set(measures)
+
+
 def expected(qrels, run, measures, level, judged_only):
     """Return {(name, query): text} from trec_eval 9's own values, added up as it does."""
-    evaluator = pytrec_eval.RelevanceEvaluator(
-        qrels, set(measures), relevance_level=level, judged_docs_only_flag=judged_only
-    )
-    found = evaluator.evaluate(run)
+    evaluator = Evaluator(qrels, measures, relevance_level=level, judged_docs_only_flag=judged_only)
+    found = renamed(evaluator.evaluate(run), measures)
     lines = {}
     sums = dict.fromkeys(next(iter(found.values())), 0.0)
     for query in sorted(found, key=str.encode):
@@ -43,8 +63,14 @@ def expected(qrels, run, measures, level, judged_only):
     return {at: value for at, value in lines.items() if at[0] != "num_q" or at[1] == "all"}
 
 
+def renamed(found, measures):
+    """Return values under the names that trec_eval prints, with parameters, where pytrec_eval leaves them out."""
+    full = {measure.partition(".")[0]: measure.replace(".", "_", 1) for measure in measures}
+    return {query: {full.get(name, name): value for name, value in row.items()} for query, row in found.items()}
+
+
 def defined(value):
-    """Return 0 where trec_eval divides 0 by 0: interpolated precision where -J leaves nothing of a ranking."""
+    """Return 0 where trec_eval divides 0 by 0."""
     return 0.0 if isnan(value) else value
 
 
@@ -83,10 +109,10 @@ def collections(draw):
     return qrels, run
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(
     data=collections(),
-    measures=st.sampled_from([MEASURES, MEASURES, PARAMETERS]),
+    measures=st.sampled_from([MEASURES, MEASURES, PARAMETERS, *GAINS]),
     level=st.sampled_from([1, 1, 2, 3]),
     judged_only=st.booleans(),
 )
