@@ -163,6 +163,22 @@ def test_queries_that_are_not_in_the_run(trec_eval):
     assert values(trec_eval("--compat 9 -m num_q", ranking=ranking)[1]) == {"num_q": "1"}
 
 
+def test_what_is_left_of_a_query_that_is_not_in_the_run(trec_eval):
+    """Version 10 gives it one unknown document, which -J drops and -M 0 cuts off."""
+    options = "-q -c -n -m relstring.3 -m rbp_resid.p=0.5 -m utility.1,-1,0,0"
+    told = [trec_eval(f"{options} {more}", ranking="1 Q0 a 1 0.5 x\n")[1] for more in ("", "-J", "-M 0", "-M -3")]
+    assert values(told[0], "2") == {"utility_1,-1,0,0": "-1.0000", "relstring_3": "'-'", "rbp_resid_p=0.5": "1.0000"}
+    for each in told[1:]:
+        assert values(each, "2") == {"utility_1,-1,0,0": "0.0000", "relstring_3": "''", "rbp_resid_p=0.5": "0.0000"}
+
+
+def test_parameters_out_of_all_proportion(trec_eval):
+    out = values(
+        trec_eval("-m P.99999999999999999999 -m Rprec_mult.-1,1e30 -m iprec_at_recall.-1,9 -m relstring.-4")[1]
+    )
+    assert set(out.values()) == {"0.0000", out["iprec_at_recall_-1.00"]}
+
+
 def test_gains_that_are_fractions_are_put_in_order(trec_eval):
     """trec_eval takes their differences as whole numbers, and prints 0.0000."""
     _, out, _ = trec_eval("-q -m ndcg.1=0.9,2=0.5,3=0.1", "1 0 a 1\n1 0 b 2\n1 0 c 3\n", "1 Q0 a 1 3 x\n")
@@ -217,6 +233,8 @@ def test_levels_of_the_average_that_fall_have_been_walked_past(trec_eval):
         ("-m iprec_at_recall..1,0.10", 2, "twice"),
         ("-m ndcg.1", 2, "key=number"),
         ("-m ndcg.-1=3", 2, "below 0"),
+        ("-m relstring.inf", 2, "finite"),
+        ("-m rbp.p=nan", 2, "finite"),
         ("-m utility.1,2", 4, "four"),
         ("-Z nothing", 2, "no such file"),
     ],

@@ -74,7 +74,7 @@ def _gained(make: Callable[[Gains], Value]) -> Entry:
 
 
 def _relstring(name: str, given: list[float], _: Options) -> list[Column]:
-    return [Column(name, "relstring", length=int(given[0]))]
+    return [Column(name, "relstring", length=max(int(given[0]), 0))]
 
 
 def _utility(options: Options, given: list[float]) -> Value:

@@ -8,7 +8,6 @@ import numpy as np
 from gradely.batch import Batch
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.qrels import Floats, Ints
-from gradely.data.tokens import Bools
 from gradely.threads import on_threads
 from gradely.trec_eval.catalogue import Column
 from gradely.trec_eval.options import Options
@@ -65,32 +64,22 @@ def _check(judged: Judged, ranked: Ranked, measured: Ints) -> None:
         raise Quit(IMPOSSIBLE, f"all labels of query {qrels.queries[first]} are negative: nothing is judged")
 
 
-def kept(qrels: Qrels, hits: Hits, options: Options) -> Hits:
-    """Return the hits that count: of the top of the ranking with -M, and with -J as if only judged ones were there."""
-    assert hits.place is not None
-    if options.most is not None:
-        most = max(options.most, 0)
-        hits = _only(hits, hits.place < most)._replace(retrieved=np.minimum(hits.retrieved, most))
-    if options.judged_only:
-        hits = _only(hits, qrels.grade[hits.row] >= 0).judged_only()
-    return hits
+def kept(qrels: Qrels, hits: Hits, queries: Queries, options: Options) -> Hits:
+    """Return the hits that count: of the top of the ranking with -M, and with -J as if only judged ones were there.
 
-
-def _only(hits: Hits, some: Bools) -> Hits:
-    """Return some of the hits, flagged."""
-    assert hits.place is not None
-    query, row, above, tied, place = (each[some] for each in (hits.query, hits.row, hits.above, hits.tied, hits.place))
-    return hits._replace(query=query, row=row, above=above, tied=tied, place=place)
-
-
-def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], threads: int) -> Floats:
-    """Return the values, [queries measured, columns]; those that are no number of a query are 0.
-
-    Version 10 measures a query that is not in the run on a list of one unknown document, and sets what that gives away
-    to 0 under names without parameters.
+    Version 10 measures a query that is not in the run on a ranking of one unknown document.
     """
     retrieved = hits.retrieved.copy()
     retrieved[queries.missing] = 1
+    hits = hits._replace(retrieved=retrieved)
+    if options.most is not None:
+        assert hits.place is not None
+        hits = hits.only(hits.place < options.most)._replace(retrieved=np.minimum(retrieved, options.most))
+    return hits.only(qrels.grade[hits.row] >= 0).judged_only() if options.judged_only else hits
+
+
+def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], threads: int) -> Floats:
+    """Return the values, [queries measured, columns]; those that are no number of a query are 0."""
     table = np.zeros((len(qrels), len(columns)))
     made = [(j, column.value) for j, column in enumerate(columns) if column.value is not None]
 
@@ -99,8 +88,7 @@ def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], th
         for j, value in made:
             table[rows, j] = value(batch)
 
-    blocks = Blocks(qrels, hits._replace(retrieved=retrieved)).batches("trec", queries.measured)
-    for _ in on_threads(work, blocks, threads):
+    for _ in on_threads(work, Blocks(qrels, hits).batches("trec", queries.measured), threads):
         pass
     for j in [j for j, column in enumerate(columns) if gives_away(column.name)]:
         table[queries.missing, j] = 0.0
@@ -108,7 +96,10 @@ def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], th
 
 
 def gives_away(name: str) -> bool:
-    """True for columns that would tell the one unknown document of a query that is not in the run."""
+    """True for names that would tell of the unknown document of a query that is not in the run, and are set to 0.
+
+    Version 10 knows them without parameters only.
+    """
     return name in ("num_ret", "utility", "relstring", "rbp_resid") or name.startswith("unj")
 
 

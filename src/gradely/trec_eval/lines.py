@@ -47,19 +47,17 @@ def _form(column: Column, *, zscores: bool) -> bytes:
 def relstrings(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column]) -> dict[str, list[bytes]]:
     """Return, of each column that is a string of labels, that of every query: `-` unknown, `.` a negative label."""
     return {
-        column.name: _strings(qrels, hits, queries, 0 if gives_away(column.name) else 1, max(column.length, 0))
+        column.name: _strings(qrels, hits, queries, column.length, untold=gives_away(column.name))
         for column in columns
         if column.kind == "relstring"
     }
 
 
-def _strings(qrels: Qrels, hits: Hits, queries: Queries, of_missing: int, length: int) -> list[bytes]:
+def _strings(qrels: Qrels, hits: Hits, queries: Queries, length: int, *, untold: bool) -> list[bytes]:
     assert hits.place is not None
-    missing = set(queries.missing.tolist())
-    strings = {
-        i: bytearray(b"-" * min(length, of_missing if i in missing else int(hits.retrieved[i])))
-        for i in queries.measured.tolist()
-    }
+    retrieved = hits.retrieved.copy()
+    retrieved[queries.missing] *= not untold
+    strings = {i: bytearray(b"-" * min(length, int(retrieved[i]))) for i in queries.measured.tolist()}
     near = np.flatnonzero(hits.place < length)
     found = (hits.query[near].tolist(), hits.place[near].tolist(), qrels.grade[hits.row[near]].tolist())
     for query, place, label in zip(*found, strict=True):

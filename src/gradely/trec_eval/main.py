@@ -17,7 +17,7 @@ def trec_eval(options: Options, report: Report = ignore) -> bytes:
     judged, ranked = read_ranking(judged, source_of(options.run), options.compat, options.most, threads, report)
     known = zscores.read(options.zscores) if options.zscores else None
     queries = evaluation.chosen(judged, ranked, options)
-    qrels, hits = judged.qrels, evaluation.kept(judged.qrels, ranked.hits, options)
+    qrels, hits = judged.qrels, evaluation.kept(judged.qrels, ranked.hits, queries, options)
     table = evaluation.values(qrels, hits, queries, columns, threads)
     names = [qrels.queries[i].encode(judged.encoding) for i in queries.measured.tolist()]
     if known is not None:

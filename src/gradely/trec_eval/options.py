@@ -29,6 +29,8 @@ LONG = {
 """getopt's long options, and the short ones they stand for"""
 PREFERENCES = ("prefs", "qrels_prefs", "qrels_jg")
 """formats of judgments that are not graded labels"""
+LONGEST = 2**63 - 1
+"""whole numbers are not larger"""
 USAGE_LINE = "gradely trec_eval [-q] [-c] [-n] [-J] [-l LEVEL] [-M MOST] [-m MEASURE[.PARAMETERS]]... QRELS RUN"
 
 
@@ -76,7 +78,7 @@ def parse(arguments: list[str]) -> Options:
         summary="-n" not in flags,
         judged_only="-J" in flags,
         level=_level(values.get("-l", "1")),
-        most=atol(values["-M"]) if "-M" in values else None,
+        most=max(atol(values["-M"]), 0) if "-M" in values else None,
         size=atol(values.get("-N", "0")),
         zscores=values.get("-Z"),
     )
@@ -89,7 +91,7 @@ def atol(text: str) -> int:
     (23, -7, 0)
     """
     found = re.match(r"\s*([+-]?\d+)", text)
-    return int(found[1]) if found else 0
+    return max(-LONGEST, min(int(found[1]), LONGEST)) if found else 0
 
 
 def _compat(text: str) -> int:

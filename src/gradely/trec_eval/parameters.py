@@ -1,6 +1,7 @@
 """Parameters of measures, `P.5,10` or `ndcg.1=3,2=9`, by the four ways in which trec_eval reads them."""
 
 import re
+from math import isfinite
 from typing import TypeVar
 
 from gradely.trec_eval.options import atol
@@ -40,7 +41,7 @@ def cutoffs(name: str, text: str) -> list[int]:
 
 def levels(name: str, text: str) -> list[float]:
     """Return numbers, ascending."""
-    return _distinct(name, text, sorted(map(atof, text.split(","))))
+    return _distinct(name, text, sorted(values(name, text)))
 
 
 def _distinct(name: str, text: str, found: list[T]) -> list[T]:
@@ -49,9 +50,15 @@ def _distinct(name: str, text: str, found: list[T]) -> list[T]:
     return found
 
 
-def values(_: str, text: str) -> list[float]:
+def values(name: str, text: str) -> list[float]:
     """Return numbers as they are given."""
-    return list(map(atof, text.split(",")))
+    return [_finite(name, each) for each in text.split(",")]
+
+
+def _finite(name: str, text: str) -> float:
+    if not isfinite(number := atof(text)):
+        raise Quit(UNREADABLE, f"-m {name}: the parameter {text} is not a finite number")
+    return number
 
 
 def pairs(name: str, text: str) -> Pairs:
@@ -59,7 +66,7 @@ def pairs(name: str, text: str) -> Pairs:
     each = [part.split("=") for part in text.split(",")]
     if any(len(pair) != 2 for pair in each):
         raise Quit(UNREADABLE, f"-m {name}.{text}: write parameters as key=number, as in {name}.1=3,2=9")
-    return {key: atof(value) for key, value in reversed(each)}
+    return {key: _finite(name, value) for key, value in reversed(each)}
 
 
 def gains(given: Pairs) -> dict[int, float]:

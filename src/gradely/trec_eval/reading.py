@@ -117,7 +117,9 @@ def read_ranking(
         judged = _as_bytes(judged)
     except InputError as error:
         raise Quit(UNREADABLE, str(error)) from None
-    scores, twice = _plain_run(judged.qrels, source, compat, most)
+    rows = _plain_run(judged.qrels, source, compat)
+    scores = {query: {doc: score for score, doc in sorted(docs)} for query, docs in rows.items()}
+    twice = {query: doc for query, docs in rows.items() if (doc := _first_twice(docs, rule, most)) is not None}
     return judged, Ranked(align(judged.qrels, Run(scores, source.name), rule), name, twice)
 
 
@@ -128,10 +130,8 @@ def _as_bytes(judged: Judged) -> Judged:
     return Judged(Qrels(queries, qrels.start, docs, qrels.grade, qrels.name), judged.twice, ENCODING)
 
 
-def _plain_run(
-    qrels: Qrels, source: Source, compat: int, most: int | None
-) -> tuple[dict[str, dict[str, float]], dict[str, str]]:
-    """Return {query: {document: score}} of the judged queries, and a document that is twice in what is kept of each."""
+def _plain_run(qrels: Qrels, source: Source, compat: int) -> dict[str, list[tuple[float, str]]]:
+    """Return the scores and documents of the judged queries."""
     rows: dict[str, list[tuple[float, str]]] = {}
     for number, line in _lines(_content(source)):
         found = [each.decode(ENCODING) for each in line.split()]
@@ -142,8 +142,7 @@ def _plain_run(
             raise Quit(UNREADABLE, f"{source.name}:{number}: malformed line, {what}: {clip(line)}")
         if found[0] in qrels.index:
             rows.setdefault(found[0], []).append((_score(source, number, found[4]), found[2]))
-    twice = {query: doc for query, docs in rows.items() if (doc := _first_twice(docs, most)) is not None}
-    return {query: {doc: score for score, doc in sorted(docs)} for query, docs in rows.items()}, twice
+    return rows
 
 
 def _score(source: Source, number: int, text: str) -> float:
@@ -154,9 +153,11 @@ def _score(source: Source, number: int, text: str) -> float:
     return min(max(score, -float_info.max), float_info.max)
 
 
-def _first_twice(docs: list[tuple[float, str]], most: int | None) -> str | None:
+def _first_twice(docs: list[tuple[float, str]], rule: Rule, most: int | None) -> str | None:
     """Return a document that is there twice among those that are kept."""
     if len({doc for _, doc in docs}) == len(docs):
         return None
-    kept = sorted(doc for _, doc in sorted(docs, reverse=True)[:most])
+    scores = rule.rounded(np.array([score for score, _ in docs])).tolist()
+    ranked = sorted(zip(scores, (doc for _, doc in docs), strict=True), reverse=True)
+    kept = sorted(doc for _, doc in ranked[:most])
     return next((doc for doc, other in pairwise(kept) if doc == other), None)

@@ -15,6 +15,8 @@ from gradely.measures.interpolated import ROUNDING, best_from
 from gradely.ties import total
 
 Value: TypeAlias = Callable[[Batch], Array]
+DEEPEST = 2.0**53
+"""no ranking is as long"""
 
 
 def num_ret(batch: Batch) -> Array:
@@ -87,7 +89,7 @@ def Rprec_mult(level: int, times: float) -> Value:
     """Return the precision after some times as many documents as there are relevant ones."""
 
     def value(batch: Batch) -> Array:
-        depth = ROUNDING["up"](batch, times * num_rel(level)(batch))
+        depth = np.clip(ROUNDING["up"](batch, times * num_rel(level)(batch)), 0, DEEPEST)
         inside = counted(batch, P(rel=level).relevant(batch), depth.astype(np.int64)[:, None])
         return quotient(total(batch, inside), depth)
 
