@@ -85,6 +85,82 @@ def bpref(ranking, pool, rel=1, k=None):
     return total / base if base else 0
 
 
+def F(ranking, pool, x=1, rel=1, k=None):
+    found, size, base = hits(ranking, rel, k), k or len(ranking), recall_base(pool, rel)
+    if not found:
+        return 0
+    p, r = found / size, found / base
+    return (x + 1) * p * r / (r + x * p)
+
+
+def RelativeP(ranking, pool, rel=1, k=None):
+    most = min(k or len(ranking), recall_base(pool, rel))
+    return hits(ranking, rel, k) / most if most else 0
+
+
+def Rprec(ranking, pool, rel=1, k=None):
+    base = recall_base(pool, rel)
+    return hits(ranking, rel, min(base, k or base)) / base if base else 0
+
+
+def Unjudged(ranking, pool, k=None):
+    size = k or len(ranking)
+    return sum(label is None or label < 0 for label in cut(ranking, k)) / size if size else 0
+
+
+def Utility(ranking, pool, a=1, b=-1, c=0, d=0, size=0, rel=1, k=None):
+    retrieved, found, base = len(cut(ranking, k)), hits(ranking, rel, k), recall_base(pool, rel)
+    rest = size - retrieved - (base - found)
+    return a * found + b * (retrieved - found) + c * (base - found) + d * rest
+
+
+def infAP(ranking, pool, rel=1, k=None):
+    base, total = recall_base(pool, rel), 0.0
+    for i, label in enumerate(cut(ranking, k), 1):
+        if is_relevant(label, rel):
+            above = [other for other in ranking[: i - 1] if other is not None]
+            r, n = sum(other >= rel for other in above), sum(0 <= other < rel for other in above)
+            total += 1 / i
+            if i > 1:
+                total += (i - 1) / i * len(above) / (i - 1) * (r + 1e-5) / (r + n + 2e-5)
+    return total / base if base else 0
+
+
+def IPrec(ranking, pool, recall=tuple(i / 10 for i in range(11)), rounding="nearest", rel=1, k=None):
+    base = recall_base(pool, rel)
+
+    def at(level):
+        documents = level * base
+        needed = int(documents + 0.9) if rounding == "up" else int(documents) + (documents - int(documents) >= 0.5)
+        ranks = range(1, len(cut(ranking, k)) + 1)
+        return max((hits(ranking, rel, i) / i for i in ranks if hits(ranking, rel, i) >= needed), default=0)
+
+    levels = recall if isinstance(recall, tuple) else (recall,)
+    return sum(map(at, levels)) / len(levels)
+
+
+def binG(ranking, pool, rel=1, k=None):
+    base, against, total = recall_base(pool, rel), 0, 0.0
+    for label in cut(ranking, k):
+        if is_relevant(label, rel):
+            total += 1 / log2(2 + against)
+        else:
+            against += 1
+    return total / base if base else 0
+
+
+def G(ranking, pool, relevance="identity", gain="linear", k=None):
+    ranking, pool = relevances(ranking, pool, relevance)
+    gains, ideal = ([gain_of(gain)(r) for r in each] for each in (ranking, pool))
+    ideal.sort(reverse=True)
+    found = cost = total = 0.0
+    for i, g in enumerate(cut(gains, k)):
+        found += g
+        cost += max(1, ideal[i] if i < len(ideal) else 0)
+        total += g / log2(2 + cost - found)
+    return total / sum(ideal) if sum(ideal) else 0
+
+
 def relevance_of(relevance, pool):
     """Return the function from a label to relevance for one query."""
     if relevance == "identity":

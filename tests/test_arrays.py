@@ -45,6 +45,8 @@ def test_every_library_agrees_with_numpy(name, ties, kind):
     ours = from_arrays(SCORES[kind], LABELS, MASK, ties=ties)
     theirs = from_arrays(array(SCORES[kind]), array(LABELS), array(MASK), ties=ties)
     for measure in MEASURES:
+        if ties == "expected" and kind == "tied" and not measure.takes_expected:
+            continue
         value = measure(theirs)
         assert type(value) is type(array(np.zeros(1)))
         np.testing.assert_allclose(np.from_dlpack(value), measure(ours), rtol=0, atol=1e-12, err_msg=str(measure))
@@ -132,10 +134,11 @@ def test_arrays_are_not_changed():
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "order", "random"])
 def test_many_rows_at_once_give_what_each_measure_gives(ties, monkeypatch):
     monkeypatch.setattr("gradely.batch.CELLS", 2 * 17)
-    values = evaluate_arrays(SCORES["tied"], LABELS, MEASURES, MASK, ties=ties, threads=2)
+    measures = [measure for measure in MEASURES if measure.takes_expected or ties != "expected"]
+    values = evaluate_arrays(SCORES["tied"], LABELS, measures, MASK, ties=ties, threads=2)
     batch = from_arrays(SCORES["tied"], LABELS, MASK, ties=ties)
     assert len(batch.parts) == 3
-    for measure in MEASURES:
+    for measure in measures:
         np.testing.assert_array_equal(values[str(measure)], measure(batch), err_msg=str(measure))
         np.testing.assert_array_equal(values[str(measure)], measure.fit(batch.levels).measure(batch))
 

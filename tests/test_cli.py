@@ -162,8 +162,10 @@ def test_many_notes_are_summed_up(demo, said):
 
 
 def test_all_measures(demo, said):
-    header = said("evaluate", "qrels.txt", "dense.run", "-m", "all", "--format", "csv").splitlines()[0]
-    assert header.split(",")[1:] == [measure.name for measure in gradely.ALL]
+    """All that take the mean over orders by default, and all there are under another policy."""
+    for ties, measures in (("expected", [m for m in gradely.ALL if m.takes_expected]), ("trec", gradely.ALL)):
+        table = said("evaluate", "qrels.txt", "dense.run", "-m", "all", "--format", "csv", "--ties", ties)
+        assert table.splitlines()[0].split(",")[1:] == [measure.name for measure in measures]
 
 
 def test_names_cannot_steer_the_terminal(demo, said):

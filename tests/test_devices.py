@@ -27,7 +27,7 @@ def on_device(name):
 def test_values_stay_on_the_device(name, ties):
     put, back = on_device(name)
     batch = from_arrays(put(SCORES["tied"]), put(LABELS), put(MASK), ties=ties)
-    for measure in MEASURES:
+    for measure in (m for m in MEASURES if m.takes_expected or ties != "expected"):
         value = measure(batch)
         assert value.device == put(np.zeros(1)).device
         expected = measure(from_arrays(SCORES["tied"], LABELS, MASK, ties=ties))

@@ -272,7 +272,7 @@ def test_judged_only_is_the_same_as_a_run_without_unjudged_documents(ties):
     qrels = {f"q{i}": {f"d{j}": int(rng.integers(0, 3)) for j in rng.permutation(30)[:12]} for i in range(20)}
     run = {f"q{i}": {f"d{j}": float(rng.integers(0, 6)) for j in rng.permutation(30)[:20]} for i in range(20)}
     judged = {query: {doc: score for doc, score in docs.items() if doc in qrels[query]} for query, docs in run.items()}
-    measures = [measure.name for measure in gradely.ALL]
+    measures = [measure.name for measure in gradely.ALL if measure.takes_expected or ties != "expected"]
     dropped = gradely.evaluate(qrels, run, measures, ties=ties, judged_only=True).values
     np.testing.assert_array_equal(dropped, gradely.evaluate(qrels, judged, measures, ties=ties).values)
 

@@ -20,7 +20,9 @@ MEASURES = [measure(k=k) for measure in gradely.ALL for k in (None, 1, 3)] + [
     gradely.AP(rel=2),
     gradely.eGAP(g={1: 0.4, 2: 0.6}),
 ]
-UNBOUNDED = (gradely.DCG,)
+UNBOUNDED = (gradely.DCG, gradely.Utility)
+ALWAYS = (gradely.Judged, gradely.Unjudged, gradely.Utility)
+"""measures that say something of queries without relevant documents"""
 POLICIES = ["expected", "trec", "order", "best", "worst", "random"]
 each = pytest.mark.parametrize("measure", MEASURES, ids=str)
 some = st.sampled_from(sorted(LABELS)).flatmap(lambda kind: queries(kind, most=12, scores=5))
@@ -30,15 +32,25 @@ def untied(query):
     return Query(tuple((-i, label) for i, (_, label) in enumerate(query.retrieved)), query.missed)
 
 
-def value(measure, query, **options):
-    return gradely.evaluate(query.qrels(), query.run(), [measure], **options).values.item()
+def plain(measure):
+    """Return the default tie policy, or one that the measure takes."""
+    return "expected" if measure.takes_expected else "best"
+
+
+def policies(measure, *known):
+    return [policy for policy in known or POLICIES if policy != "expected" or measure.takes_expected]
+
+
+def value(measure, query, ties=None, **options):
+    ties = ties or plain(measure)
+    return gradely.evaluate(query.qrels(), query.run(), [measure], ties=ties, **options).values.item()
 
 
 @each
 @settings(max_examples=25, deadline=None)
 @given(query=some)
 def test_values_are_between_0_and_1(measure, query):
-    assert value(measure, query) >= -1e-15
+    assert isinstance(measure, gradely.Utility) or value(measure, query) >= -1e-15
     assert isinstance(measure, UNBOUNDED) or value(measure, query) <= 1 + 1e-12
 
 
@@ -63,9 +75,10 @@ def test_policies_agree_where_nothing_ties(measure, query):
 
 
 def has_an_ideal(measure):
-    """xGAP has none by grade, and P and F1 of a whole ranking depend on its length."""
-    return not isinstance(measure, gradely.xGAP) and not (
-        isinstance(measure, gradely.P | gradely.F1) and measure.k is None
+    """xGAP has none by grade, Unjudged is best where nothing is judged, some depend on the length of the ranking."""
+    return not isinstance(measure, gradely.xGAP | gradely.Unjudged) and not (
+        isinstance(measure, gradely.P | gradely.F1 | gradely.F | gradely.RelativeP | gradely.Utility)
+        and measure.k is None
     )
 
 
@@ -92,7 +105,7 @@ def test_names_of_documents_and_order_of_input_change_nothing(measure, query, se
         items = list(table["q"].items())
         shuffled.shuffle(items)
         table["q"] = dict(items)
-    for policy in ("expected", "best", "worst"):
+    for policy in policies(measure, "expected", "best", "worst"):
         assert gradely.evaluate(qrels, run, [measure], ties=policy).values.item() == value(measure, query, ties=policy)
 
 
@@ -101,7 +114,8 @@ def test_names_of_documents_and_order_of_input_change_nothing(measure, query, se
 @given(query=some)
 def test_only_the_order_of_scores_matters(measure, query):
     run = {"q": {doc: 7 * score**3 - 40 for doc, score in query.run()["q"].items()}}
-    assert gradely.evaluate(query.qrels(), run, [measure]).values.item() == value(measure, query)
+    ties = plain(measure)
+    assert gradely.evaluate(query.qrels(), run, [measure], ties=ties).values.item() == value(measure, query)
 
 
 @each
@@ -109,7 +123,8 @@ def test_only_the_order_of_scores_matters(measure, query):
 @given(query=some)
 def test_queries_without_judgments_change_nothing(measure, query):
     run = query.run() | {"unknown": {"a": 1.0, "b": 1.0}}
-    assert gradely.evaluate(query.qrels(), run, [measure]).values.item() == value(measure, query)
+    ties = plain(measure)
+    assert gradely.evaluate(query.qrels(), run, [measure], ties=ties).values.item() == value(measure, query)
 
 
 def collection(seed, queries=40):
@@ -132,7 +147,7 @@ def collection(seed, queries=40):
 def test_how_queries_are_put_together_changes_no_digit(measure):
     qrels, run = map(lambda read, data: read(data), (read_qrels, read_run), collection(5))
     measure = measure.fit(qrels.levels)
-    for policy in ("expected", "best", "worst", "trec"):
+    for policy in policies(measure, "expected", "best", "worst", "trec"):
         hits = locate(qrels, run, Rule(policy))
         results = []
         for cells in (1, 100, 1000, 10**6):
@@ -147,9 +162,10 @@ def test_how_queries_are_put_together_changes_no_digit(measure):
 def test_each_query_is_on_its_own(measure):
     qrels, run = collection(6, queries=12)
     measure = measure.fit(read_qrels(qrels).levels)
-    together = gradely.evaluate(qrels, run, [measure]).per_query()
+    ties = plain(measure)
+    together = gradely.evaluate(qrels, run, [measure], ties=ties).per_query()
     for query in qrels:
-        alone = gradely.evaluate({query: qrels[query]}, {query: run[query]}, [measure]).values.item()
+        alone = gradely.evaluate({query: qrels[query]}, {query: run[query]}, [measure], ties=ties).values.item()
         assert alone == together[query][str(measure)]
 
 
@@ -159,8 +175,8 @@ def test_padding_changes_nothing(measure):
     scores, labels = rng.integers(0, 6, (7, 30)), rng.choice([0, 0, 1, 2, 3], (7, 30))
     wide, mask = (np.concatenate([x, np.full((7, 9), 3)], axis=1) for x in (scores, labels)), np.arange(39) < 30
     assert (
-        measure(gradely.from_arrays(*wide, np.broadcast_to(mask, (7, 39)))).tolist()
-        == measure(gradely.from_arrays(scores, labels)).tolist()
+        measure(gradely.from_arrays(*wide, np.broadcast_to(mask, (7, 39)), ties=plain(measure))).tolist()
+        == measure(gradely.from_arrays(scores, labels, ties=plain(measure))).tolist()
     )
 
 
@@ -172,7 +188,7 @@ def test_arrays_and_dicts_agree(measure):
         {f"q{i}": {f"d{j}": float(x) for j, x in enumerate(row)} for i, row in enumerate(rows)}
         for rows in (labels, scores)
     ]
-    for policy in ("expected", "best", "worst", "order"):
+    for policy in policies(measure, "expected", "best", "worst", "order"):
         by_dict = gradely.evaluate(*as_dicts, [measure], ties=policy).values[:, 0]
         by_array = measure(gradely.from_arrays(scores, labels, ties=policy))
         np.testing.assert_allclose(by_array, by_dict, rtol=0, atol=1e-12)
@@ -182,12 +198,14 @@ def test_arrays_and_dicts_agree(measure):
 def test_the_sum_of_what_documents_add_is_the_value(measure):
     qrels, run = collection(7, queries=8)
     measure = measure.fit(read_qrels(qrels).levels)
-    for policy in POLICIES:
+    for policy in policies(measure):
         values = gradely.evaluate(qrels, run, [measure], ties=policy).per_query()
         for query in qrels:
             explained = gradely.explain(qrels, run, query, measure, ties=policy)
             assert explained.value == pytest.approx(values[query][str(measure)], abs=1e-12)
-            assert sum(line.adds for line in explained.lines) == pytest.approx(explained.total, abs=1e-12)
+            assert explained.start + sum(line.adds for line in explained.lines) == pytest.approx(
+                explained.total, abs=1e-12
+            )
             assert [line.first for line in explained.lines] == sorted(line.first for line in explained.lines)
 
 
@@ -196,7 +214,7 @@ def test_a_query_without_relevant_documents_scores_0_and_is_reported(measure):
     scores = gradely.evaluate(
         {"q": {"a": 0, "b": 0}, "r": {"a": 2, "b": 1}}, {"q": ["a", "x"], "r": ["a", "b"]}, [measure]
     )
-    if not isinstance(measure, gradely.Judged):
+    if not isinstance(measure, ALWAYS):
         assert scores.per_query()["q"] == {str(measure): 0.0}
         assert ("degenerate", 1, 2) in [(note.kind, note.count, note.of) for note in scores.notes]
 
@@ -205,7 +223,8 @@ def test_a_query_without_relevant_documents_scores_0_and_is_reported(measure):
 def test_the_order_of_queries_changes_no_digit_of_the_mean(measure):
     qrels, run = collection(8)
     backwards = dict(reversed(qrels.items()))
-    assert gradely.evaluate(backwards, run, [measure]).mean() == gradely.evaluate(qrels, run, [measure]).mean()
+    means = [gradely.evaluate(each, run, [measure], ties=plain(measure)).mean() for each in (backwards, qrels)]
+    assert means[0] == means[1]
 
 
 def test_random_ties_depend_on_the_seed_and_not_on_the_order_of_input():

@@ -77,8 +77,24 @@ def test_what_people_type_is_understood(typed, meant):
     assert parse(typed) == meant
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("set_F_0.5", gradely.F(x=0.5)),
+        ("iprec_at_recall_0.10", gradely.IPrec(recall=0.1)),
+        ("11pt_avg", gradely.IPrec()),
+        ("relative_P_5", gradely.RelativeP(k=5)),
+        ("unj_20", gradely.Unjudged(k=20)),
+        ("utility", gradely.Utility()),
+        ("IPrec(recall=[0.2, 0.5], rounding='up')", gradely.IPrec(recall=(0.2, 0.5), rounding="up")),
+    ],
+)
+def test_measures_of_trec_eval_have_their_names(typed, meant):
+    assert parse(typed) == meant
+
+
 def test_every_trec_name_is_understood():
-    assert all(parse(pattern.replace(r"(\d+)", "7").replace(r"(?:_1\.0)?", "")) for pattern in TREC)
+    assert all(parse(pattern.replace(r"(\d+)", "7").replace(r"([\d.]+)", "0.50")) for pattern in TREC)
 
 
 @pytest.mark.parametrize(
@@ -86,6 +102,7 @@ def test_every_trec_name_is_understood():
     [
         ("nDGC@10", "Did you mean nDCG"),
         ("precison", "Did you mean"),
+        ("gm_map", "geometric_mean"),
         ("AP(real=2)", "Did you mean rel"),
         ("AP(2)", "parameters have names"),
         ("AP(**x)", "parameters have names"),

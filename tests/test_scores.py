@@ -60,6 +60,16 @@ def test_tied_documents_of_the_same_worth_do_not_matter():
     assert gradely.evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ["AP", "nDCG"]).notes == []
 
 
+def test_the_geometric_mean_counts_a_query_at_least_a_little(scores):
+    assert scores.geometric_mean() == {
+        "RR": pytest.approx((0.75 * 1 * 0.00001) ** (1 / 3)),
+        "P@1": pytest.approx((0.5 * 1 * 0.00001) ** (1 / 3)),
+    }
+    assert scores.geometric_mean(least=0.5)["P@1"] == pytest.approx((0.5 * 1 * 0.5) ** (1 / 3))
+    with pytest.raises(InputError, match="above 0"):
+        scores.geometric_mean(least=0)
+
+
 @pytest.mark.parametrize(
     ("library", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("pyarrow", pa.Table)]
 )

@@ -46,19 +46,28 @@ if TYPE_CHECKING:
     )
     from gradely.measures import RBP as RBP
     from gradely.measures import RR as RR
+    from gradely.measures import F as F
+    from gradely.measures import G as G
+    from gradely.measures import IPrec as IPrec
     from gradely.measures import Judged as Judged
     from gradely.measures import Measure as Measure
     from gradely.measures import (
         P as P,
     )
     from gradely.measures import R as R
+    from gradely.measures import RelativeP as RelativeP
+    from gradely.measures import Rprec as Rprec
     from gradely.measures import Success as Success
+    from gradely.measures import Unjudged as Unjudged
+    from gradely.measures import Utility as Utility
+    from gradely.measures import binG as binG
     from gradely.measures import (
         bpref as bpref,
     )
     from gradely.measures import (
         eGAP as eGAP,
     )
+    from gradely.measures import infAP as infAP
     from gradely.measures import (
         muAP as muAP,
     )
@@ -91,7 +100,8 @@ _PUBLIC = {
     "explanation": "explain",
     "findings": "check",
     "ids": "from_ids",
-    "measures": "ALL AP DCG ERR F1 GAP NDCNG P R RBP RR Judged Measure Success bpref eGAP muAP nDCG nDCGphi xGAP",
+    "measures": "ALL AP DCG ERR F F1 G GAP NDCNG P R RBP RR IPrec Judged Measure RelativeP Rprec Success Unjudged"
+    " Utility binG bpref eGAP infAP muAP nDCG nDCGphi xGAP",
     "names": "parse",
     "relevance": "AtLeast Max Phi",
     "scores": "Note Scores TieRange",

@@ -43,7 +43,7 @@ class Line(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """A value of a measure on a query: the sum of what the documents add, over a norm."""
+    """A value of a measure on a query: a start and what the documents add, over a norm."""
 
     measure: str
     query: str
@@ -51,6 +51,8 @@ class Explanation(NamedTuple):
     lines: list[Line]
     missed: list[tuple[str, float]]
     """judged documents that were not retrieved, with their labels, best first"""
+    start: float
+    """what the sum begins with: 0, unless the measure counts other documents, too"""
     total: float
     norm: float
     value: float
@@ -98,8 +100,10 @@ def explain(
     missed = sorted(
         ((doc, value) for doc, value in labels.items() if doc not in adds), key=lambda each: (-each[1], each[0])
     )
-    total = fsum(adds.values())
-    return Explanation(label(measure), query, ties, lines, missed, total, norm, total / norm if norm > 0 else 0.0)
+    start = float(np.sum(fitted.start(view)))
+    total = fsum([start, *adds.values()])
+    value = total / norm if norm > 0 else 0.0
+    return Explanation(label(measure), query, ties, lines, missed, start, total, norm, value)
 
 
 def _check_query(query: str, known: Iterable[str], name: str) -> None:
@@ -116,7 +120,7 @@ def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, ties: str, se
     view = measure.view(batch)
     numbered = replace(view, grade=np.arange(view.grade.shape[1], dtype=np.float64)[None, :])
     order = resolved(numbered, lambda _: measure.worth(view)).grade[0, : len(docs)].astype(int)
-    return [docs[i] for i in order], resolved(view, measure.worth)
+    return [docs[i] for i in order], measure.ordered(view)
 
 
 def _groups(scores: Mapping[str, float]) -> Iterator[tuple[int, list[str]]]:

@@ -4,10 +4,14 @@ Every function returns an array [Q, H]; a measure is the sum of a row over a nor
 the mean is the textbook formula, so there is one formula a family, not one a measure and tie policy.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 from gradely.batch import Array, Batch
-from gradely.ties import Discount, around, before, divisors, in_group, mean_over_places, sum_over_places, total, within
+from gradely.ties import Discount, around, divisors, in_group, mean_over_places, sum_over_places, total, within
+
+Credit: TypeAlias = Callable[[Array, Array], Array]
+"""From y and a to the sum over u < y of what a relevant document is worth behind a + u opposed ones."""
 
 
 def by_rank(_: Batch, rank: Array) -> Array:
@@ -20,7 +24,7 @@ def not_at_all(batch: Batch, rank: Array) -> Array:
     return batch.xp.ones_like(rank)
 
 
-def counted(batch: Batch, flag: Array, k: int | None) -> Array:
+def counted(batch: Batch, flag: Array, k: int | Array | None) -> Array:
     """1 for each flagged document in the top k: the chance to be there, which is the share of its group's places."""
     return batch.number(flag) * within(batch, k) / batch.size
 
@@ -147,45 +151,45 @@ def _gain_in_group(batch: Batch, passed: Array, t: Array, n: Array, k: int | Non
     return total(batch, xp.where(inside, stopped, 0.0))[:, None]
 
 
-def preference(batch: Batch, relevant: Array, opposed: Array, base: Array, norm: Array, k: int | None) -> Array:
-    """1 - min(a, base)/norm at each relevant document, a the opposed documents above it; base and norm are [Q, 1].
+class Opposition(NamedTuple):
+    """The documents that stand against a relevant one, [Q, H]: those above its tie group, and one more than in it."""
 
-    In a group with n' opposed documents, a' of them above the group, a is a' + u with u uniform on 0 … n'.
+    over: Array
+    special: Array
+
+
+def preference(batch: Batch, relevant: Array, against: Opposition, credit: Credit, k: int | None) -> Array:
+    """A credit at each relevant document, by how many opposed documents stand above it.
+
+    In a group with n' opposed documents, a' of them above the group, that number is a' + u with u uniform on 0 … n'.
+    `credit(y, a')` is the sum over u < y.
     """
-    xp, x = batch.xp, batch.number(opposed)
-    over, special = before(batch, x), in_group(batch, x) + 1
-    mean = _credit(batch, special, over, base, norm) / special
+    xp = batch.xp
+    mean = credit(against.special, against.over) / against.special
     if k is not None:
         inside = within(batch, k)
         cut = relevant & (inside > 0) & (inside < batch.size)
         mean = xp.where(inside > 0, mean, 0.0)
-        mean = mean if batch.untied else xp.where(cut, _cut_credit(batch, cut, inside, special, over, base, norm), mean)
+        mean = mean if batch.untied else xp.where(cut, _cut_credit(batch, cut, inside, against, credit), mean)
     return batch.number(relevant) * mean
 
 
-def _credit(batch: Batch, y: Array, over: Array, base: Array, norm: Array) -> Array:
-    """Return the sum over u < y of 1 - min(over + u, base)/norm, an arithmetic series."""
-    xp = batch.xp
-    rising = xp.minimum(xp.maximum(base - over, xp.zeros_like(over)), y)
-    series = rising * over + rising * (rising - 1) / 2 + (y - rising) * base
-    return y - series / norm
-
-
-def _cut_credit(
-    batch: Batch, cut: Array, inside: Array, special: Array, over: Array, base: Array, norm: Array
-) -> Array:
+def _cut_credit(batch: Batch, cut: Array, inside: Array, against: Opposition, credit: Credit) -> Array:
     """Return [Q, 1]: the mean for a relevant document of the group that the cut-off divides.
 
     It and the n' opposed ones take y of the places inside the cut-off, hypergeometric; it stands behind u of them and
     is itself inside for u < y.
     """
     xp = batch.xp
-    n, d, c, a = (xp.max(xp.where(cut, v, 0.0), axis=1, keepdims=True) for v in (batch.size, inside, special, over))
+    n, d, c, a = (
+        xp.max(xp.where(cut, v, 0.0), axis=1, keepdims=True)
+        for v in (batch.size, inside, against.special, against.over)
+    )
     y = xp.arange(int(xp.max(c)) + 1, dtype=c.dtype, device=batch.device)[None, :]
     lowest, highest = xp.maximum(d - (n - c), xp.zeros_like(d)), xp.minimum(c, d)
     rises = (y >= lowest) & (y < highest)
     ratio = xp.where(rises, (c - y) * (d - y), 1.0) / xp.where(rises, (y + 1) * (n - c - d + y + 1), 1.0)
     log = xp.cumulative_sum(xp.log(ratio), axis=1, include_initial=True)[:, :-1]
     chance = xp.where((y >= lowest) & (y <= highest), xp.exp(log - xp.max(log, axis=1, keepdims=True)), 0.0)
-    credit = total(batch, chance * _credit(batch, y, a, base, norm)) / total(batch, chance)
-    return credit[:, None] / xp.maximum(c, xp.ones_like(c))
+    mean = total(batch, chance * credit(y, a)) / total(batch, chance)
+    return mean[:, None] / xp.maximum(c, xp.ones_like(c))

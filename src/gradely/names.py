@@ -22,6 +22,8 @@ ALIASES = {
     "Precision": "P",
     "Recall": "R",
     "HitRate": "Success",
+    "SetP": "P",
+    "SetR": "R",
     "muMAP": "muAP",
     "μAP": "muAP",
     "μMAP": "muAP",
@@ -39,7 +41,13 @@ TREC = {
     r"recip_rank": "RR",
     r"set_P": "P",
     r"set_recall": "R",
-    r"set_F(?:_1\.0)?": "F1",
+    r"set_F": "F1",
+    r"set_F_([\d.]+)": "F(x={})",
+    r"set_relative_P": "RelativeP",
+    r"relative_P_(\d+)": "RelativeP@{}",
+    r"iprec_at_recall_([\d.]+)": "IPrec(recall={})",
+    r"11pt_avg": "IPrec",
+    r"unj_(\d+)": "Unjudged@{}",
 }
 LONGEST = 10_000
 
@@ -110,6 +118,8 @@ def _unreadable(text: str) -> NoReturn:
 def find(name: str) -> type[Measure]:
     """Return the measure class of a bare name, whatever its case."""
     found = BY_NAME.get(unicodedata.normalize("NFKC", name).lower())
+    if found is None and name.startswith("gm_"):
+        raise MeasureError(f"{name} is a geometric mean over queries: scores.geometric_mean(), or `gradely trec_eval`")
     if found is None:
         hint = did_you_mean(name, [*ALIASES, *(measure.name for measure in ALL)])
         raise MeasureError(f"no measure {name!r}.{hint} `gradely measures` lists them all")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from math import ldexp
+from math import exp, ldexp
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -81,6 +81,16 @@ class Scores:
     def mean(self) -> dict[str, float]:
         """Return the mean of each measure over the queries; it does not depend on their order."""
         return dict(zip(self.measures, means(self.values), strict=True))
+
+    def geometric_mean(self, least: float = 0.00001) -> dict[str, float]:
+        """Return the geometric mean of each measure: a query that fails weighs more than in the mean.
+
+        A query counts as `least` at the least, as in gm_map of trec_eval, so that one 0 does not hide all others.
+        """
+        if not least > 0:
+            raise InputError(f"least is what a query counts at the least, a number above 0; found {least!r}")
+        logs = means(np.log(np.maximum(self.values, least)))
+        return {measure: exp(mean) for measure, mean in zip(self.measures, logs, strict=True)}
 
     def per_query(self) -> dict[str, dict[str, float]]:
         """Return {query: {measure: value}}."""

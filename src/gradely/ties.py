@@ -37,13 +37,16 @@ def sums(batch: Batch, discount: Discount) -> Sums:
     return found
 
 
-def _places(batch: Batch, k: int | None) -> tuple[Array, Array]:
-    """Return where the places of each document's tie group begin and end, as far as they lie in the top k."""
+def _places(batch: Batch, k: int | Array | None) -> tuple[Array, Array]:
+    """Return where the places of each document's tie group begin and end, as far as they lie in the top k.
+
+    k is one number, or [Q, 1] numbers.
+    """
     start, stop = batch.above, batch.above + batch.tied
     return (start, stop) if k is None else (batch.xp.clip(start, max=k), batch.xp.clip(stop, max=k))
 
 
-def within(batch: Batch, k: int | None) -> Array:
+def within(batch: Batch, k: int | Array | None) -> Array:
     """Return how many places of each document's tie group lie in the top k."""
     start, stop = _places(batch, k)
     return batch.number(stop - start)

@@ -15,6 +15,7 @@ COMMANDS = {
     "measures": "List all measures, or explain one.",
     "explain": "Show a value rank by rank.",
     "check": "Find what is wrong or odd in the data.",
+    "trec_eval": "Do what trec_eval does, with its options.",
     "demo": "Make a small collection and evaluate it.",
 }
 
@@ -50,16 +51,21 @@ def gradely() -> None:
     """
 
 
-def main() -> NoReturn:
-    """Run the command line and leave with its exit code.
+def main(*command: str) -> NoReturn:
+    """Run the command line, or one command of it, and leave with its exit code.
 
     A command ends soon: rubbish is collected late, and modules are not torn down one by one at the end. Both take
     longer than evaluating a small run.
     """
     gc.set_threshold(100_000, 50, 50)
-    code = run(sys.argv[1:])
+    code = run([*command, *sys.argv[1:]])
     sys.stderr.flush()
     os._exit(code)
+
+
+def trec_eval() -> NoReturn:
+    """Run `gradely trec_eval`, as a program of its own."""
+    main("trec_eval")
 
 
 def run(arguments: list[str]) -> int:

@@ -62,7 +62,7 @@ def command(
     file that holds both is named once, with --feature.
     """
     check_writable(path)
-    names = chosen(measures)
+    names = chosen(measures, policies["ties"])
     parse_all(names)
     systems = listed(qrels, runs, run_format, features, ascending=ascending)
     judgments = read_qrels(qrels, format=qrels_format, threads=policies["threads"])
@@ -77,10 +77,10 @@ def command(
         click.echo(notes(results), err=True, nl=False)
 
 
-def chosen(measures: tuple[str, ...]) -> list[str]:
-    """Return the measures asked for: the usual ones where none is named."""
+def chosen(measures: tuple[str, ...], ties: str) -> list[str]:
+    """Return the measures asked for: the usual ones where none is named, all that the tie policy allows for `all`."""
     if "all" in measures:
-        return [measure.name for measure in ALL]
+        return [measure.name for measure in ALL if measure.takes_expected or ties != "expected"]
     return list(measures or DEFAULT)
 
 

@@ -79,6 +79,8 @@ def summary(explained: Explanation, digits: int, depth: int | None) -> str:
         some = ", ".join(f"{doc} ({label:g})" for doc, label in explained.missed[:5])
         more = ", …" if len(explained.missed) > 5 else ""
         lines.append(f"judged but not retrieved: {len(explained.missed):,} documents, with their labels: {some}{more}")
+    if explained.start:
+        lines.append(f"the sum begins with {explained.start:{number}}, before any judged document")
     total, norm, value = (f"{each:{number}}" for each in (explained.total, explained.norm, explained.value))
     lines += [
         f"ties: {explained.ties}",

@@ -20,7 +20,7 @@ def measures(command: Command) -> Command:
         "measures",
         multiple=True,
         metavar="MEASURE",
-        help="A measure, like nDCG@10 or 'AP(rel=2)'; repeat for more. 'all': every measure.",
+        help="A measure, like nDCG@10 or 'AP(rel=2)'; repeat for more. 'all': every measure that takes --ties.",
     )(command)
 
 

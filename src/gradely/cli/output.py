@@ -16,8 +16,13 @@ def write(text: str, path: str | None) -> None:
 
 
 def say(text: str) -> None:
-    """Write text to standard output, all of it: an unbuffered one takes only what a pipe has room for."""
-    rest = memoryview(text.encode(errors="surrogatepass"))
+    """Write text to standard output."""
+    say_bytes(text.encode(errors="surrogatepass"))
+
+
+def say_bytes(content: bytes) -> None:
+    """Write bytes to standard output, all of them: an unbuffered one takes only what a pipe has room for."""
+    rest = memoryview(content)
     while rest:
         rest = rest[sys.stdout.buffer.write(rest) :]
     sys.stdout.buffer.flush()

@@ -35,9 +35,13 @@ class Hits(NamedTuple):
 
     def loose(self, queries: npt.NDArray[np.bool_]) -> "Hits":
         """Return the hits of some queries, flagged, with ties as they are."""
-        some = queries[self.query]
+        return self._replace(place=None).only(queries[self.query])
+
+    def only(self, some: npt.NDArray[np.bool_]) -> "Hits":
+        """Return some of the hits, flagged."""
         query, row, above, tied = (each[some] for each in (self.query, self.row, self.above, self.tied))
-        return self._replace(query=query, row=row, above=above, tied=tied, place=None)
+        place = None if self.place is None else self.place[some]
+        return self._replace(query=query, row=row, above=above, tied=tied, place=place)
 
     def judged_only(self) -> "Hits":
         """Return the hits as if the run held no other documents."""

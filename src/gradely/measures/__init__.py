@@ -3,9 +3,13 @@
 from gradely.measures.average_precision import AP
 from gradely.measures.base import Binary, Graded, Measure, parameters
 from gradely.measures.bpref import bpref
+from gradely.measures.contingency import F, RelativeP, Rprec, Unjudged, Utility
 from gradely.measures.first import RR, Success
 from gradely.measures.gain import DCG, NDCNG, nDCG, nDCGphi
 from gradely.measures.graded_ap import GAP, eGAP, muAP, xGAP
+from gradely.measures.inferred import infAP
+from gradely.measures.interpolated import IPrec
+from gradely.measures.normalized import G, binG
 from gradely.measures.sets import F1, Judged, P, R
 from gradely.measures.users import ERR, RBP
 
@@ -20,14 +24,23 @@ __all__ = [
     "RBP",
     "RR",
     "Binary",
+    "F",
+    "G",
     "Graded",
+    "IPrec",
     "Judged",
     "Measure",
     "P",
     "R",
+    "RelativeP",
+    "Rprec",
     "Success",
+    "Unjudged",
+    "Utility",
+    "binG",
     "bpref",
     "eGAP",
+    "infAP",
     "muAP",
     "nDCG",
     "nDCGphi",
@@ -39,15 +52,24 @@ ALL: tuple[type[Measure], ...] = (
     P,
     R,
     F1,
+    F,
+    RelativeP,
+    Rprec,
     Success,
     Judged,
+    Unjudged,
+    Utility,
     AP,
+    infAP,
+    IPrec,
     RR,
     bpref,
+    binG,
     DCG,
     nDCG,
     NDCNG,
     nDCGphi,
+    G,
     RBP,
     ERR,
     GAP,

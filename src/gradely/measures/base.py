@@ -17,10 +17,13 @@ from gradely.ties import resolved, total
 class Measure(Parametric, ABC):
     """A measure of ranking quality: from a Batch to one number a query.
 
-    Its fields are its parameters. It is the sum of what each judged document adds (`terms`) over a `norm`.
+    Its fields are its parameters. It is the sum of what each judged document adds (`terms`), from a `start` that is
+    mostly 0, over a `norm`.
     """
 
     name: ClassVar[str]
+    takes_expected: ClassVar[bool] = True
+    """False where no closed form is known of the mean over the orders of tied documents"""
     k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count")
 
     def settle(self) -> None:
@@ -42,10 +45,20 @@ class Measure(Parametric, ABC):
 
     def on(self, batch: Batch) -> Array:
         """Return the value of each query of a batch as the measure sees it."""
-        batch = resolved(batch.top(self.k), self.worth)
+        batch = self.ordered(batch.top(self.k))
         norm = self.norm(batch)
-        some = norm > 0
-        return batch.xp.where(some, total(batch, self.terms(batch)) / batch.xp.where(some, norm, 1.0), 0.0)
+        some, added = norm > 0, self.start(batch) + total(batch, self.terms(batch))
+        return batch.xp.where(some, added / batch.xp.where(some, norm, 1.0), 0.0)
+
+    def ordered(self, batch: Batch) -> Batch:
+        """Return the batch with ties as its policy has them; refuse the mean over orders where there is no formula."""
+        batch = resolved(batch, self.worth)
+        if not self.takes_expected and not batch.untied:
+            raise MeasureError(
+                f"{self}: the mean over all orders of tied documents has no closed form; "
+                "take another policy for ties: best, worst, trec, order or random"
+            )
+        return batch
 
     def fit(self, levels: Levels) -> Self:  # noqa: ARG002 - for those that need the collection
         """Return the measure with what it takes from the collection settled; refuse labels it cannot take."""
@@ -58,6 +71,10 @@ class Measure(Parametric, ABC):
     @abstractmethod
     def terms(self, batch: Batch) -> Array:
         """Return [Q, H]: what each judged document adds, before the norm."""
+
+    def start(self, batch: Batch) -> Array | float:  # noqa: ARG002 - for those that count more than judged documents
+        """Return [Q], or one number: what the sum begins with."""
+        return 0.0
 
     @abstractmethod
     def norm(self, batch: Batch) -> Array:

@@ -1,8 +1,9 @@
 """bpref: preference of relevant over non-relevant documents, both judged."""
 
 from gradely.batch import Array, Batch
-from gradely.families import preference
+from gradely.families import Opposition, preference
 from gradely.measures.base import Binary
+from gradely.ties import before, in_group
 
 
 class bpref(Binary):  # noqa: N801 - the field's name
@@ -29,9 +30,17 @@ class bpref(Binary):  # noqa: N801 - the field's name
         """1 less the share of preferences that are wrong."""
         xp = batch.xp
         base = self.recall_base(batch)[:, None]
-        against = xp.sum(batch.number(self.opposed(batch.pooled, batch.pool)), axis=1, keepdims=True)
-        norm = xp.clip(xp.minimum(base, against), min=1.0)
-        return preference(batch, self.relevant(batch), self.opposed(batch.judged, batch.grade), base, norm, self.k)
+        opposed = xp.sum(batch.number(self.opposed(batch.pooled, batch.pool)), axis=1, keepdims=True)
+        norm = xp.clip(xp.minimum(base, opposed), min=1.0)
+
+        def credit(y: Array, over: Array) -> Array:
+            """Σ over u < y of 1 - min(over + u, RB)/norm, an arithmetic series."""
+            rising = xp.minimum(xp.maximum(base - over, xp.zeros_like(over)), y)
+            return y - (rising * over + rising * (rising - 1) / 2 + (y - rising) * base) / norm
+
+        x = batch.number(self.opposed(batch.judged, batch.grade))
+        against = Opposition(before(batch, x), in_group(batch, x) + 1)
+        return preference(batch, self.relevant(batch), against, credit, self.k)
 
     def norm(self, batch: Batch) -> Array:
         """The relevant documents."""

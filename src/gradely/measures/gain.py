@@ -12,7 +12,43 @@ from gradely.relevance import Levels, Max, Phi, RelevanceLike
 from gradely.ties import total
 
 
-class DCG(Graded):
+class Gained(Graded):
+    """A measure of gains, which come from relevance."""
+
+    gain: str | Mapping[float, float] | Table = parameter(
+        default="linear", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
+    )
+
+    def settle(self) -> None:
+        """Bring the gain into one form; refuse names that do not exist."""
+        super().settle()
+        if isinstance(self.gain, Mapping):
+            self._set("gain", Table.of(dict(self.gain)))
+        elif not isinstance(self.gain, Table):
+            choice("gain", self.gain, GAINS)
+
+    def fit(self, levels: Levels) -> Self:
+        """Refuse labels that a table of gains does not list."""
+        if isinstance(self.gain, Table):
+            self.gain.check(levels())
+        return super().fit(levels)
+
+    def gains(self, batch: Batch, relevance: Array) -> Array:
+        """Return the gain of each relevance."""
+        function: Any = self.gain if isinstance(self.gain, Table) else GAINS[str(self.gain)]
+        return function(batch, relevance)
+
+    def ideal(self, batch: Batch) -> Array:
+        """Return [Q, B]: the gains of the pool, best first."""
+        gains = batch.xp.where(batch.pooled, self.gains(batch, batch.pool), 0.0)
+        return -batch.xp.sort(-gains, axis=1) if isinstance(self.gain, Table) else gains
+
+    def worth(self, batch: Batch) -> Array:
+        """The higher gain first."""
+        return batch.xp.where(batch.judged, self.gains(batch, batch.grade), 0.0)
+
+
+class DCG(Gained):
     """Discounted cumulated gain.
 
     DCG@k = Σ_{i<=k} G(relevance at rank i) / D(i). G: linear g, exp 2^g - 1, or a table {label: gain}.
@@ -28,34 +64,12 @@ class DCG(Graded):
     """
 
     name = "DCG"
-    gain: str | Mapping[float, float] | Table = parameter(
-        default="linear", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
-    )
     discount: str = parameter(default="log2", doc="what a gain at rank i is divided by: 'log2', 'zipf' or 'letor'")
 
     def settle(self) -> None:
-        """Bring the gain into one form; refuse names that do not exist."""
+        """Refuse a discount that does not exist."""
         super().settle()
-        if isinstance(self.gain, Mapping):
-            self._set("gain", Table.of(dict(self.gain)))
-        elif not isinstance(self.gain, Table):
-            choice("gain", self.gain, GAINS)
         choice("discount", self.discount, DISCOUNTS)
-
-    def fit(self, levels: Levels) -> Self:
-        """Refuse labels that a table of gains does not list."""
-        if isinstance(self.gain, Table):
-            self.gain.check(levels())
-        return super().fit(levels)
-
-    def gains(self, batch: Batch, relevance: Array) -> Array:
-        """Return the gain of each relevance."""
-        function: Any = self.gain if isinstance(self.gain, Table) else GAINS[str(self.gain)]
-        return function(batch, relevance)
-
-    def worth(self, batch: Batch) -> Array:
-        """The higher gain first."""
-        return batch.xp.where(batch.judged, self.gains(batch, batch.grade), 0.0)
 
     def terms(self, batch: Batch) -> Array:
         """Gain over discount."""
@@ -84,9 +98,7 @@ class nDCG(DCG):  # noqa: N801 - the field's name
     def norm(self, batch: Batch) -> Array:
         """The DCG of the ideal ranking."""
         xp = batch.xp
-        gains = xp.where(batch.pooled, self.gains(batch, batch.pool), 0.0)
-        gains = -xp.sort(-gains, axis=1) if isinstance(self.gain, Table) else gains
-        gains = gains if self.k is None else gains[:, : self.k]
+        gains = self.ideal(batch) if self.k is None else self.ideal(batch)[:, : self.k]
         rank = xp.arange(1, gains.shape[1] + 1, dtype=gains.dtype, device=batch.device)
         return total(batch, gains / DISCOUNTS[self.discount](batch, rank)[None, :])
 

@@ -5,13 +5,13 @@ from gradely.families import counted
 from gradely.measures.base import Binary, Measure
 
 
-def _length(batch: Batch, k: int | None) -> Array:
+def length_of(batch: Batch, k: int | None) -> Array:
     """Return [Q]: k, or the length of the ranking."""
     length = batch.number(batch.retrieved)
     return length if k is None else batch.xp.full_like(length, float(k))
 
 
-class _Set(Binary):
+class InTop(Binary):
     """What counts is how many relevant documents are in the top k."""
 
     def terms(self, batch: Batch) -> Array:
@@ -19,7 +19,7 @@ class _Set(Binary):
         return counted(batch, self.relevant(batch), self.k)
 
 
-class P(_Set):
+class P(InTop):
     """Precision: the share of the top k that is relevant.
 
     P@k = (relevant in the top k) / k, also where fewer than k are retrieved; without k, over all retrieved.
@@ -37,10 +37,10 @@ class P(_Set):
 
     def norm(self, batch: Batch) -> Array:
         """The cut-off."""
-        return _length(batch, self.k)
+        return length_of(batch, self.k)
 
 
-class R(_Set):
+class R(InTop):
     """Recall: the share of the relevant documents that is in the top k.
 
     R@k = (relevant in the top k) / RB, RB the relevant documents of the pool; without k, of all retrieved.
@@ -60,7 +60,7 @@ class R(_Set):
         return self.recall_base(batch)
 
 
-class F1(_Set):
+class F1(InTop):
     """The harmonic mean of precision and recall at k.
 
     F1@k = 2 · (relevant in the top k) / (k + RB); without k, the length of the ranking stands for it.
@@ -77,7 +77,7 @@ class F1(_Set):
 
     def norm(self, batch: Batch) -> Array:
         """Half of k plus the relevant documents."""
-        return (_length(batch, self.k) + self.recall_base(batch)) / 2
+        return (length_of(batch, self.k) + self.recall_base(batch)) / 2
 
 
 class Judged(Measure):
@@ -101,7 +101,7 @@ class Judged(Measure):
 
     def norm(self, batch: Batch) -> Array:
         """The cut-off, or the length of a shorter ranking."""
-        return batch.xp.minimum(_length(batch, self.k), batch.number(batch.retrieved))
+        return batch.xp.minimum(length_of(batch, self.k), batch.number(batch.retrieved))
 
     def worth(self, batch: Batch) -> Array:
         """Judged documents before unjudged ones."""

@@ -1,0 +1,46 @@
+"""gradely trec_eval."""
+
+import os
+
+import click
+
+from gradely import __version__
+from gradely.cli.output import say_bytes
+from gradely.cli.progress import Bar
+from gradely.trec_eval.help import help_text
+from gradely.trec_eval.main import trec_eval
+from gradely.trec_eval.options import Options, parse
+from gradely.trec_eval.quit import Quit
+
+
+class Verbatim(click.Command):
+    """A command that reads its arguments itself, as trec_eval does."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the arguments as they are."""
+        ctx.params = {"arguments": list(args)}
+        return []
+
+
+@click.command("trec_eval", cls=Verbatim)
+def command(arguments: list[str]) -> int:
+    """Print what trec_eval prints."""
+    try:
+        options = parse(arguments)
+        say_bytes(_output(options))
+    except Quit as quit_:
+        click.echo("trec_eval: " + " ".join(str(quit_).split()), err=True)
+        return quit_.code
+    return 0
+
+
+def _output(options: Options) -> bytes:
+    if options.version:
+        click.echo(f"trec_eval version {options.compat}.0 (gradely {__version__})", err=True)
+        return b""
+    if options.help:
+        return help_text(options).encode()
+    size = os.path.getsize(options.run) if os.path.isfile(options.run) else 1
+    with Bar(size) as bar:
+        bar.begin(options.run, size)
+        return trec_eval(options, bar.show)

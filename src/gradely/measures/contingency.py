@@ -1,0 +1,173 @@
+"""Measures of the set of documents in the top k that trec_eval made known: F, RelativeP, Rprec, Unjudged, Utility."""
+
+from gradely.batch import Array, Batch
+from gradely.errors import MeasureError
+from gradely.families import counted
+from gradely.gains import is_number, plain
+from gradely.measures.base import Binary, Measure
+from gradely.measures.sets import InTop, length_of
+from gradely.parametric import parameter
+
+
+class F(InTop):
+    """The weighted harmonic mean of precision and recall at k.
+
+    F@k = (x+1)·P·R / (R + x·P) = (x+1) · (relevant in the top k) / (k + x·RB), x the weight of recall against
+    precision, the square of van Rijsbergen's β; F(x=1) is F1. Without k, the length of the ranking stands for it.
+
+    Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
+    Reference: van Rijsbergen, Information Retrieval (1979), as set_F in trec_eval.
+
+    >>> from gradely import from_arrays
+    >>> F(x=4, k=2)(from_arrays([0.9, 0.5, 0.5], [1, 1, 0])).tolist() == [(4 + 1) * (1 + 1 / 2) / (2 + 4 * 2)]
+    True
+    """
+
+    name = "F"
+    x: float = parameter(default=1, doc="how much recall weighs against precision; 0 is precision alone")
+
+    def settle(self) -> None:
+        """Refuse a weight that is not a number of at least 0."""
+        super().settle()
+        if not is_number(self.x) or self.x < 0:
+            raise MeasureError(f"x is the weight of recall, a number of at least 0; found {self.x!r}")
+        self._set("x", plain(self.x))
+
+    def norm(self, batch: Batch) -> Array:
+        """K and x times the relevant documents, over x + 1."""
+        return (length_of(batch, self.k) + self.x * self.recall_base(batch)) / (self.x + 1)
+
+
+class RelativeP(InTop):
+    """Precision at k over the best that is possible there.
+
+    RelativeP@k = (relevant in the top k) / min(k, RB); without k, the length of the ranking stands for it.
+
+    Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
+    Reference: relative_P and set_relative_P in trec_eval.
+
+    >>> from gradely import from_arrays
+    >>> RelativeP(k=3)(from_arrays([0.9, 0.5, 0.5], [1, 0, 0])).tolist() == [1 / min(3, 1)]
+    True
+    """
+
+    name = "RelativeP"
+
+    def norm(self, batch: Batch) -> Array:
+        """The relevant documents that the top k can hold."""
+        return batch.xp.minimum(length_of(batch, self.k), self.recall_base(batch))
+
+
+class Rprec(Binary):
+    """Precision after as many documents as there are relevant ones.
+
+    Rprec = (relevant in the top RB) / RB, where precision and recall are the same; with k, in the top min(RB, k).
+
+    Ties: a document tied across that rank counts with its chance to be inside. No relevant document: 0.
+    Reference: Buckley and Voorhees, Retrieval system evaluation, in: TREC, Experiment and Evaluation (2005).
+
+    >>> from gradely import from_arrays
+    >>> Rprec()(from_arrays([0.9, 0.5, 0.5], [1, 1, 0])).tolist() == [(1 + 1 / 2) / 2]
+    True
+    """
+
+    name = "Rprec"
+
+    def terms(self, batch: Batch) -> Array:
+        """1 for each relevant document in the top RB; tied across it, the chance to be inside."""
+        base = batch.xp.astype(self.recall_base(batch), batch.above.dtype)[:, None]
+        return counted(batch, self.relevant(batch), base if self.k is None else batch.xp.clip(base, max=self.k))
+
+    def norm(self, batch: Batch) -> Array:
+        """The relevant documents."""
+        return self.recall_base(batch)
+
+
+class Unjudged(Measure):
+    """The share of the top k that is not judged: how little the judgments say about a ranking.
+
+    Unjudged@k = (documents in the top k without a label of at least 0) / k; without k, over all retrieved.
+
+    Ties: a document tied across k counts with its chance to be inside. No document retrieved: 0.
+    Reference: unj in trec_eval 10. A negative label counts as unjudged there, and here.
+
+    >>> import gradely
+    >>> gradely.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "x", "b", "y"]}, ["Unjudged@2"]).mean()
+    {'Unjudged@2': 0.5}
+    """
+
+    name = "Unjudged"
+
+    def start(self, batch: Batch) -> Array:
+        """All documents of the top k."""
+        return batch.xp.minimum(length_of(batch, self.k), batch.number(batch.retrieved))
+
+    def terms(self, batch: Batch) -> Array:
+        """-1 for each judged document: it is not one of them."""
+        return -counted(batch, self._known(batch), self.k)
+
+    def norm(self, batch: Batch) -> Array:
+        """The cut-off."""
+        return length_of(batch, self.k)
+
+    def worth(self, batch: Batch) -> Array:
+        """Unjudged documents before judged ones."""
+        return -batch.number(self._known(batch))
+
+    def degenerate(self, batch: Batch) -> Array:
+        """Never: it says something of every ranking."""
+        return batch.retrieved < 0
+
+    def _known(self, batch: Batch) -> Array:
+        return batch.judged & (batch.grade >= 0)
+
+
+class Utility(InTop):
+    """What the retrieved set is worth, each document by whether it is relevant and whether it is retrieved.
+
+    Utility@k = a·h + b·(n-h) + c·(RB-h) + d·(size - n - RB + h), h the relevant documents in the top k, n = min(k, N).
+
+    Ties: a document tied across k counts with its chance to be inside.
+    Reference: utility in trec_eval; Lewis, The TREC-4 filtering track (1995).
+
+    >>> from gradely import from_arrays
+    >>> Utility(c=-0.5, k=2)(from_arrays([0.9, 0.5, 0.1], [1, 0, 1])).tolist() == [1 - 1 - 0.5]
+    True
+    """
+
+    name = "Utility"
+    a: float = parameter(default=1, doc="what a relevant document is worth that is retrieved")
+    b: float = parameter(default=-1, doc="what another document is worth that is retrieved")
+    c: float = parameter(default=0, doc="what a relevant document is worth that is not retrieved")
+    d: float = parameter(default=0, doc="what another document is worth that is not retrieved")
+    size: int = parameter(default=0, doc="how many documents the collection has; d needs it")
+
+    def settle(self) -> None:
+        """Refuse what is not a number."""
+        super().settle()
+        for each in ("a", "b", "c", "d", "size"):
+            if not is_number(getattr(self, each)):
+                raise MeasureError(f"{each} of Utility is a number; found {getattr(self, each)!r}")
+            self._set(each, plain(getattr(self, each)))
+
+    def start(self, batch: Batch) -> Array:
+        """What the ranking is worth with no relevant document in it."""
+        n = batch.xp.minimum(length_of(batch, self.k), batch.number(batch.retrieved))
+        base = self.recall_base(batch)
+        return self.b * n + self.c * base + self.d * (self.size - n - base)
+
+    def terms(self, batch: Batch) -> Array:
+        """What each relevant document that is retrieved changes."""
+        return super().terms(batch) * (self.a - self.b - self.c + self.d)
+
+    def norm(self, batch: Batch) -> Array:
+        """Nothing to divide by."""
+        return batch.xp.ones_like(batch.grade[:, 0])
+
+    def worth(self, batch: Batch) -> Array:
+        """Relevant documents before others, unless they are worth less."""
+        return super().worth(batch) * (self.a - self.b - self.c + self.d)
+
+    def degenerate(self, batch: Batch) -> Array:
+        """Never: a ranking without relevant documents is worth something, too."""
+        return batch.retrieved < 0

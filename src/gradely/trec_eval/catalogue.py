@@ -1,0 +1,186 @@
+"""The measures of trec_eval in its own order, how each takes parameters, and what it prints."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from gradely import measures as library
+from gradely.errors import did_you_mean
+from gradely.trec_eval import gains, parameters, values
+from gradely.trec_eval.gains import Gains
+from gradely.trec_eval.options import Options
+from gradely.trec_eval.quit import IMPOSSIBLE, USAGE, Quit
+from gradely.trec_eval.values import Value
+
+CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+TENTHS = tuple(i / 10 for i in range(11))
+
+
+class Column(NamedTuple):
+    """One printed name: what it is of each query, and what it is of all."""
+
+    name: str
+    kind: str = "mean"
+    """of all queries: mean, sum, geometric (mean), or what is no number of a query: runid, num_q, relstring"""
+    value: Value | None = None
+    length: int = 0
+    """of a relstring"""
+
+
+class Entry(NamedTuple):
+    """A measure: how it reads parameters, those by default, and its columns."""
+
+    columns: Callable[[str, Any, Options], list[Column]]
+    read: Callable[[str, str], Any] | None = None
+    default: Any = None
+
+
+def _one(make: Callable[[Options], Value | None], kind: str = "mean") -> Entry:
+    """Return a measure without parameters."""
+    return Entry(lambda name, _, options: [Column(name, kind, make(options))])
+
+
+def _binary(measure: Any, kind: str = "mean") -> Entry:
+    """Return a measure of the library that knows relevant documents and others."""
+    return _one(lambda options: measure(rel=options.level).measure, kind)
+
+
+def _at(measure: Any, default: tuple[int, ...] = CUTOFFS, *, binary: bool = True) -> Entry:
+    """Return a measure of the library at cut-offs."""
+
+    def columns(name: str, given: list[int], options: Options) -> list[Column]:
+        made = measure(rel=options.level) if binary else measure()
+        return [Column(f"{name}_{k}", value=made.replace(k=k).measure) for k in given]
+
+    return Entry(columns, parameters.cutoffs, default)
+
+
+def _levels(make: Callable[[Options, float], Value], default: tuple[float, ...]) -> Entry:
+    """Return a measure at levels that are real numbers."""
+
+    def columns(name: str, given: list[float], options: Options) -> list[Column]:
+        return [Column(f"{name}_{level:3.2f}", value=make(options, level)) for level in given]
+
+    return Entry(columns, parameters.levels, default)
+
+
+def _single(make: Callable[[Options, Any], Value], read: Callable[[str, str], Any], default: Any) -> Entry:
+    """Return one value that has parameters, which its name shows."""
+    return Entry(lambda name, given, options: [Column(name, value=make(options, given))], read, default)
+
+
+def _gained(make: Callable[[Gains], Value]) -> Entry:
+    """Return one value of gains."""
+    return _single(lambda _, given: make(Gains(parameters.gains(given))), parameters.pairs, {})
+
+
+def _relstring(name: str, given: list[float], _: Options) -> list[Column]:
+    return [Column(name, "relstring", length=max(int(given[0]), 0))]
+
+
+def _utility(options: Options, given: list[float]) -> Value:
+    if len(given) != 4:
+        raise Quit(IMPOSSIBLE, f"-m utility takes four parameters, as in utility.1,-1,0,0; found {len(given)}")
+    return values.utility(options.level, options.size, *given)
+
+
+def _rounding(options: Options) -> str:
+    return "up" if options.compat == 9 else "nearest"
+
+
+TABLE: dict[str, Entry] = {
+    "runid": _one(lambda _: None, "runid"),
+    "num_q": _one(lambda _: None, "num_q"),
+    "num_ret": _one(lambda _: values.num_ret, "sum"),
+    "num_rel": _one(lambda options: values.num_rel(options.level), "sum"),
+    "num_rel_ret": _one(lambda options: values.num_rel_ret(options.level), "sum"),
+    "map": _binary(library.AP),
+    "gm_map": _binary(library.AP, "geometric"),
+    "Rprec": _binary(library.Rprec),
+    "bpref": _binary(library.bpref),
+    "recip_rank": _binary(library.RR),
+    "iprec_at_recall": _levels(lambda o, level: values.iprec_at_recall(o.level, level, _rounding(o)), TENTHS),
+    "P": _at(library.P),
+    "relstring": Entry(_relstring, parameters.values, (10.0,)),
+    "recall": _at(library.R),
+    "infAP": _binary(library.infAP),
+    "gm_bpref": _binary(library.bpref, "geometric"),
+    "Rprec_mult": _levels(lambda o, times: values.Rprec_mult(o.level, times), tuple(i / 5 for i in range(1, 11))),
+    "utility": _single(_utility, parameters.values, (1.0, -1.0, 0.0, 0.0)),
+    "11pt_avg": _single(lambda o, v: values.eleven_points(o.level, v, _rounding(o)), parameters.values, TENTHS),
+    "binG": _binary(library.binG),
+    "G": _gained(gains.G),
+    "dcg": _gained(gains.dcg),
+    "ideal_dcg": _gained(gains.ideal_dcg),
+    "ndcg": _gained(gains.ndcg),
+    "ndcg_rel": _gained(gains.ndcg_rel),
+    "Rndcg": _single(lambda o, v: gains.Rndcg(Gains(parameters.gains(v)), o.level), parameters.pairs, {}),
+    "ndcg_cut": _at(library.nDCG, binary=False),
+    "map_cut": _at(library.AP),
+    "relative_P": _at(library.RelativeP),
+    "success": _at(library.Success, (1, 5, 10)),
+    "set_P": _binary(library.P),
+    "set_relative_P": _binary(library.RelativeP),
+    "set_recall": _binary(library.R),
+    "set_map": _one(lambda options: values.set_map(options.level)),
+    "set_F": _single(lambda o, given: values.set_F(o.level, given[0]), parameters.values, (1.0,)),
+    "num_nonrel_judged_ret": _one(lambda options: values.num_nonrel_judged_ret(options.level), "sum"),
+    "yaap": _one(lambda options: values.yaap(options.level)),
+    "rbp": _single(lambda _, v: gains.rbp(Gains(parameters.gains(v)), v.get("p", 0.9)), parameters.pairs, {}),
+    "rbp_resid": _single(lambda _, v: gains.rbp_resid(v.get("p", 0.9)), parameters.pairs, {}),
+    "unj": _at(library.Unjudged, (5, 10, 20), binary=False),
+}
+"""by name, in the order in which trec_eval prints them"""
+NEW = ("rbp", "rbp_resid", "unj")
+"""in version 10 only"""
+OFFICIAL = tuple(TABLE)[: tuple(TABLE).index("relstring")]
+BY_NAME_ONLY = ("dcg", "ideal_dcg", "yaap")
+RUN = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
+SETS = (*RUN, "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
+PREFERENCES = ("prefs", "all_prefs", "qrels_jg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg")
+"""these, and all that begin with prefs_, are of preference judgments"""
+
+
+def nickname(name: str, compat: int) -> tuple[str, ...] | None:
+    """Return the measures that a nickname stands for, None where it is not one."""
+    known = tuple(each for each in TABLE if each not in BY_NAME_ONLY and (compat == 10 or each not in NEW))
+    return {"official": OFFICIAL, "set": SETS, "all_trec": known}.get(name)
+
+
+def chosen(options: Options) -> list[Column]:
+    """Return the columns of the measures asked for; of parameters given twice the first count."""
+    given: dict[str, str] = {}
+    for measure in options.measures:
+        name, dot, text = measure.partition(".")
+        if dot:
+            given.setdefault(name, text)
+    return [column for name in chosen_names(options) for column in _columns(name, given.get(name), options)]
+
+
+def chosen_names(options: Options) -> list[str]:
+    """Return the measures asked for, in trec_eval's order."""
+    wanted: set[str] = set()
+    for measure in options.measures or ["official"]:
+        name, dot, text = measure.partition(".")
+        if dot and not text:
+            raise Quit(USAGE, f"-m {measure}: there are no parameters after the dot")
+        wanted.update(nickname(name, options.compat) or [_known(name, options.compat)])
+    return [name for name in TABLE if name in wanted]
+
+
+def _columns(name: str, text: str | None, options: Options) -> list[Column]:
+    entry = TABLE[name]
+    if text is None or entry.read is None:
+        return entry.columns(name, entry.default, options)
+    shown = name if entry.read in (parameters.cutoffs, parameters.levels) else f"{name}_{text}"
+    return entry.columns(shown, entry.read(name, text), options)
+
+
+def _known(name: str, compat: int) -> str:
+    if name.startswith("prefs_") or name in PREFERENCES:
+        raise Quit(USAGE, f"-m {name}: measures of preference judgments are not here, only those of qrels")
+    if compat == 9 and name in NEW:
+        raise Quit(USAGE, f"-m {name}: there is no such measure in trec_eval 9; use --compat 10")
+    if name not in TABLE:
+        hint = did_you_mean(name, TABLE)
+        raise Quit(USAGE, f"-m {name}: no such measure.{hint} Cut-offs follow a dot, as in P.5,10; `-h` lists all")
+    return name

@@ -1,0 +1,130 @@
+"""Values of trec_eval that are not measures of the library, each from a Batch without ties to one number a query.
+
+Numbers are added, multiplied and divided in trec_eval's order, so that no digit differs.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from gradely.batch import Array, Batch
+from gradely.families import counted
+from gradely.measures import AP, IPrec, P, R
+from gradely.measures.interpolated import ROUNDING, best_from
+from gradely.ties import total
+
+Value: TypeAlias = Callable[[Batch], Array]
+DEEPEST = 2.0**53
+"""no ranking is as long"""
+
+
+def num_ret(batch: Batch) -> Array:
+    """Return how many documents are retrieved."""
+    return batch.number(batch.retrieved)
+
+
+def num_rel(level: int) -> Value:
+    """Return how many documents of the pool are relevant."""
+    return P(rel=level).recall_base
+
+
+def num_rel_ret(level: int) -> Value:
+    """Return how many relevant documents are retrieved."""
+    return lambda batch: total(batch, batch.number(P(rel=level).relevant(batch)))
+
+
+def num_nonrel_judged_ret(level: int) -> Value:
+    """Return how many judged documents are retrieved that are not relevant."""
+    return lambda batch: total(batch, batch.number(batch.judged & (batch.grade >= 0) & (batch.grade < level)))
+
+
+def quotient(above: Array, below: Array) -> Array:
+    """Return a quotient, 0 where there is nothing to divide by."""
+    return np.where(below != 0, above / np.where(below != 0, below, 1.0), 0.0)
+
+
+def set_map(level: int) -> Value:
+    """Return recall times precision of the retrieved set."""
+
+    def value(batch: Batch) -> Array:
+        found = num_rel_ret(level)(batch)
+        return quotient(found * found, num_ret(batch) * num_rel(level)(batch))
+
+    return value
+
+
+def set_F(level: int, x: float) -> Value:
+    """Return the weighted harmonic mean of recall and precision of the retrieved set."""
+
+    def value(batch: Batch) -> Array:
+        p, r = P(rel=level).measure(batch), R(rel=level).measure(batch)
+        return quotient((x + 1.0) * p * r, x * p + r)
+
+    return value
+
+
+def utility(level: int, size: int, a: float, b: float, c: float, d: float) -> Value:
+    """Return what the retrieved set is worth."""
+
+    def value(batch: Batch) -> Array:
+        found, retrieved, relevant = num_rel_ret(level)(batch), num_ret(batch), num_rel(level)(batch)
+        rest = size + found - retrieved - relevant
+        return a * found + b * (retrieved - found) + c * (relevant - found) + d * rest
+
+    return value
+
+
+def yaap(level: int) -> Value:
+    """Return Robertson's smoothed average precision."""
+
+    def value(batch: Batch) -> Array:
+        found = total(batch, AP(rel=level).terms(batch))
+        return np.log((1.0 + found) / (1.0 + num_rel(level)(batch) - found))
+
+    return value
+
+
+def Rprec_mult(level: int, times: float) -> Value:
+    """Return the precision after some times as many documents as there are relevant ones."""
+
+    def value(batch: Batch) -> Array:
+        depth = np.clip(ROUNDING["up"](batch, times * num_rel(level)(batch)), 0, DEEPEST)
+        inside = counted(batch, P(rel=level).relevant(batch), depth.astype(np.int64)[:, None])
+        return quotient(total(batch, inside), depth)
+
+    return value
+
+
+def iprec_at_recall(level: int, recall: float, rounding: str) -> Value:
+    """Return the interpolated precision at a level of recall, which need not lie between 0 and 1."""
+
+    def value(batch: Batch) -> Array:
+        needed = ROUNDING[rounding](batch, recall * num_rel(level)(batch))
+        return total(batch, best_from(batch, IPrec(rel=level).relevant(batch), needed, None))
+
+    return value
+
+
+def eleven_points(level: int, recalls: list[float], rounding: str) -> Value:
+    """Return the mean of interpolated precision over levels of recall.
+
+    trec_eval walks up the ranking with the last level first. A level that needs more relevant documents than one after
+    it has been walked past: from there on it takes the best precision of all.
+    """
+
+    def value(batch: Batch) -> Array:
+        found, relevant = num_rel_ret(level)(batch), num_rel(level)(batch)
+        best = iprec_at_recall(level, 0.0, rounding)(batch)
+        left, out_of_reach = found, found >= 0
+        passed, added = ~out_of_reach, np.zeros_like(found)
+        for recall in reversed(recalls):
+            needed = ROUNDING[rounding](batch, recall * relevant)
+            out_of_reach = out_of_reach & (needed > found)
+            passed = passed | ~out_of_reach & ((needed > left) | (needed <= 0))
+            here = np.where(passed, best, iprec_at_recall(level, recall, rounding)(batch))
+            added = added + np.where(out_of_reach, 0.0, here)
+            left = np.where(out_of_reach | passed, left, needed)
+        return added / len(recalls)
+
+    return value

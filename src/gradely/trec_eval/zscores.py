@@ -1,0 +1,46 @@
+"""-Z: values as deviations from the mean of other runs, in standard deviations."""
+
+from gradely.data.qrels import Floats
+from gradely.data.source import Source, clip
+from gradely.errors import InputError
+from gradely.trec_eval.catalogue import Column
+from gradely.trec_eval.parameters import atof
+from gradely.trec_eval.quit import UNREADABLE, Quit
+
+MISSING = -1000000.0
+"""where nothing is known of a query and measure"""
+Known = dict[tuple[bytes, str], tuple[float, float]]
+
+
+def read(path: str) -> Known:
+    """Return mean and standard deviation by query and measure."""
+    try:
+        content = Source(path).read()
+    except InputError as error:
+        raise Quit(UNREADABLE, str(error)) from None
+    known: Known = {}
+    for number, line in enumerate(content.removesuffix(b"\n").split(b"\n"), 1):
+        found = line.split()
+        if len(found) != 4:
+            what = f"{len(found)} fields instead of 4 (query measure mean deviation)"
+            raise Quit(UNREADABLE, f"{path}:{number}: malformed line, {what}: {clip(line)}")
+        mean, deviation = (atof(each.decode("latin-1")) for each in found[2:])
+        known[found[0], found[1].decode("latin-1")] = (mean, deviation)
+    return known
+
+
+def deviations(table: Floats, queries: list[bytes], columns: list[Column], known: Known) -> Floats:
+    """Return the table with z-scores in place of values."""
+    out = table.copy()
+    for i, query in enumerate(queries):
+        for j, column in enumerate(columns):
+            out[i, j] = _zscore(float(table[i, j]), *known.get((query, column.name), (None, 0.0)))
+    return out
+
+
+def _zscore(value: float, mean: float | None, deviation: float) -> float:
+    if mean is None:
+        return MISSING
+    if deviation:
+        return (value - mean) / deviation
+    return 0.0 if value == mean else MISSING

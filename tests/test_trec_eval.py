@@ -1,0 +1,330 @@
+"""gradely trec_eval against the outputs of trec_eval 10, byte for byte, and all that its command line takes."""
+
+import gzip
+import subprocess
+import sys
+from math import log, log2
+from pathlib import Path
+
+import pytest
+
+from gradely.cli.app import run
+from gradely.trec_eval.catalogue import TABLE
+from gradely.trec_eval.help import ABOUT
+from gradely.trec_eval.parameters import atof
+from tests.shared_data import DATA, needs
+
+FOLDER = DATA / "trec_eval-test"
+FILES = {
+    name: str(FOLDER / f"{name}.gz") for name in ("qrels.test", "results.test", "qrels.rel_level", "results.trunc")
+}
+PARAMETERS = (
+    "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000 -m Rprec_mult.5.0,0.2,0.35 "
+    "-mutility.2,-1,0,0 -m 11pt_avg..25,.5,.75 -mndcg.1=3,2=9,4=4.5 -mndcg_cut.10,20,23.4 -msuccess.2,5,20"
+)
+OUTPUTS = {
+    "out.test": "qrels.test results.test",
+    "out.test.a": "-m all_trec qrels.test results.test",
+    "out.test.aq": "-m all_trec -q qrels.test results.test",
+    "out.test.aqc": "-m all_trec -q -c qrels.test results.trunc",
+    "out.test.aqcM": "-m all_trec -q -c -M100 qrels.test results.trunc",
+    "out.test.aql": "-m all_trec -mrelstring.20 -q -l2 qrels.rel_level results.test",
+    "out.test.aqZ": f"-q -m all_trec -Z {FOLDER}/zscores_file qrels.test results.test",
+    "out.test.meas_params": f"{PARAMETERS} qrels.test results.test",
+}
+QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n10 0 a 0\n10 0 d 1\n2 0 a 3\n"
+RUN = "1 Q0 a 1 0.5 x\n1 Q0 b 2 0.5 x\n1 Q0 z 3 0.1 x\n10 Q0 d 1 3 x\n2 Q0 b 1 2 x\n2 Q0 a 2 1 last\n"
+
+
+@pytest.fixture
+def trec_eval(tmp_path, capfdbinary):
+    """Return a function that runs a command line on two texts, and returns exit code, output and errors."""
+
+    def call(options="", qrels=QRELS, ranking=RUN):
+        paths = tmp_path / "qrels", tmp_path / "run"
+        for path, text in zip(paths, (qrels, ranking), strict=True):
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        code = run(["trec_eval", *options.split(), *map(str, paths)])
+        return code, *capfdbinary.readouterr()
+
+    return call
+
+
+def values(output, query="all"):
+    """Return {name: text} of one query."""
+    rows = [line.split("\t") for line in output.decode().splitlines()]
+    return {name.strip(): value for name, of, value in rows if of == query}
+
+
+@needs("trec_eval-test")
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_the_outputs_of_version_10_byte_for_byte(name, capfdbinary):
+    arguments = [FILES.get(each, each) for each in OUTPUTS[name].split()]
+    assert run(["trec_eval", *arguments]) == 0
+    assert capfdbinary.readouterr().out == (FOLDER / name).read_bytes()
+
+
+@needs("trec_eval-test")
+def test_of_version_9_three_values_differ(capfdbinary):
+    arguments = ["-m", "all_trec", "-q", FILES["qrels.test"], FILES["results.test"]]
+    assert run(["trec_eval", "--compat", "9", *arguments]) == 0
+    nine = capfdbinary.readouterr().out.decode().splitlines()
+    ten = [
+        line
+        for line in (FOLDER / "out.test.aq").read_text().splitlines()
+        if not line.startswith(("rbp", "unj")) and "\tall\t" not in line
+    ]
+    assert [line for line in nine if line not in ten and "\tall\t" not in line] == [
+        "iprec_at_recall_0.10  \t301\t0.2096",
+        "iprec_at_recall_0.60  \t302\t0.1420",
+        "11pt_avg              \t302\t0.4360",
+    ]
+
+
+@needs("trec_eval-test")
+def test_the_program_of_its_own_reads_standard_input_and_plain_files(tmp_path):
+    """Under the name gradely-trec_eval, with its options after the files."""
+    qrels = tmp_path / "qrels"
+    qrels.write_bytes(gzip.decompress(Path(FILES["qrels.test"]).read_bytes()))
+    code = "import sys; sys.argv[0] = 'x'; from gradely.cli.app import trec_eval; trec_eval()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(qrels), "-", "-m", "all_trec", "-q"],
+        input=gzip.decompress(Path(FILES["results.test"]).read_bytes()),
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout == (FOLDER / "out.test.aq").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "-q -c -l2 -M 5",
+        "-qcl2 -M5",
+        "-qc --level_for_rel=2 --Max_retrieved_per_topic 5",
+        "--query --complete -l 2 --Max 5 -R qrels -T trec_results -o",
+    ],
+)
+def test_options_are_read_as_getopt_long_does(trec_eval, options):
+    assert trec_eval(options) == trec_eval("-q -c -l 2 -M 5")
+
+
+def test_queries_go_by_the_bytes_of_their_names(trec_eval):
+    _, out, _ = trec_eval("-q -n -m P.5")
+    assert [line.split("\t")[1] for line in out.decode().splitlines()] == ["1", "10", "2"]
+
+
+def test_measures_go_by_the_table_and_the_first_parameters_count(trec_eval):
+    _, out, _ = trec_eval("-m recall.7 -m P.3,1 -m P.5 -m map.9 -m official.3 -m success.2")
+    names = list(values(out))
+    assert names[0] == "runid" and names.index("map") < names.index("P_1") < names.index("P_3") < names.index(
+        "recall_7"
+    )
+    assert "P_5" not in names and values(out)["runid"] == "last"
+
+
+def test_ties_go_by_name_descending_in_single_precision_in_version_9(trec_eval):
+    ranking = "1 Q0 a 1 0.70000001 x\n1 Q0 b 2 0.7 x\n"
+    qrels = "1 0 a 1\n1 0 b 0\n"
+    assert values(trec_eval("-m recip_rank", qrels, ranking)[1]) == {"recip_rank": "1.0000"}
+    assert values(trec_eval("--compat 9 -m recip_rank", qrels, ranking)[1]) == {"recip_rank": "0.5000"}
+
+
+def test_only_judged_documents_and_the_most_of_a_ranking(trec_eval):
+    ranking = "1 Q0 z 1 9 x\n1 Q0 n 1 8 x\n1 Q0 a 1 7 x\n1 Q0 b 1 6 x\n1 Q0 c 1 5 x\n"
+    qrels = "1 0 a 0\n1 0 b 1\n1 0 c 2\n1 0 n -1\n"
+    options = "-q -n -m relstring -m num_ret -m map"
+    assert values(trec_eval(options, qrels, ranking)[1], "1") == {
+        "num_ret": "5",
+        "map": "0.3250",
+        "relstring": "'-.012'",
+    }
+    assert values(trec_eval(f"{options} -J", qrels, ranking)[1], "1") == {
+        "num_ret": "3",
+        "map": "0.5833",
+        "relstring": "'012'",
+    }
+    assert values(trec_eval(f"{options} -J -M4", qrels, ranking)[1], "1")["relstring"] == "'01'"
+
+
+def test_queries_that_are_not_in_the_run(trec_eval):
+    ranking = "1 Q0 a 1 0.5 x\n"
+    options = (
+        "-q -c -l2 -m num_rel -m num_ret -m relstring -m relstring.3 -m utility.1,-1,0,0 -m yaap -m gm_map -m num_q"
+    )
+    code, out, _ = trec_eval(options, ranking=ranking)
+    assert code == 0
+    assert values(out, "2") == {"num_ret": "0", "num_rel": "1", "relstring_3": "'-'", "utility_1,-1,0,0": "-1.0000",
+                                "yaap": "-0.6931"}  # fmt: skip
+    assert values(out)["num_rel"] == "4"  # labels above 0, whatever -l says
+    code, out, _ = trec_eval(f"--compat 9 {options}", ranking=ranking)
+    assert code == 0 and b"\t2\t" not in out
+    assert values(out)["num_q"] == "3" and values(out)["gm_map"] == "0.0000"
+    assert values(trec_eval("--compat 9 -m num_q", ranking=ranking)[1]) == {"num_q": "1"}
+
+
+def test_what_is_left_of_a_query_that_is_not_in_the_run(trec_eval):
+    """Version 10 gives it one unknown document, which -J drops and -M 0 cuts off."""
+    options = "-q -c -n -m relstring.3 -m rbp_resid.p=0.5 -m utility.1,-1,0,0"
+    told = [trec_eval(f"{options} {more}", ranking="1 Q0 a 1 0.5 x\n")[1] for more in ("", "-J", "-M 0", "-M -3")]
+    assert values(told[0], "2") == {"utility_1,-1,0,0": "-1.0000", "relstring_3": "'-'", "rbp_resid_p=0.5": "1.0000"}
+    for each in told[1:]:
+        assert values(each, "2") == {"utility_1,-1,0,0": "0.0000", "relstring_3": "''", "rbp_resid_p=0.5": "0.0000"}
+
+
+def test_parameters_out_of_all_proportion(trec_eval):
+    out = values(
+        trec_eval("-m P.99999999999999999999 -m Rprec_mult.-1,1e30 -m iprec_at_recall.-1,9 -m relstring.-4")[1]
+    )
+    assert set(out.values()) == {"0.0000", out["iprec_at_recall_-1.00"]}
+
+
+def test_gains_that_are_fractions_are_put_in_order(trec_eval):
+    """trec_eval takes their differences as whole numbers, and prints 0.0000."""
+    _, out, _ = trec_eval("-q -m ndcg.1=0.9,2=0.5,3=0.1", "1 0 a 1\n1 0 b 2\n1 0 c 3\n", "1 Q0 a 1 3 x\n")
+    assert values(out)["ndcg_1=0.9,2=0.5,3=0.1"] == f"{0.9 / (0.9 + 0.5 / 1.584962500721156 + 0.1 / 2):6.4f}"
+
+
+def test_measures_of_version_10_and_those_reached_by_name_only(trec_eval):
+    """Ranked: label 2, not judged, label 1, a negative label; the pool has a 4 that is not retrieved."""
+    qrels = "1 0 a 2\n1 0 b 1\n1 0 c -1\n1 0 m 4\n"
+    ranking = "1 Q0 a 1 9 x\n1 Q0 x 1 8 x\n1 Q0 b 1 7 x\n1 Q0 c 1 6 x\n"
+    options = "-m dcg -m ideal_dcg.2=8 -m yaap -m rbp.p=0.5 -m rbp_resid.p=0.5 -m unj.4,9"
+    assert values(trec_eval(options, qrels, ranking)[1]) == {
+        "dcg": f"{2 + 1 / log2(4):.4f}",
+        "ideal_dcg_2=8": f"{8 + 4 / log2(3) + 1 / log2(4):.4f}",
+        "yaap": f"{log((1 + 1 + 2 / 3) / (1 + 3 - 1 - 2 / 3)):.4f}",
+        "rbp_p=0.5": f"{0.5 * (2 / 4 + 1 / 4 * 0.5**2):.4f}",
+        "rbp_resid_p=0.5": f"{0.5**4 + 0.5 * (0.5 + 0.5**3):.4f}",
+        "unj_4": "0.5000",
+        "unj_9": f"{2 / 9:.4f}",
+    }
+    gains = values(trec_eval("-m rbp.0=-1,1=1,p=0.9", "1 0 a 1\n1 0 b 0\n", "1 Q0 b 1 2 x\n1 Q0 a 1 1 x\n")[1])
+    assert gains == {"rbp_0=-1,1=1,p=0.9": f"{0.1 * 0.9:.4f}"}  # from -1 … 1 to 0 … 1
+
+
+def test_levels_of_the_average_that_fall_have_been_walked_past(trec_eval):
+    qrels = "".join(f"1 0 d{i} 1\n" for i in range(4))
+    ranking = "1 Q0 d0 1 9 x\n1 Q0 y 1 8 x\n1 Q0 d1 1 7 x\n1 Q0 d2 1 6 x\n"
+    assert values(trec_eval("-m 11pt_avg.0.25,0.75", qrels, ranking)[1])["11pt_avg_0.25,0.75"] == "0.8750"
+    assert values(trec_eval("-m 11pt_avg.0.75,0.25", qrels, ranking)[1])["11pt_avg_0.75,0.25"] == "1.0000"
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "says"),
+    [
+        ("-m precision", 1, "no such measure"),
+        ("-m P_10", 1, "P.5,10"),
+        ("-m P.", 1, "no parameters"),
+        ("-x", 1, "usage"),
+        ("extra", 1, "two files"),
+        ("--compat 8", 1, "9 or 10"),
+        ("--compat 9 -m rbp", 1, "--compat 10"),
+        ("-D 1", 1, "explain"),
+        ("-l -1", 1, "0 or more"),
+        ("-m prefs", 1, "preference"),
+        ("-m prefs_simp", 1, "preference"),
+        ("-R prefs", 2, "preference"),
+        ("-R trec", 2, "use qrels"),
+        ("-T letor", 2, "trec_results"),
+        ("-m P.0", 2, "at least 1"),
+        ("-m P.a", 2, "at least 1"),
+        ("-m P.5,5", 2, "twice"),
+        ("-m iprec_at_recall..1,0.10", 2, "twice"),
+        ("-m ndcg.1", 2, "key=number"),
+        ("-m ndcg.-1=3", 2, "below 0"),
+        ("-m relstring.inf", 2, "finite"),
+        ("-m rbp.p=nan", 2, "finite"),
+        ("-m utility.1,2", 4, "four"),
+        ("-Z nothing", 2, "no such file"),
+    ],
+)
+def test_wrong_options_have_the_exit_code_of_trec_eval_and_one_clear_line(trec_eval, options, code, says):
+    found, out, err = trec_eval(options)
+    assert (found, out) == (code, b"") and err.count(b"\n") == 1 and says in err.decode()
+
+
+@pytest.mark.parametrize(
+    ("qrels", "ranking", "code", "says"),
+    [
+        ("", RUN, 2, "empty"),
+        (QRELS, "", 2, "empty"),
+        (QRELS + "\n", RUN, 2, "qrels:7: malformed"),
+        ("1 0 a\n", RUN, 2, "3 fields instead of 4"),
+        ("1 0 a 1 x\n", RUN, 2, "5 fields instead of 4"),
+        (QRELS, "1 Q0 a 1 0.5\n", 2, "5 fields instead of 6"),
+        (QRELS, "1 Q0 a 1 nan x\n" + RUN, 2, "nan"),
+        (QRELS, RUN + "1 Q0 a 1 0.5 x\n", 4, "document a of query 1 is twice in the run"),
+        (QRELS + "10 0 a 0\n", RUN, 4, "document a of query 10 is twice in the judgments"),
+        (QRELS + "3 0 a 0\n", RUN, 4, "1 of 4 judged queries are not in the run: 3; count them as 0 with -c"),
+        ("1 0 a -1\n1 0 b -2\n", RUN, 4, "negative"),
+    ],
+)
+def test_wrong_input_has_the_exit_code_of_trec_eval_and_one_clear_line(trec_eval, qrels, ranking, code, says):
+    found, out, err = trec_eval("-q", qrels, ranking)
+    assert (found, out) == (code, b"") and err.count(b"\n") == 1 and says in err.decode()
+
+
+def test_no_query_in_common(trec_eval):
+    assert trec_eval("--compat 9", "3 0 a 1\n")[0] == 7
+    assert trec_eval("--compat 9 -c", "3 0 a 1\n")[0] == 7
+    assert trec_eval("", "3 0 a 1\n")[0] == 4
+    code, out, _ = trec_eval("-c -m map -m num_q", "3 0 a 1\n")
+    assert (code, values(out)) == (0, {"num_q": "1", "map": "0.0000"})
+
+
+def test_text_that_trec_eval_takes(trec_eval):
+    """White space of any kind, blank lines in runs, fields after the tag, numbers as atof and atol read them."""
+    plain = trec_eval("-q -m all_trec")
+    spaced = "  1\tQ0  a 1 0x1p-1 x y z\r\n\n1 Q0 b 2 0.5abc x\n1 Q0 z 3 .1 x\n10 Q0 d 1 high x\n"
+    spaced += "2 Q0 b 1 2e0 x\n2 Q0 a 2 1 last"
+    assert trec_eval("-q -m all_trec", QRELS.replace("c 2", "c 2.9").replace("b 0", " b  0.9"), spaced) == plain
+    infinite = RUN.replace("2 Q0 b 1 2 x", "2 Q0 b 1 inf x")
+    assert trec_eval("-q -m all_trec", ranking=infinite) == plain
+
+
+def test_lines_that_are_comments_in_version_10(trec_eval):
+    commented = trec_eval("-q", "# one\n# two\n" + QRELS + "# three\n", "# a run\n" + RUN + "# Q0 the last 1 line\n")
+    assert commented == trec_eval("-q")
+    assert trec_eval("--compat 9", "# one\n" + QRELS)[0] == 2
+    assert trec_eval("--compat 9", ranking="# a run\n" + RUN)[0] == 2
+
+
+def test_duplicates_count_only_among_the_documents_that_are_kept(trec_eval):
+    ranking = RUN + "1 Q0 a 9 0.01 x\n7 Q0 a 1 1 x\n7 Q0 a 2 2 x\n"
+    assert trec_eval("", ranking=ranking)[0] == 4
+    assert trec_eval("-q -M2", ranking=ranking.replace("last", "x")) == trec_eval(
+        "-q -M2", ranking=RUN.replace("last", "x")
+    )
+
+
+def test_names_that_are_not_utf_8_are_bytes_all_the_same(trec_eval):
+    qrels, ranking = (text.replace("a", "\xe9").encode("latin-1") for text in (QRELS, RUN))
+    code, out, _ = trec_eval("-q -m map -m runid", qrels.replace(b"10 ", b"1\xff "), ranking.replace(b"10 ", b"1\xff "))
+    assert code == 0 and b"map                   \t1\xff\t1.0000\n" in out and b"l\xe9st" in out
+
+
+def test_a_query_without_a_judgment_scores_0_unless_it_is_the_first(trec_eval):
+    _, out, _ = trec_eval("-q -m all_trec", QRELS.replace("2 0 a 3", "2 0 a -3"))
+    assert values(out, "2")["ndcg"] == values(out, "2")["map"] == "0.0000"
+    assert values(out, "2")["relstring"] == "'-.'"
+
+
+def test_help_names_every_measure_and_the_version_goes_to_standard_error(capfdbinary):
+    assert list(ABOUT) == list(TABLE)
+    assert run(["trec_eval", "-h"]) == 0
+    told = capfdbinary.readouterr().out.decode()
+    assert all(f" {name} " in told for name in TABLE) and "--compat" in told
+    assert run(["trec_eval", "-h", "-m", "map", "-mP.5"]) == 0
+    assert " recall " not in capfdbinary.readouterr().out.decode()
+    assert run(["trec_eval", "-v"]) == 0
+    done = capfdbinary.readouterr()
+    assert done.out == b"" and done.err.startswith(b"trec_eval version 10")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("-1.5e-3x", -0.0015), ("+2", 2.0), ("0x1.8p1", 3.0), ("INF", float("inf")), ("", 0.0), ("e5", 0)],
+)
+def test_numbers_are_read_as_atof_does(text, number):
+    assert atof(text) == number
