@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-arrays clean
+.PHONY: help demo test test-arrays docs clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
 	@echo "make test         everything the checks need, then style, types, imports and tests"
 	@echo "make test-arrays  the kernels on PyTorch and JAX, which are heavy"
+	@echo "make docs         write docs/measures.md from the docstrings of the measures"
 	@echo "make clean        remove what make has made"
 
 demo: $(VENV)/installed
@@ -23,6 +24,9 @@ test: $(VENV)/test-ready
 
 test-arrays: $(VENV)/arrays-ready
 	$(BIN)/pytest tests/test_arrays.py
+
+docs: $(VENV)/installed
+	$(BIN)/gradely measures --format markdown -o docs/measures.md
 
 clean:
 	rm -rf $(VENV) gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
