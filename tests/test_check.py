@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradely
+from gradely.cli.app import run
 from gradely.data import one_query, trec
 from gradely.data.fast import pieces, runs
 from gradely.data.fast.survey import survey
@@ -76,8 +77,8 @@ def texts(findings):
 
 
 def test_a_file_has_the_findings_of_a_dict_whatever_its_order(collection, tmp_path, monkeypatch):
-    qrels, run, lines = collection
-    expected = texts(check(qrels, run))
+    qrels, ranked, lines = collection
+    expected = texts(check(qrels, ranked))
     assert ("odd", "no results for 1 query (q0) of the judgments") in expected
     assert ("odd", "no judgments for 2 queries (q12, q13) of the run") in expected
     path = tmp_path / "run"
@@ -90,14 +91,22 @@ def test_a_file_has_the_findings_of_a_dict_whatever_its_order(collection, tmp_pa
 
 
 def test_the_unjudged_share_of_the_top_10_is_the_mean_over_orders():
-    qrels, run = {"q": {"d1": 1, "d2": 0}}, {"q": {f"d{i}": 1.0 for i in range(20)}}
-    assert "90.0 % of the documents are unjudged, 90.0 % of the top 10" in str(check(qrels, run))
-    judged = gradely.evaluate(qrels, run, ["Judged@10"]).mean()["Judged@10"]
+    qrels, tied = {"q": {"d1": 1, "d2": 0}}, {"q": {f"d{i}": 1.0 for i in range(20)}}
+    assert "90.0 % of the documents are unjudged, 90.0 % of the top 10" in str(check(qrels, tied))
+    judged = gradely.evaluate(qrels, tied, ["Judged@10"]).mean()["Judged@10"]
     assert judged == pytest.approx(0.1)
 
 
+def test_features_of_a_letor_file_are_checked_by_name(tmp_path, capfd):
+    (tmp_path / "train.txt").write_text("2 qid:1 1:0.5 2:1\n0 qid:1 1:0.5 2:3\n")
+    assert run(["check", str(tmp_path / "train.txt"), "--feature", "1", "--feature", "2"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert "train:1: 100.0 % of the documents share their score with another, in 1 tie group" in lines
+    assert lines[-1] == "train:2: 0.0 % of the documents are unjudged, 0.0 % of the top 10"
+
+
 def test_lines_that_cannot_be_used_are_named_and_the_others_counted(collection, tmp_path):
-    qrels, run, lines = collection
+    qrels, ranked, lines = collection
     path = tmp_path / "run"
     path.write_text("".join(lines) + "q1 Q0 d99 1 nan t\n" + lines[0] + "q1 Q0\n" * 9)
     findings = check(qrels, path)
@@ -106,7 +115,7 @@ def test_lines_that_cannot_be_used_are_named_and_the_others_counted(collection, 
     assert wrong[1].startswith(f"{len(lines) + 2}: document ") and wrong[1].endswith("in line 1; keep one")
     assert wrong[-1] == "11 lines in all cannot be used"
     rest = [each for each in texts(findings) if each[0] != "wrong"]
-    assert rest == texts(check(qrels, run))
+    assert rest == texts(check(qrels, ranked))
 
 
 def test_checking_a_run_reports_progress(collection, tmp_path, monkeypatch):

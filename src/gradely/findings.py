@@ -46,13 +46,13 @@ def check(qrels: Any, *runs: Any) -> list[Finding]:
     return findings + [finding for run in runs for finding in check_run(judgments, run)]
 
 
-def check_qrels(given: Any) -> tuple[Qrels, list[Finding]]:
+def check_qrels(given: Any, form: str | None = None) -> tuple[Qrels, list[Finding]]:
     """Return judgments, as far as they can be read, and what there is to say about them."""
     given = Source(given) if isinstance(given, str | os.PathLike) else given
     try:
-        judgments, wrong = read_qrels(given), list[Finding]()
+        judgments, wrong = read_qrels(given, format=form), list[Finding]()
     except GradelyError:
-        if not isinstance(given, Source) or format_of(given) != "trec":
+        if not isinstance(given, Source) or (form or format_of(given)) != "trec":
             raise
         scanned = _scanned(given, trec.QRELS)
         judgments, wrong = Qrels.of(scanned.values, given.name), _wrong(given.name, scanned.wrong)

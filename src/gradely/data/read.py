@@ -87,15 +87,16 @@ def open_run(
     ascending: bool = False,
 ) -> Run | Source:
     """Read a run, as read_run does, but leave a TREC file to be read piece by piece."""
-    if isinstance(given, Run):
+    if isinstance(given, Run | Source):
         return given
-    if not isinstance(given, str | os.PathLike | Source):
+    if not isinstance(given, str | os.PathLike):
         return Run(_in_memory(given, "run", "score"), "run")
-    source = given if isinstance(given, Source) else Source(given)
+    source = Source(given)
     name = format or format_of(source)
     if name == "trec" and feature is None:
         return source
-    return Run(_scores(source, name, feature, ascending=ascending), run_name(source.path))
+    title = run_name(source.path) + (f":{feature}" if feature is not None else "")
+    return Run(_scores(source, name, feature, ascending=ascending), title)
 
 
 def plain_run(source: Source) -> Run:
