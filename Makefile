@@ -14,6 +14,7 @@ help:
 
 demo: $(VENV)/installed
 	$(BIN)/gradely demo
+	@echo "gradely is in $(BIN): 'source $(BIN)/activate' puts it on the path"
 
 test: $(VENV)/test-ready
 	$(BIN)/ruff check .
