@@ -4,17 +4,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .bench
 
-.PHONY: help demo test test-arrays bench clean
+.PHONY: help demo test test-arrays docs bench clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
 	@echo "make test         everything the checks need, then style, types, imports and tests"
 	@echo "make test-arrays  the kernels on PyTorch and JAX, which are heavy"
+	@echo "make docs         write docs/measures.md from the docstrings of the measures"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
 	@echo "make clean        remove what make has made"
 
 demo: $(VENV)/installed
 	$(BIN)/gradely demo
+	@echo "gradely is in $(BIN): 'source $(BIN)/activate' puts it on the path"
 
 test: $(VENV)/test-ready
 	$(BIN)/ruff check .
@@ -25,6 +27,9 @@ test: $(VENV)/test-ready
 
 test-arrays: $(VENV)/arrays-ready
 	$(BIN)/pytest tests/test_arrays.py
+
+docs: $(VENV)/installed
+	$(BIN)/gradely measures --format markdown -o docs/measures.md
 
 bench: $(BENCH)/ready
 	$(BENCH)/gradely/bin/pip install --quiet --force-reinstall --no-deps .

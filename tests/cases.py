@@ -68,6 +68,22 @@ def highest(query):
 G = {0.5: 0.2, 1: 0.3, 2: 0.5}
 TABLE = {0: 0, 0.25: 0.1, 0.5: 3, 1: 2, 1.5: 0.5, 2: 7, 2.75: 1, 3: 4, 4: 0}
 
+MAX4 = {label: label / 4 for label in TABLE}
+BINARY2 = {label: float(label >= 2) for label in TABLE}
+
+
+def tabled(table):
+    """Return the reference's parameters for relevance by a table, users alike over the levels that it gives."""
+
+    def parameters(query):
+        found = {table[level] for level in levels(query) if table[level] > 0}
+        return {"relevance": table, "g": {level: 1 / len(found) for level in found}}
+
+    return parameters
+
+
+SPREAD = ({"relevance": "phi"}, {"relevance": "phi", "g": reference.spread(1)})
+
 SETTINGS = {
     "P": [({}, lambda q: {}), ({"rel": 2}, lambda q: {"rel": 2}), ({"rel": 0}, lambda q: {"rel": 0})],
     "R": [({}, lambda q: {}), ({"rel": 0.5}, lambda q: {"rel": 0.5})],
@@ -91,6 +107,7 @@ SETTINGS = {
         ({}, lambda q: {}),
         ({"gain": "exp", "discount": "letor"},) * 2,
         ({"relevance": "phi"},) * 2,
+        ({"relevance": gradely.Phi("code")}, {"relevance": "phi_code"}),
         ({"relevance": "max", "gain": "exp"},) * 2,
         ({"gain": TABLE},) * 2,
         ({"relevance": TABLE},) * 2,
@@ -101,15 +118,24 @@ SETTINGS = {
         ({}, lambda q: {}),
         ({"p": 0.5, "rel": 2},) * 2,
         ({"relevance": "identity"}, lambda q: {"relevance": "identity", "top": highest(q)}),
+        ({"relevance": TABLE}, {"relevance": TABLE, "top": 7}),
     ],
     "ERR": [
         ({}, lambda q: {"top": highest(q)}),
         ({"relevance": "max"}, lambda q: {"relevance": "max", "top": 1}),
         ({"top": 5},) * 2,
+        ({"relevance": TABLE}, {"relevance": TABLE, "top": 7}),
     ],
-    "GAP": [({}, lambda q: {"g": uniform(q)}), ({"g": G},) * 2],
-    "xGAP": [({}, lambda q: {"g": uniform(q)}), ({"g": G},) * 2],
-    "eGAP": [({}, lambda q: {"g": uniform(q)}), ({"g": G},) * 2],
+    "GAP": [({}, lambda q: {"g": uniform(q)}), ({"g": G},) * 2, SPREAD],
+    "xGAP": [({}, lambda q: {"g": uniform(q)}), ({"g": G},) * 2, SPREAD],
+    "eGAP": [
+        ({}, lambda q: {"g": uniform(q)}),
+        ({"g": G},) * 2,
+        SPREAD,
+        ({"relevance": TABLE}, tabled(TABLE)),
+        ({"relevance": gradely.Max(4)}, tabled(MAX4)),
+        ({"relevance": gradely.AtLeast(2)}, tabled(BINARY2)),
+    ],
     "muAP": [({}, lambda q: {}), ({"relevance": "phi"},) * 2, ({"relevance": TABLE},) * 2],
 }
 
@@ -123,7 +149,10 @@ class Case:
 
     def reference(self, ranking, query):
         given = self.parameters(query) if callable(self.parameters) else self.parameters
-        return getattr(reference, self.measure.name)(ranking, query.pool, **given, k=self.measure.k)
+        return self.by_reference(ranking, query.pool, given)
+
+    def by_reference(self, ranking, pool, given):
+        return getattr(reference, self.measure.name)(ranking, pool, **given, k=self.measure.k)
 
     def over_orderings(self, query):
         return [self.reference(ranking, query) for ranking in query.orderings()]

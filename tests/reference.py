@@ -4,6 +4,7 @@ A ranking is a list of labels, best rank first; None is an unjudged document. A 
 judged documents. `top` and `levels` are those of the collection. Nothing here knows of ties, arrays or speed.
 """
 
+from functools import cache
 from math import log2
 
 from scipy.interpolate import PchipInterpolator
@@ -168,11 +169,17 @@ def relevance_of(relevance, pool):
     if relevance == "max":
         highest = max(pool, default=0)
         return lambda label: label / highest if highest > 0 else 0
-    if relevance == "phi":
-        return phi(pool)
+    if relevance in ("phi", "phi_code"):
+        return fitted(phi if relevance == "phi" else phi_code, tuple(pool))
     if isinstance(relevance, dict):
         return lambda label: relevance.get(label, 0)
     raise ValueError(relevance)
+
+
+@cache
+def fitted(curve, pool):
+    """Return a curve for a pool, which remembers its values: SciPy takes its time."""
+    return cache(curve(list(pool)))
 
 
 def quantile(ordered, share):
@@ -277,15 +284,27 @@ def ERR(ranking, pool, relevance="identity", top=1, k=None):
     return total
 
 
+def spread(top):
+    """Return users whose thresholds lie evenly between 0 and the top: a function from a pool to {level: share}."""
+
+    def users(pool):
+        levels = sorted({r for r in pool if r > 0})
+        return {level: (level - below) / top for level, below in zip(levels, [0.0, *levels], strict=False)}
+
+    return users
+
+
 def GAP(ranking, pool, g, relevance="identity", k=None):
-    """`g` is a table {level: share}."""
+    """`g` is a table {level: share}, or a function that makes one for a pool."""
     ranking, pool = relevances(ranking, pool, relevance)
+    g = g(pool) if callable(g) else g
     norm = sum(share * recall_base(pool, level) for level, share in g.items())
     return sum(share * ap_numerator(ranking, level, k) for level, share in g.items()) / norm if norm else 0
 
 
 def eGAP(ranking, pool, g, relevance="identity", k=None):
     ranking, pool = relevances(ranking, pool, relevance)
+    g = g(pool) if callable(g) else g
     return sum(
         share * ap_numerator(ranking, level, k) / recall_base(pool, level)
         for level, share in g.items()
@@ -296,6 +315,7 @@ def eGAP(ranking, pool, g, relevance="identity", k=None):
 def xGAP(ranking, pool, g, relevance="identity", k=None):
     """The definition with Δ, not the rearranged sum."""
     ranking, pool = relevances(ranking, pool, relevance)
+    g = g(pool) if callable(g) else g
 
     def w(r):
         users = sum(share for level, share in g.items() if level <= r)

@@ -66,6 +66,8 @@ FILES = {
     "fields.jsonl": (b'{"query_id": "1", "doc_id": "d1"}\n', "no label column"),
     "broken.parquet": (b"PAR1 no", "is not a Parquet file"),
     "letor": (b"1 qid:1 1:0.5\n1 1:0.5\n", ("letor:2:", "label qid:Q")),
+    "letor.without": (b"1 1:0.5 7:1\n", ("letor.without:1:", "label qid:Q", "query of each line")),
+    "wide.csv": (b",".join(b"c%d" % i for i in range(50)) + b"\n1,2\n", "'c7', …; name it query_id"),
     "letor.word": (b"x qid:1 1:0.5\n", "'x' is not a number"),
     "letor.twice": (b"1 qid:1 1:1 #docid = a\n0 qid:1 1:2 #docid = a\n", ("letor.twice:2:", "in line 1")),
 }
@@ -133,6 +135,8 @@ def test_runs_that_cannot_be_read(folder, capfd, name):
         (["explain", "qrels", "run", "1", "-m", "foo"], "no measure 'foo'"),
         (["check", "nowhere"], "no such file"),
         (["check", "qrels", "nowhere"], "no such file"),
+        (["check", "-", "-"], "only once"),
+        (["explain", "qrels", "run", "1", "-m", "AP", "--feature", "1", "--feature", "2"], "one --feature"),
         (["demo", "run"], "cannot be made"),
     ],
 )

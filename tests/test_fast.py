@@ -21,8 +21,8 @@ from gradely.data.fast.pieces import Odd
 from gradely.data.fast.qrels import load_qrels
 from gradely.data.fast.runs import stream_run
 from gradely.data.qrels import Qrels
-from gradely.data.read import ignore, plain_run
-from gradely.data.source import Source
+from gradely.data.read import plain_run
+from gradely.data.source import Source, ignore
 from gradely.data.tokens import LAST, Tokens, distinct, shuffle_keys
 from gradely.data.trec import QRELS, read
 from gradely.errors import GradelyError

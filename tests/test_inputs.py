@@ -115,6 +115,13 @@ def test_tsv_without_a_header_is_trec_text(file):
     check(file("qrels.tsv", trec_qrels("\t")), file("run.tsv", trec_run("\t")))
 
 
+@pytest.mark.parametrize(
+    "names", [("userId", "movieId", "rating"), ("Query ID", "Doc-No", "Label"), ("TOPIC", "DocID", "grade")]
+)
+def test_columns_are_known_whatever_their_case_and_signs(file, names):
+    check(qrels=file("table", pd.DataFrame(frame(QRELS, names)).to_csv(index=False)))
+
+
 def test_csv_with_quotes_extra_columns_and_ranks_for_scores(file):
     text = 'rank,qid,docno,name\n1,1,"a, b",x\n2,1,c,y\n'
     assert gradely.evaluate({"1": {"c": 1}}, file("r.csv", text), ["RR"]).mean() == {"RR": 1 / 2}

@@ -36,6 +36,7 @@ def test_phi_agrees_with_scipy(control, expected, pool):
 def test_phi_of_one_s_own_points():
     batch = gradely.from_arrays([4, 3, 2, 1], [0, 5, 10, 99])
     assert gradely.Phi([(0, 0), (10, 1)])(batch).grade.tolist() == [[0, 0.5, 1, 1]]
+    assert gradely.Phi([(0, 0), (5, 0), (10, 1)])(batch).grade.tolist() == [[0, 0, 1, 1]]
     assert gradely.nDCG(relevance=gradely.Phi([(0, 0), (10, 1)]), k=3)(batch).item() < 1
 
 
@@ -63,7 +64,9 @@ def test_phi_of_the_code_looks_at_positive_scores_only():
         (lambda: gradely.P(k=1.5), "whole number"),
         (lambda: gradely.AP(rel="high"), "a number"),
         (lambda: gradely.AP(rel=float("nan")), "a number"),
+        (lambda: gradely.RBP(p=0), "between 0 and 1"),
         (lambda: gradely.RBP(p=1), "between 0 and 1"),
+        (lambda: gradely.RBP(p="half"), "between 0 and 1"),
         (lambda: gradely.RBP(rel=2, relevance="max"), "not both"),
         (lambda: gradely.ERR(top=0), "above 0"),
         (lambda: gradely.F(x=-1), "at least 0"),
@@ -71,6 +74,7 @@ def test_phi_of_the_code_looks_at_positive_scores_only():
         (lambda: gradely.IPrec(recall=1.5), "from 0 to 1"),
         (lambda: gradely.IPrec(recall=[]), "from 0 to 1"),
         (lambda: gradely.IPrec(rounding="down"), "nearest, up"),
+        (lambda: gradely.ERR(top="high"), "above 0"),
         (lambda: gradely.nDCG(gain="expo"), "Did you mean exp"),
         (lambda: gradely.nDCG(discount="log"), "log2"),
         (lambda: gradely.nDCG(gain={1: -1}), "at least 0"),
@@ -78,9 +82,15 @@ def test_phi_of_the_code_looks_at_positive_scores_only():
         (lambda: gradely.nDCG(relevance=gradely.Max(0)), "above 0"),
         (lambda: gradely.nDCG(relevance=gradely.Phi([(0, 0)])), "at least two"),
         (lambda: gradely.nDCG(relevance=gradely.Phi([(0, 1), (1, 0)])), "not fall"),
+        (lambda: gradely.nDCG(relevance=gradely.Phi([(0, 0), (0, 1)])), "rise in score"),
+        (lambda: gradely.nDCG(relevance=gradely.Phi([(0, 0), (2, 1), (1, 2)])), "rise in score"),
+        (lambda: gradely.nDCG(relevance=gradely.Phi([(0, -1), (1, 1)])), "relevance 0 or more"),
+        (lambda: gradely.nDCG(relevance=gradely.Phi([(0, 0), (float("inf"), 1)])), "finite"),
+        (lambda: gradely.nDCG(relevance=gradely.Phi([(0, 0), (1, float("inf"))])), "finite"),
         (lambda: gradely.nDCG(relevance=gradely.Phi("book")), "'paper', 'code'"),
         (lambda: gradely.GAP(g=[0.5, 0.6]), "sum to 1"),
         (lambda: gradely.GAP(g=[1.5, -0.5]), "negative"),
+        (lambda: gradely.GAP(g={0: 0.5, 1: 0.5}), "above 0"),
         (lambda: gradely.GAP(g=["a"]), "list of shares"),
         (lambda: gradely.GAP(g=3), "list of shares"),
     ],
@@ -107,6 +117,13 @@ GRADES = {"q": {"a": 3, "b": 1}}
 def test_labels_that_do_not_fit_the_parameters_are_refused(measure, says):
     with pytest.raises(MeasureError, match=says):
         gradely.evaluate(GRADES, {"q": ["a", "b"]}, [measure])
+
+
+@pytest.mark.parametrize(
+    "measure", ["GAP(g=[0, 0, 1])", "ERR(top=3)", "nDCG(relevance=max(3))", "RBP(relevance=max(3))"]
+)
+def test_labels_that_just_fit_the_parameters_are_taken(measure):
+    assert gradely.evaluate(GRADES, {"q": ["a", "b"]}, [measure]).values.item() > 0
 
 
 def test_levels_are_those_of_the_collection_not_of_the_query():

@@ -10,7 +10,7 @@ import numpy as np
 from gradely.batch import Batch
 from gradely.data import Blocks, Hits, Qrels, Report, Rule, Run, locate, open_run, read_qrels, run_name
 from gradely.data.qrels import Floats, Ints
-from gradely.data.read import ignore
+from gradely.data.source import ignore
 from gradely.data.tokens import Bools
 from gradely.measures import Measure
 from gradely.names import MeasureLike, parse_all

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.batch import Batch
-from gradely.data import Blocks, Qrels, Rule, locate, read_qrels, read_run
+from gradely.data import Blocks, Qrels, Rule, locate, open_run, read_qrels
 from gradely.data.blocks import in_rank_order
 from gradely.data.breakers import BREAKERS
+from gradely.data.one_query import read_query
 from gradely.data.read import Run
+from gradely.data.source import Source
 from gradely.errors import DataError, did_you_mean
 from gradely.measures import Measure
 from gradely.names import MeasureLike, label, parse
@@ -78,11 +80,10 @@ def explain(
     """
     check_ties(ties)
     check_precision(precision)
-    judgments, ranking, query = read_qrels(qrels), read_run(run), str(query)
+    judgments, ranking, query = read_qrels(qrels), open_run(run), str(query)
     _check_query(query, judgments.queries, judgments.name)
-    _check_query(query, ranking.scores, ranking.name)
     fitted = parse(measure).fit(judgments.levels)
-    scores = ranking.scores[query]
+    scores = _ranking(judgments, ranking, query)
     if precision == "single":
         scores = {doc: float(np.float32(score)) for doc, score in scores.items()}
     docs, view = _columns(judgments, Run({query: scores}, ranking.name), query, fitted, ties, seed)
@@ -104,6 +105,16 @@ def explain(
     total = fsum([start, *adds.values()])
     value = total / norm if norm > 0 else 0.0
     return Explanation(label(measure), query, ties, lines, missed, start, total, norm, value)
+
+
+def _ranking(qrels: Qrels, run: Run | Source, query: str) -> Mapping[str, float]:
+    """Return {document: score} of one query; of a file, only its lines are read."""
+    found = run.scores.get(query) if isinstance(run, Run) else read_query(run, query)
+    if not found:
+        hits = locate(qrels, run, Rule())  # refuses a file that cannot be read
+        answered = [qrels.queries[i] for i in np.flatnonzero(hits.answered).tolist()]
+        _check_query(query, [*answered, *hits.unjudged], run.name)
+    return found or {}
 
 
 def _check_query(query: str, known: Iterable[str], name: str) -> None:

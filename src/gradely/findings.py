@@ -1,19 +1,23 @@
 """check: what is wrong or odd in judgments and runs, before anyone trusts a number."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data import Qrels, Run, read_qrels, read_run, trec
-from gradely.data.qrels import Floats
+from gradely.data import Hits, Qrels, Report, Rule, Run, open_run, read_qrels, trec
+from gradely.data.locate import land
 from gradely.data.read import format_of
-from gradely.data.source import Source
-from gradely.errors import DataError
+from gradely.data.source import Source, halves, ignore
+from gradely.data.tally import Tally, tally_run
+from gradely.errors import DataError, GradelyError
+from gradely.threads import cores
 
 SHOWN = 5
 """how many of many are named"""
+TOP = 10
+"""so many documents are what people look at"""
 
 
 class Finding(NamedTuple):
@@ -39,46 +43,61 @@ def check(qrels: Any, *runs: Any) -> list[Finding]:
     run: 50.0 % of the documents are unjudged, 50.0 % of the top 10
     run: 100.0 % of the documents share their score with another, in 1 tie group
     """
-    judgments, findings = _read_qrels(qrels)
-    findings += _qrels(judgments)
-    for each in runs:
-        run, found = _read_run(each)
-        findings += [*found, *_run(judgments, run)]
+    judgments, findings = check_qrels(qrels)
+    return findings + [finding for run in runs for finding in check_run(judgments, run)]
+
+
+def check_qrels(given: Any, form: str | None = None) -> tuple[Qrels, list[Finding]]:
+    """Return judgments, as far as they can be read, and what there is to say about them."""
+    given = Source(given) if isinstance(given, str | os.PathLike) else given
+    try:
+        judgments, wrong = read_qrels(given, format=form), list[Finding]()
+    except GradelyError:
+        if not isinstance(given, Source) or (form or format_of(given)) != "trec":
+            raise
+        scanned = _scanned(given, trec.QRELS)
+        judgments, wrong = Qrels.of(scanned.values, given.name), _wrong(given.name, scanned.wrong)
+    return judgments, [*wrong, *_qrels(judgments)]
+
+
+def check_run(qrels: Qrels, given: Any, report: Report = ignore) -> list[Finding]:
+    """Return what there is to say about a run."""
+    run = open_run(given)
+    if isinstance(run, Source):
+        hits, counts, wrong = _file(qrels, run, report)
+    else:
+        hits, counts, wrong = land(qrels, run, Rule()), tally_run(run.scores, {}), []
+    return [*wrong, *_run(qrels, run.name, hits, counts)]
+
+
+def _file(qrels: Qrels, source: Source, report: Report) -> tuple[Hits, Tally, list[Finding]]:
+    """Return all about a TREC run: in two passes and little memory, unless lines of it must be explained."""
+    from gradely.data.fast.pieces import Odd
+    from gradely.data.fast.survey import survey
+
+    try:
+        first, second = halves(report)
+        counts = survey(source, cores(), first)
+        return land(qrels, source, Rule(), report=second), counts, []
+    except (GradelyError, Odd):
+        scanned = _scanned(source, trec.RUN, report)
+        hits = land(qrels, Run(scanned.values, source.name), Rule())
+        return hits, tally_run(scanned.values, scanned.ranks), _wrong(source.name, scanned.wrong)
+
+
+def _scanned(source: Source, layout: trec.Layout, report: Report = ignore) -> trec.Scanned:
+    """Return all that can be read of a TREC file, and what is wrong with the rest."""
+    scanned = trec.scan(source, layout, report)
+    if not scanned.values:
+        raise DataError(f"{scanned.wrong[0]}; no line can be read")
+    return scanned
+
+
+def _wrong(name: str, texts: list[str]) -> list[Finding]:
+    findings = [Finding(name, "wrong", text.removeprefix(f"{name}:")) for text in texts[:SHOWN]]
+    if len(texts) > SHOWN:
+        findings.append(Finding(name, "wrong", f"{len(texts):,} lines in all cannot be used"))
     return findings
-
-
-def _scanned(given: Any, layout: trec.Layout) -> tuple[Source, dict[str, dict[str, float]], list[Finding]] | None:
-    """Return all that can be read of a TREC file, and what is wrong with the rest; None for anything else."""
-    if not isinstance(given, str | os.PathLike):
-        return None
-    source = Source(given)
-    if format_of(source) != "trec":
-        return None
-    values, wrong = trec.scan(source, layout)
-    if not values:
-        raise DataError(f"{wrong[0]}; no line can be read")
-    findings = [Finding(source.name, "wrong", text.removeprefix(f"{source.name}:")) for text in wrong[:SHOWN]]
-    if len(wrong) > SHOWN:
-        findings.append(Finding(source.name, "wrong", f"{len(wrong):,} lines in all cannot be used"))
-    return source, values, findings
-
-
-def _read_qrels(given: Any) -> tuple[Qrels, list[Finding]]:
-    scanned = _scanned(given, trec.QRELS)
-    return (Qrels.of(scanned[1], scanned[0].name), scanned[2]) if scanned else (read_qrels(given), [])
-
-
-def _read_run(given: Any) -> tuple[Run, list[Finding]]:
-    scanned = _scanned(given, trec.RUN)
-    if not scanned:
-        return read_run(given), []
-    source, values, findings = scanned
-    against = trec.ranks_against_scores(source)
-    if against:
-        findings.append(
-            Finding(source.name, "odd", f"the rank column contradicts the scores in {_queries(against)}; scores count")
-        )
-    return Run(values, source.name), findings
 
 
 def _qrels(qrels: Qrels) -> Iterator[Finding]:
@@ -99,70 +118,46 @@ def _qrels(qrels: Qrels) -> Iterator[Finding]:
         yield fact(f"no relevant document in {_queries(barren)}; they score 0", "odd")
 
 
-def _run(qrels: Qrels, run: Run) -> Iterator[Finding]:
+def _run(qrels: Qrels, name: str, hits: Hits, counts: Tally) -> Iterator[Finding]:
     def fact(text: str, kind: str = "fact") -> Finding:
-        return Finding(run.name, kind, text)
+        return Finding(name, kind, text)
 
-    shared = [query for query in run.scores if query in qrels.index]
-    documents = sum(len(run.scores[query]) for query in run.scores)
-    yield fact(f"{count_of(len(run.scores), 'query')}, {count_of(documents, 'document')}")
-    if not shared:
+    answered = int(hits.answered.sum())
+    queries = count_of(answered + len(hits.unjudged), "query")
+    yield fact(f"{queries}, {count_of(counts.documents, 'document')}")
+    if counts.against:
+        yield fact(f"the rank column contradicts the scores in {_queries(counts.against)}; scores count", "odd")
+    if not answered:
         yield fact(f"no query in common with {qrels.name}", "wrong")
         return
-    missing = [query for query in qrels.queries if query not in run.scores]
-    if missing:
+    if answered < len(qrels):
+        missing = [qrels.queries[i] for i in np.flatnonzero(~hits.answered).tolist()]
         yield fact(f"no results for {_queries(missing)} of the judgments", "odd")
-    if len(shared) < len(run.scores):
-        yield fact(
-            f"no judgments for {_queries([query for query in run.scores if query not in qrels.index])} of the run",
-            "odd",
-        )
-    yield fact(_unjudged(qrels, run, shared))
-    yield from _ties(run, shared)
+    if hits.unjudged:
+        yield fact(f"no judgments for {_queries(hits.unjudged)} of the run", "odd")
+    yield fact(_unjudged(hits))
+    yield from (fact(text, kind) for kind, text in _ties(counts))
 
 
-def _unjudged(qrels: Qrels, run: Run, shared: list[str]) -> str:
-    """Return the share of documents without a label, in all and in the top 10."""
-    judged = documents = top_judged = top = 0
-    for query in shared:
-        labels, scores = qrels.labels(query), run.scores[query]
-        best = sorted(scores, key=lambda doc: (-scores[doc], doc))[:10]
-        judged, documents = judged + sum(doc in labels for doc in scores), documents + len(scores)
-        top_judged, top = top_judged + sum(doc in labels for doc in best), top + len(best)
-    rest, top_rest = _share(documents - judged, documents), _share(top - top_judged, top)
-    return f"{rest} of the documents are unjudged, {top_rest} of the top 10"
+def _unjudged(hits: Hits) -> str:
+    """Return the share of documents without a label, in all and, in the mean over orders of ties, in the top 10."""
+    rest = _share(hits.documents - len(hits.row), hits.documents)
+    top = float(np.minimum(hits.retrieved, TOP).sum())
+    judged = float((np.clip(TOP - hits.above, 0, hits.tied) / hits.tied).sum())
+    return f"{rest} of the documents are unjudged, {_share(top - judged, top)} of the top {TOP}"
 
 
-def _ties(run: Run, shared: list[str]) -> Iterator[Finding]:
+def _ties(counts: Tally) -> Iterator[tuple[str, str]]:
     """Yield how many documents are tied, and how many only if scores are cut to single precision."""
-    tied = groups = single = documents = 0
-    for query in shared:
-        scores: Floats = np.fromiter(run.scores[query].values(), np.float64, len(run.scores[query]))
-        _, size = np.unique(scores, return_counts=True)
-        _, coarse = np.unique(scores.astype(np.float32), return_counts=True)
-        documents, tied, groups = (
-            documents + len(scores),
-            tied + int(size[size > 1].sum()),
-            groups + int((size > 1).sum()),
-        )
-        single += int(coarse[coarse > 1].sum() - size[size > 1].sum())
-    if tied:
-        yield Finding(
-            run.name,
-            "fact",
-            f"{_share(tied, documents)} of the documents share their score with another, "
-            f"in {count_of(groups, 'tie group')}",
-        )
-    if single:
-        yield Finding(
-            run.name,
-            "odd",
-            f"{count_of(single, 'more document')} tie in single precision only, "
-            "where trec_eval 9 and older break ties by name",
-        )
+    if counts.tied:
+        share, groups = _share(counts.tied, counts.documents), count_of(counts.groups, "tie group")
+        yield "fact", f"{share} of the documents share their score with another, in {groups}"
+    if counts.single:
+        more = count_of(counts.single, "more document")
+        yield "odd", f"{more} tie in single precision only, where trec_eval 9 and older break ties by name"
 
 
-def _share(part: int, whole: int) -> str:
+def _share(part: float, whole: float) -> str:
     return f"{100 * part / max(whole, 1):.1f} %"
 
 
@@ -176,5 +171,5 @@ def count_of(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
-def _queries(names: list[str]) -> str:
+def _queries(names: Sequence[str]) -> str:
     return f"{count_of(len(names), 'query')} ({', '.join(names[:SHOWN])}{', …' if len(names) > SHOWN else ''})"

@@ -19,7 +19,7 @@ def command(folder: str) -> None:
     """Write a small collection made by the program to FOLDER, and evaluate it."""
     target = Path(folder)
     _write(target)
-    results = {name: evaluate(target / "qrels.txt", target / f"{name}.run") for name in SYSTEMS}
+    results = {name: evaluate(target / "qrels.txt", target / f"{name}.run") for name in sorted(SYSTEMS)}
     systems = "".join(f"  {name}.run: {what}\n" for name, what in SYSTEMS.items())
     say(
         f"{folder}: judgments of {QUERIES} queries with labels 0 to 3, and three runs with scores in\n{systems}\n"

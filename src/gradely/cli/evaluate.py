@@ -1,6 +1,5 @@
 """gradely evaluate."""
 
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -9,7 +8,7 @@ import click
 
 from gradely.cli import options
 from gradely.cli.output import check_writable, write
-from gradely.cli.progress import Bar
+from gradely.cli.progress import Bar, size_of
 from gradely.data import Run, open_run, read_qrels, run_name
 from gradely.data.source import Source
 from gradely.errors import InputError
@@ -100,16 +99,12 @@ def listed(
         raise InputError(f"{twice}: the run is named twice")
     opened = partial(open_run, format=form, ascending=ascending)
     if not features:
-        return [System(title, _size(path), partial(opened, path)) for title, path in zip(titles, paths, strict=True)]
+        return [System(title, size_of(path), partial(opened, path)) for title, path in zip(titles, paths, strict=True)]
     each = [(title, path, feature) for title, path in zip(titles, paths, strict=True) for feature in features]
     return [
-        System(f"{title}:{feature}", _size(path), partial(opened, path, feature=feature))
+        System(f"{title}:{feature}", size_of(path), partial(opened, path, feature=feature))
         for title, path, feature in each
     ]
-
-
-def _size(path: str) -> int:
-    return os.path.getsize(path) if os.path.isfile(path) else 1
 
 
 def shown(results: dict[str, Scores], form: str, digits: int, *, per_query: bool) -> str:

@@ -7,7 +7,7 @@ import click
 
 from gradely.cli import options
 from gradely.cli.output import check_writable, write
-from gradely.data import read_qrels, read_run
+from gradely.data import open_run, read_qrels
 from gradely.explanation import Explanation, explain
 from gradely.formats import Table, render
 from gradely.names import parse
@@ -40,7 +40,9 @@ def command(
 ) -> None:
     """Show the value of a measure on one QUERY, rank by rank: document, label, tie group, what it adds."""
     check_writable(path)
-    ranking = read_run(run, format=run_format, feature=features[0] if features else None, ascending=ascending)
+    if len(features) > 1:
+        raise click.UsageError("one --feature is explained at a time", click.get_current_context())
+    ranking = open_run(run, format=run_format, feature=features[0] if features else None, ascending=ascending)
     explained = explain(read_qrels(qrels, format=qrels_format), ranking, query, measure, **policies)
     write(shown(explained, form, digits, depth), path)
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import click
 
 from gradely.data.read import FORMATS as INPUTS
+from gradely.evaluation import DEFAULT
 from gradely.formats import FORMATS
 from gradely.policies import PRECISIONS, QUERIES, TIES
 
@@ -20,7 +21,8 @@ def measures(command: Command) -> Command:
         "measures",
         multiple=True,
         metavar="MEASURE",
-        help="A measure, like nDCG@10 or 'AP(rel=2)'; repeat for more. 'all': every measure that takes --ties.",
+        help="A measure, like nDCG@10 or 'AP(rel=2)'; repeat for more. 'all': every measure that takes --ties. "
+        f"[default: {', '.join(DEFAULT)}]",
     )(command)
 
 

@@ -1,5 +1,6 @@
 """A progress bar on a terminal, for work that takes a while; nothing anywhere else."""
 
+import os
 import sys
 import time
 from types import TracebackType
@@ -47,11 +48,16 @@ class Bar:
         if self._bar is None and (time.monotonic() - self._started < PATIENCE or not sys.stderr.isatty()):
             return
         if self._bar is None:
-            self._bar = _new_bar(self.total)
+            self._bar = _new_bar(self.total, self._started)
         self._bar.update(self._bar.task_ids[0], completed=self.done + part * self.size, description=self.name)
 
 
-def _new_bar(total: float) -> "Progress":
+def size_of(path: str) -> int:
+    """Return how much work a file is, in bytes; 1 where that cannot be told."""
+    return os.path.getsize(path) if os.path.isfile(path) else 1
+
+
+def _new_bar(total: float, started: float) -> "Progress":
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -73,5 +79,6 @@ def _new_bar(total: float) -> "Progress":
         transient=True,
     )
     bar.add_task("", total=total)
+    bar.tasks[0].start_time = started
     bar.start()
     return bar

@@ -4,8 +4,9 @@ from gradely.data.blocks import Blocks
 from gradely.data.hits import Hits
 from gradely.data.locate import locate
 from gradely.data.qrels import Qrels
-from gradely.data.read import FORMATS, Report, Run, open_run, read_qrels, read_run, run_name
+from gradely.data.read import FORMATS, Run, open_run, read_qrels, read_run, run_name
 from gradely.data.rule import Rule
+from gradely.data.source import Report
 
 __all__ = [
     "FORMATS",

@@ -13,8 +13,8 @@ ABSENT = (b"null", b"nan")
 
 
 def looks_like(start: bytes) -> bool:
-    """True where the first line has a qid field."""
-    return re.match(rb"\s*\S+\s+qid:\S", start) is not None
+    """True where the first line has a qid field, or numbered features without one."""
+    return re.match(rb"\s*\S+\s+(qid:\S|\d+:\S+\s+\d+:)", start) is not None
 
 
 def read_labels(source: Source) -> dict[str, dict[str, float]]:
@@ -51,6 +51,7 @@ def _parts(source: Source, number: int, line: bytes) -> tuple[str, str, list[byt
     content, _, comment = line.partition(b"#")
     fields = content.split()
     if len(fields) < 2 or not fields[1].startswith(b"qid:") or len(fields[1]) == 4:
-        raise InputError(f"{source.name}:{number}: expected {EXPECTED}, found {clip(line)}")
+        hint = "; write the query of each line into it" if b":" in line and b"qid:" not in line else ""
+        raise InputError(f"{source.name}:{number}: expected {EXPECTED}, found {clip(line)}{hint}")
     named = DOCID.search(comment)
     return fields[1][4:].decode(), named[1].decode() if named else str(number), fields

@@ -3,24 +3,29 @@
 from gradely.data.align import align
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
-from gradely.data.read import Report, Run, ignore, plain_run
+from gradely.data.read import Run, plain_run
 from gradely.data.rule import Rule
-from gradely.data.source import Source, clip
+from gradely.data.source import Report, Source, clip, ignore
 from gradely.errors import DataError
 from gradely.threads import cores
 
 
 def locate(qrels: Qrels, run: Run | Source, rule: Rule, threads: int | None = None, report: Report = ignore) -> Hits:
-    """Return where the judged documents of a run landed; a TREC file is read once and never held as a whole."""
-    hits = (
-        _streamed(qrels, run, rule, threads or cores(), report) if isinstance(run, Source) else align(qrels, run, rule)
-    )
+    """Return where the judged documents of a run landed; refuse a run that answers none of the queries."""
+    hits = land(qrels, run, rule, threads, report)
     if not hits.answered.any():
         found = clip(hits.unjudged[0] if hits.unjudged else "")
         raise DataError(
             f"{run.name} and {qrels.name} have no query in common; the first are {found} and {clip(qrels.queries[0])}"
         )
     return hits
+
+
+def land(qrels: Qrels, run: Run | Source, rule: Rule, threads: int | None = None, report: Report = ignore) -> Hits:
+    """Return where the judged documents of a run landed; a TREC file is read once and never held as a whole."""
+    if isinstance(run, Source):
+        return _streamed(qrels, run, rule, threads or cores(), report)
+    return align(qrels, run, rule)
 
 
 def _streamed(qrels: Qrels, source: Source, rule: Rule, threads: int, report: Report) -> Hits:

@@ -1,7 +1,7 @@
 """Qrels and runs from anything: files of every format, dataframes, dicts."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from gradely.data import letor, tables, trec
@@ -22,12 +22,6 @@ SUFFIXES = {
 }
 
 Scores: TypeAlias = Mapping[str, Mapping[str, float]]
-Report: TypeAlias = Callable[[float], None]
-"""told how much of a file is done, from 0 to 1"""
-
-
-def ignore(done: float) -> None:
-    """Report to nobody."""
 
 
 class Run:
@@ -56,9 +50,9 @@ def read_qrels(given: Any, *, format: str | None = None, threads: int | None = N
     """
     if isinstance(given, Qrels):
         return given
-    if not isinstance(given, str | os.PathLike):
+    if not isinstance(given, str | os.PathLike | Source):
         return Qrels.of(_in_memory(given, "qrels", "label"), "qrels")
-    source = Source(given)
+    source = given if isinstance(given, Source) else Source(given)
     name = format or format_of(source)
     return _trec_qrels(source, threads or cores()) if name == "trec" else Qrels.of(_labels(source, name), source.name)
 
@@ -102,7 +96,8 @@ def open_run(
     name = format or format_of(source)
     if name == "trec" and feature is None:
         return source
-    return Run(_scores(source, name, feature, ascending=ascending), run_name(source.path))
+    title = run_name(source.path) + (f":{feature}" if feature is not None else "")
+    return Run(_scores(source, name, feature, ascending=ascending), title)
 
 
 def plain_run(source: Source) -> Run:

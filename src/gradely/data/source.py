@@ -4,10 +4,10 @@ import os
 import re
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from io import FileIO
-from typing import NoReturn
+from io import BytesIO, FileIO
+from typing import NoReturn, TypeAlias
 
 from gradely.data.inflate import GZIP, Inflated
 from gradely.errors import InputError
@@ -15,6 +15,20 @@ from gradely.errors import InputError
 BOM = b"\xef\xbb\xbf"
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 HEAD = 4096
+SEVERAL = 1 << 15
+"""lines between two reports"""
+
+Report: TypeAlias = Callable[[float], None]
+"""told how much of a file is done, from 0 to 1"""
+
+
+def ignore(done: float) -> None:
+    """Report to nobody."""
+
+
+def halves(report: Report) -> tuple[Report, Report]:
+    """Return two reports, for the first and for the second half of the work."""
+    return lambda done: report(done / 2), lambda done: report((1 + done) / 2)
 
 
 class Source:
@@ -82,7 +96,9 @@ class Source:
 
     def text(self) -> str:
         """Return the whole content; refuse what is not UTF-8 text."""
-        content = self.read()
+        return self._checked(self.read())
+
+    def _checked(self, content: bytes) -> str:
         if control := CONTROL.search(content):
             self._not_text(content, control.start())
         try:
@@ -95,11 +111,16 @@ class Source:
         found = clip(content[max(content.rfind(b"\n", 0, at) + 1, at - 30) : at + 30].split(b"\n")[0])
         raise InputError(f"{self.name}:{line}: is not UTF-8 text: {found}; name a text file, or convert it to UTF-8")
 
-    def lines(self) -> Iterator[tuple[int, bytes]]:
+    def lines(self, report: Report = ignore) -> Iterator[tuple[int, bytes]]:
         """Yield the lines that are not blank, with their numbers from 1."""
-        for number, line in enumerate(self.text().encode().split(b"\n"), 1):
-            if line and not line.isspace():
-                yield number, line
+        content = self.read()
+        self._checked(content)
+        file = BytesIO(content)
+        for number, line in enumerate(file, 1):
+            if number % SEVERAL == 0:
+                report(file.tell() / len(content))
+            if not line.isspace():
+                yield number, line.removesuffix(b"\n")
 
 
 def clip(found: bytes | str, limit: int = 60) -> str:

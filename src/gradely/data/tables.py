@@ -12,25 +12,29 @@ from gradely.data.source import Source, clip
 from gradely.data.trec import to_number
 from gradely.errors import DataError, InputError, MissingExtra
 
-QUERY = ("query_id", "qid", "query", "query-id", "q_id", "topic", "topic_id", "user_id", "user", "session_id")
+QUERY = ("query_id", "qid", "query", "topic", "topic_id", "user_id", "user", "session_id")
 DOC = (
     "doc_id",
     "docno",
-    "docid",
     "doc",
     "document",
     "document_id",
     "did",
-    "corpus-id",
     "corpus_id",
     "item_id",
     "item",
+    "movie_id",
+    "product_id",
     "pid",
 )
 VALUE = {
     "label": ("relevance", "label", "rel", "grade", "rating", "gain", "score"),
     "score": ("score", "sim", "similarity", "prediction", "rating", "rank"),
 }
+
+
+SHOWN = 8
+"""how many columns an error names"""
 
 
 class Columns(Mapping[str, dict[str, float]]):
@@ -82,13 +86,17 @@ class Columns(Mapping[str, dict[str, float]]):
 
 def column(names: Sequence[str], known: Sequence[str], what: str, name: str) -> str:
     """Return which of the table's columns holds something, by the names people use."""
-    lower = {each.lower(): each for each in names}
-    found = next((lower[each] for each in known if each in lower), None)
+    plain = {bare(each): each for each in names}
+    found = next((plain[bare(each)] for each in known if bare(each) in plain), None)
     if found is None:
-        raise InputError(
-            f"{name}: no {what} column among {', '.join(map(repr, names))}; name it {' or '.join(known[:3])}"
-        )
+        some = ", ".join(map(repr, names[:SHOWN])) + (", …" if len(names) > SHOWN else "")
+        raise InputError(f"{name}: no {what} column among {some}; name it {' or '.join(known[:3])}")
     return found
+
+
+def bare(name: str) -> str:
+    """Return a column's name as it is compared: corpus-id, CorpusId and corpus_id are the same."""
+    return "".join(filter(str.isalnum, name.lower()))
 
 
 def pick(names: Sequence[str], kind: str, name: str) -> tuple[str, str, str]:
@@ -171,9 +179,9 @@ def from_csv(source: Source, kind: str, delimiter: str) -> dict[str, dict[str, f
 
 def delimiter_of(head: bytes) -> str | None:
     """Return the delimiter of a table whose header names a query and a document column, or None."""
-    header = head.split(b"\n")[0].decode(errors="replace").strip().lower()
+    header = head.split(b"\n")[0].decode(errors="replace")
     for delimiter in ",\t":
-        cells = {cell.strip().strip('"') for cell in header.split(delimiter)}
-        if cells & set(QUERY) and cells & set(DOC):
+        cells = {bare(cell) for cell in header.split(delimiter)}
+        if all(cells & set(map(bare, known)) for known in (QUERY, DOC)):
             return delimiter
     return None

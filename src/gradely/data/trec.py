@@ -3,12 +3,12 @@
 This is the reader that explains errors. Fields are separated by any blanks or tabs.
 """
 
-from contextlib import suppress
-from math import isfinite
+from array import array
+from math import isfinite, nan
 from typing import NamedTuple
 
 from gradely.data.rows import Rows
-from gradely.data.source import Source, clip
+from gradely.data.source import Report, Source, clip
 from gradely.errors import DataError, GradelyError, InputError
 
 
@@ -39,29 +39,37 @@ def read(source: Source, layout: Layout) -> dict[str, dict[str, float]]:
     return rows.values
 
 
-def scan(source: Source, layout: Layout) -> tuple[dict[str, dict[str, float]], list[str]]:
+class Scanned(NamedTuple):
+    """What can be read of a file, and what cannot."""
+
+    values: dict[str, dict[str, float]]
+    ranks: "dict[str, array[float]]"
+    """of a run: the rank column, in the order of the values; NaN where it is not a number"""
+    wrong: list[str]
+    """for each line that cannot be used, what is wrong with it"""
+
+
+def scan(source: Source, layout: Layout, report: Report) -> Scanned:
     """Return what can be read and, for each line that cannot, what is wrong with it."""
-    rows, wrong = Rows(source.name), []
-    for number, line in source.lines():
+    rows, wrong = Rows(source.name), list[str]()
+    ranks: dict[str, array[float]] = {}
+    for number, line in source.lines(report):
         try:
-            rows.add(number, *fields(source, layout, number, line))
+            query, doc, value = fields(source, layout, number, line)
+            rows.add(number, query, doc, value)
         except GradelyError as error:
             wrong.append(str(error))
-    return rows.values, wrong
+            continue
+        if layout is RUN:
+            ranks.setdefault(query, array("d")).append(_rank(line))
+    return Scanned(rows.values, ranks, wrong)
 
 
-def ranks_against_scores(source: Source) -> list[str]:
-    """Return the queries of a run whose rank column contradicts the scores."""
-    order: dict[bytes, list[tuple[float, float]]] = {}
-    for _, line in source.lines():
-        found = line.split()
-        with suppress(ValueError, IndexError):
-            order.setdefault(found[0], []).append((float(found[3]), -float(found[4])))
-    return [
-        query.decode()
-        for query, pairs in order.items()
-        if [score for _, score in sorted(pairs)] != sorted(score for _, score in pairs)
-    ]
+def _rank(line: bytes) -> float:
+    try:
+        return float(line.split(None, 4)[3])
+    except ValueError:
+        return nan
 
 
 def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[str, str, float]:

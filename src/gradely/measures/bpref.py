@@ -9,13 +9,15 @@ from gradely.ties import before, in_group
 class bpref(Binary):  # noqa: N801 - the field's name
     """How rarely judged non-relevant documents stand above relevant ones; unjudged documents do not matter.
 
-    bpref = (1/RB) Σ over retrieved relevant documents of 1 - min(a, RB) / min(RB, NR), a the judged non-relevant ones
-    above it, NR those of the pool. A negative label counts as unjudged, as in trec_eval.
+        bpref = (1/RB) Σ over retrieved relevant documents of 1 - min(a, RB) / min(RB, NR)
+
+    a is the number of judged non-relevant documents above it, NR that of the pool; RB is the number of relevant
+    documents of the pool. A negative label counts as unjudged, as in trec_eval.
 
     Ties: with n' judged non-relevant documents in its tie group, a is uniform on a … a+n'. No relevant document: 0.
     Reference: Buckley and Voorhees, Retrieval evaluation with incomplete information (2004), as in trec_eval.
 
-    >>> from gradely import from_arrays
+    >>> from gradely import bpref, from_arrays
     >>> bpref()(from_arrays([4, 3, 2, 1], [1, 0, 1, 0])).tolist() == [(1 + (1 - 1 / 2)) / 2]
     True
     """

@@ -12,13 +12,15 @@ from gradely.parametric import parameter
 class F(InTop):
     """The weighted harmonic mean of precision and recall at k.
 
-    F@k = (x+1)·P·R / (R + x·P) = (x+1) · (relevant in the top k) / (k + x·RB), x the weight of recall against
-    precision, the square of van Rijsbergen's β; F(x=1) is F1. Without k, the length of the ranking stands for it.
+        F@k = (x+1)·P·R / (R + x·P) = (x+1) · (relevant in the top k) / (k + x·RB)
+
+    x is the weight of recall against precision, the square of van Rijsbergen's β; F(x=1) is F1. Without k, the length
+    of the ranking stands for it.
 
     Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
     Reference: van Rijsbergen, Information Retrieval (1979), as set_F in trec_eval.
 
-    >>> from gradely import from_arrays
+    >>> from gradely import F, from_arrays
     >>> F(x=4, k=2)(from_arrays([0.9, 0.5, 0.5], [1, 1, 0])).tolist() == [(4 + 1) * (1 + 1 / 2) / (2 + 4 * 2)]
     True
     """
@@ -41,12 +43,14 @@ class F(InTop):
 class RelativeP(InTop):
     """Precision at k over the best that is possible there.
 
-    RelativeP@k = (relevant in the top k) / min(k, RB); without k, the length of the ranking stands for it.
+        RelativeP@k = (relevant in the top k) / min(k, RB)
+
+    Without k, the length of the ranking stands for it.
 
     Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
     Reference: relative_P and set_relative_P in trec_eval.
 
-    >>> from gradely import from_arrays
+    >>> from gradely import RelativeP, from_arrays
     >>> RelativeP(k=3)(from_arrays([0.9, 0.5, 0.5], [1, 0, 0])).tolist() == [1 / min(3, 1)]
     True
     """
@@ -61,12 +65,14 @@ class RelativeP(InTop):
 class Rprec(Binary):
     """Precision after as many documents as there are relevant ones.
 
-    Rprec = (relevant in the top RB) / RB, where precision and recall are the same; with k, in the top min(RB, k).
+        Rprec = (relevant in the top RB) / RB
+
+    There precision and recall are the same. With k, in the top min(RB, k).
 
     Ties: a document tied across that rank counts with its chance to be inside. No relevant document: 0.
     Reference: Buckley and Voorhees, Retrieval system evaluation, in: TREC, Experiment and Evaluation (2005).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import Rprec, from_arrays
     >>> Rprec()(from_arrays([0.9, 0.5, 0.5], [1, 1, 0])).tolist() == [(1 + 1 / 2) / 2]
     True
     """
@@ -86,7 +92,9 @@ class Rprec(Binary):
 class Unjudged(Measure):
     """The share of the top k that is not judged: how little the judgments say about a ranking.
 
-    Unjudged@k = (documents in the top k without a label of at least 0) / k; without k, over all retrieved.
+        Unjudged@k = (documents in the top k without a label of at least 0) / k
+
+    Without k, over all retrieved.
 
     Ties: a document tied across k counts with its chance to be inside. No document retrieved: 0.
     Reference: unj in trec_eval 10. A negative label counts as unjudged there, and here.
@@ -125,12 +133,14 @@ class Unjudged(Measure):
 class Utility(InTop):
     """What the retrieved set is worth, each document by whether it is relevant and whether it is retrieved.
 
-    Utility@k = a·h + b·(n-h) + c·(RB-h) + d·(size - n - RB + h), h the relevant documents in the top k, n = min(k, N).
+        Utility@k = a·h + b·(n-h) + c·(RB-h) + d·(size - n - RB + h)
+
+    h is the number of relevant documents in the top k, n = min(k, N), N the length of the ranking.
 
     Ties: a document tied across k counts with its chance to be inside.
     Reference: utility in trec_eval; Lewis, The TREC-4 filtering track (1995).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import Utility, from_arrays
     >>> Utility(c=-0.5, k=2)(from_arrays([0.9, 0.5, 0.1], [1, 0, 1])).tolist() == [1 - 1 - 0.5]
     True
     """

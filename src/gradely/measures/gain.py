@@ -51,14 +51,16 @@ class Gained(Graded):
 class DCG(Gained):
     """Discounted cumulated gain.
 
-    DCG@k = Σ_{i<=k} G(relevance at rank i) / D(i). G: linear g, exp 2^g - 1, or a table {label: gain}.
-    D: log2(i+1), zipf i, or letor max(1, log2 i).
+        DCG@k = Σ_{i<=k} G(relevance at rank i) / D(i)
+
+    The gain G of relevance g is g itself (`linear`), 2^g - 1 (`exp`) or taken from a table {label: gain}. The discount
+    D at rank i is log2(i+1) (`log2`), i (`zipf`) or max(1, log2 i) (`letor`).
 
     Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
     Reference: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques (2002); ties: McSherry and
     Najork (2008).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import DCG, from_arrays
     >>> DCG(discount="zipf")(from_arrays([0.9, 0.5, 0.5], [3, 2, 0])).tolist() == [3 + 2 * (1 / 2 + 1 / 3) / 2]
     True
     """
@@ -83,12 +85,14 @@ class DCG(Gained):
 class nDCG(DCG):  # noqa: N801 - the field's name
     """Discounted cumulated gain over that of the ideal ranking.
 
-    nDCG@k = DCG@k / (DCG@k of the pool sorted by gain). G and D as in DCG; linear gain by default, as in trec_eval.
+        nDCG@k = DCG@k / (DCG@k of the pool sorted by gain)
+
+    Gain and discount are those of DCG; the gain is linear by default, as in trec_eval.
 
     Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
     Reference: Järvelin and Kekäläinen (2002); ties: McSherry and Najork (2008).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import from_arrays, nDCG
     >>> nDCG(discount="zipf")(from_arrays([0.9, 0.5, 0.1], [0, 2, 3])).tolist() == [(2 / 2 + 3 / 3) / (3 + 2 / 2)]
     True
     """
@@ -106,12 +110,14 @@ class nDCG(DCG):  # noqa: N801 - the field's name
 class NDCNG(nDCG):
     """nDCG with labels first divided by the query's highest: does not depend on the number of levels.
 
-    NDCNG@k = nDCG@k with gain 2^(g/m) - 1, m the highest label of the query's pool, or of a scale: relevance=max(4).
+        NDCNG@k = nDCG@k with gain 2^(g/m) - 1
+
+    m is the highest label of the query's pool, or the top of a scale that is stated: `relevance=max(4)`.
 
     Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
     Reference: Scheel, Lommatzsch, Albayrak, Performance Measures for Multi-Graded Relevance (2011), eq. 5.
 
-    >>> from gradely import from_arrays
+    >>> from gradely import NDCNG, from_arrays
     >>> batch = from_arrays([0.9, 0.5, 0.1], [1, 0, 2])
     >>> NDCNG(discount="zipf")(batch).tolist() == [(2**0.5 - 1 + 1 / 3) / (1 + (2**0.5 - 1) / 2)]
     True
@@ -129,14 +135,16 @@ class NDCNG(nDCG):
 class nDCGphi(nDCG):  # noqa: N801 - the paper's name
     """nDCG with relevance φ, from how far an item's true score stands out of its query's pool.
 
-    nDCGφ@k = nDCG@k with gain 2^φ(y) - 1. φ is the monotone curve through (minimum, 0), (median, 0), (maximum, 1) and,
-    where the maximum lies beyond w = Q3 + 1.5·IQR, through (w, 1 - (maximum - w)/(maximum - minimum)).
-    relevance=phi('code') takes the control points of the authors' code, relevance=phi([(0, 0), (10, 1)]) your own.
+        nDCGφ@k = nDCG@k with gain 2^φ(y) - 1
+
+    φ is the monotone curve through (minimum, 0), (median, 0), (maximum, 1) and, where the maximum lies beyond
+    w = Q3 + 1.5·IQR, through (w, 1 - (maximum - w)/(maximum - minimum)). `relevance=phi('code')` takes the control
+    points of the authors' code, `relevance=phi([(0, 0), (10, 1)])` your own.
 
     Ties: each document of a tie group gets the mean of 1/D over the group's places. All scores equal: 0.
     Reference: Moniz, Torgo, Vinagre, Data-Driven Relevance Judgments for Ranking Evaluation (2016).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import from_arrays, nDCGphi
     >>> nDCGphi(discount="zipf")(from_arrays([0.9, 0.5, 0.1], [1, 3, 2])).tolist() == [1 / 2]
     True
     """

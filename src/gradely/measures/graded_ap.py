@@ -104,12 +104,14 @@ class _Given(_Population):
 class GAP(_Given):
     """Graded average precision, for users of whom a share g_k has level k as threshold.
 
-    GAP@k = Σ_k g_k N_k / Σ_k g_k RB(k). N_k is the numerator of AP with threshold k, RB(k) its recall base.
+        GAP = Σ_k g_k N_k / Σ_k g_k RB(k)
+
+    N_k is the numerator of AP with threshold k, RB(k) its recall base.
 
     Ties: N_k is a sum of AP numerators, each exact in expectation (see AP). No document relevant to any user: 0.
     Reference: Robertson, Kanoulas, Yilmaz, Extending average precision to graded relevance judgments (2010).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import GAP, from_arrays
     >>> batch = from_arrays([0.9, 0.5, 0.1], [1, 0, 2])
     >>> GAP(g=[0.5, 0.5])(batch).tolist() == [(0.5 * (1 + 2 / 3) + 0.5 * (1 / 3)) / (0.5 * 2 + 0.5 * 1)]
     True
@@ -130,13 +132,15 @@ class GAP(_Given):
 class eGAP(_Given):  # noqa: N801 - the paper's name
     """Expected average precision of a user whose threshold is drawn from g.
 
-    eGAP@k = Σ_k g_k N_k / RB(k), over the levels that the pool reaches. N_k is the numerator of AP with threshold k,
-    RB(k) its recall base. Users with thresholds above the pool find nothing: an ideal ranking can score below 1.
+        eGAP = Σ_k g_k N_k / RB(k)
+
+    The sum is over the levels that the pool reaches. N_k is the numerator of AP with threshold k, RB(k) its recall
+    base. Users with thresholds above the pool find nothing: an ideal ranking can score below 1.
 
     Ties: N_k is a sum of AP numerators, each exact in expectation (see AP). No document relevant to any user: 0.
     Reference: Ferrante, Ferro, Maistro, Rethinking How to Extend Average Precision to Graded Relevance (2014).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import eGAP, from_arrays
     >>> batch = from_arrays([0.9, 0.5, 0.1], [1, 0, 2])
     >>> eGAP(g=[0.25, 0.75])(batch).tolist() == [0.25 * (1 + 2 / 3) / 2 + 0.75 * (1 / 3) / 1]
     True
@@ -152,14 +156,16 @@ class eGAP(_Given):  # noqa: N801 - the paper's name
 class xGAP(_Given):  # noqa: N801 - the paper's name
     """Extended graded average precision: the threshold is drawn after the document.
 
-    xGAP@k = Σ_k g_k Σ_n [r_n >= k] · w(r_n) · #{m <= n: r_m >= k} / n, w(r) = Σ_{k<=r} g_k/RB(k) / Σ_{k<=r} g_k.
-    Not monotone: moving a better document up can lower it, so `best` and `worst`, which order ties by grade, are bounds
-    that it may miss.
+        xGAP = Σ_k g_k Σ_n [r_n >= k] · w(r_n) · #{m <= n: r_m >= k} / n
+        w(r) = Σ_{k<=r} g_k/RB(k) / Σ_{k<=r} g_k
+
+    r_n is the grade at rank n, RB(k) the recall base of threshold k. Not monotone: moving a better document up can
+    lower it, so `best` and `worst`, which order ties by grade, are bounds that it may miss.
 
     Ties: a sum of weighted AP numerators, each exact in expectation (see AP). No document relevant to any user: 0.
     Reference: Ferrante, Ferro, Maistro (2014).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import from_arrays, xGAP
     >>> batch = from_arrays([0.9, 0.5, 0.1], [1, 0, 2])
     >>> xGAP(g=[0.5, 0.5])(batch).tolist() == [0.5 * (1 * 1 / 2 + 0.75 * 2 / 3) + 0.5 * (0.75 / 3)]
     True
@@ -193,13 +199,15 @@ class xGAP(_Given):  # noqa: N801 - the paper's name
 class muAP(_Population):  # noqa: N801 - the paper's name
     """µAP: average precision at every level of the query, weighted by the distance to the level below.
 
-    µAP@k = Σ_t d_t AP(t) / Σ_t d_t, t over the distinct labels of the pool, d_t the distance to the next lower one (to
-    0 for the lowest). It does not depend on the number of levels. Its mean is µMAP. It is eGAP with g_t ∝ d_t.
+        µAP = Σ_t d_t AP(t) / Σ_t d_t
+
+    t runs over the distinct positive labels of the pool, d_t is the distance to the next lower one (to 0 for the
+    lowest). It does not depend on the number of levels. Its mean is µMAP. It is eGAP with g_t ∝ d_t.
 
     Ties: a sum of AP numerators, each exact in expectation (see AP). No document of positive relevance: 0.
     Reference: Scheel, Lommatzsch, Albayrak, Performance Measures for Multi-Graded Relevance (2011).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import from_arrays, muAP
     >>> muAP()(from_arrays([0.9, 0.5, 0.1], [1, 0, 4])).tolist() == [(1 * (1 + 2 / 3) / 2 + 3 * (1 / 3)) / 4]
     True
     """

@@ -10,15 +10,17 @@ EPSILON = 0.00001
 class infAP(Binary):  # noqa: N801 - the field's name
     """Average precision, estimated from judgments of a random part of the pool.
 
-    infAP = (1/RB) Σ over relevant ranks i of 1/i + (i-1)/i · |pool|/(i-1) · (r + ε)/(r + n + 2ε), r and n the relevant
-    and other judged documents above, |pool| those and the ones in the pool that were not judged (a negative label);
-    ε = 0.00001. Documents outside the pool count as not relevant. With all of the pool judged it is nearly AP.
+        infAP = (1/RB) Σ over relevant ranks i of 1/i + (i-1)/i · |pool|/(i-1) · (r + ε)/(r + n + 2ε)
+
+    r and n are the relevant and other judged documents above, |pool| those and the ones in the pool that were not
+    judged (a negative label); ε = 0.00001. Documents outside the pool count as not relevant. With all of the pool
+    judged it is nearly AP.
 
     Ties: the mean over orders has no closed form; ties='expected' is refused, other policies work. Best and worst put
     relevant documents first or last, which may miss the extreme by about ε. No relevant document: 0.
     Reference: Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments (2006).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import from_arrays, infAP
     >>> value = infAP()(from_arrays([3, 2, 1], [1, -1, 1])).item()
     >>> value == (1 + 1 / 3 + 2 / 3 * 2 / 2 * (1 + 0.00001) / (1 + 0.00002)) / 2
     True

@@ -40,15 +40,17 @@ def best_from(batch: Batch, relevant: Array, needed: Array, k: int | None) -> Ar
 class IPrec(Binary):
     """Interpolated precision: the best precision from where a share of the relevant documents is found.
 
-    IPrec(recall=s) = max of P@i over the ranks i with at least s·RB relevant documents in the top i, 0 where there is
-    none. Of several levels it is the mean; by default of 0, 0.1, …, 1, the eleven-point average. s·RB is rounded.
+        IPrec(recall=s) = max of P@i over the ranks i with at least s·RB relevant documents in the top i
+
+    It is 0 where there is no such rank. Of several levels it is the mean; by default of 0, 0.1, …, 1, the eleven-point
+    average. s·RB is rounded.
 
     Ties: the mean over orders has no closed form; ties='expected' is refused, other policies work. No relevant
     document: 0.
     Reference: Manning, Raghavan, Schütze, Introduction to Information Retrieval (2008), 8.4, as iprec_at_recall and
     11pt_avg in trec_eval.
 
-    >>> from gradely import from_arrays
+    >>> from gradely import IPrec, from_arrays
     >>> IPrec(recall=0.5)(from_arrays([4, 3, 2, 1], [0, 1, 1, 0])).tolist() == [2 / 3]
     True
     """

@@ -11,12 +11,14 @@ from gradely.ties import before, divisors, in_group, sums, total
 class binG(Binary):  # noqa: N801 - the field's name
     """Each relevant document discounted by the documents that stand above it and are not relevant.
 
-    binG@k = (1/RB) Σ over relevant ranks i <= k of 1/log2(2 + a), a the documents above that are not relevant.
+        binG@k = (1/RB) Σ over relevant ranks i <= k of 1/log2(2 + a)
+
+    a is the number of documents above that are not relevant.
 
     Ties: in a tie group with n' documents that are not relevant, a is uniform on a … a+n'. No relevant document: 0.
     Reference: Buckley, binG in trec_eval (2008).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import binG, from_arrays
     >>> binG()(from_arrays([4, 3, 2, 1], [1, 0, 0, 1])).tolist() == [(1 + 1 / 2) / 2]
     True
     """
@@ -56,14 +58,15 @@ def gain_over_missed(batch: Batch, gain: Array, ideal: Array) -> Array:
 class G(Gained):
     """Each gain discounted by how much more gain an ideal ranking had found by then.
 
-    G@k = Σ_{i<=k} g_i / log2(2 + C_i - S_i) over the sum of all gains of the pool; S_i = g_1 + … + g_i, and C_i the
-    same of the ideal ranking, where a place gains at least 1.
+        G@k = Σ_{i<=k} g_i / log2(2 + C_i - S_i) / (sum of all gains of the pool)
+
+    S_i = g_1 + … + g_i, and C_i is the same of the ideal ranking, where a place gains at least 1.
 
     Ties: the mean over orders has no closed form; ties='expected' is refused, other policies work. Best and worst go
     by gain, which may miss the extreme. No relevant document: 0.
     Reference: Buckley, G in trec_eval (2008).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import G, from_arrays
     >>> G()(from_arrays([4, 3, 2, 1], [2, 0, 0, 1])).tolist() == [(2 + 1 / 2) / (2 + 1)]
     True
     """

@@ -26,6 +26,8 @@ class Users(NamedTuple):
         if not all(is_number(x) for pair in pairs for x in pair):
             raise MeasureError(f"{EXPECTED}; found {g!r}")
         pairs = sorted((plain(level), plain(share)) for level, share in pairs)
+        if any(level <= 0 for level, _ in pairs):
+            raise MeasureError(f"the levels of g are above 0, since 0 is not relevant; found {g!r}")
         if any(share < 0 for _, share in pairs):
             raise MeasureError(f"the shares of g cannot be negative; found {g!r}")
         if not isclose(sum(share for _, share in pairs), 1, abs_tol=1e-6):

@@ -22,13 +22,15 @@ class InTop(Binary):
 class P(InTop):
     """Precision: the share of the top k that is relevant.
 
-    P@k = (relevant in the top k) / k, also where fewer than k are retrieved; without k, over all retrieved.
+        P@k = (relevant in the top k) / k
+
+    It is divided by k also where fewer are retrieved; without k, by the length of the ranking.
 
     Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
     Reference: McSherry and Najork, Computing Information Retrieval Performance Measures Efficiently in the Presence of
     Tied Scores (2008).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import P, from_arrays
     >>> P(k=2)(from_arrays([0.9, 0.5, 0.5], [1, 1, 0])).tolist() == [(1 + 1 / 2) / 2]
     True
     """
@@ -43,12 +45,14 @@ class P(InTop):
 class R(InTop):
     """Recall: the share of the relevant documents that is in the top k.
 
-    R@k = (relevant in the top k) / RB, RB the relevant documents of the pool; without k, of all retrieved.
+        R@k = (relevant in the top k) / RB
+
+    RB is the number of relevant documents of the pool. Without k, the whole ranking counts.
 
     Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
     Reference: McSherry and Najork (2008).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import R, from_arrays
     >>> R(k=2)(from_arrays([0.9, 0.5, 0.5], [1, 1, 0])).tolist() == [(1 + 1 / 2) / 2]
     True
     """
@@ -63,12 +67,14 @@ class R(InTop):
 class F1(InTop):
     """The harmonic mean of precision and recall at k.
 
-    F1@k = 2 · (relevant in the top k) / (k + RB); without k, the length of the ranking stands for it.
+        F1@k = 2 · (relevant in the top k) / (k + RB)
+
+    RB is the number of relevant documents of the pool. Without k, the length of the ranking stands for it.
 
     Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
     Reference: McSherry and Najork (2008).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import F1, from_arrays
     >>> F1(k=2)(from_arrays([0.9, 0.5, 0.5], [1, 1, 0])).tolist() == [2 * (1 + 1 / 2) / (2 + 2)]
     True
     """
@@ -83,7 +89,9 @@ class F1(InTop):
 class Judged(Measure):
     """The share of the top k that is judged at all, whatever the label.
 
-    Judged@k = (judged in the top k) / min(k, N), N the length of the ranking; without k, over all N.
+        Judged@k = (judged in the top k) / min(k, N)
+
+    N is the length of the ranking, and stands for k where there is none.
 
     Ties: a document tied across k counts with its chance to be inside. No document retrieved: 0.
     Reference: the measure of the same name in ir_measures.

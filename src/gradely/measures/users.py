@@ -48,13 +48,15 @@ class _Topped(Graded):
 class ERR(_Topped):
     """Expected reciprocal rank: of where a user stops who is satisfied by relevance.
 
-    ERR@k = Σ_{i<=k} (1/i) · p_i · Π_{j<i} (1 - p_j), p = (2^g - 1) / 2^top, top the highest grade of the scale.
+        ERR@k = Σ_{i<=k} (1/i) · p_i · Π_{j<i} (1 - p_j),  p = (2^g - 1) / 2^top
+
+    p is the chance that a document of grade g satisfies; top is the highest grade of the scale.
 
     Ties: E_x is the mean of Π (1-p) over all sets of x documents of a tie group; after t others, reached with chance P,
     it adds P·Σ_x (E_{x-1} - E_x)/(t+x). No relevant document: 0.
-    Reference: Chapelle, Metlzer, Zhang, Grinspan, Expected reciprocal rank for graded relevance (2009).
+    Reference: Chapelle, Metzler, Zhang, Grinspan, Expected reciprocal rank for graded relevance (2009).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import ERR, from_arrays
     >>> ERR()(from_arrays([0.9, 0.5, 0.1], [1, 0, 1])).tolist() == [1 / 2 + (1 / 3) * (1 / 2) * (1 - 1 / 2)]
     True
     """
@@ -73,13 +75,15 @@ class ERR(_Topped):
 class RBP(_Topped):
     """Rank-biased precision: of a user who goes on to the next document with chance p.
 
-    RBP(p) = (1-p) Σ_i p^(i-1) · rel_i, rel_i 1 for labels of at least `rel`. Stating `relevance` makes it graded:
-    relevance over the top of the scale in place of rel_i.
+        RBP(p) = (1-p) Σ_i p^(i-1) · rel_i
+
+    rel_i is 1 for labels of at least `rel`, else 0. Stating `relevance` makes it graded: relevance over the top of the
+    scale in place of rel_i.
 
     Ties: each document of a tie group gets the mean of p^(i-1) over the group's places. No relevant document: 0.
     Reference: Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness (2008).
 
-    >>> from gradely import from_arrays
+    >>> from gradely import RBP, from_arrays
     >>> RBP(p=0.5)(from_arrays([0.9, 0.5, 0.1], [1, 0, 1])).tolist() == [(1 - 0.5) * (1 + 0.5**2)]
     True
     """

@@ -12,9 +12,8 @@ from gradely.data.fast.pieces import PIECE, Buffer, Odd, Piece, Scattered, piece
 from gradely.data.fast.scattered import scattered
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
-from gradely.data.read import Report
 from gradely.data.rule import Rule
-from gradely.data.source import Source
+from gradely.data.source import Report, Source, halves
 from gradely.data.tokens import distinct
 from gradely.threads import on_threads
 
@@ -27,13 +26,16 @@ def stream_run(qrels: Qrels, source: Source, rule: Rule, threads: int, report: R
     """Return where the judged documents of a run landed; raise Odd where the plain reader must look."""
     judgments = Judgments.of(qrels)
 
-    def each(work: Callable[[Piece], T], *, whole_queries: bool = False) -> Iterator[T]:
-        return each_piece(source, work, threads, report, whole_queries=whole_queries)
+    def landed(piece: Piece) -> Landed:
+        return land(judgments, piece, rule)
 
     try:
-        return _together(qrels, list(each(lambda piece: land(judgments, piece, rule), whole_queries=True)))
+        return _together(qrels, list(each_piece(source, landed, threads, report, whole_queries=True)))
     except Scattered:
-        return scattered(judgments, rule, each)
+        passes = iter(halves(report))
+        return scattered(
+            judgments, rule, lambda work: each_piece(source, work, threads, next(passes), whole_queries=False)
+        )
 
 
 def each_piece(

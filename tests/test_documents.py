@@ -1,0 +1,161 @@
+"""The documents say what is true: examples run and print what is shown, links lead somewhere, pages are current."""
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from markdown_it import MarkdownIt
+
+import gradely
+from gradely.cli.app import run
+from gradely.cli.page import page, section
+from gradely.demo import collection
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+MARKDOWN = MarkdownIt("commonmark").enable("table")
+
+
+class Block(NamedTuple):
+    """A fenced block, and the output that the block right after it shows, if there is one."""
+
+    where: str
+    language: str
+    text: str
+    shown: str | None
+
+
+def blocks(path):
+    tokens = MARKDOWN.parse(path.read_text(encoding="utf-8"))
+    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.type == "fence":
+            output = after.content if after is not None and after.type == "fence" and not after.info else None
+            yield Block(f"{path.name}:{token.map[0] + 1}", token.info, token.content, output)
+
+
+BLOCKS = [block for path in DOCUMENTS for block in blocks(path)]
+
+
+def commands(block):
+    """Yield each command of a console block with the output shown below it."""
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        yield pytest.param(command, shown, id=f"{block.where} {command}")
+
+
+PYTHON = [pytest.param(block, id=block.where) for block in BLOCKS if block.language == "python"]
+CONSOLE = [each for block in BLOCKS if block.text.startswith("$ ") for each in commands(block)]
+
+
+@pytest.fixture
+def demo(tmp_path, monkeypatch):
+    """Work in a folder with the demo collection, there and where the demo puts it."""
+    monkeypatch.chdir(tmp_path)
+    for folder in (tmp_path, tmp_path / "gradely-demo"):
+        folder.mkdir(exist_ok=True)
+        for name, text in collection().items():
+            (folder / name).write_text(text)
+
+
+def printed_by(code, where):
+    """Return what Python code prints; one with prompts is compared as a doctest."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        if code.startswith(">>>"):
+            test = doctest.DocTestParser().get_doctest(code, {}, where, where, 0)
+            doctest.DocTestRunner().run(test)
+        else:
+            exec(compile(code, where, "exec"), {"__name__": "__main__"})
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("block", PYTHON)
+def test_python_runs_and_prints_what_is_shown(demo, block):
+    assert printed_by(block.text, block.where) == (block.shown or "")
+
+
+def matches(shown, found):
+    """Return whether the output is as shown; a line that is only … stands for any lines."""
+    pattern = "".join(r"(?:.*\n)*?" if line == "…" else re.escape(line) + r"\n" for line in shown.rstrip().split("\n"))
+    return re.fullmatch(pattern, found.rstrip() + "\n") is not None
+
+
+@pytest.mark.parametrize(("command", "shown"), CONSOLE)
+def test_commands_print_what_is_shown(demo, command, shown):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        env=os.environ | {"PATH": path},
+    )
+    assert done.returncode == 0, done.stdout
+    assert not shown.strip() or matches(shown, done.stdout), done.stdout
+
+
+def test_there_are_examples_to_check():
+    assert len(PYTHON) > len(gradely.ALL) and len(CONSOLE) > 2
+
+
+def duel(ties):
+    values = (
+        gradely.evaluate("qrels.txt", f"{name}.run", ["nDCG@10"], ties=ties).mean().values()
+        for name in ("dense", "lexical")
+    )
+    return " to ".join(f"{value:.4f}" for (value,) in values)
+
+
+def test_the_readme_tells_who_wins_where_names_break_ties(demo):
+    assert f"`dense` would win that comparison, {duel('trec')}" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path):
+    inline = [child for token in MARKDOWN.parse(path.read_text(encoding="utf-8")) for child in token.children or []]
+    links = [str(token.attrs["href"]) for token in inline if token.type == "link_open"]
+    links += [str(token.attrs["src"]) for token in inline if token.type == "image"]
+    for link in (link for link in links if "://" not in link):
+        file, _, anchor = link.partition("#")
+        target = path.parent / file if file else path
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def anchors(path):
+    """Return what the headings of a document are called in links."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_readme_lists_every_measure():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [measure.name for measure in gradely.ALL if f"`{measure.name}`" not in text] == []
+
+
+def test_the_page_of_measures_is_current():
+    assert (ROOT / "docs" / "measures.md").read_text(encoding="utf-8") == page(), "run make docs"
+
+
+@pytest.mark.parametrize("measure", gradely.ALL, ids=lambda measure: measure.name)
+def test_a_section_shows_formula_ties_reference_parameters_and_example(measure):
+    html = MARKDOWN.render(section(measure))
+    assert f"<h2>{measure.name}</h2>" in html and html.count("<pre>") == 2
+    assert html.count("<li>") == 2 and "<strong>Ties</strong>" in html and "<strong>Reference</strong>" in html
+    assert all(f"<td><code>{name}</code></td>" in html for name in measure.parameters)
+    assert "<em>" not in html  # a formula's _ and * are not taken for emphasis
+
+
+def test_measures_in_markdown(capfd):
+    assert run(["measures", "--format", "markdown"]) == 0
+    assert capfd.readouterr().out == page()
+    assert run(["measures", "ndcg", "--format", "markdown"]) == 0
+    assert capfd.readouterr().out == section(gradely.nDCG)

@@ -1,0 +1,110 @@
+"""Kernels where short rankings do not lead: large tie groups, deep ranks, curves of any shape."""
+
+from math import fsum, log2
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import PchipInterpolator
+
+import gradely
+from gradely.relevance.pchip import interpolate
+from gradely.ties import resolved
+
+N = 3000
+
+
+def one_group(labels):
+    """Return the batch of one query whose documents are all tied."""
+    return gradely.from_arrays(np.zeros(len(labels)), labels)
+
+
+@pytest.mark.parametrize("k", [None, 1000])
+def test_err_of_a_large_group_of_equals(k):
+    """All documents stop with chance p = 1/2, so that x of them are passed with chance (1 - p)^x."""
+    value = fsum((0.5 ** (x - 1) - 0.5**x) / x for x in range(1, (k or N) + 1))
+    assert gradely.ERR(k=k)(one_group(np.ones(N))).item() == pytest.approx(value, rel=1e-12, abs=0)
+
+
+def test_err_of_a_large_group_with_one_that_satisfies():
+    labels = np.zeros(N)
+    labels[7] = 1
+    value = 0.5 * fsum(1 / i for i in range(1, N + 1)) / N
+    assert gradely.ERR()(one_group(labels)).item() == pytest.approx(value, rel=1e-10, abs=0)
+
+
+@pytest.mark.parametrize("k", [10, 1000, 2990])
+def test_bpref_of_a_large_group_that_is_cut(k):
+    """A relevant document stands at any place alike, after u of the 2,000 opposed ones; each place adds one."""
+    opposed, base = 2000, N - 2000
+    u = np.arange(opposed + 1)
+    chance, credit = (u == 0).astype(float), []
+    for place in range(1, k + 1):
+        credit.append(float(chance @ (1 - np.minimum(u, base) / base)))
+        more = chance * (opposed - u) / (N - place)
+        chance = chance - more + np.concatenate([[0], more[:-1]])
+    value = gradely.bpref(k=k)(one_group(np.repeat([1.0, 0.0], [base, opposed]))).item()
+    assert value == pytest.approx(fsum(credit) / N, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize("depth", [10, 1_000_000])
+def test_no_digit_is_lost_deep_down(depth):
+    """Of two tied documents after many others: the sum over their places is the difference of two large sums."""
+    run = {"q": {f"x{i}": 1.0 for i in range(depth)} | {"a": 0.0, "b": 0.0}}
+    value = gradely.evaluate({"q": {"a": 1}}, run, ["DCG", "AP"]).per_query()["q"]
+    first, second = depth + 1, depth + 2
+    assert value["DCG"] == pytest.approx((1 / log2(first + 1) + 1 / log2(second + 1)) / 2, rel=1e-14, abs=0)
+    assert value["AP"] == pytest.approx((1 / first + 1 / second) / 2, rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize("rank", [1, 200, 3000, 100_000])
+def test_rbp_of_a_document_deep_down(rank):
+    run = {"q": [*(f"x{i}" for i in range(rank - 1)), "a"]}
+    value = gradely.evaluate({"q": {"a": 1}}, run, ["RBP(p=0.8)"]).values.item()
+    assert value == pytest.approx(0.2 * 0.8 ** (rank - 1), rel=1e-11, abs=1e-290)
+
+
+tenths = lambda low, high: st.integers(low, high).map(lambda i: i / 10)
+point = st.tuples(tenths(1, 90), tenths(-50, 50))
+
+
+@settings(max_examples=100, deadline=None)
+@given(steps=st.lists(point, min_size=2, max_size=6), at=st.lists(tenths(-10, 600), min_size=1, max_size=20))
+def test_curves_of_any_shape_are_those_of_scipy(steps, at):
+    x, y = np.cumsum([step for step, _ in steps]), np.array([value for _, value in steps])
+    curve = PchipInterpolator(x, y)
+    found = interpolate(np, x[None, :], y[None, :], np.array([[*at, *x]]))[0]
+    np.testing.assert_allclose(found, curve(np.clip([*at, *x], x[0], x[-1])), rtol=0, atol=1e-9)
+
+
+def test_curves_with_flat_parts_and_turns():
+    x = np.arange(6.0)
+    for y in ([0, 1, 1, 0, 0, 3], [0, 0, 1, 1, 0, 0], [5, 0, 0, 0, 0, 1], [0, 1, 0, 1, 0, 1], [0, 9, 1, 2, 9, 0]):
+        at = np.linspace(-1, 6, 71)
+        found = interpolate(np, x[None, :], np.array([y], float), at[None, :])[0]
+        np.testing.assert_allclose(found, PchipInterpolator(x, y)(np.clip(at, 0, 5)), rtol=0, atol=1e-12)
+
+
+def test_the_top_of_one_s_own_curve_is_its_last_point():
+    """Labels 1 and 2 become relevance 1 and 4 of at most 8: the top of RBP and ERR, and of the users' thresholds."""
+    curve, run = gradely.Phi([(0, 0), (1, 1), (2, 4), (3, 8)]), {"q": ["a", "b"]}
+    measures = [measure(relevance=curve) for measure in (gradely.RBP, gradely.ERR, gradely.eGAP)]
+    rbp, err, egap = gradely.evaluate({"q": {"a": 1, "b": 2}}, run, measures).values[0]
+    assert rbp == pytest.approx(0.2 * (1 / 8 + 0.8 * 4 / 8), abs=1e-12)
+    p = (2**1 - 1) / 2**8, (2**4 - 1) / 2**8
+    assert err == pytest.approx(p[0] + (1 - p[0]) * p[1] / 2, abs=1e-12)
+    assert egap == pytest.approx(1 / 8 * 1 + 3 / 8 * (1 / 2), abs=1e-12)
+
+
+def test_a_resolved_batch_has_no_ties_left():
+    batch = gradely.from_arrays([1, 1, 1, 0, 0], [0, 2, 1, 1, 3], ties="best")
+    found = resolved(batch, gradely.nDCG().worth)
+    assert found.grade.tolist() == [[2, 1, 0, 3, 1]]
+    assert found.above.tolist() == found.first.tolist() == [[0, 1, 2, 3, 4]]
+    assert found.last.tolist() == [[1, 2, 3, 4, 5]] and found.untied
+
+
+def test_judged_is_never_degenerate():
+    scores = gradely.evaluate({"q": {"a": 0}, "r": {"a": 1, "b": 1}}, {"q": ["a"], "r": ["x"]}, ["Judged"])
+    assert [note.kind for note in scores.notes] == []
