@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .bench
 
-.PHONY: help demo test test-arrays docs bench clean
+.PHONY: help demo test test-arrays mutants docs bench clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
 	@echo "make test         everything the checks need, then style, types, imports and tests"
 	@echo "make test-arrays  the kernels on PyTorch and JAX, which are heavy"
+	@echo "make mutants      change the formulas, one operator or number at a time: which changes does no test notice?"
 	@echo "make docs         write docs/measures.md from the docstrings of the measures"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
 	@echo "make clean        remove what make has made"
@@ -27,6 +28,9 @@ test: $(VENV)/test-ready
 
 test-arrays: $(VENV)/arrays-ready
 	$(BIN)/pytest tests/test_arrays.py
+
+mutants: $(VENV)/test-ready
+	$(BIN)/python -m tests.mutants
 
 docs: $(VENV)/installed
 	$(BIN)/gradely measures --format markdown -o docs/measures.md

@@ -40,28 +40,36 @@ def collection(kind):
     return found
 
 
+def parameters(kind, cases):
+    """Return the reference's parameters for each case, with the levels of the whole collection."""
+    everything = Query((), tuple(label for query in collection(kind).values() for label in query.pool))
+    return [case.parameters(everything) if callable(case.parameters) else case.parameters for case in cases]
+
+
 @cache
 def expected(kind, policy):
     """Return [queries, measures]: what the reference says."""
-    queries = collection(kind)
-    everything = Query((), tuple(label for query in queries.values() for label in query.pool))
-    given = [case.parameters(everything) if callable(case.parameters) else case.parameters for case in cases(policy)]
+    given = parameters(kind, cases(policy))
     return np.array(
         [
             [
                 POLICIES[policy]([case.by_reference(order, query.pool, each) for order in query.orderings()])
                 for case, each in zip(cases(policy), given, strict=True)
             ]
-            for query in queries.values()
+            for query in collection(kind).values()
         ]
     )
 
 
-def found(kind, policy):
-    """Return [queries, measures]: what gradely says."""
+def evaluated(kind, measures, ties="expected"):
     qrels = {name: query.qrels()["q"] for name, query in collection(kind).items()}
     run = {name: query.run()["q"] for name, query in collection(kind).items()}
-    return gradely.evaluate(qrels, run, [case.measure for case in cases(policy)], ties=policy).values
+    return gradely.evaluate(qrels, run, measures, ties=ties)
+
+
+def found(kind, policy):
+    """Return [queries, measures]: what gradely says."""
+    return evaluated(kind, [case.measure for case in cases(policy)], policy).values
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -69,3 +77,18 @@ def found(kind, policy):
 def test_every_measure_is_what_the_reference_says(kind, policy):
     differs = ~(np.abs(found(kind, policy) - expected(kind, policy)) <= 1e-12)  # so that NaN differs
     assert [str(cases(policy)[j]) for j in np.flatnonzero(differs.any(axis=0))] == []
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_queries_that_can_earn_nothing_are_counted(kind):
+    """By the reference they are those in which all judged documents together, best first, are worth 0."""
+    never = ("Unjudged", "Utility")
+    whole = [case for case in cases("expected") if case.measure.k is None and case.measure.name not in never]
+    given = parameters(kind, whole)
+    for case, each in zip(whole, given, strict=True):
+        ideals = [
+            case.by_reference(sorted(query.pool, reverse=True), query.pool, each) for query in collection(kind).values()
+        ]
+        notes = evaluated(kind, [case.measure]).notes
+        counts = [note.count for note in notes if note.kind == "degenerate"]
+        assert sum(counts) == ideals.count(0), case

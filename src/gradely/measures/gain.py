@@ -81,6 +81,10 @@ class DCG(Gained):
         """Nothing to divide by."""
         return batch.xp.ones_like(batch.grade[:, 0])
 
+    def degenerate(self, batch: Batch) -> Array:
+        """No document of positive gain; by a table, relevant ones may have none."""
+        return ~batch.xp.any(batch.pooled & (self.gains(batch, batch.pool) > 0), axis=1)
+
 
 class nDCG(DCG):  # noqa: N801 - the field's name
     """Discounted cumulated gain over that of the ideal ranking.
