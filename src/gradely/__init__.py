@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gradely.errors import MeasureError as MeasureError
     from gradely.errors import MissingExtra as MissingExtra
     from gradely.evaluation import evaluate as evaluate
+    from gradely.experiments.papers import reproduce as reproduce
     from gradely.explanation import explain as explain
     from gradely.findings import check as check
     from gradely.measures import (
@@ -85,6 +86,7 @@ _PUBLIC = {
     "data": "Qrels Run read_qrels read_run",
     "errors": "DataError GradelyError InputError MeasureError MissingExtra",
     "evaluation": "evaluate",
+    "experiments.papers": "reproduce",
     "explanation": "explain",
     "findings": "check",
     "measures": "ALL AP DCG ERR F1 GAP NDCNG P R RBP RR Judged Measure Success bpref eGAP muAP nDCG nDCGphi xGAP",

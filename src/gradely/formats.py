@@ -1,7 +1,9 @@
 """One table, many formats: for the terminal, for spreadsheets, for papers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
+
+from gradely.frames import to_frame
 
 Cell: TypeAlias = str | float | int | None
 LATEX = str.maketrans(
@@ -17,6 +19,11 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[Cell]]
     digits: int = 4
 
+    @classmethod
+    def of(cls, records: Sequence[Mapping[str, Cell]], digits: int = 4) -> "Table":
+        """Make it from at least one record; all have the same columns."""
+        return cls(list(records[0]), [list(record.values()) for record in records], digits)
+
     def shown(self) -> list[list[str]]:
         """Return all cells as people read them, the header first."""
         return [[*self.header], *([self._show(cell) for cell in row] for row in self.rows)]
@@ -25,6 +32,10 @@ class Table(NamedTuple):
         if cell is None:
             return "-"
         return f"{cell:.{self.digits}f}" if isinstance(cell, float) else str(cell)
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return the table as a dataframe, of pandas, polars or pyarrow."""
+        return to_frame({name: [row[i] for row in self.rows] for i, name in enumerate(self.header)}, library)
 
     def numeric(self) -> list[bool]:
         """Return which columns hold numbers."""

@@ -15,6 +15,7 @@ COMMANDS = {
     "measures": "List all measures, or explain one.",
     "explain": "Show a value rank by rank.",
     "check": "Find what is wrong or odd in the data.",
+    "papers": "Run the experiments of the papers again.",
     "demo": "Make a small collection and evaluate it.",
 }
 

@@ -36,6 +36,17 @@ def check_writable(path: str | None) -> None:
         raise InputError(f"{path}: cannot be written: no permission in {folder}")
 
 
+def check_folder(path: str) -> None:
+    """Raise now, before long work, where a folder cannot be made or written to."""
+    there = os.path.abspath(path)
+    while not os.path.exists(there):
+        there = os.path.dirname(there)
+    if not os.path.isdir(there):
+        raise InputError(f"{path}: cannot be written: {there} is a file; name a folder")
+    if not os.access(there, os.W_OK):
+        raise InputError(f"{path}: cannot be written: no permission in {there}")
+
+
 def write_file(content: bytes, path: str) -> None:
     """Write a file whole or not at all: a temporary file beside it, then a rename."""
     import tempfile

@@ -1,0 +1,1 @@
+"""Pages to look at, each one file that opens offline."""
