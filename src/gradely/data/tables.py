@@ -12,7 +12,7 @@ from gradely.data.source import Source, clip
 from gradely.data.trec import to_number
 from gradely.errors import DataError, InputError, MissingExtra
 
-QUERY = ("query_id", "qid", "query", "query-id", "q_id", "topic", "topic_id", "user_id", "user", "session_id")
+QUERY = ("query_id", "qid", "query", "query-id", "q_id", "topic", "topic_id", "user_id", "userid", "user", "session_id")
 DOC = (
     "doc_id",
     "docno",
@@ -25,6 +25,8 @@ DOC = (
     "corpus_id",
     "item_id",
     "item",
+    "itemid",
+    "movieid",
     "pid",
 )
 VALUE = {
