@@ -16,7 +16,13 @@ PAPERS = {
     " Tied Scores (2008)",
     "M16": "Moniz, Torgo, Vinagre: Data-Driven Relevance Judgments for Ranking Evaluation (2016)",
 }
-MODULES = ("f14.limits",)
+MODULES = (
+    "s11.tables",
+    "s11.levels",
+    "s11.ohsumed",
+    "s11.ratings",
+    "f14.limits",
+)
 """modules of this package; each lists its experiments in EXPERIMENTS"""
 
 
