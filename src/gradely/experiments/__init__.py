@@ -1,0 +1,1 @@
+"""Experiments on evaluated systems: comparisons, significance, what ties do."""
