@@ -158,9 +158,7 @@ def test_pools_give_one_line_a_measure(demo):
     records = found.records()
     assert [(r["measure"], r["rate"]) for r in records] == [("AP", 1.0), ("AP", 0.2), ("nDCG", 1.0), ("nDCG", 0.2)]
     assert all(r["low"] <= r["tau"] <= r["high"] for r in records)
-    assert np.array_equal(
-        found.tau, gradely.pools("qrels.txt", demo, ["AP", "nDCG"], rates=[1.0, 0.2], repeat=4, seed=3).tau
-    )
+    assert np.array_equal(found.tau, again.tau)
     assert len(found.to_frame("pandas")) == 4
     assert found.chart().to_dict()["layer"][1]["mark"]["type"] == "line"
 
