@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from gradely.errors import MeasureError as MeasureError
     from gradely.errors import MissingExtra as MissingExtra
     from gradely.evaluation import evaluate as evaluate
+    from gradely.experiments.correlation import correlate as correlate
     from gradely.experiments.papers import reproduce as reproduce
+    from gradely.experiments.pooling import pools as pools
     from gradely.explanation import explain as explain
     from gradely.findings import check as check
     from gradely.measures import (
@@ -86,7 +88,9 @@ _PUBLIC = {
     "data": "Qrels Run read_qrels read_run",
     "errors": "DataError GradelyError InputError MeasureError MissingExtra",
     "evaluation": "evaluate",
+    "experiments.correlation": "correlate",
     "experiments.papers": "reproduce",
+    "experiments.pooling": "pools",
     "explanation": "explain",
     "findings": "check",
     "measures": "ALL AP DCG ERR F1 GAP NDCNG P R RBP RR Judged Measure Success bpref eGAP muAP nDCG nDCGphi xGAP",

@@ -15,6 +15,8 @@ COMMANDS = {
     "measures": "List all measures, or explain one.",
     "explain": "Show a value rank by rank.",
     "check": "Find what is wrong or odd in the data.",
+    "correlate": "Tell how alike measures rank systems.",
+    "pools": "Tell how systems would rank with fewer judgments.",
     "papers": "Run the experiments of the papers again.",
     "demo": "Make a small collection and evaluate it.",
 }

@@ -4,19 +4,12 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradely.errors import MissingExtra
+from gradely.extras import altair, converter
 
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#666666", "#000000")
-"""colours that people with colour blindness tell apart (Okabe and Ito)"""
+__all__ = ["PALETTE", "altair", "drawn", "picture", "styled"]
 
-
-def altair() -> Any:
-    """Return altair, or say how to get it."""
-    try:
-        import altair as alt
-    except ImportError:
-        raise MissingExtra("altair", "report") from None
-    return alt
+PALETTE = ("#3b82c4", "#e07b39", "#4a9d5b", "#b05cc6", "#c9a227", "#d1495b", "#3fa7a0", "#8d8d8d")
+"""for categories; told apart on light and on dark ground"""
 
 
 def drawn(records: Sequence[Mapping[str, Any]]) -> Any:
@@ -41,11 +34,8 @@ def styled(chart: Any) -> Any:
 
 
 def picture(chart: Any, form: str) -> bytes:
-    """Return a chart as a picture, svg or png."""
-    try:
-        import vl_convert  # noqa: F401 - altair needs it here
-    except ImportError:
-        raise MissingExtra("vl-convert-python", "report") from None
+    """Return a chart as a picture, svg or png; altair needs the converter for it."""
+    converter()
     if form == "svg":
         text = io.StringIO()
         chart.save(text, format="svg")

@@ -1,1 +1,1 @@
-"""Pages to look at, each one file that opens offline."""
+"""Self-contained HTML pages: one file each, that opens offline."""
