@@ -22,6 +22,10 @@ MODULES = (
     "s11.ohsumed",
     "s11.ratings",
     "f14.limits",
+    "m16.days",
+    "m16.figure2",
+    "m16.news",
+    "m16.outlook",
 )
 """modules of this package; each lists its experiments in EXPERIMENTS"""
 
