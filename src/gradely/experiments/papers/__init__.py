@@ -16,7 +16,7 @@ PAPERS = {
     " Tied Scores (2008)",
     "M16": "Moniz, Torgo, Vinagre: Data-Driven Relevance Judgments for Ranking Evaluation (2016)",
 }
-MODULES = ("f14.limits",)
+MODULES = ("f14.limits", "f14.tables")
 """modules of this package; each lists its experiments in EXPERIMENTS"""
 
 
@@ -50,6 +50,6 @@ def check_data(chosen: list[Experiment], library: Library) -> None:
         missing = library.missing(each.needs)
         if missing:
             raise InputError(
-                f"{each.name} needs real data that is not in {library.folder}: {', '.join(missing)};"
+                f"{each.name} needs real data that is not in {library.folder}: {each.data or ', '.join(missing)};"
                 " --data names the folder that holds them"
             )
