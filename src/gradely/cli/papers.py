@@ -25,10 +25,7 @@ def command(context: click.Context) -> None:
 
 def listing() -> str:
     """Return one line an experiment, and the papers."""
-    rows = [
-        [each.name, f"{each.paper}, {each.part}", each.shows, ", ".join(each.needs) or "-"]
-        for each in experiments().values()
-    ]
+    rows = [[each.name, f"{each.paper}, {each.part}", each.shows, each.wants or "-"] for each in experiments().values()]
     papers = "".join(f"{key}  {title}\n" for key, title in PAPERS.items())
     table = to_text(Table(["name", "paper", "what it shows", "data it needs"], rows))
     return f"{table}\n{papers}\n`gradely papers run NAME` runs one, `gradely papers run all` all of them.\n"

@@ -22,6 +22,7 @@ MODULES = (
     "s11.ohsumed",
     "s11.ratings",
     "f14.limits",
+    "f14.tables",
     "m16.days",
     "m16.figure2",
     "m16.news",
@@ -60,6 +61,6 @@ def check_data(chosen: list[Experiment], library: Library) -> None:
         missing = library.missing(each.needs)
         if missing:
             raise InputError(
-                f"{each.name} needs real data that is not in {library.folder}: {', '.join(missing)};"
+                f"{each.name} needs real data that is not in {library.folder}: {each.data or ', '.join(missing)};"
                 " --data names the folder that holds them"
             )

@@ -23,5 +23,5 @@ class Library:
         return path
 
     def missing(self, names: tuple[str, ...]) -> list[str]:
-        """Return those that are not there."""
-        return [name for name in names if not (self.folder / name).exists()]
+        """Return those that are not there; * and ** stand for any names."""
+        return [name for name in names if not any(self.folder.glob(name))]

@@ -71,5 +71,12 @@ class Experiment(NamedTuple):
     claim: str
     """what the paper claims, in a few sentences"""
     needs: tuple[str, ...]
-    """files and folders of real data, relative to the data folder"""
+    """files and folders of real data, relative to the data folder; * and ** stand for any names"""
     run: Work
+    data: str = ""
+    """the data in words, where `needs` does not say enough"""
+
+    @property
+    def wants(self) -> str:
+        """What data it needs, in words."""
+        return self.data or ", ".join(self.needs)

@@ -1,0 +1,105 @@
+"""F14: its tables, and what it claims, on its own numbers and on public runs."""
+
+import shutil
+
+import pytest
+
+import gradely
+from gradely.experiments.papers.f14.collections import collections, printed
+from gradely.experiments.papers.f14.curves import by_set, curve, early, printed_records, way
+from gradely.experiments.papers.f14.limits import PRINTED, SHARES, approach, corners, limit, picked
+from gradely.experiments.papers.f14.tables import run as run_tables
+from gradely.experiments.papers.f14.tau import grid, tau_table
+from gradely.experiments.papers.library import Library
+from tests.shared_data import DATA, needs
+
+
+@pytest.mark.parametrize(("measure", "g", "grade", "theirs"), PRINTED)
+def test_probabilities_are_the_papers(measure, g, grade, theirs):
+    assert picked(measure, g, grade) == pytest.approx(float(theirs), abs=1e-15)
+
+
+def test_limits_are_the_papers():
+    """n documents of grade 1, then one of grade 2: GAP → 1, xGAP → 1 - g_2², eGAP → g_1."""
+    for each in approach():
+        assert each["value"] == pytest.approx(each["limit"], abs=10 / each["n"])
+    assert {limit(name, 0.3) for name in ("GAP", "xGAP", "eGAP")} == {1.0, 1 - 0.3**2, 0.7}
+    assert len(SHARES) * 3 * 6 == len(approach())
+
+
+def test_corners_are_ap():
+    assert corners(seed=5) < 1e-12
+
+
+def test_the_grids_are_the_papers():
+    for collection, levels in [("TREC 10, 2001, Web", 2), ("TREC 21, 2012, Web", 3)]:
+        theirs = dict.fromkeys(row["g"] for row in printed("tau") if row["collection"] == collection)
+        assert list(theirs) == [" ".join(map(str, g)) for g in grid(levels)]
+
+
+def test_the_papers_own_tables_hold_its_claim():
+    """GAP is halfway to AP at the smallest g_1 in all seven tables, xGAP and eGAP in none."""
+    sets = by_set(printed_records())
+    assert len(sets) == 7 and all(early(curve(some)) for some in sets.values())
+    web = curve(sets["TREC 10, 2001, Web", "all"])
+    assert way(web["GAP"]) == pytest.approx((0.84 - 0.69) / (1 - 0.69))
+
+
+@needs("clef-ehealth-2015")
+def test_the_claims_hold_on_clef_ehealth():
+    (clef,) = (each for each in collections(Library(DATA)) if each.name == "clef-ehealth-2015")
+    sets = by_set(tau_table(clef, lambda part: None))
+    assert sets["clef-ehealth-2015", "few highly relevant"][0] | {"tau": None} == {
+        "collection": "clef-ehealth-2015",
+        "runs": 16,
+        "topics": "few highly relevant",
+        "of them": 9,
+        "g": "0.0 1.0",
+        "measure": "GAP",
+        "reference": "GAP",
+        "tau": None,
+        "the paper": None,
+    }
+    for some in sets.values():
+        curves = curve(some)
+        assert early(curves)
+        assert all(points[1.0] == pytest.approx(1) for points in curves.values())
+        assert len({round(points[0.0], 9) for points in curves.values()}) == 1
+
+
+@needs("trec-covid-round1")
+def test_where_highly_relevant_documents_are_common_gap_is_no_closer_to_ap():
+    """The claim differs: TREC-COVID has more documents of grade 2 than of grade 1."""
+    (covid,) = (each for each in collections(Library(DATA)) if each.name == "trec-covid-round1")
+    curves = curve(by_set(tau_table(covid, lambda part: None))["trec-covid-round1", "all"])
+    assert not early(curves)
+    assert way(curves["eGAP"]) < way(curves["xGAP"]) < way(curves["GAP"]) < 0.3
+
+
+@needs("trec-web-2012")
+@needs("trec-robust-2005")
+def test_judgments_of_the_papers_collections_are_recognised_and_have_its_topics():
+    found = {each.name: each.record() for each in collections(Library(DATA)) if each.printed}
+    assert found["trec-robust-2005"]["few highly relevant"] == 6
+    web = found["trec-web-2012"]
+    assert (web["the paper's"], web["few highly relevant"], web["few key"], web["levels"]) == (
+        "TREC 21, 2012, Web",
+        10,
+        7,
+        3,
+    )
+
+
+@needs("trec-web-2012")
+def test_a_folder_of_ones_own_is_a_collection_and_the_papers_numbers_stand_beside(tmp_path):
+    own = tmp_path / "mine"
+    shutil.copytree(DATA / "trec-web-2012", own)
+    outcome = run_tables(Library(own), 0, lambda part: None)
+    row = dict(zip(outcome.sheets["tau"].table.header, outcome.sheets["tau"].table.rows[0], strict=True))
+    assert (row["collection"], row["GAP"], row["GAP, the paper"], row["AP, the paper"]) == ("mine", 1.0, 1.0, 0.41)
+
+
+def test_without_a_collection_the_error_says_what_to_put_where(tmp_path):
+    (tmp_path / "runs").mkdir()
+    with pytest.raises(gradely.InputError, match=r"folders with judgments \(qrels\*\) and at least 8 runs"):
+        gradely.reproduce("f14-tau", tmp_path)
