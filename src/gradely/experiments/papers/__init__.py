@@ -16,7 +16,7 @@ PAPERS = {
     " Tied Scores (2008)",
     "M16": "Moniz, Torgo, Vinagre: Data-Driven Relevance Judgments for Ranking Evaluation (2016)",
 }
-MODULES = ("f14.limits", "f14.tables", "f14.incomplete", "f14.power")
+MODULES = ("f14.limits", "f14.tables", "f14.incomplete", "f14.power", "f14.axioms")
 """modules of this package; each lists its experiments in EXPERIMENTS"""
 
 
