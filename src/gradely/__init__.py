@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gradely.arrays import from_arrays as from_arrays
     from gradely.batch import Batch as Batch
+    from gradely.comparison import Comparison as Comparison
+    from gradely.comparison import compare as compare
     from gradely.data import Qrels as Qrels
     from gradely.data import Run as Run
     from gradely.data import read_qrels as read_qrels
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from gradely.errors import MeasureError as MeasureError
     from gradely.errors import MissingExtra as MissingExtra
     from gradely.evaluation import evaluate as evaluate
+    from gradely.experiments.tie_sensitivity import TieSensitivity as TieSensitivity
+    from gradely.experiments.tie_sensitivity import tie_sensitivity as tie_sensitivity
     from gradely.explanation import explain as explain
     from gradely.findings import check as check
     from gradely.measures import (
@@ -82,9 +86,11 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "arrays": "from_arrays",
     "batch": "Batch",
+    "comparison": "Comparison compare",
     "data": "Qrels Run read_qrels read_run",
     "errors": "DataError GradelyError InputError MeasureError MissingExtra",
     "evaluation": "evaluate",
+    "experiments.tie_sensitivity": "TieSensitivity tie_sensitivity",
     "explanation": "explain",
     "findings": "check",
     "measures": "ALL AP DCG ERR F1 GAP NDCNG P R RBP RR Judged Measure Success bpref eGAP muAP nDCG nDCGphi xGAP",

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data.qrels import Floats, Ints
-from gradely.errors import DataError, MissingExtra
+from gradely.errors import DataError
 from gradely.experiments import resampling
+from gradely.extras import stats
 from gradely.policies import check_choice
 
 TESTS = {
@@ -110,13 +111,13 @@ def _t(differ: Floats, resamples: int, seed: int) -> Floats:  # noqa: ARG001 - o
     """Where all differences are the same, t is infinite and p is 0."""
     varied = np.ptp(differ, axis=0) > 0
     out = np.zeros(differ.shape[1])
-    out[varied] = _stats().ttest_1samp(differ[:, varied], 0).pvalue
+    out[varied] = stats().ttest_1samp(differ[:, varied], 0).pvalue
     return out
 
 
 def _wilcoxon(differ: Floats, resamples: int, seed: int) -> Floats:  # noqa: ARG001 - one signature for all
     """SciPy's choice of exact and normal p-values goes by the column, so that each pair stands alone."""
-    return np.asarray([_stats().wilcoxon(column).pvalue for column in differ.T])
+    return np.asarray([stats().wilcoxon(column).pvalue for column in differ.T])
 
 
 _TESTS: dict[str, Callable[[Floats, int, int], Floats]] = {
@@ -138,7 +139,7 @@ def adjusted(p: Any, correction: str = "holm") -> Floats:
     if correction == "none" or not len(raw):
         return raw
     if correction == "bh":
-        return np.asarray(_stats().false_discovery_control(raw))
+        return np.asarray(stats().false_discovery_control(raw))
     if correction == "bonferroni":
         return np.minimum(1.0, raw * len(raw))
     order = np.argsort(raw, kind="stable")
@@ -171,11 +172,3 @@ def effect_sizes(differ: Floats) -> Floats:
     mean, spread = differ.mean(axis=0), differ.std(axis=0, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(np.any(differ != 0, axis=0), mean / np.where(np.ptp(differ, axis=0) > 0, spread, 0.0), 0.0)
-
-
-def _stats() -> Any:
-    try:
-        from scipy import stats
-    except ImportError:
-        raise MissingExtra("SciPy", "stats") from None
-    return stats

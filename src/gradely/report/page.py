@@ -11,18 +11,19 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from gradely import __version__
-from gradely.errors import MissingExtra
+from gradely.experiments.charts import PALETTE
+from gradely.extras import altair, converter, optional
 from gradely.report.text import as_json, clipped
 
-COLOURS = ["#3b82c4", "#e07b39", "#4a9d5b", "#b05cc6", "#c9a227", "#d1495b", "#3fa7a0", "#8d8d8d"]
-"""for categories; told apart on light and on dark ground"""
+__all__ = ["Chart", "altair", "chart", "policy", "render", "source"]
+
 INK = "currentColor"
 """the colour of the page's text, so that charts follow light and dark by themselves"""
 CONFIG = {
     "background": None,
     "font": "system-ui, sans-serif",
     "view": {"stroke": None},
-    "range": {"category": COLOURS},
+    "range": {"category": list(PALETTE)},
     "axis": {
         "labelColor": INK,
         "titleColor": INK,
@@ -36,6 +37,7 @@ CONFIG = {
         "labelLimit": 160,
     },
     "legend": {"labelColor": INK, "titleColor": INK, "titleFontWeight": "normal", "labelLimit": 200},
+    "header": {"labelColor": INK, "titleColor": INK},
     "title": {"color": INK},
     "text": {"color": INK},
     "rule": {"color": INK},
@@ -61,15 +63,6 @@ def chart(made: Any, alt: str, *, still: bool = False) -> Chart:
     return Chart(spec, alt, _svg(spec) if still else "")
 
 
-def altair() -> Any:
-    """Return the module Altair."""
-    try:
-        import altair as alt
-    except ImportError:
-        raise MissingExtra("Altair", "report") from None
-    return alt
-
-
 def render(
     template: str,
     *,
@@ -82,8 +75,9 @@ def render(
 ) -> str:
     """Return the page that a template of `package`/templates makes; `script` runs after the charts are known.
 
-    In the template `{{ chart("name") }}` is the place of a chart. The script finds `data` as `gradely.data`, and the
-    view of a chart as `gradely.view("name")`, a promise.
+    In the template `{{ chart("name") }}` is the place of a chart. The script finds `data` as `gradely.data`; it gives a
+    chart whose data is named "rows" other ones with `gradely.feed("name", rows)`, and finds its view, once the document
+    is there, as `gradely.view("name")`, a promise.
     """
     charts = charts or {}
     environment = _environment(package)
@@ -119,12 +113,11 @@ def _hash(text: str) -> str:
 
 
 def _environment(package: str) -> Any:
-    try:
-        from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-    except ImportError:
-        raise MissingExtra("Jinja", "report") from None
-    loader = ChoiceLoader([PackageLoader(name) for name in dict.fromkeys([package, "gradely.report"])])
-    made = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    jinja = optional("jinja2", "Jinja", "report")
+    loader = jinja.ChoiceLoader([jinja.PackageLoader(name) for name in dict.fromkeys([package, "gradely.report"])])
+    made = jinja.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja.StrictUndefined
+    )
     made.filters["clipped"] = clipped
     return made
 
@@ -135,22 +128,14 @@ def _markup(text: str) -> Any:
     return Markup(text)  # noqa: S704 - our own files, and JSON with its angle brackets escaped
 
 
-def _converter() -> Any:
-    try:
-        import vl_convert
-    except ImportError:
-        raise MissingExtra("vl-convert-python", "report") from None
-    return vl_convert
-
-
 @cache
 def _bundle() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as one script; nothing in it may end the script element."""
-    bundle: str = _converter().javascript_bundle()
+    bundle: str = converter().javascript_bundle()
     return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r", "")
 
 
 def _svg(spec: dict[str, Any]) -> str:
     wide = spec | ({"width": STILL_WIDTH} if spec.get("width") == "container" else {})
-    drawn: str = _converter().vegalite_to_svg(wide, config=CONFIG)
+    drawn: str = converter().vegalite_to_svg(wide, config=CONFIG)
     return drawn
