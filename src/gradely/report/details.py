@@ -15,7 +15,7 @@ from gradely.scores import means
 
 CUTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 """the ranks at which curves are drawn, as far as rankings go"""
-VALUES = 400_000
+VALUES = 250_000
 """so many values of single queries a page holds; beyond, the queries on which runs differ most"""
 ENTRIES, DEEPEST = 150_000, 20
 """so many documents of rankings a page holds, and so many of a ranking at most"""

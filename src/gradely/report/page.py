@@ -81,7 +81,7 @@ def render(
     """
     charts = charts or {}
     environment = _environment(package)
-    scripts = [_bundle(), source("page.js"), *([script] if script else [])] if charts or script else []
+    scripts = [bundle(), source("page.js"), *([script] if script else [])] if charts or script else []
     style = source("page.css")
     page: str = environment.get_template(template).render(
         title=title,
@@ -129,10 +129,10 @@ def _markup(text: str) -> Any:
 
 
 @cache
-def _bundle() -> str:
+def bundle() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as one script; nothing in it may end the script element."""
-    bundle: str = converter().javascript_bundle()
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r", "")
+    made: str = converter().javascript_bundle()
+    return made.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r", "")
 
 
 def _svg(spec: dict[str, Any]) -> str:
