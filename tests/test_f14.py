@@ -107,7 +107,7 @@ def test_a_folder_of_ones_own_is_a_collection_and_the_papers_numbers_stand_besid
 
 def test_without_a_collection_the_error_says_what_to_put_where(tmp_path):
     (tmp_path / "runs").mkdir()
-    with pytest.raises(gradely.InputError, match=r"folders with judgments \(qrels\*\) and at least 8 runs"):
+    with pytest.raises(gradely.InputError, match=r"a folder of collections \(qrels\*, and 8 runs or more in runs\*/\)"):
         gradely.reproduce("f14-tau", tmp_path)
 
 

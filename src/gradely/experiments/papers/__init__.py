@@ -30,7 +30,8 @@ def experiment(name: str) -> Experiment:
     """Return an experiment by name."""
     known = experiments()
     if name not in known:
-        raise InputError(f"no experiment {name!r}: `gradely papers` lists them.{did_you_mean(name, known)}")
+        hint = did_you_mean(name, [*known, "all"])
+        raise InputError(f"no experiment {name!r}: `gradely papers` lists them.{hint}")
     return known[name]
 
 

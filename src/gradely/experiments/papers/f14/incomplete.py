@@ -4,10 +4,11 @@ from statistics import mean
 from typing import Any
 
 from gradely.data import Report
-from gradely.experiments.charts import altair, drawn, styled
+from gradely.experiments.charts import altair, drawn, panels
 from gradely.experiments.papers.f14.collections import DATA, NEEDS, Collection, collections, enough
 from gradely.experiments.papers.library import Library
 from gradely.experiments.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
+from gradely.experiments.papers.parts import part
 from gradely.experiments.pooling import RATES, reduced
 from gradely.formats import Table
 from gradely.names import parse_all
@@ -50,9 +51,7 @@ def chart(records: list[dict[str, Any]]) -> Any:
         y=alt.Y("tau:Q", title="τ with the ranking by the full pool", scale=alt.Scale(zero=False)),
         color=alt.Color("measure:N", title=None, sort=[*MEASURES]),
     )
-    panels = lines.mark_line(point=True).properties(width=330, height=240)
-    each = alt.Facet("collection:N", title=None)
-    return styled(panels.facet(each, columns=2).resolve_axis(x="independent", y="independent"))
+    return panels(lines.mark_line(point=True).properties(width=330, height=240), by="collection", columns=2)
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
@@ -60,7 +59,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     used = [each for each in collections(library) if enough(each)]
     records = []
     for i, each in enumerate(used):
-        records += shrunk(each, seed, lambda part, done=i: progress((done + part) / len(used)))  # type: ignore[misc]
+        records += shrunk(each, seed, part(progress, i, len(used)))
     claims = [robust(records, each.name) for each in used]
     best = [max(MEASURES, key=averages(records, each.name).__getitem__) for each in used]
     return Outcome(

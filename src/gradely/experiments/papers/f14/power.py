@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from gradely.data import Report
-from gradely.experiments.charts import altair, drawn, styled
+from gradely.experiments.charts import altair, drawn, panels
 from gradely.experiments.papers.f14.collections import DATA, NEEDS, Collection, collections, enough
 from gradely.experiments.papers.library import Library
 from gradely.experiments.papers.outcome import Experiment, Figure, Outcome, Sheet
+from gradely.experiments.papers.parts import part
 from gradely.experiments.significance import achieved_levels, p_values
 from gradely.formats import Table
 from gradely.names import parse_all
@@ -63,9 +64,7 @@ def chart(records: list[dict[str, Any]]) -> Any:
         y=alt.Y("p:Q", title="p-value", scale=alt.Scale(domain=[0, 0.1])),
         color=alt.Color("measure:N", title=None, sort=[*MEASURES]),
     )
-    panels = curves.mark_line(clip=True).properties(width=330, height=220)
-    each = alt.Facet("collection:N", title=None)
-    return styled(panels.facet(each, columns=2).resolve_axis(x="independent", y="independent"))
+    return panels(curves.mark_line(clip=True).properties(width=330, height=220), by="collection", columns=2)
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
@@ -73,7 +72,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     used = [each for each in collections(library) if enough(each)]
     table, curves = [], []
     for i, each in enumerate(used):
-        found = tested(each, seed, lambda part, done=i: progress((done + part) / len(used)))  # type: ignore[misc]
+        found = tested(each, seed, part(progress, i, len(used)))
         table += power(each.name, found)
         curves += levels(each.name, found)
     figure = Figure("Achieved significance levels by the t-test: the further left, the better.", chart(curves))
