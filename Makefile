@@ -15,6 +15,7 @@ demo: $(VENV)/installed
 	$(BIN)/gradely demo
 
 test: $(VENV)/test-ready
+	.ci/browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -2,9 +2,12 @@
 
 import shutil
 
+import numpy as np
 import pytest
+from scipy import stats
 
 import gradely
+from gradely.experiments.papers.f14 import incomplete, power
 from gradely.experiments.papers.f14.collections import collections, printed
 from gradely.experiments.papers.f14.curves import by_set, curve, early, printed_records, way
 from gradely.experiments.papers.f14.limits import PRINTED, SHARES, approach, corners, limit, picked
@@ -12,6 +15,11 @@ from gradely.experiments.papers.f14.tables import run as run_tables
 from gradely.experiments.papers.f14.tau import grid, tau_table
 from gradely.experiments.papers.library import Library
 from tests.shared_data import DATA, needs
+
+
+def one(name):
+    (found,) = (each for each in collections(Library(DATA)) if each.name == name)
+    return found
 
 
 @pytest.mark.parametrize(("measure", "g", "grade", "theirs"), PRINTED)
@@ -47,8 +55,7 @@ def test_the_papers_own_tables_hold_its_claim():
 
 @needs("clef-ehealth-2015")
 def test_the_claims_hold_on_clef_ehealth():
-    (clef,) = (each for each in collections(Library(DATA)) if each.name == "clef-ehealth-2015")
-    sets = by_set(tau_table(clef, lambda part: None))
+    sets = by_set(tau_table(one("clef-ehealth-2015"), lambda part: None))
     assert sets["clef-ehealth-2015", "few highly relevant"][0] | {"tau": None} == {
         "collection": "clef-ehealth-2015",
         "runs": 16,
@@ -70,8 +77,7 @@ def test_the_claims_hold_on_clef_ehealth():
 @needs("trec-covid-round1")
 def test_where_highly_relevant_documents_are_common_gap_is_no_closer_to_ap():
     """The claim differs: TREC-COVID has more documents of grade 2 than of grade 1."""
-    (covid,) = (each for each in collections(Library(DATA)) if each.name == "trec-covid-round1")
-    curves = curve(by_set(tau_table(covid, lambda part: None))["trec-covid-round1", "all"])
+    curves = curve(by_set(tau_table(one("trec-covid-round1"), lambda part: None))["trec-covid-round1", "all"])
     assert not early(curves)
     assert way(curves["eGAP"]) < way(curves["xGAP"]) < way(curves["GAP"]) < 0.3
 
@@ -101,5 +107,31 @@ def test_a_folder_of_ones_own_is_a_collection_and_the_papers_numbers_stand_besid
 
 def test_without_a_collection_the_error_says_what_to_put_where(tmp_path):
     (tmp_path / "runs").mkdir()
-    with pytest.raises(gradely.InputError, match=r"folders with judgments \(qrels\*\) and at least 8 runs"):
+    with pytest.raises(gradely.InputError, match=r"a folder of collections \(qrels\*, and 8 runs or more in runs\*/\)"):
         gradely.reproduce("f14-tau", tmp_path)
+
+
+@needs("clef-ehealth-2015")
+def test_xgap_and_egap_stand_up_to_smaller_pools_as_ap_does(monkeypatch):
+    monkeypatch.setattr(incomplete, "DRAWS", 2)
+    monkeypatch.setattr(incomplete, "RATES", (1.0, 0.5, 0.1))
+    records = incomplete.shrunk(one("clef-ehealth-2015"), 0, lambda part: None)
+    assert incomplete.robust(records, "clef-ehealth-2015").holds
+    assert all(each["tau"] == pytest.approx(1) for each in records if each["rate"] == 1)
+    taus = [[each["tau"] for each in records if each["rate"] == rate] for rate in (0.5, 0.1)]
+    assert min(taus[0]) > 0.8 and all(few < half for half, few in zip(*taus, strict=True))
+    assert incomplete.chart(records).to_dict()["spec"]["mark"]["type"] == "line"
+
+
+@needs("clef-ehealth-2015")
+def test_power_is_the_share_of_pairs_that_a_test_separates(monkeypatch):
+    monkeypatch.setattr(power, "RESAMPLES", 100)
+    clef = one("clef-ehealth-2015")
+    found = power.tested(clef, 0, lambda part: None)
+    first, second = (gradely.evaluate(clef.qrels, path, ["AP"]).values[:, 0] for path in clef.runs[:2])
+    assert found["AP", "t"][0] == pytest.approx(stats.ttest_rel(first, second).pvalue)
+    table = power.power("clef", found)
+    assert [each["measure"] for each in table] == list(power.MEASURES)
+    assert table[3]["t"] == np.mean(found["AP", "t"] < 0.05) > table[3]["tukey"] > 0
+    curve = [each["p"] for each in power.levels("clef", found) if each["measure"] == "AP"]
+    assert curve == sorted(curve, reverse=True) and curve[-1] == found["AP", "t"].min()

@@ -113,3 +113,12 @@ def test_without_script_charts_are_still_pictures(templates, tmp_path, browser):
     (tmp_path / "page.html").write_text(page(templates, still=True), encoding="utf-8")
     browser.open(tmp_path / "page.html", script=False)
     assert browser.ask("document.querySelectorAll('noscript svg .mark-rect path').length") == len(HOSTILE)
+
+
+def test_requests_would_be_noticed(tmp_path, browser):  # noqa: F811
+    (tmp_path / "page.html").write_text(
+        "<script>gradely = { view: () => ({ runAsync: () => 1 }) }</script><img src=x.png>"
+    )
+    browser.open(tmp_path / "page.html")
+    assert [url.rpartition("/")[2] for url in browser.requests()] == ["x.png"]
+    assert any("x.png" in line for line in browser.console())

@@ -145,17 +145,17 @@ def test_effect_size_by_hand():
 
 def test_intervals_agree_with_scipy():
     values = table(topics=40, systems=3)
-    low, high = resampling.intervals(values, 0.95, 10_000, 0)
+    low, high = resampling.intervals(values, 0.95, 0)
     for i in range(3):
         ci = stats.bootstrap((values[:, i],), np.mean, method="percentile", rng=1).confidence_interval
-        assert (low[i], high[i]) == (pytest.approx(ci.low, abs=0.006), pytest.approx(ci.high, abs=0.006))
+        assert (low[i], high[i]) == (pytest.approx(ci.low, abs=0.01), pytest.approx(ci.high, abs=0.01))
 
 
 def test_intervals_cover_the_mean():
     rng = np.random.default_rng(5)
     inside = [
         low[0] <= 0 <= high[0]
-        for low, high in (resampling.intervals(rng.normal(size=(40, 1)), 0.9, 300, 0) for _ in range(300))
+        for low, high in (resampling.intervals(rng.normal(size=(40, 1)), 0.9, 0, draws=300) for _ in range(300))
     ]
     assert np.mean(inside) == pytest.approx(0.9, abs=0.07)
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data import Qrels, Run, read_qrels, read_run, trec
-from gradely.data.qrels import Floats
 from gradely.data.read import format_of
 from gradely.data.source import Source
+from gradely.data.tied import tied_documents
 from gradely.errors import DataError
 
 SHOWN = 5
@@ -135,29 +135,19 @@ def _unjudged(qrels: Qrels, run: Run, shared: list[str]) -> str:
 
 def _ties(run: Run, shared: list[str]) -> Iterator[Finding]:
     """Yield how many documents are tied, and how many only if scores are cut to single precision."""
-    tied = groups = single = documents = 0
-    for query in shared:
-        scores: Floats = np.fromiter(run.scores[query].values(), np.float64, len(run.scores[query]))
-        _, size = np.unique(scores, return_counts=True)
-        _, coarse = np.unique(scores.astype(np.float32), return_counts=True)
-        documents, tied, groups = (
-            documents + len(scores),
-            tied + int(size[size > 1].sum()),
-            groups + int((size > 1).sum()),
-        )
-        single += int(coarse[coarse > 1].sum() - size[size > 1].sum())
-    if tied:
+    found = tied_documents(run, shared)
+    if found.tied:
         yield Finding(
             run.name,
             "fact",
-            f"{_share(tied, documents)} of the documents share their score with another, "
-            f"in {count_of(groups, 'tie group')}",
+            f"{_share(found.tied, found.documents)} of the documents share their score with another, "
+            f"in {count_of(found.groups, 'tie group')}",
         )
-    if single:
+    if found.single:
         yield Finding(
             run.name,
             "odd",
-            f"{count_of(single, 'more document')} tie in single precision only, "
+            f"{count_of(found.single, 'more document')} tie in single precision only, "
             "where trec_eval 9 and older break ties by name",
         )
 

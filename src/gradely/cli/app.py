@@ -12,6 +12,9 @@ from gradely import __version__
 
 COMMANDS = {
     "evaluate": "Measure runs against judgments.",
+    "compare": "Compare runs: tests, intervals, effect sizes.",
+    "ties": "Show what the order of tied documents decides.",
+    "report": "Write one HTML page to look at.",
     "measures": "List all measures, or explain one.",
     "explain": "Show a value rank by rank.",
     "check": "Find what is wrong or odd in the data.",

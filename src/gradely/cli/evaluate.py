@@ -144,6 +144,11 @@ def notes(results: dict[str, Scores]) -> str:
     """Return what there is to note, a line each, with the name of the run where there are several."""
     several = len(results) > 1
     lines = [f"{name}: {note}" if several else str(note) for name, scores in results.items() for note in scores.notes]
+    return summed_up(lines)
+
+
+def summed_up(lines: list[str]) -> str:
+    """Return lines, and of very many only the first."""
     if len(lines) > MOST:
         rest = len(lines) - MOST
         lines = [*lines[:MOST], f"… and {rest:,} more notes; --format json has them all"]

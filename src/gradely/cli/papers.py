@@ -66,9 +66,9 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
 
 
 def verdicts(each: Experiment, outcome: Outcome, out: Path) -> str:
-    """Return each claim with its verdict, and where the page is."""
+    """Return where the page is, and each claim with its verdict, or what was found where the paper claims nothing."""
     lines = "".join(f"  {claim.verdict:<7}  {claim.text} Here: {claim.ours}\n" for claim in outcome.claims)
-    return f"{each.name}: {out / each.name / 'index.html'}\n{lines}"
+    return f"{each.name}: {out / each.name / 'index.html'}\n{lines or f'  {outcome.found}'}\n"
 
 
 def _write(folder: Path, content: dict[str, bytes]) -> None:

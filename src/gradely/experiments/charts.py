@@ -6,7 +6,7 @@ from typing import Any
 
 from gradely.extras import altair, converter
 
-__all__ = ["PALETTE", "altair", "drawn", "picture", "styled"]
+__all__ = ["PALETTE", "altair", "drawn", "panels", "picture", "styled"]
 
 PALETTE = ("#3b82c4", "#e07b39", "#4a9d5b", "#b05cc6", "#c9a227", "#d1495b", "#3fa7a0", "#8d8d8d")
 """for categories; told apart on light and on dark ground"""
@@ -16,6 +16,12 @@ def drawn(records: Sequence[Mapping[str, Any]]) -> Any:
     """Return a chart that holds these records; marks and channels are up to the caller."""
     alt = altair()
     return alt.Chart(alt.Data(values=list(records)))
+
+
+def panels(chart: Any, by: str, columns: int) -> Any:
+    """Return a chart once for each value of a column, side by side, each with its own axes."""
+    each = altair().Facet(f"{by}:N", title=None)
+    return styled(chart.facet(each, columns=columns).resolve_axis(x="independent", y="independent"))
 
 
 def styled(chart: Any) -> Any:

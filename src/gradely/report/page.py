@@ -75,12 +75,13 @@ def render(
 ) -> str:
     """Return the page that a template of `package`/templates makes; `script` runs after the charts are known.
 
-    In the template `{{ chart("name") }}` is the place of a chart. The script finds `data` as `gradely.data`, and the
-    view of a chart as `gradely.view("name")`, a promise.
+    In the template `{{ chart("name") }}` is the place of a chart. The script finds `data` as `gradely.data`; it gives a
+    chart whose data is named "rows" other ones with `gradely.feed("name", rows)`, and finds its view, once the document
+    is there, as `gradely.view("name")`, a promise.
     """
     charts = charts or {}
     environment = _environment(package)
-    scripts = [_bundle(), source("page.js"), *([script] if script else [])] if charts or script else []
+    scripts = [bundle(), source("page.js"), *([script] if script else [])] if charts or script else []
     style = source("page.css")
     page: str = environment.get_template(template).render(
         title=title,
@@ -128,10 +129,10 @@ def _markup(text: str) -> Any:
 
 
 @cache
-def _bundle() -> str:
+def bundle() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as one script; nothing in it may end the script element."""
-    bundle: str = converter().javascript_bundle()
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r", "")
+    made: str = converter().javascript_bundle()
+    return made.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r", "")
 
 
 def _svg(spec: dict[str, Any]) -> str:

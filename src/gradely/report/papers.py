@@ -6,7 +6,7 @@ from gradely.experiments.papers.outcome import Experiment, Outcome
 from gradely.formats import Table, to_delimited
 from gradely.report.page import chart, render
 
-ROWS = 40
+ROWS = 200
 """how many rows of a table the page shows; the file has all"""
 
 

@@ -23,6 +23,9 @@ MODULES = (
     "s11.ratings",
     "f14.limits",
     "f14.tables",
+    "f14.incomplete",
+    "f14.power",
+    "f14.axioms",
     "m08.enumeration",
     "m08.overhead",
     "m08.ties",
@@ -44,7 +47,8 @@ def experiment(name: str) -> Experiment:
     """Return an experiment by name."""
     known = experiments()
     if name not in known:
-        raise InputError(f"no experiment {name!r}: `gradely papers` lists them.{did_you_mean(name, known)}")
+        hint = did_you_mean(name, [*known, "all"])
+        raise InputError(f"no experiment {name!r}: `gradely papers` lists them.{hint}")
     return known[name]
 
 

@@ -18,6 +18,12 @@ const gradely = (() => {
     views[name] = vegaEmbed(place, specs.charts[name], options).then((made) => made.view);
   };
 
+  // Give a chart new rows: before it is drawn into its specification, later into its view.
+  const feed = (name, rows) => {
+    if (views[name]) views[name].then((view) => view.data("rows", rows).runAsync());
+    else if (specs.charts[name]) specs.charts[name].data.values = rows;
+  };
+
   const value = (row, column) => {
     const cell = row.cells[column];
     return cell.dataset.value ?? cell.textContent.trim();
@@ -50,8 +56,8 @@ const gradely = (() => {
     });
   };
 
-  document.querySelectorAll("[data-chart]").forEach(draw);
+  document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("[data-chart]").forEach(draw));
   document.querySelectorAll("table.sortable").forEach(sortable);
   document.documentElement.classList.add("script");
-  return { data: read("data"), view: (name) => views[name] };
+  return { data: read("data"), feed, view: (name) => views[name] };
 })();

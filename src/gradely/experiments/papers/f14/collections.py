@@ -21,9 +21,7 @@ MOST = 4
 SETS = {"few highly relevant": 2, "few key": 3}
 """which level is rare in a set of topics"""
 NEEDS = ("**/runs*",)
-DATA = (
-    f"folders with judgments (qrels*) and at least {LEAST} runs (runs*/), such as trec-covid-round1, clef-ehealth-2015"
-)
+DATA = f"collections (qrels*, and {LEAST} runs or more in runs*/), such as trec-covid-round1 and clef-ehealth-2015"
 
 
 def printed(table: str) -> list[dict[str, str]]:

@@ -114,11 +114,16 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     )
 
 
+def within(off: float) -> str:
+    """Return how near numbers are, in words."""
+    return f"to within {off:.0e}" if off else "exactly"
+
+
 def _same_chances(chances: list[dict[str, Any]]) -> Claim:
     off = max(abs(float(Fraction(each["the paper"])) - each["here"]) for each in chances)
     text = "The chance to pick a document of grade 1 or 2, out of ten and one."
     theirs = ", ".join(each["the paper"] for each in chances)
-    return Claim(text, theirs, f"all six to within {off:.0e}", off < SAME)
+    return Claim(text, theirs, f"all six, {within(off)}", off < SAME)
 
 
 def _same_limits(long: list[dict[str, Any]]) -> Claim:
@@ -129,7 +134,7 @@ def _same_limits(long: list[dict[str, Any]]) -> Claim:
 
 def _same_corners(off: float) -> Claim:
     text = "Where all users have the same threshold k, GAP = xGAP = eGAP = AP(k)."
-    return Claim(text, "equal", f"on 200 random rankings with ties, equal to within {off:.0e}", off < SAME)
+    return Claim(text, "equal", f"on 200 random rankings with ties, {within(off)}", off < SAME)
 
 
 EXPERIMENTS = (

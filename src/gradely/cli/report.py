@@ -1,0 +1,49 @@
+"""gradely report."""
+
+from typing import Any
+
+import click
+
+from gradely.cli import options
+from gradely.cli.evaluate import chosen, listed
+from gradely.cli.output import check_writable, say, write_file
+from gradely.cli.several import opened, stepping
+from gradely.comparison import compare
+from gradely.data import read_qrels
+from gradely.formats import plain_line
+
+
+@click.command("report")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1)
+@click.option("-o", "--output", "path", required=True, metavar="FILE.html", help="The file to write.")
+@click.option("--title", help="The title of the page.")
+@options.measures
+@options.ties
+@options.queries
+@options.inputs
+@options.threads
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    *,
+    path: str,
+    title: str | None,
+    measures: tuple[str, ...],
+    qrels_format: str | None,
+    run_format: str | None,
+    features: tuple[int, ...],
+    ascending: bool,
+    **settings: Any,
+) -> None:
+    """Write one self-contained HTML page about RUNS: leaderboard, differences, rankings, curves, ties, measures."""
+    if path == "-":
+        raise click.UsageError("a page goes to a file: -o report.html", click.get_current_context())
+    check_writable(path)
+    systems = listed(qrels, runs, run_format, features, ascending=ascending)
+    judgments = read_qrels(qrels, format=qrels_format, threads=settings["threads"])
+    with stepping(systems, 2) as step:
+        made = compare(judgments, opened(systems, runs), chosen(measures), progress=step, **settings)
+        html = made.to_html(title or f"Evaluation of {len(systems)} runs", progress=step)
+    write_file(html.encode(), path)
+    say(f"{plain_line(path)}: {len(html.encode()) / 1e6:.1f} MB, {len(systems)} runs; open it in a browser\n")

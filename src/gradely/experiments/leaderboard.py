@@ -1,0 +1,130 @@
+"""Leaderboard: several runs evaluated on the same topics, best first."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gradely.data import Qrels, read_qrels
+from gradely.data.qrels import Floats
+from gradely.errors import DataError, did_you_mean
+from gradely.evaluation import SHOWN, Evaluation, Policies, evaluation
+from gradely.measures import Measure
+from gradely.names import MeasureLike, parse_all
+from gradely.scores import Note, Scores, TieRange, means
+
+Steps: TypeAlias = Callable[[str, float], None]
+"""told the name of a run and how much of it is done, from 0 to 1"""
+
+
+def ignore(name: str, done: float) -> None:
+    """Report to nobody."""
+
+
+@dataclass(eq=False, repr=False)
+class Leaderboard:
+    """Runs by name, evaluated; the first measure orders them."""
+
+    qrels: Qrels
+    measures: dict[str, Measure]
+    policies: Policies
+    runs: Mapping[str, Any]
+    evaluations: dict[str, Evaluation]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The runs, best first by the first measure; equal ones by name."""
+        first = {name: mean[0] for name, mean in self._means.items()}
+        return sorted(first, key=lambda name: (-first[name], name))
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """The topics: the queries that count for every run."""
+        every = [scores.queries for scores in self.scores.values()]
+        if self.policies.queries == "qrels":
+            return list(every[0])
+        common = set(every[0]).intersection(*map(set, every[1:]))
+        if not common:
+            raise DataError("the runs have no query in common; with queries='qrels' missing ones count 0")
+        return [query for query in every[0] if query in common]
+
+    @cached_property
+    def scores(self) -> dict[str, Scores]:
+        """What each evaluation returns."""
+        return {name: each.scores() for name, each in self.evaluations.items()}
+
+    @cached_property
+    def _tables(self) -> dict[str, Floats]:
+        """The values of each run, [topics, measures]."""
+        return {name: self._rows(scores) for name, scores in self.scores.items()}
+
+    def _rows(self, scores: Scores) -> Floats:
+        if self.policies.queries == "qrels":
+            return scores.values
+        at = {query: i for i, query in enumerate(scores.queries)}
+        return scores.values[[at[query] for query in self.queries]]
+
+    @cached_property
+    def _means(self) -> dict[str, list[float]]:
+        return {name: means(table) for name, table in self._tables.items()}
+
+    @cached_property
+    def means(self) -> Floats:
+        """[measures, systems] the means over the topics."""
+        return np.asarray([self._means[name] for name in self.names]).T
+
+    @cached_property
+    def values(self) -> Floats:
+        """[measures, topics, systems] the values."""
+        return np.stack([self._tables[name].T for name in self.names], axis=2)
+
+    @cached_property
+    def tie_ranges(self) -> dict[str, dict[str, TieRange]]:
+        """How far each mean moves with the order of ties, by run and measure; what does not move is left out."""
+        return {name: {each.measure: each for each in self.scores[name].tie_ranges} for name in self.names}
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """What happened to queries and documents, with the name of the run."""
+        several = [(name, note) for name in self.names for note in self.scores[name].notes if note.kind != "ties"]
+        named = [Note(note.kind, note.count, note.of, f"{name}: {note}") for name, note in several]
+        return self._left_out() + named
+
+    def _left_out(self) -> list[Note]:
+        every = {query: None for name in self.names for query in self.scores[name].queries}
+        lost = [query for query in every if query not in set(self.queries)]
+        text = f"{len(lost):,} of {len(every):,} queries do not count for every run and are left out: "
+        some = ", ".join(lost[:SHOWN]) + (", …" if len(lost) > SHOWN else "")
+        return [Note("uncommon", len(lost), len(every), text + some)] if lost else []
+
+    def index(self, name: str) -> int:
+        """Return where a run stands; say what there is where it does not exist."""
+        if name not in self.names:
+            raise DataError(f"no run {name!r} to be the baseline.{did_you_mean(name, self.names)}")
+        return self.names.index(name)
+
+
+def evaluate_all(
+    qrels: Any,
+    runs: Mapping[str, Any],
+    measures: MeasureLike | Iterable[MeasureLike],
+    policies: Policies,
+    progress: Steps = ignore,
+) -> Leaderboard:
+    """Evaluate several runs, {name: run}; a run may be a function that opens it."""
+    named, judgments = parse_all(measures), read_qrels(qrels, threads=policies.threads)
+    evaluations = {}
+    for name, run in check_runs(runs).items():
+        given = run() if callable(run) else run
+        evaluations[name] = evaluation(judgments, given, named, policies, partial(progress, name))
+        progress(name, 1.0)
+    return Leaderboard(judgments, named, policies, runs, evaluations)
+
+
+def check_runs(runs: Any) -> Mapping[str, Any]:
+    """Return runs by name; refuse anything else."""
+    if not isinstance(runs, Mapping) or not runs:
+        raise DataError("give the runs by name: {'bm25': 'bm25.run', 'dense': {'q1': {'d1': 0.9}}}")
+    return {str(name): run for name, run in runs.items()}
