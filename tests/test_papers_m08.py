@@ -89,6 +89,13 @@ def test_about_the_same_is_up_to_a_quarter_more(ratio, verdict):
     assert overhead.records(times)[0]["ratio"] == ratio
 
 
+def test_times_are_drawn_and_told():
+    alone = {measure.name: Pair(i + 1.0, 1) for i, measure in enumerate(gradely.ALL)}
+    assert "muAP, eGAP and xGAP most" in overhead.story({overhead.ALONE: alone})
+    drawing = overhead.chart(overhead.records({overhead.ALONE: alone})).to_dict()
+    assert [layer["mark"]["type"] for layer in drawing["layer"]] == ["rule", "point"]
+
+
 QRELS = gradely.read_qrels({"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1, "b": 0}})
 RUNS = {
     "tied": {"q1": {"b": 1, "a": 1, "c": 1}, "q2": {"b": 1, "a": 1}},
@@ -135,6 +142,8 @@ def test_breaking_ties_moves_and_reorders_real_systems():
     moved, reordered = ties.claims(*tables)
     assert moved.holds and "RR of KUCS_EN_Run.3.dat moves by 0.1050" in moved.ours
     assert reordered.holds
+    assert ties.story(tables[0]).startswith("Over all collections RR and ERR@10 move most")
+    assert ties.ranges(means, "nDCG@10").to_dict()["layer"] and ties.agreement(tables[1]).to_dict()["mark"]
     assert (expected[:, means.column("AP")] > 0).all()
 
 

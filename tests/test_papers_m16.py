@@ -13,6 +13,7 @@ from gradely.experiments.papers.library import Library
 from gradely.experiments.papers.m16 import figure2, lists, news, outlook, synthetic
 from gradely.experiments.papers.m16.days import table_1
 from gradely.experiments.papers.m16.grades import adhoc
+from gradely.report.papers import files
 from tests.shared_data import DATA, needs
 
 
@@ -66,6 +67,7 @@ def test_the_finding_of_figure_2_on_fewer_samples(seed):
         assert cases[name, "items 10 and 11 swapped"][figure2.PLAIN] == pytest.approx([swapped] * 100, abs=1e-12)
         phi, code = (cases[name, "top 10 inverted"][key] for key in (figure2.PHI, figure2.CODE))
         assert np.median(np.abs(phi - code)) < 0.05
+    assert len(figure2.summary(cases)) == 2 * 2 * 3 and len(figure2.chart(cases).to_dict()["hconcat"]) == 2
 
 
 def test_the_study_follows_the_seed():
@@ -75,7 +77,9 @@ def test_the_study_follows_the_seed():
 
 def test_phi_in_other_measures_on_fewer_samples():
     """ERR alone charges more for the swap by φ: after nine items of the top grade nobody is left to see it."""
-    claims = outlook.claims(outlook.synthetic(0, samples=100))
+    records = outlook.synthetic(0, samples=100)
+    assert len(records) == 2 * 2 * 4 * 2 and outlook.losses(records).to_dict()["facet"]
+    claims = outlook.claims(records)
     assert [claim.text.split(",")[0] for claim in claims if not claim.holds] == ["ERR@10"]
     assert "items 10 and 11 swapped" in next(claim.text for claim in claims if not claim.holds)
 
@@ -110,7 +114,9 @@ def test_the_later_the_count_the_better_the_ranking(items):
     for name in ("nDCG", "nDCGφ"):
         at_10 = [record["mean"] for record in means if record["measure"] == name and record["k"] == 10]
         assert at_10 == sorted(at_10) and 0 < at_10[0] < at_10[-1] < 1
-    shares = [record["mean"] for record in outlook.news(items)]
+    records = outlook.news(items)
+    assert outlook.hours(records).to_dict()["facet"] and "after 1 hour" in outlook.story(records)
+    shares = [record["mean"] for record in records]
     assert len(shares) == 5 * 4 * 2 and 0 < min(shares) < max(shares) < 1
     final = news.values(items, lists.END, 10)
     assert final["nDCG"] == pytest.approx([1] * 75) and final["nDCGφ"] == pytest.approx([1] * 75)
@@ -121,6 +127,17 @@ def test_both_measures_differ_on_news(items):
     each = news.by_list(items)
     assert len(each) == 5 * 75 and all(claim.holds for claim in news.claims(each))
     assert all(record["difference"] == record["nDCG@10"] - record["nDCGφ@10"] for record in each)
+
+
+@needs("news-popularity")
+@pytest.mark.parametrize("name", ["m16-days", "m16-news"])
+def test_runs_leave_every_table_and_figure(name):
+    """These two are quick, so they are run whole: what they draw can be drawn."""
+    experiment = experiments()[name]
+    outcome = experiment.run(Library(DATA), 0, ignore)
+    made = files(experiment, outcome, 0)
+    assert {f"{sheet}.csv" for sheet in outcome.sheets} < set(made) and b"What came out" in made["index.html"]
+    assert all(made[f"{figure}.svg"].startswith(b"<svg") for figure in outcome.figures)
 
 
 @pytest.mark.parametrize(

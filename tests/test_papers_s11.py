@@ -57,6 +57,7 @@ def test_the_number_of_levels_moves_ndcg_and_hardly_the_others(reference):
     assert all(values[:, 0] == pytest.approx(1) for values in found.values.values())
     assert all((values[:, -1] < 0.9).all() for values in found.values.values())
     assert found.values["mean nDCG"][0] == pytest.approx(found.values["mean NDCNG"][0])
+    assert len(found.records()) == 3 * 4 * 20 and levels.chart(found).to_dict()["facet"]
 
 
 def test_curves_follow_the_seed():
@@ -123,6 +124,7 @@ def test_bm25_and_its_logarithm_rank_alike_and_file_order_flatters_constants(fig
     assert all(value[system, "expected", "MAP at 1"] > value[system, "expected", "MAP at 2"] for system in SYSTEMS)
     assert value["IDF title", "order", "MAP at 1"] > value["IDF title", "expected", "MAP at 1"]
     assert "MAP at 1" not in {each["measure"] for each in figures["figure-7"]}
+    assert len(figures["figure-6"]) == 8 * 2 * 5 and ohsumed.chart(figures["figure-6"]).to_dict()["mark"]
 
 
 KNOWN = np.array([[5.0, 4.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
@@ -162,3 +164,4 @@ def test_film_ratings_on_a_part_of_the_users():
     assert all(claim.holds for claim in ratings.claims(records)), ratings.claims(records)
     assert films.order(records, "films they rated", "µMAP", 10)[0] == "mean rating"
     assert films.order(records, "all films new to them", "µMAP", 10) == ["item–item", "popularity", "mean rating"]
+    assert len(ratings.chart(records).to_dict()["vconcat"]) == 2 and "recommenders" in ratings.reordered(records)

@@ -1,5 +1,6 @@
 """M08 on real runs: how far arbitrary orders of ties move each measure, and whether they reorder systems."""
 
+from statistics import fmean
 from typing import Any
 
 from gradely.data import Report
@@ -53,7 +54,7 @@ def _moves(collection: str, rows: list[Record]) -> Claim:
 
 def _reorders(collection: str, rows: list[Record]) -> Claim:
     counts = {way: max((int(row[way]), str(row["measure"])) for row in rows) for way in WAYS}
-    shown = ", ".join(f"{way} up to {count} ({measure})" for way, (count, measure) in counts.items())
+    shown = ", ".join(f"{way} {f'up to {n} ({measure})' if n else 'none'}" for way, (n, measure) in counts.items())
     either = max(rows, key=lambda row: int(row["in either order"]))
     return Claim(
         f"{collection}: how ties are broken reorders systems.",
@@ -110,6 +111,18 @@ def away(means: Means, measure: str) -> list[Record]:
     return sorted(rows, key=lambda row: float(row["worst"]) - float(row["best"]))
 
 
+def story(moved: list[Record]) -> str:
+    """Say which measures move most, and what follows."""
+    ranges = {name: fmean(_range(row) for row in moved if row["measure"] == name) for name in MEASURES}
+    first, second, *_, last_but_one, last = sorted(ranges, key=lambda name: -ranges[name])
+    return (
+        f"Over all collections {first} and {second} move most from the worst order to the best, {last_but_one} and"
+        f" {last} least: the more documents count, the less one tie does. Few pairs of systems change places, but"
+        " where they do, names or files decide which one is called better. The mean over all orders depends on neither."
+        " Where hardly any judged document ties, nothing moves."
+    )
+
+
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Break ties in every way, on every collection with enough runs."""
     chosen = [each for each in collections(library) if enough(each)]
@@ -123,10 +136,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         f"We evaluated the runs of {len(found)} collections with {len(MEASURES)} measures: the mean over all orders of"
         f" ties; ties broken by document name, as trec_eval does; in file order; at random, {SEEDS} times; and for each"
         " measure in its best and its worst order.",
-        "Measures that look at the first relevant document, RR and ERR, move most; recall and bpref, which count over"
-        " many documents, move least. Few pairs of systems change places, but some do, and then names or files decide"
-        " which system is called better. The mean over all orders depends on neither. Where hardly any judged document"
-        " ties, nothing moves.",
+        story(moved),
         claims(moved, reordered),
         {
             "moves": Sheet("How far the order of ties moves a system", Table.of(moved)),
