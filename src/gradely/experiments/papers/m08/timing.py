@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from time import perf_counter
+from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ GRADES, SHARES = (0, 1, 2, 3, 4), (0.6, 0.2, 0.1, 0.06, 0.04)
 
 
 class Pair(NamedTuple):
-    """Seconds for the same work, ties taken care of and ties ignored."""
+    """Processor seconds for the same work, ties taken care of and ties ignored."""
 
     aware: float
     oblivious: float
@@ -104,12 +104,12 @@ def written(seed: int, queries: int, folder: str) -> tuple[Qrels, str]:
 
 
 def fastest(first: Callable[[], Any], second: Callable[[], Any], repeats: int) -> Pair:
-    """Return the shortest time of each, in turns, so that whatever else the machine does disturbs both alike."""
+    """Return the shortest time of each, in turns; processor time, since whatever else the machine does is no cost."""
     times = [(_seconds(first), _seconds(second)) for _ in range(repeats)]
     return Pair(*(min(each) for each in zip(*times, strict=True)))
 
 
 def _seconds(work: Callable[[], Any]) -> float:
-    start = perf_counter()
+    start = process_time()
     work()
-    return perf_counter() - start
+    return process_time() - start
