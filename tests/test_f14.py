@@ -1,5 +1,6 @@
 """F14: its tables, and what it claims, on its own numbers and on public runs."""
 
+import csv
 import shutil
 
 import numpy as np
@@ -7,11 +8,11 @@ import pytest
 from scipy import stats
 
 import gradely
+from gradely.cli.app import run
 from gradely.experiments.papers.f14 import incomplete, power
 from gradely.experiments.papers.f14.collections import collections, printed
 from gradely.experiments.papers.f14.curves import by_set, curve, early, printed_records, way
 from gradely.experiments.papers.f14.limits import PRINTED, SHARES, approach, corners, limit, picked
-from gradely.experiments.papers.f14.tables import run as run_tables
 from gradely.experiments.papers.f14.tau import grid, tau_table
 from gradely.experiments.papers.library import Library
 from tests.shared_data import DATA, needs
@@ -97,12 +98,20 @@ def test_judgments_of_the_papers_collections_are_recognised_and_have_its_topics(
 
 
 @needs("trec-web-2012")
-def test_a_folder_of_ones_own_is_a_collection_and_the_papers_numbers_stand_beside(tmp_path):
-    own = tmp_path / "mine"
+def test_a_folder_of_ones_own_is_a_collection_and_the_papers_numbers_stand_beside(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(incomplete, "DRAWS", 2)
+    monkeypatch.setattr(incomplete, "RATES", (1.0, 0.5))
+    monkeypatch.setattr(power, "RESAMPLES", 50)
+    own, out = tmp_path / "mine", tmp_path / "out"
     shutil.copytree(DATA / "trec-web-2012", own)
-    outcome = run_tables(Library(own), 0, lambda part: None)
-    row = dict(zip(outcome.sheets["tau"].table.header, outcome.sheets["tau"].table.rows[0], strict=True))
-    assert (row["collection"], row["GAP"], row["GAP, the paper"], row["AP, the paper"]) == ("mine", 1.0, 1.0, 0.41)
+    assert run(["papers", "run", "f14-tau", "f14-pools", "f14-power", "--data", str(own), "--out", str(out)]) == 0
+    row = next(csv.DictReader((out / "f14-tau" / "tau.csv").read_text().splitlines()))
+    assert [row[x] for x in ("collection", "GAP", "GAP, the paper", "AP, the paper")] == ["mine", "1.0", "1.0", "0.41"]
+    assert {path.name for path in (out / "f14-pools").iterdir()} == {
+        *("index.html", "claims.csv", "pools.csv", "pools.svg", "pools.png")
+    }
+    assert "f14-power: " in capfd.readouterr().out
+    assert "f14-power/index.html" in (out / "index.html").read_text()
 
 
 def test_without_a_collection_the_error_says_what_to_put_where(tmp_path):
