@@ -103,6 +103,16 @@ def test_formats_of_marked_numbers():
     assert render(table, "csv") == "run,AP\na_1,0.5\nb,0.25\n"
 
 
+def test_progress_tells_each_run_once_that_it_is_done(demo):  # noqa: F811
+    told = []
+    found = gradely.compare("qrels.txt", RUNS, ["AP"], progress=lambda name, done: told.append((name, done)))
+    assert [name for name, done in told if done == 1] == list(RUNS)
+    assert all(0 <= done <= 1 for _, done in told)
+    told.clear()
+    found.to_html(progress=lambda name, done: told.append((name, done)))
+    assert told == [(name, 1.0) for name in found.board.names]
+
+
 def test_frames(compared):
     frame = compared.to_frame("polars")
     assert frame.columns == ["run", "measure", "mean", "low", "high", "worst", "best", "better_than"]
