@@ -204,3 +204,11 @@ def test_where_all_systems_tie_there_is_no_tau(demo, capfd, command):
     assert values[0]["tau"] is None and values[-1]["tau"] is not None
     assert run([command, "one.json", *demo, "-m", "Success", "-m", "AP"]) == 0
     assert "-" in capfd.readouterr().out.splitlines()[2].split()
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"), [("dense.run", "at least 2 runs"), ([{"q": {"d": 1}}] * 2, "{name: run}, or as paths")]
+)
+def test_runs_that_are_not_several_are_refused(demo, runs, said):
+    with pytest.raises(gradely.DataError, match=said):
+        gradely.correlate("qrels.txt", runs)
