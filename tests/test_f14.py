@@ -2,6 +2,7 @@
 
 import csv
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from scipy import stats
 import gradely
 from gradely.cli.app import run
 from gradely.experiments.papers.f14 import incomplete, power
-from gradely.experiments.papers.f14.collections import collections, printed
+from gradely.experiments.papers.f14.collections import Collection, collections, printed
 from gradely.experiments.papers.f14.curves import by_set, curve, early, printed_records, way
 from gradely.experiments.papers.f14.limits import PRINTED, SHARES, approach, corners, limit, picked
+from gradely.experiments.papers.f14.tables import same_runs_claims
 from gradely.experiments.papers.f14.tau import grid, tau_table
 from gradely.experiments.papers.library import Library
 from tests.shared_data import DATA, needs
@@ -144,3 +146,13 @@ def test_power_is_the_share_of_pairs_that_a_test_separates(monkeypatch):
     assert table[3]["t"] == np.mean(found["AP", "t"] < 0.05) > table[3]["tukey"] > 0
     curve = [each["p"] for each in power.levels("clef", found) if each["measure"] == "AP"]
     assert curve == sorted(curve, reverse=True) and curve[-1] == found["AP", "t"].min()
+
+
+def test_with_as_many_runs_as_the_paper_has_its_table_is_compared_number_by_number():
+    theirs = next(row for row in printed("collections") if row["collection"] == "TREC 10, 2001, Web")
+    qrels = gradely.read_qrels({"q": {"d": 1}})
+    full, part = (Collection("mine", qrels, [Path(f"{i}") for i in range(runs)], theirs) for runs in (95, 94))
+    for off, holds in [(0.01, True), (0.05, False)]:
+        records = [{"collection": "mine", "tau": 0.7 + off, "the paper": 0.7}] * 3
+        (claim,) = same_runs_claims([full, part], records)
+        assert claim.holds is holds and f"{off:.3f} away on average" in claim.ours

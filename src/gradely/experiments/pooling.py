@@ -100,7 +100,7 @@ class Pools(NamedTuple):
         alt = altair()
         base = alt.Chart(alt.Data(values=self.records())).encode(
             x=alt.X("rate:Q", title="share of the pool", axis=alt.Axis(format="%"), scale=alt.Scale(reverse=True)),
-            color=alt.Color("measure:N", sort=None, title=None),
+            color=alt.Color("measure:N", sort=None, title=None, legend=alt.Legend(symbolOpacity=1)),
         )
         scale = alt.Scale(zero=False)
         bands = base.mark_area(opacity=0.12).encode(y=alt.Y("low:Q", scale=scale, title="τ"), y2="high:Q")
