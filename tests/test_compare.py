@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,25 +13,16 @@ from scipy import stats
 import gradely
 from gradely import DataError
 from gradely.cli.app import run as cli
-from gradely.demo import collection
 from gradely.formats import Marked, Table, render
 from tests.shared_data import DATA, needs, runs
+from tests.test_cli import demo  # noqa: F401 - a fixture
 
 RUNS = {name: f"{name}.run" for name in ("popular", "dense", "lexical")}
 FILES = ["qrels.txt", *RUNS.values()]
 
 
 @pytest.fixture
-def demo(tmp_path, monkeypatch):
-    """Work in a folder with the demo collection."""
-    monkeypatch.chdir(tmp_path)
-    for name, text in collection().items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
-
-
-@pytest.fixture
-def compared(demo):
+def compared(demo):  # noqa: F811
     return gradely.compare("qrels.txt", RUNS, ["nDCG@10", "AP"])
 
 
@@ -67,13 +60,13 @@ def test_the_family_is_all_that_is_printed(compared):
     assert "Holm over 6 tests (all pairs: 3; measures: 2)" in compared.caption()
 
 
-def test_the_order_of_runs_does_not_matter(demo, compared):
+def test_the_order_of_runs_does_not_matter(demo, compared):  # noqa: F811
     other = gradely.compare("qrels.txt", dict(reversed(RUNS.items())), ["nDCG@10", "AP"])
     assert other.pairs == compared.pairs
     assert repr(other) == repr(compared)
 
 
-def test_baselines(demo):
+def test_baselines(demo):  # noqa: F811
     found = gradely.compare("qrels.txt", RUNS, ["AP"], baselines="popular")
     assert [(pair.first, pair.second) for pair in found.pairs] == [("lexical", "popular"), ("dense", "popular")]
     assert found.marked == {"popular": "a"}
@@ -110,6 +103,16 @@ def test_formats_of_marked_numbers():
     assert render(table, "csv") == "run,AP\na_1,0.5\nb,0.25\n"
 
 
+def test_progress_tells_each_run_once_that_it_is_done(demo):  # noqa: F811
+    told = []
+    found = gradely.compare("qrels.txt", RUNS, ["AP"], progress=lambda name, done: told.append((name, done)))
+    assert [name for name, done in told if done == 1] == list(RUNS)
+    assert all(0 <= done <= 1 for _, done in told)
+    told.clear()
+    found.to_html(progress=lambda name, done: told.append((name, done)))
+    assert told == [(name, 1.0) for name in found.board.names]
+
+
 def test_frames(compared):
     frame = compared.to_frame("polars")
     assert frame.columns == ["run", "measure", "mean", "low", "high", "worst", "best", "better_than"]
@@ -124,13 +127,13 @@ def test_power_and_levels(compared):
 
 
 @pytest.mark.parametrize("queries", ["both", "run"])
-def test_queries_that_do_not_count_for_all_are_left_out_and_noted(demo, queries):
+def test_queries_that_do_not_count_for_all_are_left_out_and_noted(demo, queries):  # noqa: F811
     found = gradely.compare("qrels.txt", RUNS, ["AP"], queries=queries)
     assert len(found.board.queries) == 22
     assert "2 of 24 queries do not count for every run and are left out: q23, q24" in [str(n) for n in found.notes]
 
 
-def test_too_few_draws_for_so_many_tests_are_noted(demo):
+def test_too_few_draws_for_so_many_tests_are_noted(demo):  # noqa: F811
     found = gradely.compare("qrels.txt", RUNS, ["AP"], test="randomization", resamples=50)
     assert any("once corrected over 3 tests" in str(note) for note in found.notes)
     assert not any(pair.significant for pair in found.pairs)
@@ -138,7 +141,7 @@ def test_too_few_draws_for_so_many_tests_are_noted(demo):
     assert not any("corrected" in str(note) for note in enough.notes)
 
 
-def test_one_run_or_one_topic_is_not_tested(demo):
+def test_one_run_or_one_topic_is_not_tested(demo):  # noqa: F811
     alone = gradely.compare("qrels.txt", {"dense": "dense.run"}, ["AP"])
     assert alone.pairs == [] and alone.power() == {"AP": 0.0}
     assert any("nothing is tested" in str(note) for note in alone.notes)
@@ -155,7 +158,7 @@ def test_one_run_or_one_topic_is_not_tested(demo):
         ({"ties": "never"}, "no tie policy"),
     ],
 )
-def test_wrong_designs(demo, options, message):
+def test_wrong_designs(demo, options, message):  # noqa: F811
     with pytest.raises(DataError, match=message):
         gradely.compare("qrels.txt", RUNS, ["AP"], **options)
 
@@ -166,7 +169,7 @@ def test_runs_need_names(given):
         gradely.compare({"q": {"d": 1}}, given)
 
 
-def test_the_command_prints_table_marks_and_what_is_needed_to_do_it_again(demo, capfd):
+def test_the_command_prints_table_marks_and_what_is_needed_to_do_it_again(demo, capfd):  # noqa: F811
     text = said(capfd, "compare", *FILES, "-m", "AP", "--test", "tukey", "--seed", "4").out
     assert "a  lexical  0.5275ᶜ" in text and "\x1b" not in text
     assert "randomised Tukey HSD, blocked by topic, 10,000 resamples, no correction (all pairs: 3; measures: 1)" in text
@@ -175,13 +178,13 @@ def test_the_command_prints_table_marks_and_what_is_needed_to_do_it_again(demo, 
 
 
 @pytest.mark.parametrize("form", ["markdown", "latex"])
-def test_formats_for_papers_say_how_it_was_tested(demo, capfd, form):
+def test_formats_for_papers_say_how_it_was_tested(demo, capfd, form):  # noqa: F811
     text = said(capfd, "compare", *FILES, "-m", "AP", "--format", form, "--baseline", "popular.run").out
     assert "Holm over 2 tests (against popular: 2; measures: 1)" in text
     assert {"markdown": "**0.5275**<sup>a</sup>", "latex": r"\textbf{0.5275}$^{a}$"}[form] in text
 
 
-def test_csv_and_json_have_all_digits(demo, capfd, compared):
+def test_csv_and_json_have_all_digits(demo, capfd, compared):  # noqa: F811
     out, err = said(capfd, "compare", *FILES, "-m", "nDCG@10", "-m", "AP", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert float(rows[0]["mean"]) == compared.mean()["lexical"]["nDCG@10"]
@@ -218,10 +221,20 @@ def test_a_difference_without_spread_is_valid_json(tmp_path, monkeypatch, capfd)
         (["report", "qrels.txt", "none.run", "-o", "page.html"], "none.run"),
     ],
 )
-def test_wrong_calls_end_with_one_line_and_write_nothing(demo, capfd, arguments, message):
+def test_wrong_calls_end_with_one_line_and_write_nothing(demo, capfd, arguments, message):  # noqa: F811
     out, err = said(capfd, *arguments, code=2)
     assert out == "" and err.count("\n") == 1 and message in err
     assert not list(demo.glob("**/*.html"))
+
+
+def test_the_documentation_shows_what_happens(demo, capfd):  # noqa: F811
+    text = (Path(__file__).parents[1] / "docs" / "compare.md").read_text(encoding="utf-8")
+    code, shown = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL).groups()
+    exec(code, {})
+    assert capfd.readouterr().out == shown
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"\$ gradely compare qrels.txt \*.run (.*?)\n(.*?)…", readme, re.DOTALL)
+    assert said(capfd, "compare", *FILES, *shown[1].split()).out.startswith(shown[2])
 
 
 @needs("trec-covid-round1")

@@ -1,17 +1,20 @@
 """F14: its tables, and what it claims, on its own numbers and on public runs."""
 
+import csv
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import gradely
+from gradely.cli.app import run
 from gradely.experiments.papers.f14 import incomplete, power
-from gradely.experiments.papers.f14.collections import collections, printed
+from gradely.experiments.papers.f14.collections import Collection, collections, printed
 from gradely.experiments.papers.f14.curves import by_set, curve, early, printed_records, way
 from gradely.experiments.papers.f14.limits import PRINTED, SHARES, approach, corners, limit, picked
-from gradely.experiments.papers.f14.tables import run as run_tables
+from gradely.experiments.papers.f14.tables import same_runs_claims
 from gradely.experiments.papers.f14.tau import grid, tau_table
 from gradely.experiments.papers.library import Library
 from tests.shared_data import DATA, needs
@@ -97,12 +100,20 @@ def test_judgments_of_the_papers_collections_are_recognised_and_have_its_topics(
 
 
 @needs("trec-web-2012")
-def test_a_folder_of_ones_own_is_a_collection_and_the_papers_numbers_stand_beside(tmp_path):
-    own = tmp_path / "mine"
+def test_a_folder_of_ones_own_is_a_collection_and_the_papers_numbers_stand_beside(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(incomplete, "DRAWS", 2)
+    monkeypatch.setattr(incomplete, "RATES", (1.0, 0.5))
+    monkeypatch.setattr(power, "RESAMPLES", 50)
+    own, out = tmp_path / "mine", tmp_path / "out"
     shutil.copytree(DATA / "trec-web-2012", own)
-    outcome = run_tables(Library(own), 0, lambda part: None)
-    row = dict(zip(outcome.sheets["tau"].table.header, outcome.sheets["tau"].table.rows[0], strict=True))
-    assert (row["collection"], row["GAP"], row["GAP, the paper"], row["AP, the paper"]) == ("mine", 1.0, 1.0, 0.41)
+    assert run(["papers", "run", "f14-tau", "f14-pools", "f14-power", "--data", str(own), "--out", str(out)]) == 0
+    row = next(csv.DictReader((out / "f14-tau" / "tau.csv").read_text().splitlines()))
+    assert [row[x] for x in ("collection", "GAP", "GAP, the paper", "AP, the paper")] == ["mine", "1.0", "1.0", "0.41"]
+    assert {path.name for path in (out / "f14-pools").iterdir()} == {
+        *("index.html", "claims.csv", "pools.csv", "pools.svg", "pools.png")
+    }
+    assert "f14-power: " in capfd.readouterr().out
+    assert "f14-power/index.html" in (out / "index.html").read_text()
 
 
 def test_without_a_collection_the_error_says_what_to_put_where(tmp_path):
@@ -135,3 +146,13 @@ def test_power_is_the_share_of_pairs_that_a_test_separates(monkeypatch):
     assert table[3]["t"] == np.mean(found["AP", "t"] < 0.05) > table[3]["tukey"] > 0
     curve = [each["p"] for each in power.levels("clef", found) if each["measure"] == "AP"]
     assert curve == sorted(curve, reverse=True) and curve[-1] == found["AP", "t"].min()
+
+
+def test_with_as_many_runs_as_the_paper_has_its_table_is_compared_number_by_number():
+    theirs = next(row for row in printed("collections") if row["collection"] == "TREC 10, 2001, Web")
+    qrels = gradely.read_qrels({"q": {"d": 1}})
+    full, part = (Collection("mine", qrels, [Path(f"{i}") for i in range(runs)], theirs) for runs in (95, 94))
+    for off, holds in [(0.01, True), (0.05, False)]:
+        records = [{"collection": "mine", "tau": 0.7 + off, "the paper": 0.7}] * 3
+        (claim,) = same_runs_claims([full, part], records)
+        assert claim.holds is holds and f"{off:.3f} away on average" in claim.ours

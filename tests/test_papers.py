@@ -2,6 +2,7 @@
 
 import csv
 import io
+import sys
 
 import pytest
 
@@ -98,3 +99,11 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path, ca
     (tmp_path / "taken").write_text("")
     assert run(["papers", "run", "f14-limits", "--out", str(tmp_path / "taken" / "deeper")]) == 2
     assert "taken is a file; name a folder" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("library", ["altair", "vl_convert", "jinja2", "scipy.stats"])
+def test_a_missing_library_is_named_before_the_work(tmp_path, monkeypatch, capfd, library):
+    monkeypatch.setitem(sys.modules, library, None)
+    assert run(["papers", "run", "f14-limits", "--out", str(tmp_path / "out")]) == 2
+    assert "pip install 'gradely[" in capfd.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -177,7 +177,7 @@ def test_it_is_the_same_each_time(demo):
 
 def test_one_run_and_one_query_have_a_page_too():
     html = gradely.compare({"q": {"a": 1}}, {"only": {"q": {"a": 1.0, "b": 0.5}}}).to_html()
-    assert "1 run, 1 queries" in html and 'id="differences"' not in html
+    assert "1 run, 1 query, 1 judgments" in html and 'id="differences"' not in html
 
 
 def test_real_valued_labels_are_counted_in_ranges():
@@ -203,6 +203,12 @@ def test_what_is_not_installed_is_named(demo, monkeypatch, module, extra):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(gradely.MissingExtra, match=rf"pip install 'gradely\[{extra}\]'"):
         demo[1].to_html()
+
+
+def test_a_missing_library_is_told_before_any_work(monkeypatch, capfd, tmp_path):
+    monkeypatch.setitem(sys.modules, "altair", None)
+    assert cli(["report", "no-qrels", "no-run", "-o", str(tmp_path / "x.html")]) == 2
+    assert "this needs Altair: pip install 'gradely[report]'" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("measure", gradely.ALL)

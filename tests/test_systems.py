@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from itertools import groupby, permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -191,3 +192,23 @@ def test_errors_are_one_line(demo, capfd, arguments, said):
     assert run(arguments) == 2
     err = capfd.readouterr().err
     assert said in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["correlate", "pools"])
+def test_where_all_systems_tie_there_is_no_tau(demo, capfd, command):
+    """No system of the demo lacks a relevant document for these topics."""
+    qrels = {"q01": gradely.read_qrels("qrels.txt").labels("q01")}
+    Path("one.json").write_text(json.dumps(qrels))
+    assert run([command, "one.json", *demo, "-m", "Success", "-m", "AP", "--format", "json"]) == 0
+    values = json.loads(capfd.readouterr().out)["values"]
+    assert values[0]["tau"] is None and values[-1]["tau"] is not None
+    assert run([command, "one.json", *demo, "-m", "Success", "-m", "AP"]) == 0
+    assert "-" in capfd.readouterr().out.splitlines()[2].split()
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"), [("dense.run", "at least 2 runs"), ([{"q": {"d": 1}}] * 2, "{name: run}, or as paths")]
+)
+def test_runs_that_are_not_several_are_refused(demo, runs, said):
+    with pytest.raises(gradely.DataError, match=said):
+        gradely.correlate("qrels.txt", runs)

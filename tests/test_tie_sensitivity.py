@@ -11,7 +11,8 @@ import gradely
 from gradely.cli.app import run as cli
 from gradely.data.tied import stored_as, tied_documents
 from tests.shared_data import DATA, needs
-from tests.test_compare import FILES, RUNS, demo  # noqa: F401 - a fixture
+from tests.test_cli import demo  # noqa: F401 - a fixture
+from tests.test_compare import FILES, RUNS
 
 QRELS = {"q": {"a": 1, "b": 0, "c": 0}}
 

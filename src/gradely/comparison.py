@@ -17,6 +17,8 @@ from gradely.scores import Note
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 """marks of runs; there is no raised q"""
+LONGEST = 60
+"""names of baselines that are longer are cut where they are told"""
 COLUMNS = ("run", "measure", "mean", "low", "high", "worst", "best", "better_than")
 
 
@@ -151,7 +153,8 @@ class Comparison:
         """Return what is needed to do it again: test, correction, alpha, seed, topics, tie and query policy."""
         design, board = self.design, self.board
         count, measures = len(self.tested.pairs), len(board.measures)
-        kind = f"against {', '.join(design.baselines)}" if design.baselines else "all pairs"
+        named = ", ".join(name if len(name) <= LONGEST else name[:LONGEST] + "…" for name in design.baselines)
+        kind = f"against {named}" if named else "all pairs"
         drawn = f", {design.resamples:,} resamples" if design.test in DRAWN else ""
         many = f" over {count * measures:,} tests ({kind}: {count:,}; measures: {measures})"
         family = many if design.correction != "none" else f" ({kind}: {count:,}; measures: {measures})"

@@ -10,14 +10,15 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.evaluate import chosen, listed, summed_up
+from gradely.cli.evaluate import chosen, summed_up
 from gradely.cli.output import check_writable, write, write_file
-from gradely.cli.several import opened, stepping
+from gradely.cli.several import opened, read, stepping
 from gradely.comparison import Comparison, compare
-from gradely.data import read_qrels, run_name
+from gradely.data import run_name
 from gradely.experiments.resampling import RESAMPLES
 from gradely.experiments.significance import CORRECTIONS, TESTS
 from gradely.formats import LATEX, plain_line, render
+from gradely.report.page import check_installed
 
 
 @dataclass
@@ -58,10 +59,6 @@ def command(
     baselines: tuple[str, ...],
     pairs: bool,
     page: str | None,
-    qrels_format: str | None,
-    run_format: str | None,
-    features: tuple[int, ...],
-    ascending: bool,
     form: str,
     digits: int,
     path: str | None,
@@ -70,12 +67,13 @@ def command(
     """Compare RUNS on the judgments QRELS, each pair of them or each against a baseline."""
     check_writable(path)
     check_writable(page)
-    systems = listed(qrels, runs, run_format, features, ascending=ascending)
+    if page:
+        check_installed()
+    judgments, systems = read(qrels, runs, settings)
     if len(systems) < 2:
         raise click.UsageError("name at least two runs to compare", click.get_current_context())
     named = [name if name in {system.name for system in systems} else run_name(name) for name in baselines]
     with stepping(systems, 2 if page else 1) as step:
-        judgments = read_qrels(qrels, format=qrels_format, threads=settings["threads"])
         given = opened(systems, runs)
         made = compare(judgments, given, chosen(measures), baselines=named, progress=step, **settings)
         html = made.to_html(progress=step) if page else ""
@@ -83,7 +81,7 @@ def command(
         write_file(html.encode(), page)
     bold = path in (None, "-") and sys.stdout.isatty() and "NO_COLOR" not in os.environ
     write(shown(made, Shown(form, digits, pairs, bold)), path)
-    if form in ("csv", "tsv") or path not in (None, "-"):
+    if form in ("csv", "tsv", "latex") or path not in (None, "-"):
         click.echo(below(made), err=True, nl=False)
 
 

@@ -10,7 +10,7 @@ import click
 from gradely.cli import options
 from gradely.cli.output import check_writable, write
 from gradely.cli.progress import Bar
-from gradely.data import Run, open_run, read_qrels, run_name
+from gradely.data import Run, open_run, read_qrels, run_names
 from gradely.data.source import Source
 from gradely.errors import InputError
 from gradely.evaluation import DEFAULT, evaluate
@@ -93,11 +93,7 @@ def listed(
     paths = list(runs) or [qrels]
     if [qrels, *runs].count("-") > 1:
         raise InputError("standard input (-) can be read only once: give a file for the other")
-    short = [run_name(path) for path in paths]
-    titles = short if len(set(short)) == len(short) else paths
-    if len(set(titles)) < len(titles):
-        twice = next(path for path in paths if paths.count(path) > 1)
-        raise InputError(f"{twice}: the run is named twice")
+    titles = run_names(paths)
     opened = partial(open_run, format=form, ascending=ascending)
     if not features:
         return [System(title, _size(path), partial(opened, path)) for title, path in zip(titles, paths, strict=True)]

@@ -46,12 +46,16 @@ def listing() -> str:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, in a folder each."""
+    from gradely.extras import stats
+    from gradely.report.page import check_installed
     from gradely.report.papers import files, overview
 
     chosen = list(experiments().values()) if ALL in names else [experiment(name) for name in dict.fromkeys(names)]
     library = Library(data)
     check_data(chosen, library)
     check_folder(out)
+    check_installed()
+    stats()
     outcomes: list[tuple[Experiment, Outcome]] = []
     for each in chosen:
         with Bar(1) as bar:

@@ -5,12 +5,12 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.evaluate import chosen, listed
+from gradely.cli.evaluate import chosen
 from gradely.cli.output import check_writable, say, write_file
-from gradely.cli.several import opened, stepping
+from gradely.cli.several import opened, read, stepping
 from gradely.comparison import compare
-from gradely.data import read_qrels
 from gradely.formats import plain_line
+from gradely.report.page import check_installed
 
 
 @click.command("report")
@@ -30,18 +30,14 @@ def command(
     path: str,
     title: str | None,
     measures: tuple[str, ...],
-    qrels_format: str | None,
-    run_format: str | None,
-    features: tuple[int, ...],
-    ascending: bool,
     **settings: Any,
 ) -> None:
     """Write one self-contained HTML page about RUNS: leaderboard, differences, rankings, curves, ties, measures."""
     if path == "-":
         raise click.UsageError("a page goes to a file: -o report.html", click.get_current_context())
     check_writable(path)
-    systems = listed(qrels, runs, run_format, features, ascending=ascending)
-    judgments = read_qrels(qrels, format=qrels_format, threads=settings["threads"])
+    check_installed()
+    judgments, systems = read(qrels, runs, settings)
     with stepping(systems, 2) as step:
         made = compare(judgments, opened(systems, runs), chosen(measures), progress=step, **settings)
         html = made.to_html(title or f"Evaluation of {len(systems)} runs", progress=step)

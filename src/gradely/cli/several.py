@@ -5,10 +5,17 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from gradely.cli.evaluate import System
+from gradely.cli.evaluate import System, listed
 from gradely.cli.progress import Bar
-from gradely.data import read_run
+from gradely.data import Qrels, read_qrels, read_run
 from gradely.experiments.leaderboard import Steps
+
+
+def read(qrels: str, runs: tuple[str, ...], settings: dict[str, Any]) -> tuple[Qrels, list[System]]:
+    """Take the options about inputs out of the settings; return the judgments, and the runs that are to be read."""
+    form, features, ascending = (settings.pop(key) for key in ("run_format", "features", "ascending"))
+    systems = listed(qrels, runs, form, features, ascending=ascending)
+    return read_qrels(qrels, format=settings.pop("qrels_format"), threads=settings["threads"]), systems
 
 
 def opened(systems: list[System], paths: tuple[str, ...]) -> dict[str, Callable[[], Any]]:

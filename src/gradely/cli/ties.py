@@ -6,10 +6,9 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.evaluate import MOST, chosen, listed
+from gradely.cli.evaluate import MOST, chosen
 from gradely.cli.output import check_writable, write
-from gradely.cli.several import opened, stepping
-from gradely.data import read_qrels
+from gradely.cli.several import opened, read, stepping
 from gradely.experiments.tie_sensitivity import TieSensitivity, tie_sensitivity
 from gradely.formats import Table, render
 
@@ -27,10 +26,6 @@ def command(
     runs: tuple[str, ...],
     *,
     measures: tuple[str, ...],
-    qrels_format: str | None,
-    run_format: str | None,
-    features: tuple[int, ...],
-    ascending: bool,
     form: str,
     digits: int,
     path: str | None,
@@ -38,8 +33,7 @@ def command(
 ) -> None:
     """Show what the order of tied documents decides in RUNS, and which runs change places with it."""
     check_writable(path)
-    systems = listed(qrels, runs, run_format, features, ascending=ascending)
-    judgments = read_qrels(qrels, format=qrels_format, threads=settings["threads"])
+    judgments, systems = read(qrels, runs, settings)
     with stepping(systems) as step:
         found = tie_sensitivity(judgments, opened(systems, runs), chosen(measures), progress=step, **settings)
     write(as_json(found) if form == "json" else shown(found, form, digits), path)

@@ -4,7 +4,7 @@ from gradely.data.blocks import Blocks
 from gradely.data.hits import Hits
 from gradely.data.locate import locate
 from gradely.data.qrels import Qrels
-from gradely.data.read import FORMATS, Report, Run, open_run, read_qrels, read_run, run_name
+from gradely.data.read import FORMATS, Report, Run, open_run, read_qrels, read_run, run_name, run_names
 from gradely.data.rule import Rule
 
 __all__ = [
@@ -20,4 +20,5 @@ __all__ = [
     "read_qrels",
     "read_run",
     "run_name",
+    "run_names",
 ]

@@ -12,7 +12,7 @@ from gradely.data.read import ignore
 from gradely.data.tokens import Bools
 from gradely.errors import DataError
 from gradely.evaluation import DEFAULT
-from gradely.experiments.rankings import DIGITS, correlations
+from gradely.experiments.rankings import DIGITS, correlations, shown
 from gradely.experiments.systems import Systems, read_systems
 from gradely.extras import altair
 from gradely.formats import Cell, Table
@@ -60,8 +60,8 @@ class Correlation(NamedTuple):
             {
                 "measure": one,
                 "reference": other,
-                "tau": shown(float(self.tau[i, j])),
-                "tau_ap": shown(float(self.tau_ap[i, j])),
+                "tau": shown(self.tau[i, j]),
+                "tau_ap": shown(self.tau_ap[i, j]),
             }
             for i, one in enumerate(self.measures)
             for j, other in enumerate(self.measures)
@@ -86,11 +86,6 @@ class Correlation(NamedTuple):
         return (squares + base.mark_text().encode(text=alt.Text("tau:Q", format=".2f"), color=dark)).properties(
             width=side, height=side
         )
-
-
-def shown(value: float) -> float | None:
-    """Return a number, or None where there is none."""
-    return None if np.isnan(value) else value
 
 
 def correlate(

@@ -16,7 +16,7 @@ from gradely.names import MeasureLike, parse_all
 from gradely.scores import Note, Scores, TieRange, means
 
 Steps: TypeAlias = Callable[[str, float], None]
-"""told the name of a run and how much of it is done, from 0 to 1"""
+"""told the name of a run and how much of it is done, from 0 to 1; 1 is told once"""
 
 
 def ignore(name: str, done: float) -> None:
@@ -118,9 +118,15 @@ def evaluate_all(
     evaluations = {}
     for name, run in check_runs(runs).items():
         given = run() if callable(run) else run
-        evaluations[name] = evaluation(judgments, given, named, policies, partial(progress, name))
+        evaluations[name] = evaluation(judgments, given, named, policies, partial(_reading, progress, name))
         progress(name, 1.0)
     return Leaderboard(judgments, named, policies, runs, evaluations)
+
+
+def _reading(progress: Steps, name: str, done: float) -> None:
+    """Report all but the end, which comes once, when the run is evaluated."""
+    if done < 1:
+        progress(name, done)
 
 
 def check_runs(runs: Any) -> Mapping[str, Any]:

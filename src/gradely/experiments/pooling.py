@@ -11,7 +11,7 @@ from gradely.data.read import ignore
 from gradely.data.tokens import Bools
 from gradely.errors import DataError
 from gradely.evaluation import DEFAULT
-from gradely.experiments.rankings import DIGITS, kendall, tau_ap
+from gradely.experiments.rankings import DIGITS, kendall, shown, tau_ap
 from gradely.experiments.systems import Systems, read_systems
 from gradely.extras import altair
 from gradely.formats import Cell, Table
@@ -59,17 +59,20 @@ class Pools(NamedTuple):
     notes: list[Note]
 
     def records(self) -> list[dict[str, Cell]]:
-        """Return one record a measure and rate: the mean over the draws and the interval that holds 95 % of them."""
+        """Return one record a measure and rate: the mean over the draws and the interval that holds 95 % of them.
+
+        There is no τ where all systems tie.
+        """
         mean, ap = self.tau.mean(axis=0), self.tau_ap.mean(axis=0)
         low, high = np.percentile(self.tau, INTERVAL, axis=0)
         return [
             {
                 "measure": measure,
                 "rate": rate,
-                "tau": float(mean[i, j]),
-                "low": float(low[i, j]),
-                "high": float(high[i, j]),
-                "tau_ap": float(ap[i, j]),
+                "tau": shown(mean[i, j]),
+                "low": shown(low[i, j]),
+                "high": shown(high[i, j]),
+                "tau_ap": shown(ap[i, j]),
             }
             for j, measure in enumerate(self.measures)
             for i, rate in enumerate(self.rates)
@@ -83,7 +86,9 @@ class Pools(NamedTuple):
     def tables(self, digits: int = 2) -> list[Table]:
         """Return one row a measure, one column a rate: the mean τ and the interval of the draws."""
         records = iter(self.records())
-        rows = [[measure, *(_span(next(records), digits) for _ in self.rates)] for measure in self.measures]
+        rows: list[list[Cell]] = [
+            [measure, *(_span(next(records), digits) for _ in self.rates)] for measure in self.measures
+        ]
         return [Table(["τ", *(f"{rate:.4g}" for rate in self.rates)], rows)]
 
     def to_frame(self, library: str = "pandas") -> Any:
@@ -95,17 +100,18 @@ class Pools(NamedTuple):
         alt = altair()
         base = alt.Chart(alt.Data(values=self.records())).encode(
             x=alt.X("rate:Q", title="share of the pool", axis=alt.Axis(format="%"), scale=alt.Scale(reverse=True)),
-            color=alt.Color("measure:N", sort=None, title=None),
+            color=alt.Color("measure:N", sort=None, title=None, legend=alt.Legend(symbolOpacity=1)),
         )
-        low = float(np.nanmin(np.percentile(self.tau, INTERVAL[0], axis=0)))
-        scale = alt.Scale(domain=[np.floor(low * 10) / 10, 1])
+        scale = alt.Scale(zero=False)
         bands = base.mark_area(opacity=0.12).encode(y=alt.Y("low:Q", scale=scale, title="τ"), y2="high:Q")
         return (bands + base.mark_line(point=True).encode(y=alt.Y("tau:Q", scale=scale, title="τ"))).properties(
             width=420, height=300
         )
 
 
-def _span(record: Mapping[str, Any], digits: int) -> str:
+def _span(record: Mapping[str, Any], digits: int) -> str | None:
+    if record["tau"] is None:
+        return None
     return f"{record['tau']:.{digits}f} [{record['low']:.{digits}f}, {record['high']:.{digits}f}]"
 
 

@@ -44,3 +44,8 @@ def correlations(means: Floats) -> tuple[Floats, Floats]:
     columns = np.round(means, DIGITS).T
     tau, ap = ([[statistic(x, y) for y in columns] for x in columns] for statistic in (kendall, tau_ap))
     return np.asarray(tau), np.asarray(ap)
+
+
+def shown(value: float) -> float | None:
+    """Return a number, or None where there is none."""
+    return None if np.isnan(value) else float(value)

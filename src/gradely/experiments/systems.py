@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from gradely.data import Hits, Qrels, Report, Rule, locate, open_run, read_qrels, run_name
+from gradely.data import Hits, Qrels, Report, Rule, locate, open_run, read_qrels, run_names
 from gradely.data.qrels import Floats, Ints
 from gradely.data.read import cores, ignore
 from gradely.data.tokens import Bools
-from gradely.errors import DataError, InputError
+from gradely.errors import DataError
 from gradely.evaluation import Evaluation, about
 from gradely.measures import Measure
 from gradely.policies import check_precision, check_ties
@@ -85,7 +85,7 @@ def read_systems(
     check_ties(ties)
     check_precision(precision)
     judgments, rule = read_qrels(qrels, threads=threads), Rule(ties, seed, precision == "single")
-    named = dict(runs) if isinstance(runs, Mapping) else by_name(runs)
+    named = runs if isinstance(runs, Mapping) else _by_name(runs)
     if len(named) < 2:
         raise DataError("to compare rankings of systems takes at least 2 runs")
     found = []
@@ -96,14 +96,13 @@ def read_systems(
     return Systems(judgments, list(named), system, _joined(found), ties, judged_only, threads or cores())
 
 
-def by_name(runs: Iterable[Any]) -> dict[str, Any]:
+def _by_name(runs: Iterable[Any]) -> dict[str, str]:
     """Return paths by the names of their files."""
-    paths = [os.fspath(run) for run in runs]
-    short = [run_name(path) for path in paths]
-    names = short if len(set(short)) == len(short) else paths
-    if len(set(names)) < len(names):
-        raise InputError(f"{next(path for path in paths if paths.count(path) > 1)}: the run is named twice")
-    return dict(zip(names, paths, strict=True))
+    try:
+        paths = [os.fspath(run) for run in ([] if isinstance(runs, str | os.PathLike) else runs)]
+    except TypeError:
+        raise DataError("give several runs as {name: run}, or as paths") from None
+    return dict(zip(run_names(paths), paths, strict=True))
 
 
 def _joined(found: list[Hits]) -> Hits:

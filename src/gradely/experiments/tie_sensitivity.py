@@ -54,6 +54,7 @@ class TieSensitivity:
     measures: list[str]
     policies: Policies
     topics: int
+    """how many are judged"""
 
     @cached_property
     def swaps(self) -> list[Swap]:
@@ -96,7 +97,9 @@ class TieSensitivity:
 
     def caption(self) -> str:
         """Return what the numbers are of."""
-        return f"means over {self.topics:,} topics, queries {self.policies.queries}, double precision"
+        topics = f"{self.topics:,} topics" if self.policies.queries == "qrels" else "the topics of each run"
+        judged = ", judged documents only" if self.policies.judged_only else ""
+        return f"means over {topics}, queries {self.policies.queries}{judged}, double precision"
 
 
 def tie_sensitivity(

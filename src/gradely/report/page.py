@@ -15,7 +15,7 @@ from gradely.experiments.charts import PALETTE
 from gradely.extras import altair, converter, optional
 from gradely.report.text import as_json, clipped
 
-__all__ = ["Chart", "altair", "chart", "policy", "render", "source"]
+__all__ = ["Chart", "altair", "chart", "check_installed", "policy", "render", "source"]
 
 INK = "currentColor"
 """the colour of the page's text, so that charts follow light and dark by themselves"""
@@ -95,6 +95,13 @@ def render(
         **context,
     )
     return page.encode("utf-8", "replace").decode()
+
+
+def check_installed() -> None:
+    """Raise now, before long work, where a library that pages need is absent."""
+    altair()
+    converter()
+    optional("jinja2", "Jinja", "report")
 
 
 def policy(scripts: list[str], style: str) -> str:

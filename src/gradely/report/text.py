@@ -32,9 +32,9 @@ def _finite(value: Any) -> Any:
     return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def clipped(text: str) -> str:
+def clipped(text: str, longest: int = LONGEST) -> str:
     """Return the text as a page shows it: cut where it is very long, without marks that steer the direction of text."""
-    return plain_line(text if len(text) <= LONGEST else text[:LONGEST] + "…")
+    return plain_line(text if len(text) <= longest else text[:longest] + "…")
 
 
 def labels(names: Iterable[str]) -> list[str]:
