@@ -107,8 +107,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         f"The paper ranked the results of {QUERIES:,} queries by in-degree. We drew whole-numbered scores with a long"
         f" tail and timed each measure twice: from a run file of {FILE_QUERIES} queries of {RETRIEVED:,} documents to"
         f" the mean, and alone, on {QUERIES:,} rankings of {JUDGED} judged documents that are in memory and in order,"
-        f" {float((aware.tied > 1).mean()):.0%} of them tied. Times are processor times, the shortest of {REPEATS}, in turns."
-        " They are of this machine and not the same in every run; all else is.",
+        f" {float((aware.tied > 1).mean()):.0%} of them tied. Times are the processor's, the shortest of {REPEATS}, in"
+        " turns. They are of this machine and not the same in every run; all else is.",
         story(times),
         claims(times),
         {"times": Sheet("Milliseconds and ratios", Table.of(rows, 3))},
