@@ -9,7 +9,7 @@ import numpy as np
 
 from gradely.data import Qrels, read_qrels
 from gradely.data.qrels import Floats
-from gradely.errors import DataError, did_you_mean
+from gradely.errors import DataError
 from gradely.evaluation import SHOWN, Evaluation, Policies, evaluation
 from gradely.measures import Measure
 from gradely.names import MeasureLike, parse_all
@@ -98,12 +98,6 @@ class Leaderboard:
         text = f"{len(lost):,} of {len(every):,} queries do not count for every run and are left out: "
         some = ", ".join(lost[:SHOWN]) + (", …" if len(lost) > SHOWN else "")
         return [Note("uncommon", len(lost), len(every), text + some)] if lost else []
-
-    def index(self, name: str) -> int:
-        """Return where a run stands; say what there is where it does not exist."""
-        if name not in self.names:
-            raise DataError(f"no run {name!r} to be the baseline.{did_you_mean(name, self.names)}")
-        return self.names.index(name)
 
 
 def evaluate_all(
