@@ -1,6 +1,6 @@
 """Tie sensitivity: how much of a result is decided by the order of tied documents."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from gradely.data import Qrels, Run, read_qrels, read_run
 from gradely.data.tied import Tied, tied_documents
-from gradely.evaluation import DEFAULT, SAME, Policies, evaluation
+from gradely.evaluation import DEFAULT, SAME, Evaluation, Policies, evaluation
 from gradely.experiments.leaderboard import Steps, check_runs, ignore
 from gradely.formats import Cell, Table
 from gradely.frames import to_frame
@@ -128,10 +128,22 @@ def tie_sensitivity(
     return TieSensitivity(several, list(named), policies, len(judgments))
 
 
-def run_ties(qrels: Qrels, name: str, run: Run, measures: dict[str, Measure], policies: Policies) -> RunTies:
-    """Find out what ties do to one run."""
+def as_it_is(found: Evaluation) -> Evaluation:
+    """Leave an evaluation as it is."""
+    return found
+
+
+def run_ties(
+    qrels: Qrels,
+    name: str,
+    run: Run,
+    measures: dict[str, Measure],
+    policies: Policies,
+    restricted: Callable[[Evaluation], Evaluation] = as_it_is,
+) -> RunTies:
+    """Find out what ties do to one run; its evaluations may be restricted to some queries."""
     under = partial(evaluation, qrels, run, measures)
-    expected, trec = (under(policies._replace(ties=ties)).scores() for ties in ("expected", "trec"))
+    expected, trec = (restricted(under(policies._replace(ties=ties))).scores() for ties in ("expected", "trec"))
     moved = {each.measure: each for each in expected.tie_ranges}
     orders = {}
     for measure, mean in expected.mean().items():

@@ -111,13 +111,13 @@ def gather(board: Leaderboard, progress: Steps) -> tuple[list[Detail], Rankings]
 
 
 def _detail(board: Leaderboard, name: str, run: Run, cuts: list[int]) -> Detail:
-    ties = run_ties(board.qrels, name, run, board.measures, board.policies)
-    evaluation = board.evaluations[name]
+    ties = run_ties(board.qrels, name, run, board.measures, board.policies, board.restricted)
+    evaluation = board.restricted(board.evaluations[name])
     curves = parse_all([f"{kind}@{cut}" for kind in ("P", "R", "nDCG") for cut in cuts] + ["Judged@10"])
     fitted = {key: measure.fit(board.qrels.levels) for key, measure in curves.items()}
     values = np.asarray(means(replace(evaluation, measures=fitted).table))
     precision, recall, gain = values[:-1].reshape(3, len(cuts)).round(5).tolist()
-    hits = evaluation.hits
+    hits = board.evaluations[name].hits
     judged = len(hits.query) / max(1, hits.documents)
     missing = int(np.count_nonzero(~hits.answered))
     return Detail(ties, precision, recall, gain, judged, float(values[-1]), missing)
