@@ -44,7 +44,13 @@ def shown(found: TieSensitivity, form: str, digits: int) -> str:
     orders = render(found.orders_table()._replace(digits=digits), form)
     if form in ("csv", "tsv"):
         return orders
-    return "\n".join([render(found.runs_table(), form), orders, f"{_swaps(found, form)}\n{found.caption()}\n"])
+    return "\n".join(
+        [
+            render(found.runs_table()._replace(digits=digits), form),
+            orders,
+            f"{_swaps(found, form)}\n{found.caption()}\n",
+        ]
+    )
 
 
 def _swaps(found: TieSensitivity, form: str) -> str:

@@ -65,9 +65,9 @@ class TieSensitivity:
 
     def runs_table(self) -> Table:
         """Return one row a run: how many documents are tied, and how its scores were stored."""
-        header = ["run", "documents", "tied", "share %", "groups", "largest", "scores fit", "more in single", "in half"]
+        header = ["run", "documents", "tied", "share", "groups", "largest", "scores fit", "more in single", "in half"]
         rows: list[list[Cell]] = [
-            [run, t.documents, t.tied, f"{100 * t.share:.1f}", t.groups, t.largest, t.stored, t.single, t.half]
+            [run, t.documents, t.tied, t.share, t.groups, t.largest, t.stored, t.single, t.half]
             for run, t, _ in self.runs
         ]
         return Table(header, rows)
