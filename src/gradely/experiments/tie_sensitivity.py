@@ -10,10 +10,12 @@ from gradely.data import Qrels, Run, read_qrels, read_run
 from gradely.data.tied import Tied, tied_documents
 from gradely.evaluation import DEFAULT, SAME, Evaluation, Policies, evaluation
 from gradely.experiments.leaderboard import Steps, check_runs, ignore
+from gradely.findings import count_of
 from gradely.formats import Cell, Table
 from gradely.frames import to_frame
 from gradely.measures import Measure
 from gradely.names import MeasureLike, parse_all
+from gradely.scores import Note
 
 
 class Orders(NamedTuple):
@@ -62,6 +64,11 @@ class TieSensitivity:
         return [
             swap for measure in self.measures for a, b in combinations(self.runs, 2) for swap in _swap(measure, a, b)
         ]
+
+    @property
+    def notes(self) -> list[Note]:
+        """Ties that may come only from the precision in which scores were stored, and those it would make."""
+        return [note for each in self.runs for note in _stored(each.run, each.tied)]
 
     def runs_table(self) -> Table:
         """Return one row a run: how many documents are tied, and how its scores were stored."""
@@ -150,6 +157,16 @@ def run_ties(
         ends = (moved[measure].low, moved[measure].high) if measure in moved else (mean, mean)
         orders[measure] = Orders(trec.mean()[measure], ends[0], mean, ends[1])
     return RunTies(name, tied_documents(run, [query for query in run.scores if query in qrels.index]), orders)
+
+
+def _stored(run: str, tied: Tied) -> Iterator[Note]:
+    if tied.tied and tied.stored in ("half precision", "bfloat16"):
+        text = f"documents are tied, maybe only because scores were stored so: all fit {tied.stored}"
+        yield Note("stored", tied.tied, tied.documents, f"{run}: {tied.tied:,} of {tied.documents:,} {text}")
+    if tied.single:
+        more = count_of(tied.single, "more document")
+        text = f"{run}: {more} would tie in single precision, as in trec_eval 9 and older"
+        yield Note("single", tied.single, tied.documents, text)
 
 
 def _swap(measure: str, a: RunTies, b: RunTies) -> Iterator[Swap]:
