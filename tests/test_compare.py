@@ -130,6 +130,16 @@ def test_power_and_levels(compared):
 def test_queries_that_do_not_count_for_all_are_left_out_and_noted(demo, queries):  # noqa: F811
     found = gradely.compare("qrels.txt", RUNS, ["AP"], queries=queries)
     assert len(found.board.queries) == 22
+    mean = lambda ties: np.mean(
+        [
+            gradely.evaluate("qrels.txt", "lexical.run", ["AP"], ties=ties).per_query()[q]["AP"]
+            for q in found.board.queries
+        ]
+    )
+    (row,) = (row for row in found.runs_table().rows if row[0] == "lexical")
+    assert row[2] == pytest.approx(mean("expected"))
+    assert row[5:7] == [pytest.approx(mean("worst")), pytest.approx(mean("best"))]
+    assert "ties " + f"{mean('worst'):.4f} – {mean('best'):.4f}" in found.to_html()
     assert "2 of 24 queries do not count for every run and are left out: q23, q24" in [str(n) for n in found.notes]
 
 
@@ -139,6 +149,18 @@ def test_too_few_draws_for_so_many_tests_are_noted(demo):  # noqa: F811
     assert not any(pair.significant for pair in found.pairs)
     enough = gradely.compare("qrels.txt", RUNS, ["AP"], test="randomization")
     assert not any("corrected" in str(note) for note in enough.notes)
+
+
+def test_runs_without_a_query_in_common():
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    with pytest.raises(DataError, match="no query in common"):
+        gradely.compare(qrels, {"x": {"q1": ["a"]}, "y": {"q2": ["a"]}}, ["AP"], queries="both").mean()
+
+
+def test_names_of_any_type_are_text(demo):  # noqa: F811
+    found = gradely.compare("qrels.txt", {1: "dense.run", 2: "lexical.run"}, ["AP"], baselines="2")
+    assert found.pairs[0][1:3] == ("1", "2")
+    assert "<bdi>1</bdi>" in found.to_html()
 
 
 def test_one_run_or_one_topic_is_not_tested(demo):  # noqa: F811

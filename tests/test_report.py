@@ -171,6 +171,19 @@ def test_what_the_page_has_no_room_for_is_said(monkeypatch):
     assert "Rankings are left out" in small
 
 
+def test_what_is_judged_and_missing(demo):
+    folder, compared = demo
+    found = " ".join(finding.text for finding in gradely.check(folder / "qrels.txt", folder / "dense.run"))
+    (every,) = re.findall(r"([\d.]+ %) of the documents are unjudged", found)
+    judged = gradely.evaluate(folder / "qrels.txt", folder / "dense.run", ["Judged@10"]).mean()["Judged@10"]
+    top = f"{100 * (1 - judged):.1f} %"
+    row = rf'>{every}</td><td class="number" data-value="[\d.]+">{top}</td><td class="number" data-value="0">0 of 24<'
+    html = compared.to_html()
+    assert re.search(row, html)
+    alone = gradely.compare({"q": {"a": 1}, "r": {"a": 1}}, {"x": {"q": ["a", "b"]}}, ["AP"]).to_html()
+    assert '>50.0 %</td><td class="number" data-value="0.5">50.0 %</td>' in alone and "1 of 2<" in alone
+
+
 def test_it_is_the_same_each_time(demo):
     assert demo[1].to_html("The demo") == (demo[0] / "page.html").read_text(encoding="utf-8")
 

@@ -56,6 +56,14 @@ def test_t_and_wilcoxon_are_scipys():
         assert p_values(values, "wilcoxon")[i] == pytest.approx(stats.wilcoxon(differ).pvalue)
 
 
+@pytest.mark.parametrize("topics", [9, 14, 50, 51])
+def test_wilcoxon_of_many_pairs_is_that_of_each(topics):
+    values = np.round(table(topics=topics, systems=4), 1)
+    values[:, :2] = table(topics=topics, systems=2)
+    expected = [stats.wilcoxon(column).pvalue for column in differences(values, all_pairs(4)).T]
+    assert p_values(values, "wilcoxon") == pytest.approx(expected, abs=1e-12)
+
+
 def test_randomization_of_few_topics_is_the_full_enumeration():
     differ = np.array([0.3, -0.1, 0.2, 0.2, 0.0, 0.4])
     sums = [abs(sum(s * d for s, d in zip(signs, differ, strict=True))) for signs in product([1, -1], repeat=6)]

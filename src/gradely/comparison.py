@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from gradely.data.source import clip
+from gradely.errors import DataError, did_you_mean
 from gradely.evaluation import DEFAULT, Policies
-from gradely.experiments.leaderboard import Leaderboard, Steps, evaluate_all, ignore
+from gradely.experiments.leaderboard import Leaderboard, Steps, check_runs, evaluate_all, ignore
 from gradely.experiments.pairwise import DRAWN, Design, Pair, Pairwise
 from gradely.experiments.resampling import RESAMPLES
 from gradely.experiments.significance import CORRECTIONS, TESTS
@@ -54,6 +56,9 @@ def compare(
     """
     several = (baselines,) if isinstance(baselines, str) else tuple(baselines)
     design = Design(test, correction, alpha, seed, resamples, several).settled()
+    unknown = next((name for name in several if name not in check_runs(runs)), None)
+    if unknown is not None:
+        raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, check_runs(runs))}")
     policies = Policies(ties, queries, judged_only, precision, seed, threads)
     board = evaluate_all(qrels, runs, measures, policies, progress)
     return Comparison(board, design)
@@ -66,10 +71,10 @@ class Comparison:
     board: Leaderboard
     design: Design
 
-    def __post_init__(self) -> None:
-        """Test every pair when it is asked for."""
-        self.tested = Pairwise(self.board, self.design)
-        _ = self.tested.pairs
+    @cached_property
+    def tested(self) -> Pairwise:
+        """The pairs, tested when they are asked for."""
+        return Pairwise(self.board, self.design)
 
     def mean(self) -> dict[str, dict[str, float]]:
         """Return {run: {measure: mean}}, best run first."""

@@ -9,6 +9,7 @@ from gradely.cli.evaluate import chosen
 from gradely.cli.output import check_writable, say, write_file
 from gradely.cli.several import opened, read, stepping
 from gradely.comparison import compare
+from gradely.findings import count_of
 from gradely.formats import plain_line
 from gradely.report.page import check_installed
 
@@ -38,8 +39,9 @@ def command(
     check_writable(path)
     check_installed()
     judgments, systems = read(qrels, runs, settings)
+    many = count_of(len(systems), "run")
     with stepping(systems, 2) as step:
         made = compare(judgments, opened(systems, runs), chosen(measures), progress=step, **settings)
-        html = made.to_html(title or f"Evaluation of {len(systems)} runs", progress=step)
-    write_file(html.encode(), path)
-    say(f"{plain_line(path)}: {len(html.encode()) / 1e6:.1f} MB, {len(systems)} runs; open it in a browser\n")
+        page = made.to_html(title or f"Evaluation of {many}", progress=step).encode()
+    write_file(page, path)
+    say(f"{plain_line(path)}: {len(page) / 1e6:.1f} MB, {many}; open it in a browser\n")

@@ -6,11 +6,11 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.evaluate import MOST, chosen
+from gradely.cli.evaluate import MOST, chosen, summed_up
 from gradely.cli.output import check_writable, write
 from gradely.cli.several import opened, read, stepping
 from gradely.experiments.tie_sensitivity import TieSensitivity, tie_sensitivity
-from gradely.formats import Table, render
+from gradely.formats import Table, plain_line, render
 
 
 @click.command("ties")
@@ -44,14 +44,17 @@ def shown(found: TieSensitivity, form: str, digits: int) -> str:
     orders = render(found.orders_table()._replace(digits=digits), form)
     if form in ("csv", "tsv"):
         return orders
-    return "\n".join([render(found.runs_table(), form), orders, f"{_swaps(found, form)}\n{found.caption()}\n"])
+    lines = [found.caption(), *(plain_line(str(note)) for note in found.notes)]
+    return "\n".join(
+        [render(found.runs_table()._replace(digits=digits), form), orders, _swaps(found, form), summed_up(lines)]
+    )
 
 
 def _swaps(found: TieSensitivity, form: str) -> str:
     """Return the pairs that change places; of many, the first."""
     table = found.swaps_table()
     if not table.rows:
-        return "No pair of runs changes places with the order of ties."
+        return "No pair of runs changes places with the order of ties.\n"
     rest = len(table.rows) - MOST
     more = f"… and {rest:,} more; --format json has them all\n" if rest > 0 else ""
     many = "1 pair of runs changes" if len(table.rows) == 1 else f"{len(table.rows):,} pairs of runs change"
@@ -68,6 +71,7 @@ def as_json(found: TieSensitivity) -> str:
             | {"orders": {measure: order._asdict() for measure, order in orders.items()}}
             for run, tied, orders in found.runs
         ],
+        "notes": [note.as_dict() for note in found.notes],
         "swaps": [swap._asdict() for swap in found.swaps],
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

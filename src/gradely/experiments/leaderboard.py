@@ -1,7 +1,7 @@
 """Leaderboard: several runs evaluated on the same topics, best first."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, TypeAlias
 
@@ -9,8 +9,9 @@ import numpy as np
 
 from gradely.data import Qrels, read_qrels
 from gradely.data.qrels import Floats
-from gradely.errors import DataError, did_you_mean
-from gradely.evaluation import SHOWN, Evaluation, Policies, evaluation
+from gradely.data.tokens import Bools
+from gradely.errors import DataError
+from gradely.evaluation import Evaluation, Policies, about, evaluation
 from gradely.measures import Measure
 from gradely.names import MeasureLike, parse_all
 from gradely.scores import Note, Scores, TieRange, means
@@ -40,35 +41,35 @@ class Leaderboard:
         return sorted(first, key=lambda name: (-first[name], name))
 
     @cached_property
-    def queries(self) -> list[str]:
-        """The topics: the queries that count for every run."""
-        every = [scores.queries for scores in self.scores.values()]
+    def _common(self) -> tuple[Bools, tuple[str, ...]]:
+        """Which judged queries every run answers, and the queries without judgments that all have."""
+        every = [each.hits for each in self.evaluations.values()]
+        unjudged = set(every[0].unjudged).intersection(*(hits.unjudged for hits in every))
+        return np.all([hits.answered for hits in every], axis=0), tuple(q for q in every[0].unjudged if q in unjudged)
+
+    def restricted(self, each: Evaluation) -> Evaluation:
+        """Return an evaluation of a run as if it had only the queries that count for every run."""
         if self.policies.queries == "qrels":
-            return list(every[0])
-        common = set(every[0]).intersection(*map(set, every[1:]))
-        if not common:
-            raise DataError("the runs have no query in common; with queries='qrels' missing ones count 0")
-        return [query for query in every[0] if query in common]
+            return each
+        answered, unjudged = self._common
+        return replace(each, hits=each.hits._replace(answered=answered, unjudged=unjudged))
 
     @cached_property
     def scores(self) -> dict[str, Scores]:
-        """What each evaluation returns."""
-        return {name: each.scores() for name, each in self.evaluations.items()}
+        """The scores of each run, all on the same queries."""
+        found = {name: self.restricted(each).scores() for name, each in self.evaluations.items()}
+        if not len(next(iter(found.values())).queries):
+            raise DataError("the runs have no query in common; with queries='qrels' missing ones count 0")
+        return found
 
     @cached_property
-    def _tables(self) -> dict[str, Floats]:
-        """The values of each run, [topics, measures]."""
-        return {name: self._rows(scores) for name, scores in self.scores.items()}
-
-    def _rows(self, scores: Scores) -> Floats:
-        if self.policies.queries == "qrels":
-            return scores.values
-        at = {query: i for i, query in enumerate(scores.queries)}
-        return scores.values[[at[query] for query in self.queries]]
+    def queries(self) -> list[str]:
+        """The topics: the queries that count for every run."""
+        return list(next(iter(self.scores.values())).queries)
 
     @cached_property
     def _means(self) -> dict[str, list[float]]:
-        return {name: means(table) for name, table in self._tables.items()}
+        return {name: means(scores.values) for name, scores in self.scores.items()}
 
     @cached_property
     def means(self) -> Floats:
@@ -78,7 +79,7 @@ class Leaderboard:
     @cached_property
     def values(self) -> Floats:
         """[measures, topics, systems] the values."""
-        return np.stack([self._tables[name].T for name in self.names], axis=2)
+        return np.stack([self.scores[name].values.T for name in self.names], axis=2)
 
     @cached_property
     def tie_ranges(self) -> dict[str, dict[str, TieRange]]:
@@ -88,22 +89,13 @@ class Leaderboard:
     @cached_property
     def notes(self) -> list[Note]:
         """What happened to queries and documents, with the name of the run."""
-        several = [(name, note) for name in self.names for note in self.scores[name].notes if note.kind != "ties"]
-        named = [Note(note.kind, note.count, note.of, f"{name}: {note}") for name, note in several]
-        return self._left_out() + named
+        several = [(name, note) for name in self.names for note in self.evaluations[name].notes()]
+        return self._left_out() + [Note(note.kind, note.count, note.of, f"{name}: {note}") for name, note in several]
 
     def _left_out(self) -> list[Note]:
-        every = {query: None for name in self.names for query in self.scores[name].queries}
+        every = {query: None for each in self.evaluations.values() for query in each.queries}
         lost = [query for query in every if query not in set(self.queries)]
-        text = f"{len(lost):,} of {len(every):,} queries do not count for every run and are left out: "
-        some = ", ".join(lost[:SHOWN]) + (", …" if len(lost) > SHOWN else "")
-        return [Note("uncommon", len(lost), len(every), text + some)] if lost else []
-
-    def index(self, name: str) -> int:
-        """Return where a run stands; say what there is where it does not exist."""
-        if name not in self.names:
-            raise DataError(f"no run {name!r} to be the baseline.{did_you_mean(name, self.names)}")
-        return self.names.index(name)
+        return about("uncommon", len(lost), len(every), "queries do not count for every run and are left out", lost)
 
 
 def evaluate_all(
@@ -115,12 +107,12 @@ def evaluate_all(
 ) -> Leaderboard:
     """Evaluate several runs, {name: run}; a run may be a function that opens it."""
     named, judgments = parse_all(measures), read_qrels(qrels, threads=policies.threads)
-    evaluations = {}
-    for name, run in check_runs(runs).items():
+    evaluations, several = {}, check_runs(runs)
+    for name, run in several.items():
         given = run() if callable(run) else run
         evaluations[name] = evaluation(judgments, given, named, policies, partial(_reading, progress, name))
         progress(name, 1.0)
-    return Leaderboard(judgments, named, policies, runs, evaluations)
+    return Leaderboard(judgments, named, policies, several, evaluations)
 
 
 def _reading(progress: Steps, name: str, done: float) -> None:

@@ -84,7 +84,7 @@ class Pairwise:
     def pairs(self) -> Pairs:
         """All pairs, or every system against each baseline; none where there are too few topics for any test."""
         size = len(self.board.names) if len(self.board.queries) > 1 else 0
-        baselines = [self.board.index(name) for name in self.design.baselines]
+        baselines = [self.board.names.index(name) for name in self.design.baselines]
         return against(baselines, size) if baselines and size else all_pairs(size)
 
     @cached_property

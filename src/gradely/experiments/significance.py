@@ -28,6 +28,8 @@ CORRECTIONS = {
     "bh": "Benjamini–Hochberg",
     "none": "no correction",
 }
+FEW = 13
+"""with so few topics SciPy enumerates signed ranks that tie"""
 DIGITS = 12
 """differences that agree to so many decimals are the same: rounding must not decide who wins or which ranks tie"""
 
@@ -116,8 +118,18 @@ def _t(differ: Floats, resamples: int, seed: int) -> Floats:  # noqa: ARG001 - o
 
 
 def _wilcoxon(differ: Floats, resamples: int, seed: int) -> Floats:  # noqa: ARG001 - one signature for all
-    """SciPy's choice of exact and normal p-values goes by the column, so that each pair stands alone."""
-    return np.asarray([stats().wilcoxon(column).pvalue for column in differ.T])
+    """SciPy chooses exact or normal p-values once for all pairs of a call: those with zeros or ties go apart.
+
+    For few topics it enumerates where there are any, which takes the memory of one pair at a time.
+    """
+    if len(differ) <= FEW:
+        return np.asarray([stats().wilcoxon(column).pvalue for column in differ.T])
+    size = np.sort(np.abs(differ), axis=0)
+    plain = (size[0] > 0) & np.all(np.diff(size, axis=0) > 0, axis=0)
+    out = np.empty(differ.shape[1])
+    for some in (plain, ~plain):
+        out[some] = stats().wilcoxon(differ[:, some], axis=0).pvalue if some.any() else 1.0
+    return out
 
 
 _TESTS: dict[str, Callable[[Floats, int, int], Floats]] = {

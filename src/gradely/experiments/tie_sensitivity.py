@@ -1,6 +1,6 @@
 """Tie sensitivity: how much of a result is decided by the order of tied documents."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 from gradely.data import Qrels, Run, read_qrels, read_run
 from gradely.data.tied import Tied, tied_documents
-from gradely.evaluation import DEFAULT, SAME, Policies, evaluation
+from gradely.evaluation import DEFAULT, SAME, Evaluation, Policies, evaluation
 from gradely.experiments.leaderboard import Steps, check_runs, ignore
+from gradely.findings import count_of
 from gradely.formats import Cell, Table
 from gradely.frames import to_frame
 from gradely.measures import Measure
 from gradely.names import MeasureLike, parse_all
+from gradely.scores import Note
 
 
 class Orders(NamedTuple):
@@ -63,11 +65,16 @@ class TieSensitivity:
             swap for measure in self.measures for a, b in combinations(self.runs, 2) for swap in _swap(measure, a, b)
         ]
 
+    @property
+    def notes(self) -> list[Note]:
+        """Ties that may come only from the precision in which scores were stored, and those it would make."""
+        return [note for each in self.runs for note in _stored(each.run, each.tied)]
+
     def runs_table(self) -> Table:
         """Return one row a run: how many documents are tied, and how its scores were stored."""
-        header = ["run", "documents", "tied", "share %", "groups", "largest", "scores fit", "more in single", "in half"]
+        header = ["run", "documents", "tied", "share", "groups", "largest", "scores fit", "more in single", "in half"]
         rows: list[list[Cell]] = [
-            [run, t.documents, t.tied, f"{100 * t.share:.1f}", t.groups, t.largest, t.stored, t.single, t.half]
+            [run, t.documents, t.tied, t.share, t.groups, t.largest, t.stored, t.single, t.half]
             for run, t, _ in self.runs
         ]
         return Table(header, rows)
@@ -128,16 +135,38 @@ def tie_sensitivity(
     return TieSensitivity(several, list(named), policies, len(judgments))
 
 
-def run_ties(qrels: Qrels, name: str, run: Run, measures: dict[str, Measure], policies: Policies) -> RunTies:
-    """Find out what ties do to one run."""
+def as_it_is(found: Evaluation) -> Evaluation:
+    """Leave an evaluation as it is."""
+    return found
+
+
+def run_ties(
+    qrels: Qrels,
+    name: str,
+    run: Run,
+    measures: dict[str, Measure],
+    policies: Policies,
+    restricted: Callable[[Evaluation], Evaluation] = as_it_is,
+) -> RunTies:
+    """Find out what ties do to one run; its evaluations may be restricted to some queries."""
     under = partial(evaluation, qrels, run, measures)
-    expected, trec = (under(policies._replace(ties=ties)).scores() for ties in ("expected", "trec"))
+    expected, trec = (restricted(under(policies._replace(ties=ties))).scores() for ties in ("expected", "trec"))
     moved = {each.measure: each for each in expected.tie_ranges}
     orders = {}
     for measure, mean in expected.mean().items():
         ends = (moved[measure].low, moved[measure].high) if measure in moved else (mean, mean)
         orders[measure] = Orders(trec.mean()[measure], ends[0], mean, ends[1])
     return RunTies(name, tied_documents(run, [query for query in run.scores if query in qrels.index]), orders)
+
+
+def _stored(run: str, tied: Tied) -> Iterator[Note]:
+    if tied.tied and tied.stored in ("half precision", "bfloat16"):
+        text = f"documents are tied, maybe only because scores were stored so: all fit {tied.stored}"
+        yield Note("stored", tied.tied, tied.documents, f"{run}: {tied.tied:,} of {tied.documents:,} {text}")
+    if tied.single:
+        more = count_of(tied.single, "more document")
+        text = f"{run}: {more} would tie in single precision, as in trec_eval 9 and older"
+        yield Note("single", tied.single, tied.documents, text)
 
 
 def _swap(measure: str, a: RunTies, b: RunTies) -> Iterator[Swap]:

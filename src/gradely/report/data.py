@@ -50,7 +50,7 @@ def _start(board: Leaderboard, tested: Pairwise) -> list[int]:
     """Return the two runs that are shown first: the best, and a baseline or the next."""
     if len(board.names) < 2:
         return [0, 0]
-    second = board.index(tested.design.baselines[0]) if tested.design.baselines else 1
+    second = board.names.index(tested.design.baselines[0]) if tested.design.baselines else 1
     return [0, second or 1]
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data import Qrels, Run, read_run
+from gradely.evaluation import Evaluation
 from gradely.experiments.leaderboard import Leaderboard, Steps
 from gradely.experiments.tie_sensitivity import RunTies, run_ties
 from gradely.names import parse_all
@@ -32,7 +33,7 @@ class Detail(NamedTuple):
     judged: float
     """the share of its documents that are judged"""
     judged_top: float
-    """the share of the top 10"""
+    """the share of the top 10, in the queries that it answers"""
     missing: int
     """how many judged queries it does not answer"""
 
@@ -111,13 +112,17 @@ def gather(board: Leaderboard, progress: Steps) -> tuple[list[Detail], Rankings]
 
 
 def _detail(board: Leaderboard, name: str, run: Run, cuts: list[int]) -> Detail:
-    ties = run_ties(board.qrels, name, run, board.measures, board.policies)
-    evaluation = board.evaluations[name]
-    curves = parse_all([f"{kind}@{cut}" for kind in ("P", "R", "nDCG") for cut in cuts] + ["Judged@10"])
-    fitted = {key: measure.fit(board.qrels.levels) for key, measure in curves.items()}
-    values = np.asarray(means(replace(evaluation, measures=fitted).table))
-    precision, recall, gain = values[:-1].reshape(3, len(cuts)).round(5).tolist()
-    hits = evaluation.hits
-    judged = len(hits.query) / max(1, hits.documents)
-    missing = int(np.count_nonzero(~hits.answered))
-    return Detail(ties, precision, recall, gain, judged, float(values[-1]), missing)
+    ties = run_ties(board.qrels, name, run, board.measures, board.policies, board.restricted)
+    found = board.evaluations[name]
+    curves = _means(board.restricted(found), [f"{kind}@{cut}" for kind in ("P", "R", "nDCG") for cut in cuts])
+    precision, recall, gain = np.reshape(curves, (3, len(cuts))).round(5).tolist()
+    (judged_top,) = _means(replace(found, policy="both"), ["Judged@10"])
+    judged = len(found.hits.query) / max(1, found.hits.documents)
+    missing = int(np.count_nonzero(~found.hits.answered))
+    return Detail(ties, precision, recall, gain, judged, judged_top, missing)
+
+
+def _means(evaluation: Evaluation, names: list[str]) -> list[float]:
+    """Return the means of other measures on what was found already."""
+    fitted = {name: measure.fit(evaluation.qrels.levels) for name, measure in parse_all(names).items()}
+    return means(replace(evaluation, measures=fitted).table)

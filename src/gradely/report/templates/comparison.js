@@ -110,6 +110,7 @@
   };
 
   const showRanking = () => {
+    if (!get("ranking")) return;
     get("query-name").replaceChildren("Query ", bdi(queries[state.query]));
     ["first", "second"].forEach((key) => {
       get(`${key}-name`).replaceChildren(bdi(runs[state[key]]));
@@ -126,7 +127,7 @@
     });
     gradely.feed("differences", byQuery());
     showRanking();
-    get("query-name").scrollIntoView({ block: "nearest" });
+    get("query-name")?.scrollIntoView({ block: "nearest" });
   };
 
   const showCurves = () => {
