@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data import Report
+from gradely.data.source import Source
 from gradely.experiments.papers.s11.collection import FEATURES, Collection
 from gradely.experiments.papers.s11.means import MEANS, Floats
 from gradely.measures import AP, nDCG
@@ -68,8 +69,8 @@ def published(folder: Path, collection: Collection) -> list[Record]:
     }
     out = []
     for column, (name, measure) in files.items():
-        with (folder / name).open(encoding="utf-8", newline="") as file:
-            theirs = {int(row["Feature No"]): float(row[column]) for row in csv.DictReader(file, delimiter="\t")}
+        rows = csv.DictReader(Source(folder / name).text().splitlines(), delimiter="\t")
+        theirs = {int(row["Feature No"]): float(row[column]) for row in rows}
         for feature in (feature for feature in FEATURES if feature in theirs):
             ours = float(np.mean(measure(collection.batch(feature, collection.grade, "order"))))
             out.append({"system": FEATURES[feature], "measure": column, "LETOR 2.0": theirs[feature], "here": ours})

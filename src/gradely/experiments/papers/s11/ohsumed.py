@@ -15,6 +15,8 @@ from gradely.formats import Table
 SAME = 1e-12
 SMALL = 1 / 4
 """a change is small against another where it is less than this share of it"""
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"]
+"""of Okabe and Ito, which everybody tells apart: bars have no shape that would"""
 PRINTED = 5e-5
 """how far apart numbers are that agree to four decimals"""
 
@@ -30,7 +32,7 @@ def chart(records: list[Record]) -> Any:
         .encode(
             x=alt.X("measure:N", title=None, sort=measures, axis=None),
             y=alt.Y("value:Q", title="mean over the queries", scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color("measure:N", title=None, sort=measures),
+            color=alt.Color("measure:N", title=None, sort=measures, scale=alt.Scale(range=COLOURS[: len(measures)])),
             column=alt.Column(
                 "system:N",
                 title=None,
