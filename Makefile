@@ -20,6 +20,7 @@ demo: $(VENV)/installed
 	@echo "gradely is in $(BIN): 'source $(BIN)/activate' puts it on the path"
 
 test: $(VENV)/test-ready
+	.ci/browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import os
+import stat
 import subprocess
 import sys
 
@@ -129,6 +131,17 @@ def test_output_goes_to_a_file_and_notes_to_standard_error(demo, capfd):
     assert out == ""
     assert "are not in the run" in err
     assert (demo / "out.csv").read_text().startswith("run,nDCG@10")
+
+
+def test_pipes_and_links_stay_what_they_are(demo):
+    os.mkfifo("pipe")
+    os.symlink("real.csv", "link.csv")
+    with subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE) as reader:
+        assert run(["evaluate", "qrels.txt", "dense.run", "--format", "csv", "-o", "pipe"]) == 0
+        assert reader.stdout.read().startswith(b"run,nDCG@10")
+    assert stat.S_ISFIFO(os.stat("pipe").st_mode)
+    assert run(["evaluate", "qrels.txt", "dense.run", "--format", "csv", "-o", "link.csv"]) == 0
+    assert os.path.islink("link.csv") and (demo / "real.csv").read_text().startswith("run,nDCG@10")
 
 
 def test_standard_input_and_gzip(demo):

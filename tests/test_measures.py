@@ -147,3 +147,14 @@ def test_graded_measures_take_any_relevance_function():
 def test_a_measure_with_a_list_of_levels_takes_grades_between_them():
     value = gradely.evaluate({"q": {"a": 1.5, "b": 2}}, {"q": ["b", "a"]}, ["eGAP(g=[0.5, 0.5])"]).values.item()
     assert value == 0.5 * 1 + 0.5 * 1
+
+
+def test_measures_of_other_users_in_the_same_call_change_no_value():
+    query = Query(((3, 2), (3, 1), (2, None), (1, 3), (1, 0), (0, 1)), (3, 1))
+    shares = [[1, 0, 0], [0.7, 0.2, 0.1], [0, 0, 1]]
+    measures = [kind(g=g, k=k) for kind in (gradely.GAP, gradely.xGAP, gradely.eGAP) for g in shares for k in (None, 4)]
+    measures += [gradely.muAP(), gradely.muAP(relevance="max"), gradely.muAP(relevance={1: 5, 2: 6, 3: 9})]
+    for ties in ("expected", "best", "worst", "trec"):
+        together = gradely.evaluate(query.qrels(), query.run(), measures, ties=ties).mean()
+        alone = {str(m): gradely.evaluate(query.qrels(), query.run(), [m], ties=ties).mean()[str(m)] for m in measures}
+        assert together == alone

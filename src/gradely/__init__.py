@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gradely.arrays import from_arrays as from_arrays
     from gradely.batch import Batch as Batch
+    from gradely.comparison import Comparison as Comparison
+    from gradely.comparison import compare as compare
     from gradely.data import Qrels as Qrels
     from gradely.data import Run as Run
     from gradely.data import read_qrels as read_qrels
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
     from gradely.errors import MeasureError as MeasureError
     from gradely.errors import MissingExtra as MissingExtra
     from gradely.evaluation import evaluate as evaluate
+    from gradely.experiments.correlation import correlate as correlate
+    from gradely.experiments.papers import reproduce as reproduce
+    from gradely.experiments.pooling import pools as pools
+    from gradely.experiments.tie_sensitivity import TieSensitivity as TieSensitivity
+    from gradely.experiments.tie_sensitivity import tie_sensitivity as tie_sensitivity
     from gradely.explanation import explain as explain
     from gradely.findings import check as check
     from gradely.ids import from_ids as from_ids
@@ -93,10 +100,15 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "arrays": "from_arrays",
     "batch": "Batch",
+    "comparison": "Comparison compare",
     "data": "Qrels Run read_qrels read_run",
     "dense": "evaluate_arrays",
     "errors": "DataError GradelyError InputError MeasureError MissingExtra",
     "evaluation": "evaluate",
+    "experiments.correlation": "correlate",
+    "experiments.papers": "reproduce",
+    "experiments.pooling": "pools",
+    "experiments.tie_sensitivity": "TieSensitivity tie_sensitivity",
     "explanation": "explain",
     "findings": "check",
     "ids": "from_ids",

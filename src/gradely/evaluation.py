@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,15 +54,35 @@ def evaluate(
     >>> evaluate(qrels, run, ["RR", "P@1"]).mean()
     {'RR': 0.75, 'P@1': 0.5}
     """
-    check_ties(ties)
-    check_queries(queries)
-    check_precision(precision)
-    named = parse_all(measures)
-    judgments, ranking = read_qrels(qrels, threads=threads), open_run(run)
-    fitted = {name: measure.fit(judgments.levels) for name, measure in named.items()}
-    hits = locate(judgments, ranking, Rule(ties, seed, precision == "single"), threads, progress)
+    chosen = Policies(ties, queries, judged_only, precision, seed, threads)
+    return evaluation(read_qrels(qrels, threads=threads), run, parse_all(measures), chosen, progress).scores()
+
+
+class Policies(NamedTuple):
+    """What holds for all runs and measures of a call."""
+
+    ties: str = "expected"
+    queries: str = "qrels"
+    judged_only: bool = False
+    precision: str = "double"
+    seed: int = 0
+    threads: int | None = None
+
+
+def evaluation(
+    qrels: Qrels, run: Any, measures: dict[str, Measure], policies: Policies, progress: Report = ignore
+) -> "Evaluation":
+    """Find where the judged documents of a run landed, ready to be measured."""
+    check_ties(policies.ties)
+    check_queries(policies.queries)
+    check_precision(policies.precision)
+    ranking = open_run(run)
+    fitted = {name: measure.fit(qrels.levels) for name, measure in measures.items()}
+    rule = Rule(policies.ties, policies.seed, policies.precision == "single")
+    hits = locate(qrels, ranking, rule, policies.threads, progress)
     name = ranking.name if isinstance(ranking, Run) else run_name(ranking.path)
-    return Evaluation(judgments, hits, fitted, ties, queries, judged_only, name, threads or cores()).scores()
+    threads = policies.threads or cores()
+    return Evaluation(qrels, hits, fitted, policies.ties, policies.queries, policies.judged_only, name, threads)
 
 
 @dataclass(eq=False, repr=False)

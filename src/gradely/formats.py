@@ -1,9 +1,22 @@
 """One table, many formats: for the terminal, for spreadsheets, for papers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-Cell: TypeAlias = str | float | int | None
+from gradely.frames import to_frame
+
+
+class Marked(NamedTuple):
+    """A number that stands out: the best of its column, or one with marks at its shoulder."""
+
+    value: float
+    best: bool = False
+    marks: str = ""
+
+
+Cell: TypeAlias = str | float | int | Marked | None
+RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹")
+"""marks in plain text; there is no raised q"""
 LATEX = str.maketrans(
     {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {c: "\\" + c for c in "&%$#_{}"}
@@ -16,32 +29,65 @@ class Table(NamedTuple):
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     digits: int = 4
+    bold: bool = False
+    """in plain text, too, the best are bold, as terminals have it"""
+
+    @classmethod
+    def of(cls, records: Sequence[Mapping[str, Cell]], digits: int = 4) -> "Table":
+        """Make it from at least one record; all have the same columns."""
+        return cls(list(records[0]), [list(record.values()) for record in records], digits)
 
     def shown(self) -> list[list[str]]:
-        """Return all cells as people read them, the header first."""
-        return [[*self.header], *([self._show(cell) for cell in row] for row in self.rows)]
+        """Return all cells as people read them, without marks, the header first."""
+        return [[*self.header], *([self._show(plain_cell(cell)) for cell in row] for row in self.rows)]
 
-    def _show(self, cell: Cell) -> str:
+    def _show(self, cell: str | float | None) -> str:
         if cell is None:
             return "-"
         return f"{cell:.{self.digits}f}" if isinstance(cell, float) else str(cell)
 
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return the table as a dataframe, of pandas, polars or pyarrow."""
+        return to_frame(
+            {name: [plain_cell(row[i]) for row in self.rows] for i, name in enumerate(self.header)}, library
+        )
+
     def numeric(self) -> list[bool]:
         """Return which columns hold numbers."""
-        return [any(isinstance(row[i], float | int) for row in self.rows) for i in range(len(self.header))]
+        numbers = (float, int, Marked)
+        return [any(isinstance(row[i], numbers) for row in self.rows) for i in range(len(self.header))]
+
+    def marks(self) -> list[list[Marked]]:
+        """Return how each cell stands out, the header first."""
+        plain = Marked(0.0)
+        rows = ([cell if isinstance(cell, Marked) else plain for cell in row] for row in self.rows)
+        return [[plain] * len(self.header), *rows]
+
+
+def plain_cell(cell: Cell) -> str | float | None:
+    """Return what a cell holds, without marks."""
+    return cell.value if isinstance(cell, Marked) else cell
 
 
 def to_text(table: Table) -> str:
-    """Columns padded with blanks, a line below the header."""
-    cells, right = [[plain_line(cell) for cell in row] for row in table.shown()], table.numeric()
-    width = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    """Columns padded with blanks, a line below the header; marks get room of their own, so that decimals align."""
+    cells, marks, right = table.shown(), table.marks(), table.numeric()
+    room = [max(len(mark.marks) for mark in column) for column in zip(*marks, strict=True)]
+    raised = [
+        [plain_line(text) + mark.marks.translate(RAISED).ljust(space) for text, mark, space in zip(*row, strict=True)]
+        for row in zip(cells, marks, [room] * len(cells), strict=True)
+    ]
+    width = [max(map(len, column)) for column in zip(*raised, strict=True)]
     lines = [
-        "  ".join(
-            cell.rjust(w) if number else cell.ljust(w) for cell, w, number in zip(row, width, right, strict=True)
-        ).rstrip()
-        for row in cells
+        "  ".join(_padded(*cell, bold=table.bold) for cell in zip(row, mark, width, right, strict=True)).rstrip()
+        for row, mark in zip(raised, marks, strict=True)
     ]
     return "\n".join([lines[0], "  ".join("─" * w for w in width), *lines[1:]]) + "\n"
+
+
+def _padded(text: str, mark: Marked, width: int, number: bool, *, bold: bool) -> str:
+    padded = text.rjust(width) if number else text.ljust(width)
+    return f"\x1b[1m{padded}\x1b[0m" if mark.best and bold else padded
 
 
 def to_delimited(table: Table, delimiter: str) -> str:
@@ -52,23 +98,37 @@ def to_delimited(table: Table, delimiter: str) -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     writer.writerow(table.header)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in table.rows)
+    writer.writerows([plain_cell(cell) for cell in row] for row in table.rows)
     return out.getvalue()
 
 
 def to_markdown(table: Table) -> str:
     """A pipe table."""
-    cells = [
-        [plain_line(cell).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;") for cell in row]
-        for row in table.shown()
-    ]
+    safe = [[_markdown(cell) for cell in row] for row in table.shown()]
+    cells = _marked(table, safe, "**{}**", "<sup>{}</sup>")
     rule = ["---:" if number else "---" for number in table.numeric()]
     return "\n".join("| " + " | ".join(row) + " |" for row in [cells[0], rule, *cells[1:]]) + "\n"
 
 
+def _markdown(text: str) -> str:
+    return plain_line(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+def _marked(table: Table, cells: list[list[str]], best: str, marks: str) -> list[list[str]]:
+    """Return the cells with the best and the marks dressed as a format has it."""
+    return [
+        [
+            (best.format(text) if mark.best else text) + (marks.format(mark.marks) if mark.marks else "")
+            for text, mark in zip(*row, strict=True)
+        ]
+        for row in zip(cells, table.marks(), strict=True)
+    ]
+
+
 def to_latex(table: Table) -> str:
     """A booktabs tabular."""
-    cells = [[plain_line(cell).translate(LATEX) for cell in row] for row in table.shown()]
+    safe = [[plain_line(cell).translate(LATEX) for cell in row] for row in table.shown()]
+    cells = _marked(table, safe, r"\textbf{{{}}}", "$^{{{}}}$")
     columns = "".join("r" if number else "l" for number in table.numeric())
     lines = [" & ".join(row) + r" \\" for row in cells]
     return (

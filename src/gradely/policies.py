@@ -23,22 +23,23 @@ PRECISIONS = {
 
 def check_precision(precision: str) -> None:
     """Raise unless this is a precision."""
-    _check("precision", precision, PRECISIONS)
+    check_choice("precision", precision, PRECISIONS)
 
 
 def check_ties(ties: str, *, without_names: bool = False) -> None:
     """Raise unless this is a tie policy, and one that works where documents have no names."""
-    _check("tie policy", ties, TIES)
+    check_choice("tie policy", ties, TIES)
     if without_names and ties == "trec":
         raise DataError("ties='trec' orders by document id, which arrays do not have: use 'expected' or 'order'")
 
 
 def check_queries(queries: str) -> None:
     """Raise unless this is a query policy."""
-    _check("query policy", queries, QUERIES)
+    check_choice("query policy", queries, QUERIES)
 
 
-def _check(kind: str, policy: str, known: dict[str, str]) -> None:
-    if policy not in known:
-        hint = did_you_mean(policy, known) if isinstance(policy, str) else ""
-        raise DataError(f"no {kind} {policy!r}: use one of {', '.join(known)}.{hint}")
+def check_choice(kind: str, choice: str, known: dict[str, str]) -> None:
+    """Raise unless this is one of the known choices of a kind."""
+    if choice not in known:
+        hint = did_you_mean(choice, known) if isinstance(choice, str) else ""
+        raise DataError(f"no {kind} {choice!r}: use one of {', '.join(known)}.{hint}")

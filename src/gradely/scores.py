@@ -3,18 +3,14 @@
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import exp, ldexp
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gradely.errors import InputError, MissingExtra
+from gradely.errors import InputError
+from gradely.frames import to_frame
 
-LIBRARIES: dict[str, Literal["pandas", "polars", "pyarrow"]] = {
-    "pandas": "pandas",
-    "polars": "polars",
-    "pyarrow": "pyarrow",
-}
 ROWS = 1 << 14
 """how many rows are summed in one go"""
 
@@ -101,19 +97,12 @@ class Scores:
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of (query, measure, value), of pandas, polars or pyarrow."""
-        import narwhals.stable.v2 as nw
-
-        if library not in LIBRARIES:
-            raise InputError(f"no dataframe library {library!r} here: use {' or '.join(LIBRARIES)}")
         columns = {
             "query": [query for query in self.queries for _ in self.measures],
             "measure": list(self.measures) * len(self.queries),
             "value": self.values.ravel().tolist(),
         }
-        try:
-            return nw.from_dict(columns, backend=LIBRARIES[library]).to_native()
-        except ImportError:
-            raise MissingExtra(library, library) from None
+        return to_frame(columns, library)
 
     @cached_property
     def tie_ranges(self) -> list[TieRange]:

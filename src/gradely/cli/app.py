@@ -12,9 +12,15 @@ from gradely import __version__
 
 COMMANDS = {
     "evaluate": "Measure runs against judgments.",
+    "compare": "Compare runs: tests, intervals, effect sizes.",
+    "ties": "Show what the order of tied documents decides.",
+    "report": "Write one HTML page to look at.",
     "measures": "List all measures, or explain one.",
     "explain": "Show a value rank by rank.",
     "check": "Find what is wrong or odd in the data.",
+    "correlate": "Tell how alike measures rank systems.",
+    "pools": "Tell how systems would rank with fewer judgments.",
+    "papers": "Run the experiments of the papers again.",
     "trec_eval": "Do what trec_eval does, with its options.",
     "demo": "Make a small collection and evaluate it.",
 }

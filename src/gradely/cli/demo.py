@@ -26,6 +26,7 @@ def command(folder: str) -> None:
         f"$ gradely evaluate {folder}/qrels.txt {folder}/*.run\n\n"
         f"{shown(results, 'table', 4, per_query=False)}\n{_moral(target)}\n"
         f"Next: gradely explain {folder}/qrels.txt {folder}/lexical.run q01 -m nDCG@10\n"
+        f"      gradely report {folder}/qrels.txt {folder}/*.run -o report.html\n"
     )
 
 

@@ -9,12 +9,12 @@ import click
 from gradely.cli import options
 from gradely.cli.output import check_writable, write
 from gradely.cli.progress import Bar, size_of
-from gradely.data import Run, open_run, read_qrels, run_name
+from gradely.data import Run, open_run, read_qrels, run_names
 from gradely.data.source import Source
 from gradely.errors import InputError
 from gradely.evaluation import DEFAULT, evaluate
 from gradely.formats import Cell, Table, render
-from gradely.measures import ALL
+from gradely.measures import ALL, EXPECTED
 from gradely.names import parse_all
 from gradely.scores import Scores
 
@@ -79,7 +79,7 @@ def command(
 def chosen(measures: tuple[str, ...], ties: str) -> list[str]:
     """Return the measures asked for: the usual ones where none is named, all that the tie policy allows for `all`."""
     if "all" in measures:
-        return [measure.name for measure in ALL if measure.takes_expected or ties != "expected"]
+        return [measure.name for measure in (EXPECTED if ties == "expected" else ALL)]
     return list(measures or DEFAULT)
 
 
@@ -92,11 +92,7 @@ def listed(
     paths = list(runs) or [qrels]
     if [qrels, *runs].count("-") > 1:
         raise InputError("standard input (-) can be read only once: give a file for the other")
-    short = [run_name(path) for path in paths]
-    titles = short if len(set(short)) == len(short) else paths
-    if len(set(titles)) < len(titles):
-        twice = next(path for path in paths if paths.count(path) > 1)
-        raise InputError(f"{twice}: the run is named twice")
+    titles = run_names(paths)
     opened = partial(open_run, format=form, ascending=ascending)
     if not features:
         return [System(title, size_of(path), partial(opened, path)) for title, path in zip(titles, paths, strict=True)]
@@ -139,6 +135,11 @@ def notes(results: dict[str, Scores]) -> str:
     """Return what there is to note, a line each, with the name of the run where there are several."""
     several = len(results) > 1
     lines = [f"{name}: {note}" if several else str(note) for name, scores in results.items() for note in scores.notes]
+    return summed_up(lines)
+
+
+def summed_up(lines: list[str]) -> str:
+    """Return lines, and of very many only the first."""
     if len(lines) > MOST:
         rest = len(lines) - MOST
         lines = [*lines[:MOST], f"… and {rest:,} more notes; --format json has them all"]

@@ -33,20 +33,27 @@ def ties(command: Command) -> Command:
         type=click.Choice(list(PRECISIONS)),
         default="double",
         show_default=True,
-        help=_listed(PRECISIONS),
+        help=explained(PRECISIONS),
     )(command)
-    command = click.option("--seed", type=int, default=0, show_default=True, help="Seed of --ties random.")(command)
+    command = click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")(
+        command
+    )
     return click.option(
-        "--ties", type=click.Choice(list(TIES)), default="expected", show_default=True, help=_listed(TIES)
+        "--ties", type=click.Choice(list(TIES)), default="expected", show_default=True, help=explained(TIES)
     )(command)
 
 
 def queries(command: Command) -> Command:
     """--queries and --judged-only."""
-    command = click.option("--judged-only", is_flag=True, help="Drop unjudged documents from the runs first.")(command)
+    command = judged_only(command)
     return click.option(
-        "--queries", type=click.Choice(list(QUERIES)), default="qrels", show_default=True, help=_listed(QUERIES)
+        "--queries", type=click.Choice(list(QUERIES)), default="qrels", show_default=True, help=explained(QUERIES)
     )(command)
+
+
+def judged_only(command: Command) -> Command:
+    """--judged-only."""
+    return click.option("--judged-only", is_flag=True, help="Drop unjudged documents from the runs first.")(command)
 
 
 def inputs(command: Command) -> Command:
@@ -78,7 +85,7 @@ def threads(command: Command) -> Command:
     )(command)
 
 
-def output(command: Command) -> Command:
+def output(command: Command, digits: int = 4) -> Command:
     """--format, --digits and -o."""
     command = click.option(
         "-o", "--output", "path", metavar="FILE", help="Write to a file instead of standard output."
@@ -86,7 +93,7 @@ def output(command: Command) -> Command:
     command = click.option(
         "--digits",
         type=click.IntRange(0, 17),
-        default=4,
+        default=digits,
         show_default=True,
         help="Decimals in table, markdown and latex; the others show all.",
     )(command)
@@ -100,5 +107,6 @@ def output(command: Command) -> Command:
     )(command)
 
 
-def _listed(known: dict[str, str]) -> str:
+def explained(known: dict[str, str]) -> str:
+    """Return choices and what they mean, as a help text."""
     return " ".join(f"{name}: {meaning}." for name, meaning in known.items())

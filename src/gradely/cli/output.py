@@ -32,29 +32,56 @@ def check_writable(path: str | None) -> None:
     """Raise now, before long work, where the output cannot be written."""
     if path is None or path == "-":
         return
-    folder = os.path.dirname(path) or "."
+    folder = os.path.dirname(os.path.realpath(path))
     if os.path.isdir(path):
         raise InputError(f"{path}: cannot be written: is a directory; name a file")
+    if _is_special(path):
+        return
     if not os.path.isdir(folder):
-        raise InputError(f"{path}: cannot be written: there is no folder {folder}")
+        raise InputError(f"{path}: cannot be written: there is no folder {os.path.dirname(path) or '.'}")
     if not os.access(folder, os.W_OK):
-        raise InputError(f"{path}: cannot be written: no permission in {folder}")
+        raise InputError(f"{path}: cannot be written: no permission in {os.path.dirname(path) or '.'}")
+
+
+def _is_special(path: str) -> bool:
+    """Return whether this is a pipe or a device, like /dev/null: it is written to as it is, and never replaced."""
+    return os.path.exists(path) and not os.path.isfile(path)
+
+
+def check_folder(path: str) -> None:
+    """Raise now, before long work, where a folder cannot be made or written to."""
+    there = os.path.abspath(path)
+    while not os.path.exists(there):
+        there = os.path.dirname(there)
+    if not os.path.isdir(there):
+        raise InputError(f"{path}: cannot be written: {there} is a file; name a folder")
+    if not os.access(there, os.W_OK):
+        raise InputError(f"{path}: cannot be written: no permission in {there}")
 
 
 def write_file(content: bytes, path: str) -> None:
-    """Write a file whole or not at all: a temporary file beside it, then a rename."""
+    """Write a file whole or not at all: a temporary file beside it, then a rename. A link stays a link."""
+    check_writable(path)
+    try:
+        if _is_special(path):
+            with open(path, "wb") as file:
+                file.write(content)
+        else:
+            _replace(content, os.path.realpath(path))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def _replace(content: bytes, path: str) -> None:
     import tempfile
 
-    check_writable(path)
     temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".gradely-")
+        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".gradely-")
         with os.fdopen(handle, "wb") as file:
             file.write(content)
         _usual_mode(temporary, path)
         os.replace(temporary, path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
         if temporary is not None:
             with suppress(FileNotFoundError):

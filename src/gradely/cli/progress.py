@@ -43,6 +43,14 @@ class Bar:
         self.done, self.size = self.done + self.size, 0.0
         self.show(0)
 
+    def step(self, sizes: dict[str, float], name: str, part: float) -> None:
+        """Show how much of a named piece of work is done; a new name begins it, a whole one ends it."""
+        if name != self.name or not self.size:
+            self.begin(name, sizes[name])
+        self.show(part)
+        if part >= 1:
+            self.end()
+
     def show(self, part: float) -> None:
         """Show how much of it is done, from 0 to 1."""
         if self._bar is None and (time.monotonic() - self._started < PATIENCE or not sys.stderr.isatty()):

@@ -4,7 +4,7 @@ from gradely.data.blocks import Blocks
 from gradely.data.hits import Hits
 from gradely.data.locate import locate
 from gradely.data.qrels import Qrels
-from gradely.data.read import FORMATS, Run, open_run, read_qrels, read_run, run_name
+from gradely.data.read import FORMATS, Run, open_run, read_qrels, read_run, run_name, run_names
 from gradely.data.rule import Rule
 from gradely.data.source import Report
 
@@ -21,4 +21,5 @@ __all__ = [
     "read_qrels",
     "read_run",
     "run_name",
+    "run_names",
 ]

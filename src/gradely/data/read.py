@@ -1,7 +1,7 @@
 """Qrels and runs from anything: files of every format, dataframes, dicts."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradely.data import letor, tables, trec
@@ -114,6 +114,19 @@ def run_name(path: str) -> str:
     name = os.path.basename(path).removesuffix(".gz")
     stem, dot, suffix = name.rpartition(".")
     return stem if dot and stem and f".{suffix}" in {*SUFFIXES, ".run", ".txt", ".res", ".trec", ".tsv"} else name
+
+
+def run_names(paths: Sequence[str]) -> list[str]:
+    """Return what runs are called, each by another name: their files' names or, where these are the same, their paths.
+
+    >>> run_names(["a/bm25.run", "a/dense.run"]), run_names(["a/bm25.run", "b/bm25.run"])
+    (['bm25', 'dense'], ['a/bm25.run', 'b/bm25.run'])
+    """
+    twice = next((path for path in paths if paths.count(path) > 1), None)
+    if twice is not None:
+        raise InputError(f"{twice}: the run is named twice")
+    short = [run_name(path) for path in paths]
+    return short if len(set(short)) == len(short) else list(paths)
 
 
 def _in_memory(given: Any, name: str, kind: str) -> Scores:

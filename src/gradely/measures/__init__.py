@@ -77,3 +77,5 @@ ALL: tuple[type[Measure], ...] = (
     eGAP,
     muAP,
 )
+EXPECTED = tuple(measure for measure in ALL if measure.takes_expected)
+"""those of which the mean over all orders of tied documents is known"""

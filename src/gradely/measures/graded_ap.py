@@ -4,74 +4,17 @@ All are sums over the levels of a query's pool of weighted AP numerators. A leve
 users: those whose threshold lies above the next lower level and not above this one.
 """
 
-from abc import abstractmethod
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from gradely.batch import Array, Batch
-from gradely.families import Harmonics, harmonics, threshold
-from gradely.measures.base import Graded
 from gradely.measures.population import Spread, Users
+from gradely.measures.thresholds import Population, Thresholds
 from gradely.parametric import parameter
 from gradely.relevance import Levels
 from gradely.ties import total
 
 
-class Thresholds(NamedTuple):
-    """The distinct positive levels of each pool, best first, [Q, L]; level 0 and share 0 in padding."""
-
-    level: Array
-    base: Array
-    """How many documents of the pool reach the level: its recall base."""
-    share: Array
-    """The users whose threshold lies above the next lower level and not above this one."""
-
-
-class _Population(Graded):
-    """Average precision over a distribution of thresholds."""
-
-    def users(self) -> Users | Spread:
-        """Return the distribution of thresholds."""
-        return Spread()
-
-    def thresholds(self, batch: Batch) -> Thresholds:
-        """Return the levels of each pool with their recall bases and shares of users."""
-        xp = batch.xp
-        lower = xp.concat([batch.pool[:, 1:], xp.zeros_like(batch.pool[:, :1])], axis=1)
-        ends = batch.pool > lower
-        count = int(xp.max(xp.sum(xp.astype(ends, batch.first.dtype), axis=1)))
-        order = xp.argsort(xp.where(ends, -batch.pool, 0.0), axis=1)[:, : max(1, count)]
-        level = xp.where(ends, batch.pool, 0.0)[batch.row, order]
-        upto = self.users().up_to(batch, level)
-        below = xp.concat([upto[:, 1:], xp.zeros_like(upto[:, :1])], axis=1)
-        return Thresholds(level, batch.number(order + 1), xp.where(level > 0, upto - below, 0.0))
-
-    def terms(self, batch: Batch) -> Array:
-        """The sum over levels of weight × precision at each document of that level or above."""
-        levels = self.thresholds(batch)
-        places = None if batch.untied else harmonics(batch, self.k)
-        weight = self.weight(batch, levels)
-        out = batch.xp.zeros_like(batch.grade)
-        for i in range(levels.level.shape[1]):
-            out = out + weight[:, i, None] * self._precision(batch, levels.level[:, i, None], places)
-        return out
-
-    def _precision(self, batch: Batch, level: Array, places: Harmonics | None) -> Array:
-        return threshold(batch, (batch.grade >= level) & (level > 0), self.k, places)
-
-    @abstractmethod
-    def weight(self, batch: Batch, levels: Thresholds) -> Array:
-        """Return [Q, L]: what the AP numerator of each level counts."""
-
-    def norm(self, batch: Batch) -> Array:
-        """Nothing to divide by."""
-        return batch.xp.ones_like(batch.grade[:, 0])
-
-    def degenerate(self, batch: Batch) -> Array:
-        """No document that any user finds relevant."""
-        return ~batch.xp.any(self.thresholds(batch).share > 0, axis=1)
-
-
-class _Given(_Population):
+class _Given(Population):
     """A distribution of thresholds that can be stated."""
 
     g: Any = parameter(
@@ -196,7 +139,7 @@ class xGAP(_Given):  # noqa: N801 - the paper's name
         return out
 
 
-class muAP(_Population):  # noqa: N801 - the paper's name
+class muAP(Population):  # noqa: N801 - the paper's name
     """µAP: average precision at every level of the query, weighted by the distance to the level below.
 
         µAP = Σ_t d_t AP(t) / Σ_t d_t

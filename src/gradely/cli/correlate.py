@@ -1,0 +1,31 @@
+"""gradely correlate."""
+
+from typing import Any
+
+import click
+
+from gradely.cli import options
+from gradely.cli.systems import over_runs
+from gradely.experiments.correlation import TOPICS, correlate
+
+
+@click.command("correlate")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1)
+@options.measures
+@click.option(
+    "--topics", type=click.Choice(list(TOPICS)), default="all", show_default=True, help=options.explained(TOPICS)
+)
+@click.option("--level", type=float, help="The level k of --topics few-high; by default the highest.")
+@click.option("--min-quartile", is_flag=True, help="Leave out runs below the first quartile of AP.")
+@options.ties
+@options.judged_only
+@options.inputs
+@options.threads
+@options.output
+def command(qrels: str, runs: tuple[str, ...], **given: Any) -> None:
+    """Correlate the rankings of RUNS by several measures: Kendall's τ, and τ_AP against each reference.
+
+    τ (τ_b) counts the pairs of systems that two measures rank alike; τ_AP weighs the best systems most.
+    """
+    over_runs(correlate, qrels, runs, **given)

@@ -1,0 +1,43 @@
+"""gradely pools."""
+
+from functools import partial
+from typing import Any
+
+import click
+
+from gradely.cli import options
+from gradely.cli.systems import over_runs
+from gradely.experiments.pooling import RATES, pools
+
+
+def shares(context: click.Context, parameter: click.Parameter, text: str) -> list[float]:
+    """Return the rates in a list like 1.0,0.5."""
+    try:
+        return [float(rate) for rate in text.split(",")]
+    except ValueError:
+        raise click.BadParameter("shares of the pool, like 1.0,0.5,0.1", context, parameter) from None
+
+
+@click.command("pools")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1)
+@options.measures
+@click.option(
+    "--rates",
+    default=",".join(map(str, RATES)),
+    show_default=True,
+    callback=shares,
+    help="Shares of the pool that stay judged.",
+)
+@click.option("--repeat", type=click.IntRange(min=1), default=10, show_default=True, help="How often pools are drawn.")
+@options.ties
+@options.judged_only
+@options.inputs
+@options.threads
+@partial(options.output, digits=2)
+def command(qrels: str, runs: tuple[str, ...], **given: Any) -> None:
+    """Correlate the rankings of RUNS from the full pools with those from smaller ones: mean τ and 95 % of the draws.
+
+    Of each topic and grade the same share of documents stays judged, at least one; the others count as unjudged.
+    """
+    over_runs(pools, qrels, runs, **given)

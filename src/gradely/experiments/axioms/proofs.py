@@ -1,0 +1,60 @@
+"""Proofs, in a line each, of the axioms that hold; a measure that is not named here has a counterexample."""
+
+GAINS = ("DCG", "nDCG", "nDCG(gain='exp')", "NDCNG", "nDCGphi", "RBP", "RBP(relevance='identity')")
+COUNTS = ("P@k", "F1@k", "R", "Success")
+MIXTURES = ("GAP", "eGAP", "muAP")
+ALL = ("P", "F1", *COUNTS, "Judged", "AP", "RR", "bpref", *GAINS, "ERR", *MIXTURES, "xGAP")
+
+_PROOFS: dict[str, list[tuple[tuple[str, ...], str]]] = {
+    "up": [
+        (("P", "F1"), "The same documents are retrieved."),
+        (COUNTS, "Only who is in the top k counts; a swap can but bring the better one in."),
+        (("Judged",), "Past a judged document nothing changes; past an unjudged one, it may enter the top k."),
+        (("AP",), "With c relevant documents above, its precision (c+1)/(n+1) becomes (c+1)/n; others keep theirs."),
+        (("RR",), "The first relevant document never moves down."),
+        (("bpref",), "It has at most one judged non-relevant document fewer above it; no other has more."),
+        (GAINS, "The larger gain is discounted less than before; the norm depends on the pool only."),
+        (("ERR",), "Reached with chance P, stopping with p < q, it changes by P·(q-p)·(1/n - 1/(n+1)) > 0."),
+        (MIXTURES, "A mixture of AP at each level, with weights that depend on the pool only; no AP falls."),
+    ],
+    "replace": [
+        (("P", "F1", *COUNTS), "As many documents, no fewer relevant ones in the top k."),
+        (("Judged",), "As many documents, no fewer judged ones in the top k."),
+        (("AP",), "It adds a precision of its own, where it was not relevant, and raises those below."),
+        (("RR",), "The first relevant document never moves down."),
+        (("bpref",), "It adds a term >= 0; those below have no more judged non-relevant documents above them."),
+        (GAINS, "A larger gain at the same rank; the norm depends on the pool only."),
+        (("ERR",), "Reached with chance P, it grows with slope P·(1/n - V), V <= 1/(n+1) what is gained below."),
+        (MIXTURES, "A mixture of AP at each level, with weights that depend on the pool only; no AP falls."),
+        (("xGAP",), "w(r), a mean of 1/RB(k) over k <= r, does not fall with r; nor do w(r)·Σ_{k<=r} g_k and any Δ."),
+    ],
+    "add": [
+        (("P@k", "F1@k"), "Divided by k, or k + RB, whatever is retrieved; no document above moves."),
+        (
+            ("R", "Success", "AP", "RR", "bpref", *GAINS, "ERR", *MIXTURES, "xGAP"),
+            "No document above moves, the norm depends on the pool only, and what a document adds is never negative.",
+        ),
+    ],
+    "names": [(ALL, "The value is the mean over all orders of tied documents; names are never looked at.")],
+    "names, trec": [(("P", "F1"), "All that is retrieved counts, in whatever order.")],
+    "scale": [
+        (("Judged",), "Labels are not looked at."),
+        (("nDCG",), "Gains and ideal gains are halved alike."),
+        (("NDCNG",), "Labels are divided by the highest of the query, which is halved alike."),
+        (("nDCGphi",), "Median, quartiles and maximum are halved alike, so that φ is the same."),
+        (("RBP(relevance='identity')",), "Labels are divided by the top of the scale, which is halved alike."),
+        (("GAP", "eGAP", "xGAP"), "The levels that occur are the thresholds, and keep their shares of the users."),
+        (("muAP",), "Distances between levels, and their sum, are halved alike."),
+    ],
+    "levels": [
+        (
+            ("P", "F1", *COUNTS, "Judged", "AP", "RR", "bpref", "DCG", "nDCG", "nDCG(gain='exp')", "RBP"),
+            "Nothing is taken from other queries.",
+        ),
+        (("NDCNG", "nDCGphi", "muAP"), "The scale is that of the query's own pool."),
+        (("GAP",), "The new level has RB = 0 and N = 0; the equal shares of the others cancel in the fraction."),
+    ],
+}
+
+PROOFS = {(row, axiom): proof for axiom, some in _PROOFS.items() for measures, proof in some for row in measures}
+"""by row and axiom"""

@@ -1,0 +1,1 @@
+"""F14: how to extend average precision to graded relevance."""

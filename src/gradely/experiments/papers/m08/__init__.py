@@ -1,0 +1,1 @@
+"""M08: measures in the presence of tied scores."""

@@ -1,0 +1,1 @@
+"""S11: measures for many levels of relevance."""

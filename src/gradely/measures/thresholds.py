@@ -1,0 +1,91 @@
+"""What GAP, xGAP, eGAP and µAP share: the levels of each pool, their share of users, the precision at each."""
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gradely.batch import Array, Batch
+from gradely.families import harmonics, threshold
+from gradely.measures.base import Graded
+from gradely.measures.population import Spread, Users
+
+FEW = 8
+"""of so many levels the precisions are kept for other users; more would take much memory"""
+
+
+class Thresholds(NamedTuple):
+    """The distinct positive levels of each pool, best first, [Q, L]; level 0 and share 0 in padding."""
+
+    level: Array
+    base: Array
+    """How many documents of the pool reach the level: its recall base."""
+    share: Array
+    """The users whose threshold lies above the next lower level and not above this one."""
+
+
+class Population(Graded):
+    """Average precision over a distribution of thresholds."""
+
+    def users(self) -> Users | Spread:
+        """Return the distribution of thresholds."""
+        return Spread()
+
+    def thresholds(self, batch: Batch) -> Thresholds:
+        """Return the levels of each pool with their recall bases and shares of users."""
+        xp = batch.xp
+        level, base = self._levels(batch)
+        upto = self.users().up_to(batch, level)
+        below = xp.concat([upto[:, 1:], xp.zeros_like(upto[:, :1])], axis=1)
+        return Thresholds(level, base, xp.where(level > 0, upto - below, 0.0))
+
+    def _levels(self, batch: Batch) -> tuple[Array, Array]:
+        """Return the levels of each pool and their recall bases; made once a batch, whatever the users."""
+        key = (Thresholds, self.function)
+        if key not in batch.memo:
+            batch.memo[key] = _levels_of(batch)
+        found: tuple[Array, Array] = batch.memo[key]
+        return found
+
+    def terms(self, batch: Batch) -> Array:
+        """The sum over levels of weight × precision at each document of that level or above."""
+        weight = self.weight(batch, self.thresholds(batch))
+        out = batch.xp.zeros_like(batch.grade)
+        for i, precision in enumerate(self._precisions(batch)):
+            out = out + weight[:, i, None] * precision
+        return out
+
+    def _precisions(self, batch: Batch) -> Iterable[Array]:
+        """Return [Q, H] for each level: the precision at each document of that level or above.
+
+        A few are kept with the batch: they are the same for all users, so any number of distributions share them.
+        """
+        level, key = self._levels(batch)[0], (threshold, self.function, self.k)
+        if key in batch.memo:
+            kept: list[Array] = batch.memo[key]
+            return kept
+        places = None if batch.untied else harmonics(batch, self.k)
+        each = (level[:, i, None] for i in range(level.shape[1]))
+        made = (threshold(batch, (batch.grade >= x) & (x > 0), self.k, places) for x in each)
+        return batch.memo.setdefault(key, list(made)) if level.shape[1] <= FEW else made
+
+    @abstractmethod
+    def weight(self, batch: Batch, levels: Thresholds) -> Array:
+        """Return [Q, L]: what the AP numerator of each level counts."""
+
+    def norm(self, batch: Batch) -> Array:
+        """Nothing to divide by."""
+        return batch.xp.ones_like(batch.grade[:, 0])
+
+    def degenerate(self, batch: Batch) -> Array:
+        """No document that any user finds relevant."""
+        return ~batch.xp.any(self.thresholds(batch).share > 0, axis=1)
+
+
+def _levels_of(batch: Batch) -> tuple[Array, Array]:
+    """Return the distinct positive levels of each pool, best first, and their recall bases."""
+    xp = batch.xp
+    lower = xp.concat([batch.pool[:, 1:], xp.zeros_like(batch.pool[:, :1])], axis=1)
+    ends = batch.pool > lower
+    count = int(xp.max(xp.sum(xp.astype(ends, batch.first.dtype), axis=1)))
+    order = xp.argsort(xp.where(ends, -batch.pool, 0.0), axis=1)[:, : max(1, count)]
+    return xp.where(ends, batch.pool, 0.0)[batch.row, order], batch.number(order + 1)

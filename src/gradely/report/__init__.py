@@ -1,0 +1,1 @@
+"""Self-contained HTML pages: one file each, that opens offline."""

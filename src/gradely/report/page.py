@@ -1,0 +1,148 @@
+"""The base of every page: one HTML file with its styles, its data and its script, and no way to the network.
+
+A page is a Jinja template that extends `page.html`, the charts it shows by name, and data for its own script.
+"""
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from gradely import __version__
+from gradely.experiments.charts import PALETTE
+from gradely.extras import altair, converter, optional
+from gradely.report.text import as_json, clipped
+
+__all__ = ["Chart", "altair", "chart", "check_installed", "policy", "render", "source"]
+
+INK = "currentColor"
+"""the colour of the page's text, so that charts follow light and dark by themselves"""
+CONFIG = {
+    "background": None,
+    "font": "system-ui, sans-serif",
+    "view": {"stroke": None},
+    "range": {"category": list(PALETTE)},
+    "axis": {
+        "labelColor": INK,
+        "titleColor": INK,
+        "titleFontWeight": "normal",
+        "domainColor": INK,
+        "tickColor": INK,
+        "gridColor": INK,
+        "domainOpacity": 0.4,
+        "tickOpacity": 0.4,
+        "gridOpacity": 0.12,
+        "labelLimit": 160,
+    },
+    "legend": {"labelColor": INK, "titleColor": INK, "titleFontWeight": "normal", "labelLimit": 200},
+    "header": {"labelColor": INK, "titleColor": INK},
+    "title": {"color": INK},
+    "text": {"color": INK},
+    "rule": {"color": INK},
+}
+STILL_WIDTH = 640
+
+
+class Chart(NamedTuple):
+    """A Vega-Lite chart: its specification, what it shows in words, and how it looks where script is off."""
+
+    spec: dict[str, Any]
+    alt: str
+    still: str = ""
+
+
+def chart(made: Any, alt: str, *, still: bool = False) -> Chart:
+    """Return an Altair chart for a page; `still` draws it as SVG, too, for readers without script.
+
+    A width of "container" fits the screen; then give the height as a number, or Vega-Lite warns in the console.
+    """
+    spec = made.to_dict()
+    spec.pop("config", None)
+    return Chart(spec, alt, _svg(spec) if still else "")
+
+
+def render(
+    template: str,
+    *,
+    title: str,
+    charts: Mapping[str, Chart] | None = None,
+    data: Any = None,
+    script: str = "",
+    package: str = "gradely.report",
+    **context: Any,
+) -> str:
+    """Return the page that a template of `package`/templates makes; `script` runs after the charts are known.
+
+    In the template `{{ chart("name") }}` is the place of a chart. The script finds `data` as `gradely.data`; it gives a
+    chart whose data is named "rows" other ones with `gradely.feed("name", rows)`, and finds its view, once the document
+    is there, as `gradely.view("name")`, a promise.
+    """
+    charts = charts or {}
+    environment = _environment(package)
+    scripts = [bundle(), source("page.js"), *([script] if script else [])] if charts or script else []
+    style = source("page.css")
+    page: str = environment.get_template(template).render(
+        title=title,
+        version=__version__,
+        style=_markup(style),
+        policy=policy(scripts, style),
+        scripts=[_markup(each) for each in scripts],
+        specs=_markup(as_json({"config": CONFIG, "charts": {name: each.spec for name, each in charts.items()}})),
+        data=_markup(as_json(data)),
+        chart=lambda name: environment.get_template("chart.html").module.figure(name, charts[name]),
+        **context,
+    )
+    return page.encode("utf-8", "replace").decode()
+
+
+def check_installed() -> None:
+    """Raise now, before long work, where a library that pages need is absent."""
+    altair()
+    converter()
+    optional("jinja2", "Jinja", "report")
+
+
+def policy(scripts: list[str], style: str) -> str:
+    """Return the content-security policy: these scripts and this style, told by their hashes, and nothing else."""
+    allowed = " ".join(_hash(each) for each in scripts) or "'none'"
+    return f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
+
+
+def source(name: str, package: str = "gradely.report") -> str:
+    """Return the text of a file beside the templates."""
+    return (files(package) / "templates" / name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _environment(package: str) -> Any:
+    jinja = optional("jinja2", "Jinja", "report")
+    loader = jinja.ChoiceLoader([jinja.PackageLoader(name) for name in dict.fromkeys([package, "gradely.report"])])
+    made = jinja.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja.StrictUndefined
+    )
+    made.filters["clipped"] = clipped
+    return made
+
+
+def _markup(text: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704 - our own files, and JSON with its angle brackets escaped
+
+
+@cache
+def bundle() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script; nothing in it may end the script element."""
+    made: str = converter().javascript_bundle()
+    return made.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r", "")
+
+
+def _svg(spec: dict[str, Any]) -> str:
+    wide = spec | ({"width": STILL_WIDTH} if spec.get("width") == "container" else {})
+    drawn: str = converter().vegalite_to_svg(wide, config=CONFIG)
+    return drawn

@@ -1,0 +1,48 @@
+"""Text of others on a page: ids and names are hostile until proven otherwise."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from gradely.formats import plain_line
+
+LONGEST = 120
+"""ids longer than this are cut where they are shown"""
+UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+def as_json(value: Any) -> str:
+    r"""Return JSON that may stand in a script element: nothing in it can end the element or begin a comment.
+
+    All that is not ASCII is escaped, U+2028 and lone surrogates included. Numbers that JSON does not have become null.
+
+    >>> print(as_json(["</script>", "\u2028", float("inf")]))
+    ["\u003c/script\u003e","\u2028",null]
+    """
+    return json.dumps(_finite(value), separators=(",", ":"), allow_nan=False).translate(UNSAFE)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def clipped(text: str, longest: int = LONGEST) -> str:
+    """Return the text as a page shows it: cut where it is very long, without marks that steer the direction of text."""
+    return plain_line(text if len(text) <= longest else text[:longest] + "…")
+
+
+def labels(names: Iterable[str]) -> list[str]:
+    """Return names cut to a length that can be shown; those that look the same then are numbered.
+
+    >>> [each[-4:] for each in labels(["a" * 200, "a" * 300, "b"])]
+    ['… #1', '… #2', 'b']
+    """
+    several = [clipped(name) for name in names]
+    count = Counter(several)
+    return [f"{name} #{i}" if count[name] > 1 else name for i, name in enumerate(several, 1)]

@@ -1,0 +1,109 @@
+"""The papers' experiments: the list, what a run leaves, and what is said where something is missing."""
+
+import csv
+import io
+import sys
+
+import pytest
+
+import gradely
+from gradely.cli.app import run
+from gradely.experiments.papers import MODULES, PAPERS, experiments
+from gradely.experiments.papers.outcome import Claim, Experiment, Outcome, Sheet
+from gradely.formats import Table
+from gradely.report.papers import ROWS, files
+
+
+def test_the_list_has_every_experiment_once(capfd):
+    assert run(["papers"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    listed = [line.split()[0] for line in lines[2 : 2 + len(experiments())]]
+    assert listed == list(experiments()) and len(set(listed)) == len(listed) >= len(MODULES)
+    assert all(each.paper in PAPERS for each in experiments().values())
+
+
+def test_a_run_leaves_numbers_figures_and_a_page(tmp_path, capfd):
+    assert run(["papers", "run", "f14-limits", "--out", str(tmp_path), "--seed", "3"]) == 0
+    folder = tmp_path / "f14-limits"
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"index.html", "claims.csv", "limits.csv", "limits.svg", "limits.png", "probabilities.csv"}
+    assert (folder / "limits.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "limits.svg").read_text().startswith("<svg")
+    page = (folder / "index.html").read_text()
+    assert "seed 3" in page and page.count("✓&nbsp;holds") == 3
+    assert "holds    The chance to pick" in capfd.readouterr().out
+
+
+def test_it_is_the_same_every_time():
+    made = [files(each, gradely.reproduce("f14-limits"), 0) for each in [experiments()["f14-limits"]] * 2]
+    assert made[0] == made[1]
+
+
+def test_tables_are_frames_too():
+    sheet = gradely.reproduce("f14-limits").sheets["probabilities"]
+    assert sheet.table.to_frame("polars")["here"].to_list() == pytest.approx(
+        [1 / 12, 1 / 6, 1 / 2, 1 / 22, 6 / 11, 10 / 11]
+    )
+
+
+def outcome(rows=1, text="plain"):
+    table = Table(["name", "value"], [[text, i / 3] for i in range(rows)])
+    return Outcome(text, text, [Claim(text, "1", "2", holds=False)], {"numbers": Sheet(text, table)}, {})
+
+
+EXPERIMENT = Experiment(
+    "x", "F14", "table 0", "nothing", "nothing", ("some/folder",), lambda library, seed, progress: outcome()
+)
+
+
+def test_long_tables_are_cut_on_the_page_and_whole_in_the_file():
+    made = files(EXPERIMENT, outcome(rows=ROWS + 7), 0)
+    assert len(list(csv.reader(io.StringIO(made["numbers.csv"].decode())))) == ROWS + 8
+    assert "7 more rows" in made["index.html"].decode()
+    assert "more rows" not in files(EXPERIMENT, outcome(rows=ROWS), 0)["index.html"].decode()
+
+
+def test_pages_escape_what_they_are_given():
+    page = files(EXPERIMENT, outcome(text="<script>alert(1)</script>"), 0)["index.html"].decode()
+    assert "<script>alert" not in page and "&lt;script&gt;" in page and "≠&nbsp;differs" in page
+
+
+def test_all_leaves_an_overview(tmp_path, monkeypatch, capfd):
+    others = {name: EXPERIMENT._replace(name=name, needs=()) for name in ("one", "two")}
+    monkeypatch.setattr("gradely.cli.papers.experiments", lambda: others)
+    assert run(["papers", "run", "all", "--out", str(tmp_path)]) == 0
+    page = (tmp_path / "index.html").read_text()
+    assert 'href="one/index.html"' in page and 'href="two/index.html"' in page
+    capfd.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["f14-limit"], "no experiment 'f14-limit': `gradely papers` lists them. Did you mean f14-limits?"),
+        (["x"], "x needs real data that is not in nowhere: some/folder; --data names the folder that holds them"),
+        ([], "Missing argument 'NAME...'"),
+    ],
+)
+def test_errors_say_what_to_do_and_nothing_is_written(tmp_path, monkeypatch, capfd, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    known = experiments() | {"x": EXPERIMENT}
+    monkeypatch.setattr("gradely.experiments.papers.experiments", lambda: known)
+    assert run(["papers", "run", *arguments, "--data", "nowhere"]) == 2
+    err = capfd.readouterr().err
+    assert said in err and err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path, capfd):
+    (tmp_path / "taken").write_text("")
+    assert run(["papers", "run", "f14-limits", "--out", str(tmp_path / "taken" / "deeper")]) == 2
+    assert "taken is a file; name a folder" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("library", ["altair", "vl_convert", "jinja2", "scipy.stats"])
+def test_a_missing_library_is_named_before_the_work(tmp_path, monkeypatch, capfd, library):
+    monkeypatch.setitem(sys.modules, library, None)
+    assert run(["papers", "run", "f14-limits", "--out", str(tmp_path / "out")]) == 2
+    assert "pip install 'gradely[" in capfd.readouterr().err
+    assert not (tmp_path / "out").exists()

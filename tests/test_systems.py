@@ -1,0 +1,214 @@
+"""Many systems together: correlation of measures, and pools that shrink."""
+
+import csv
+import io
+import json
+from itertools import groupby, permutations, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gradely
+from gradely.cli.app import run
+from gradely.demo import collection
+from gradely.experiments.correlation import above_quartile, few_high
+from gradely.experiments.pooling import Draw
+from gradely.experiments.rankings import kendall, tau_ap
+from gradely.experiments.systems import Systems, read_systems
+from gradely.names import parse_all
+
+MEASURES = ["AP", "nDCG@5", "xGAP", "bpref", "Judged@3"]
+
+
+@pytest.fixture
+def demo(tmp_path, monkeypatch):
+    """Work in a folder with the demo collection."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in collection().items():
+        (tmp_path / name).write_text(text)
+    return ["dense.run", "lexical.run", "popular.run"]
+
+
+def plain_tau_ap(x, y):
+    """τ_AP by definition, over all orders of systems that tie by x."""
+    ranked = sorted(range(len(x)), key=lambda i: -x[i])
+    groups = [list(group) for _, group in groupby(ranked, key=lambda i: x[i])]
+    values = []
+    for parts in product(*map(permutations, groups)):
+        order = [i for part in parts for i in part]
+        values.append(
+            2 / (len(x) - 1) * sum(sum(agreement(x, y, e, d) for e in order[:i]) / i for i, d in enumerate(order) if i)
+            - 1
+        )
+    return sum(values) / len(values)
+
+
+def agreement(x, y, e, d):
+    return 1 if y[e] > y[d] or (y[e] == y[d] and x[e] == x[d]) else (y[e] == y[d]) / 2
+
+
+def test_tau_ap_by_hand():
+    """Reference a > b > c > d; the ranking a > c > b > d has 1 of 1, 1 of 2 and 3 of 3 right above each."""
+    assert tau_ap([4, 2, 3, 1], [4, 3, 2, 1]) == pytest.approx(2 / 3 * (1 / 1 + 1 / 2 + 3 / 3) - 1)
+    assert tau_ap([1, 2, 3], [3, 2, 1]) == -1
+    assert tau_ap([5, 5, 1, 1], [5, 5, 1, 1]) == pytest.approx(1)
+    assert kendall([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
+
+
+def test_tau_ap_minds_the_top_and_tau_does_not():
+    reference, top, bottom = [5, 4, 3, 2, 1], [4, 5, 3, 2, 1], [5, 4, 3, 1, 2]
+    assert kendall(top, reference) == kendall(bottom, reference)
+    assert tau_ap(top, reference) < tau_ap(bottom, reference)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=6))
+def test_tau_ap_is_the_mean_over_all_orders_of_tied_systems(values):
+    x, y = zip(*values, strict=True)
+    assert tau_ap(x, y) == pytest.approx(plain_tau_ap(x, y), abs=1e-12)
+
+
+@pytest.mark.parametrize("policies", [{}, {"ties": "trec"}, {"ties": "worst"}, {"judged_only": True}])
+def test_together_each_run_scores_as_it_does_alone(demo, policies):
+    systems = read_systems("qrels.txt", demo, **policies)
+    fitted = {name: measure.fit(systems.qrels.levels) for name, measure in parse_all(MEASURES).items()}
+    for values, path in zip(systems.values(fitted), demo, strict=True):
+        assert np.array_equal(values, gradely.evaluate("qrels.txt", path, MEASURES, **policies).values)
+
+
+@pytest.mark.parametrize("ties", ["expected", "trec"])
+def test_smaller_pools_score_as_if_only_they_had_been_judged(demo, ties):
+    systems = read_systems("qrels.txt", demo, ties=ties)
+    kept = Draw(systems.qrels, (1, 2)).kept(0.4)
+    fitted = {name: measure.fit(systems.qrels.levels) for name, measure in parse_all(MEASURES).items()}
+    rest = {q: {} for q in systems.qrels.queries}
+    for i, query in enumerate(systems.qrels.queries):
+        rows = range(systems.qrels.start[i], systems.qrels.start[i + 1])
+        rest[query] = {systems.qrels.docs[j]: systems.qrels.grade[j] for j in rows if kept[j]}
+    for values, path in zip(systems.with_pools(kept).values(fitted), demo, strict=True):
+        alone = gradely.evaluate(rest, path, list(fitted.values()), ties=ties)
+        assert np.array_equal(values, alone.values)
+
+
+QRELS = {"a": {f"d{i}": grade for i, grade in enumerate([0] * 20 + [1] * 10 + [2] * 3)}, "b": {"x": 2, "y": -2}}
+
+
+def test_pools_shrink_by_grade_and_inside_each_other():
+    qrels = gradely.read_qrels(QRELS)
+    draw = Draw(qrels, (7,))
+    before = np.ones(len(qrels.grade), bool)
+    for rate, counts in {1.0: (20, 10, 3), 0.5: (10, 5, 2), 0.1: (2, 1, 1), 0.01: (1, 1, 1)}.items():
+        kept = draw.kept(rate)
+        assert tuple(np.count_nonzero(kept[:33] & (qrels.grade[:33] == g)) for g in (0, 1, 2)) == counts
+        assert kept[33:].all()  # at least one of each topic and grade
+        assert not (kept & ~before).any()
+        before = kept
+
+
+def test_draws_differ_by_seed_and_not_by_the_order_of_the_input():
+    turned = {q: dict(reversed(docs.items())) for q, docs in reversed(QRELS.items())}
+    first, same, other = (
+        {qrels.docs[i] for i in np.flatnonzero(Draw(qrels, seed).kept(0.3))}
+        for qrels, seed in [
+            (gradely.read_qrels(QRELS), (7,)),
+            (gradely.read_qrels(turned), (7,)),
+            (gradely.read_qrels(QRELS), (8,)),
+        ]
+    )
+    assert first == same != other
+
+
+def test_few_high():
+    labels = {"yes": [1] * 10 + [3], "equal": [1] * 9 + [3], "none": [1] * 50 + [2], "more": [1] * 25 + [2, 2, 3, 3]}
+    qrels = gradely.read_qrels({q: {f"d{i}": g for i, g in enumerate(grades)} for q, grades in labels.items()})
+    chosen = lambda level: [q for q, some in zip(qrels.queries, few_high(qrels, level), strict=True) if some]
+    assert chosen(None) == ["yes", "more"]
+    assert chosen(2) == ["none", "more"]
+    with pytest.raises(gradely.DataError, match="the levels are 1, 2, 3"):
+        few_high(qrels, 1)
+
+
+@pytest.mark.parametrize(("runs", "left"), [(95, 71), (74, 55), (27, 20)])
+def test_as_many_runs_lie_above_the_first_quartile_as_the_paper_has(monkeypatch, runs, left):
+    """F14, table 1."""
+    monkeypatch.setattr(Systems, "values", lambda self, measures: np.random.default_rng(runs).random((runs, 5, 1)))
+    good, notes = above_quartile(object.__new__(Systems))
+    assert good.sum() == left and notes[0].count == runs - left
+
+
+def test_correlate_gives_matrices_frames_and_a_chart(demo):
+    found = gradely.correlate("qrels.txt", demo, ["AP", "nDCG@10", "P@5"])
+    means = np.array([[gradely.evaluate("qrels.txt", path, [m]).mean()[m] for m in found.measures] for path in demo])
+    assert found.means == pytest.approx(means)
+    assert found.tau[0, 1] == found.tau[1, 0] == pytest.approx(kendall(means[:, 0], means[:, 1]))
+    assert found.tau_ap[0, 1] == pytest.approx(tau_ap(means[:, 0], means[:, 1]))
+    assert np.diag(found.tau) == pytest.approx(1)
+    frame = found.to_frame("polars")
+    assert frame.shape == (9, 4) and frame["tau"].to_list()[1] == found.tau[0, 1]
+    assert found.chart().to_dict()["layer"][0]["mark"]["type"] == "rect"
+
+
+def test_pools_give_one_line_a_measure(demo):
+    found, again = (
+        gradely.pools("qrels.txt", demo, ["AP", "nDCG"], rates=[1.0, 0.2], repeat=4, seed=3) for _ in range(2)
+    )
+    assert found.tau.shape == (4, 2, 2) and (found.tau[:, 0] == 1).all()
+    records = found.records()
+    assert [(r["measure"], r["rate"]) for r in records] == [("AP", 1.0), ("AP", 0.2), ("nDCG", 1.0), ("nDCG", 0.2)]
+    assert all(r["low"] <= r["tau"] <= r["high"] for r in records)
+    assert np.array_equal(found.tau, again.tau)
+    assert len(found.to_frame("pandas")) == 4
+    assert found.chart().to_dict()["layer"][1]["mark"]["type"] == "line"
+
+
+@pytest.mark.parametrize("command", ["correlate", "pools"])
+def test_the_commands_speak_every_format(demo, capfd, command):
+    def said(*options):
+        assert run([command, "qrels.txt", *demo, "-m", "AP", "-m", "P@5", *options]) == 0
+        return capfd.readouterr()
+
+    text = said().out
+    assert "AP" in text and "3 runs, 24 topics" in text and "1 of 3 runs lack some of the topics" in text
+    content = json.loads(said("--format", "json").out)
+    rows = list(csv.DictReader(io.StringIO(said("--format", "csv").out)))
+    assert [float(row["tau"]) for row in rows] == [record["tau"] for record in content["values"]]
+    assert "popular" in said("--format", "latex").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["correlate", "qrels.txt", "dense.run"], "takes at least 2 runs"),
+        (["correlate", "qrels.txt", "dense.run", "lexical.run", "--topics", "few-high", "--level", "9"], "levels are"),
+        (["correlate", "qrels.txt", "dense.run", "dense.run"], "named twice"),
+        (["pools", "qrels.txt", "dense.run", "lexical.run", "--rates", "1,2"], "above 0 and up to 1; found 1.0, 2.0"),
+        (["pools", "qrels.txt", "dense.run", "lexical.run", "--rates", "half"], "like 1.0,0.5,0.1"),
+    ],
+)
+def test_errors_are_one_line(demo, capfd, arguments, said):
+    assert run(arguments) == 2
+    err = capfd.readouterr().err
+    assert said in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["correlate", "pools"])
+def test_where_all_systems_tie_there_is_no_tau(demo, capfd, command):
+    """No system of the demo lacks a relevant document for these topics."""
+    qrels = {"q01": gradely.read_qrels("qrels.txt").labels("q01")}
+    Path("one.json").write_text(json.dumps(qrels))
+    assert run([command, "one.json", *demo, "-m", "Success", "-m", "AP", "--format", "json"]) == 0
+    values = json.loads(capfd.readouterr().out)["values"]
+    assert values[0]["tau"] is None and values[-1]["tau"] is not None
+    assert run([command, "one.json", *demo, "-m", "Success", "-m", "AP"]) == 0
+    assert "-" in capfd.readouterr().out.splitlines()[2].split()
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"), [("dense.run", "at least 2 runs"), ([{"q": {"d": 1}}] * 2, "{name: run}, or as paths")]
+)
+def test_runs_that_are_not_several_are_refused(demo, runs, said):
+    with pytest.raises(gradely.DataError, match=said):
+        gradely.correlate("qrels.txt", runs)

@@ -1,0 +1,107 @@
+"""What the order of ties decides."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import gradely
+from gradely.cli.app import run as cli
+from gradely.data.tied import stored_as, tied_documents
+from tests.shared_data import DATA, needs
+from tests.test_cli import demo  # noqa: F401 - a fixture
+from tests.test_compare import FILES, RUNS
+
+QRELS = {"q": {"a": 1, "b": 0, "c": 0}}
+
+
+def test_orders_are_what_the_policies_give(demo):  # noqa: F811
+    found = gradely.tie_sensitivity("qrels.txt", RUNS, ["nDCG@10", "AP"])
+    for each in found.runs:
+        for measure, orders in each.orders.items():
+            for policy, value in orders._asdict().items():
+                direct = gradely.evaluate("qrels.txt", RUNS[each.run], [measure], ties=policy).mean()[measure]
+                assert value == pytest.approx(direct, abs=1e-12)
+
+
+def test_runs_that_change_places():
+    tied, sure = {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}, {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}
+    (swap,) = gradely.tie_sensitivity(QRELS, {"tied": tied, "sure": sure}, ["RR"]).swaps
+    # the tied run has (1 + 1/2 + 1/3) / 3 = 11/18, the other 1/2 in every order; by name, descending, a comes last: 1/3
+    assert swap == ("RR", "tied", "sure", True, True)
+    assert gradely.tie_sensitivity(QRELS, {"sure": sure, "same": sure}, ["RR"]).swaps == []
+
+
+def test_tied_documents_by_hand():
+    run = gradely.read_run({"q": {"a": 1.0, "b": 1.0, "c": 0.5, "d": 0.25, "e": 0.25, "f": 0.25}})
+    found = tied_documents(run, run.scores)
+    assert (found.documents, found.tied, found.groups, found.largest, found.share) == (6, 5, 2, 3, 5 / 6)
+
+
+def test_ties_that_rounding_would_make():
+    scores = {"a": 1.0, "b": 1.0 + 1e-9, "c": 2.0, "d": 2.0001}
+    found = tied_documents(gradely.read_run({"q": scores}), ["q"])
+    assert (found.tied, found.single, found.half) == (0, 2, 4)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"), [(np.float16, "half precision"), (np.float32, "single precision"), (float, "double precision")]
+)
+@pytest.mark.parametrize("scale", [0.01, 1, 300])
+def test_how_scores_were_stored(dtype, name, scale):
+    scores = (np.random.default_rng(1).uniform(size=500) * scale).astype(dtype).astype(float)
+    assert stored_as(scores) == name
+    if name == "half precision":
+        assert stored_as(np.array([float(f"{score:.6g}") for score in scores])) == name
+        assert stored_as(np.array([float(str(np.float16(score))) for score in scores])) == name
+
+
+def test_ties_that_single_precision_would_make_are_noted():
+    found = gradely.tie_sensitivity({"q": {"a": 1}}, {"r": {"q": {"a": 1.0, "b": 1.0 + 1e-9}}}, ["RR"])
+    assert [str(note) for note in found.notes] == [
+        "r: 2 more documents would tie in single precision, as in trec_eval 9 and older"
+    ]
+
+
+def test_how_bfloat16_and_decimals_are_told():
+    scores = np.random.default_rng(1).uniform(size=500)
+    cut = (scores.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32).astype(float)
+    assert stored_as(cut) == "bfloat16"
+    assert stored_as(np.round(scores, 3)) == "3 decimals"
+    assert stored_as(np.round(scores, 1)) == "1 decimal"
+    assert stored_as(np.round(scores * 10)) == "whole numbers"
+
+
+@needs("trec-dl-2019-passage")
+def test_a_real_run_of_half_precision_is_nearly_all_tied():
+    path = DATA / "trec-dl-2019-passage" / "runs" / "REP_LLAMA__first-stage_dl19.txt.gz"
+    run = gradely.read_run(path)
+    found = tied_documents(run, run.scores)
+    assert (round(found.share, 3), found.stored, found.half) == (0.985, "3 decimals", 0)
+
+
+def test_the_command(demo, capfd):  # noqa: F811
+    assert cli(["ties", *FILES, "-m", "nDCG@10"]) == 0
+    text = capfd.readouterr().out
+    assert "whole numbers" in text and "half precision" in text
+    assert "1 pairs" not in text and "1 pair of runs changes places with the order of ties:" in text
+    assert (
+        "dense: 75 of 1,200 documents are tied, maybe only because scores were stored so: all fit half precision"
+        in text
+    )
+    assert "means over 24 topics, queries qrels, double precision" in text
+    assert cli(["ties", *FILES, "-m", "AP", "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capfd.readouterr().out)))
+    assert list(rows[0]) == ["measure", "run", "trec", "worst", "expected", "best", "best - worst"]
+    assert cli(["ties", *FILES, "-m", "AP", "--format", "json"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert found["runs"][0]["ties"]["share"] > 0.9 and found["swaps"][0]["worst_to_best"] is True
+    assert cli(["ties", "qrels.txt", "dense.run", "-m", "AP"]) == 0
+    assert "No pair of runs changes places" in capfd.readouterr().out
+
+
+def test_frames(demo):  # noqa: F811
+    frame = gradely.tie_sensitivity("qrels.txt", RUNS, ["AP"]).to_frame("polars")
+    assert frame.columns == ["measure", "run", "trec", "worst", "expected", "best"]
