@@ -4,6 +4,7 @@ Numbers are added, multiplied and divided in trec_eval's order, so that no digit
 """
 
 from collections.abc import Callable
+from math import log
 from typing import TypeAlias
 
 import numpy as np
@@ -80,7 +81,8 @@ def yaap(level: int) -> Value:
 
     def value(batch: Batch) -> Array:
         found = total(batch, AP(rel=level).terms(batch))
-        return np.log((1.0 + found) / (1.0 + num_rel(level)(batch) - found))
+        odds = (1.0 + found) / (1.0 + num_rel(level)(batch) - found)
+        return np.array([log(each) for each in odds.tolist()])
 
     return value
 
