@@ -28,7 +28,7 @@ test: $(VENV)/test-ready
 	$(BIN)/pytest -n auto
 
 test-arrays: $(VENV)/arrays-ready
-	$(BIN)/pytest tests/test_arrays.py
+	$(BIN)/pytest -n auto tests/test_arrays.py tests/test_ids.py tests/test_devices.py
 
 mutants: $(VENV)/test-ready
 	$(BIN)/python -m tests.mutants
@@ -39,7 +39,7 @@ docs: $(VENV)/installed
 bench: $(BENCH)/ready
 	$(BENCH)/gradely/bin/pip install --quiet --force-reinstall --no-deps .
 	$(BENCH)/peers/bin/python -m benchmarks.workloads $(BENCH)/data
-	$(BENCH)/peers/bin/python -m benchmarks.run $(BENCH) $(BENCH)/data -o benchmarks
+	$(BENCH)/peers/bin/python -m benchmarks.run $(BENCH) $(BENCH)/data --json benchmarks/results.json --markdown docs/benchmarks.md
 
 clean:
 	rm -rf $(VENV) $(BENCH) gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

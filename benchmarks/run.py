@@ -1,6 +1,6 @@
 """Run gradely and its peers on all workloads, check that they agree, and write the table.
 
-    python -m benchmarks.run ENVIRONMENTS DATA [--times 3] [--scale 1] [--only A --only B] [-o DIR]
+    python -m benchmarks.run ENVIRONMENTS DATA [--times 3] [--only A --only B] [--json FILE] [--markdown FILE]
 
 Each contender runs in a process of its own, in turn with the others, so that a busy moment of the machine hits all.
 """
@@ -14,8 +14,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks import report
-from benchmarks.bars import CHECK, DEFAULT, FILES, MEMORY, Workload
+from benchmarks.bars import CHECK, DEFAULT, FILES, MEMORY, RANX, TREC, Workload
 from benchmarks.process import Outcome, command_of, measured, values_of
+
+Extra = dict[str, dict[str, float]]
 
 
 def main() -> None:
@@ -30,7 +32,7 @@ def main() -> None:
             rows.append((workload, outcomes))
             print(report.line(workload, outcomes), flush=True)
     extra = {} if arguments.only else {"G": start(arguments), "H": overhead(*places), "I": scaling(arguments)}
-    write(arguments.output, rows, extra)
+    write(arguments.json, arguments.markdown, rows, extra)
 
 
 def options() -> argparse.Namespace:
@@ -40,7 +42,8 @@ def options() -> argparse.Namespace:
     parser.add_argument("data", type=Path)
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--only", action="append", default=[])
-    parser.add_argument("-o", "--output", type=Path, default=Path("benchmarks"))
+    parser.add_argument("--json", type=Path, default=Path("benchmarks.json"))
+    parser.add_argument("--markdown", type=Path, default=Path("benchmarks.md"))
     return parser.parse_args()
 
 
@@ -60,7 +63,7 @@ def check(workload: Workload, outcomes: list[Outcome], data: Path, environments:
     if workload.files:
         ours = values_of(measured(command_of(CHECK, workload.name, data, environments))[2])
     for outcome in outcomes[1:]:
-        exact = outcome.contender not in (DEFAULT, "gradely --ties trec", "ranx")
+        exact = outcome.contender not in (DEFAULT, TREC, RANX)
         tolerance = workload.tolerance if exact else 0.05
         for name in ours.keys() & outcome.values.keys():
             if abs(ours[name] - outcome.values[name]) > tolerance:
@@ -94,15 +97,14 @@ def scaling(arguments: argparse.Namespace) -> dict[str, float]:
     return best
 
 
-def write(folder: Path, rows: list[tuple[Workload, list[Outcome]]], extra: dict[str, dict[str, float]]) -> None:
+def write(data: Path, page: Path, rows: list[tuple[Workload, list[Outcome]]], extra: Extra) -> None:
     """Write the results as JSON and Markdown, and print them."""
     machine = f"{os.cpu_count()} processors, Python {platform.python_version()}, {platform.system()}"
-    folder.mkdir(parents=True, exist_ok=True)
     found = [asdict(workload) | {"outcomes": [asdict(outcome) for outcome in outcomes]} for workload, outcomes in rows]
-    (folder / "results.json").write_text(json.dumps({"machine": machine, "workloads": found, **extra}, indent=1) + "\n")
-    text = report.markdown(rows, extra, machine)
-    (folder / "results.md").write_text(text)
-    print(text)
+    text = json.dumps({"machine": machine, "workloads": found, **extra}, indent=1)
+    data.write_text(text.replace("Infinity", "null") + "\n")
+    page.write_text(report.markdown(rows, extra, machine))
+    print(page.read_text())
 
 
 if __name__ == "__main__":
