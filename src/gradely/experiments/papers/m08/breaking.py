@@ -111,7 +111,7 @@ def swapped(one: Floats, other: Floats) -> int:
     1
     """
     pairs = combinations(range(len(one)), 2)
-    return sum((one[i] - one[j]) * (other[i] - other[j]) < 0 for i, j in pairs)
+    return sum(bool((one[i] - one[j]) * (other[i] - other[j]) < 0) for i, j in pairs)
 
 
 def undecided(worst: Floats, best: Floats) -> int:

@@ -117,9 +117,9 @@ def story(moved: list[Record]) -> str:
     first, second, *_, last_but_one, last = sorted(ranges, key=lambda name: -ranges[name])
     return (
         f"Over all collections {first} and {second} move most from the worst order to the best, {last_but_one} and"
-        f" {last} least: the more documents count, the less one tie does. Few pairs of systems change places, but"
-        " where they do, names or files decide which one is called better. The mean over all orders depends on neither."
-        " Where hardly any judged document ties, nothing moves."
+        f" {last} least. Few pairs of systems change places, but where they do, names or files decide which one is"
+        " called better. The mean over all orders depends on neither. Where hardly any judged document ties, nothing"
+        " moves."
     )
 
 
