@@ -32,15 +32,21 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
         self.driver = webdriver.Chrome(options=options, service=service)
-        self.driver.set_script_timeout(20)
+        self.driver.set_script_timeout(60)
 
     def open(self, path, *, width=1400, script=True):
         """Open a page and wait until its charts are drawn."""
-        self.driver.get_log("browser"), self.driver.get_log("performance")
+        from selenium.webdriver.support.ui import WebDriverWait
+
         self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not script})
+        self.driver.get("about:blank")
+        self.driver.get_log("browser"), self.driver.get_log("performance")
         self.driver.set_window_size(width, 900)
         self.driver.get(path.as_uri())
         if script:
+            WebDriverWait(self.driver, 30).until(
+                lambda driver: driver.execute_script("return typeof gradely") == "object"
+            )
             self.settle()
 
     def settle(self):

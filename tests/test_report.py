@@ -117,6 +117,7 @@ def test_a_query_shows_its_rankings_rank_by_rank(demo, browser):  # noqa: F811
     expected = [[line.rank, line.document, "–" if line.label is None else f"{line.label:g}"] for line in lines]
     assert rows == expected
     assert text_of(browser, "#query-name") == ["Query q05"]
+    browser.settle()
     bars = browser.driver.find_elements("css selector", "[data-chart=differences] .mark-rect path")
     bars[-1].click()
     assert text_of(browser, "#query-name") == ["Query " + text_of(browser, "#queries tbody th")[-1]]
