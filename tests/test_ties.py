@@ -12,7 +12,7 @@ any_labels = st.sampled_from(sorted(LABELS)).flatmap(queries)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(query=any_labels)
 def test_expected_is_the_mean_over_all_orderings(case, query):
     values = case.over_orderings(query)
@@ -20,7 +20,7 @@ def test_expected_is_the_mean_over_all_orderings(case, query):
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.measure.name != "xGAP"], ids=str)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(query=any_labels)
 def test_best_and_worst_are_the_extremes_over_all_orderings(case, query):
     values = case.over_orderings(query)
@@ -29,7 +29,7 @@ def test_best_and_worst_are_the_extremes_over_all_orderings(case, query):
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.measure.name == "xGAP"], ids=str)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(query=any_labels)
 def test_of_xgap_best_and_worst_are_values_of_some_ordering(case, query):
     values = case.over_orderings(query)
