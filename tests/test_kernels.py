@@ -78,12 +78,13 @@ def test_curves_of_any_shape_are_those_of_scipy(steps, at):
     np.testing.assert_allclose(found, curve(np.clip([*at, *x], x[0], x[-1])), rtol=0, atol=1e-9)
 
 
-def test_curves_with_flat_parts_and_turns():
-    x = np.arange(6.0)
+@pytest.mark.parametrize("scale", [0.01, 1, 100])
+def test_curves_with_flat_parts_and_turns(scale):
+    x = scale * np.arange(6.0)
     for y in ([0, 1, 1, 0, 0, 3], [0, 0, 1, 1, 0, 0], [5, 0, 0, 0, 0, 1], [0, 1, 0, 1, 0, 1], [0, 9, 1, 2, 9, 0]):
-        at = np.linspace(-1, 6, 71)
+        at = scale * np.linspace(-1, 6, 71)
         found = interpolate(np, x[None, :], np.array([y], float), at[None, :])[0]
-        np.testing.assert_allclose(found, PchipInterpolator(x, y)(np.clip(at, 0, 5)), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(found, PchipInterpolator(x, y)(np.clip(at, 0, x[-1])), rtol=0, atol=1e-12)
 
 
 def test_the_top_of_one_s_own_curve_is_its_last_point():

@@ -33,6 +33,23 @@ def test_phi_agrees_with_scipy(control, expected, pool):
         assert value == pytest.approx(curve(score), abs=1e-9)
 
 
+@pytest.mark.parametrize("scale", [0.001, 1, 1000])
+@pytest.mark.parametrize(
+    "pool", [[0, 0, 0, 1, 2], [1, 2, 3, 4, 7], [1, 2, 3, 4, 8], [0] * 6 + [1, 2, 30], [1, 2, 5, 6, 50]]
+)
+@pytest.mark.parametrize(("control", "expected"), [("paper", reference.phi), ("code", reference.phi_code)])
+def test_phi_has_no_scale(control, expected, pool, scale):
+    batch = gradely.from_arrays(range(len(pool)), [scale * y for y in pool])
+    found = sorted(gradely.Phi(control)(batch).grade[0].tolist())
+    assert found == pytest.approx(sorted(map(expected(pool), pool)), abs=1e-12)
+
+
+def test_binary_relevance_begins_at_1():
+    assert gradely.AtLeast() == gradely.AtLeast(1)
+    values = gradely.evaluate(GRADES, {"q": ["b"]}, ["nDCG(relevance='binary')@1", "nDCG(relevance=binary(2))@1"])
+    assert values.values.tolist() == [[1, 0]]
+
+
 def test_phi_of_one_s_own_points():
     batch = gradely.from_arrays([4, 3, 2, 1], [0, 5, 10, 99])
     assert gradely.Phi([(0, 0), (10, 1)])(batch).grade.tolist() == [[0, 0.5, 1, 1]]
@@ -124,6 +141,11 @@ def test_labels_that_do_not_fit_the_parameters_are_refused(measure, says):
 )
 def test_labels_that_just_fit_the_parameters_are_taken(measure):
     assert gradely.evaluate(GRADES, {"q": ["a", "b"]}, [measure]).values.item() > 0
+
+
+def test_a_scale_may_be_small():
+    value = gradely.evaluate({"q": {"a": 0.5, "b": 0.25}}, {"q": ["b"]}, ["DCG(relevance=max(0.5))"]).values.item()
+    assert value == 0.25 / 0.5
 
 
 def test_levels_are_those_of_the_collection_not_of_the_query():

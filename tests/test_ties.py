@@ -22,7 +22,7 @@ any_labels = st.sampled_from(sorted(LABELS)).flatmap(queries)
 
 
 @pytest.mark.parametrize("case", EXACT, ids=str)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(query=any_labels)
 def test_expected_is_the_mean_over_all_orderings(case, query):
     values = case.over_orderings(query)
@@ -38,7 +38,7 @@ def test_a_measure_without_a_closed_form_refuses_the_mean_and_names_what_works(c
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.measure.name not in INEXACT], ids=str)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(query=any_labels)
 def test_best_and_worst_are_the_extremes_over_all_orderings(case, query):
     values = case.over_orderings(query)
@@ -47,7 +47,7 @@ def test_best_and_worst_are_the_extremes_over_all_orderings(case, query):
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.measure.name in INEXACT], ids=str)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(query=any_labels)
 def test_of_others_best_and_worst_are_values_of_some_ordering(case, query):
     values = case.over_orderings(query)
