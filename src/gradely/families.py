@@ -127,7 +127,7 @@ def _cascade_groups(batch: Batch, stop: Array, k: int | None) -> Array:
     for c in range(stop.shape[1]):
         here = slice(c, c + 1)
         new = starts[:, here]
-        reach = xp.where(new & (m > 0), reach * _entry(batch, passed, m), reach)
+        reach = xp.where(new, reach * _entry(batch, passed, m), reach)
         m = xp.where(new, unjudged[:, here], m) + 1
         passed = xp.where(new, 1.0, passed)
         ratio = xp.clip(x / m, max=1.0)

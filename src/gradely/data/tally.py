@@ -41,16 +41,21 @@ def tally_run(scores: Scores, ranks: Mapping[str, Sequence[float]]) -> Tally:
 
 def tally(query: Numbers, score: Floats, rank: Floats, name: Callable[[int], str]) -> Tally:
     """Return the counts of whole queries, given by number, line by line; a rank of NaN is none."""
-    order = np.lexsort((-score, query))
-    together = query[order][1:] == query[order][:-1]
-    tied, groups = _tied(score[order], together)
-    single, _ = _tied(Rule(single=True).rounded(score[order]), together)
+    ordered, together = in_order(query, score)
+    tied, groups = tied_in(ordered, together)
+    single, _ = tied_in(Rule(single=True).rounded(ordered), together)
     ranked = ~np.isnan(rank)
     against = _against(query[ranked], score[ranked], rank[ranked])
     return Tally(len(score), tied, groups, single - tied, [name(i) for i in against.tolist()])
 
 
-def _tied(score: Floats, together: Bools) -> tuple[int, int]:
+def in_order(query: Numbers, score: Floats) -> tuple[Floats, Bools]:
+    """Return the scores query by query, best first, and where the next one is of the same query."""
+    order = np.lexsort((-score, query))
+    return score[order], query[order][1:] == query[order][:-1]
+
+
+def tied_in(score: Floats, together: Bools) -> tuple[int, int]:
     """Return how many documents share their score, and how many groups they form, from scores in order."""
     same = (score[1:] == score[:-1]) & together
     shared = np.concatenate([same, [False]]) | np.concatenate([[False], same])

@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from gradely.data.qrels import Floats, Ints
+from gradely.data.qrels import Floats
 from gradely.data.read import Run
+from gradely.data.rule import Rule
+from gradely.data.tally import Bools, in_order, tied_in
 
 BITS = {"bfloat16": 8, "half precision": 11, "single precision": 24}
 """how many bits of a score each precision keeps"""
@@ -40,30 +41,26 @@ class Tied(NamedTuple):
 
 def tied_documents(run: Run, queries: Iterable[str]) -> Tied:
     """Count the tied documents of some queries of a run."""
-    scores: list[Floats] = [
-        np.fromiter(run.scores[query].values(), np.float64, len(run.scores[query])) for query in queries
-    ]
-    sizes = [_sizes(each) for each in scores]
-    tied = sum(_in_groups(size) for size in sizes)
-    every = np.concatenate([np.zeros(0), *scores])
+    tables = [run.scores[query] for query in queries]
+    every: Floats = np.concatenate([np.zeros(0), *(np.fromiter(table.values(), np.float64) for table in tables)])
+    score, together = in_order(np.repeat(np.arange(len(tables)), [len(table) for table in tables]), every)
+    tied, groups = tied_in(score, together)
     return Tied(
         documents=len(every),
         tied=tied,
-        groups=sum(int((size > 1).sum()) for size in sizes),
-        largest=max((int(size.max()) for size in sizes if _in_groups(size)), default=0),
-        single=sum(_in_groups(_sizes(each.astype(np.float32))) for each in scores) - tied,
-        half=sum(_in_groups(_sizes(_half(each))) for each in scores) - tied,
+        groups=groups,
+        largest=_largest(score, together),
+        single=tied_in(Rule(single=True).rounded(score), together)[0] - tied,
+        half=tied_in(_half(score), together)[0] - tied,
         stored=stored_as(every),
     )
 
 
-def _sizes(scores: npt.NDArray[np.floating]) -> Ints:
-    sizes: Ints = np.unique(scores, return_counts=True)[1]
-    return sizes
-
-
-def _in_groups(sizes: Ints) -> int:
-    return int(sizes[sizes > 1].sum())
+def _largest(score: Floats, together: Bools) -> int:
+    """Return how many documents the largest tie group has, 0 where nothing ties."""
+    ends = np.flatnonzero(np.concatenate([[True], (score[1:] != score[:-1]) | ~together, [True]]))
+    size = int(np.diff(ends).max(initial=0))
+    return size if size > 1 else 0
 
 
 def _half(scores: Floats) -> Floats:
