@@ -26,6 +26,8 @@ def not_at_all(batch: Batch, rank: Array) -> Array:
 
 def counted(batch: Batch, flag: Array, k: int | Array | None) -> Array:
     """1 for each flagged document in the top k: the chance to be there, which is the share of its group's places."""
+    if batch.untied:
+        return batch.number(flag if k is None else flag & (batch.above < k))
     return batch.number(flag) * within(batch, k) / batch.size
 
 
@@ -94,7 +96,7 @@ def _first_of_group(batch: Batch, leads: Array, r: Array, discount: Discount, k:
     missed = xp.cumulative_prod(xp.clip(left - r, min=0.0) / left, axis=1, include_initial=True)[:, :-1]
     each = 1.0 / divisors(batch, discount)[xp.clip(t + j, max=batch.depth - 1)]
     inside = (j < n) & (t + j < (k or batch.depth))
-    return total(batch, xp.where(inside, missed * xp.clip(r / left, max=1.0) * each, 0.0))[:, None]
+    return total(xp.where(inside, missed * xp.clip(r / left, max=1.0) * each, 0.0))[:, None]
 
 
 def cascade(batch: Batch, stop: Array, k: int | None) -> Array:
@@ -148,7 +150,7 @@ def _gain_in_group(batch: Batch, passed: Array, t: Array, n: Array, k: int | Non
     x = xp.arange(1, passed.shape[1], dtype=t.dtype, device=batch.device)[None, :]
     inside = (x <= n) if k is None else (x <= n) & (t + x <= k)
     stopped = (passed[:, :-1] - passed[:, 1:]) / batch.number(t + x)
-    return total(batch, xp.where(inside, stopped, 0.0))[:, None]
+    return total(xp.where(inside, stopped, 0.0))[:, None]
 
 
 class Opposition(NamedTuple):
@@ -191,5 +193,5 @@ def _cut_credit(batch: Batch, cut: Array, inside: Array, against: Opposition, cr
     ratio = xp.where(rises, (c - y) * (d - y), 1.0) / xp.where(rises, (y + 1) * (n - c - d + y + 1), 1.0)
     log = xp.cumulative_sum(xp.log(ratio), axis=1, include_initial=True)[:, :-1]
     chance = xp.where((y >= lowest) & (y <= highest), xp.exp(log - xp.max(log, axis=1, keepdims=True)), 0.0)
-    mean = total(batch, chance * credit(y, a)) / total(batch, chance)
+    mean = total(chance * credit(y, a)) / total(chance)
     return mean[:, None] / xp.maximum(c, xp.ones_like(c))

@@ -43,10 +43,11 @@ def is_array(x: Any) -> bool:
     return bool(is_array_api_obj(x))
 
 
-def sums_in_order(xp: Any, x: Any) -> Any:
+def sums_in_order(x: Any) -> Any:
     """Return the sum of each row, added from left to right.
 
     NumPy adds whole columns where these lie together in memory, and so in order; a single row it would add in pairs.
     """
-    columns = xp is np and x.shape[0] > 1
-    return np.asfortranarray(x).sum(axis=1) if columns else xp.cumulative_sum(x, axis=1)[:, -1]
+    if not isinstance(x, np.ndarray):
+        return namespace(x).cumulative_sum(x, axis=1)[:, -1]
+    return np.asfortranarray(x).sum(axis=1) if len(x) > 1 else x.cumsum(axis=1)[:, -1]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from gradely.batch import Array, Batch
@@ -55,8 +54,8 @@ def within(batch: Batch, k: int | Array | None) -> Array:
 def sum_over_places(batch: Batch, discount: Discount, k: int | None) -> Array:
     """Return the sum of 1 / discount over the places of each document's tie group that lie in the top k."""
     start, stop = _places(batch, k)
-    (high, low), look_up = sums(batch, discount), partial(_look_up, batch)
-    return (look_up(high, stop) - look_up(high, start)) + (look_up(low, stop) - look_up(low, start))
+    high, low = sums(batch, discount)
+    return (high[stop] - high[start]) + (low[stop] - low[start])
 
 
 def mean_over_places(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
@@ -65,7 +64,7 @@ def mean_over_places(batch: Batch, gain: Array, discount: Discount, k: int | Non
     An untied document has one place, and its gain is divided right there: no digit differs from the plain measure.
     """
     xp = batch.xp
-    alone = gain / _look_up(batch, divisors(batch, discount), batch.above)
+    alone = gain / divisors(batch, discount)[batch.above]
     alone = alone if k is None else xp.where(batch.above < k, alone, 0.0)
     if batch.untied:
         return alone
@@ -85,7 +84,7 @@ def around(batch: Batch, x: Array) -> Around:
     running = _running(batch, x)
     if batch.untied:
         return Around(batch.number(running[:, :-1]), batch.number(x))
-    first, last = (batch.number(_look_up(batch, running, cells)) for cells in batch.edges)
+    first, last = (batch.number(_cells(batch, running, cells)) for cells in batch.edges)
     return Around(first, last - first)
 
 
@@ -106,15 +105,15 @@ def _running(batch: Batch, x: Array) -> Array:
     return xp.cumulative_sum(x, axis=1, include_initial=True)
 
 
-def _look_up(batch: Batch, table: Array, at: Array) -> Array:
-    """Return what stands in some cells of a table; of a table of rows, cells are counted row by row."""
+def _cells(batch: Batch, table: Array, at: Array) -> Array:
+    """Return what stands in some cells of a table, counted row by row, which is faster than by row and column."""
     xp = batch.xp
     return xp.reshape(xp.take(xp.reshape(table, (-1,)), xp.reshape(at, (-1,)), axis=0), at.shape)
 
 
-def total(batch: Batch, x: Array) -> Array:
+def total(x: Array) -> Array:
     """Return the sum of each row, added in rank order, so that padding changes no digit."""
-    return sums_in_order(batch.xp, x)
+    return sums_in_order(x)
 
 
 def resolved(batch: Batch, worth_of: Callable[[Batch], Array]) -> Batch:

@@ -47,7 +47,7 @@ class Measure(Parametric, ABC):
         """Return the value of each query of a batch as the measure sees it."""
         batch = self.ordered(batch.top(self.k))
         norm = self.norm(batch)
-        some, added = norm > 0, self.start(batch) + total(batch, self.terms(batch))
+        some, added = norm > 0, self.start(batch) + total(self.terms(batch))
         return batch.xp.where(some, added / batch.xp.where(some, norm, 1.0), 0.0)
 
     def ordered(self, batch: Batch) -> Batch:

@@ -108,7 +108,7 @@ class nDCG(DCG):  # noqa: N801 - the field's name
         xp = batch.xp
         gains = self.ideal(batch) if self.k is None else self.ideal(batch)[:, : self.k]
         rank = xp.arange(1, gains.shape[1] + 1, dtype=gains.dtype, device=batch.device)
-        return total(batch, gains / DISCOUNTS[self.discount](batch, rank)[None, :])
+        return total(gains / DISCOUNTS[self.discount](batch, rank)[None, :])
 
 
 class NDCNG(nDCG):

@@ -69,7 +69,7 @@ class GAP(_Given):
     def norm(self, batch: Batch) -> Array:
         """The mean recall base."""
         levels = self.thresholds(batch)
-        return total(batch, levels.share * levels.base)
+        return total(levels.share * levels.base)
 
 
 class eGAP(_Given):  # noqa: N801 - the paper's name

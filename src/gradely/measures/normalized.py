@@ -81,4 +81,4 @@ class G(Gained):
 
     def norm(self, batch: Batch) -> Array:
         """All gains of the pool."""
-        return total(batch, self.ideal(batch))
+        return total(self.ideal(batch))

@@ -32,12 +32,12 @@ def num_rel(level: int) -> Value:
 
 def num_rel_ret(level: int) -> Value:
     """Return how many relevant documents are retrieved."""
-    return lambda batch: total(batch, batch.number(P(rel=level).relevant(batch)))
+    return lambda batch: total(batch.number(P(rel=level).relevant(batch)))
 
 
 def num_nonrel_judged_ret(level: int) -> Value:
     """Return how many judged documents are retrieved that are not relevant."""
-    return lambda batch: total(batch, batch.number(batch.judged & (batch.grade >= 0) & (batch.grade < level)))
+    return lambda batch: total(batch.number(batch.judged & (batch.grade >= 0) & (batch.grade < level)))
 
 
 def quotient(above: Array, below: Array) -> Array:
@@ -80,7 +80,7 @@ def yaap(level: int) -> Value:
     """Return Robertson's smoothed average precision."""
 
     def value(batch: Batch) -> Array:
-        found = total(batch, AP(rel=level).terms(batch))
+        found = total(AP(rel=level).terms(batch))
         odds = (1.0 + found) / (1.0 + num_rel(level)(batch) - found)
         return np.array([log(each) for each in odds.tolist()])
 
@@ -93,7 +93,7 @@ def Rprec_mult(level: int, times: float) -> Value:
     def value(batch: Batch) -> Array:
         depth = np.clip(ROUNDING["up"](batch, times * num_rel(level)(batch)), 0, DEEPEST)
         inside = counted(batch, P(rel=level).relevant(batch), depth.astype(np.int64)[:, None])
-        return quotient(total(batch, inside), depth)
+        return quotient(total(inside), depth)
 
     return value
 
@@ -103,7 +103,7 @@ def iprec_at_recall(level: int, recall: float, rounding: str) -> Value:
 
     def value(batch: Batch) -> Array:
         needed = ROUNDING[rounding](batch, recall * num_rel(level)(batch))
-        return total(batch, best_from(batch, IPrec(rel=level).relevant(batch), needed, None))
+        return total(best_from(batch, IPrec(rel=level).relevant(batch), needed, None))
 
     return value
 
