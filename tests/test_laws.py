@@ -75,10 +75,9 @@ def test_policies_agree_where_nothing_ties(measure, query):
 
 
 def has_an_ideal(measure):
-    """xGAP has none by grade, Unjudged is best where nothing is judged, some depend on the length of the ranking."""
-    return not isinstance(measure, gradely.xGAP | gradely.Unjudged) and not (
-        isinstance(measure, gradely.P | gradely.F1 | gradely.F | gradely.RelativeP | gradely.Utility)
-        and measure.k is None
+    """xGAP has none by grade, Unjudged and Utility may fall with what is retrieved, some depend on its length."""
+    return not isinstance(measure, gradely.xGAP | gradely.Unjudged | gradely.Utility) and not (
+        isinstance(measure, gradely.P | gradely.F1 | gradely.F | gradely.RelativeP) and measure.k is None
     )
 
 

@@ -16,18 +16,22 @@ TENTHS = [(a / 10, b / 10, (10 - a - b) / 10) for a in range(10, -1, -1) for b i
 """users over three levels"""
 TIED = 3
 """how many documents tie where names are looked at"""
-WHOLE = ("P", "F1")
-CUT = ("P@k", "F1@k")
+WHOLE = ("P", "F1", "F(x=4)", "RelativeP", "Utility")
+CUT = tuple(f"{name}@k" for name in WHOLE)
 BOTH = (
-    *("R", "Success", "Judged", "AP", "RR", "bpref", "DCG", "nDCG", "nDCG(gain='exp')", "NDCNG", "nDCGphi"),
-    *("RBP", "RBP(relevance='identity')", "ERR", "muAP"),
+    *("R", "Rprec", "Success", "Judged", "AP", "RR", "bpref", "binG"),
+    *("DCG", "nDCG", "nDCG(gain='exp')", "NDCNG", "nDCGphi", "RBP", "RBP(relevance='identity')", "ERR", "muAP"),
 )
 
 
 def rows() -> dict[str, list[Measure]]:
-    """Return the rows of the table: measures, each in all settings that are searched, the usual one first."""
+    """Return the rows of the table: measures, each in all settings that are searched, the usual one first.
+
+    Measures that refuse expected ties are left out, since under another policy names of documents matter to all, and
+    Unjudged, of which more is not better.
+    """
     found = {name: [parse(name)] for name in WHOLE}
-    found |= {name: [parse(name.replace("k", str(k))) for k in (1, 2, 3)] for name in CUT}
+    found |= {name: [parse(name.replace("@k", f"@{k}")) for k in (1, 2, 3)] for name in CUT}
     found |= {name: [parse(name), *(parse(f"{name}@{k}") for k in (1, 2, 3))] for name in BOTH}
     return found | {kind.name: [kind(), *(kind(g=g) for g in TENTHS)] for kind in (GAP, xGAP, eGAP)}
 
