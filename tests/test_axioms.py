@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import gradely
 from gradely.experiments.axioms.proofs import PROOFS
 from gradely.experiments.axioms.search import AXIOMS, Search, rows
 from gradely.experiments.axioms.worlds import World, extended, raised, replaced, worlds
