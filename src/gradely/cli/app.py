@@ -26,6 +26,10 @@ COMMANDS = {
 }
 
 
+HANDOVER = 0.00005
+"""seconds after which a waiting thread may go on"""
+
+
 class Commands(click.Group):
     """Subcommands that are imported when they are called, so that `gradely --version` is instant."""
 
@@ -61,9 +65,10 @@ def main(*command: str) -> NoReturn:
     """Run the command line, or one command of it, and leave with its exit code.
 
     A command ends soon: rubbish is collected late, and modules are not torn down one by one at the end. Both take
-    longer than evaluating a small run.
+    longer than evaluating a small run. Threads hand over often, since array operations on a small run are short.
     """
     gc.set_threshold(100_000, 50, 50)
+    sys.setswitchinterval(HANDOVER)
     code = run([*command, *sys.argv[1:]])
     sys.stderr.flush()
     os._exit(code)

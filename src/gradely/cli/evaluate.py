@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import click
 
 from gradely.cli import options
+from gradely.cli.memory import keep_freed
 from gradely.cli.output import check_writable, write
 from gradely.cli.progress import Bar, size_of
-from gradely.data import Run, open_run, read_qrels, run_names
+from gradely.data import Qrels, Run, open_run, read_qrels, run_names
 from gradely.data.source import Source
 from gradely.errors import InputError
 from gradely.evaluation import DEFAULT, evaluate
@@ -17,7 +18,10 @@ from gradely.formats import Cell, Table, render
 from gradely.measures import ALL, EXPECTED
 from gradely.names import parse_all
 from gradely.scores import Scores
+from gradely.threads import cores, on_threads
 
+LARGE = 1 << 23
+"""how many bytes of runs make it worth while to look after memory"""
 MOST = 20
 """below a table, more notes than this are summed up"""
 
@@ -65,12 +69,7 @@ def command(
     parse_all(names)
     systems = listed(qrels, runs, run_format, features, ascending=ascending)
     judgments = read_qrels(qrels, format=qrels_format, threads=policies["threads"])
-    results: dict[str, Scores] = {}
-    with Bar(sum(system.size for system in systems)) as bar:
-        for system in systems:
-            bar.begin(system.name, system.size)
-            results[system.name] = evaluate(judgments, system.open(), names, progress=bar.show, **policies)
-            bar.end()
+    results = measured(judgments, systems, names, policies)
     write(shown(results, form, digits, per_query=per_query), path)
     if form not in ("table", "json") or path not in (None, "-"):
         click.echo(notes(results), err=True, nl=False)
@@ -81,6 +80,23 @@ def chosen(measures: tuple[str, ...], ties: str) -> list[str]:
     if "all" in measures:
         return [measure.name for measure in (EXPECTED if ties == "expected" else ALL)]
     return list(measures or DEFAULT)
+
+
+def measured(judgments: Qrels, systems: list[System], names: list[str], policies: dict[str, Any]) -> dict[str, Scores]:
+    """Evaluate all runs: one on all threads, or several at a time on a thread each."""
+    threads = policies["threads"] or cores()
+    alone = policies if len(systems) == 1 else policies | {"threads": 1}
+    sizes: dict[str, float] = {system.name: system.size for system in systems}
+
+    def work(system: System) -> Scores:
+        scores = evaluate(judgments, system.open(), names, progress=partial(bar.reach, sizes, system.name), **alone)
+        _ = scores.notes  # they are shown in any case
+        return scores
+
+    if sum(sizes.values()) > LARGE:
+        keep_freed()
+    with Bar(sum(sizes.values())) as bar:
+        return dict(zip(sizes, on_threads(work, systems, threads), strict=True))
 
 
 def listed(

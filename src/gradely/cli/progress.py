@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -19,6 +20,8 @@ class Bar:
     def __init__(self, total: float) -> None:
         """Start with how much work there is in all."""
         self.total, self.done, self.size, self.name = total, 0.0, 0.0, ""
+        self._parts: dict[str, float] = {}
+        self._lock = Lock()
         self._started = time.monotonic()
         self._bar: Progress | None = None
 
@@ -50,6 +53,13 @@ class Bar:
         self.show(part)
         if part >= 1:
             self.end()
+
+    def reach(self, sizes: dict[str, float], name: str, part: float) -> None:
+        """Show how much of a named piece of work is done, where several are worked on at a time."""
+        with self._lock:
+            self._parts[name] = part * sizes[name]
+            self.name, self.done = name, sum(self._parts.values())
+            self.show(0)
 
     def show(self, part: float) -> None:
         """Show how much of it is done, from 0 to 1."""

@@ -53,10 +53,9 @@ def each_piece(
 
     with source.stream() as stream:
         threads = threads if source.size > SMALL else 1
-        size = PIECE if threads > 1 else PIECE // 4
         for _ in range(threads + 1 if threads > 1 else 1):
-            free.put(Buffer(size))
-        for result in on_threads(use, pieces(stream, free, size, whole_queries=whole_queries), threads):
+            free.put(Buffer(PIECE))
+        for result in on_threads(use, pieces(stream, free, PIECE, whole_queries=whole_queries), threads):
             report(stream.tell() / source.size)
             yield result
 
