@@ -162,10 +162,11 @@ class Evaluation:
 
     def _extreme(self, blocks: Blocks, ties: str, queries: Ints) -> Floats:
         """Return the values, [these queries, measures], with ties at their best or worst."""
-        values = np.zeros((len(self.qrels), len(self.measures)))
+        values = np.zeros((len(queries), len(self.measures)))
         for rows, batch in blocks.batches(ties, queries):
-            values[rows] = np.stack([measure.measure(batch) for measure in self.measures.values()], axis=1)
-        return values[queries]
+            found = np.stack([measure.measure(batch) for measure in self.measures.values()], axis=1)
+            values[np.searchsorted(queries, rows)] = found
+        return values
 
     def tie_ranges(self) -> list[TieRange]:
         """Return how far each mean moves with the order of ties, for the measures that move."""
