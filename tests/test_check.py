@@ -124,7 +124,7 @@ def test_checking_a_run_reports_progress(collection, tmp_path, monkeypatch):
     path, told = tmp_path / "run", []
     path.write_text("".join(lines))
     check_run(check_qrels(qrels)[0], path, told.append)
-    assert told == sorted(told) and told[-1] == 1 and len(told) > 4
+    assert told == sorted(told) and told[-1] == 1 and len(told) > 2
 
 
 @pytest.mark.parametrize("block", [1, 7, 100, 1 << 22])
