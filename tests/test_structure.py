@@ -89,3 +89,23 @@ def test_kernels_know_no_array_library():
             if isinstance(node, ast.Import | ast.ImportFrom)
         }
         assert not imported & {"numpy", "torch", "jax", "cupy"}, path
+
+
+def test_batches_are_freed_when_done_with():
+    """No batch refers to itself: else memory grows until rubbish is collected, and a command hardly collects any."""
+    import gc
+    import weakref
+
+    import numpy as np
+
+    gc.disable()
+    try:
+        batch = gradely.from_arrays(np.array([[3.0, 2, 2], [1, 2, 3]]), np.array([[1, 2, 0], [0, 1, 0]]))
+        for measure in gradely.ALL:
+            if measure.takes_expected:
+                measure()(batch), measure(k=2)(batch)
+        gone = weakref.ref(batch)
+        del batch
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -12,7 +12,7 @@ from gradely.namespaces import device_of, is_numpy, namespace
 
 Array: TypeAlias = Any
 """An array of any library that follows the array API standard."""
-KNOWN = ("xp", "device", "untied", "depth", "row", "ranks", "rank", "size", "edges", "memo")
+KNOWN = ("xp", "device", "untied", "depth", "row", "ranks", "rank", "size", "edges")
 """what is known of a batch whatever its labels"""
 CELLS = 1 << 17
 """about how many cells an array of a block of rows has: few enough for the processor's cache"""
@@ -92,15 +92,24 @@ class Batch:
 
     @cached_property
     def memo(self) -> dict[object, Any]:
-        """What measures share: tables of discounts, and the batch as seen through a relevance function."""
+        """What measures share, whatever the labels: tables of discounts, precisions of levels."""
         return {}
 
     @cached_property
+    def views(self) -> dict[object, "Batch"]:
+        """The batch as seen through relevance functions. A view has none, so that batches are freed when done with."""
+        return {}
+
+    @property
     def parts(self) -> list["Batch"]:
         """The batch in blocks of rows that stay in the processor's cache; in one where that brings nothing."""
+        return self._blocks or [self]
+
+    @cached_property
+    def _blocks(self) -> list["Batch"]:
         rows = rows_at_a_time(max(self.grade.shape[1], self.pool.shape[1]))
         if not is_numpy(self.grade) or len(self.grade) <= rows:
-            return [self]
+            return []
         return [self.rows(slice(i, i + rows)) for i in range(0, len(self.grade), rows)]
 
     def rows(self, some: slice) -> "Batch":
@@ -109,7 +118,7 @@ class Batch:
         return replace(self, **{name: getattr(self, name)[some] for name in arrays})
 
     @cached_property
-    def _tops(self) -> dict[int, "Batch"]:
+    def _tops(self) -> dict[int, "Batch | None"]:
         return {}
 
     def top(self, k: int | None) -> "Batch":
@@ -118,7 +127,7 @@ class Batch:
             return self
         if k not in self._tops:
             self._tops[k] = self._columns(self._reach(k))
-        return self._tops[k]
+        return self._tops[k] or self
 
     def _reach(self, k: int) -> int:
         """Return how many columns hold all documents with fewer than k above them; at most twice as many as must be."""
@@ -127,17 +136,17 @@ class Batch:
             width *= 2
         return min(width, int(self.grade.shape[1]))
 
-    def _columns(self, width: int) -> "Batch":
-        """Return the first columns; of a group that is cut, which lies behind them all, the part that is left."""
+    def _columns(self, width: int) -> "Batch | None":
+        """Return the first columns, or none where all are; of a group cut there, behind the top k, what is left."""
         if width == self.grade.shape[1]:
-            return self
+            return None
         cut = {name: getattr(self, name)[:, :width] for name in ("grade", "judged", "above", "tied", "first", "last")}
         return replace(self, **{**cut, "last": self.xp.clip(cut["last"], max=width)})
 
     def relabelled(self, grade: Array, pool: Array, pooled: Array) -> "Batch":
         """Return the batch with other labels; what is known of its ties stays known."""
-        other = replace(self, grade=grade, pool=pool, pooled=pooled)
-        other.__dict__.update({name: self.__dict__[name] for name in KNOWN if name in self.__dict__})
+        other, shared = replace(self, grade=grade, pool=pool, pooled=pooled), self.memo
+        other.__dict__.update({name: self.__dict__[name] for name in KNOWN if name in self.__dict__}, memo=shared)
         return other
 
     def number(self, x: Array) -> Array:

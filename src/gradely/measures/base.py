@@ -162,10 +162,9 @@ class Graded(Measure):
 
     def view(self, batch: Batch) -> Batch:
         """Relevance in place of labels, never below 0; measures with the same relevance share the view."""
-        if self.function not in batch.memo:
-            batch.memo[self.function] = self._graded(batch)
-        view: Batch = batch.memo[self.function]
-        return view
+        if self.function not in batch.views:
+            batch.views[self.function] = self._graded(batch)
+        return batch.views[self.function]
 
     def _graded(self, batch: Batch) -> Batch:
         batch = self.function(batch)
