@@ -3,11 +3,16 @@
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import chain, islice
 from typing import TypeVar
 
+import numpy as np
+
 T = TypeVar("T")
 R = TypeVar("R")
+LARGE = 31 << 20
+"""bytes; glibc takes things of 32 MB and more for exceptions"""
 
 
 def cores() -> int:
@@ -21,8 +26,10 @@ def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Ite
     No more things are taken than threads can work on, and one.
     """
     waiting = iter(things)
-    first = list(islice(waiting, 2 if threads > 1 else 1))
-    if len(first) < 2:
+    first = list(islice(waiting, 2))
+    if len(first) > 1:
+        keep_freed()
+    if len(first) < 2 or threads < 2:
         yield from map(work, chain(first, waiting))
         return
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -38,3 +45,13 @@ def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Ite
             yield pending.popleft().result()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@cache
+def keep_freed() -> None:
+    """Let the C library keep what is freed, since work on the next thing needs as much again.
+
+    glibc gives memory back above a bound, which it raises to the largest thing that was freed. So something large is
+    freed once; it is never touched and costs nothing. Otherwise new pages take longer than the work on them.
+    """
+    np.empty(LARGE, np.uint8)

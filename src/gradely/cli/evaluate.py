@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import click
 
 from gradely.cli import options
-from gradely.cli.memory import keep_freed
 from gradely.cli.output import check_writable, write
 from gradely.cli.progress import Bar, size_of
 from gradely.data import Qrels, Run, open_run, read_qrels, run_names
@@ -20,8 +19,6 @@ from gradely.names import parse_all
 from gradely.scores import Scores
 from gradely.threads import cores, on_threads
 
-LARGE = 1 << 23
-"""how many bytes of runs make it worth while to look after memory"""
 MOST = 20
 """below a table, more notes than this are summed up"""
 
@@ -93,8 +90,6 @@ def measured(judgments: Qrels, systems: list[System], names: list[str], policies
         _ = scores.notes  # they are shown in any case
         return scores
 
-    if sum(sizes.values()) > LARGE:
-        keep_freed()
     with Bar(sum(sizes.values())) as bar:
         return dict(zip(sizes, on_threads(work, systems, threads), strict=True))
 
