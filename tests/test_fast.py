@@ -26,6 +26,7 @@ from gradely.data.source import Source, ignore
 from gradely.data.tokens import LAST, Tokens, distinct, shuffle_keys
 from gradely.data.trec import QRELS, read
 from gradely.errors import GradelyError
+from gradely.threads import on_threads
 
 POLICIES = ["expected", "trec", "order", "random"]
 IDS = st.one_of(
@@ -305,3 +306,15 @@ def test_numbers_are_rounded_as_float_does(tmp_path):
     (tmp_path / "run").write_text("".join(f"q Q0 d{i} 1 {number} t\n" for i, number in enumerate(texts)))
     (tmp_path / "qrels").write_text("".join(f"q 0 d{i} {number}\n" for i, number in enumerate(texts)))
     assert load_qrels(Source(tmp_path / "qrels"), 1).grade.tolist() == [float(number) for number in texts]
+
+
+def test_one_thread_takes_one_thing_at_a_time():
+    """A reader with one buffer waits for it: to ask for a second piece before the first is used would be for ever."""
+    taken = []
+
+    def things():
+        for i in range(3):
+            assert len(taken) == i
+            yield i
+
+    assert list(on_threads(lambda i: taken.append(i) or i, things(), 1)) == [0, 1, 2]

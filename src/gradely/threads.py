@@ -26,12 +26,14 @@ def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Ite
     No more things are taken than threads can work on, and one.
     """
     waiting = iter(things)
-    first = list(islice(waiting, 2))
-    if len(first) > 1:
-        keep_freed()
-    if len(first) < 2 or threads < 2:
-        yield from map(work, chain(first, waiting))
+    first = list(islice(waiting, 2 if threads > 1 else 1))
+    if len(first) < 2:
+        yield from map(work, first)
+        for thing in waiting:
+            keep_freed()
+            yield work(thing)
         return
+    keep_freed()
     from concurrent.futures import Future, ThreadPoolExecutor
 
     pool = ThreadPoolExecutor(threads)
