@@ -1,6 +1,6 @@
 """Mutants: the formulas, changed by one operator, number or comparison at a time. Each change must break a test.
 
-`make mutants` lists those that no test notices; `python -m tests.mutants ties.py` looks at one file. A mutant lives in
+`make mutants` lists those that no test notices; `python -m tests.mutants gains.py` looks at one file. A mutant lives in
 memory only: a process of its own compiles it from the changed syntax tree, and no file is touched. It meets the values
 of tests/test_together.py first, which most do not survive, then the tests of kernels one by one.
 """
@@ -23,7 +23,7 @@ from gradely.cli.progress import Bar
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "gradely"
-KERNELS = [SOURCE / "families.py", SOURCE / "ties.py", SOURCE / "gains.py"]
+KERNELS = [SOURCE / "kernel" / f"{name}.py" for name in ("families", "tie_groups", "gains")]
 KERNELS += sorted([*SOURCE.glob("relevance/*.py"), *SOURCE.glob("measures/*.py")])
 TESTS = [f"tests/test_{name}.py" for name in ("golden", "names", "measures", "kernels", "together", "scores")]
 TESTS += [

@@ -133,7 +133,7 @@ def test_arrays_are_not_changed():
 
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "order", "random"])
 def test_many_rows_at_once_give_what_each_measure_gives(ties, monkeypatch):
-    monkeypatch.setattr("gradely.batch.CELLS", 2 * 17)
+    monkeypatch.setattr("gradely.kernel.batch.CELLS", 2 * 17)
     measures = [measure for measure in MEASURES if measure.takes_expected or ties != "expected"]
     values = evaluate_arrays(SCORES["tied"], LABELS, measures, MASK, ties=ties, threads=2)
     batch = from_arrays(SCORES["tied"], LABELS, MASK, ties=ties)

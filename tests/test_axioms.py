@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 import gradely
-from gradely.experiments.axioms.proofs import PROOFS
-from gradely.experiments.axioms.search import AXIOMS, Search, rows
-from gradely.experiments.axioms.worlds import World, extended, raised, replaced, worlds
-from gradely.experiments.papers.f14 import axioms
-from gradely.experiments.papers.f14.axioms import cells, claims, searched
-from gradely.experiments.papers.f14.limits import FAMILY, probabilities
-from gradely.experiments.papers.f14.limits import run as run_limits
-from gradely.experiments.papers.library import Library
 from gradely.measures import EXPECTED
+from gradely.papers.axioms.proofs import PROOFS
+from gradely.papers.axioms.search import AXIOMS, Search, rows
+from gradely.papers.axioms.worlds import World, extended, raised, replaced, worlds
+from gradely.papers.ferrante2014 import axioms
+from gradely.papers.ferrante2014.axioms import cells, claims, searched
+from gradely.papers.ferrante2014.limits import FAMILY, probabilities
+from gradely.papers.ferrante2014.limits import run as run_limits
+from gradely.papers.library import Library
 from tests import reference
 
 ASKED = [measure for measure in EXPECTED if measure is not gradely.Unjudged]

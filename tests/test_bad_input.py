@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from gradely.cli.app import run
+from gradely.cli.main import run
 
 GOOD_QRELS = "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n"
 GOOD_RUN = "1 Q0 d1 1 0.5 t\n1 Q0 d2 2 0.4 t\n2 Q0 d1 1 0.5 t\n"

@@ -8,14 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradely
-from gradely.cli.app import run
-from gradely.data import one_query, trec
-from gradely.data.fast import pieces, runs
-from gradely.data.fast.survey import survey
-from gradely.data.one_query import read_query
-from gradely.data.source import Source, ignore
+from gradely.cli.main import run
+from gradely.data.read.files import Source, ignore
 from gradely.data.tally import Tally, tally_run
-from gradely.findings import check, check_qrels, check_run
+from gradely.data.trec import chunks as pieces
+from gradely.data.trec import one_query, runs
+from gradely.data.trec import plain as trec
+from gradely.data.trec.one_query import read_query
+from gradely.data.trec.survey import survey
+from gradely.evaluation.check import check, check_qrels, check_run
 
 CLOSE = (0.5, 1.0, 2.0, 16777216.0, 16777217.0)
 """the last two tie in single precision"""

@@ -11,8 +11,8 @@ import sys
 import pytest
 
 import gradely
-from gradely.cli.app import COMMANDS, run
-from gradely.demo import collection
+from gradely.cli.main import COMMANDS, run
+from gradely.data.demo import collection
 from gradely.measures import parameters
 
 

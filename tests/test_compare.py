@@ -12,8 +12,8 @@ from scipy import stats
 
 import gradely
 from gradely import DataError
-from gradely.cli.app import run as cli
-from gradely.formats import Marked, Table, render
+from gradely.cli.main import run as cli
+from gradely.tables import Marked, Table, render
 from tests.shared_data import DATA, needs, runs
 from tests.test_cli import demo  # noqa: F401 - a fixture
 

@@ -14,9 +14,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 import gradely
-from gradely.cli.app import run
+from gradely.cli.main import run
 from gradely.cli.page import page, section
-from gradely.demo import collection
+from gradely.data.demo import collection
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])

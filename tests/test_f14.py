@@ -9,14 +9,14 @@ import pytest
 from scipy import stats
 
 import gradely
-from gradely.cli.app import run
-from gradely.experiments.papers.f14 import incomplete, power
-from gradely.experiments.papers.f14.collections import Collection, collections, printed
-from gradely.experiments.papers.f14.curves import by_set, curve, early, printed_records, way
-from gradely.experiments.papers.f14.limits import PRINTED, SHARES, approach, corners, limit, picked
-from gradely.experiments.papers.f14.tables import same_runs_claims
-from gradely.experiments.papers.f14.tau import grid, tau_table
-from gradely.experiments.papers.library import Library
+from gradely.cli.main import run
+from gradely.papers.ferrante2014 import incomplete, power
+from gradely.papers.ferrante2014.curves import by_set, curve, early, printed_records, way
+from gradely.papers.ferrante2014.limits import PRINTED, SHARES, approach, corners, limit, picked
+from gradely.papers.ferrante2014.tables import same_runs_claims
+from gradely.papers.ferrante2014.tau import grid, tau_table
+from gradely.papers.judged_collections import Collection, collections, printed
+from gradely.papers.library import Library
 from tests.shared_data import DATA, needs
 
 

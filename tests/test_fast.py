@@ -15,16 +15,17 @@ from hypothesis import strategies as st
 import gradely
 from gradely.data import Rule
 from gradely.data.align import align
-from gradely.data.fast import pieces, runs
-from gradely.data.fast import qrels as fast_qrels
-from gradely.data.fast.pieces import Odd
-from gradely.data.fast.qrels import load_qrels
-from gradely.data.fast.runs import stream_run
 from gradely.data.qrels import Qrels
-from gradely.data.read import plain_run
-from gradely.data.source import Source, ignore
-from gradely.data.tokens import LAST, Tokens, distinct, shuffle_keys
-from gradely.data.trec import QRELS, read
+from gradely.data.read.files import Source, ignore
+from gradely.data.read.inputs import plain_run
+from gradely.data.trec import chunks as pieces
+from gradely.data.trec import qrels as fast_qrels
+from gradely.data.trec import runs
+from gradely.data.trec.chunks import Odd
+from gradely.data.trec.plain import QRELS, read
+from gradely.data.trec.qrels import load_qrels
+from gradely.data.trec.runs import stream_run
+from gradely.data.trec.tokens import LAST, Tokens, distinct, shuffle_keys
 from gradely.errors import GradelyError
 from gradely.threads import on_threads
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
 
 import gradely
+from gradely.kernel.tie_groups import resolved
 from gradely.relevance.pchip import interpolate
-from gradely.ties import resolved
 
 N = 3000
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely.data import Blocks, Rule, locate, read_qrels, read_run
-from gradely.data.tokens import shuffle_keys
+from gradely.data.trec.tokens import shuffle_keys
 from tests.cases import LABELS, Query, queries
 
 MEASURES = [measure(k=k) for measure in gradely.ALL for k in (None, 1, 3)] + [

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely import MeasureError, parse
-from gradely.names import TREC
+from gradely.measures.names import TREC
 from tests.cases import CASES
 
 

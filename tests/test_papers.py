@@ -7,11 +7,11 @@ import sys
 import pytest
 
 import gradely
-from gradely.cli.app import run
-from gradely.experiments.papers import MODULES, PAPERS, experiments
-from gradely.experiments.papers.outcome import Claim, Experiment, Outcome, Sheet
-from gradely.formats import Table
-from gradely.report.papers import ROWS, files
+from gradely.cli.main import run
+from gradely.papers import MODULES, PAPERS, experiments
+from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
+from gradely.papers.pages import ROWS, files
+from gradely.tables import Table
 
 
 def test_the_list_has_every_experiment_once(capfd):
@@ -88,7 +88,7 @@ def test_all_leaves_an_overview(tmp_path, monkeypatch, capfd):
 def test_errors_say_what_to_do_and_nothing_is_written(tmp_path, monkeypatch, capfd, arguments, said):
     monkeypatch.chdir(tmp_path)
     known = experiments() | {"x": EXPERIMENT}
-    monkeypatch.setattr("gradely.experiments.papers.experiments", lambda: known)
+    monkeypatch.setattr("gradely.papers.experiments", lambda: known)
     assert run(["papers", "run", *arguments, "--data", "nowhere"]) == 2
     err = capfd.readouterr().err
     assert said in err and err.count("\n") == 1

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import gradely
-from gradely.experiments.papers.m08 import breaking, enumeration, overhead, ties, timing
-from gradely.experiments.papers.m08.enumeration import Ranking
-from gradely.experiments.papers.m08.timing import Pair
 from gradely.measures import EXPECTED
+from gradely.papers.mcsherry2008 import breaking, enumeration, overhead, ties, timing
+from gradely.papers.mcsherry2008.enumeration import Ranking
+from gradely.papers.mcsherry2008.timing import Pair
 from tests.cases import SETTINGS, Case, Query
 from tests.shared_data import DATA, needs
 

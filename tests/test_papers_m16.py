@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from gradely import from_arrays, nDCGphi
-from gradely.data.source import ignore
+from gradely.data.read.files import ignore
 from gradely.errors import InputError
-from gradely.experiments.papers import experiments
-from gradely.experiments.papers.library import Library
-from gradely.experiments.papers.m16 import figure2, lists, news, outlook, synthetic
-from gradely.experiments.papers.m16.days import table_1
-from gradely.experiments.papers.m16.grades import adhoc
-from gradely.report.papers import files
+from gradely.papers import experiments
+from gradely.papers.library import Library
+from gradely.papers.moniz2016 import figure2, lists, news, outlook, synthetic
+from gradely.papers.moniz2016.days import table_1
+from gradely.papers.moniz2016.grades import adhoc
+from gradely.papers.pages import files
 from tests.shared_data import DATA, needs
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from gradely import from_arrays
-from gradely.data.source import ignore
-from gradely.experiments.papers import experiments
-from gradely.experiments.papers.library import Library
-from gradely.experiments.papers.printed import agrees
-from gradely.experiments.papers.s11 import collection, features, films, levels, means, ohsumed, ratings, recommenders
-from gradely.experiments.papers.s11.tables import table_1, table_2
+from gradely.data.read.files import ignore
 from gradely.measures import nDCG
+from gradely.papers import experiments
+from gradely.papers.library import Library
+from gradely.papers.printed import agrees
+from gradely.papers.scheel2011 import collection, features, films, levels, means, ohsumed, ratings, recommenders
+from gradely.papers.scheel2011.tables import table_1, table_2
 from tests.shared_data import DATA, needs
 
 

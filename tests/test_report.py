@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import gradely
-from gradely.cli.app import run as cli
-from gradely.demo import collection
+from gradely.cli.main import run as cli
+from gradely.data.demo import collection
 from gradely.report import details, page
 from gradely.report.cards import card
 from tests.browser import browser  # noqa: F401 - a fixture

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from gradely import DataError
-from gradely.experiments import resampling
-from gradely.experiments.significance import (
+from gradely.comparison import resampling
+from gradely.comparison.significance import (
     CORRECTIONS,
     TESTS,
     achieved_levels,

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradely
-from gradely.cli.app import run
-from gradely.demo import collection
-from gradely.experiments.correlation import above_quartile, few_high
-from gradely.experiments.pooling import Draw
-from gradely.experiments.rankings import kendall, tau_ap
-from gradely.experiments.systems import Systems, read_systems
-from gradely.names import parse_all
+from gradely.cli.main import run
+from gradely.comparison.correlate import above_quartile, few_high
+from gradely.comparison.kendall import kendall, tau_ap
+from gradely.comparison.pools import Draw
+from gradely.comparison.systems import Systems, read_systems
+from gradely.data.demo import collection
+from gradely.measures.names import parse_all
 
 MEASURES = ["AP", "nDCG@5", "xGAP", "bpref", "Judged@3"]
 

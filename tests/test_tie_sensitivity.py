@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gradely
-from gradely.cli.app import run as cli
-from gradely.data.tied import stored_as, tied_documents
+from gradely.cli.main import run as cli
+from gradely.data.tie_counts import stored_as, tied_documents
 from tests.shared_data import DATA, needs
 from tests.test_cli import demo  # noqa: F401 - a fixture
 from tests.test_compare import FILES, RUNS

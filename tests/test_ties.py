@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradely
-from gradely.ties import total
+from gradely.kernel.tie_groups import total
 from tests.cases import CASES, LABELS, Query, queries
 
 EXACT = [case for case in CASES if case.measure.takes_expected]

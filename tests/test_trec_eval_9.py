@@ -9,7 +9,7 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradely.trec_eval.main import trec_eval
+from gradely.trec_eval.command import trec_eval
 from gradely.trec_eval.options import Options
 from tests.shared_data import DATA, needs, runs
 

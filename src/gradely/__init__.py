@@ -7,29 +7,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gradely.arrays import from_arrays as from_arrays
-    from gradely.batch import Batch as Batch
-    from gradely.comparison import Comparison as Comparison
-    from gradely.comparison import compare as compare
+    from gradely.comparison.compare import Comparison as Comparison
+    from gradely.comparison.compare import compare as compare
+    from gradely.comparison.correlate import correlate as correlate
+    from gradely.comparison.pools import pools as pools
+    from gradely.comparison.ties import TieSensitivity as TieSensitivity
+    from gradely.comparison.ties import tie_sensitivity as tie_sensitivity
     from gradely.data import Qrels as Qrels
     from gradely.data import Run as Run
     from gradely.data import read_qrels as read_qrels
     from gradely.data import read_run as read_run
-    from gradely.dense import evaluate_arrays as evaluate_arrays
     from gradely.errors import DataError as DataError
     from gradely.errors import GradelyError as GradelyError
     from gradely.errors import InputError as InputError
     from gradely.errors import MeasureError as MeasureError
     from gradely.errors import MissingExtra as MissingExtra
-    from gradely.evaluation import evaluate as evaluate
-    from gradely.experiments.correlation import correlate as correlate
-    from gradely.experiments.papers import reproduce as reproduce
-    from gradely.experiments.pooling import pools as pools
-    from gradely.experiments.tie_sensitivity import TieSensitivity as TieSensitivity
-    from gradely.experiments.tie_sensitivity import tie_sensitivity as tie_sensitivity
-    from gradely.explanation import explain as explain
-    from gradely.findings import check as check
-    from gradely.ids import from_ids as from_ids
+    from gradely.evaluation.arrays import evaluate_arrays as evaluate_arrays
+    from gradely.evaluation.check import check as check
+    from gradely.evaluation.evaluate import evaluate as evaluate
+    from gradely.evaluation.explain import explain as explain
+    from gradely.evaluation.scores import Note as Note
+    from gradely.evaluation.scores import Scores as Scores
+    from gradely.evaluation.scores import TieRange as TieRange
+    from gradely.kernel.batch import Batch as Batch
+    from gradely.kernel.from_arrays import from_arrays as from_arrays
+    from gradely.kernel.from_ids import from_ids as from_ids
     from gradely.measures import (
         ALL as ALL,
     )
@@ -87,36 +89,34 @@ if TYPE_CHECKING:
     from gradely.measures import (
         xGAP as xGAP,
     )
-    from gradely.names import parse as parse
+    from gradely.measures.names import parse as parse
+    from gradely.papers import reproduce as reproduce
     from gradely.relevance import AtLeast as AtLeast
     from gradely.relevance import Max as Max
     from gradely.relevance import Phi as Phi
-    from gradely.scores import Note as Note
-    from gradely.scores import Scores as Scores
-    from gradely.scores import TieRange as TieRange
 
 __version__ = "0.1.0"
 
 _PUBLIC = {
-    "arrays": "from_arrays",
-    "batch": "Batch",
-    "comparison": "Comparison compare",
+    "kernel.from_arrays": "from_arrays",
+    "kernel.batch": "Batch",
+    "comparison.compare": "Comparison compare",
     "data": "Qrels Run read_qrels read_run",
-    "dense": "evaluate_arrays",
+    "evaluation.arrays": "evaluate_arrays",
     "errors": "DataError GradelyError InputError MeasureError MissingExtra",
-    "evaluation": "evaluate",
-    "experiments.correlation": "correlate",
-    "experiments.papers": "reproduce",
-    "experiments.pooling": "pools",
-    "experiments.tie_sensitivity": "TieSensitivity tie_sensitivity",
-    "explanation": "explain",
-    "findings": "check",
-    "ids": "from_ids",
+    "evaluation.evaluate": "evaluate",
+    "comparison.correlate": "correlate",
+    "papers": "reproduce",
+    "comparison.pools": "pools",
+    "comparison.ties": "TieSensitivity tie_sensitivity",
+    "evaluation.explain": "explain",
+    "evaluation.check": "check",
+    "kernel.from_ids": "from_ids",
     "measures": "ALL AP DCG ERR F F1 G GAP NDCNG P R RBP RR IPrec Judged Measure RelativeP Rprec Success Unjudged"
     " Utility binG bpref eGAP infAP muAP nDCG nDCGphi xGAP",
-    "names": "parse",
+    "measures.names": "parse",
     "relevance": "AtLeast Max Phi",
-    "scores": "Note Scores TieRange",
+    "evaluation.scores": "Note Scores TieRange",
 }
 _HOME = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 

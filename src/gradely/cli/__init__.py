@@ -1,5 +1,5 @@
 """The command line."""
 
-from gradely.cli.app import main
+from gradely.cli.main import main
 
 __all__ = ["main"]

@@ -6,8 +6,8 @@ from gradely.cli import options
 from gradely.cli.evaluate import System, listed
 from gradely.cli.output import say
 from gradely.cli.progress import Bar
-from gradely.findings import Finding, check_qrels, check_run
-from gradely.formats import plain_line
+from gradely.evaluation.check import Finding, check_qrels, check_run
+from gradely.tables import plain_line
 
 
 @click.command("check")

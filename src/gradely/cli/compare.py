@@ -13,12 +13,12 @@ from gradely.cli import options
 from gradely.cli.evaluate import chosen, summed_up
 from gradely.cli.output import check_writable, write, write_file
 from gradely.cli.several import opened, read, stepping
-from gradely.comparison import Comparison, compare
+from gradely.comparison.compare import Comparison, compare
+from gradely.comparison.resampling import RESAMPLES
+from gradely.comparison.significance import CORRECTIONS, TESTS
 from gradely.data import run_name
-from gradely.experiments.resampling import RESAMPLES
-from gradely.experiments.significance import CORRECTIONS, TESTS
-from gradely.formats import LATEX, plain_line, render
 from gradely.report.page import check_installed
+from gradely.tables import LATEX, plain_line, render
 
 
 @dataclass

@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.systems import over_runs
-from gradely.experiments.correlation import TOPICS, correlate
+from gradely.cli.over_runs import over_runs
+from gradely.comparison.correlate import TOPICS, correlate
 
 
 @click.command("correlate")

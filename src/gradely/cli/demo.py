@@ -6,9 +6,9 @@ import click
 
 from gradely.cli.evaluate import shown
 from gradely.cli.output import say, write_file
-from gradely.demo import QUERIES, SYSTEMS, collection
+from gradely.data.demo import QUERIES, SYSTEMS, collection
 from gradely.errors import InputError
-from gradely.evaluation import evaluate
+from gradely.evaluation.evaluate import evaluate
 
 PAIR = ("lexical", "dense")
 

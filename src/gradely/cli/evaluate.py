@@ -10,13 +10,13 @@ from gradely.cli import options
 from gradely.cli.output import check_writable, write
 from gradely.cli.progress import Bar, size_of
 from gradely.data import Qrels, Run, open_run, read_qrels, run_names
-from gradely.data.source import Source
+from gradely.data.read.files import Source
 from gradely.errors import InputError
-from gradely.evaluation import DEFAULT, evaluate
-from gradely.formats import Cell, Table, render
+from gradely.evaluation.evaluate import DEFAULT, evaluate
+from gradely.evaluation.scores import Scores
 from gradely.measures import ALL, EXPECTED
-from gradely.names import parse_all
-from gradely.scores import Scores
+from gradely.measures.names import parse_all
+from gradely.tables import Cell, Table, render
 from gradely.threads import cores, on_threads
 
 MOST = 20

@@ -8,9 +8,9 @@ import click
 from gradely.cli import options
 from gradely.cli.output import check_writable, write
 from gradely.data import open_run, read_qrels
-from gradely.explanation import Explanation, explain
-from gradely.formats import Table, render
-from gradely.names import parse
+from gradely.evaluation.explain import Explanation, explain
+from gradely.measures.names import parse
+from gradely.tables import Table, render
 
 
 @click.command("explain")

@@ -6,10 +6,10 @@ import click
 
 from gradely.cli.output import write
 from gradely.cli.page import page, section, summary
-from gradely.formats import Table, to_text
 from gradely.measures import ALL, Measure, parameters
 from gradely.measures.base import show
-from gradely.names import find
+from gradely.measures.names import find
+from gradely.tables import Table, to_text
 
 
 @click.command("measures")

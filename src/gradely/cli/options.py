@@ -5,10 +5,10 @@ from typing import Any, TypeVar
 
 import click
 
-from gradely.data.read import FORMATS as INPUTS
-from gradely.evaluation import DEFAULT
-from gradely.formats import FORMATS
-from gradely.policies import PRECISIONS, QUERIES, TIES
+from gradely.data.read.inputs import FORMATS as INPUTS
+from gradely.evaluation.evaluate import DEFAULT
+from gradely.settings import PRECISIONS, QUERIES, TIES
+from gradely.tables import FORMATS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

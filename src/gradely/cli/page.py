@@ -2,11 +2,11 @@
 
 import inspect
 
-from gradely.formats import Table, to_markdown
 from gradely.measures import ALL, Measure, parameters
 from gradely.measures.base import show
-from gradely.policies import TIES
 from gradely.relevance import AtLeast, Identity, Max, Phi, Relevance, Tabled
+from gradely.settings import TIES
+from gradely.tables import Table, to_markdown
 
 HEAD = """\
 # Measures

@@ -7,10 +7,10 @@ import click
 from gradely.cli.output import check_folder, say, write_file
 from gradely.cli.progress import Bar
 from gradely.errors import InputError
-from gradely.experiments.papers import PAPERS, check_data, experiment, experiments
-from gradely.experiments.papers.library import FOLDER, Library
-from gradely.experiments.papers.outcome import Experiment, Outcome
-from gradely.formats import Table, to_text
+from gradely.papers import PAPERS, check_data, experiment, experiments
+from gradely.papers.library import FOLDER, Library
+from gradely.papers.outcome import Experiment, Outcome
+from gradely.tables import Table, to_text
 
 ALL = "all"
 
@@ -46,9 +46,9 @@ def listing() -> str:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, in a folder each."""
-    from gradely.extras import stats
+    from gradely.optional import stats
+    from gradely.papers.pages import files, overview
     from gradely.report.page import check_installed
-    from gradely.report.papers import files, overview
 
     chosen = list(experiments().values()) if ALL in names else [experiment(name) for name in dict.fromkeys(names)]
     library = Library(data)

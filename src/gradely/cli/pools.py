@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.systems import over_runs
-from gradely.experiments.pooling import RATES, pools
+from gradely.cli.over_runs import over_runs
+from gradely.comparison.pools import RATES, pools
 
 
 def shares(context: click.Context, parameter: click.Parameter, text: str) -> list[float]:

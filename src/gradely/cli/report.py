@@ -8,10 +8,10 @@ from gradely.cli import options
 from gradely.cli.evaluate import chosen
 from gradely.cli.output import check_writable, say, write_file
 from gradely.cli.several import opened, read, stepping
-from gradely.comparison import compare
-from gradely.findings import count_of
-from gradely.formats import plain_line
+from gradely.comparison.compare import compare
+from gradely.evaluation.check import count_of
 from gradely.report.page import check_installed
+from gradely.tables import plain_line
 
 
 @click.command("report")

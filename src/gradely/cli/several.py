@@ -7,8 +7,8 @@ from typing import Any
 
 from gradely.cli.evaluate import System, listed
 from gradely.cli.progress import Bar
+from gradely.comparison.leaderboard import Steps
 from gradely.data import Qrels, read_qrels, read_run
-from gradely.experiments.leaderboard import Steps
 
 
 def read(qrels: str, runs: tuple[str, ...], settings: dict[str, Any]) -> tuple[Qrels, list[System]]:

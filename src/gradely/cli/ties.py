@@ -9,8 +9,8 @@ from gradely.cli import options
 from gradely.cli.evaluate import MOST, chosen, summed_up
 from gradely.cli.output import check_writable, write
 from gradely.cli.several import opened, read, stepping
-from gradely.experiments.tie_sensitivity import TieSensitivity, tie_sensitivity
-from gradely.formats import Table, plain_line, render
+from gradely.comparison.ties import TieSensitivity, tie_sensitivity
+from gradely.tables import Table, plain_line, render
 
 
 @click.command("ties")

@@ -7,10 +7,10 @@ import click
 from gradely import __version__
 from gradely.cli.output import say_bytes
 from gradely.cli.progress import Bar
+from gradely.trec_eval.command import trec_eval
+from gradely.trec_eval.errors import Quit
 from gradely.trec_eval.help import help_text
-from gradely.trec_eval.main import trec_eval
 from gradely.trec_eval.options import Options, parse
-from gradely.trec_eval.quit import Quit
 
 
 class Verbatim(click.Command):

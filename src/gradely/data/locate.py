@@ -3,9 +3,9 @@
 from gradely.data.align import align
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
-from gradely.data.read import Run, plain_run
+from gradely.data.read.files import Report, Source, clip, ignore
+from gradely.data.read.inputs import Run, plain_run
 from gradely.data.rule import Rule
-from gradely.data.source import Report, Source, clip, ignore
 from gradely.errors import DataError
 from gradely.threads import cores
 
@@ -30,8 +30,8 @@ def land(qrels: Qrels, run: Run | Source, rule: Rule, threads: int | None = None
 
 def _streamed(qrels: Qrels, source: Source, rule: Rule, threads: int, report: Report) -> Hits:
     """Go the fast way; where the text is odd, the plain one, which explains what is wrong with it."""
-    from gradely.data.fast.pieces import Odd
-    from gradely.data.fast.runs import stream_run
+    from gradely.data.trec.chunks import Odd
+    from gradely.data.trec.runs import stream_run
 
     try:
         return stream_run(qrels, source, rule, threads, report)

@@ -7,8 +7,8 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.numbers import flat
-from gradely.data.source import clip
+from gradely.data.read.files import clip
+from gradely.data.values import flat
 from gradely.errors import DataError
 
 Ints = npt.NDArray[np.int64]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gradely.data.qrels import Ints
-from gradely.data.tokens import Bools
+from gradely.data.trec.tokens import Bools
 
 
 def end_of_better(low: Ints, high: Ints, better: Callable[[Ints], Bools]) -> Ints:

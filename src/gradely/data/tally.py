@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.numbers import flat
 from gradely.data.qrels import Floats
-from gradely.data.read import Scores
+from gradely.data.read.files import clip
+from gradely.data.read.inputs import Scores
 from gradely.data.rule import Rule
-from gradely.data.source import clip
+from gradely.data.values import flat
 
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.integer]

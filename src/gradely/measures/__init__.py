@@ -1,17 +1,17 @@
 """The measures: one small class each, with formula, worked example and reference. ALL lists them."""
 
-from gradely.measures.average_precision import AP
+from gradely.measures.ap import AP
 from gradely.measures.base import Binary, Graded, Measure, parameters
 from gradely.measures.bpref import bpref
 from gradely.measures.contingency import F, RelativeP, Rprec, Unjudged, Utility
-from gradely.measures.first import RR, Success
-from gradely.measures.gain import DCG, NDCNG, nDCG, nDCGphi
-from gradely.measures.graded_ap import GAP, eGAP, muAP, xGAP
-from gradely.measures.inferred import infAP
-from gradely.measures.interpolated import IPrec
-from gradely.measures.normalized import G, binG
-from gradely.measures.sets import F1, Judged, P, R
-from gradely.measures.users import ERR, RBP
+from gradely.measures.dcg import DCG, NDCNG, nDCG, nDCGphi
+from gradely.measures.g import G, binG
+from gradely.measures.gap import GAP, eGAP, muAP, xGAP
+from gradely.measures.infap import infAP
+from gradely.measures.iprec import IPrec
+from gradely.measures.precision import F1, Judged, P, R
+from gradely.measures.rbp import ERR, RBP
+from gradely.measures.rr import RR, Success
 
 __all__ = [
     "ALL",

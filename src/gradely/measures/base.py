@@ -4,13 +4,13 @@ from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import Any, ClassVar, Self, dataclass_transform
 
-from gradely.batch import Array, Batch
 from gradely.errors import MeasureError
-from gradely.gains import is_number, plain
-from gradely.parametric import Parameter, Parametric, parameter
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.gains import is_number, plain
+from gradely.kernel.parameters import Parameter, Parametric, parameter
+from gradely.kernel.tie_groups import resolved, total
 from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, relevance_of
 from gradely.threads import cores, on_threads
-from gradely.ties import resolved, total
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(parameter,))

@@ -1,9 +1,9 @@
 """bpref: preference of relevant over non-relevant documents, both judged."""
 
-from gradely.batch import Array, Batch
-from gradely.families import Opposition, preference
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.families import Opposition, preference
+from gradely.kernel.tie_groups import before, in_group
 from gradely.measures.base import Binary
-from gradely.ties import before, in_group
 
 
 class bpref(Binary):  # noqa: N801 - the field's name

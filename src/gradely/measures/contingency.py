@@ -1,12 +1,12 @@
 """Measures of the set of documents in the top k that trec_eval made known: F, RelativeP, Rprec, Unjudged, Utility."""
 
-from gradely.batch import Array, Batch
 from gradely.errors import MeasureError
-from gradely.families import counted
-from gradely.gains import is_number, plain
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.families import counted
+from gradely.kernel.gains import is_number, plain
+from gradely.kernel.parameters import parameter
 from gradely.measures.base import Binary, Measure
-from gradely.measures.sets import InTop, length_of
-from gradely.parametric import parameter
+from gradely.measures.precision import InTop, length_of
 
 
 class F(InTop):

@@ -1,79 +1,91 @@
-"""Populations: how the thresholds of users are spread over relevance."""
+"""What GAP, xGAP, eGAP and µAP share: the levels of each pool, their share of users, the precision at each."""
 
-from collections.abc import Mapping
-from math import ceil, isclose
-from typing import Any, NamedTuple
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from gradely.batch import Array, Batch
-from gradely.errors import MeasureError
-from gradely.gains import is_number, plain
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.families import harmonics, threshold
+from gradely.measures.base import Graded
+from gradely.measures.users import Spread, Users
 
-EXPECTED = "g is a list of shares, like [0.2, 0.8], or a table {level: share}"
-
-
-class Users(NamedTuple):
-    """A user distribution: the share of users with each level as their threshold."""
-
-    levels: tuple[float, ...]
-    shares: tuple[float, ...]
-    counted: bool
-    """True where the levels are 1, 2, … c by position, as in a list."""
-
-    @classmethod
-    def of(cls, g: Any) -> "Users":
-        """Make it from a list over the levels 1 … c or from {level: share}."""
-        pairs = list(g.items()) if isinstance(g, Mapping) else list(enumerate(_listed(g), 1))
-        if not all(is_number(x) for pair in pairs for x in pair):
-            raise MeasureError(f"{EXPECTED}; found {g!r}")
-        pairs = sorted((plain(level), plain(share)) for level, share in pairs)
-        if any(level <= 0 for level, _ in pairs):
-            raise MeasureError(f"the levels of g are above 0, since 0 is not relevant; found {g!r}")
-        if any(share < 0 for _, share in pairs):
-            raise MeasureError(f"the shares of g cannot be negative; found {g!r}")
-        if not isclose(sum(share for _, share in pairs), 1, abs_tol=1e-6):
-            raise MeasureError(f"the shares of g must sum to 1; {g!r} sums to {sum(share for _, share in pairs):g}")
-        return cls(tuple(level for level, _ in pairs), tuple(share for _, share in pairs), not isinstance(g, Mapping))
-
-    def up_to(self, batch: Batch, relevance: Array) -> Array:
-        """Return the share of users whose threshold is at most this relevance."""
-        xp, like = batch.xp, {"dtype": relevance.dtype, "device": batch.device}
-        levels, shares = (
-            xp.asarray([float(x) for x in self.levels], **like),
-            xp.asarray([float(x) for x in self.shares], **like),
-        )
-        index = xp.searchsorted(levels, xp.reshape(relevance, (-1,)), side="right")
-        return xp.cumulative_sum(shares, include_initial=True)[xp.reshape(index, relevance.shape)]
-
-    def check(self, top: float) -> None:
-        """Refuse grades above a list of levels."""
-        if top > len(self.levels):
-            found = f"g={self} has {len(self.levels)} levels, but there is a grade of {plain(top)}"
-            raise MeasureError(f"{found}: give g {ceil(top)} shares, or a table {{level: share}}")
-
-    def __str__(self) -> str:
-        """Print as the list or table that it was made from."""
-        return repr(list(self.shares)) if self.counted else repr(dict(zip(self.levels, self.shares, strict=True)))
+FEW = 8
+"""of so many levels the precisions are kept for other users; more would take much memory"""
 
 
-def _listed(g: Any) -> list[Any]:
-    try:
-        return list(g.tolist() if hasattr(g, "tolist") else g)
-    except TypeError:
-        raise MeasureError(f"{EXPECTED}; found {g!r}") from None
+class Thresholds(NamedTuple):
+    """The distinct positive levels of each pool, best first, [Q, L]; level 0 and share 0 in padding."""
+
+    level: Array
+    base: Array
+    """How many documents of the pool reach the level: its recall base."""
+    share: Array
+    """The users whose threshold lies above the next lower level and not above this one."""
 
 
-class Spread(NamedTuple):
-    """Users whose thresholds are spread evenly over all relevance from 0 to the top."""
+class Population(Graded):
+    """Average precision over a distribution of thresholds."""
 
-    top: float | None = None
-    """None: the top of each query's own pool."""
+    def users(self) -> Users | Spread:
+        """Return the distribution of thresholds."""
+        return Spread()
 
-    def up_to(self, batch: Batch, relevance: Array) -> Array:
-        """Return the share of users whose threshold is at most this relevance."""
+    def thresholds(self, batch: Batch) -> Thresholds:
+        """Return the levels of each pool with their recall bases and shares of users."""
         xp = batch.xp
-        top = (
-            xp.max(batch.pool, axis=1, keepdims=True)
-            if self.top is None
-            else xp.full_like(batch.pool[:, :1], float(self.top))
-        )
-        return xp.clip(relevance / xp.where(top > 0, top, 1.0), max=1.0)
+        level, base = self._levels(batch)
+        upto = self.users().up_to(batch, level)
+        below = xp.concat([upto[:, 1:], xp.zeros_like(upto[:, :1])], axis=1)
+        return Thresholds(level, base, xp.where(level > 0, upto - below, 0.0))
+
+    def _levels(self, batch: Batch) -> tuple[Array, Array]:
+        """Return the levels of each pool and their recall bases; made once a batch, whatever the users."""
+        key = (Thresholds, self.function)
+        if key not in batch.memo:
+            batch.memo[key] = _levels_of(batch)
+        found: tuple[Array, Array] = batch.memo[key]
+        return found
+
+    def terms(self, batch: Batch) -> Array:
+        """The sum over levels of weight × precision at each document of that level or above."""
+        weight = self.weight(batch, self.thresholds(batch))
+        out = batch.xp.zeros_like(batch.grade)
+        for i, precision in enumerate(self._precisions(batch)):
+            out = out + weight[:, i, None] * precision
+        return out
+
+    def _precisions(self, batch: Batch) -> Iterable[Array]:
+        """Return [Q, H] for each level: the precision at each document of that level or above.
+
+        A few are kept with the batch: they are the same for all users, so any number of distributions share them.
+        """
+        level, key = self._levels(batch)[0], (threshold, self.function, self.k)
+        if key in batch.memo:
+            kept: list[Array] = batch.memo[key]
+            return kept
+        places = None if batch.untied else harmonics(batch, self.k)
+        each = (level[:, i, None] for i in range(level.shape[1]))
+        made = (threshold(batch, (batch.grade >= x) & (x > 0), self.k, places) for x in each)
+        return batch.memo.setdefault(key, list(made)) if level.shape[1] <= FEW else made
+
+    @abstractmethod
+    def weight(self, batch: Batch, levels: Thresholds) -> Array:
+        """Return [Q, L]: what the AP numerator of each level counts."""
+
+    def norm(self, batch: Batch) -> Array:
+        """Nothing to divide by."""
+        return batch.xp.ones_like(batch.grade[:, 0])
+
+    def degenerate(self, batch: Batch) -> Array:
+        """No document that any user finds relevant."""
+        return ~batch.xp.any(self.thresholds(batch).share > 0, axis=1)
+
+
+def _levels_of(batch: Batch) -> tuple[Array, Array]:
+    """Return the distinct positive levels of each pool, best first, and their recall bases."""
+    xp = batch.xp
+    lower = xp.concat([batch.pool[:, 1:], xp.zeros_like(batch.pool[:, :1])], axis=1)
+    ends = batch.pool > lower
+    count = int(xp.max(xp.sum(xp.astype(ends, batch.first.dtype), axis=1)))
+    order = xp.argsort(xp.where(ends, -batch.pool, 0.0), axis=1)[:, : max(1, count)]
+    return xp.where(ends, batch.pool, 0.0)[batch.row, order], batch.number(order + 1)

@@ -1,118 +1,79 @@
-"""Measures of a user who walks down the ranking: RBP and ERR."""
+"""Populations: how the thresholds of users are spread over relevance."""
 
-from math import log
-from typing import Self
+from collections.abc import Mapping
+from math import ceil, isclose
+from typing import Any, NamedTuple
 
-from gradely.batch import Array, Batch
 from gradely.errors import MeasureError
-from gradely.families import additive, cascade
-from gradely.gains import exp, is_number, plain
-from gradely.measures.base import Graded
-from gradely.parametric import parameter
-from gradely.relevance import AtLeast, Levels, Relevance, RelevanceLike, relevance_of
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.gains import is_number, plain
+
+EXPECTED = "g is a list of shares, like [0.2, 0.8], or a table {level: share}"
 
 
-class _Topped(Graded):
-    """A graded measure that needs to know the top of the scale."""
+class Users(NamedTuple):
+    """A user distribution: the share of users with each level as their threshold."""
 
-    top: float | None = parameter(
-        default=None, doc="the highest relevance of the scale; by default that of the collection"
-    )
+    levels: tuple[float, ...]
+    shares: tuple[float, ...]
+    counted: bool
+    """True where the levels are 1, 2, … c by position, as in a list."""
 
-    def settle(self) -> None:
-        """Refuse a top that is not a positive number."""
-        super().settle()
-        if self.top is None:
-            return
-        if not is_number(self.top) or self.top <= 0:
-            raise MeasureError(f"top is the highest relevance of the scale, a number above 0; found {self.top!r}")
-        self._set("top", plain(self.top))
+    @classmethod
+    def of(cls, g: Any) -> "Users":
+        """Make it from a list over the levels 1 … c or from {level: share}."""
+        pairs = list(g.items()) if isinstance(g, Mapping) else list(enumerate(_listed(g), 1))
+        if not all(is_number(x) for pair in pairs for x in pair):
+            raise MeasureError(f"{EXPECTED}; found {g!r}")
+        pairs = sorted((plain(level), plain(share)) for level, share in pairs)
+        if any(level <= 0 for level, _ in pairs):
+            raise MeasureError(f"the levels of g are above 0, since 0 is not relevant; found {g!r}")
+        if any(share < 0 for _, share in pairs):
+            raise MeasureError(f"the shares of g cannot be negative; found {g!r}")
+        if not isclose(sum(share for _, share in pairs), 1, abs_tol=1e-6):
+            raise MeasureError(f"the shares of g must sum to 1; {g!r} sums to {sum(share for _, share in pairs):g}")
+        return cls(tuple(level for level, _ in pairs), tuple(share for _, share in pairs), not isinstance(g, Mapping))
 
-    def fit(self, levels: Levels) -> Self:
-        """Take the top from the collection unless it is stated; refuse relevance above it."""
-        super().fit(levels)
-        highest = self.function.top(levels)
-        if self.top is None:
-            return self.replace(top=highest or 1)
-        if highest > self.top:
-            raise MeasureError(
-                f"{self}: there is relevance above top={self.top} in the collection; use top={plain(highest)}"
-            )
-        return self
+    def up_to(self, batch: Batch, relevance: Array) -> Array:
+        """Return the share of users whose threshold is at most this relevance."""
+        xp, like = batch.xp, {"dtype": relevance.dtype, "device": batch.device}
+        levels, shares = (
+            xp.asarray([float(x) for x in self.levels], **like),
+            xp.asarray([float(x) for x in self.shares], **like),
+        )
+        index = xp.searchsorted(levels, xp.reshape(relevance, (-1,)), side="right")
+        return xp.cumulative_sum(shares, include_initial=True)[xp.reshape(index, relevance.shape)]
 
-    def norm(self, batch: Batch) -> Array:
-        """Nothing to divide by."""
-        return batch.xp.ones_like(batch.grade[:, 0])
+    def check(self, top: float) -> None:
+        """Refuse grades above a list of levels."""
+        if top > len(self.levels):
+            found = f"g={self} has {len(self.levels)} levels, but there is a grade of {plain(top)}"
+            raise MeasureError(f"{found}: give g {ceil(top)} shares, or a table {{level: share}}")
 
-
-class ERR(_Topped):
-    """Expected reciprocal rank: of where a user stops who is satisfied by relevance.
-
-        ERR@k = Σ_{i<=k} (1/i) · p_i · Π_{j<i} (1 - p_j),  p = (2^g - 1) / 2^top
-
-    p is the chance that a document of grade g satisfies; top is the highest grade of the scale.
-
-    Ties: E_x is the mean of Π (1-p) over all sets of x documents of a tie group; after t others, reached with chance P,
-    it adds P·Σ_x (E_{x-1} - E_x)/(t+x). No relevant document: 0.
-    Reference: Chapelle, Metzler, Zhang, Grinspan, Expected reciprocal rank for graded relevance (2009).
-
-    >>> from gradely import ERR, from_arrays
-    >>> ERR()(from_arrays([0.9, 0.5, 0.1], [1, 0, 1])).tolist() == [1 / 2 + (1 / 3) * (1 / 2) * (1 - 1 / 2)]
-    True
-    """
-
-    name = "ERR"
-
-    def terms(self, batch: Batch) -> Array:
-        """1/rank times the chance to stop there."""
-        return cascade(batch, self.worth(batch), self.k)
-
-    def worth(self, batch: Batch) -> Array:
-        """The chance that the document satisfies."""
-        return exp(batch, batch.grade) / 2.0 ** float(self.top or 1)
+    def __str__(self) -> str:
+        """Print as the list or table that it was made from."""
+        return repr(list(self.shares)) if self.counted else repr(dict(zip(self.levels, self.shares, strict=True)))
 
 
-class RBP(_Topped):
-    """Rank-biased precision: of a user who goes on to the next document with chance p.
+def _listed(g: Any) -> list[Any]:
+    try:
+        return list(g.tolist() if hasattr(g, "tolist") else g)
+    except TypeError:
+        raise MeasureError(f"{EXPECTED}; found {g!r}") from None
 
-        RBP(p) = (1-p) Σ_i p^(i-1) · rel_i
 
-    rel_i is 1 for labels of at least `rel`, else 0. Stating `relevance` makes it graded: relevance over the top of the
-    scale in place of rel_i.
+class Spread(NamedTuple):
+    """Users whose thresholds are spread evenly over all relevance from 0 to the top."""
 
-    Ties: each document of a tie group gets the mean of p^(i-1) over the group's places. No relevant document: 0.
-    Reference: Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness (2008).
+    top: float | None = None
+    """None: the top of each query's own pool."""
 
-    >>> from gradely import RBP, from_arrays
-    >>> RBP(p=0.5)(from_arrays([0.9, 0.5, 0.1], [1, 0, 1])).tolist() == [(1 - 0.5) * (1 + 0.5**2)]
-    True
-    """
-
-    name = "RBP"
-    p: float = parameter(default=0.8, doc="persistence: the chance to go on to the next document")
-    rel: float = parameter(default=1, doc="labels of at least this count as relevant, unless `relevance` is stated")
-    relevance: RelevanceLike | None = parameter(
-        default=None, doc="graded: from labels to relevance, 'identity', 'max', max(4), 'phi' or a table"
-    )
-
-    def settle(self) -> None:
-        """Refuse a persistence outside 0 … 1, and a threshold beside a relevance function."""
-        super().settle()
-        if not is_number(self.p) or not 0 < self.p < 1:
-            raise MeasureError(f"p is the chance to go on, a number between 0 and 1; found {self.p!r}")
-        if self.relevance is not None and self.rel != 1:
-            raise MeasureError("RBP takes either rel (binary) or relevance (graded), not both")
-
-    @property
-    def function(self) -> Relevance:
-        """The relevance function: the threshold unless one is stated."""
-        return AtLeast(self.rel) if self.relevance is None else relevance_of(self.relevance)
-
-    def terms(self, batch: Batch) -> Array:
-        """The chance to look at each document, times its relevance."""
-        return additive(batch, batch.grade / float(self.top or 1), self._patience, self.k)
-
-    def _patience(self, batch: Batch, rank: Array) -> Array:
-        """1 / ((1-p) p^(rank-1)), held where p^(rank-1) would leave the range of numbers."""
-        steps = batch.xp.clip(rank - 1, max=-690 / log(self.p))
-        return batch.xp.pow(batch.xp.full_like(rank, self.p), -steps) / (1 - self.p)
+    def up_to(self, batch: Batch, relevance: Array) -> Array:
+        """Return the share of users whose threshold is at most this relevance."""
+        xp = batch.xp
+        top = (
+            xp.max(batch.pool, axis=1, keepdims=True)
+            if self.top is None
+            else xp.full_like(batch.pool[:, :1], float(self.top))
+        )
+        return xp.clip(relevance / xp.where(top > 0, top, 1.0), max=1.0)

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from gradely.errors import MeasureError, did_you_mean
-from gradely.gains import Table
+from gradely.kernel.gains import Table
 from gradely.relevance.base import Levels, Relevance
+from gradely.relevance.labels import AtLeast, Identity, Max, Tabled
 from gradely.relevance.phi import Phi
-from gradely.relevance.scale import AtLeast, Identity, Max, Tabled
 
 __all__ = [
     "NAMED",

@@ -4,8 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeAlias, dataclass_transform
 
-from gradely.batch import Array, Batch
-from gradely.parametric import Parametric, parameter
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.parameters import Parametric, parameter
 
 Levels: TypeAlias = Callable[[], Array]
 """Gives the distinct positive labels of a collection, ascending; asked only by those who need them."""

@@ -6,7 +6,7 @@ there: Fritsch and Butland's weighted harmonic mean inside, the three-point form
 
 from typing import Any
 
-from gradely.batch import Array
+from gradely.kernel.batch import Array
 
 
 def interpolate(xp: Any, x: Array, y: Array, at: Array) -> Array:

@@ -5,10 +5,10 @@ from itertools import pairwise
 from math import isfinite
 from typing import Any, TypeAlias
 
-from gradely.batch import Array, Batch
 from gradely.errors import MeasureError
-from gradely.gains import plain
-from gradely.parametric import parameter
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.gains import plain
+from gradely.kernel.parameters import parameter
 from gradely.relevance.base import Levels, Relevance
 from gradely.relevance.pchip import interpolate
 

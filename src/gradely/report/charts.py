@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gradely.experiments.charts import PALETTE, altair
+from gradely.comparison.charts import PALETTE, altair
 from gradely.report.page import Chart, chart
 
 Rows = list[dict[str, Any]]

@@ -5,15 +5,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gradely.comparison.kendall import correlations
+from gradely.comparison.leaderboard import Leaderboard, Steps
+from gradely.comparison.pairwise import Pairwise
 from gradely.data.qrels import Floats
-from gradely.experiments.leaderboard import Leaderboard, Steps
-from gradely.experiments.pairwise import Pairwise
-from gradely.experiments.rankings import correlations
 from gradely.report import charts
 from gradely.report.cards import card
-from gradely.report.data import BARS, GREYS, script_data
 from gradely.report.details import gather
 from gradely.report.page import Chart, render, source
+from gradely.report.script_data import BARS, GREYS, script_data
 from gradely.report.ties import swaps
 
 Taus: TypeAlias = list[list[float | None]]

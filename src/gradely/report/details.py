@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradely.comparison.leaderboard import Leaderboard, Steps
+from gradely.comparison.ties import RunTies, run_ties
 from gradely.data import Qrels, Run, read_run
-from gradely.evaluation import Evaluation
-from gradely.experiments.leaderboard import Leaderboard, Steps
-from gradely.experiments.tie_sensitivity import RunTies, run_ties
-from gradely.names import parse_all
+from gradely.evaluation.evaluate import Evaluation
+from gradely.evaluation.scores import means
+from gradely.measures.names import parse_all
 from gradely.report.text import labels
-from gradely.scores import means
 
 CUTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 """the ranks at which curves are drawn, as far as rankings go"""

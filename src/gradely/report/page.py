@@ -11,8 +11,8 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from gradely import __version__
-from gradely.experiments.charts import PALETTE
-from gradely.extras import altair, converter, optional
+from gradely.comparison.charts import PALETTE
+from gradely.optional import altair, converter, optional
 from gradely.report.text import as_json, clipped
 
 __all__ = ["Chart", "altair", "chart", "check_installed", "policy", "render", "source"]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from gradely.formats import plain_line
+from gradely.tables import plain_line
 
 LONGEST = 120
 """ids longer than this are cut where they are shown"""

@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from gradely.experiments.leaderboard import Leaderboard
-from gradely.experiments.tie_sensitivity import Swap, TieSensitivity
+from gradely.comparison.leaderboard import Leaderboard
+from gradely.comparison.ties import Swap, TieSensitivity
+from gradely.evaluation.scores import Note
 from gradely.report.details import Detail
-from gradely.scores import Note
 
 SWAPS = 50
 """so many pairs of runs that change places a page names"""

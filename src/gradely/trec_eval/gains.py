@@ -4,11 +4,11 @@ from functools import reduce
 
 import numpy as np
 
-from gradely.batch import Array, Batch
-from gradely.families import additive
-from gradely.gains import log2
-from gradely.measures.normalized import gain_over_missed
-from gradely.ties import total
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.families import additive
+from gradely.kernel.gains import log2
+from gradely.kernel.tie_groups import total
+from gradely.measures.g import gain_over_missed
 from gradely.trec_eval.values import Value, num_rel, quotient
 
 CELLS = 1 << 20

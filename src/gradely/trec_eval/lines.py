@@ -7,7 +7,7 @@ import numpy as np
 from gradely.data import Hits, Qrels
 from gradely.data.qrels import Floats
 from gradely.trec_eval.catalogue import Column
-from gradely.trec_eval.evaluation import Queries, gives_away
+from gradely.trec_eval.queries import Queries, gives_away
 
 COUNTS = ("sum", "num_q")
 """kinds of columns that are whole numbers"""

@@ -5,7 +5,7 @@ from getopt import GetoptError, gnu_getopt
 from typing import NamedTuple
 
 from gradely.errors import did_you_mean
-from gradely.trec_eval.quit import UNREADABLE, USAGE, Quit
+from gradely.trec_eval.errors import UNREADABLE, USAGE, Quit
 
 SHORT = "hvqm:cl:nD:JN:M:R:T:oZ:"
 LONG = {

@@ -4,8 +4,8 @@ import re
 from math import isfinite
 from typing import TypeVar
 
+from gradely.trec_eval.errors import UNREADABLE, Quit
 from gradely.trec_eval.options import atol
-from gradely.trec_eval.quit import UNREADABLE, Quit
 
 NUMBER = re.compile(
     r"\s*([+-]?)(?:(0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?\d+)?)"

@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gradely.batch import Array, Batch
-from gradely.families import counted
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.families import counted
+from gradely.kernel.tie_groups import total
 from gradely.measures import AP, IPrec, P, R
-from gradely.measures.interpolated import ROUNDING, best_from
-from gradely.ties import total
+from gradely.measures.iprec import ROUNDING, best_from
 
 Value: TypeAlias = Callable[[Batch], Array]
 DEEPEST = 2.0**53

@@ -1,11 +1,11 @@
 """-Z: values as deviations from the mean of other runs, in standard deviations."""
 
 from gradely.data.qrels import Floats
-from gradely.data.source import Source, clip
+from gradely.data.read.files import Source, clip
 from gradely.errors import InputError
 from gradely.trec_eval.catalogue import Column
+from gradely.trec_eval.errors import UNREADABLE, Quit
 from gradely.trec_eval.parameters import atof
-from gradely.trec_eval.quit import UNREADABLE, Quit
 
 MISSING = -1000000.0
 """where nothing is known of a query and measure"""

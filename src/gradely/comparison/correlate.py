@@ -1,0 +1,149 @@
+"""correlate: whether measures rank systems alike."""
+
+from collections.abc import Iterable, Mapping
+from itertools import compress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradely.comparison.kendall import DIGITS, correlations, shown
+from gradely.comparison.systems import Systems, read_systems
+from gradely.data import Qrels, Report
+from gradely.data.qrels import Floats
+from gradely.data.read.files import ignore
+from gradely.data.trec.tokens import Bools
+from gradely.errors import DataError
+from gradely.evaluation.evaluate import DEFAULT
+from gradely.evaluation.scores import Note
+from gradely.measures import AP
+from gradely.measures.names import MeasureLike, parse_all
+from gradely.optional import altair
+from gradely.settings import check_choice
+from gradely.tables import Cell, Table
+
+TOPICS = {
+    "all": "every judged topic",
+    "few-high": "topics with R(1) >= 10·R(k), R(k) ≠ 0: few documents of the highest level k, or of --level",
+}
+RATIO = 10
+
+
+class Correlation(NamedTuple):
+    """How alike measures rank systems. Row: the measure; column: the reference (τ is the same both ways)."""
+
+    measures: list[str]
+    tau: Floats
+    tau_ap: Floats
+    systems: list[str]
+    topics: list[str]
+    means: Floats
+    """[systems, measures]"""
+    ties: str
+    notes: list[Note]
+
+    def summary(self) -> str:
+        """Return what it is about, in a line."""
+        about = f"{len(self.systems):,} runs, {len(self.topics):,} topics, ties {self.ties}"
+        return f"{about}; τ_AP: row against column as the reference"
+
+    def tables(self, digits: int = 4) -> list[Table]:
+        """Return τ and τ_AP, a matrix each."""
+        return [self._matrix("τ", self.tau, digits), self._matrix("τ_AP", self.tau_ap, digits)]
+
+    def _matrix(self, name: str, values: Floats, digits: int) -> Table:
+        rows = [[measure, *map(shown, row)] for measure, row in zip(self.measures, values.tolist(), strict=True)]
+        return Table([name, *self.measures], rows, digits)
+
+    def records(self) -> list[dict[str, Cell]]:
+        """Return one record a pair of measures."""
+        return [
+            {
+                "measure": one,
+                "reference": other,
+                "tau": shown(self.tau[i, j]),
+                "tau_ap": shown(self.tau_ap[i, j]),
+            }
+            for i, one in enumerate(self.measures)
+            for j, other in enumerate(self.measures)
+        ]
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a dataframe of (measure, reference, tau, tau_ap), of pandas, polars or pyarrow."""
+        return Table.of(self.records()).to_frame(library)
+
+    def chart(self) -> Any:
+        """Return an altair chart: a square a pair of measures, τ in it."""
+        alt = altair()
+        base = alt.Chart(alt.Data(values=self.records())).encode(
+            x=alt.X("reference:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40)),
+            y=alt.Y("measure:N", sort=None, title=None),
+        )
+        squares = base.mark_rect().encode(
+            color=alt.Color("tau:Q", title="τ", scale=alt.Scale(scheme="blues", domain=[0, 1], clamp=True))
+        )
+        dark = alt.condition("datum.tau > 0.6", alt.value("white"), alt.value("black"))
+        side = 46 * len(self.measures)
+        return (squares + base.mark_text().encode(text=alt.Text("tau:Q", format=".2f"), color=dark)).properties(
+            width=side, height=side
+        )
+
+
+def correlate(
+    qrels: Any,
+    runs: Mapping[str, Any] | Iterable[Any],
+    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
+    *,
+    topics: str = "all",
+    level: float | None = None,
+    min_quartile: bool = False,
+    progress: Report = ignore,
+    **policies: Any,
+) -> Correlation:
+    """Correlate the rankings of systems by several measures.
+
+    `runs` is {name: run} or paths. `topics`: all, or few-high (R(1) >= 10·R(level), R(level) ≠ 0; 1 stands for the
+    lowest level, `level` is the highest by default). `min_quartile` leaves out runs below the first quartile of AP.
+    The other options are those of evaluate: ties, judged_only, precision, seed, threads.
+    """
+    check_choice("topics", topics, TOPICS)
+    named = parse_all(measures)
+    systems = read_systems(qrels, runs, progress=progress, **policies)
+    some = few_high(systems.qrels, level) if topics == "few-high" else np.ones(len(systems.qrels), bool)
+    good, notes = above_quartile(systems) if min_quartile else (np.ones(len(systems.names), bool), [])
+    if good.sum() < 2:
+        raise DataError("to compare rankings of systems takes at least 2 runs; fewer are left")
+    fitted = {name: measure.fit(systems.qrels.levels) for name, measure in named.items()}
+    means = systems.values(fitted)[good][:, some].mean(axis=1)
+    return Correlation(
+        list(named),
+        *correlations(means),
+        list(compress(systems.names, good)),
+        list(compress(systems.qrels.queries, some)),
+        means,
+        systems.ties,
+        [*systems.notes(), *notes],
+    )
+
+
+def few_high(qrels: Qrels, level: float | None = None) -> Bools:
+    """Return which topics have documents of a level, but ten times as many of the lowest level."""
+    levels = qrels.levels()
+    top = levels[-1] if level is None else level
+    if len(levels) < 2 or top not in levels[1:]:
+        found = ", ".join(f"{x:g}" for x in levels)
+        raise DataError(f"{qrels.name}: few-high needs a level above the lowest; the levels are {found}")
+    topic = np.repeat(np.arange(len(qrels)), np.diff(qrels.start))
+    low, high = (np.bincount(topic[qrels.grade == x], minlength=len(qrels)) for x in (levels[0], top))
+    some = np.asarray((low >= RATIO * high) & (high > 0))
+    if not some.any():
+        raise DataError(f"{qrels.name}: no topic has few documents of level {top:g}: {TOPICS['few-high']}")
+    return some
+
+
+def above_quartile(systems: Systems) -> tuple[Bools, list[Note]]:
+    """Return which systems are not below the first quartile of AP over all topics, and how many are."""
+    ap = np.round(systems.values({"AP": AP()})[:, :, 0].mean(axis=1), DIGITS)
+    good = ap >= np.quantile(ap, 0.25)
+    low = int(np.count_nonzero(~good))
+    text = f"{low:,} of {len(ap):,} runs lie below the first quartile of AP and are left out"
+    return good, [Note("quartile", low, len(ap), text)] if low else []

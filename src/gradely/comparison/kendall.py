@@ -1,0 +1,51 @@
+"""How alike two rankings of systems are: Kendall's τ, and τ_AP, which minds the best systems most."""
+
+from typing import Any
+
+import numpy as np
+
+from gradely.data.qrels import Floats
+from gradely.optional import stats
+
+DIGITS = 12
+"""means that agree to so many decimals are the same: rounding must not decide which systems tie"""
+
+
+def kendall(x: Any, y: Any) -> float:
+    """Return Kendall's τ (τ_b, for ties) between two rankings of systems, given by their values; nan where all tie."""
+    return float(stats().kendalltau(x, y).statistic)
+
+
+def tau_ap(x: Any, y: Any) -> float:
+    """Return τ_AP of the ranking by x against the reference ranking by y.
+
+    τ_AP = 2/(N-1) Σ_{i=2..N} C(i)/(i-1) - 1, C(i) the systems above place i of x that the reference has above, too
+    (Yilmaz, Aslam, Robertson 2008). Where systems tie by x, it is the mean over all their orders; a pair that ties by y
+    agrees half, one that ties by both agrees.
+
+    >>> tau_ap([3, 2, 1], [3, 1, 2]) == 2 / 2 * (1 / 1 + 1 / 2) - 1
+    True
+    """
+    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    above, tied = x[None, :] > x[:, None], x[None, :] == x[:, None]
+    agrees = (y[None, :] > y[:, None]) + (y[None, :] == y[:, None]) * (1 + tied) / 2
+    t, n = above.sum(axis=1), tied.sum(axis=1)
+    inverse = np.concatenate([[0, 0], np.cumsum(1 / np.arange(1, len(x)))])
+    # over the places p of a group of n after t: Σ 1/(p-1) and Σ (p-1-t)/(p-1), where p = 1 has nothing above
+    h = inverse[t + n] - inverse[t]
+    g = n - (t == 0) - t * h
+    fixed = (agrees * above).sum(axis=1)
+    loose = ((agrees * tied).sum(axis=1) - 1) / np.maximum(n - 1, 1)
+    return float(2 / (len(x) - 1) * np.sum((fixed * h + loose * g) / n) - 1)
+
+
+def correlations(means: Floats) -> tuple[Floats, Floats]:
+    """Return τ and τ_AP between all columns of [systems, measures], as matrices."""
+    columns = np.round(means, DIGITS).T
+    tau, ap = ([[statistic(x, y) for y in columns] for x in columns] for statistic in (kendall, tau_ap))
+    return np.asarray(tau), np.asarray(ap)
+
+
+def shown(value: float) -> float | None:
+    """Return a number, or None where there is none."""
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,178 @@
+"""Tie sensitivity: how much of a result is decided by the order of tied documents."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from gradely.comparison.leaderboard import Steps, check_runs, ignore
+from gradely.data import Qrels, Run, read_qrels, read_run
+from gradely.data.tie_counts import Tied, tied_documents
+from gradely.evaluation.check import count_of
+from gradely.evaluation.evaluate import DEFAULT, SAME, Evaluation, Policies, evaluation
+from gradely.evaluation.scores import Note
+from gradely.frames import to_frame
+from gradely.measures import Measure
+from gradely.measures.names import MeasureLike, parse_all
+from gradely.tables import Cell, Table
+
+
+class Orders(NamedTuple):
+    """The mean of a measure under different orders of tied documents."""
+
+    trec: float
+    worst: float
+    expected: float
+    best: float
+
+
+class RunTies(NamedTuple):
+    """What ties do to one run."""
+
+    run: str
+    tied: Tied
+    orders: dict[str, Orders]
+    """by measure"""
+
+
+class Swap(NamedTuple):
+    """Two runs whose order by a measure depends on the order of tied documents; the first has the higher mean."""
+
+    measure: str
+    first: str
+    second: str
+    worst_to_best: bool
+    """they change places when the ties of both go from the worst order to the best"""
+    trec: bool
+    """trec_eval's order of ties puts the second first"""
+
+
+@dataclass(eq=False, repr=False)
+class TieSensitivity:
+    """What ties do to several runs, and to their order."""
+
+    runs: list[RunTies]
+    measures: list[str]
+    policies: Policies
+    topics: int
+    """how many are judged"""
+
+    @cached_property
+    def swaps(self) -> list[Swap]:
+        """The pairs of runs that change places with the order of ties: one at its best, the other at its worst."""
+        return [
+            swap for measure in self.measures for a, b in combinations(self.runs, 2) for swap in _swap(measure, a, b)
+        ]
+
+    @property
+    def notes(self) -> list[Note]:
+        """Ties that may come only from the precision in which scores were stored, and those it would make."""
+        return [note for each in self.runs for note in _stored(each.run, each.tied)]
+
+    def runs_table(self) -> Table:
+        """Return one row a run: how many documents are tied, and how its scores were stored."""
+        header = ["run", "documents", "tied", "share", "groups", "largest", "scores fit", "more in single", "in half"]
+        rows: list[list[Cell]] = [
+            [run, t.documents, t.tied, t.share, t.groups, t.largest, t.stored, t.single, t.half]
+            for run, t, _ in self.runs
+        ]
+        return Table(header, rows)
+
+    def orders_table(self) -> Table:
+        """Return one row a measure and run: what each order of ties gives."""
+        rows: list[list[Cell]] = [
+            [measure, each.run, *each.orders[measure], each.orders[measure].best - each.orders[measure].worst]
+            for measure in self.measures
+            for each in self.runs
+        ]
+        return Table(["measure", "run", *Orders._fields, "best - worst"], rows)
+
+    def swaps_table(self) -> Table:
+        """Return one row a measure and pair of runs that can change places."""
+        rows: list[list[Cell]] = [
+            [swap.measure, swap.first, swap.second, *("yes" if flag else "no" for flag in swap[3:])]
+            for swap in self.swaps
+        ]
+        return Table(["measure", "first", "second", "from worst to best", "in trec order"], rows)
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a dataframe of (measure, run, trec, worst, expected, best), of pandas, polars or pyarrow."""
+        several = [(measure, each.run, *each.orders[measure]) for measure in self.measures for each in self.runs]
+        names = ["measure", "run", *Orders._fields]
+        return to_frame({name: [row[i] for row in several] for i, name in enumerate(names)}, library)
+
+    def caption(self) -> str:
+        """Return what the numbers are of."""
+        topics = f"{self.topics:,} topics" if self.policies.queries == "qrels" else "the topics of each run"
+        judged = ", judged documents only" if self.policies.judged_only else ""
+        return f"means over {topics}, queries {self.policies.queries}{judged}, double precision"
+
+
+def tie_sensitivity(
+    qrels: Any,
+    runs: Mapping[str, Any],
+    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
+    *,
+    queries: str = "qrels",
+    judged_only: bool = False,
+    threads: int | None = None,
+    progress: Steps = ignore,
+) -> TieSensitivity:
+    """Find out what the order of tied documents does to the runs, {name: run}, and to their order.
+
+    >>> found = tie_sensitivity({"q": {"a": 1, "b": 0}}, {"tied": {"q": {"a": 1.0, "b": 1.0}}}, ["RR"])
+    >>> found.runs[0].orders["RR"]
+    Orders(trec=0.5, worst=0.5, expected=0.75, best=1.0)
+    """
+    judgments, named = read_qrels(qrels, threads=threads), parse_all(measures)
+    policies = Policies(queries=queries, judged_only=judged_only, threads=threads)
+    several = []
+    for name, given in check_runs(runs).items():
+        run = read_run(given() if callable(given) else given)
+        several.append(run_ties(judgments, name, run, named, policies))
+        progress(name, 1.0)
+    return TieSensitivity(several, list(named), policies, len(judgments))
+
+
+def as_it_is(found: Evaluation) -> Evaluation:
+    """Leave an evaluation as it is."""
+    return found
+
+
+def run_ties(
+    qrels: Qrels,
+    name: str,
+    run: Run,
+    measures: dict[str, Measure],
+    policies: Policies,
+    restricted: Callable[[Evaluation], Evaluation] = as_it_is,
+) -> RunTies:
+    """Find out what ties do to one run; its evaluations may be restricted to some queries."""
+    under = partial(evaluation, qrels, run, measures)
+    expected, trec = (restricted(under(policies._replace(ties=ties))).scores() for ties in ("expected", "trec"))
+    moved = {each.measure: each for each in expected.tie_ranges}
+    orders = {}
+    for measure, mean in expected.mean().items():
+        ends = (moved[measure].low, moved[measure].high) if measure in moved else (mean, mean)
+        orders[measure] = Orders(trec.mean()[measure], ends[0], mean, ends[1])
+    return RunTies(name, tied_documents(run, [query for query in run.scores if query in qrels.index]), orders)
+
+
+def _stored(run: str, tied: Tied) -> Iterator[Note]:
+    if tied.tied and tied.stored in ("half precision", "bfloat16"):
+        text = f"documents are tied, maybe only because scores were stored so: all fit {tied.stored}"
+        yield Note("stored", tied.tied, tied.documents, f"{run}: {tied.tied:,} of {tied.documents:,} {text}")
+    if tied.single:
+        more = count_of(tied.single, "more document")
+        text = f"{run}: {more} would tie in single precision, as in trec_eval 9 and older"
+        yield Note("single", tied.single, tied.documents, text)
+
+
+def _swap(measure: str, a: RunTies, b: RunTies) -> Iterator[Swap]:
+    """Yield a swap where the higher one at its worst is below the lower one at its best."""
+    high, low = (a, b) if a.orders[measure].expected >= b.orders[measure].expected else (b, a)
+    x, y = high.orders[measure], low.orders[measure]
+    if y.best - x.worst > SAME and y.best - y.worst + x.best - x.worst > SAME:
+        crossed = (x.worst - y.worst) * (x.best - y.best) < -SAME * SAME
+        yield Swap(measure, high.run, low.run, crossed, y.trec - x.trec > SAME)

@@ -1,0 +1,1 @@
+"""Reading judgments and runs from files of every format, dataframes and dicts."""

@@ -1,0 +1,110 @@
+"""A run surveyed the fast way: what can be counted of it without judgments, piece by piece."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gradely.data.qrels import Floats, Ints
+from gradely.data.read.files import Report, Source
+from gradely.data.tally import Tally, tally, total
+from gradely.data.trec.chunks import Odd, Piece, Scattered
+from gradely.data.trec.decimals import numbers
+from gradely.data.trec.fields import fields
+from gradely.data.trec.match import new_tokens
+from gradely.data.trec.plain import RUN
+from gradely.data.trec.runs import each_piece
+from gradely.data.trec.tokens import Words, distinct, hashes
+
+QUERY, RANK, SCORE = 0, 3, 4
+"""the fields that matter"""
+
+
+class Columns(NamedTuple):
+    """The lines of a piece, in stretches of one query each."""
+
+    salt: Words
+    """hash of the query of each stretch"""
+    size: Ints
+    score: Floats
+    rank: Floats
+    """NaN where one of a piece is not a number"""
+    piece: Piece
+    start: Ints
+    stop: Ints
+    """where the query of each stretch stands"""
+
+    def name(self, stretch: int) -> str:
+        """Return the query of a stretch."""
+        return self.piece.text[self.start[stretch] : self.stop[stretch]].tobytes().decode()
+
+
+def survey(source: Source, threads: int, report: Report) -> Tally:
+    """Return the counts of a run; raise Odd where the plain reader must look."""
+    try:
+        return _whole_queries(list(each_piece(source, _whole, threads, report, whole_queries=True)))
+    except Scattered:
+        return _together(each_piece(source, _kept, threads, report, whole_queries=False))
+
+
+def _whole_queries(parts: list[tuple[Words, Tally]]) -> Tally:
+    """Return the counts of all pieces; a query that is in two of them is scattered."""
+    if not distinct(np.concatenate([salt for salt, _ in parts])):
+        raise Scattered
+    return total([counts for _, counts in parts])
+
+
+def _columns(piece: Piece) -> Columns:
+    (start, stop), rank, score = fields(piece, RUN.width, (QUERY, RANK, SCORE))
+    first = new_tokens(piece.text, start, stop)
+    size = np.diff(first, append=len(start))
+    salt = hashes(piece.text, start[first], stop[first])
+    return Columns(salt, size, numbers(piece, *score), _ranks(piece, *rank), piece, start[first], stop[first])
+
+
+def _ranks(piece: Piece, start: Ints, stop: Ints) -> Floats:
+    try:
+        return numbers(piece, start, stop)
+    except Odd:
+        return np.full(len(start), np.nan)
+
+
+def _whole(piece: Piece) -> tuple[Words, Tally]:
+    """Count the lines of a piece whose queries are whole."""
+    columns = _columns(piece)
+    if not distinct(columns.salt):
+        raise Scattered
+    query = np.repeat(np.arange(len(columns.size)), columns.size)
+    return columns.salt, tally(query, columns.score, columns.rank, columns.name)
+
+
+class Kept(NamedTuple):
+    """What is kept of a piece where queries are scattered: each query once, and what it is in every line."""
+
+    salt: list[int]
+    names: list[str]
+    query: npt.NDArray[np.int32]
+    """which of those each line is about"""
+    score: Floats
+    rank: Floats
+
+
+def _kept(piece: Piece) -> Kept:
+    columns = _columns(piece)
+    salt, first, which = np.unique(columns.salt, return_index=True, return_inverse=True)
+    query = np.repeat(which.astype(np.int32), columns.size)
+    return Kept(salt.tolist(), [columns.name(i) for i in first.tolist()], query, columns.score, columns.rank)
+
+
+def _together(parts: Iterable[Kept]) -> Tally:
+    """Count all lines at once."""
+    number: dict[int, int] = {}
+    names: list[str] = []
+    lines = []
+    for part in parts:
+        names += [name for salt, name in zip(part.salt, part.names, strict=True) if salt not in number]
+        here = np.array([number.setdefault(salt, len(number)) for salt in part.salt], np.int32)
+        lines.append((here[part.query], part.score, part.rank))
+    query, score, rank = map(np.concatenate, zip(*lines, strict=True))
+    return tally(query, score, rank, names.__getitem__)

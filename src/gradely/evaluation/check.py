@@ -1,0 +1,176 @@
+"""check: what is wrong or odd in judgments and runs, before anyone trusts a number."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradely.data import Hits, Qrels, Report, Rule, Run, open_run, read_qrels
+from gradely.data.locate import land
+from gradely.data.read.files import Source, halves, ignore
+from gradely.data.read.inputs import format_of
+from gradely.data.tally import Tally, tally_run
+from gradely.data.trec import plain as trec
+from gradely.errors import DataError, GradelyError
+from gradely.threads import cores
+
+SHOWN = 5
+"""how many of many are named"""
+TOP = 10
+"""so many documents are what people look at"""
+
+
+class Finding(NamedTuple):
+    """Something about the data: a plain fact, something odd, or something wrong."""
+
+    about: str
+    kind: str
+    """fact, odd or wrong"""
+    text: str
+
+    def __str__(self) -> str:
+        """Return the finding as a line."""
+        return f"{self.about}: {self.text}" if self.kind == "fact" else f"{self.about}: {self.kind}: {self.text}"
+
+
+def check(qrels: Any, *runs: Any) -> list[Finding]:
+    """Return what there is to say about judgments and runs; all lines that cannot be used, not only the first.
+
+    >>> for finding in check({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.5, "x": 0.5}}):
+    ...     print(finding)
+    qrels: 1 query, 2 judgments; labels 0: 1, 1: 1
+    run: 1 query, 2 documents
+    run: 50.0 % of the documents are unjudged, 50.0 % of the top 10
+    run: 100.0 % of the documents share their score with another, in 1 tie group
+    """
+    judgments, findings = check_qrels(qrels)
+    return findings + [finding for run in runs for finding in check_run(judgments, run)]
+
+
+def check_qrels(given: Any, form: str | None = None) -> tuple[Qrels, list[Finding]]:
+    """Return judgments, as far as they can be read, and what there is to say about them."""
+    given = Source(given) if isinstance(given, str | os.PathLike) else given
+    try:
+        judgments, wrong = read_qrels(given, format=form), list[Finding]()
+    except GradelyError:
+        if not isinstance(given, Source) or (form or format_of(given)) != "trec":
+            raise
+        scanned = _scanned(given, trec.QRELS)
+        judgments, wrong = Qrels.of(scanned.values, given.name), _wrong(given.name, scanned.wrong)
+    return judgments, [*wrong, *_qrels(judgments)]
+
+
+def check_run(qrels: Qrels, given: Any, report: Report = ignore) -> list[Finding]:
+    """Return what there is to say about a run."""
+    run = open_run(given)
+    if isinstance(run, Source):
+        hits, counts, wrong = _file(qrels, run, report)
+    else:
+        hits, counts, wrong = land(qrels, run, Rule()), tally_run(run.scores, {}), []
+    return [*wrong, *_run(qrels, run.name, hits, counts)]
+
+
+def _file(qrels: Qrels, source: Source, report: Report) -> tuple[Hits, Tally, list[Finding]]:
+    """Return all about a TREC run: in two passes and little memory, unless lines of it must be explained."""
+    from gradely.data.trec.chunks import Odd
+    from gradely.data.trec.survey import survey
+
+    try:
+        first, second = halves(report)
+        counts = survey(source, cores(), first)
+        return land(qrels, source, Rule(), report=second), counts, []
+    except (GradelyError, Odd):
+        scanned = _scanned(source, trec.RUN, report)
+        hits = land(qrels, Run(scanned.values, source.name), Rule())
+        return hits, tally_run(scanned.values, scanned.ranks), _wrong(source.name, scanned.wrong)
+
+
+def _scanned(source: Source, layout: trec.Layout, report: Report = ignore) -> trec.Scanned:
+    """Return all that can be read of a TREC file, and what is wrong with the rest."""
+    scanned = trec.scan(source, layout, report)
+    if not scanned.values:
+        raise DataError(f"{scanned.wrong[0]}; no line can be read")
+    return scanned
+
+
+def _wrong(name: str, texts: list[str]) -> list[Finding]:
+    findings = [Finding(name, "wrong", text.removeprefix(f"{name}:")) for text in texts[:SHOWN]]
+    if len(texts) > SHOWN:
+        findings.append(Finding(name, "wrong", f"{len(texts):,} lines in all cannot be used"))
+    return findings
+
+
+def _qrels(qrels: Qrels) -> Iterator[Finding]:
+    def fact(text: str, kind: str = "fact") -> Finding:
+        return Finding(qrels.name, kind, text)
+
+    labels, counts = np.unique(qrels.grade, return_counts=True)
+    told = ", ".join(f"{label:g}: {count:,}" for label, count in zip(labels, counts, strict=True))
+    told = (
+        f"labels {told}" if len(labels) <= 12 else f"{len(labels):,} distinct labels, {labels[0]:g} to {labels[-1]:g}"
+    )
+    yield fact(f"{count_of(len(qrels), 'query')}, {count_of(len(qrels.grade), 'judgment')}; {told}")
+    if labels[0] < 0:
+        yield fact(f"{int(counts[labels < 0].sum()):,} labels are negative: judged, not relevant, no gain", "odd")
+    best = np.maximum.reduceat(qrels.grade, qrels.start[:-1])
+    barren = [qrels.queries[i] for i in np.flatnonzero(best <= 0).tolist()]
+    if barren:
+        yield fact(f"no relevant document in {_queries(barren)}; they score 0", "odd")
+
+
+def _run(qrels: Qrels, name: str, hits: Hits, counts: Tally) -> Iterator[Finding]:
+    def fact(text: str, kind: str = "fact") -> Finding:
+        return Finding(name, kind, text)
+
+    answered = int(hits.answered.sum())
+    queries = count_of(answered + len(hits.unjudged), "query")
+    yield fact(f"{queries}, {count_of(counts.documents, 'document')}")
+    if counts.against:
+        yield fact(f"the rank column contradicts the scores in {_queries(counts.against)}; scores count", "odd")
+    if not answered:
+        yield fact(f"no query in common with {qrels.name}", "wrong")
+        return
+    if answered < len(qrels):
+        missing = [qrels.queries[i] for i in np.flatnonzero(~hits.answered).tolist()]
+        yield fact(f"no results for {_queries(missing)} of the judgments", "odd")
+    if hits.unjudged:
+        yield fact(f"no judgments for {_queries(hits.unjudged)} of the run", "odd")
+    yield fact(_unjudged(hits))
+    yield from (fact(text, kind) for kind, text in _ties(counts))
+
+
+def _unjudged(hits: Hits) -> str:
+    """Return the share of documents without a label, in all and, in the mean over orders of ties, in the top 10."""
+    rest = _share(hits.documents - len(hits.row), hits.documents)
+    top = float(np.minimum(hits.retrieved, TOP).sum())
+    judged = float((np.clip(TOP - hits.above, 0, hits.tied) / hits.tied).sum())
+    return f"{rest} of the documents are unjudged, {_share(top - judged, top)} of the top {TOP}"
+
+
+def _ties(counts: Tally) -> Iterator[tuple[str, str]]:
+    """Yield how many documents are tied, and how many only if scores are cut to single precision."""
+    if counts.tied:
+        share, groups = _share(counts.tied, counts.documents), count_of(counts.groups, "tie group")
+        yield "fact", f"{share} of the documents share their score with another, in {groups}"
+    if counts.single:
+        more = count_of(counts.single, "more document")
+        yield "odd", f"{more} tie in single precision only, where trec_eval 9 and older break ties by name"
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{100 * part / max(whole, 1):.1f} %"
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where there are several.
+
+    >>> count_of(1, "query"), count_of(2, "query"), count_of(0, "tie group")
+    ('1 query', '2 queries', '0 tie groups')
+    """
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def _queries(names: Sequence[str]) -> str:
+    return f"{count_of(len(names), 'query')} ({', '.join(names[:SHOWN])}{', …' if len(names) > SHOWN else ''})"

@@ -1,0 +1,170 @@
+"""Batch: where the judged documents of a block of queries landed.
+
+A measure needs nothing else. One row a query, one column a judged, retrieved document, in rank order.
+Unjudged documents enter only through `above`, `tied` and `retrieved`.
+"""
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from gradely.kernel.backend import device_of, is_numpy, namespace
+
+Array: TypeAlias = Any
+"""An array of any library that follows the array API standard."""
+KNOWN = ("xp", "device", "untied", "depth", "row", "ranks", "rank", "size", "edges")
+"""what is known of a batch whatever its labels"""
+CELLS = 1 << 17
+"""about how many cells an array of a block of rows has: few enough for the processor's cache"""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Batch:
+    """Arrays of one library, on one device. Columns are sorted by `above`; padding comes last."""
+
+    grade: Array
+    """[Q, H] the label, a real number; 0 in padding"""
+    judged: Array
+    """[Q, H] true where the column holds a judged document"""
+    above: Array
+    """[Q, H] how many retrieved documents have a strictly better score"""
+    tied: Array
+    """[Q, H] how many share its score, itself included; 1 = no tie"""
+    first: Array
+    """[Q, H] the first column of its tie group"""
+    last: Array
+    """[Q, H] one past the last column of its tie group"""
+    pool: Array
+    """[Q, B] the labels of all judged documents, best first; 0 in padding"""
+    pooled: Array
+    """[Q, B] true where `pool` holds a label"""
+    retrieved: Array
+    """[Q] the length of the ranking"""
+    ties: str = "expected"
+    """how measures take tie groups: the mean over their orders (expected), the best or the worst order"""
+
+    @cached_property
+    def xp(self) -> Any:
+        """The array namespace of the fields."""
+        return namespace(self.grade)
+
+    @cached_property
+    def device(self) -> Any:
+        """The device the fields live on."""
+        return device_of(self.grade)
+
+    @cached_property
+    def untied(self) -> bool:
+        """True when no judged document shares its score."""
+        return not bool(self.xp.any(self.tied > 1))
+
+    @cached_property
+    def depth(self) -> int:
+        """The deepest place that a judged document can take."""
+        places = self.above + self.tied
+        return int(self.xp.max(places)) if 0 not in places.shape else 0
+
+    @cached_property
+    def row(self) -> Array:
+        """[Q, 1] the number of each row, to look things up row by row."""
+        return self.xp.arange(self.grade.shape[0], dtype=self.first.dtype, device=self.device)[:, None]
+
+    @cached_property
+    def ranks(self) -> Array:
+        """1, 2, … up to the deepest place that a judged document can take."""
+        return self.xp.arange(1, self.depth + 1, dtype=self.grade.dtype, device=self.device)
+
+    @cached_property
+    def rank(self) -> Array:
+        """[Q, H] the best rank that each document can take, a real number; untied, its rank."""
+        return self.number(self.above) + 1
+
+    @cached_property
+    def size(self) -> Array:
+        """[Q, H] how many documents each one's tie group has, a real number."""
+        return self.number(self.tied)
+
+    @cached_property
+    def edges(self) -> tuple[Array, Array]:
+        """[Q, H] where each document's tie group begins and ends in a table of one more column, counted row by row."""
+        start = self.row * (self.grade.shape[1] + 1)
+        return start + self.first, start + self.last
+
+    @cached_property
+    def memo(self) -> dict[object, Any]:
+        """What measures share, whatever the labels: tables of discounts, precisions of levels."""
+        return {}
+
+    @cached_property
+    def views(self) -> dict[object, "Batch"]:
+        """The batch as seen through relevance functions. A view has none, so that batches are freed when done with."""
+        return {}
+
+    @property
+    def parts(self) -> list["Batch"]:
+        """The batch in blocks of rows that stay in the processor's cache; in one where that brings nothing."""
+        return self._blocks or [self]
+
+    @cached_property
+    def _blocks(self) -> list["Batch"]:
+        rows = rows_at_a_time(max(self.grade.shape[1], self.pool.shape[1]))
+        if not is_numpy(self.grade) or len(self.grade) <= rows:
+            return []
+        return [self.rows(slice(i, i + rows)) for i in range(0, len(self.grade), rows)]
+
+    def rows(self, some: slice) -> "Batch":
+        """Return some of the rows."""
+        arrays = [field.name for field in fields(self) if field.name != "ties"]
+        return replace(self, **{name: getattr(self, name)[some] for name in arrays})
+
+    @cached_property
+    def _tops(self) -> dict[int, "Batch | None"]:
+        return {}
+
+    def top(self, k: int | None) -> "Batch":
+        """Return the batch without the last columns, as far as none of them can be in the top k; made once."""
+        if k is None or k >= self.grade.shape[1]:
+            return self
+        if k not in self._tops:
+            self._tops[k] = self._columns(self._reach(k))
+        return self._tops[k] or self
+
+    def _reach(self, k: int) -> int:
+        """Return how many columns hold all documents with fewer than k above them; at most twice as many as must be."""
+        width = k
+        while width < self.grade.shape[1] and bool(self.xp.any(self.judged[:, width] & (self.above[:, width] < k))):
+            width *= 2
+        return min(width, int(self.grade.shape[1]))
+
+    def _columns(self, width: int) -> "Batch | None":
+        """Return the first columns, or none where all are; of a group cut there, behind the top k, what is left."""
+        if width == self.grade.shape[1]:
+            return None
+        cut = {name: getattr(self, name)[:, :width] for name in ("grade", "judged", "above", "tied", "first", "last")}
+        return replace(self, **{**cut, "last": self.xp.clip(cut["last"], max=width)})
+
+    def relabelled(self, grade: Array, pool: Array, pooled: Array) -> "Batch":
+        """Return the batch with other labels; what is known of its ties stays known."""
+        other, shared = replace(self, grade=grade, pool=pool, pooled=pooled), self.memo
+        other.__dict__.update({name: self.__dict__[name] for name in KNOWN if name in self.__dict__}, memo=shared)
+        return other
+
+    def number(self, x: Array) -> Array:
+        """Return an integer or boolean array as the batch's real numbers."""
+        return self.xp.astype(x, self.grade.dtype)
+
+    def levels(self) -> Array:
+        """Return the distinct positive labels of all pools, ascending."""
+        return positive_levels(self.pool, self.pooled)
+
+
+def positive_levels(labels: Array, counted: Array) -> Array:
+    """Return the distinct positive labels among those that count, ascending."""
+    xp = namespace(labels)
+    values = xp.sort(xp.unique_values(xp.where(counted & (labels > 0), labels, xp.zeros_like(labels))))
+    return values[1:] if values.shape[0] and float(values[0]) == 0 else values
+
+
+def rows_at_a_time(width: int) -> int:
+    """Return how many rows of so many columns stay in the processor's cache."""
+    return max(1, CELLS // max(1, width))

@@ -1,0 +1,206 @@
+"""The five families: what each judged document adds to a measure, as a mean over all orders of tied documents.
+
+Every function returns an array [Q, H]; a measure is the sum of a row over a norm. With every tie group of size one
+the mean is the textbook formula, so there is one formula a family, not one a measure and tie policy.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.tie_groups import (
+    Discount,
+    around,
+    divisors,
+    in_group,
+    mean_over_places,
+    sum_over_places,
+    total,
+    within,
+)
+
+Credit: TypeAlias = Callable[[Array, Array], Array]
+"""From y and a to the sum over u < y of what a relevant document is worth behind a + u opposed ones."""
+
+
+def by_rank(_: Batch, rank: Array) -> Array:
+    """A gain at rank i is divided by i."""
+    return rank
+
+
+def not_at_all(batch: Batch, rank: Array) -> Array:
+    """A gain counts the same at every rank."""
+    return batch.xp.ones_like(rank)
+
+
+def counted(batch: Batch, flag: Array, k: int | Array | None) -> Array:
+    """1 for each flagged document in the top k: the chance to be there, which is the share of its group's places."""
+    if batch.untied:
+        return batch.number(flag if k is None else flag & (batch.above < k))
+    return batch.number(flag) * within(batch, k) / batch.size
+
+
+def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
+    """Gain over discount: every place of a group is equally likely for each of its documents."""
+    return mean_over_places(batch, gain, discount, k)
+
+
+class Harmonics(NamedTuple):
+    """Over the places i <= k of each document's tie group, which follows t documents: Σ 1/i and Σ (i-t-1)/i."""
+
+    inverse: Array
+    offset: Array
+
+
+def harmonics(batch: Batch, k: int | None) -> Harmonics:
+    """Return the two sums for every document."""
+    h = sum_over_places(batch, by_rank, k)
+    return Harmonics(h, within(batch, k) - batch.rank * h)
+
+
+def threshold(batch: Batch, relevant: Array, k: int | None, places: Harmonics | None = None) -> Array:
+    """Precision at each relevant document: what it adds to the numerator of average precision.
+
+    For a relevant document of a group of n, r of them relevant, after t documents, R of them relevant, it is
+    1/n · [(R+1)·H + (r-1)/(n-1)·G], H and G the two sums over the group's places. They serve every threshold.
+    """
+    xp, x = batch.xp, batch.number(relevant)
+    above, among = around(batch, relevant)
+    upto = above + 1
+    alone = x * upto / batch.rank
+    alone = alone if k is None else xp.where(batch.above < k, alone, 0.0)
+    if batch.untied:
+        return alone
+    places = places or harmonics(batch, k)
+    n = batch.size
+    others = (among - 1) / xp.clip(n - 1, min=1.0)
+    return xp.where(batch.tied == 1, alone, x * (upto * places.inverse + others * places.offset) / n)
+
+
+def first_hit(batch: Batch, relevant: Array, discount: Discount, k: int | None) -> Array:
+    """1 over the discount at the first relevant document; only the first group with one matters.
+
+    The relevant documents of that group share the value.
+    """
+    xp = batch.xp
+    leading = xp.argmax(batch.number(relevant), axis=1, keepdims=True)
+    leads = relevant & (batch.first == batch.first[batch.row, leading])
+    if batch.untied:
+        return additive(batch, batch.number(leads), discount, k)
+    r = xp.clip(xp.sum(batch.number(leads), axis=1, keepdims=True), min=1.0)
+    return xp.where(leads, _first_of_group(batch, leads, r, discount, k) / r, 0.0)
+
+
+def _first_of_group(batch: Batch, leads: Array, r: Array, discount: Discount, k: int | None) -> Array:
+    """Return [Q, 1]: the mean of 1 / discount at the first of the r relevant among the group's n documents.
+
+    It is document number x of the group with chance Π_{j<x} (1 - r/(n-j+1)) · r/(n-x+1).
+    """
+    xp = batch.xp
+    t = xp.min(xp.where(leads, batch.above, batch.depth), axis=1, keepdims=True)
+    n = xp.max(xp.where(leads, batch.tied, 1), axis=1, keepdims=True)
+    reach = max(1, min(int(xp.max(batch.number(n) - r)) + 1, k or batch.depth))
+    j = xp.arange(reach, dtype=n.dtype, device=batch.device)[None, :]
+    left = batch.number(xp.clip(n - j, min=1))
+    missed = xp.cumulative_prod(xp.clip(left - r, min=0.0) / left, axis=1, include_initial=True)[:, :-1]
+    each = 1.0 / divisors(batch, discount)[xp.clip(t + j, max=batch.depth - 1)]
+    inside = (j < n) & (t + j < (k or batch.depth))
+    return total(xp.where(inside, missed * xp.clip(r / left, max=1.0) * each, 0.0))[:, None]
+
+
+def cascade(batch: Batch, stop: Array, k: int | None) -> Array:
+    """The user walks down, stops at a document with chance `stop`, and gains 1/rank there.
+
+    The documents of a group share what it adds in proportion to `stop`.
+    """
+    xp = batch.xp
+    if batch.untied:
+        reach = xp.cumulative_prod(1.0 - stop, axis=1, include_initial=True)[:, :-1]
+        return additive(batch, reach * stop, by_rank, k)
+    every = in_group(batch, stop)
+    share = stop / xp.where(every > 0, every, 1.0)
+    return share * _cascade_groups(batch, stop, k)[batch.row, batch.last - 1]
+
+
+def _cascade_groups(batch: Batch, stop: Array, k: int | None) -> Array:
+    """Return [Q, H], in the last column of each tie group what the group adds.
+
+    E_x is the chance to pass a random x of the group's documents, the mean of Π (1 - stop) over all sets of x. It is 1
+    while nobody stops at any of them; with the m-th document it becomes (1 - x/m)·E_x + x/m·(1 - stop)·E_{x-1}.
+    Reached with chance P, the group after t documents adds P·Σ_x (E_{x-1} - E_x)/(t+x).
+    """
+    xp = batch.xp
+    x = xp.arange(int(xp.max(batch.tied)) + 1, dtype=stop.dtype, device=batch.device)[None, :]
+    starts = batch.first == xp.arange(stop.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
+    unjudged = batch.number(batch.tied - (batch.last - batch.first))
+    reach, out = xp.ones_like(stop[:, :1]), []
+    passed, m = reach + 0 * x, reach
+    for c in range(stop.shape[1]):
+        here = slice(c, c + 1)
+        new = starts[:, here]
+        reach = xp.where(new, reach * _entry(batch, passed, m), reach)
+        m = xp.where(new, unjudged[:, here], m) + 1
+        passed = xp.where(new, 1.0, passed)
+        ratio = xp.clip(x / m, max=1.0)
+        below = xp.concat([passed[:, :1], passed[:, :-1]], axis=1)
+        passed = (1.0 - ratio) * passed + ratio * (1.0 - stop[:, here]) * below
+        out.append(reach * _gain_in_group(batch, passed, batch.above[:, here], batch.tied[:, here], k))
+    return xp.concat(out, axis=1)
+
+
+def _entry(batch: Batch, passed: Array, m: Array) -> Array:
+    """Return [Q, 1]: E_m, the chance to pass all m documents."""
+    return passed[batch.row, batch.xp.astype(m, batch.first.dtype)]
+
+
+def _gain_in_group(batch: Batch, passed: Array, t: Array, n: Array, k: int | None) -> Array:
+    """Return [Q, 1]: Σ_x (E_{x-1} - E_x)/(t+x) over the group's places t+x <= k."""
+    xp = batch.xp
+    x = xp.arange(1, passed.shape[1], dtype=t.dtype, device=batch.device)[None, :]
+    inside = (x <= n) if k is None else (x <= n) & (t + x <= k)
+    stopped = (passed[:, :-1] - passed[:, 1:]) / batch.number(t + x)
+    return total(xp.where(inside, stopped, 0.0))[:, None]
+
+
+class Opposition(NamedTuple):
+    """The documents that stand against a relevant one, [Q, H]: those above its tie group, and one more than in it."""
+
+    over: Array
+    special: Array
+
+
+def preference(batch: Batch, relevant: Array, against: Opposition, credit: Credit, k: int | None) -> Array:
+    """A credit at each relevant document, by how many opposed documents stand above it.
+
+    In a group with n' opposed documents, a' of them above the group, that number is a' + u with u uniform on 0 … n'.
+    `credit(y, a')` is the sum over u < y.
+    """
+    xp = batch.xp
+    mean = credit(against.special, against.over) / against.special
+    if k is not None:
+        inside = within(batch, k)
+        cut = relevant & (inside > 0) & (inside < batch.size)
+        mean = xp.where(inside > 0, mean, 0.0)
+        mean = mean if batch.untied else xp.where(cut, _cut_credit(batch, cut, inside, against, credit), mean)
+    return batch.number(relevant) * mean
+
+
+def _cut_credit(batch: Batch, cut: Array, inside: Array, against: Opposition, credit: Credit) -> Array:
+    """Return [Q, 1]: the mean for a relevant document of the group that the cut-off divides.
+
+    It and the n' opposed ones take y of the places inside the cut-off, hypergeometric; it stands behind u of them and
+    is itself inside for u < y.
+    """
+    xp = batch.xp
+    n, d, c, a = (
+        xp.max(xp.where(cut, v, 0.0), axis=1, keepdims=True)
+        for v in (batch.size, inside, against.special, against.over)
+    )
+    y = xp.arange(int(xp.max(c)) + 1, dtype=c.dtype, device=batch.device)[None, :]
+    lowest, highest = xp.maximum(d - (n - c), xp.zeros_like(d)), xp.minimum(c, d)
+    rises = (y >= lowest) & (y < highest)
+    ratio = xp.where(rises, (c - y) * (d - y), 1.0) / xp.where(rises, (y + 1) * (n - c - d + y + 1), 1.0)
+    log = xp.cumulative_sum(xp.log(ratio), axis=1, include_initial=True)[:, :-1]
+    chance = xp.where((y >= lowest) & (y <= highest), xp.exp(log - xp.max(log, axis=1, keepdims=True)), 0.0)
+    mean = total(chance * credit(y, a)) / total(chance)
+    return mean[:, None] / xp.maximum(c, xp.ones_like(c))

@@ -1,0 +1,117 @@
+"""From arrays of scores and labels to a Batch, in the caller's array library and on its device."""
+
+from typing import Any
+
+import numpy as np
+
+from gradely.errors import DataError
+from gradely.kernel.backend import device_of, is_array, namespace
+from gradely.kernel.batch import Array, Batch
+from gradely.settings import check_ties
+
+
+def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: str = "expected", seed: int = 0) -> Batch:
+    """Return a Batch from scores and labels, one row a query, one column a document; higher scores rank first.
+
+    `mask` is true for real documents and false for padding. Every document counts as judged. Arrays may be NumPy,
+    PyTorch, JAX, CuPy or any other of the array API standard; lists become NumPy arrays. One dimension is one query.
+    `ties` is any policy but `trec`, which needs document names.
+
+    >>> import gradely
+    >>> batch = gradely.from_arrays([[0.9, 0.4, 0.4]], [[0, 2, 1]])
+    >>> gradely.RR()(batch)
+    array([0.5])
+    """
+    check_ties(ties, without_names=True)
+    return ranked(*aligned(scores, labels, mask, ties, seed), ties)
+
+
+def aligned(scores: Any, labels: Any, mask: Any, ties: str, seed: int) -> tuple[Array, Array, Array | None]:
+    """Return scores, labels and mask as arrays [Q, K] of one library; in a random order for random ties."""
+    given = [x for x in (scores, labels, mask) if is_array(x)]
+    xp = namespace(*given)
+    where = device_of(given[0]) if given else None
+    arrays = [
+        x if is_array(x) else xp.asarray(np.asarray(x), device=where) for x in (scores, labels, mask) if x is not None
+    ]
+    shapes = [tuple(x.shape) for x in arrays]
+    if len(set(shapes)) > 1 or len(shapes[0]) not in (1, 2) or 0 in shapes[0]:
+        found = ", ".join(map(str, shapes))
+        raise DataError(f"scores, labels and mask must have one shape, [queries, documents]; found {found}")
+    arrays = [x[None, :] if x.ndim == 1 else x for x in arrays]
+    arrays = _shuffled(xp, seed, arrays) if ties == "random" else arrays
+    return arrays[0], arrays[1], xp.astype(arrays[2], xp.bool) if mask is not None else None
+
+
+def ranked(scores: Array, labels: Array, mask: Array | None, ties: str) -> Batch:
+    """Return the Batch of aligned arrays, or of some of their rows; refuse what is not finite."""
+    xp = namespace(scores)
+    _check_finite(xp, "score", scores, mask)
+    _check_finite(xp, "label", labels, mask)
+    number = real(xp)
+    keys = -(scores if xp.isdtype(scores.dtype, "real floating") else xp.astype(scores, number))
+    keys = keys if mask is None else xp.where(mask, keys, xp.inf)
+    order = xp.argsort(keys, axis=1, stable=ties in ("order", "random"))
+    keys, labels = (xp.take_along_axis(x, order, axis=1) for x in (keys, labels))
+    judged = xp.ones_like(keys, dtype=xp.bool) if mask is None else xp.take_along_axis(mask, order, axis=1)
+    above, tied = _groups(xp, keys, judged, alone=ties in ("order", "random"))
+    labels = xp.astype(labels, number)
+    return Batch(
+        grade=labels if mask is None else xp.where(judged, labels, 0.0),
+        judged=judged,
+        above=above,
+        tied=tied,
+        first=above,
+        last=above + tied,
+        retrieved=xp.sum(xp.astype(judged, above.dtype), axis=1),
+        ties=ties if ties in ("best", "worst") else "expected",
+        **best_first(labels, judged),
+    )
+
+
+def _check_finite(xp: Any, name: str, x: Array, mask: Array | None) -> None:
+    """Refuse NaN and infinity, except in padding."""
+    if xp.isdtype(x.dtype, "real floating"):
+        odd = ~xp.isfinite(x)
+        if bool(xp.any(odd if mask is None else odd & mask)):
+            raise DataError(f"a {name} is NaN or infinite; mask it out or replace it")
+
+
+def best_first(labels: Array, real: Array) -> dict[str, Array]:
+    """Return the pool, the real ones of some labels sorted, and where it holds one, as a Batch names them."""
+    xp = namespace(labels)
+    pool = -xp.sort(xp.where(real, -labels, xp.inf), axis=1)
+    pooled = pool > -xp.inf
+    return {"pool": xp.where(pooled, pool, 0.0), "pooled": pooled}
+
+
+def real(xp: Any) -> Any:
+    """Return the widest real dtype that the library is set up for: JAX has no doubles unless asked."""
+    known = xp.__array_namespace_info__().dtypes(kind="real floating")
+    return known.get("float64", known["float32"])
+
+
+def _shuffled(xp: Any, seed: int, arrays: list[Array]) -> list[Array]:
+    """Return the columns of each row in a random order, the same in all arrays."""
+    order = np.random.default_rng(seed).permuted(
+        np.broadcast_to(np.arange(arrays[0].shape[1]), arrays[0].shape), axis=1
+    )
+    order = xp.asarray(order, device=device_of(arrays[0]))
+    return [xp.take_along_axis(x, order, axis=1) for x in arrays]
+
+
+def _groups(xp: Any, keys: Array, real: Array, *, alone: bool) -> tuple[Array, Array]:
+    """Return how many documents are above each one and how many share its key, from keys in rank order."""
+    rows, width = keys.shape
+    column = xp.broadcast_to(xp.arange(width, device=device_of(keys)), keys.shape)
+    same = (keys[:, 1:] == keys[:, :-1]) & real[:, 1:]
+    if alone or not bool(xp.any(same)):
+        return column, xp.ones_like(column)
+    starts = xp.concat([xp.ones_like(real[:, :1]), ~same], axis=1)
+    (at,) = xp.nonzero(xp.reshape(starts, (-1,)))
+    group = xp.cumulative_sum(xp.astype(xp.reshape(starts, (-1,)), column.dtype)) - 1
+    size = xp.concat([at[1:], xp.asarray([rows * width], dtype=at.dtype, device=device_of(keys))]) - at
+    above = (
+        xp.reshape(xp.take(at, group, axis=0), keys.shape) - xp.arange(rows, device=device_of(keys))[:, None] * width
+    )
+    return above, xp.reshape(xp.take(size, group, axis=0), keys.shape)

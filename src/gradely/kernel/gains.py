@@ -1,0 +1,92 @@
+"""From relevance, which is never below 0, to gains, and from ranks to discounts: the parts of the graded measures."""
+
+from math import isfinite
+from numbers import Real
+from typing import Any, NamedTuple
+
+from gradely.errors import MeasureError, did_you_mean
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.families import by_rank
+from gradely.kernel.tie_groups import Discount
+
+
+class Table(NamedTuple):
+    """Values of one's own, label by label; a label of 0 or less that is not listed is worth 0."""
+
+    values: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def of(cls, table: dict[float, float]) -> "Table":
+        """Make a table from {label: value}."""
+        for label, value in table.items():
+            if not is_number(label) or not is_number(value) or value < 0:
+                found = f"{label!r}: {value!r}"
+                raise MeasureError(f"a table maps labels to numbers of at least 0, like {{1: 1, 2: 3}}; found {found}")
+        return cls(tuple(sorted((plain(label), plain(value)) for label, value in table.items())))
+
+    def __call__(self, batch: Batch, labels: Array) -> Array:
+        """Return the value of each label."""
+        out = batch.xp.zeros_like(labels)
+        for label, value in self.values:
+            out = batch.xp.where(labels == label, float(value), out)
+        return out
+
+    def check(self, levels: Array) -> None:
+        """Raise unless every positive label of the collection is listed."""
+        listed = {float(label) for label, _ in self.values}
+        missing = next((level for level in map(float, levels) if level not in listed), None)
+        if missing is not None:
+            raise MeasureError(f"the table {self} has no value for the label {missing:g}; add one")
+
+    @property
+    def top(self) -> float:
+        """The highest value."""
+        return max((value for _, value in self.values), default=0.0)
+
+    def __str__(self) -> str:
+        """Print as {label: value}, which reads back."""
+        return repr(dict(self.values))
+
+
+def is_number(x: Any) -> bool:
+    """True for a finite number that is not a truth value."""
+    return isinstance(x, Real) and not isinstance(x, bool) and isfinite(x)
+
+
+def plain(x: Any) -> float:
+    """Return a number as Python's own, whole ones as int, so that it prints short and reads back the same."""
+    number = float(x)
+    return int(number) if number.is_integer() else number
+
+
+def linear(_: Batch, relevance: Array) -> Array:
+    """The relevance itself."""
+    return relevance
+
+
+def exp(batch: Batch, relevance: Array) -> Array:
+    """2^relevance - 1."""
+    return batch.xp.pow(batch.xp.full_like(relevance, 2.0), relevance) - 1.0
+
+
+GAINS = {"linear": linear, "exp": exp}
+
+
+def log2(batch: Batch, rank: Array) -> Array:
+    """A gain is divided by the binary logarithm of rank + 1."""
+    return batch.xp.log2(rank + 1.0)
+
+
+def letor(batch: Batch, rank: Array) -> Array:
+    """A gain at rank i is divided by log2(i), at ranks 1 and 2 by nothing (Järvelin and Kekäläinen 2002; LETOR)."""
+    return batch.xp.log2(batch.xp.clip(rank, min=2.0))
+
+
+DISCOUNTS: dict[str, Discount] = {"log2": log2, "zipf": by_rank, "letor": letor}
+
+
+def choice(kind: str, value: Any, known: dict[str, Any]) -> None:
+    """Raise unless the value is one of the known names."""
+    if not isinstance(value, str) or value not in known:
+        hint = did_you_mean(value, known) if isinstance(value, str) else ""
+        raise MeasureError(f"no {kind} {value!r}: use one of {', '.join(known)}.{hint}")

@@ -1,0 +1,143 @@
+"""Sums and means over tie groups, exactly and without enumerating orders."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+from gradely.kernel.backend import sums_in_order
+from gradely.kernel.batch import Array, Batch
+
+Discount: TypeAlias = Callable[[Batch, Array], Array]
+"""From the ranks 1, 2, … to what a gain there is divided by."""
+
+
+class Sums(NamedTuple):
+    """Prefix sums in two parts, high + low, so that differences lose no digit. Entry i is the sum of the first i."""
+
+    high: Array
+    low: Array
+
+
+def divisors(batch: Batch, discount: Discount) -> Array:
+    """Return what gains at ranks 1, 2, … are divided by; made once a batch."""
+    if discount not in batch.memo:
+        batch.memo[discount] = discount(batch, batch.ranks)
+    return batch.memo[discount]
+
+
+def sums(batch: Batch, discount: Discount) -> Sums:
+    """Return the prefix sums of 1 / discount; made once a batch."""
+    if (Sums, discount) not in batch.memo:
+        inverse = 1.0 / divisors(batch, discount)
+        high = batch.xp.cumulative_sum(inverse, include_initial=True)
+        low = batch.xp.cumulative_sum(inverse - (high[1:] - high[:-1]), include_initial=True)
+        batch.memo[Sums, discount] = Sums(high, low)
+    found: Sums = batch.memo[Sums, discount]
+    return found
+
+
+def _places(batch: Batch, k: int | Array | None) -> tuple[Array, Array]:
+    """Return where the places of each document's tie group begin and end, as far as they lie in the top k.
+
+    k is one number, or [Q, 1] numbers.
+    """
+    start, stop = batch.above, batch.above + batch.tied
+    return (start, stop) if k is None else (batch.xp.clip(start, max=k), batch.xp.clip(stop, max=k))
+
+
+def within(batch: Batch, k: int | Array | None) -> Array:
+    """Return how many places of each document's tie group lie in the top k."""
+    start, stop = _places(batch, k)
+    return batch.number(stop - start)
+
+
+def sum_over_places(batch: Batch, discount: Discount, k: int | None) -> Array:
+    """Return the sum of 1 / discount over the places of each document's tie group that lie in the top k."""
+    start, stop = _places(batch, k)
+    high, low = sums(batch, discount)
+    return (high[stop] - high[start]) + (low[stop] - low[start])
+
+
+def mean_over_places(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
+    """Return the mean of gain / discount over the places a document can take; 0 after place k.
+
+    An untied document has one place, and its gain is divided right there: no digit differs from the plain measure.
+    """
+    xp = batch.xp
+    alone = gain / divisors(batch, discount)[batch.above]
+    alone = alone if k is None else xp.where(batch.above < k, alone, 0.0)
+    if batch.untied:
+        return alone
+    shared = gain * sum_over_places(batch, discount, k) / batch.size
+    return xp.where(batch.tied == 1, alone, shared)
+
+
+class Around(NamedTuple):
+    """For each document, the sum of something over the documents above its tie group, and over those in it."""
+
+    before: Array
+    in_group: Array
+
+
+def around(batch: Batch, x: Array) -> Around:
+    """Return both sums of x; of flags, how many are true."""
+    running = _running(batch, x)
+    if batch.untied:
+        return Around(batch.number(running[:, :-1]), batch.number(x))
+    first, last = (batch.number(_cells(batch, running, cells)) for cells in batch.edges)
+    return Around(first, last - first)
+
+
+def before(batch: Batch, x: Array) -> Array:
+    """Return, for each document, the sum of x over the documents above its tie group."""
+    return around(batch, x).before
+
+
+def in_group(batch: Batch, x: Array) -> Array:
+    """Return, for each document, the sum of x over the judged documents of its tie group."""
+    return batch.number(x) if batch.untied else around(batch, x).in_group
+
+
+def _running(batch: Batch, x: Array) -> Array:
+    """Return the sums of the first 0, 1, … columns; flags are counted in whole numbers, which is far faster."""
+    xp = batch.xp
+    x = xp.astype(x, batch.first.dtype) if xp.isdtype(x.dtype, "bool") else x
+    return xp.cumulative_sum(x, axis=1, include_initial=True)
+
+
+def _cells(batch: Batch, table: Array, at: Array) -> Array:
+    """Return what stands in some cells of a table, counted row by row, which is faster than by row and column."""
+    xp = batch.xp
+    return xp.reshape(xp.take(xp.reshape(table, (-1,)), xp.reshape(at, (-1,)), axis=0), at.shape)
+
+
+def total(x: Array) -> Array:
+    """Return the sum of each row, added in rank order, so that padding changes no digit."""
+    return sums_in_order(x)
+
+
+def resolved(batch: Batch, worth_of: Callable[[Batch], Array]) -> Batch:
+    """Return the batch with ties ordered as its policy says: by worth, best or worst first.
+
+    Unjudged documents of a group are worth 0; those worth nothing may stand on either side of them.
+    """
+    if batch.ties == "expected" or batch.untied:
+        return batch
+    xp = batch.xp
+    worth = worth_of(batch)
+    worth = xp.where(batch.judged, worth if batch.ties == "best" else -worth, 0.0)
+    order = xp.argsort(-worth, axis=1, stable=True)
+    order = order[batch.row, xp.argsort(batch.first[batch.row, order], axis=1, stable=True)]
+    column = xp.broadcast_to(xp.arange(order.shape[1], dtype=batch.first.dtype, device=batch.device), order.shape)
+    unjudged = batch.tied - (batch.last - batch.first)
+    place = batch.above + column - batch.first + xp.where(worth[batch.row, order] < 0, unjudged, 0)
+    return replace(
+        batch,
+        grade=batch.grade[batch.row, order],
+        judged=batch.judged[batch.row, order],
+        above=place,
+        tied=xp.ones_like(batch.tied),
+        first=column,
+        last=column + 1,
+        ties="expected",
+    )

@@ -1,0 +1,162 @@
+"""Measures of cumulated gain: DCG, nDCG, NDCNG, nDCGφ."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.families import additive
+from gradely.kernel.gains import DISCOUNTS, GAINS, Table, choice
+from gradely.kernel.parameters import parameter
+from gradely.kernel.tie_groups import total
+from gradely.measures.base import Graded
+from gradely.relevance import Levels, Max, Phi, RelevanceLike
+
+
+class Gained(Graded):
+    """A measure of gains, which come from relevance."""
+
+    gain: str | Mapping[float, float] | Table = parameter(
+        default="linear", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
+    )
+
+    def settle(self) -> None:
+        """Bring the gain into one form; refuse names that do not exist."""
+        super().settle()
+        if isinstance(self.gain, Mapping):
+            self._set("gain", Table.of(dict(self.gain)))
+        elif not isinstance(self.gain, Table):
+            choice("gain", self.gain, GAINS)
+
+    def fit(self, levels: Levels) -> Self:
+        """Refuse labels that a table of gains does not list."""
+        if isinstance(self.gain, Table):
+            self.gain.check(levels())
+        return super().fit(levels)
+
+    def gains(self, batch: Batch, relevance: Array) -> Array:
+        """Return the gain of each relevance."""
+        function: Any = self.gain if isinstance(self.gain, Table) else GAINS[str(self.gain)]
+        return function(batch, relevance)
+
+    def ideal(self, batch: Batch) -> Array:
+        """Return [Q, B]: the gains of the pool, best first."""
+        gains = batch.xp.where(batch.pooled, self.gains(batch, batch.pool), 0.0)
+        return -batch.xp.sort(-gains, axis=1) if isinstance(self.gain, Table) else gains
+
+    def worth(self, batch: Batch) -> Array:
+        """The higher gain first."""
+        return batch.xp.where(batch.judged, self.gains(batch, batch.grade), 0.0)
+
+
+class DCG(Gained):
+    """Discounted cumulated gain.
+
+        DCG@k = Σ_{i<=k} G(relevance at rank i) / D(i)
+
+    The gain G of relevance g is g itself (`linear`), 2^g - 1 (`exp`) or taken from a table {label: gain}. The discount
+    D at rank i is log2(i+1) (`log2`), i (`zipf`) or max(1, log2 i) (`letor`).
+
+    Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
+    Reference: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques (2002); ties: McSherry and
+    Najork (2008).
+
+    >>> from gradely import DCG, from_arrays
+    >>> DCG(discount="zipf")(from_arrays([0.9, 0.5, 0.5], [3, 2, 0])).tolist() == [3 + 2 * (1 / 2 + 1 / 3) / 2]
+    True
+    """
+
+    name = "DCG"
+    discount: str = parameter(default="log2", doc="what a gain at rank i is divided by: 'log2', 'zipf' or 'letor'")
+
+    def settle(self) -> None:
+        """Refuse a discount that does not exist."""
+        super().settle()
+        choice("discount", self.discount, DISCOUNTS)
+
+    def terms(self, batch: Batch) -> Array:
+        """Gain over discount."""
+        return additive(batch, self.worth(batch), DISCOUNTS[self.discount], self.k)
+
+    def norm(self, batch: Batch) -> Array:
+        """Nothing to divide by."""
+        return batch.xp.ones_like(batch.grade[:, 0])
+
+    def degenerate(self, batch: Batch) -> Array:
+        """No document of positive gain; by a table, relevant ones may have none."""
+        return ~batch.xp.any(batch.pooled & (self.gains(batch, batch.pool) > 0), axis=1)
+
+
+class nDCG(DCG):  # noqa: N801 - the field's name
+    """Discounted cumulated gain over that of the ideal ranking.
+
+        nDCG@k = DCG@k / (DCG@k of the pool sorted by gain)
+
+    Gain and discount are those of DCG; the gain is linear by default, as in trec_eval.
+
+    Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
+    Reference: Järvelin and Kekäläinen (2002); ties: McSherry and Najork (2008).
+
+    >>> from gradely import from_arrays, nDCG
+    >>> nDCG(discount="zipf")(from_arrays([0.9, 0.5, 0.1], [0, 2, 3])).tolist() == [(2 / 2 + 3 / 3) / (3 + 2 / 2)]
+    True
+    """
+
+    name = "nDCG"
+
+    def norm(self, batch: Batch) -> Array:
+        """The DCG of the ideal ranking."""
+        xp = batch.xp
+        gains = self.ideal(batch) if self.k is None else self.ideal(batch)[:, : self.k]
+        rank = xp.arange(1, gains.shape[1] + 1, dtype=gains.dtype, device=batch.device)
+        return total(gains / DISCOUNTS[self.discount](batch, rank)[None, :])
+
+
+class NDCNG(nDCG):
+    """nDCG with labels first divided by the query's highest: does not depend on the number of levels.
+
+        NDCNG@k = nDCG@k with gain 2^(g/m) - 1
+
+    m is the highest label of the query's pool, or the top of a scale that is stated: `relevance=max(4)`.
+
+    Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
+    Reference: Scheel, Lommatzsch, Albayrak, Performance Measures for Multi-Graded Relevance (2011), eq. 5.
+
+    >>> from gradely import NDCNG, from_arrays
+    >>> batch = from_arrays([0.9, 0.5, 0.1], [1, 0, 2])
+    >>> NDCNG(discount="zipf")(batch).tolist() == [(2**0.5 - 1 + 1 / 3) / (1 + (2**0.5 - 1) / 2)]
+    True
+    """
+
+    name = "NDCNG"
+    gain: str | Mapping[float, float] | Table = parameter(
+        default="exp", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
+    )
+    relevance: RelevanceLike | None = parameter(
+        default=Max(), doc="from labels to relevance: 'max' or, with the scale's top, max(4)"
+    )
+
+
+class nDCGphi(nDCG):  # noqa: N801 - the paper's name
+    """nDCG with relevance φ, from how far an item's true score stands out of its query's pool.
+
+        nDCGφ@k = nDCG@k with gain 2^φ(y) - 1
+
+    φ is the monotone curve through (minimum, 0), (median, 0), (maximum, 1) and, where the maximum lies beyond
+    w = Q3 + 1.5·IQR, through (w, 1 - (maximum - w)/(maximum - minimum)). `relevance=phi('code')` takes the control
+    points of the authors' code, `relevance=phi([(0, 0), (10, 1)])` your own.
+
+    Ties: each document of a tie group gets the mean of 1/D over the group's places. All scores equal: 0.
+    Reference: Moniz, Torgo, Vinagre, Data-Driven Relevance Judgments for Ranking Evaluation (2016).
+
+    >>> from gradely import from_arrays, nDCGphi
+    >>> nDCGphi(discount="zipf")(from_arrays([0.9, 0.5, 0.1], [1, 3, 2])).tolist() == [1 / 2]
+    True
+    """
+
+    name = "nDCGphi"
+    gain: str | Mapping[float, float] | Table = parameter(
+        default="exp", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
+    )
+    relevance: RelevanceLike | None = parameter(
+        default=Phi(), doc="the curve: 'phi', phi('code') or phi([(score, relevance), …])"
+    )

@@ -1,0 +1,59 @@
+"""Measures of the first relevant document: RR and Success."""
+
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.families import by_rank, first_hit, not_at_all
+from gradely.measures.base import Binary
+
+
+class _First(Binary):
+    """What counts is where the first relevant document stands."""
+
+    def norm(self, batch: Batch) -> Array:
+        """Nothing to divide by."""
+        return batch.xp.ones_like(batch.grade[:, 0])
+
+
+class RR(_First):
+    """Reciprocal rank of the first relevant document.
+
+        RR@k = 1 / (rank of the first relevant document)
+
+    It is 0 where that document is not in the top k. Its mean is MRR.
+
+    Ties: in the first tie group with r relevant among n documents after t others, the mean is
+    Σ_x P(x)/(t+x) with P(x) = Π_{j<x} (1 - r/(n-j+1)) · r/(n-x+1). No relevant document: 0.
+    Reference: McSherry and Najork (2008); their printed sum uses Π alone, their text and enumeration give P.
+
+    >>> from gradely import RR, from_arrays
+    >>> RR()(from_arrays([0.9, 0.5, 0.5], [0, 1, 0])).tolist() == [(1 / 2 + 1 / 3) / 2]
+    True
+    """
+
+    name = "RR"
+
+    def terms(self, batch: Batch) -> Array:
+        """1/rank at the first relevant document."""
+        return first_hit(batch, self.relevant(batch), by_rank, self.k)
+
+
+class Success(_First):
+    """Whether there is a relevant document in the top k.
+
+        Success@k = 1 if the top k hold a relevant document, else 0
+
+    Also known as hit rate.
+
+    Ties: the chance that one is inside, 1 - C(n-r, b)/C(n, b) where k leaves b places of a tie group of n with r
+    relevant. No relevant document: 0.
+    Reference: McSherry and Najork (2008), by the same argument as their RR.
+
+    >>> from gradely import Success, from_arrays
+    >>> Success(k=1)(from_arrays([0.5, 0.5, 0.5], [1, 1, 0])).tolist() == [2 / 3]
+    True
+    """
+
+    name = "Success"
+
+    def terms(self, batch: Batch) -> Array:
+        """1 at the first relevant document."""
+        return first_hit(batch, self.relevant(batch), not_at_all, self.k)

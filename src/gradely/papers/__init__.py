@@ -1,0 +1,73 @@
+"""The experiments of the papers that the measures come from, each to be run again."""
+
+from importlib import import_module
+from pathlib import Path
+
+from gradely.data import Report
+from gradely.data.read.files import ignore
+from gradely.errors import InputError, did_you_mean
+from gradely.papers.library import FOLDER, Library
+from gradely.papers.outcome import Experiment, Outcome
+
+PAPERS = {
+    "S11": "Scheel, Lommatzsch, Albayrak: Performance Measures for Multi-Graded Relevance (2011)",
+    "F14": "Ferrante, Ferro, Maistro: Rethinking How to Extend Average Precision to Graded Relevance (2014)",
+    "M08": "McSherry, Najork: Computing Information Retrieval Performance Measures Efficiently in the Presence of"
+    " Tied Scores (2008)",
+    "M16": "Moniz, Torgo, Vinagre: Data-Driven Relevance Judgments for Ranking Evaluation (2016)",
+}
+MODULES = (
+    "scheel2011.tables",
+    "scheel2011.levels",
+    "scheel2011.ohsumed",
+    "scheel2011.ratings",
+    "ferrante2014.limits",
+    "ferrante2014.tables",
+    "ferrante2014.incomplete",
+    "ferrante2014.power",
+    "ferrante2014.axioms",
+    "mcsherry2008.enumeration",
+    "mcsherry2008.overhead",
+    "mcsherry2008.ties",
+    "moniz2016.days",
+    "moniz2016.figure2",
+    "moniz2016.news",
+    "moniz2016.outlook",
+)
+"""modules of this package; each lists its experiments in EXPERIMENTS"""
+
+
+def experiments() -> dict[str, Experiment]:
+    """Return all experiments by name, in the order of MODULES."""
+    found = (import_module(f"{__name__}.{module}").EXPERIMENTS for module in MODULES)
+    return {experiment.name: experiment for some in found for experiment in some}
+
+
+def experiment(name: str) -> Experiment:
+    """Return an experiment by name."""
+    known = experiments()
+    if name not in known:
+        hint = did_you_mean(name, [*known, "all"])
+        raise InputError(f"no experiment {name!r}: `gradely papers` lists them.{hint}")
+    return known[name]
+
+
+def reproduce(name: str, data: str | Path = FOLDER, *, seed: int = 0, progress: Report = ignore) -> Outcome:
+    """Run an experiment of a paper again; `gradely papers` lists them.
+
+    `data` is the folder of public data sets. The outcome has claims, tables (`sheets`) and altair charts (`figures`).
+    """
+    chosen, library = experiment(name), Library(data)
+    check_data([chosen], library)
+    return chosen.run(library, seed, progress)
+
+
+def check_data(chosen: list[Experiment], library: Library) -> None:
+    """Raise where an experiment lacks its data, before long work."""
+    for each in chosen:
+        missing = library.missing(each.needs)
+        if missing:
+            raise InputError(
+                f"{each.name} needs real data that is not in {library.folder}: {each.data or ', '.join(missing)};"
+                " --data names the folder that holds them"
+            )

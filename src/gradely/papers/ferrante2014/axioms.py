@@ -1,0 +1,116 @@
+"""Beyond F14: a table of axioms for every measure, each cell a proof sketch or a smallest counterexample."""
+
+from typing import Any
+
+from gradely.comparison.charts import altair, drawn, styled
+from gradely.data import Report
+from gradely.papers.axioms.proofs import PROOFS
+from gradely.papers.axioms.search import AXIOMS, Found, Search, rows
+from gradely.papers.library import Library
+from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
+from gradely.tables import Table
+
+LONGEST, LACKING = 5, 1
+SHOWN = {True: "✓", False: "✗"}
+
+
+def searched(progress: Report) -> dict[tuple[str, str], Found]:
+    """Return what is found by row and axiom."""
+    search = Search(LONGEST, LACKING)
+    found: dict[tuple[str, str], Found] = {}
+    for i, axiom in enumerate(AXIOMS):
+        found |= {(row, axiom.name): cell for row, cell in search.found(axiom).items()}
+        progress((i + 1) / len(AXIOMS))
+    return found
+
+
+def cells(found: dict[tuple[str, str], Found]) -> list[dict[str, Any]]:
+    """Return one record a row and axiom: whether it holds, why, and among how many comparisons none failed."""
+    return [
+        {
+            "measure": row,
+            "axiom": axiom.name,
+            "holds": SHOWN[found[row, axiom.name].change is None],
+            "why": reason(row, axiom.name, found[row, axiom.name]),
+            "comparisons": found[row, axiom.name].of,
+        }
+        for row in rows()
+        for axiom in AXIOMS
+    ]
+
+
+def reason(row: str, axiom: str, cell: Found) -> str:
+    """Return the counterexample, or else the proof."""
+    return str(cell.change) if cell.change else PROOFS[row, axiom]
+
+
+def claims(found: dict[tuple[str, str], Found]) -> list[Claim]:
+    """Return what this project says of xGAP and of proofs."""
+    xgap = found["xGAP", "up"].change
+    others = [row for row in rows() if row != "xGAP" and found[row, "up"].change]
+    refuted = [f"{row}: {axiom}" for (row, axiom) in PROOFS if found[row, axiom].change]
+    proved = "no proof is refuted" if not refuted else f"refuted: {', '.join(refuted)}"
+    return [
+        Claim(
+            "xGAP alone can fall when a better document moves up.",
+            "not in the paper",
+            f"{xgap}; others: {', '.join(others) or 'none'}",
+            xgap is not None and not others,
+        ),
+        Claim("What is proved stands up to the search.", "not in the paper", proved, not refuted),
+    ]
+
+
+def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return one record a measure, one column an axiom."""
+    table: dict[str, dict[str, Any]] = {}
+    for each in records:
+        table.setdefault(each["measure"], {"measure": each["measure"]})[each["axiom"]] = each["holds"]
+    return list(table.values())
+
+
+def chart(records: list[dict[str, Any]]) -> Any:
+    """Return the table as a picture: a square a measure and axiom."""
+    alt = altair()
+    base = drawn([{name: each[name] for name in ("measure", "axiom", "holds")} for each in records]).encode(
+        x=alt.X("axiom:N", title=None, sort=None, axis=alt.Axis(orient="top", labelAngle=0)),
+        y=alt.Y("measure:N", title=None, sort=None),
+    )
+    colour = alt.Color("holds:N", scale=alt.Scale(domain=["✓", "✗"], range=["#cfe8d5", "#f6c9a8"]), legend=None)
+    marks = base.mark_text(fontSize=13, color="#1c2430").encode(text="holds:N")
+    return styled((base.mark_rect(stroke="white").encode(color=colour) + marks).properties(width=560, height=480))
+
+
+def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data, nothing at random
+    """Search for counterexamples to every axiom, for every measure."""
+    found = searched(progress)
+    records = cells(found)
+    failing = sum(each["holds"] == SHOWN[False] for each in records)
+    return Outcome(
+        f"We measured every ranking of up to {LONGEST} documents, unjudged (-) or of grade 0 to 3, that lacks up to"
+        f" {LACKING} judged one, in several settings of each measure, GAP, xGAP and eGAP for all g in steps of 0.1, and"
+        f" looked for the smallest that breaks one of {len(AXIOMS)} axioms.",
+        f"Of {len(records)} cells {failing} have a counterexample, the smallest there is; the others have a proof. xGAP"
+        " falls when the only two relevant documents, of grade 1 at rank n and of grade 2 at rank n+1, are swapped, if"
+        " g_1/(g_1+g_2) > 2/n.",
+        claims(found),
+        {
+            "asked": Sheet("The axioms", Table(["axiom", "what it asks"], [[each.name, each.text] for each in AXIOMS])),
+            "axioms": Sheet("Which axioms hold", Table.of(summary(records))),
+            "reasons": Sheet("Why: a proof or the smallest counterexample", Table.of(records)),
+        },
+        {"axioms": Figure("✓: proved. ✗: there is a counterexample.", chart(records))},
+    )
+
+
+EXPERIMENTS = (
+    Experiment(
+        "f14-axioms",
+        "F14",
+        "beyond",
+        "What every measure does when one thing changes",
+        "The paper does not say whether its measures are monotone. xGAP is not.",
+        (),
+        run,
+    ),
+)

@@ -1,0 +1,109 @@
+"""F14's outlook: the discriminative power of GAP, xGAP, eGAP, AP and nDCG."""
+
+from typing import Any
+
+import numpy as np
+
+from gradely.comparison.charts import altair, drawn, panels
+from gradely.comparison.significance import achieved_levels, p_values
+from gradely.data import Report
+from gradely.measures.names import parse_all
+from gradely.papers.judged_collections import DATA, NEEDS, Collection, collections, enough
+from gradely.papers.library import Library
+from gradely.papers.outcome import Experiment, Figure, Outcome, Sheet
+from gradely.papers.parts import part
+from gradely.tables import Table
+
+MEASURES = ("GAP", "xGAP", "eGAP", "AP", "nDCG")
+TESTS = ("t", "tukey")
+ALPHA = 0.05
+RESAMPLES = 2_000
+POINTS = 200
+"""how many points of a curve are drawn"""
+
+
+def tested(collection: Collection, seed: int, progress: Report) -> dict[tuple[str, str], Any]:
+    """Return the p-values of all pairs of runs by measure and test."""
+    systems = collection.systems(lambda part: progress(part / 2))
+    fitted = {name: measure.fit(systems.qrels.levels) for name, measure in parse_all(MEASURES).items()}
+    values, found = systems.values(fitted), {}
+    for i, name in enumerate(MEASURES):
+        for test in TESTS:
+            found[name, test] = p_values(values[:, :, i].T, test, resamples=RESAMPLES, seed=seed)
+        progress(1 / 2 + (i + 1) / len(MEASURES) / 2)
+    return found
+
+
+def power(name: str, found: dict[tuple[str, str], Any]) -> list[dict[str, Any]]:
+    """Return one record a measure: the share of pairs of runs with a p-value below α, by each test."""
+    return [
+        {"collection": name, "pairs": len(found[measure, "t"]), "measure": measure}
+        | {test: float(np.mean(found[measure, test] < ALPHA)) for test in TESTS}
+        for measure in MEASURES
+    ]
+
+
+def levels(name: str, found: dict[tuple[str, str], Any]) -> list[dict[str, Any]]:
+    """Return the achieved significance levels by the t-test, at evenly spaced pairs."""
+    out = []
+    for measure in MEASURES:
+        curve = achieved_levels(found[measure, "t"])
+        some = np.unique(np.linspace(0, len(curve) - 1, POINTS).astype(int))
+        out += [
+            {"collection": name, "measure": measure, "pairs": float((i + 1) / len(curve)), "p": float(curve[i])}
+            for i in some
+        ]
+    return out
+
+
+def chart(records: list[dict[str, Any]]) -> Any:
+    """Return the curves of achieved significance levels, a line a measure, a panel a collection."""
+    alt = altair()
+    curves = drawn(records).encode(
+        x=alt.X("pairs:Q", title="pairs of runs, from the largest p-value on", axis=alt.Axis(format="%")),
+        y=alt.Y("p:Q", title="p-value", scale=alt.Scale(domain=[0, 0.1])),
+        color=alt.Color("measure:N", title=None, sort=[*MEASURES]),
+    )
+    return panels(curves.mark_line(clip=True).properties(width=330, height=220), by="collection", columns=2)
+
+
+def run(library: Library, seed: int, progress: Report) -> Outcome:
+    """Test all pairs of runs of every collection in the library."""
+    used = [each for each in collections(library) if enough(each)]
+    table, curves = [], []
+    for i, each in enumerate(used):
+        found = tested(each, seed, part(progress, i, len(used)))
+        table += power(each.name, found)
+        curves += levels(each.name, found)
+    figure = Figure("Achieved significance levels by the t-test: the further left, the better.", chart(curves))
+    sheet = Sheet("Discriminative power", Table.of(table, 3))
+    return Outcome(DONE, _found(table), [], {"power": sheet}, {"levels": figure})
+
+
+def _found(table: list[dict[str, Any]]) -> str:
+    """Return the measures of each collection by power, in a sentence."""
+    names = dict.fromkeys(each["collection"] for each in table)
+    parts = []
+    for name in names:
+        ranked = sorted((each for each in table if each["collection"] == name), key=lambda each: -each["t"])
+        parts.append(f"{name}: " + ", ".join(f"{each['measure']} {each['t']:.1%}" for each in ranked))
+    return "By the t-test, " + "; ".join(parts) + "."
+
+
+DONE = (
+    f"All pairs of runs were tested for each measure: paired t-test, and randomised Tukey HSD ({RESAMPLES:,} draws),"
+    f" which holds for all pairs at once. The power is the share of pairs with a p-value below {ALPHA}. The users of"
+    " GAP, xGAP and eGAP are spread evenly over the levels."
+)
+EXPERIMENTS = (
+    Experiment(
+        "f14-power",
+        "F14",
+        "outlook",
+        "How many pairs of runs GAP, xGAP, eGAP, AP and nDCG tell apart",
+        "The paper leaves discriminative power to future work, so there is nothing to hold or to differ.",
+        NEEDS,
+        run,
+        DATA,
+    ),
+)

@@ -1,0 +1,124 @@
+"""How far the order of ties moves each measure on real runs, and whether it reorders systems."""
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradely.comparison.kendall import DIGITS, kendall
+from gradely.comparison.systems import read_systems
+from gradely.data import Qrels, Report
+from gradely.data.qrels import Floats
+from gradely.data.read.files import ignore
+from gradely.measures import Measure
+from gradely.measures.names import parse_all
+from gradely.papers.parts import part
+
+Record = dict[str, Any]
+
+MEASURES = ("P@10", "R@100", "F1@10", "AP", "RR", "nDCG@10", "RBP", "ERR@10", "muAP", "bpref")
+POLICIES = ("expected", "trec", "order", "best", "worst")
+SEEDS = 10
+"""how many times ties are broken at random"""
+
+
+class Means(NamedTuple):
+    """Means over all topics, [systems, measures], by how ties are broken, and for each of some random orders."""
+
+    systems: list[str]
+    measures: list[str]
+    by_policy: dict[str, Floats]
+    at_random: Floats
+    """[seeds, systems, measures]"""
+
+    def column(self, measure: str) -> int:
+        """Return where a measure is."""
+        return self.measures.index(measure)
+
+
+def read(
+    qrels: Qrels, runs: Mapping[str, Any] | Iterable[Any], seed: int, seeds: int = SEEDS, progress: Report = ignore
+) -> Means:
+    """Evaluate all runs under all policies; random orders are drawn with seeds that follow from one."""
+    measures = {name: measure.fit(qrels.levels) for name, measure in parse_all(MEASURES).items()}
+    drawn = np.random.default_rng(seed).integers(0, 2**31, seeds).tolist()
+    cases = [*((policy, 0) for policy in POLICIES), *(("random", each) for each in drawn)]
+    found: list[Floats] = []
+    names: list[str] = []
+    for i, (ties, each) in enumerate(cases):
+        names, means = _means(qrels, runs, measures, ties, each, part(progress, i, len(cases)))
+        found.append(means)
+    policies = dict(zip(POLICIES, found, strict=False))
+    return Means(names, list(measures), policies, np.stack(found[len(POLICIES) :]))
+
+
+def _means(
+    qrels: Qrels,
+    runs: Mapping[str, Any] | Iterable[Any],
+    measures: dict[str, Measure],
+    ties: str,
+    seed: int,
+    progress: Report,
+) -> tuple[list[str], Floats]:
+    systems = read_systems(qrels, runs, ties=ties, seed=seed, progress=progress)
+    return systems.names, np.round(systems.values(measures).mean(axis=1), DIGITS)
+
+
+def moves(means: Means) -> list[Record]:
+    """Return for each measure how far breaking ties moves a system, at most and on average."""
+    expected, best, worst = (means.by_policy[policy] for policy in ("expected", "best", "worst"))
+    by_name = np.abs(means.by_policy["trec"] - expected)
+    by_chance = np.abs(means.at_random - expected).max(axis=0)
+    return [
+        {
+            "measure": name,
+            "by name, mean": float(by_name[:, i].mean()),
+            "by name, most": float(by_name[:, i].max()),
+            "at random, most": float(by_chance[:, i].max()),
+            "worst to best order, most": float((best - worst)[:, i].max()),
+            "system": means.systems[int((best - worst)[:, i].argmax())],
+        }
+        for i, name in enumerate(means.measures)
+    ]
+
+
+def reorderings(means: Means) -> list[Record]:
+    """Return for each measure how alike the systems are ranked with ties broken and with their mean over all orders."""
+    return [{"measure": name} | _reordering(means, i) for i, name in enumerate(means.measures)]
+
+
+def _reordering(means: Means, i: int) -> Record:
+    expected, names, given, best, worst = (means.by_policy[policy][:, i] for policy in POLICIES)
+    taus = [kendall(expected, values) for values in means.at_random[:, :, i]]
+    return {
+        "τ by name": kendall(expected, names),
+        "τ file order": kendall(expected, given),
+        "τ at random, mean": float(np.mean(taus)),
+        "τ at random, least": float(np.min(taus)),
+        "pairs": len(expected) * (len(expected) - 1) // 2,
+        "swapped by name": swapped(expected, names),
+        "swapped in file order": swapped(expected, given),
+        "swapped at random": max(swapped(expected, values) for values in means.at_random[:, :, i]),
+        "in either order": undecided(worst, best),
+    }
+
+
+def swapped(one: Floats, other: Floats) -> int:
+    """Return how many pairs of systems are in opposite orders.
+
+    >>> swapped(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
+    1
+    """
+    pairs = combinations(range(len(one)), 2)
+    return sum(bool((one[i] - one[j]) * (other[i] - other[j]) < 0) for i, j in pairs)
+
+
+def undecided(worst: Floats, best: Floats) -> int:
+    """Return how many pairs of systems come in either order, as ties are broken for one and against the other.
+
+    >>> undecided(np.array([0.1, 0.2, 0.6]), np.array([0.3, 0.4, 0.6]))
+    1
+    """
+    pairs = combinations(range(len(best)), 2)
+    return sum(bool(worst[i] < best[j] and worst[j] < best[i]) for i, j in pairs)

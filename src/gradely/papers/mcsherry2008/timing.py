@@ -1,0 +1,115 @@
+"""How long measures take with ties taken care of and with ties ignored."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from time import process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gradely.data import Qrels, Report, read_qrels
+from gradely.data.read.files import ignore
+from gradely.evaluation.evaluate import evaluate
+from gradely.kernel.batch import Batch
+from gradely.kernel.from_arrays import from_arrays
+from gradely.measures import EXPECTED, Measure
+
+Floats = npt.NDArray[np.float64]
+Record = dict[str, Any]
+
+QUERIES, JUDGED = 28_043, 18
+"""as many queries as in the paper; judged documents each"""
+FILE_QUERIES, RETRIEVED = 150, 1000
+"""queries and documents of the run file"""
+REPEATS = 9
+GRADES, SHARES = (0, 1, 2, 3, 4), (0.6, 0.2, 0.1, 0.06, 0.04)
+
+
+class Pair(NamedTuple):
+    """Processor seconds for the same work, ties taken care of and ties ignored."""
+
+    aware: float
+    oblivious: float
+
+    @property
+    def ratio(self) -> float:
+        """How much more the first takes."""
+        return self.aware / self.oblivious
+
+
+def in_degrees(rng: np.random.Generator, *shape: int) -> Floats:
+    """Draw scores like the number of links to a page: whole numbers, small ones often, large ones now and then."""
+    return np.floor(rng.pareto(0.7, shape)).clip(max=1e6)
+
+
+def grades(rng: np.random.Generator, *shape: int) -> Floats:
+    """Draw grades, most of them 0."""
+    return rng.choice(np.array(GRADES, np.float64), shape, p=SHARES)
+
+
+def batches(seed: int, queries: int = QUERIES) -> tuple[Batch, Batch]:
+    """Return the same rankings with their ties and with ties in the order of the input."""
+    rng = np.random.default_rng(seed)
+    scores, labels = in_degrees(rng, queries, JUDGED), grades(rng, queries, JUDGED)
+    return from_arrays(scores, labels), from_arrays(scores, labels, ties="order")
+
+
+def alone(seed: int, queries: int = QUERIES, repeats: int = REPEATS, progress: Report = ignore) -> dict[str, Pair]:
+    """Time each measure on rankings that are in memory and in order."""
+    aware, oblivious = batches(seed, queries)
+    out = {}
+    for i, kind in enumerate(EXPECTED):
+        out[kind.name] = fastest(partial(_fresh, kind(), aware), partial(_fresh, kind(), oblivious), repeats)
+        progress((i + 1) / len(EXPECTED))
+    return out
+
+
+def _fresh(measure: Measure, batch: Batch) -> None:
+    """Measure a batch of which nothing is known yet, so that each time does all the work."""
+    measure(replace(batch))
+
+
+def from_file(
+    seed: int, queries: int = FILE_QUERIES, repeats: int = REPEATS, progress: Report = ignore
+) -> dict[str, Pair]:
+    """Time each measure from a run file on the disk to its mean."""
+    out = {}
+    with tempfile.TemporaryDirectory() as folder:
+        qrels, path = written(seed, queries, folder)
+        for i, kind in enumerate(EXPECTED):
+            aware, oblivious = (partial(evaluate, qrels, path, [kind()], ties=ties) for ties in ("expected", "order"))
+            out[kind.name] = fastest(aware, oblivious, repeats)
+            progress((i + 1) / len(EXPECTED))
+    return out
+
+
+def written(seed: int, queries: int, folder: str) -> tuple[Qrels, str]:
+    """Write a run whose scores are in-degrees; return judgments of some of its documents, and where the run is."""
+    rng = np.random.default_rng(seed)
+    scores = in_degrees(rng, queries, RETRIEVED)
+    labels = {
+        f"q{q}": dict(zip((f"d{d}" for d in rng.permutation(RETRIEVED)[:JUDGED]), grades(rng, JUDGED), strict=True))
+        for q in range(queries)
+    }
+    path = os.path.join(folder, "in-degree.run")
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(
+            f"q{q} Q0 d{d} {d} {score:.0f} in-degree\n" for q, row in enumerate(scores) for d, score in enumerate(row)
+        )
+    return read_qrels(labels), path
+
+
+def fastest(first: Callable[[], Any], second: Callable[[], Any], repeats: int) -> Pair:
+    """Return the shortest time of each, in turns; processor time, since whatever else the machine does is no cost."""
+    times = [(_seconds(first), _seconds(second)) for _ in range(repeats)]
+    return Pair(*(min(each) for each in zip(*times, strict=True)))
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    start = process_time()
+    work()
+    return process_time() - start

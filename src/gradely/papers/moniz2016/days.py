@@ -1,0 +1,79 @@
+"""M16, table 1: the same mistake on two days, harmless on one of them."""
+
+import numpy as np
+
+from gradely.data import Report
+from gradely.kernel.from_arrays import from_arrays
+from gradely.measures import Measure, nDCG, nDCGphi
+from gradely.papers.library import Library
+from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
+from gradely.tables import Table
+
+DAYS = {"day 1": (100, 80, 90, 15, 10), "day 2": (100, 20, 90, 15, 10)}
+"""true scores in the order that was recommended; on both days the items at ranks 2 and 3 should change places"""
+SAME = 1e-12
+
+
+def places(scores: tuple[int, ...]) -> list[int]:
+    """Return grades by place alone, 4 for the best of five items and 0 for the last."""
+    return [sum(other < score for other in scores) for score in scores]
+
+
+def of(measure: Measure, labels: list[int]) -> float:
+    """Return the value of the recommended order."""
+    return float(measure(from_arrays(-np.arange(len(labels)), labels))[0])
+
+
+def table_1() -> list[dict[str, str | float]]:
+    """Return both measures on both days."""
+    return [
+        {
+            "day": day,
+            "true scores": ", ".join(map(str, scores)),
+            "nDCG of grades by place": of(nDCG(gain="exp"), places(scores)),
+            "nDCGφ": of(nDCGphi(), list(scores)),
+        }
+        for day, scores in DAYS.items()
+    ]
+
+
+def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn or read
+    """Measure both days."""
+    table = table_1()
+    plain, other = (float(row["nDCG of grades by place"]) for row in table)
+    first, second = (float(row["nDCGφ"]) for row in table)
+    return Outcome(
+        "We measured the recommended order of both days, with grades by place (4 for the best item, 0 for the last) and"
+        " with φ of the true scores.",
+        "Grades by place cannot tell the days apart. φ can: on day 1 the two items are nearly as good as each other.",
+        [
+            Claim(
+                "The same swap of ranks 2 and 3 costs more on day 2, where the items differ more.",
+                "",
+                f"nDCGφ {first:.4f} on day 1, {second:.4f} on day 2",
+                second < first < 1,
+            ),
+            Claim(
+                "nDCG of grades by place is the same on both days.",
+                "",
+                f"nDCG {plain:.4f} on day 1, {other:.4f} on day 2",
+                abs(plain - other) < SAME,
+            ),
+        ],
+        {"table-1": Sheet("Table 1: two days, one mistake", Table.of(table))},
+        {},
+    )
+
+
+EXPERIMENTS = (
+    Experiment(
+        "m16-days",
+        "M16",
+        "table 1",
+        "The same mistake on two days, one of them harmless",
+        "Two items in the wrong order cost the same, whatever lies between them, where grades come from places in the"
+        " true order. A measure should charge more where the items differ more.",
+        (),
+        run,
+    ),
+)

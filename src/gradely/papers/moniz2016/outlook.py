@@ -1,0 +1,198 @@
+"""M16's outlook: φ as the relevance of other measures, side by side with nDCGφ."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradely.comparison.charts import altair, drawn, styled
+from gradely.data import Report
+from gradely.kernel.batch import Batch
+from gradely.measures import ERR, RBP, Measure, muAP, nDCG, nDCGphi
+from gradely.papers.library import Library
+from gradely.papers.moniz2016.grades import Floats
+from gradely.papers.moniz2016.lists import DATA, END, Lists, read
+from gradely.papers.moniz2016.news import HOURS
+from gradely.papers.moniz2016.synthetic import SAMPLES, SCENARIOS, drawn_samples
+from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
+from gradely.tables import Table
+
+Record = dict[str, Any]
+Losses = dict[tuple[str, str, str, str], float]
+"""(scenario, scores, measure, relevance): the median loss"""
+
+GRADES, PHI = "grades by place", "φ"
+SAME = 1e-12
+
+
+class Pair(NamedTuple):
+    """A measure of grades by place, and the same measure of φ."""
+
+    grades: Measure
+    phi: Measure
+
+
+PAIRS = {
+    "nDCG@10": Pair(nDCG(gain="exp").replace(k=10), nDCGphi().replace(k=10)),
+    "ERR@10": Pair(ERR(top=3).replace(k=10), ERR(relevance="phi").replace(k=10)),
+    "graded RBP@10": Pair(RBP(relevance="identity", top=3).replace(k=10), RBP(relevance="phi").replace(k=10)),
+    "µAP@10": Pair(muAP().replace(k=10), muAP(relevance="phi").replace(k=10)),
+}
+
+
+def share(measure: Measure, batch: Batch, ideal: Batch) -> Floats:
+    """Return the share of the ideal ranking's value, since not all measures give that 1."""
+    best = np.asarray(measure(ideal))
+    found: Floats = np.asarray(measure(batch)) / np.where(best > 0, best, 1.0)
+    return found
+
+
+def synthetic(seed: int, samples: int = SAMPLES) -> list[Record]:
+    """Return the median loss by each measure, with its quartiles, for both mistakes and distributions."""
+    out: list[Record] = []
+    for each in drawn_samples(seed, samples):
+        case = {"scenario": each.scenario, "scores": each.distribution}
+        for name, pair in PAIRS.items():
+            losses = {
+                GRADES: 1 - share(pair.grades, each.grades, each.ideal_grades),
+                PHI: 1 - share(pair.phi, each.scores, each.ideal_scores),
+            }
+            out += [case | {"measure": name, "relevance": of} | _quartiles(loss) for of, loss in losses.items()]
+    return out
+
+
+def _quartiles(loss: Floats) -> Record:
+    low, median, high = (float(value) for value in np.percentile(loss, [25, 50, 75]))
+    return {"first quartile": low, "median loss": median, "third quartile": high}
+
+
+def news(lists: Lists) -> list[Record]:
+    """Return the mean share of the ideal value by each measure, for each number of hours."""
+    return [
+        {"hours": hours, "measure": name, "relevance": of, "mean": float(np.mean(share(measure, batch, best)))}
+        for hours in HOURS
+        for name, pair in PAIRS.items()
+        for of, measure, batch, best in (
+            (GRADES, pair.grades, lists.graded(hours), lists.graded(END)),
+            (PHI, pair.phi, lists.popular(hours), lists.popular(END)),
+        )
+    ]
+
+
+def losses(records: list[Record]) -> Any:
+    """Return the median loss and its quartiles, a panel a mistake and distribution."""
+    alt = altair()
+    base = drawn(records).encode(
+        y=alt.Y("measure:N", title=None, sort=[*PAIRS]),
+        yOffset=alt.YOffset("relevance:N", sort=[GRADES, PHI]),
+        color=alt.Color("relevance:N", title=None, sort=[GRADES, PHI]),
+    )
+    title = "loss, as a share of the ideal value"
+    ranges = base.mark_rule(strokeWidth=2).encode(x=alt.X("first quartile:Q", title=title), x2="third quartile:Q")
+    medians = base.mark_point(filled=True, size=70, opacity=1).encode(
+        x=alt.X("median loss:Q", title=title), shape=alt.Shape("relevance:N", sort=[GRADES, PHI], legend=None)
+    )
+    return styled(
+        (ranges + medians)
+        .properties(width=280, height=150)
+        .facet(
+            column=alt.Column("scores:N", title=None),
+            row=alt.Row("scenario:N", title=None, sort=[*SCENARIOS]),
+        )
+    )
+
+
+def hours(records: list[Record]) -> Any:
+    """Return the means by number of hours, a panel a kind of relevance."""
+    alt = altair()
+    lines = (
+        drawn(records)
+        .mark_line(point=alt.OverlayMarkDef(size=50))
+        .encode(
+            x=alt.X("hours:O", title="hours after which items are ranked", axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("mean:Q", title="mean share of the ideal value", scale=alt.Scale(domain=[0, 1.05], nice=False)),
+            color=alt.Color("measure:N", title=None, sort=[*PAIRS]),
+            shape=alt.Shape("measure:N", sort=[*PAIRS], legend=None),
+        )
+    )
+    return styled(
+        lines.properties(width=260, height=240).facet(alt.Column("relevance:N", title=None, sort=[GRADES, PHI]))
+    )
+
+
+def claims(records: list[Record]) -> list[Claim]:
+    """Check of every measure what the paper shows of nDCG."""
+    loss: Losses = {
+        (each["scenario"], each["scores"], each["measure"], each["relevance"]): each["median loss"] for each in records
+    }
+    swap, inversion = SCENARIOS
+    return [claim for name in PAIRS for claim in (_notices(loss, name, inversion), _milder(loss, name, swap))]
+
+
+def _notices(loss: Losses, name: str, inversion: str) -> Claim:
+    blind = max(loss[inversion, scores, name, GRADES] for scores in ("balanced", "imbalanced"))
+    even, uneven = (loss[inversion, scores, name, PHI] for scores in ("balanced", "imbalanced"))
+    return Claim(
+        f"{name}, the top 10 inverted: nothing is lost by grades; by φ much is, and more where few scores stand out.",
+        "",
+        f"median loss {blind:.4f} by grades; by φ {even:.4f} balanced, {uneven:.4f} imbalanced",
+        blind < SAME and 0 < even < uneven,
+    )
+
+
+def _milder(loss: Losses, name: str, swap: str) -> Claim:
+    pairs = [(loss[swap, scores, name, GRADES], loss[swap, scores, name, PHI]) for scores in ("balanced", "imbalanced")]
+    shown = ", ".join(f"{grades:.5f} by grades and {phi:.5f} by φ" for grades, phi in pairs)
+    return Claim(
+        f"{name}, items 10 and 11 swapped: φ charges less than the step in grade.",
+        "",
+        f"median loss {shown} (balanced, imbalanced)",
+        all(phi < grades for grades, phi in pairs),
+    )
+
+
+def story(shared: list[Record]) -> str:
+    """Say what came out, with the earliest rankings of news."""
+    early = {(each["measure"], each["relevance"]): each["mean"] for each in shared if each["hours"] == HOURS[0]}
+    by_grades, by_phi = ([early[name, of] for name in PAIRS] for of in (GRADES, PHI))
+    return (
+        "φ is a relevance function of its own: every graded measure takes it, and with it every one notices what grades"
+        " by place hide. Only a swap at rank 10 is another matter to ERR: below nine items of the top grade hardly any"
+        f" user gets there. On news ranked after {HOURS[0]} hour, grades by place give between {min(by_grades):.2f} and"
+        f" {max(by_grades):.2f} of the ideal value, depending on the measure, and φ between {min(by_phi):.2f} and"
+        f" {max(by_phi):.2f}: with relevance from the data, the measures agree more."
+    )
+
+
+def run(library: Library, seed: int, progress: Report) -> Outcome:
+    """Measure the synthetic study and the news with φ in every measure."""
+    drawn_up = synthetic(seed)
+    progress(0.5)
+    shared = news(read(library.path(DATA)))
+    return Outcome(
+        "We gave φ of the true score as relevance to ERR, graded RBP and µAP, and measured what nDCGφ was shown on: the"
+        " two mistakes of figure 2, and early rankings of news. Values are shares of the ideal ranking's, since ERR and"
+        " RBP do not give that 1. All measures stop at rank 10.",
+        story(shared),
+        claims(drawn_up),
+        {
+            "synthetic": Sheet("What two mistakes cost", Table.of(drawn_up, 5)),
+            "news": Sheet("Early rankings of news", Table.of(shared)),
+        },
+        {
+            "synthetic": Figure("What two mistakes cost: medians and quartiles.", losses(drawn_up)),
+            "news": Figure("Early rankings of news: the mean over all lists.", hours(shared)),
+        },
+    )
+
+
+EXPERIMENTS = (
+    Experiment(
+        "m16-outlook",
+        "M16",
+        "outlook",
+        "φ in ERR, graded RBP and µAP, side by side with nDCGφ",
+        "φ can serve as the relevance of other measures for graded relevance; the paper leaves that to later work.",
+        (DATA,),
+        run,
+    ),
+)

@@ -1,0 +1,94 @@
+"""Film ratings on scales of ten, five and two levels, and how simple recommenders do on them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradely.data import Report
+from gradely.kernel.batch import Batch
+from gradely.kernel.from_arrays import from_arrays
+from gradely.measures import NDCNG, Measure, muAP, nDCG
+from gradely.papers.scheel2011.recommenders import RECOMMENDERS, Bools, Floats, Ratings
+
+Record = dict[str, Any]
+
+MEASURES: dict[str, Measure] = {"µMAP": muAP(), "nDCG": nDCG(gain="exp"), "NDCNG": NDCNG()}
+SCALES = {"half stars": 10, "whole stars": 5, "four stars or not": 2}
+"""how many levels each scale has; the lowest is 0"""
+USERS = 64
+"""how many users are ranked in one go"""
+
+
+class View(NamedTuple):
+    """Which films are ranked for a user."""
+
+    title: str
+    ranked: Bools
+
+
+def views(ratings: Ratings) -> list[View]:
+    """Return the two tasks: to order what the user rated, and to find it among all films that are new to them."""
+    return [View("films they rated", ratings.held_out), View("all films new to them", ratings.known == 0)]
+
+
+def grades(stars: Floats, scale: str) -> Floats:
+    """Return stars as grades, the lowest level 0, as the paper asks; what is not rated is 0, too."""
+    if scale == "half stars":
+        return np.maximum(2 * stars - 1, 0)
+    return np.maximum(np.ceil(stars) - 1, 0) if scale == "whole stars" else (stars >= 4).astype(np.float64)
+
+
+def scored(ratings: Ratings, progress: Report) -> list[Record]:
+    """Return the mean over all users of each measure, for each recommender, task and scale."""
+    out: list[Record] = []
+    for i, (name, recommend) in enumerate(RECOMMENDERS.items()):
+        scores = recommend(ratings.known)
+        for view in views(ratings):
+            out += [{"recommender": name, "ranked": view.title} | each for each in by_scale(ratings, scores, view)]
+        progress((i + 1) / len(RECOMMENDERS))
+    return out
+
+
+def by_scale(ratings: Ratings, scores: Floats, view: View) -> list[Record]:
+    """Return the mean over all users of each measure on each scale."""
+    held = np.where(ratings.held_out, ratings.stars, 0.0)
+    return [
+        {"levels": levels, "measure": measure, "mean": mean}
+        for scale, levels in SCALES.items()
+        for measure, mean in means(scores, grades(held, scale), view.ranked).items()
+    ]
+
+
+def means(scores: Floats, labels: Floats, ranked: Bools) -> dict[str, float]:
+    """Return the mean over users of each measure; films that are not to be ranked are left out."""
+    values: dict[str, list[Floats]] = {name: [] for name in MEASURES}
+    for start in range(0, len(scores), USERS):
+        rows = slice(start, start + USERS)
+        batch = narrowed(scores[rows], labels[rows], ranked[rows])
+        for name, measure in MEASURES.items():
+            values[name].append(np.asarray(measure(batch)))
+    return {name: float(np.mean(np.concatenate(parts))) for name, parts in values.items()}
+
+
+def narrowed(scores: Floats, labels: Floats, ranked: Bools) -> Batch:
+    """Return the rankings in no more columns than the longest needs."""
+    order = np.argsort(~ranked, axis=1, kind="stable")[:, : int(ranked.sum(axis=1).max())]
+    return from_arrays(*(np.take_along_axis(array, order, axis=1) for array in (scores, labels, ranked)))
+
+
+def by_recommender(records: list[Record], ranked: str, measure: str, levels: int) -> dict[str, float]:
+    """Return the mean of each recommender, for a task, a measure and a scale."""
+    wanted = {"ranked": ranked, "measure": measure, "levels": levels}
+    return {each["recommender"]: each["mean"] for each in records if wanted.items() <= each.items()}
+
+
+def change(records: list[Record], ranked: str, measure: str) -> float:
+    """Return the mean absolute change from half stars to whole stars."""
+    half, whole = (by_recommender(records, ranked, measure, levels) for levels in (10, 5))
+    return float(np.mean([abs(whole[name] - half[name]) for name in half]))
+
+
+def order(records: list[Record], ranked: str, measure: str, levels: int) -> list[str]:
+    """Return the recommenders, best first."""
+    means = by_recommender(records, ranked, measure, levels)
+    return sorted(means, key=means.__getitem__, reverse=True)

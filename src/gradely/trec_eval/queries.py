@@ -1,0 +1,127 @@
+"""From judgments and a run to one row of values a query, and their summary."""
+
+from math import exp, log
+from typing import NamedTuple
+
+import numpy as np
+
+from gradely.data import Blocks, Hits, Qrels
+from gradely.data.qrels import Floats, Ints
+from gradely.kernel.batch import Batch
+from gradely.threads import on_threads
+from gradely.trec_eval.catalogue import Column
+from gradely.trec_eval.errors import IMPOSSIBLE, NOTHING, Quit
+from gradely.trec_eval.options import Options
+from gradely.trec_eval.read import Judged, Ranked
+
+LEAST = 0.00001
+"""what a query counts at least in a geometric mean"""
+
+
+class Queries(NamedTuple):
+    """The queries that are measured, in trec_eval's order, as indices; which are not in the run; how many count."""
+
+    measured: Ints
+    missing: Ints
+    number: int
+    """what means are divided by"""
+
+
+def ordered(judged: Judged) -> Ints:
+    """Return the queries in the order of their names' bytes."""
+    names = [query.encode(judged.encoding) for query in judged.qrels.queries]
+    return np.asarray(sorted(range(len(names)), key=names.__getitem__), np.int64)
+
+
+def chosen(judged: Judged, ranked: Ranked, options: Options) -> Queries:
+    """Return the queries to measure; refuse what trec_eval refuses."""
+    order = ordered(judged)
+    answered = ranked.hits.answered[order]
+    both, missing = order[answered], order[~answered]
+    if options.compat == 10 and len(missing) and not options.complete:
+        some = ", ".join(judged.qrels.queries[i] for i in missing[:5].tolist()) + (", …" if len(missing) > 5 else "")
+        raise Quit(
+            IMPOSSIBLE,
+            f"{len(missing):,} of {len(order):,} judged queries are not in the run: {some}; "
+            "count them as 0 with -c, or leave them out with --compat 9",
+        )
+    measured = order if options.compat == 10 else both
+    if not len(measured):
+        raise Quit(NOTHING, "the judgments and the run have no query in common")
+    _check(judged, ranked, measured)
+    return Queries(measured, missing, len(order) if options.complete else len(measured))
+
+
+def _check(judged: Judged, ranked: Ranked, measured: Ints) -> None:
+    """Refuse documents that are there twice, and a first query without a judgment, as trec_eval does."""
+    qrels = judged.qrels
+    for query in [qrels.queries[i] for i in measured.tolist()] if judged.twice or ranked.twice else ():
+        for where, twice in (("judgments", judged.twice), ("run", ranked.twice)):
+            if query in twice:
+                raise Quit(IMPOSSIBLE, f"document {twice[query]} of query {query} is twice in the {where}; keep one")
+    first = int(measured[0])
+    if qrels.grade[qrels.start[first] : qrels.start[first + 1]].max() < 0:
+        raise Quit(IMPOSSIBLE, f"all labels of query {qrels.queries[first]} are negative: nothing is judged")
+
+
+def kept(qrels: Qrels, hits: Hits, queries: Queries, options: Options) -> Hits:
+    """Return the hits that count: of the top of the ranking with -M, and with -J as if only judged ones were there.
+
+    Version 10 measures a query that is not in the run on a ranking of one unknown document.
+    """
+    retrieved = hits.retrieved.copy()
+    retrieved[queries.missing] = 1
+    hits = hits._replace(retrieved=retrieved)
+    if options.most is not None:
+        assert hits.place is not None
+        hits = hits.only(hits.place < options.most)._replace(retrieved=np.minimum(retrieved, options.most))
+    return hits.only(qrels.grade[hits.row] >= 0).judged_only() if options.judged_only else hits
+
+
+def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], threads: int) -> Floats:
+    """Return the values, [queries measured, columns]; those that are no number of a query are 0."""
+    table = np.zeros((len(qrels), len(columns)))
+    made = [(j, column.value) for j, column in enumerate(columns) if column.value is not None]
+
+    def work(block: tuple[Ints, Batch]) -> None:
+        rows, batch = block
+        for j, value in made:
+            table[rows, j] = value(batch)
+
+    for _ in on_threads(work, Blocks(qrels, hits).batches("trec", queries.measured), threads):
+        pass
+    for j in [j for j, column in enumerate(columns) if gives_away(column.name)]:
+        table[queries.missing, j] = 0.0
+    return _logged(table[queries.measured], columns)
+
+
+def gives_away(name: str) -> bool:
+    """True for names that would tell of the unknown document of a query that is not in the run, and are set to 0.
+
+    Version 10 knows them without parameters only.
+    """
+    return name in ("num_ret", "utility", "relstring", "rbp_resid") or name.startswith("unj")
+
+
+def _logged(table: Floats, columns: list[Column]) -> Floats:
+    for j in [j for j, column in enumerate(columns) if column.kind == "geometric"]:
+        table[:, j] = [log(max(value, LEAST)) for value in table[:, j].tolist()]
+    return table
+
+
+def summary(table: Floats, columns: list[Column], queries: Queries, qrels: Qrels, options: Options) -> list[float]:
+    """Return the value of each column for all queries, added up in their order."""
+    sums = np.cumulative_sum(table, axis=0)[-1].tolist()
+    return [_of_all(column, total, table, queries, qrels, options) for column, total in zip(columns, sums, strict=True)]
+
+
+def _of_all(column: Column, total: float, table: Floats, queries: Queries, qrels: Qrels, options: Options) -> float:
+    if column.kind == "num_q":
+        return queries.number
+    if column.name == "num_rel" and options.complete:
+        return int((qrels.grade > 0).sum())
+    if column.kind == "sum":
+        return total
+    if column.kind == "geometric":
+        return exp((total + (queries.number - len(table)) * log(LEAST)) / queries.number)
+    return total / queries.number
