@@ -1,16 +1,16 @@
 """The measures: one small class each, with formula, worked example and reference. ALL lists them."""
 
-from gradely.measures.ap import AP
+from gradely.measures.ap import AP, infAP
 from gradely.measures.base import Binary, Graded, Measure, parameters
 from gradely.measures.bpref import bpref
-from gradely.measures.contingency import F, RelativeP, Rprec, Unjudged, Utility
 from gradely.measures.dcg import DCG, NDCNG, nDCG, nDCGphi
+from gradely.measures.err import ERR
 from gradely.measures.g import G, binG
 from gradely.measures.gap import GAP, eGAP, muAP, xGAP
-from gradely.measures.infap import infAP
 from gradely.measures.iprec import IPrec
-from gradely.measures.precision import F1, Judged, P, R
-from gradely.measures.rbp import ERR, RBP
+from gradely.measures.judged import Judged, Unjudged
+from gradely.measures.precision import F1, F, P, R, RelativeP, Rprec, Utility
+from gradely.measures.rbp import RBP
 from gradely.measures.rr import RR, Success
 
 __all__ = [

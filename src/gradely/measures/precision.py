@@ -1,8 +1,11 @@
-"""Measures of the set of documents in the top k: P, R, F1, Judged."""
+"""Measures of the set of documents in the top k: P, R, F1, F, RelativeP, Rprec, Utility."""
 
+from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import counted
-from gradely.measures.base import Binary, Measure
+from gradely.kernel.gains import is_number, plain
+from gradely.kernel.parameters import parameter
+from gradely.measures.base import Binary
 
 
 def length_of(batch: Batch, k: int | None) -> Array:
@@ -86,35 +89,134 @@ class F1(InTop):
         return (length_of(batch, self.k) + self.recall_base(batch)) / 2
 
 
-class Judged(Measure):
-    """The share of the top k that is judged at all, whatever the label.
+class F(InTop):
+    """The weighted harmonic mean of precision and recall at k.
 
-        Judged@k = (judged in the top k) / min(k, N)
+        F@k = (x+1)·P·R / (R + x·P) = (x+1) · (relevant in the top k) / (k + x·RB)
 
-    N is the length of the ranking, and stands for k where there is none.
+    x is the weight of recall against precision, the square of van Rijsbergen's β; F(x=1) is F1. Without k, the length
+    of the ranking stands for it.
 
-    Ties: a document tied across k counts with its chance to be inside. No document retrieved: 0.
-    Reference: the measure of the same name in ir_measures.
+    Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
+    Reference: van Rijsbergen, Information Retrieval (1979), as set_F in trec_eval.
 
-    >>> import gradely
-    >>> gradely.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "x", "b", "y"]}, ["Judged@2"]).mean()
-    {'Judged@2': 0.5}
+    >>> from gradely import F, from_arrays
+    >>> F(x=4, k=2)(from_arrays([0.9, 0.5, 0.5], [1, 1, 0])).tolist() == [(4 + 1) * (1 + 1 / 2) / (2 + 4 * 2)]
+    True
     """
 
-    name = "Judged"
+    name = "F"
+    x: float = parameter(default=1, doc="how much recall weighs against precision; 0 is precision alone")
 
-    def terms(self, batch: Batch) -> Array:
-        """1 for each judged document."""
-        return counted(batch, batch.judged, self.k)
+    def settle(self) -> None:
+        """Refuse a weight that is not a number of at least 0."""
+        super().settle()
+        if not is_number(self.x) or self.x < 0:
+            raise MeasureError(f"x is the weight of recall, a number of at least 0; found {self.x!r}")
+        self._set("x", plain(self.x))
 
     def norm(self, batch: Batch) -> Array:
-        """The cut-off, or the length of a shorter ranking."""
-        return batch.xp.minimum(length_of(batch, self.k), batch.number(batch.retrieved))
+        """K and x times the relevant documents, over x + 1."""
+        return (length_of(batch, self.k) + self.x * self.recall_base(batch)) / (self.x + 1)
+
+
+class RelativeP(InTop):
+    """Precision at k over the best that is possible there.
+
+        RelativeP@k = (relevant in the top k) / min(k, RB)
+
+    Without k, the length of the ranking stands for it.
+
+    Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
+    Reference: relative_P and set_relative_P in trec_eval.
+
+    >>> from gradely import RelativeP, from_arrays
+    >>> RelativeP(k=3)(from_arrays([0.9, 0.5, 0.5], [1, 0, 0])).tolist() == [1 / min(3, 1)]
+    True
+    """
+
+    name = "RelativeP"
+
+    def norm(self, batch: Batch) -> Array:
+        """The relevant documents that the top k can hold."""
+        return batch.xp.minimum(length_of(batch, self.k), self.recall_base(batch))
+
+
+class Rprec(Binary):
+    """Precision after as many documents as there are relevant ones.
+
+        Rprec = (relevant in the top RB) / RB
+
+    There precision and recall are the same. With k, in the top min(RB, k).
+
+    Ties: a document tied across that rank counts with its chance to be inside. No relevant document: 0.
+    Reference: Buckley and Voorhees, Retrieval system evaluation, in: TREC, Experiment and Evaluation (2005).
+
+    >>> from gradely import Rprec, from_arrays
+    >>> Rprec()(from_arrays([0.9, 0.5, 0.5], [1, 1, 0])).tolist() == [(1 + 1 / 2) / 2]
+    True
+    """
+
+    name = "Rprec"
+
+    def terms(self, batch: Batch) -> Array:
+        """1 for each relevant document in the top RB; tied across it, the chance to be inside."""
+        base = batch.xp.astype(self.recall_base(batch), batch.above.dtype)[:, None]
+        return counted(batch, self.relevant(batch), base if self.k is None else batch.xp.clip(base, max=self.k))
+
+    def norm(self, batch: Batch) -> Array:
+        """The relevant documents."""
+        return self.recall_base(batch)
+
+
+class Utility(InTop):
+    """What the retrieved set is worth, each document by whether it is relevant and whether it is retrieved.
+
+        Utility@k = a·h + b·(n-h) + c·(RB-h) + d·(size - n - RB + h)
+
+    h is the number of relevant documents in the top k, n = min(k, N), N the length of the ranking.
+
+    Ties: a document tied across k counts with its chance to be inside.
+    Reference: utility in trec_eval; Lewis, The TREC-4 filtering track (1995).
+
+    >>> from gradely import Utility, from_arrays
+    >>> Utility(c=-0.5, k=2)(from_arrays([0.9, 0.5, 0.1], [1, 0, 1])).tolist() == [1 - 1 - 0.5]
+    True
+    """
+
+    name = "Utility"
+    a: float = parameter(default=1, doc="what a relevant document is worth that is retrieved")
+    b: float = parameter(default=-1, doc="what another document is worth that is retrieved")
+    c: float = parameter(default=0, doc="what a relevant document is worth that is not retrieved")
+    d: float = parameter(default=0, doc="what another document is worth that is not retrieved")
+    size: int = parameter(default=0, doc="how many documents the collection has; d needs it")
+
+    def settle(self) -> None:
+        """Refuse what is not a number."""
+        super().settle()
+        for each in ("a", "b", "c", "d", "size"):
+            if not is_number(getattr(self, each)):
+                raise MeasureError(f"{each} of Utility is a number; found {getattr(self, each)!r}")
+            self._set(each, plain(getattr(self, each)))
+
+    def start(self, batch: Batch) -> Array:
+        """What the ranking is worth with no relevant document in it."""
+        n = batch.xp.minimum(length_of(batch, self.k), batch.number(batch.retrieved))
+        base = self.recall_base(batch)
+        return self.b * n + self.c * base + self.d * (self.size - n - base)
+
+    def terms(self, batch: Batch) -> Array:
+        """What each relevant document that is retrieved changes."""
+        return super().terms(batch) * (self.a - self.b - self.c + self.d)
+
+    def norm(self, batch: Batch) -> Array:
+        """Nothing to divide by."""
+        return batch.xp.ones_like(batch.grade[:, 0])
 
     def worth(self, batch: Batch) -> Array:
-        """Judged documents before unjudged ones."""
-        return batch.number(batch.judged)
+        """Relevant documents before others, unless they are worth less."""
+        return super().worth(batch) * (self.a - self.b - self.c + self.d)
 
     def degenerate(self, batch: Batch) -> Array:
-        """Nothing judged."""
-        return ~batch.xp.any(batch.pooled, axis=1)
+        """Never: a ranking without relevant documents is worth something, too."""
+        return batch.retrieved < 0

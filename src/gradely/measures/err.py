@@ -1,0 +1,33 @@
+"""Expected reciprocal rank, of a user who stops when satisfied: ERR."""
+
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.families import cascade
+from gradely.kernel.gains import exp
+from gradely.measures.topped import Topped
+
+
+class ERR(Topped):
+    """Expected reciprocal rank: of where a user stops who is satisfied by relevance.
+
+        ERR@k = Σ_{i<=k} (1/i) · p_i · Π_{j<i} (1 - p_j),  p = (2^g - 1) / 2^top
+
+    p is the chance that a document of grade g satisfies; top is the highest grade of the scale.
+
+    Ties: E_x is the mean of Π (1-p) over all sets of x documents of a tie group; after t others, reached with chance P,
+    it adds P·Σ_x (E_{x-1} - E_x)/(t+x). No relevant document: 0.
+    Reference: Chapelle, Metzler, Zhang, Grinspan, Expected reciprocal rank for graded relevance (2009).
+
+    >>> from gradely import ERR, from_arrays
+    >>> ERR()(from_arrays([0.9, 0.5, 0.1], [1, 0, 1])).tolist() == [1 / 2 + (1 / 3) * (1 / 2) * (1 - 1 / 2)]
+    True
+    """
+
+    name = "ERR"
+
+    def terms(self, batch: Batch) -> Array:
+        """1/rank times the chance to stop there."""
+        return cascade(batch, self.worth(batch), self.k)
+
+    def worth(self, batch: Batch) -> Array:
+        """The chance that the document satisfies."""
+        return exp(batch, batch.grade) / 2.0 ** float(self.top or 1)

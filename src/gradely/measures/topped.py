@@ -1,0 +1,43 @@
+"""What RBP and ERR share: the top of the scale."""
+
+from typing import Self
+
+from gradely.errors import MeasureError
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.gains import is_number, plain
+from gradely.kernel.parameters import parameter
+from gradely.measures.base import Graded
+from gradely.relevance import Levels
+
+
+class Topped(Graded):
+    """A graded measure that needs to know the top of the scale."""
+
+    top: float | None = parameter(
+        default=None, doc="the highest relevance of the scale; by default that of the collection"
+    )
+
+    def settle(self) -> None:
+        """Refuse a top that is not a positive number."""
+        super().settle()
+        if self.top is None:
+            return
+        if not is_number(self.top) or self.top <= 0:
+            raise MeasureError(f"top is the highest relevance of the scale, a number above 0; found {self.top!r}")
+        self._set("top", plain(self.top))
+
+    def fit(self, levels: Levels) -> Self:
+        """Take the top from the collection unless it is stated; refuse relevance above it."""
+        super().fit(levels)
+        highest = self.function.top(levels)
+        if self.top is None:
+            return self.replace(top=highest or 1)
+        if highest > self.top:
+            raise MeasureError(
+                f"{self}: there is relevance above top={self.top} in the collection; use top={plain(highest)}"
+            )
+        return self
+
+    def norm(self, batch: Batch) -> Array:
+        """Nothing to divide by."""
+        return batch.xp.ones_like(batch.grade[:, 0])
