@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from gradely.comparison.compare import Comparison as Comparison
     from gradely.comparison.compare import compare as compare
     from gradely.comparison.correlate import correlate as correlate
+    from gradely.comparison.plan import Plan as Plan
+    from gradely.comparison.plan import plan as plan
     from gradely.comparison.pools import pools as pools
     from gradely.comparison.ties import TieSensitivity as TieSensitivity
     from gradely.comparison.ties import tie_sensitivity as tie_sensitivity
@@ -107,6 +109,7 @@ _PUBLIC = {
     "evaluation.evaluate": "evaluate",
     "comparison.correlate": "correlate",
     "papers": "reproduce",
+    "comparison.plan": "Plan plan",
     "comparison.pools": "pools",
     "comparison.ties": "TieSensitivity tie_sensitivity",
     "evaluation.explain": "explain",

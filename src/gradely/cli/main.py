@@ -13,6 +13,7 @@ from gradely import __version__
 COMMANDS = {
     "evaluate": "Measure runs against judgments.",
     "compare": "Compare runs: tests, intervals, effect sizes.",
+    "plan": "Say how many queries a difference needs.",
     "ties": "Show what the order of tied documents decides.",
     "report": "Write one HTML page to look at.",
     "measures": "List all measures, or explain one.",

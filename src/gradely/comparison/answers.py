@@ -79,7 +79,9 @@ class Answer:
         verb = "is" if len(group) == 1 else "are"
         alone = len(group) == len(rest) == 1
         details = self._details(group[0], rest[0]) if alone else self._extreme(group, rest, "at most")
-        return f"{self._list(group)} {verb} {how} than {self._list(rest, others='the ')}{details}"
+        close = alone and self.matrix.equivalent[group[0], rest[0]]
+        yet = f", yet equivalent within ±{short(self.design.rope or 0.0)}" if close else ""
+        return f"{self._list(group)} {verb} {how} than {self._list(rest, others='the ')}{yet}{details}"
 
     def _alike(self, group: list[int]) -> str:
         """Tell that the first of a group cannot be told apart from the rest of it."""

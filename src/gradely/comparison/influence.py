@@ -112,8 +112,8 @@ def leave_one_out(differ: Floats) -> Floats:
     queries, mean = len(differ), differ.mean(axis=0)
     centred, rest = differ - mean, queries - 1
     squares = (centred**2).sum(axis=0) - centred**2 * queries / rest
-    left = np.round(mean - centred / rest, 12)
+    left = mean - centred / rest
     spread = squares > ROUNDING * np.maximum((centred**2).sum(axis=0), ROUNDING)
     error = np.sqrt(np.where(spread, squares, 1.0) / (rest - 1) / rest)
     p = 2 * stats().t.sf(np.abs(left) / error, rest - 1)
-    return np.where(spread, p, np.where(left == 0, 1.0, 2.0 ** (1 - rest)))
+    return np.where(spread, p, np.where(np.round(left, 12) == 0, 1.0, 2.0 ** (1 - rest)))
