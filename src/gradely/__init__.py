@@ -10,11 +10,15 @@ if TYPE_CHECKING:
     from gradely.comparison.compare import Comparison as Comparison
     from gradely.comparison.compare import compare as compare
     from gradely.comparison.correlate import correlate as correlate
+    from gradely.comparison.gate import gate as gate
     from gradely.comparison.plan import Plan as Plan
     from gradely.comparison.plan import plan as plan
     from gradely.comparison.pools import pools as pools
+    from gradely.comparison.saved_scores import SavedScores as SavedScores
+    from gradely.comparison.saved_scores import keep_scores as keep_scores
     from gradely.comparison.ties import TieSensitivity as TieSensitivity
     from gradely.comparison.ties import tie_sensitivity as tie_sensitivity
+    from gradely.comparison.verdict import Gate as Gate
     from gradely.data import Qrels as Qrels
     from gradely.data import Run as Run
     from gradely.data import read_qrels as read_qrels
@@ -109,7 +113,10 @@ _PUBLIC = {
     "evaluation.evaluate": "evaluate",
     "comparison.correlate": "correlate",
     "papers": "reproduce",
+    "comparison.gate": "gate",
+    "comparison.verdict": "Gate",
     "comparison.plan": "Plan plan",
+    "comparison.saved_scores": "SavedScores keep_scores",
     "comparison.pools": "pools",
     "comparison.ties": "TieSensitivity tie_sensitivity",
     "evaluation.explain": "explain",

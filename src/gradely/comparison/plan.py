@@ -122,7 +122,7 @@ def plan(
     >>> qrels = {f"q{i}": {"d": 1} for i in range(8)}
     >>> runs = {"a": {q: ["d"] for q in qrels}, "b": {q: ["x", "y", "z"][: i % 4] + ["d"] for i, q in enumerate(qrels)}}
     >>> [(row.queries_needed, round(row.detectable, 3)) for row in plan(qrels, runs, ["RR"]).rows]
-    [(6, 0.354)]
+    [(6, 0.36)]
     """
     from gradely.comparison.compare import compare
 
