@@ -20,7 +20,7 @@ from gradely.kernel.batch import Batch
 from gradely.kernel.tie_groups import resolved
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, label, parse
-from gradely.settings import check_precision, check_ties
+from gradely.settings import Precision, Settings, TiePolicy
 
 
 class Line(NamedTuple):
@@ -66,8 +66,8 @@ def explain(
     query: str,
     measure: MeasureLike,
     *,
-    ties: str = "expected",
-    precision: str = "double",
+    ties: TiePolicy = "expected",
+    precision: Precision = "double",
     seed: int = 0,
 ) -> Explanation:
     """Explain the value of a measure on one query.
@@ -78,14 +78,13 @@ def explain(
     >>> (explained.total, explained.norm, explained.value) == (1 / 2 + 2 / 3, 2.0, (1 / 2 + 2 / 3) / 2)
     True
     """
-    check_ties(ties)
-    check_precision(precision)
+    settings = Settings(ties, precision=precision, seed=seed)
     judgments, ranking, query = read_qrels(qrels), open_run(run), str(query)
     _check_query(query, judgments.queries, judgments.name)
     fitted = parse(measure).fit(judgments.levels)
     scores = _ranking(judgments, ranking, query)
-    if precision == "single":
-        scores = {doc: float(np.float32(score)) for doc, score in scores.items()}
+    rounded = settings.round(np.fromiter(scores.values(), np.float64, len(scores))).tolist()
+    scores = dict(zip(scores, rounded, strict=True))
     docs, view = _columns(judgments, Run({query: scores}, ranking.name), query, fitted, ties, seed)
     terms, norm = fitted.terms(view)[0], float(fitted.norm(view)[0])
     labels = judgments.labels(query)
