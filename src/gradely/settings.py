@@ -1,6 +1,6 @@
 """The policies for ties and for queries, and what each one means."""
 
-from gradely.errors import DataError, did_you_mean
+from gradely.errors import DataError, check_choice
 
 TIES = {
     "expected": "the mean over all orders of tied documents, exact",
@@ -36,10 +36,3 @@ def check_ties(ties: str, *, without_names: bool = False) -> None:
 def check_queries(queries: str) -> None:
     """Raise unless this is a query policy."""
     check_choice("query policy", queries, QUERIES)
-
-
-def check_choice(kind: str, choice: str, known: dict[str, str]) -> None:
-    """Raise unless this is one of the known choices of a kind."""
-    if choice not in known:
-        hint = did_you_mean(choice, known) if isinstance(choice, str) else ""
-        raise DataError(f"no {kind} {choice!r}: use one of {', '.join(known)}.{hint}")

@@ -12,13 +12,12 @@ from gradely.data import Qrels, Report
 from gradely.data.qrels import Floats
 from gradely.data.read.files import ignore
 from gradely.data.trec.tokens import Bools
-from gradely.errors import DataError
+from gradely.errors import DataError, check_choice
 from gradely.evaluation.evaluate import DEFAULT
 from gradely.evaluation.scores import Note
 from gradely.measures import AP
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import altair
-from gradely.settings import check_choice
 from gradely.tables import Cell, Table
 
 TOPICS = {

@@ -23,8 +23,7 @@ from gradely.comparison.significance import (
     p_values,
 )
 from gradely.data.qrels import Floats, Ints
-from gradely.errors import DataError
-from gradely.settings import check_choice
+from gradely.errors import DataError, check_choice
 
 DRAWN = ("randomization", "bootstrap", "tukey")
 """tests whose p-values come from draws"""

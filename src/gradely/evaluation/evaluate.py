@@ -151,9 +151,9 @@ class Evaluation:
 
         def work(block: tuple[Ints, Batch]) -> None:
             rows, batch = block
-            views = [(measure, measure.view(batch)) for measure in self.measures.values()]
-            values[rows] = np.stack([measure.on(view) for measure, view in views], axis=1)
-            degenerate[rows] = np.stack([measure.degenerate(view) for measure, view in views], axis=1)
+            pairs = [(measure, measure.apply_relevance(batch)) for measure in self.measures.values()]
+            values[rows] = np.stack([measure.compute_from_relevance(relevance) for measure, relevance in pairs], axis=1)
+            degenerate[rows] = np.stack([measure.degenerate(relevance) for measure, relevance in pairs], axis=1)
 
         blocks = self._blocks.batches(self.ties, np.flatnonzero(self.hits.answered))
         for _ in on_threads(work, blocks, self.threads):
@@ -164,7 +164,7 @@ class Evaluation:
         """Return the values, [these queries, measures], with ties at their best or worst."""
         values = np.zeros((len(queries), len(self.measures)))
         for rows, batch in blocks.batches(ties, queries):
-            found = np.stack([measure.measure(batch) for measure in self.measures.values()], axis=1)
+            found = np.stack([measure.compute(batch) for measure in self.measures.values()], axis=1)
             values[np.searchsorted(queries, rows)] = found
         return values
 
@@ -212,7 +212,7 @@ class Evaluation:
         found = self._values[1].copy()
         for rows, batch in self._blocks.batches("expected", np.flatnonzero(~self.hits.answered)):
             for j, measure in enumerate(self.measures.values()):
-                found[rows, j] = measure.degenerate(measure.view(batch))
+                found[rows, j] = measure.degenerate(measure.apply_relevance(batch))
         together: dict[bytes, list[int]] = {}
         for j in range(len(self.measures)):
             together.setdefault(found[self.counted, j].tobytes(), []).append(j)

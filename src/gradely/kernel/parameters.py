@@ -21,7 +21,7 @@ def parameter(*, default: Any, doc: str) -> Any:
 
 
 class Parametric:
-    """A value made of parameters. Subclasses declare them with parameter() and may check them in settle()."""
+    """A value made of parameters. Subclasses declare them with parameter() and may check them in check_parameters()."""
 
     parameters: ClassVar[dict[str, Parameter]] = {}
     """those of the class and of the classes it derives from, by name"""
@@ -42,9 +42,9 @@ class Parametric:
             )
         for name, declared in self.parameters.items():
             self._set(name, given.get(name, declared.default))
-        self.settle()
+        self.check_parameters()
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Bring parameters into one form; refuse those that make no sense."""
 
     def _set(self, name: str, value: Any) -> None:

@@ -38,7 +38,7 @@ class AtLeast(Relevance):
 
     threshold: float = parameter(default=1, doc="the lowest label that counts")
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse a threshold that is not a number."""
         if not is_number(self.threshold):
             raise MeasureError(
@@ -70,7 +70,7 @@ class Max(Relevance):
 
     scale: float | None = parameter(default=None, doc="the top of the scale; by default that of the query's pool")
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse a scale that is not a positive number."""
         if self.scale is None:
             return

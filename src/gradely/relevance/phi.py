@@ -27,7 +27,7 @@ class Phi(Relevance):
 
     control: Any = parameter(default="paper", doc="the control points: 'paper', 'code' or one's own list")
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Bring one's own points into one form and refuse what is no curve."""
         if not isinstance(self.control, str):
             self._set("control", _own_points(self.control))
