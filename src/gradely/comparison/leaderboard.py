@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gradely.data import Qrels, read_qrels
-from gradely.data.qrels import Floats
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools, Floats
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import Evaluation, Policies, about, evaluation
 from gradely.evaluation.scores import Note, Scores, TieRange, means

@@ -22,7 +22,7 @@ from gradely.comparison.significance import (
     effect_sizes,
     p_values,
 )
-from gradely.data.qrels import Floats, Ints
+from gradely.data.types import Floats, Ints
 from gradely.errors import DataError, check_choice
 
 DRAWN = ("randomization", "bootstrap", "tukey")

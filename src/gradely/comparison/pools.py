@@ -8,9 +8,8 @@ import numpy as np
 from gradely.comparison.kendall import DIGITS, kendall, shown, tau_ap
 from gradely.comparison.systems import Systems, read_systems
 from gradely.data import Qrels, Report
-from gradely.data.qrels import Floats, Ints
 from gradely.data.read.files import ignore
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import DEFAULT
 from gradely.evaluation.scores import Note

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.comparison import resampling
-from gradely.data.qrels import Floats, Ints
+from gradely.data.types import Floats, Ints
 from gradely.errors import DataError, check_choice
 from gradely.optional import stats
 

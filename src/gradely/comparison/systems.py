@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradely.data import Hits, Qrels, Report, Rule, locate, open_run, read_qrels, run_names
-from gradely.data.qrels import Floats, Ints
 from gradely.data.read.files import ignore
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import Evaluation, about
 from gradely.evaluation.scores import Note

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels, Report, Rule, Run, locate, open_run, read_qrels, run_name
-from gradely.data.qrels import Floats, Ints
 from gradely.data.read.files import ignore
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools, Floats, Ints
 from gradely.evaluation.scores import Note, Scores, TieRange
 from gradely.kernel.batch import Batch
 from gradely.measures import Measure

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data.qrels import Floats
+from gradely.data.types import Floats
+from gradely.evaluation.evaluate import SAME
 from gradely.measures import GAP, Measure, eGAP, xGAP
 from gradely.measures.names import parse
 from gradely.papers.axioms.worlds import Setting, World, extended, raised, replaced, worlds
 
-SAME = 1e-12
 TENTHS = [(a / 10, b / 10, (10 - a - b) / 10) for a in range(10, -1, -1) for b in range(10 - a, -1, -1)]
 """users over three levels"""
 TIED = 3

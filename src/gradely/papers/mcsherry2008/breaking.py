@@ -9,13 +9,12 @@ import numpy as np
 from gradely.comparison.kendall import DIGITS, kendall
 from gradely.comparison.systems import read_systems
 from gradely.data import Qrels, Report
-from gradely.data.qrels import Floats
 from gradely.data.read.files import ignore
+from gradely.data.types import Floats
 from gradely.measures import Measure
 from gradely.measures.names import parse_all
+from gradely.papers.outcome import Record
 from gradely.papers.parts import part
-
-Record = dict[str, Any]
 
 MEASURES = ("P@10", "R@100", "F1@10", "AP", "RR", "nDCG@10", "RBP", "ERR@10", "muAP", "bpref")
 POLICIES = ("expected", "trec", "order", "best", "worst")
