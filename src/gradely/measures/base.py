@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from numbers import Integral
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import Any, ClassVar, Self
 
 from gradely.errors import MeasureError
 from gradely.kernel.backend import sum_rows
@@ -14,7 +14,6 @@ from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, releva
 from gradely.threads import cores, on_threads
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(parameter,))
 class Measure(Parametric, ABC):
     """A measure of ranking quality: from a Batch to one number a query.
 
@@ -25,7 +24,7 @@ class Measure(Parametric, ABC):
     name: ClassVar[str]
     takes_expected: ClassVar[bool] = True
     """False where no closed form is known of the mean over the orders of tied documents"""
-    k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count")
+    k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count", kw_only=False)
 
     def check_parameters(self) -> None:
         """Refuse a cut-off that is not a positive whole number."""

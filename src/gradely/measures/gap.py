@@ -14,7 +14,7 @@ from gradely.measures.users import Spread, Users
 from gradely.relevance import Levels
 
 
-class _UserShares(Population):
+class UserShares(Population):
     """A distribution of thresholds that can be stated."""
 
     g: Any = parameter(
@@ -48,7 +48,7 @@ class _UserShares(Population):
         return Spread() if self.g is None else self.g
 
 
-class GAP(_UserShares):
+class GAP(UserShares):
     """Graded average precision, for users of whom a share g_k has level k as threshold.
 
         GAP = Σ_k g_k N_k / Σ_k g_k RB(k)
@@ -76,7 +76,7 @@ class GAP(_UserShares):
         return sum_rows(levels.share * levels.base)
 
 
-class eGAP(_UserShares):  # noqa: N801 - the paper's name
+class eGAP(UserShares):  # noqa: N801 - the paper's name
     """Expected average precision of a user whose threshold is drawn from g.
 
         eGAP = Σ_k g_k N_k / RB(k)
@@ -100,7 +100,7 @@ class eGAP(_UserShares):  # noqa: N801 - the paper's name
         return levels.share / levels.base
 
 
-class xGAP(_UserShares):  # noqa: N801 - the paper's name
+class xGAP(UserShares):  # noqa: N801 - the paper's name
     """Extended graded average precision: the threshold is drawn after the document.
 
         xGAP = Σ_k g_k Σ_n [r_n >= k] · w(r_n) · #{m <= n: r_m >= k} / n

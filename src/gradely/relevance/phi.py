@@ -25,7 +25,9 @@ class Phi(Relevance):
     Moniz, Torgo, Vinagre: Data-Driven Relevance Judgments for Ranking Evaluation (2016).
     """
 
-    control: Any = parameter(default="paper", doc="the control points: 'paper', 'code' or one's own list")
+    control: Any = parameter(
+        default="paper", doc="the control points: 'paper', 'code' or one's own list", kw_only=False
+    )
 
     def check_parameters(self) -> None:
         """Bring one's own points into one form and refuse what is no curve."""

@@ -9,12 +9,13 @@ from gradely.comparison.charts import altair, drawn, styled
 from gradely.data import Report
 from gradely.evaluation.evaluate import SAME, evaluate
 from gradely.kernel.from_arrays import from_arrays
-from gradely.measures import AP, GAP, Measure, eGAP, xGAP
+from gradely.measures import AP, GAP, eGAP, xGAP
+from gradely.measures.gap import UserShares
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
 from gradely.tables import Table
 
-FAMILY: dict[str, type[Measure]] = {"GAP": GAP, "xGAP": xGAP, "eGAP": eGAP}
+FAMILY: dict[str, type[UserShares]] = {"GAP": GAP, "xGAP": xGAP, "eGAP": eGAP}
 POOL = {1: 10, 2: 1}
 """how many documents of each grade the paper's example has"""
 PRINTED = (
