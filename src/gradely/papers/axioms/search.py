@@ -27,8 +27,8 @@ BOTH = (
 def rows() -> dict[str, list[Measure]]:
     """Return the rows of the table: measures, each in all settings that are searched, the usual one first.
 
-    Measures that refuse expected ties are left out, since under another policy names of documents matter to all, and
-    Unjudged, of which more is not better.
+    A measure need not have a row. Those that refuse expected ties have none, since under another policy the names of
+    documents matter to all, nor has Unjudged, of which more is not better.
     """
     found = {name: [parse(name)] for name in WHOLE}
     found |= {name: [parse(name.replace("@k", f"@{k}")) for k in (1, 2, 3)] for name in CUT}
