@@ -12,7 +12,7 @@ import gradely
 from gradely import MeasureError
 from gradely.relevance import Identity
 from tests import reference
-from tests.cases import CASES, LABELS, Query, queries
+from tests.cases import CASES, LABELS, SETTINGS, Query, queries
 
 
 def untied(query):
@@ -25,6 +25,11 @@ def untied(query):
 def test_agrees_with_the_reference_on_rankings_without_ties(case, query):
     ranking = [label for _, label in query.retrieved]
     assert case.value(query) == pytest.approx(case.reference(ranking, query), abs=1e-12)
+
+
+def test_every_measure_has_a_reference():
+    without = [measure.name for measure in gradely.ALL if measure.name not in SETTINGS]
+    assert not without, "write them again, slow and plain, in tests/reference.py; give them settings in tests/cases.py"
 
 
 @given(pool=st.lists(st.integers(0, 60) | st.floats(0.01, 500), min_size=1, max_size=30))
