@@ -124,11 +124,11 @@ def test_formats_of_marked_numbers():
 def test_progress_tells_each_run_once_that_it_is_done(demo):  # noqa: F811
     told = []
     found = gradely.compare("qrels.txt", RUNS, ["AP"], progress=lambda name, done: told.append((name, done)))
-    assert [name for name, done in told if done == 1] == list(RUNS)
+    assert sorted(name for name, done in told if done == 1) == sorted(RUNS)
     assert all(0 <= done <= 1 for _, done in told)
     told.clear()
     found.to_html(progress=lambda name, done: told.append((name, done)))
-    assert told == [(name, 1.0) for name in found.board.names]
+    assert sorted(told) == sorted((name, 1.0) for name in RUNS)
 
 
 def test_frames(compared):
@@ -207,7 +207,7 @@ def test_wrong_designs(demo, options, message):  # noqa: F811
         gradely.compare("qrels.txt", RUNS, ["AP"], **options)
 
 
-@pytest.mark.parametrize("given", [[], {}, "runs", ["a.run"]])
+@pytest.mark.parametrize("given", [[], {}, "runs", [{"q": ["d"]}]])
 def test_runs_need_names(given):
     with pytest.raises(DataError, match="give the runs by name"):
         gradely.compare({"q": {"d": 1}}, given)

@@ -98,7 +98,7 @@ def test_queries_that_only_one_run_has_are_left_out_and_noted():
     new, old = at(*[1] * 10), {query: docs for query, docs in at(*[1] * 12).items() if query != "q0"}
     made = gradely.gate(QRELS, new, old, ["RR"], queries="both")
     assert len(made.queries) == 9
-    assert "3 of 12 queries are not in both runs and left out: q0, q10, q11" in [str(note) for note in made.notes]
+    assert "3 of 12 queries are not in both runs and are left out: q0, q10, q11" in [str(note) for note in made.notes]
     with pytest.raises(gradely.DataError, match="no query in common"):
         gradely.gate(QRELS, {"q0": ["d"]}, {"q1": ["d"]}, ["RR"], queries="both")
 

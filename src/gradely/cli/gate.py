@@ -1,27 +1,27 @@
 """gradely gate."""
 
-import json
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from gradely.cli import options
-from gradely.cli.evaluate import chosen, listed, summed_up
-from gradely.cli.output import check_writable, say, write, write_file
-from gradely.cli.several import stepping
+from gradely.cli.inputs import choose_measures, read_inputs
+from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.output import check_writable, say, write_file
+from gradely.cli.results import list_notes, to_json, write_results
 from gradely.comparison.gate import check_limits, gate
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.saved_scores import is_saved, keep_scores
 from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
 from gradely.comparison.verdict import Gate
-from gradely.data import read_qrels
 from gradely.errors import InputError
 from gradely.measures.names import parse
-from gradely.tables import plain_line, render
+from gradely.settings import Settings
+from gradely.tables import escape_markdown, plain_line, render
 
 ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 """tests of one pair of runs"""
-POLICIES = ("ties", "queries", "judged_only", "precision", "seed", "threads")
 
 
 @click.command("gate")
@@ -49,10 +49,8 @@ POLICIES = ("ties", "queries", "judged_only", "precision", "seed", "threads")
 @click.option(
     "--save", metavar="FILE.json", help="Write the scores of NEW, for --baseline next time; only if it passes."
 )
-@options.ties
-@options.queries
+@options.settings()
 @options.inputs
-@options.threads
 @options.output
 def command(
     qrels: str,
@@ -63,60 +61,40 @@ def command(
     drops: tuple[str, ...],
     summary: str | None,
     save: str | None,
-    qrels_format: str | None,
-    run_format: str | None,
-    features: tuple[int, ...],
-    ascending: bool,
-    form: str,
-    digits: int,
-    path: str | None,
-    **settings: Any,
+    settings: Settings,
+    inputs: InputOptions,
+    output: OutputOptions,
+    **design: Any,
 ) -> int:
     """Fail, with exit code 1, where the run NEW is worse than OLD by more than is allowed, and significantly so.
 
     Exit code 0 says that it passed, 2 that something could not be read. Without --baseline, --save keeps the scores of
     NEW as the first ones to be compared with.
     """
-    for file in (path, summary, save):
-        check_writable(file)
+    check_writable(summary)
+    check_writable(save)
     if baseline is None and save is None:
         raise click.UsageError("name a --baseline to compare with, or a file to --save", click.get_current_context())
-    names = chosen(measures, settings["ties"])
+    names = choose_measures(measures, settings.ties)
     limits = check_limits(read_limits(drops, names), names)
     paths = (new,) if baseline is None or is_saved(baseline) else (new, baseline)
-    systems = listed(qrels, paths, run_format, features, ascending=ascending)
-    if len(systems) != len(paths):
+    given = read_inputs(qrels, paths, inputs, settings)
+    if len(given.runs) != len(paths):
         raise InputError("give one --feature: a gate is about one run")
-    judgments = read_qrels(qrels, format=qrels_format, threads=settings["threads"])
-    run, *older = [system.open() for system in systems]
-    if baseline is None:
-        policies = {key: settings[key] for key in POLICIES}
-        write_file(keep_scores(judgments, run, names, **policies).text().encode(), str(save))
-        say(f"{plain_line(str(save))}: the scores of {plain_line(systems[0].name)}; nothing was compared\n")
-        return 0
-    with stepping(systems) as step:
-        titles = dict(zip(("new", "baseline"), (system.name for system in systems), strict=False))
-        made = gate(
-            judgments,
-            run,
-            older[0] if older else baseline,
-            names,
-            max_drop=limits,
-            progress=lambda key, done: step(titles[key], done),
-            **settings,
-        )
-    return _finish(made, form, digits, path, summary=summary, save=save)
-
-
-def _finish(made: Gate, form: str, digits: int, path: str | None, *, summary: str | None, save: str | None) -> int:
-    """Write what was asked for; return the exit code."""
+    run, *older = given.runs.values()
+    with given.bar() as bar:
+        if baseline is None:
+            kept = keep_scores(given.qrels, run, names, progress=bar, **asdict(settings))
+            write_file(kept.text().encode(), str(save))
+            say(f"{plain_line(str(save))}: the scores of {plain_line(kept.name)}; nothing was compared\n")
+            return 0
+        old = older[0] if older else baseline
+        made = gate(given.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
     if summary:
-        write_file(markdown(made).encode(), summary)
+        write_file(summarize(made).encode(), summary)
     if save and made.passed:
         write_file(made.saved.text().encode(), save)
-    write(as_json(made) if form == "json" else _render(made, form, digits), path)
-    if form in ("csv", "tsv", "latex") or path not in (None, "-"):
-        click.echo(f"{plain_line(made.summary())}\n{_below(made)}", err=True, nl=False)
+    write_results(show(made, output), list_notes([made.caption(), *made.notes]), output)
     return 0 if made.passed else 1
 
 
@@ -138,42 +116,40 @@ def read_limits(drops: tuple[str, ...], names: list[str]) -> dict[str, float]:
     return dict.fromkeys((str(parse(name)) for name in names), usual) | limits
 
 
-def _render(made: Gate, form: str, digits: int) -> str:
-    text = render(made.table()._replace(digits=digits), form)
-    return f"{plain_line(made.summary())}\n\n{text}\n{_below(made)}" if form in ("table", "markdown") else text
+def show(made: Gate, output: OutputOptions) -> str:
+    """Return the verdict in a format."""
+    if output.form == "json":
+        return to_json(as_data(made))
+    text = render(made.table()._replace(digits=output.digits), output.form)
+    if output.form == "markdown":
+        return f"{escape_markdown(made.summary())}\n\n{text}\n{escape_markdown(made.caption())}\n"
+    return f"{plain_line(made.summary())}\n\n{text}" if output.form == "table" else text
 
 
-def _below(made: Gate) -> str:
-    return summed_up([plain_line(line) for line in (made.caption(), *map(str, made.notes))])
-
-
-def markdown(made: Gate) -> str:
-    """Return the summary: the verdict, the table, and by each measure that fell the queries that lost most."""
-    safe = plain_line(made.summary()).replace("<", "&lt;")
-    parts = [f"## {'✅' if made.passed else '❌'} {safe}", render(made.table(), "markdown")]
+def summarize(made: Gate) -> str:
+    """Return a summary in Markdown: the verdict, the table, and by measure the queries that lost most."""
+    parts = [f"## {'✅' if made.passed else '❌'} {escape_markdown(made.summary())}", render(made.table(), "markdown")]
     for change in made.changes:
         losers = made.losers(change.measure)
         if change.drop > 0 and losers.rows:
             lost = f"{change.measure}: {change.losses:,} of {len(made.queries):,} queries lost"
             title = f"{lost}; the {len(losers.rows)} that lost most"
             parts.append(f"<details><summary>{title}</summary>\n\n{render(losers, 'markdown')}\n</details>\n")
-    lines = [made.caption(), *(str(note) for note in made.notes)]
-    parts.append("\n".join(f"- {plain_line(line).replace('<', '&lt;')}" for line in lines) + "\n")
+    parts.append("\n".join(f"- {escape_markdown(str(line))}" for line in (made.caption(), *made.notes)))
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
-def as_json(made: Gate) -> str:
-    """Return everything, values in full."""
-    content = {
+def as_data(made: Gate) -> dict[str, Any]:
+    """Return everything as plain data, values in full."""
+    tables = {change.measure: made.losers(change.measure) for change in made.changes}
+    return {
         "passed": made.passed,
         "summary": made.summary(),
         "caption": made.caption(),
         "measures": [change._asdict() for change in made.changes],
         "losers": {
-            change.measure: [dict(zip(table.header, row, strict=True)) for row in table.rows]
-            for change in made.changes
-            for table in [made.losers(change.measure)]
+            measure: [dict(zip(table.header, row, strict=True)) for row in table.rows]
+            for measure, table in tables.items()
         },
         "notes": [note.as_dict() for note in made.notes],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -1,17 +1,18 @@
 """gradely plan."""
 
-import json
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from gradely.cli import options
-from gradely.cli.evaluate import chosen, summed_up
-from gradely.cli.output import check_writable, write
-from gradely.cli.several import opened, read, stepping
+from gradely.cli.inputs import choose_measures, read_inputs
+from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.results import list_notes, to_json, write_results
 from gradely.comparison.plan import PLANNED, POWER, Plan, plan
 from gradely.data import run_name
-from gradely.tables import plain_line, render
+from gradely.settings import Settings
+from gradely.tables import escape_markdown, plain_line, render
 
 
 @click.command("plan")
@@ -29,10 +30,8 @@ from gradely.tables import plain_line, render
     show_default=True,
     help="For the pairs of each measure.",
 )
-@options.ties
-@options.queries
+@options.settings()
 @options.inputs
-@options.threads
 @options.output
 def command(
     qrels: str,
@@ -40,43 +39,38 @@ def command(
     *,
     measures: tuple[str, ...],
     baselines: tuple[str, ...],
-    form: str,
-    digits: int,
-    path: str | None,
-    **settings: Any,
+    settings: Settings,
+    inputs: InputOptions,
+    output: OutputOptions,
+    **design: Any,
 ) -> None:
     """Say what difference between RUNS the queries of QRELS could show, and how many queries it would take.
 
     Two runs that are like those you mean to compare are enough: what counts is how their difference varies from query
     to query.
     """
-    check_writable(path)
-    judgments, systems = read(qrels, runs, settings)
-    if len(systems) < 2:
+    given = read_inputs(qrels, runs, inputs, settings)
+    if len(given.runs) < 2:
         raise click.UsageError("name at least two runs to plan for", click.get_current_context())
-    named = [name if name in {system.name for system in systems} else run_name(name) for name in baselines]
-    with stepping(systems) as step:
-        given = opened(systems, runs)
-        made = plan(judgments, given, chosen(measures, settings["ties"]), baselines=named, progress=step, **settings)
-    write(_render(made, form, digits), path)
-    if form in ("csv", "tsv", "latex") or path not in (None, "-"):
-        click.echo(_below(made), err=True, nl=False)
+    named = [name if name in given.runs else run_name(name) for name in baselines]
+    chosen = choose_measures(measures, settings.ties)
+    with given.bar() as bar:
+        made = plan(given.qrels, given.runs, chosen, baselines=named, progress=bar, **design, **asdict(settings))
+    write_results(show(made, output), list_notes([made.caption(), *made.notes]), output)
 
 
-def _render(made: Plan, form: str, digits: int) -> str:
+def show(made: Plan, output: OutputOptions) -> str:
     """Return the plan in a format."""
-    if form == "json":
-        content = {
-            "summary": made.summary(),
-            "caption": made.caption(),
-            **{key: value for key, value in made._asdict().items() if key not in ("rows", "notes")},
-            "pairs": [row._asdict() for row in made.rows],
-            "notes": [note.as_dict() for note in made.notes],
-        }
-        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    text = render(made.table()._replace(digits=digits), form)
-    return f"{plain_line(made.summary())}\n\n{text}\n{_below(made)}" if form in ("table", "markdown") else text
+    if output.form == "json":
+        return to_json(as_data(made))
+    text = render(made.table()._replace(digits=output.digits), output.form)
+    if output.form == "markdown":
+        return f"{escape_markdown(made.summary())}\n\n{text}\n{escape_markdown(made.caption())}\n"
+    return f"{plain_line(made.summary())}\n\n{text}" if output.form == "table" else text
 
 
-def _below(made: Plan) -> str:
-    return summed_up([plain_line(line) for line in (made.caption(), *map(str, made.notes))])
+def as_data(made: Plan) -> dict[str, Any]:
+    """Return everything as plain data, values in full."""
+    design = {key: value for key, value in made._asdict().items() if key not in ("rows", "notes")}
+    pairs, notes = [row._asdict() for row in made.rows], [note.as_dict() for note in made.notes]
+    return {"summary": made.summary(), "caption": made.caption(), **design, "pairs": pairs, "notes": notes}

@@ -3,7 +3,7 @@
 from gradely.comparison.intervals import DRAWS
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import CORRECTIONS, DRAWN, SIMULTANEOUS, TESTS
-from gradely.evaluation.scores import Note
+from gradely.evaluation.notes import Note
 
 LONGEST = 60
 """names of baselines that are longer are cut in captions"""

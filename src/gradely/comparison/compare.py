@@ -9,16 +9,19 @@ from gradely.comparison.answers import answer, summary
 from gradely.comparison.captions import describe_tests, test_notes
 from gradely.comparison.design import Design
 from gradely.comparison.influence import Influence
-from gradely.comparison.leaderboard import Leaderboard, Steps, check_runs, evaluate_all, ignore
+from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.matrix import Matrix
 from gradely.comparison.pairwise import ALWAYS, Pair, Pairwise, or_none
 from gradely.comparison.resampling import RESAMPLES
+from gradely.data import open_run, read_qrels
+from gradely.data.details import describe_run, top_depth
 from gradely.data.read.files import clip
 from gradely.errors import DataError, did_you_mean
-from gradely.evaluation.evaluate import DEFAULT, Policies
-from gradely.evaluation.scores import Note
+from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
-from gradely.measures.names import MeasureLike
+from gradely.measures.names import MeasureLike, parse_all
+from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import Cell, Marked, Table, to_text
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
@@ -28,7 +31,7 @@ COLUMNS = ("run", "measure", "mean", "low", "high", "worst", "best", "better_tha
 
 def compare(
     qrels: Any,
-    runs: Mapping[str, Any],
+    runs: Mapping[str, Any] | Iterable[Any],
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
     baselines: str | Iterable[str] = (),
@@ -40,21 +43,24 @@ def compare(
     rope: float | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    ties: str = "expected",
-    queries: str = "qrels",
+    ties: TiePolicy = "expected",
+    queries: QueryPolicy = "qrels",
     judged_only: bool = False,
-    precision: str = "double",
+    precision: Precision = "double",
     threads: int | None = None,
-    progress: Steps = ignore,
+    details: bool = False,
+    progress: Progress = ignore,
 ) -> "Comparison":
-    """Compare runs, {name: run}, pair by pair or against baselines.
+    """Compare runs, {name: run} or paths, pair by pair or against baselines.
 
     `test`: t, wilcoxon, randomization, bootstrap, tukey (randomised HSD, all pairs) or max-t (the pairs at hand).
     `correction`: holm (the default), bonferroni, bh or none; tukey and max-t need none.
     `family`: what is corrected together: the pairs of each `measure`, or `all` pairs and measures.
     `simultaneous`: whether the intervals of differences hold for the whole family at once.
     `rope`: the largest difference that does not matter; then equivalence is tested, too.
-    `resamples` and `seed` are for tests and intervals that draw. The rest is as in evaluate.
+    `resamples` and `seed` are for tests and intervals that draw.
+    `details` gathers what to_html needs while the runs are read; without it, to_html reads them again.
+    The rest is as in evaluate.
 
     >>> qrels = {"q1": {"d": 1}, "q2": {"d": 1}, "q3": {"d": 1}}
     >>> good, bad = {q: ["d", "x"] for q in qrels}, {q: ["x", "d"] for q in qrels}
@@ -64,12 +70,15 @@ def compare(
     """
     several = (baselines,) if isinstance(baselines, str) else tuple(baselines)
     design = Design(test, correction, alpha, seed, resamples, several, family, simultaneous, rope).settled()
-    unknown = next((name for name in several if name not in check_runs(runs)), None)
+    settings, named = Settings(ties, queries, judged_only, precision, seed, threads), name_runs(runs)
+    unknown = next((name for name in several if name not in named), None)
     if unknown is not None:
-        raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, check_runs(runs))}")
-    policies = Policies(ties, queries, judged_only, precision, seed, threads)
-    board = evaluate_all(qrels, runs, measures, policies, progress)
-    return Comparison(board, design)
+        raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, named)}")
+    judgments, chosen = read_qrels(qrels, threads=threads), parse_all(measures)
+    depth = top_depth(len(judgments), len(named)) if details else None
+    places: TiePolicy = "trec" if details else "expected"
+    results = evaluate_all(judgments, named, chosen, settings, progress, places=places, depth=depth)
+    return Comparison(Leaderboard(results), design, named)
 
 
 @dataclass(eq=False, repr=False)
@@ -78,6 +87,8 @@ class Comparison:
 
     board: Leaderboard
     design: Design
+    runs: Mapping[str, Any]
+    """as they were given"""
 
     @cached_property
     def tested(self) -> Pairwise:
@@ -183,20 +194,28 @@ class Comparison:
         """Return a dataframe of pairs, of pandas, polars or pyarrow."""
         return to_frame({name: [getattr(pair, name) for pair in self.pairs] for name in self.fields}, library)
 
-    def to_html(self, title: str = "Comparison of systems", progress: Steps = ignore) -> str:
+    def to_html(self, title: str = "Comparison of runs", progress: Progress = ignore) -> str:
         """Return one self-contained page: leaderboard, differences by query, rankings, curves, ties, measures."""
         from gradely.report.comparison import page
 
-        return page(self.board, self.tested, title, self.caption(), [str(note) for note in self.notes], progress)
+        self._describe_runs(progress)
+        return page(self.board, self.tested, title, self.caption(), [str(note) for note in self.notes])
+
+    def _describe_runs(self, progress: Progress) -> None:
+        """Read the runs again for what a page shows besides the scores, unless that was gathered with them."""
+        depth = top_depth(len(self.board.qrels), len(self.runs))
+        for name, evaluation in self.board.evaluations.items():
+            if evaluation.details is None:
+                evaluation.details = describe_run(self.board.qrels, open_run(self.runs[name]), depth)
+            progress(name, 1.0)
 
     def caption(self) -> str:
         """Return what is needed to do it again: test, family, correction, alpha, seed, queries, policies."""
-        board, policies = self.board, self.board.policies
-        judged = ", judged documents only" if policies.judged_only else ""
-        count = f"{len(board.queries):,} {'query' if len(board.queries) == 1 else 'queries'}"
+        board, settings = self.board, self.board.settings
+        judged = ", judged documents only" if settings.judged_only else ""
         return (
-            f"{describe_tests(self.tested)}; {count}, ties {policies.ties}, queries {policies.queries}{judged}, "
-            f"{policies.precision} precision"
+            f"{describe_tests(self.tested)}; {count_of(len(board.queries), 'query')}, ties {settings.ties}, "
+            f"queries {settings.queries}{judged}, {settings.precision} precision"
         )
 
     def legend(self) -> str:

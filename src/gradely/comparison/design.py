@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from gradely.comparison import resampling
 from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
-from gradely.errors import DataError
-from gradely.settings import check_choice
+from gradely.errors import DataError, check_choice
 
 FAMILIES = {
     "measure": "the pairs of each measure",

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.comparison.pairs import without_spread
-from gradely.data.qrels import Floats
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools, Floats
 from gradely.optional import stats
 
 

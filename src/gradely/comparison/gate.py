@@ -9,7 +9,6 @@ import numpy as np
 
 from gradely.comparison.captions import test_notes
 from gradely.comparison.design import Design
-from gradely.comparison.leaderboard import Steps, ignore
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.plan import POWER, plan_pairs
 from gradely.comparison.resampling import RESAMPLES
@@ -17,9 +16,11 @@ from gradely.comparison.saved_scores import SavedScores, is_saved, keep_scores, 
 from gradely.comparison.verdict import SAME, Change, Gate
 from gradely.data import read_qrels
 from gradely.errors import DataError
-from gradely.evaluation.evaluate import DEFAULT, about
-from gradely.evaluation.scores import Note, means
+from gradely.evaluation.notes import Note, note_names
+from gradely.evaluation.runs import DEFAULT, Progress, ignore
+from gradely.evaluation.scores import means
 from gradely.measures.names import MeasureLike, parse, parse_all
+from gradely.settings import Precision, QueryPolicy, TiePolicy
 
 
 def gate(
@@ -34,13 +35,13 @@ def gate(
     test: str = "t",
     correction: str = "holm",
     resamples: int = RESAMPLES,
-    ties: str = "expected",
-    queries: str = "qrels",
+    ties: TiePolicy = "expected",
+    queries: QueryPolicy = "qrels",
     judged_only: bool = False,
-    precision: str = "double",
+    precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
-    progress: Steps = ignore,
+    progress: Progress = ignore,
 ) -> Gate:
     """Decide whether a new run is worse than a baseline by more than `max_drop`, and significantly so.
 
@@ -66,12 +67,13 @@ def gate(
         precision=precision,
         seed=seed,
         threads=threads,
+        progress=progress,
     )
     limits = check_limits(max_drop, measures)
     old = baseline if isinstance(baseline, SavedScores) else read_saved(baseline) if is_saved(baseline) else None
-    kept = score(run=new, progress=partial(progress, "new"))
+    kept = score(run=new)
     if old is None:
-        old = score(run=baseline, progress=partial(progress, "baseline"))
+        old = score(run=baseline)
     return decide(kept, old, limits, design, strict=strict)
 
 
@@ -101,7 +103,8 @@ def decide(
 
 def _left_out(new: SavedScores, old: SavedScores, queries: list[str]) -> list[Note]:
     lost = sorted({*new.queries, *old.queries} - {*queries})
-    return about("uncommon", len(lost), len(lost) + len(queries), "queries are not in both runs and left out", lost)
+    text = "{are} not in both runs and {are} left out"
+    return note_names("uncommon", len(lost), len(lost) + len(queries), "query", text, lost)
 
 
 def _marked(notes: tuple[Note, ...]) -> list[Note]:

@@ -9,8 +9,7 @@ import numpy as np
 
 from gradely.comparison import resampling
 from gradely.comparison.pairs import without_spread
-from gradely.data.qrels import Floats
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools, Floats
 from gradely.optional import stats
 
 DRAWS = 10_000

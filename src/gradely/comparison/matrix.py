@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.comparison.pairwise import Pairwise
-from gradely.data.qrels import Floats
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools, Floats
 from gradely.frames import to_frame
 from gradely.tables import Table
 

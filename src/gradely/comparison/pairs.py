@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data.qrels import Floats, Ints
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools, Floats, Ints
 
 DIGITS = 12
 """differences that agree to so many decimals are the same: rounding must not decide who wins or which ranks tie"""

@@ -12,8 +12,7 @@ from gradely.comparison.equivalence import chances, tost
 from gradely.comparison.intervals import Intervals, bootstrap_intervals, simultaneous_intervals, t_intervals
 from gradely.comparison.pairs import Pairs, against, all_pairs, differences, effect_sizes, without_spread
 from gradely.comparison.significance import BY_SPREAD, SIMULTANEOUS, achieved_levels, adjusted, checked, joint_p_values
-from gradely.data.qrels import Floats, Ints
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools, Floats, Ints
 
 
 class Pair(NamedTuple):

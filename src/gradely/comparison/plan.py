@@ -6,17 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.leaderboard import Steps, ignore
 from gradely.comparison.pairs import without_spread
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import CORRECTIONS
-from gradely.errors import DataError
-from gradely.evaluation.evaluate import DEFAULT
-from gradely.evaluation.scores import Note
+from gradely.errors import DataError, check_choice
+from gradely.evaluation.notes import Note
+from gradely.evaluation.runs import DEFAULT, Progress, ignore
 from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike
 from gradely.optional import stats
-from gradely.settings import check_choice
+from gradely.settings import Precision, QueryPolicy, TiePolicy
 from gradely.tables import Cell, Table, to_text
 
 POWER = 0.8
@@ -97,7 +96,7 @@ class Plan(NamedTuple):
 
 def plan(
     qrels: Any,
-    runs: Mapping[str, Any],
+    runs: Mapping[str, Any] | Iterable[Any],
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
     baselines: str | Iterable[str] = (),
@@ -105,13 +104,13 @@ def plan(
     power: float = POWER,
     alpha: float = 0.05,
     correction: str = "bonferroni",
-    ties: str = "expected",
-    queries: str = "qrels",
+    ties: TiePolicy = "expected",
+    queries: QueryPolicy = "qrels",
     judged_only: bool = False,
-    precision: str = "double",
+    precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
-    progress: Steps = ignore,
+    progress: Progress = ignore,
 ) -> Plan:
     """Find what difference the queries at hand could show, and how many the observed one would need.
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gradely.data.qrels import Floats, Ints
+from gradely.data.types import Floats, Ints
 
 RESAMPLES = 10_000
 CELLS = 1 << 22

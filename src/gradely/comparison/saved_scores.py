@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data import Qrels, Report, read_qrels
-from gradely.data.qrels import Floats
-from gradely.data.read.files import ignore
+from gradely.data import Qrels, read_qrels
+from gradely.data.types import Floats
 from gradely.errors import DataError, InputError
-from gradely.evaluation.evaluate import DEFAULT, evaluate
-from gradely.evaluation.scores import Note
+from gradely.evaluation.evaluate import evaluate
+from gradely.evaluation.notes import Note
+from gradely.evaluation.runs import DEFAULT, Progress, ignore
 from gradely.measures.names import MeasureLike, parse_all
+from gradely.settings import Precision, QueryPolicy, TiePolicy
 
 VERSION = 1
 HEAD = re.compile(rb'\s*\{\s*"gradely"\s*:\s*"scores"')
@@ -75,13 +76,13 @@ def keep_scores(
     run: Any,
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
-    ties: str = "expected",
-    queries: str = "qrels",
+    ties: TiePolicy = "expected",
+    queries: QueryPolicy = "qrels",
     judged_only: bool = False,
-    precision: str = "double",
+    precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
-    progress: Report = ignore,
+    progress: Progress = ignore,
 ) -> SavedScores:
     """Evaluate a run as evaluate does, and keep its scores; `text()` is what to write to a file.
 

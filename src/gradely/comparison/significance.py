@@ -12,10 +12,9 @@ import numpy as np
 from gradely.comparison import resampling
 from gradely.comparison.pairs import Pairs, all_pairs, differences, without_spread
 from gradely.comparison.wilcoxon import wilcoxon
-from gradely.data.qrels import Floats
-from gradely.errors import DataError
+from gradely.data.types import Floats
+from gradely.errors import DataError, check_choice
 from gradely.optional import stats
-from gradely.settings import check_choice
 
 TESTS = {
     "t": "paired t-test",

@@ -9,7 +9,7 @@ from gradely.comparison.answers import shown_p
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.saved_scores import SavedScores
 from gradely.comparison.significance import CORRECTIONS, DRAWN, TESTS
-from gradely.evaluation.scores import Note
+from gradely.evaluation.notes import Note
 from gradely.frames import to_frame
 from gradely.tables import Cell, Table, to_text
 

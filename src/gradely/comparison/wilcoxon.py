@@ -4,7 +4,7 @@ from math import erfc, sqrt
 
 import numpy as np
 
-from gradely.data.qrels import Floats, Ints
+from gradely.data.types import Floats, Ints
 
 EXACT = 100
 """up to so many differences that are not 0 the distribution is computed: 0.5 ms for each pair of runs"""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from gradely.evaluation.evaluate import DEFAULT
+from gradely.evaluation.runs import DEFAULT
 from gradely.kernel.backend import is_numpy, namespace
 from gradely.kernel.batch import Array, positive_levels, rows_at_a_time
 from gradely.kernel.from_arrays import aligned, ranked
@@ -36,7 +36,7 @@ def evaluate_arrays(
 
     def work(rows: slice) -> list[Array]:
         batch = ranked(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)
-        return [measure.measure(batch) for measure in fitted.values()]
+        return [measure.compute(batch) for measure in fitted.values()]
 
     blocks = list(on_threads(work, _blocks(scores), threads or cores()))
     columns = zip(*blocks, strict=True)

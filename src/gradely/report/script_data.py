@@ -7,7 +7,7 @@ import numpy as np
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairs import effect_sizes
 from gradely.comparison.pairwise import Pairwise, or_none
-from gradely.data.qrels import Floats
+from gradely.data.types import Floats
 from gradely.report.details import CUTS, Detail, Rankings
 from gradely.report.text import labels
 
