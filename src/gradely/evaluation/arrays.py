@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from gradely.errors import NotFinite
 from gradely.evaluation.evaluate import DEFAULT
 from gradely.kernel.backend import is_numpy, namespace
 from gradely.kernel.batch import Array, positive_levels, rows_at_a_time
@@ -36,7 +37,10 @@ def evaluate_arrays(
 
     def work(rows: slice) -> list[Array]:
         batch = ranked(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)
-        return [measure.measure(batch) for measure in fitted.values()]
+        try:
+            return [measure.measure(batch) for measure in fitted.values()]
+        except NotFinite as error:
+            raise NotFinite(error.measure, rows.start + error.row, float(batch.pool[error.row, 0])) from None
 
     blocks = list(on_threads(work, _blocks(scores), threads or cores()))
     columns = zip(*blocks, strict=True)

@@ -1,6 +1,7 @@
 """evaluate: from judgments and a run to scores, and what there is to note about them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -9,8 +10,9 @@ import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels, Report, Rule, Run, locate, open_run, read_qrels, run_name
 from gradely.data.qrels import Floats, Ints
-from gradely.data.read.files import ignore
+from gradely.data.read.files import clip, ignore
 from gradely.data.trec.tokens import Bools
+from gradely.errors import NotFinite
 from gradely.evaluation.scores import Note, Scores, TieRange
 from gradely.kernel.batch import Batch
 from gradely.measures import Measure
@@ -152,7 +154,8 @@ class Evaluation:
         def work(block: tuple[Ints, Batch]) -> None:
             rows, batch = block
             views = [(measure, measure.view(batch)) for measure in self.measures.values()]
-            values[rows] = np.stack([measure.on(view) for measure, view in views], axis=1)
+            with named(self.qrels, rows):
+                values[rows] = np.stack([measure.on(view) for measure, view in views], axis=1)
             degenerate[rows] = np.stack([measure.degenerate(view) for measure, view in views], axis=1)
 
         blocks = self._blocks.batches(self.ties, np.flatnonzero(self.hits.answered))
@@ -164,7 +167,8 @@ class Evaluation:
         """Return the values, [these queries, measures], with ties at their best or worst."""
         values = np.zeros((len(queries), len(self.measures)))
         for rows, batch in blocks.batches(ties, queries):
-            found = np.stack([measure.measure(batch) for measure in self.measures.values()], axis=1)
+            with named(self.qrels, rows):
+                found = np.stack([measure.measure(batch) for measure in self.measures.values()], axis=1)
             values[np.searchsorted(queries, rows)] = found
         return values
 
@@ -227,6 +231,16 @@ class Evaluation:
     def _about(self, kind: str, queries: Ints, of: int, text: str) -> list[Note]:
         """Return a note about some judged queries."""
         return about(kind, len(queries), of, text, [self.qrels.queries[i] for i in queries[: SHOWN + 1].tolist()])
+
+
+@contextmanager
+def named(qrels: Qrels, rows: Ints) -> Iterator[None]:
+    """Say of which query a value is too large for a number, where a row of a batch has one."""
+    try:
+        yield
+    except NotFinite as error:
+        query = qrels.queries[int(rows[error.row])]
+        raise NotFinite(error.measure, error.row, max(qrels.labels(query).values()), clip(query)) from None
 
 
 def about(kind: str, count: int, of: int, text: str, names: Sequence[str]) -> list[Note]:

@@ -16,6 +16,7 @@ from gradely.data.read.inputs import Run
 from gradely.data.tie_breaking import BREAKERS
 from gradely.data.trec.one_query import read_query
 from gradely.errors import DataError, did_you_mean
+from gradely.evaluation.evaluate import named
 from gradely.kernel.batch import Batch
 from gradely.kernel.tie_groups import resolved
 from gradely.measures import Measure
@@ -36,7 +37,7 @@ class Line(NamedTuple):
     relevance: float | None
     """the label as the measure sees it"""
     adds: float
-    """what it adds to the sum"""
+    """what it adds to the sum; of very large gains, in units of a power of two that the norm is in, too"""
 
     @property
     def rank(self) -> str:
@@ -87,6 +88,8 @@ def explain(
     if precision == "single":
         scores = {doc: float(np.float32(score)) for doc, score in scores.items()}
     docs, view = _columns(judgments, Run({query: scores}, ranking.name), query, fitted, ties, seed)
+    with named(judgments, np.asarray([judgments.index[query]])):
+        fitted.on(view)
     terms, norm = fitted.terms(view)[0], float(fitted.norm(view)[0])
     labels = judgments.labels(query)
     above = {doc: int(view.above[0, c]) for c, doc in enumerate(docs)}

@@ -4,7 +4,8 @@ from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import Any, ClassVar, Self, dataclass_transform
 
-from gradely.errors import MeasureError
+from gradely.errors import MeasureError, NotFinite
+from gradely.kernel.backend import unwarned
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.gains import is_number, plain
 from gradely.kernel.parameters import Parameter, Parametric, parameter
@@ -36,7 +37,12 @@ class Measure(Parametric, ABC):
 
     def __call__(self, batch: Batch) -> Array:
         """Return the value of each query of the batch."""
-        values = list(on_threads(self.fit(batch.levels).measure, batch.parts, cores()))
+        values: list[Array] = []
+        try:
+            values.extend(on_threads(self.fit(batch.levels).measure, batch.parts, cores()))
+        except NotFinite as error:
+            row = error.row + sum(int(part.shape[0]) for part in values)
+            raise NotFinite(error.measure, row, error.label) from None
         return values[0] if len(values) == 1 else batch.xp.concat(values)
 
     def measure(self, batch: Batch) -> Array:
@@ -45,10 +51,16 @@ class Measure(Parametric, ABC):
 
     def on(self, batch: Batch) -> Array:
         """Return the value of each query of a batch as the measure sees it."""
-        batch = self.ordered(batch.top(self.k))
-        norm = self.norm(batch)
-        some, added = norm > 0, self.start(batch) + total(self.terms(batch))
-        return batch.xp.where(some, added / batch.xp.where(some, norm, 1.0), 0.0)
+        with unwarned():
+            batch = self.ordered(batch.top(self.k))
+            norm = self.norm(batch)
+            some, added = norm > 0, self.start(batch) + total(self.terms(batch))
+            values = batch.xp.where(some, added / batch.xp.where(some, norm, 1.0), 0.0)
+        finite = batch.xp.isfinite(values)
+        if not bool(batch.xp.all(finite)):
+            row = int(batch.xp.argmin(batch.xp.astype(finite, batch.first.dtype)))
+            raise NotFinite(str(self), row, float(batch.pool[row, 0]))
+        return values
 
     def ordered(self, batch: Batch) -> Batch:
         """Return the batch with ties as its policy has them; refuse the mean over orders where there is no formula."""
@@ -167,7 +179,8 @@ class Graded(Measure):
         return batch.views[self.function]
 
     def _graded(self, batch: Batch) -> Batch:
-        batch = self.function(batch)
+        with unwarned():
+            batch = self.function(batch)
         return batch.relabelled(
             _positive(batch, batch.grade, batch.judged), _positive(batch, batch.pool, batch.pooled), batch.pooled
         )

@@ -2,7 +2,7 @@
 
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import Opposition, preference
-from gradely.kernel.gains import log2
+from gradely.kernel.gains import log2, units
 from gradely.kernel.tie_groups import before, divisors, in_group, sums, total
 from gradely.measures.base import Binary
 from gradely.measures.dcg import Gained
@@ -45,14 +45,21 @@ class binG(Binary):  # noqa: N801 - the field's name
         return self.recall_base(batch)
 
 
-def gain_over_missed(batch: Batch, gain: Array, ideal: Array) -> Array:
-    """Return [Q, H]: each gain over log2 of 2 and what an ideal ranking, [Q, B], had found more by then."""
+def gain_over_missed(batch: Batch, gain: Array, ideal: Array, exponent: Array | None = None) -> Array:
+    """Return [Q, H]: each gain over log2 of 2 and what an ideal ranking, [Q, B], had found more by then.
+
+    Gains are in units of 2^exponent.
+    """
     xp = batch.xp
-    cost = xp.cumulative_sum(xp.clip(ideal, min=1.0), axis=1, include_initial=True)
+    one = xp.ones_like(ideal[:, :1]) if exponent is None else units(batch, exponent)
+    cost = xp.cumulative_sum(xp.maximum(ideal, one), axis=1, include_initial=True)
     rank, last = batch.above + 1, cost.shape[1] - 1
-    reached = cost[batch.row, xp.clip(rank, max=last)] + batch.number(xp.clip(rank - last, min=0))
+    reached = cost[batch.row, xp.clip(rank, max=last)] + batch.number(xp.clip(rank - last, min=0)) * one
     missed = xp.clip(reached - (before(batch, gain) + gain), min=0.0)
-    return gain / log2(batch, missed + 1)
+    if exponent is None:
+        return gain / log2(batch, missed + 1)
+    some = missed + 2 * one
+    return gain / xp.where(some > 0, exponent + xp.log2(xp.where(some > 0, some, 1.0)), 1.0)
 
 
 class G(Gained):
@@ -76,7 +83,7 @@ class G(Gained):
 
     def terms(self, batch: Batch) -> Array:
         """The gain over its discount."""
-        terms = gain_over_missed(batch, self.worth(batch), self.ideal(batch))
+        terms = gain_over_missed(batch, self.worth(batch), self.ideal(batch), self.exponent(batch))
         return terms if self.k is None else batch.xp.where(batch.above < self.k, terms, 0.0)
 
     def norm(self, batch: Batch) -> Array:
