@@ -6,11 +6,13 @@ from operator import add
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gradely
 from gradely.kernel.tie_groups import total
+from gradely.measures import population
+from gradely.measures.population import Population
 from tests.cases import CASES, LABELS, Query, queries
 
 EXACT = [case for case in CASES if case.measure.takes_expected]
@@ -24,6 +26,15 @@ any_labels = st.sampled_from(sorted(LABELS)).flatmap(queries)
 @settings(max_examples=20, deadline=None)
 @given(query=any_labels)
 def test_expected_is_the_mean_over_all_orderings(case, query):
+    values = case.over_orderings(query)
+    assert case.value(query) == pytest.approx(fsum(values) / len(values), abs=1e-12)
+
+
+@pytest.mark.parametrize("case", [case for case in EXACT if isinstance(case.measure, Population)], ids=str)
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=any_labels)
+def test_all_levels_at_once_are_the_mean_over_all_orderings_too(case, query, monkeypatch):
+    monkeypatch.setattr(population, "MANY", 0)
     values = case.over_orderings(query)
     assert case.value(query) == pytest.approx(fsum(values) / len(values), abs=1e-12)
 

@@ -126,17 +126,8 @@ class xGAP(_Given):  # noqa: N801 - the paper's name
 
     def _document_weight(self, batch: Batch, levels: Thresholds) -> Array:
         """Return [Q, H]: w of each document's grade."""
-        xp = batch.xp
-
-        def from_lowest(x: Array) -> Array:
-            return xp.flip(xp.cumulative_sum(xp.flip(x, axis=1), axis=1), axis=1)
-
-        users = from_lowest(levels.share)
-        w = from_lowest(levels.share / levels.base) / xp.where(users > 0, users, 1.0)
-        out = xp.zeros_like(batch.grade)
-        for i in range(w.shape[1]):
-            out = xp.where(batch.grade == levels.level[:, i, None], w[:, i, None], out)
-        return out
+        users = self.up_to(batch, levels.share)
+        return self.up_to(batch, levels.share / levels.base) / batch.xp.where(users > 0, users, 1.0)
 
 
 class muAP(Population):  # noqa: N801 - the paper's name
