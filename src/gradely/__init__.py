@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from gradely.relevance import AtLeast as AtLeast
     from gradely.relevance import Max as Max
     from gradely.relevance import Phi as Phi
+    from gradely.relevance import Shift as Shift
 
 __version__ = "0.1.0"
 
@@ -115,7 +116,7 @@ _PUBLIC = {
     "measures": "ALL AP DCG ERR F F1 G GAP NDCNG P R RBP RR IPrec Judged Measure RelativeP Rprec Success Unjudged"
     " Utility binG bpref eGAP infAP muAP nDCG nDCGphi xGAP",
     "measures.names": "parse",
-    "relevance": "AtLeast Max Phi",
+    "relevance": "AtLeast Max Phi Shift",
     "evaluation.scores": "Note Scores TieRange",
 }
 _HOME = {name: module for module, names in _PUBLIC.items() for name in names.split()}

@@ -163,6 +163,14 @@ class Evaluation:
             pass
         return values, degenerate
 
+    def _bounded(self, blocks: Blocks, ties: str, queries: Ints) -> Bools:
+        """Return [these queries, measures]: true where the best or worst value is a bound, not that of an order."""
+        bounded = np.zeros((len(queries), len(self.measures)), bool)
+        for rows, batch in blocks.batches(ties, queries):
+            flags = [measure.bounded(measure.view(batch)).any(axis=1) for measure in self.measures.values()]
+            bounded[np.searchsorted(queries, rows)] = np.stack(flags, axis=1)
+        return bounded
+
     def _extreme(self, blocks: Blocks, ties: str, queries: Ints) -> Floats:
         """Return the values, [these queries, measures], with ties at their best or worst."""
         values = np.zeros((len(queries), len(self.measures)))
@@ -185,15 +193,16 @@ class Evaluation:
         mean, mine = self.table.sum(axis=0), self.table[np.searchsorted(self.counted, tied)].sum(axis=0)
         size = len(self.queries)
         lowest, highest = (((mean - mine + end.sum(axis=0)) / size).tolist() for end in (low, high))
+        bounds = self._bounded(blocks, "best", tied).sum(axis=0)
         return [
-            TieRange(name, float(mean[j]) / size, lowest[j], highest[j], int(moved[j]), size)
+            TieRange(name, float(mean[j]) / size, lowest[j], highest[j], int(moved[j]), size, int(bounds[j]))
             for j, name in enumerate(self.measures)
             if moved[j]
         ]
 
     def notes(self) -> list[Note]:
         """Return what happened to queries and documents."""
-        return [*self._missing(), *self._unjudged(), *self._dropped(), *self._degenerate()]
+        return [*self._missing(), *self._unjudged(), *self._dropped(), *self._degenerate(), *self._bounds()]
 
     def _missing(self) -> list[Note]:
         fate = "count 0" if self.policy == "qrels" else "are left out"
@@ -227,6 +236,20 @@ class Evaluation:
         text = f"queries have no relevant document for {names} and score 0 in every order"
         queries = self.counted[found[self.counted, same[0]]]
         return self._about("degenerate", queries, len(self.queries), text)
+
+    def _bounds(self) -> list[Note]:
+        """Say where the best or worst value is a bound, since tie groups have too many orders to search."""
+        if self.ties not in ("best", "worst"):
+            return []
+        some = np.flatnonzero(self.hits.answered)
+        bounded, text = self._bounded(self._blocks, self.ties, some), "a bound that no order may reach"
+        return [
+            note
+            for j, name in enumerate(self.measures)
+            for note in self._about(
+                "bounds", some[bounded[:, j]], len(self.queries), f"queries have too large tie groups: {name} is {text}"
+            )
+        ]
 
     def _about(self, kind: str, queries: Ints, of: int, text: str) -> list[Note]:
         """Return a note about some judged queries."""

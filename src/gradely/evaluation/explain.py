@@ -150,7 +150,9 @@ def _seats(
     tied: list[str], start: int, ties: str, query: str, seed: int, above: dict[str, int]
 ) -> Iterator[tuple[int, int, str]]:
     """Yield first rank, last rank and document, for the documents of a tie group in the order of the policy."""
-    if ties == "expected":
+    judged = [doc for doc in tied if doc in above]
+    if ties == "expected" or len({above[doc] for doc in judged}) < len(judged):
+        # a bound of a tie group that is too large to be searched has no order
         yield from ((start + 1, start + len(tied), doc) for doc in tied)
         return
     if ties in BREAKERS:

@@ -56,3 +56,10 @@ def sums_in_order(x: Any) -> Any:
     if not isinstance(x, np.ndarray):
         return namespace(x).cumulative_sum(x, axis=1)[:, -1]
     return np.asfortranarray(x).sum(axis=1) if len(x) > 1 else x.cumsum(axis=1)[:, -1]
+
+
+def to_lists(x: Any) -> Any:
+    """Return an array as lists of Python's numbers."""
+    if hasattr(x, "tolist"):
+        return x.tolist()
+    return [to_lists(x[i, ...]) if x.ndim > 1 else x[i].__complex__().real for i in range(x.shape[0])]

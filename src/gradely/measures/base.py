@@ -10,7 +10,7 @@ from gradely.kernel.batch import Array, Batch
 from gradely.kernel.gains import is_number, plain
 from gradely.kernel.parameters import Parameter, Parametric, parameter
 from gradely.kernel.tie_groups import resolved, total
-from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, relevance_of
+from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, Shift, relevance_of
 from gradely.threads import cores, on_threads
 
 
@@ -65,7 +65,7 @@ class Measure(Parametric, ABC):
     def ordered(self, batch: Batch) -> Batch:
         """Return the batch with ties as its policy has them; refuse the mean over orders where there is no formula."""
         batch = resolved(batch, self.worth)
-        if not self.takes_expected and not batch.untied:
+        if not self.takes_expected and batch.ties == "expected" and not batch.untied:
             raise MeasureError(
                 f"{self}: the mean over all orders of tied documents has no closed form; "
                 "take another policy for ties: best, worst, trec, order or random"
@@ -95,6 +95,10 @@ class Measure(Parametric, ABC):
     @abstractmethod
     def worth(self, batch: Batch) -> Array:
         """Return [Q, H]: what orders tied documents for the policies best and worst; unjudged ones are worth 0."""
+
+    def bounded(self, batch: Batch) -> Array:
+        """Return [Q, H]: true for documents of tie groups of which best and worst are bounds, not orders."""
+        return batch.xp.zeros_like(batch.judged)
 
     @abstractmethod
     def degenerate(self, batch: Batch) -> Array:
@@ -153,14 +157,19 @@ class Graded(Measure):
     """A measure that knows degrees of relevance."""
 
     relevance: RelevanceLike | None = parameter(
-        default=Identity(), doc="from labels to relevance: 'identity', 'max', max(4), 'phi' or a table"
+        default=Identity(),
+        doc="from labels to relevance: 'identity', 'shift', shift(1), 'max', max(4), 'phi' or a table",
     )
 
     def settle(self) -> None:
-        """Bring the relevance function into one form."""
+        """Settle the relevance function; a shift stands before the measure's own and does not replace it."""
         super().settle()
-        if self.relevance is not None:
-            self._set("relevance", relevance_of(self.relevance))
+        if self.relevance is None:
+            return
+        function, own = relevance_of(self.relevance), self.parameters["relevance"].default
+        if isinstance(function, Shift) and function.then == Identity() and own is not None:
+            function = function.replace(then=own)
+        self._set("relevance", function)
 
     @property
     def function(self) -> Relevance:
@@ -168,9 +177,9 @@ class Graded(Measure):
         return relevance_of(self.relevance or Identity())
 
     def fit(self, levels: Levels) -> Self:
-        """Refuse labels that the relevance function cannot take."""
-        self.function.check(levels)
-        return self
+        """Settle the relevance function; refuse labels that it cannot take."""
+        fitted = self.function.fit(levels)
+        return self if fitted == self.function else self.replace(relevance=fitted)
 
     def view(self, batch: Batch) -> Batch:
         """Relevance in place of labels, never below 0; measures with the same relevance share the view."""

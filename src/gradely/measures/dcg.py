@@ -162,7 +162,8 @@ class NDCNG(nDCG):
 
         NDCNG@k = nDCG@k with gain 2^(g/m) - 1
 
-    m is the highest label of the query's pool, or the top of a scale that is stated: `relevance=max(4)`.
+    m is the highest label of the query's pool, or the top of a scale that is stated: `relevance=max(4)`. Where not 0
+    but 1 means not relevant, as with stars, `relevance=shift(1)` shifts the scale first.
 
     Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
     Reference: Scheel, Lommatzsch, Albayrak, Performance Measures for Multi-Graded Relevance (2011), eq. 5.
@@ -178,7 +179,7 @@ class NDCNG(nDCG):
         default="exp", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
     )
     relevance: RelevanceLike | None = parameter(
-        default=Max(), doc="from labels to relevance: 'max' or, with the scale's top, max(4)"
+        default=Max(), doc="from labels to relevance: 'max', with the scale's top max(4), or shifted first, shift(1)"
     )
 
 
