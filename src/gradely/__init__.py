@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from gradely.comparison.pools import pools as pools
     from gradely.comparison.ties import TieSensitivity as TieSensitivity
     from gradely.comparison.ties import tie_sensitivity as tie_sensitivity
+    from gradely.comparison.users import UserShares as UserShares
+    from gradely.comparison.users import users as users
     from gradely.data import Qrels as Qrels
     from gradely.data import Run as Run
     from gradely.data import read_qrels as read_qrels
@@ -110,6 +112,7 @@ _PUBLIC = {
     "papers": "reproduce",
     "comparison.pools": "pools",
     "comparison.ties": "TieSensitivity tie_sensitivity",
+    "comparison.users": "UserShares users",
     "evaluation.explain": "explain",
     "evaluation.check": "check",
     "kernel.from_ids": "from_ids",
