@@ -76,7 +76,7 @@ def test_the_share_at_which_two_runs_change_places_is_exact(seed):
     assert last.startswith(
         f"{better} is better for populations of users of whom more than {float(100 * share):.0f} % are"
     )
-    assert "content with level 1 (95 % interval over topics: " in last
+    assert "content with level 1 (95 % interval over queries: " in last
 
 
 @pytest.mark.parametrize("name", ["eGAP", "GAP", "xGAP"])
@@ -138,7 +138,7 @@ def test_the_order_of_queries_and_runs_changes_nothing():
     assert turned.intervals == found.intervals
 
 
-def test_topics_that_cannot_reach_1_are_noted():
+def test_queries_that_cannot_reach_1_are_noted():
     qrels = {"q": {"a": 1, "b": 2}, "r": {"a": 1, "b": 1}}
     run = {"q": ["b", "a"], "r": ["a", "b"]}
     (note,) = gradely.users(qrels, {"ideal": run}).notes

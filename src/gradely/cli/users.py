@@ -1,17 +1,17 @@
 """gradely users."""
 
-import json
-from typing import Any
+from functools import partial
 
 import click
 
 from gradely.cli import options
-from gradely.cli.output import check_writable, write, write_file
-from gradely.cli.over_runs import shown
-from gradely.cli.several import opened, read, stepping
+from gradely.cli.inputs import read_inputs
+from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.output import write_file
+from gradely.cli.results import list_notes, to_json, write_results
 from gradely.comparison.users import UserShares, users
-
-PICTURES = ("svg", "png")
+from gradely.settings import Settings
+from gradely.tables import Table, render
 
 
 @click.command("users")
@@ -25,45 +25,46 @@ PICTURES = ("svg", "png")
     metavar="MEASURE",
     help="eGAP, GAP or xGAP, with a cut-off if you like.",
 )
-@options.ties
-@options.queries
+@options.settings()
 @options.inputs
-@options.threads
-@options.output
+@partial(options.output, pictures=True)
 def command(
-    qrels: str,
-    runs: tuple[str, ...],
-    *,
-    measure: str,
-    form: str,
-    digits: int,
-    path: str | None,
-    **settings: Any,
+    qrels: str, runs: tuple[str, ...], *, measure: str, settings: Settings, inputs: InputOptions, output: OutputOptions
 ) -> None:
     """Tell for which users which of RUNS is best.
 
     Users differ in the level of relevance that they are content with. A population has a share of users for each level;
     eGAP, GAP and xGAP measure a run for a population. For two levels the shares at which runs change places are exact;
     for more, the populations are those of a fine grid. With -o FILE.svg or FILE.png a chart is drawn: lines for two
-    levels, a triangle for three.
+    levels, a triangle for three, bars for more.
     """
-    check_writable(path)
-    judgments, systems = read(qrels, runs, settings)
-    with stepping(systems) as progress:
-        found = users(judgments, opened(systems, runs), measure, progress=progress, **settings)
-    kind = (path or "").rpartition(".")[2].lower()
-    if kind in PICTURES:
+    given = read_inputs(qrels, runs, inputs, settings)
+    with given.bar() as bar:
+        found = users(
+            given.qrels,
+            given.runs,
+            measure,
+            ties=settings.ties,
+            queries=settings.queries,
+            judged_only=settings.judged_only,
+            precision=settings.precision,
+            seed=settings.seed,
+            threads=settings.threads,
+            progress=bar,
+        )
+    if output.picture:
         from gradely.comparison.charts import picture
 
-        write_file(picture(found.chart(), kind), str(path))
-        write(text_of(found, form, digits), None)
-        return
-    write(text_of(found, form, digits), path)
+        write_file(picture(found.chart(), output.picture), str(output.path))
+        output = output._replace(path=None)
+    notes = list_notes([*found.sentences(), found.summary(), *found.notes])
+    write_results(show(found, output), notes, output)
 
 
-def text_of(found: UserShares, form: str, digits: int) -> str:
-    """Return what was found in a format."""
-    if form == "json":
-        return json.dumps(found.as_dict(), indent=2, ensure_ascii=False) + "\n"
-    text = shown(found, form, digits)
-    return text + "".join(f"{sentence}\n" for sentence in found.sentences()) if form == "table" else text
+def show(found: UserShares, output: OutputOptions) -> str:
+    """Return what was found in a format; for programs, one row per run."""
+    if output.form == "json":
+        return to_json(found.as_dict())
+    if output.form in ("csv", "tsv"):
+        return render(Table.of(found.records()), output.form)
+    return "\n".join(render(table, output.form) for table in found.tables(output.digits))

@@ -28,9 +28,9 @@ class Parts:
     """What the mean of every run takes, for whatever population."""
 
     table: Floats
-    """[levels r, levels h, topics, runs] T, 0 for h > r"""
+    """[levels r, levels h, queries, runs] T, 0 for h > r"""
     base: Floats
-    """[levels, topics] RB, how many documents of the pool reach a level"""
+    """[levels, queries] RB, how many documents of the pool reach a level"""
     measure: str
     """eGAP, GAP or xGAP"""
 
@@ -40,20 +40,20 @@ class Parts:
         return len(self.base)
 
     def values(self, g: Floats) -> Floats:
-        """Return [populations, topics, runs] from shares [populations, levels]."""
+        """Return [populations, queries, runs] from shares [populations, levels]."""
         return {"eGAP": self._egap, "GAP": self._gap, "xGAP": self._xgap}[self.measure](g)
 
     def means(self, g: Floats, counts: Floats | None = None) -> Floats:
-        """Return [populations, runs]: means over the topics, or [draws, populations, runs] over topics drawn again."""
-        topics, runs = self.table.shape[2:]
+        """Return [populations, runs]: means over the queries, or [draws, populations, runs] over those drawn again."""
+        queries, runs = self.table.shape[2:]
         out = np.empty((len(g), runs) if counts is None else (len(counts), len(g), runs))
-        step = max(1, CELLS // (topics * runs))
+        step = max(1, CELLS // (queries * runs))
         for i in range(0, len(g), step):
             values = self.values(g[i : i + step])
             if counts is None:
                 out[i : i + step] = values.mean(axis=1)
             else:
-                out[:, i : i + step] = np.einsum("dt,gtr->dgr", counts, values, optimize=True) / topics
+                out[:, i : i + step] = np.einsum("dt,gtr->dgr", counts, values, optimize=True) / queries
         return out
 
     def _egap(self, g: Floats) -> Floats:
@@ -138,8 +138,11 @@ def stretches(parts: Parts) -> list[Stretch]:
             return float(means[low] - means[high])
 
         cross = _bisected(ahead, float(at[i]), float(at[i + 1]))
-        out.append(Stretch(start, cross, low))
-        start = cross
+        if cross - start > SAME:  # at a share of exactly 0 or 1, GAP and xGAP may jump
+            out.append(Stretch(start, cross, low))
+            start = cross
+    if start >= 1 - SAME:
+        return out
     return [*out, Stretch(start, 1.0, int(winners[-1]))]
 
 

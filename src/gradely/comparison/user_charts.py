@@ -7,6 +7,7 @@ import numpy as np
 
 from gradely.comparison.charts import altair, drawn, styled
 from gradely.comparison.populations import best, two
+from gradely.evaluation.notes import count_of
 
 if TYPE_CHECKING:
     from gradely.comparison.users import UserShares
@@ -19,7 +20,7 @@ WIDTH, HEIGHT = 460, 320
 def chart(found: "UserShares") -> Any:
     """Return the chart for so many levels."""
     makers = {2: lines, 3: triangle}
-    title = f"{found.name}, {len(found.topics):,} topics"
+    title = f"{found.name}, {count_of(len(found.queries), 'query')}"
     return styled(makers.get(len(found.levels), bars)(found).properties(title=title))
 
 
@@ -86,7 +87,7 @@ def triangle(found: "UserShares") -> Any:
 
 
 def bars(found: "UserShares") -> Any:
-    """Return the share of populations for which each run is best, with its interval over topics."""
+    """Return the share of populations for which each run is best, with its interval over queries."""
     alt = altair()
     records = [
         {"run": run, "share": share, "low": low, "high": high}

@@ -8,24 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.leaderboard import Leaderboard, Steps, evaluate_all, ignore
+from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.populations import Parts, Stretch, best, corners, grid, stretches, two
 from gradely.comparison.user_charts import chart
 from gradely.data import Qrels, read_qrels
 from gradely.data.qrels import Floats
 from gradely.errors import DataError, MeasureError
-from gradely.evaluation.evaluate import Policies
-from gradely.evaluation.scores import Note
+from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs
 from gradely.measures import GAP, Measure, eGAP, xGAP
 from gradely.measures.names import MeasureLike, label, parse
 from gradely.measures.precision_parts import PrecisionPart
 from gradely.relevance import Identity
+from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import Cell, Table
 
 MOST = 8
 """levels; of more, a grid over all populations is too coarse to say anything"""
 DRAWS = 1_000
-"""of topics, for intervals"""
+"""of queries, for intervals"""
 LEVEL = 0.95
 """of intervals"""
 
@@ -37,7 +38,7 @@ class UserShares:
     runs: list[str]
     levels: list[float]
     """the levels, ascending; a population has a share of users for each, who are content with that level or more"""
-    topics: list[str]
+    queries: list[str]
     parts: Parts
     name: str
     """of the measure"""
@@ -59,11 +60,11 @@ class UserShares:
 
     @cached_property
     def _counts(self) -> Floats:
-        """[draws, topics] how often each topic is drawn; topics are in an order of their own, whatever the input's."""
-        topics = len(self.topics)
-        drawn = np.random.default_rng(self.seed).multinomial(topics, np.full(topics, 1 / topics), DRAWS)
-        rows = self.parts.table.reshape(-1, topics, len(self.runs)).transpose(1, 0, 2).reshape(topics, -1)
-        out = np.empty((DRAWS, topics))
+        """[draws, queries] how often each query is drawn; the draw does not depend on the order of the input."""
+        queries = len(self.queries)
+        drawn = np.random.default_rng(self.seed).multinomial(queries, np.full(queries, 1 / queries), DRAWS)
+        rows = self.parts.table.reshape(-1, queries, len(self.runs)).transpose(1, 0, 2).reshape(queries, -1)
+        out = np.empty((DRAWS, queries))
         out[:, np.lexsort(np.sort(rows, axis=1).T)] = drawn
         return out
 
@@ -81,7 +82,7 @@ class UserShares:
 
     @cached_property
     def intervals(self) -> list[tuple[float, float]]:
-        """The interval over topics of each share, by bootstrap."""
+        """The interval over queries of each share, by bootstrap."""
         points = self._grid if len(self._grid) <= POINTS else self._grid[:: -(-len(self._grid) // POINTS)]
         winners = best(self.parts.means(points, self._counts))
         shares = np.stack([(winners == i).mean(axis=1) for i in range(len(self.runs))], axis=1)
@@ -116,18 +117,18 @@ class UserShares:
         return f"{text} {self.levels[0]:g}{'' if i == 0 else self._crossing(i)}."
 
     def _crossing(self, i: int) -> str:
-        """Return the interval over topics of the share at which two runs change places, where they do."""
+        """Return the interval over queries of the share at which two runs change places, where they do."""
         found = self.crossings[i - 1]
-        if not len(found) or len(self.topics) == 1:
+        if not len(found) or len(self.queries) == 1:
             return ""
         low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
         lost = 1 - len(found) / DRAWS
         missing = f"; in {_percent(lost)} of the draws they do not change places" if lost > 0 else ""
-        return f" ({_percent(LEVEL)} interval over topics: {_percent(low)} to {_percent(high)}{missing})"
+        return f" ({_percent(LEVEL)} interval over queries: {_percent(low)} to {_percent(high)}{missing})"
 
     @cached_property
     def crossings(self) -> list[Floats]:
-        """Of two levels, for each change of places, the shares at which those two runs change in topics drawn again.
+        """Of two levels, for each change of places, the shares at which those two runs change in queries drawn again.
 
         Draws in which they do not change places, or do so the other way round, are left out.
         """
@@ -142,8 +143,8 @@ class UserShares:
     def summary(self) -> str:
         """Return what the numbers are of."""
         return (
-            f"{self.name}, means over {len(self.topics):,} topics; {_percent(LEVEL)} intervals from"
-            f" {DRAWS:,} draws of topics; a user is content with documents of a level or more"
+            f"{self.name}, means over {count_of(len(self.queries), 'query')}; {_percent(LEVEL)} intervals from"
+            f" {DRAWS:,} draws of queries; a user is content with documents of a level or more"
         )
 
     def tables(self, digits: int) -> list[Table]:
@@ -203,18 +204,18 @@ POINTS = 500
 
 def users(
     qrels: Any,
-    runs: Mapping[str, Any],
+    runs: Mapping[str, Any] | Iterable[Any],
     measure: MeasureLike = "eGAP",
     *,
-    ties: str = "expected",
-    queries: str = "qrels",
+    ties: TiePolicy = "expected",
+    queries: QueryPolicy = "qrels",
     judged_only: bool = False,
-    precision: str = "double",
+    precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
-    progress: Steps = ignore,
+    progress: Progress = ignore,
 ) -> UserShares:
-    """Find out for which populations of users which run, of {name: run}, is best.
+    """Find out for which populations of users which run, of {name: run} or a list of paths, is best.
 
     A population has a share of users for each level of relevance, who are content with documents of that level or more.
     `measure` is eGAP, GAP or xGAP, with a cut-off if you like. For two levels the shares at which runs change places
@@ -230,14 +231,15 @@ def users(
     fitted, name = _measure(measure), label(measure)
     if ties in ("best", "worst"):
         raise DataError(f"ties={ties!r} takes another order for every population of users: use 'expected' or 'trec'")
-    settings = Policies(ties, queries, judged_only, precision, seed, threads)
+    settings = Settings(ties, queries, judged_only, precision, seed, threads)
     judgments = read_qrels(qrels, threads=threads)
     levels = [float(level) for level in judgments.levels()]
     if not 2 <= len(levels) <= MOST:
         found = f"found {len(levels):,}"
         raise DataError(f"{judgments.name}: users differ where there are 2 to {MOST} levels above 0; {found}")
     wanted = [PrecisionPart(rel=h, label=r).replace(k=fitted.k) for r in levels for h in levels if h <= r]
-    board = evaluate_all(judgments, runs, wanted, settings, progress)
+    parts_of = {str(part): part for part in wanted}
+    board = Leaderboard(evaluate_all(judgments, name_runs(runs), parts_of, settings, progress))
     parts = _parts(judgments, board, levels, fitted.name)
     middle = parts.means(np.full((1, len(levels)), 1 / len(levels)))[0].tolist()
     order = sorted(range(len(middle)), key=lambda i: (-middle[i], board.names[i]))
@@ -254,34 +256,28 @@ def _measure(measure: MeasureLike) -> Measure:
 
 
 def _parts(qrels: Qrels, board: Leaderboard, levels: list[float], measure: str) -> Parts:
-    """Return what the runs found, and the recall bases, topic by topic."""
-    count, topics = len(levels), board.queries
-    table = np.zeros((count, count, len(topics), len(board.names)))
+    """Return what the runs found, and the recall bases, query by query."""
+    count, queries = len(levels), board.queries
+    table = np.zeros((count, count, len(queries), len(board.names)))
     pairs = [(r, h) for r in range(count) for h in range(r + 1)]
     for (r, h), values in zip(pairs, board.values, strict=True):
         table[r, h] = values
-    base = np.zeros((count, len(topics)))
-    for j, query in enumerate(topics):
+    base = np.zeros((count, len(queries)))
+    for j, query in enumerate(queries):
         labels = np.asarray(list(qrels.labels(query).values()), np.float64)
         base[:, j] = [(labels >= level).sum() for level in levels]
     return Parts(table, base, measure)
 
 
 def _notes(parts: Parts, levels: list[float], name: str) -> list[Note]:
-    """Say how many topics cannot reach 1, since their pool lacks a level."""
+    """Say how many queries cannot reach 1, since their pool lacks a level."""
     lacks = np.flatnonzero((parts.base == 0).any(axis=0))
     if parts.measure == "GAP" or not len(lacks):
         return []
-    top = float(parts.ceiling(np.full((1, len(levels)), 1 / len(levels)))[0])
-    text = f"topics lack a level, and users who ask for it find nothing there: with all levels alike the mean of {name}"
-    return [
-        Note(
-            "unreachable",
-            len(lacks),
-            parts.base.shape[1],
-            f"{len(lacks):,} of {parts.base.shape[1]:,} {text} is at most {top:.4f}",
-        )
-    ]
+    top, of = float(parts.ceiling(np.full((1, len(levels)), 1 / len(levels)))[0]), parts.base.shape[1]
+    text = "cannot reach 1, since the pool lacks a level"
+    mean = f"with all levels alike the mean of {name} is at most {top:.4f}"
+    return [Note("unreachable", len(lacks), of, f"{len(lacks):,} of {count_of(of, 'query')} {text}; {mean}")]
 
 
 def _percent(share: float) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gradely.errors import NotFinite
-from gradely.evaluation.evaluate import DEFAULT
+from gradely.evaluation.runs import DEFAULT
 from gradely.kernel.backend import is_numpy, namespace
 from gradely.kernel.batch import Array, Levels, rows_at_a_time
 from gradely.kernel.from_arrays import aligned, ranked

@@ -25,6 +25,8 @@ class Measure(Parametric, ABC):
     name: ClassVar[str]
     takes_expected: ClassVar[bool] = True
     """False where no closed form is known of the mean over the orders of tied documents"""
+    has_ceiling: ClassVar[bool] = False
+    """True where some queries cannot reach 1, however good the ranking"""
     k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count")
 
     def settle(self) -> None:
@@ -99,6 +101,10 @@ class Measure(Parametric, ABC):
     def bounded(self, batch: Batch) -> Array:
         """Return [Q, H]: true for documents of tie groups of which best and worst are bounds, not orders."""
         return batch.xp.zeros_like(batch.judged)
+
+    def ceiling(self, batch: Batch) -> Array:
+        """Return [Q]: the highest value that a ranking of the query can have, of measures with `has_ceiling`."""
+        return batch.xp.ones_like(batch.grade[:, 0])
 
     @abstractmethod
     def degenerate(self, batch: Batch) -> Array:

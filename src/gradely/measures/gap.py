@@ -50,6 +50,16 @@ class _Given(Population):
         return Spread() if self.g is None else self.g
 
 
+class _Absolute(_Given):
+    """Users whose thresholds lie above all of a pool find nothing there, and count."""
+
+    has_ceiling = True
+
+    def ceiling(self, batch: Batch) -> Array:
+        """The share of users whose threshold some document of the pool reaches; the ideal ranking has it."""
+        return total(self.thresholds(batch).share)
+
+
 class GAP(_Given):
     """Graded average precision, for users of whom a share g_k has level k as threshold.
 
@@ -78,7 +88,7 @@ class GAP(_Given):
         return total(levels.share * levels.base)
 
 
-class eGAP(_Given):  # noqa: N801 - the paper's name
+class eGAP(_Absolute):  # noqa: N801 - the paper's name
     """Expected average precision of a user whose threshold is drawn from g.
 
         eGAP = Σ_k g_k N_k / RB(k)
@@ -102,7 +112,7 @@ class eGAP(_Given):  # noqa: N801 - the paper's name
         return levels.share / levels.base
 
 
-class xGAP(Searched, _Given):  # noqa: N801 - the paper's name
+class xGAP(Searched, _Absolute):  # noqa: N801 - the paper's name
     """Extended graded average precision: the threshold is drawn again at each document that the user finds relevant.
 
         xGAP = Σ_k g_k Σ_n [r_n >= k] · w(r_n) · #{m <= n: r_m >= k} / n
@@ -132,7 +142,7 @@ class xGAP(Searched, _Given):  # noqa: N801 - the paper's name
 
     def plain_terms(self, batch: Batch) -> Array:
         """The sum over levels, each document with its own weight w."""
-        return _Given.terms(self, batch) * self._document_weight(batch)
+        return _Absolute.terms(self, batch) * self._document_weight(batch)
 
     def _document_weight(self, batch: Batch) -> Array:
         """Return [Q, H]: w of each document's grade."""
