@@ -9,7 +9,7 @@ from gradely.cli.inputs import read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import write_file
 from gradely.cli.results import list_notes, to_json, write_results
-from gradely.comparison.users import UserShares, users
+from gradely.comparison.users import UserRegions, users
 from gradely.settings import Settings
 from gradely.tables import Table, render
 
@@ -61,7 +61,7 @@ def command(
     write_results(show(found, output), notes, output)
 
 
-def show(found: UserShares, output: OutputOptions) -> str:
+def show(found: UserRegions, output: OutputOptions) -> str:
     """Return what was found in a format; for programs, one row per run."""
     if output.form == "json":
         return to_json(found.as_dict())

@@ -10,27 +10,27 @@ from gradely.comparison.populations import best, two
 from gradely.evaluation.notes import count_of
 
 if TYPE_CHECKING:
-    from gradely.comparison.users import UserShares
+    from gradely.comparison.users import UserRegions
 
 SAFE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#000000")
 """Okabe and Ito's, told apart by the colour-blind"""
 WIDTH, HEIGHT = 460, 320
 
 
-def chart(found: "UserShares") -> Any:
+def chart(found: "UserRegions") -> Any:
     """Return the chart for so many levels."""
     makers = {2: lines, 3: triangle}
     title = f"{found.name}, {count_of(len(found.queries), 'query')}"
     return styled(makers.get(len(found.levels), bars)(found).properties(title=title))
 
 
-def _colour(found: "UserShares") -> Any:
+def _colour(found: "UserRegions") -> Any:
     alt = altair()
     colours = [SAFE[i % len(SAFE)] for i in range(len(found.runs))]
     return alt.Color("run:N", title=None, sort=None, scale=alt.Scale(domain=found.runs, range=colours))
 
 
-def lines(found: "UserShares") -> Any:
+def lines(found: "UserRegions") -> Any:
     """Return the mean of each run against the share of users content with the lower level, and the crossings."""
     alt, x = altair(), np.linspace(0, 1, 101)
     means = found.parts.means(two(x))
@@ -58,7 +58,7 @@ def lines(found: "UserShares") -> Any:
     return base.properties(width=WIDTH, height=HEIGHT)
 
 
-def triangle(found: "UserShares") -> Any:
+def triangle(found: "UserRegions") -> Any:
     """Return all populations of three levels as a triangle, coloured by the best run."""
     alt, points = altair(), found._grid  # noqa: SLF001 - the chart is a part of it
     winners = best(found.parts.means(points))
@@ -86,7 +86,7 @@ def triangle(found: "UserShares") -> Any:
     return (cells + text).properties(width=WIDTH * 1.24, height=WIDTH * 1.1)
 
 
-def bars(found: "UserShares") -> Any:
+def bars(found: "UserRegions") -> Any:
     """Return the share of populations for which each run is best, with its interval over queries."""
     alt = altair()
     records = [

@@ -12,7 +12,7 @@ from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.populations import Parts, Stretch, best, corners, grid, stretches, two
 from gradely.comparison.user_charts import chart
 from gradely.data import Qrels, read_qrels
-from gradely.data.qrels import Floats
+from gradely.data.types import Floats
 from gradely.errors import DataError, MeasureError
 from gradely.evaluation.notes import Note, count_of
 from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs
@@ -32,7 +32,7 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class UserShares:
+class UserRegions:
     """Which run is best for which populations of users."""
 
     runs: list[str]
@@ -214,7 +214,7 @@ def users(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
-) -> UserShares:
+) -> UserRegions:
     """Find out for which populations of users which run, of {name: run} or a list of paths, is best.
 
     A population has a share of users for each level of relevance, who are content with documents of that level or more.
@@ -244,7 +244,7 @@ def users(
     middle = parts.means(np.full((1, len(levels)), 1 / len(levels)))[0].tolist()
     order = sorted(range(len(middle)), key=lambda i: (-middle[i], board.names[i]))
     names, parts = [board.names[i] for i in order], replace(parts, table=parts.table[:, :, :, order])
-    return UserShares(names, levels, board.queries, parts, name, seed, _notes(parts, levels, name))
+    return UserRegions(names, levels, board.queries, parts, name, seed, _notes(parts, levels, name))
 
 
 def _measure(measure: MeasureLike) -> Measure:

@@ -39,7 +39,7 @@ def evaluate_arrays(
     def work(rows: slice) -> list[Array]:
         batch = ranked(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)
         try:
-            return [measure.measure(batch) for measure in fitted.values()]
+            return [measure.compute(batch) for measure in fitted.values()]
         except NotFinite as error:
             raise NotFinite(error.measure, rows.start + error.row, float(batch.pool[error.row, 0])) from None
 

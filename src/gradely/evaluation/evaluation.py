@@ -9,9 +9,8 @@ import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.details import RunDetails
-from gradely.data.qrels import Floats, Ints
 from gradely.data.read.files import clip
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import NotFinite
 from gradely.evaluation.notes import NAMED, Note, TieRange, note_names
 from gradely.evaluation.scores import Scores
@@ -58,9 +57,9 @@ def measure_blocks(
 
     def measure_block(block: tuple[Ints, Batch]) -> None:
         rows, batch = block
-        views = [(measure, measure.view(batch)) for measure in measures.values()]
+        views = [(measure, measure.apply_relevance(batch)) for measure in measures.values()]
         with named(names, rows):
-            values[rows] = np.stack([measure.on(view) for measure, view in views], axis=1)
+            values[rows] = np.stack([measure.compute_from_relevance(view) for measure, view in views], axis=1)
         degenerate[rows] = np.stack([measure.degenerate(view) for measure, view in views], axis=1)
 
     for _ in on_threads(measure_block, blocks, workers):
@@ -160,7 +159,7 @@ class Evaluation:
         values = np.zeros((len(queries), len(self.measures)))
         for rows, batch in blocks.batches(ties, queries):
             with named(partial(query_of, self.qrels), rows):
-                columns = [measure.measure(batch) for measure in self.measures.values()]
+                columns = [measure.compute(batch) for measure in self.measures.values()]
             values[np.searchsorted(queries, rows)] = np.stack(columns, axis=1)
         return values
 
@@ -168,7 +167,7 @@ class Evaluation:
         """Return [these queries, measures]: true where the best or worst value is a bound, not that of an order."""
         bounded = np.zeros((len(queries), len(self.measures)), bool)
         for rows, batch in blocks.batches(ties, queries):
-            flags = [measure.bounded(measure.view(batch)).any(axis=1) for measure in self.measures.values()]
+            flags = [measure.bounded(measure.apply_relevance(batch)).any(axis=1) for measure in self.measures.values()]
             bounded[np.searchsorted(queries, rows)] = np.stack(flags, axis=1)
         return bounded
 
@@ -228,7 +227,7 @@ class Evaluation:
         degenerate = self._values[1].copy()
         for rows, batch in self._blocks.batches("expected", np.flatnonzero(~self.hits.answered)):
             for j, measure in enumerate(self.measures.values()):
-                degenerate[rows, j] = measure.degenerate(measure.view(batch))
+                degenerate[rows, j] = measure.degenerate(measure.apply_relevance(batch))
         together: dict[bytes, list[int]] = {}
         for j in range(len(self.measures)):
             together.setdefault(degenerate[self.counted, j].tobytes(), []).append(j)
@@ -247,7 +246,7 @@ class Evaluation:
         for name, measure in self.measures.items():
             ceiling = np.ones(len(self.qrels))
             for rows, batch in self._blocks.batches("expected", self.counted) if measure.has_ceiling else ():
-                ceiling[rows] = measure.ceiling(measure.view(batch))
+                ceiling[rows] = measure.ceiling(measure.apply_relevance(batch))
             queries = self.counted[(ceiling[self.counted] < 1 - SAME) & (ceiling[self.counted] > 0)]
             mean = float(ceiling[self.counted].sum()) / max(1, len(self.queries))
             text = f"cannot reach 1 in {name}, since the pool lacks a level; the mean is at most {mean:.4f}"

@@ -3,29 +3,30 @@
 from collections.abc import Mapping
 from typing import Any, Self
 
+from gradely.errors import MeasureError, check_choice
+from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
-from gradely.kernel.gains import DISCOUNTS, GAINS, Table, choice, exponents, units
+from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, units
 from gradely.kernel.parameters import parameter
-from gradely.kernel.tie_groups import total
 from gradely.measures.base import Graded
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
 
 
-class Gained(Graded):
+class GainBased(Graded):
     """A measure of gains, which come from relevance."""
 
     gain: str | Mapping[float, float] | Table = parameter(
         default="linear", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
     )
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Bring the gain into one form; refuse names that do not exist."""
-        super().settle()
+        super().check_parameters()
         if isinstance(self.gain, Mapping):
             self._set("gain", Table.of(dict(self.gain)))
         elif not isinstance(self.gain, Table):
-            choice("gain", self.gain, GAINS)
+            check_choice("gain", self.gain, GAINS, MeasureError)
 
     def fit(self, levels: Levels) -> Self:
         """Refuse labels that a table of gains does not list."""
@@ -57,28 +58,32 @@ class Gained(Graded):
         gains = batch.xp.where(batch.pooled, self.gains(batch, batch.pool, self.exponent(batch)), 0.0)
         return -batch.xp.sort(-gains, axis=1) if isinstance(self.gain, Table) else gains
 
-    def worth(self, batch: Batch) -> Array:
-        """The higher gain first."""
+    def found(self, batch: Batch) -> Array:
+        """Return [Q, H]: the gain of each judged document that is retrieved."""
         return batch.xp.where(batch.judged, self.gains(batch, batch.grade, self.exponent(batch)), 0.0)
 
+    def priority(self, batch: Batch) -> Array:
+        """The higher gain first."""
+        return self.found(batch)
 
-class Discounted(Gained):
+
+class Discounted(GainBased):
     """Gains, each divided by a discount that grows with its rank."""
 
     discount: str = parameter(default="log2", doc="what a gain at rank i is divided by: 'log2', 'zipf' or 'letor'")
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse a discount that does not exist."""
-        super().settle()
-        choice("discount", self.discount, DISCOUNTS)
+        super().check_parameters()
+        check_choice("discount", self.discount, DISCOUNTS, MeasureError)
 
     def terms(self, batch: Batch) -> Array:
         """Gain over discount."""
-        return additive(batch, self.worth(batch), DISCOUNTS[self.discount], self.k)
+        return additive(batch, self.found(batch), DISCOUNTS[self.discount], self.k)
 
     def degenerate(self, batch: Batch) -> Array:
         """No document of positive gain; by a table, relevant ones may have none."""
-        gains = self.gains(batch, batch.pool, Gained.exponent(self, batch))
+        gains = self.gains(batch, batch.pool, GainBased.exponent(self, batch))
         return ~batch.xp.any(batch.pooled & (gains > 0), axis=1)
 
 
@@ -113,11 +118,11 @@ class DCG(Discounted):
     def _inside(self, batch: Batch) -> Array:
         return batch.judged if self.k is None else batch.judged & (batch.above < self.k)
 
-    def worth(self, batch: Batch) -> Array:
-        """The higher gain first; documents that cannot be in the top k gain nothing, however large their label."""
+    def found(self, batch: Batch) -> Array:
+        """Documents that cannot be in the top k gain nothing, however large their label."""
         exponent = self.exponent(batch)
         if exponent is None:
-            return super().worth(batch)
+            return super().found(batch)
         inside = self._inside(batch)
         return batch.xp.where(inside, self.gains(batch, batch.xp.where(inside, batch.grade, 0.0), exponent), 0.0)
 
@@ -154,7 +159,7 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
         xp = batch.xp
         gains = self.ideal(batch) if self.k is None else self.ideal(batch)[:, : self.k]
         rank = xp.arange(1, gains.shape[1] + 1, dtype=gains.dtype, device=batch.device)
-        return total(gains / DISCOUNTS[self.discount](batch, rank)[None, :])
+        return sum_rows(gains / DISCOUNTS[self.discount](batch, rank)[None, :])
 
 
 class NDCNG(nDCG):

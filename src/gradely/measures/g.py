@@ -4,14 +4,14 @@ import math
 from collections import Counter
 from operator import mul
 
-from gradely.kernel.backend import to_lists
+from gradely.kernel.backend import sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import Opposition, preference
 from gradely.kernel.gains import log2, units
 from gradely.kernel.orders import Adds, Group
-from gradely.kernel.tie_groups import before, divisors, in_group, sums, total, up_to_column
+from gradely.kernel.tie_groups import before, divisors, in_group, sums, up_to_column
 from gradely.measures.base import Binary
-from gradely.measures.dcg import Gained
+from gradely.measures.dcg import GainBased
 from gradely.measures.searched import Scene, Searched
 
 
@@ -69,7 +69,7 @@ def gain_over_missed(batch: Batch, gain: Array, ideal: Array, exponent: Array | 
     return gain / xp.where(some > 0, exponent + xp.log2(xp.where(some > 0, some, 1.0)), 1.0)
 
 
-class G(Searched, Gained):
+class G(Searched, GainBased):
     """Each gain discounted by how much more gain an ideal ranking had found by then.
 
         G@k = Σ_{i<=k} g_i / log2(2 + C_i - S_i) / (sum of all gains of the pool)
@@ -94,13 +94,9 @@ class G(Searched, Gained):
         terms = gain_over_missed(batch, self.found(batch), self.ideal(batch), self.exponent(batch))
         return terms if self.k is None else batch.xp.where(batch.above < self.k, terms, 0.0)
 
-    def found(self, batch: Batch) -> Array:
-        """Return [Q, H]: the gain of each document."""
-        return Gained.worth(self, batch)
-
     def norm(self, batch: Batch) -> Array:
         """All gains of the pool."""
-        return total(self.ideal(batch))
+        return sum_rows(self.ideal(batch))
 
     def kinds(self, batch: Batch) -> Array:
         """Which of the gains it is, those of the pool counted from the lowest; 0 for none."""

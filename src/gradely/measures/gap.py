@@ -8,18 +8,18 @@ from collections import Counter
 from operator import mul
 from typing import Any, Self
 
-from gradely.kernel.backend import to_lists
+from gradely.kernel.backend import sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.orders import Adds, Group
 from gradely.kernel.parameters import parameter
-from gradely.kernel.tie_groups import around, total, up_to_column
+from gradely.kernel.tie_groups import around, up_to_column
 from gradely.measures.population import Population, Thresholds
 from gradely.measures.searched import Scene, Searched
 from gradely.measures.users import Spread, Users
 from gradely.relevance import Levels
 
 
-class _Given(Population):
+class UserShares(Population):
     """A distribution of thresholds that can be stated."""
 
     g: Any = parameter(
@@ -27,16 +27,16 @@ class _Given(Population):
         doc="users: shares over the levels 1 … c, or {level: share}; by default every positive level alike",
     )
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Bring the distribution into one form."""
-        super().settle()
+        super().check_parameters()
         if self.g is not None and not isinstance(self.g, Users | Spread):
             self._set("g", Users.of(self.g))
 
     def fit(self, levels: Levels) -> Self:
         """Take the users from the collection unless they are stated; refuse grades above a list of them."""
         fitted = super().fit(levels)
-        function = fitted.function
+        function = fitted.relevance_function
         if self.g is None:
             found = function.levels(levels)
             alike = Users.of({x: 1 / len(found) for x in found}) if found else Spread(function.top(levels) or 1)
@@ -50,17 +50,17 @@ class _Given(Population):
         return Spread() if self.g is None else self.g
 
 
-class _Absolute(_Given):
+class _Absolute(UserShares):
     """Users whose thresholds lie above all of a pool find nothing there, and count."""
 
     has_ceiling = True
 
     def ceiling(self, batch: Batch) -> Array:
         """The share of users whose threshold some document of the pool reaches; the ideal ranking has it."""
-        return total(self.thresholds(batch).share)
+        return sum_rows(self.thresholds(batch).share)
 
 
-class GAP(_Given):
+class GAP(UserShares):
     """Graded average precision, for users of whom a share g_k has level k as threshold.
 
         GAP = Σ_k g_k N_k / Σ_k g_k RB(k)
@@ -85,7 +85,7 @@ class GAP(_Given):
     def norm(self, batch: Batch) -> Array:
         """The mean recall base."""
         levels = self.thresholds(batch)
-        return total(levels.share * levels.base)
+        return sum_rows(levels.share * levels.base)
 
 
 class eGAP(_Absolute):  # noqa: N801 - the paper's name

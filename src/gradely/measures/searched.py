@@ -9,7 +9,7 @@ from typing import TypeAlias
 from gradely.kernel.backend import to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.orders import STATES, Adds, Group, best_order
-from gradely.kernel.tie_groups import in_group, resolved
+from gradely.kernel.tie_groups import in_group, order_ties
 from gradely.measures.base import Measure
 
 Scene: TypeAlias = Callable[[Group, Counter[int]], Adds]
@@ -52,17 +52,17 @@ class Searched(Measure):
             return terms
         return batch.xp.where(batch.tied > 1, self.bound(batch), terms)
 
-    def ordered(self, batch: Batch) -> Batch:
+    def order_ties(self, batch: Batch) -> Batch:
         """Return the batch with ties as its policy has them, as far as they can be searched."""
         if batch.ties == "expected" or batch.untied:
-            return super().ordered(batch)
-        return resolved(batch, self.worth, self.bounded(batch))
+            return super().order_ties(batch)
+        return order_ties(batch, self.priority, self.bounded(batch))
 
     def bounded(self, batch: Batch) -> Array:
         """Return [Q, H]: true for documents of tie groups that are too large to be searched."""
         return self._search(batch)[1]
 
-    def worth(self, batch: Batch) -> Array:
+    def priority(self, batch: Batch) -> Array:
         """The order that was found; documents of kind 0 are worth nothing."""
         return self._search(batch)[0]
 

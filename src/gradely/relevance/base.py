@@ -1,15 +1,14 @@
 """What a relevance function is."""
 
 from abc import ABC, abstractmethod
-from typing import Self, dataclass_transform
+from typing import Self
 
 from gradely.kernel.batch import Batch, Levels
-from gradely.kernel.parameters import Parametric, parameter
+from gradely.kernel.parameters import Parametric
 
 __all__ = ["Levels", "Relevance"]
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(parameter,))
 class Relevance(Parametric, ABC):
     """A function from labels to relevance; it may look at the query's whole pool."""
 

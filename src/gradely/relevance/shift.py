@@ -22,11 +22,11 @@ class Shift(Relevance):
     """
 
     level: float | None = parameter(
-        default=None, doc="the label that means not relevant; by default the lowest of the collection"
+        default=None, doc="the label that means not relevant; by default the lowest of the collection", kw_only=False
     )
-    then: Any = parameter(default=Identity(), doc="the relevance function for the labels that are left")
+    then: Any = parameter(default=Identity(), doc="the relevance function for the labels that are left", kw_only=False)
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse a level that is not a number, and what cannot follow."""
         if self.level is not None:
             if not is_number(self.level):
