@@ -26,6 +26,10 @@ class Scattered(Exception):
     """The lines of a query are not together, or are too many to be."""
 
 
+class Changed(Exception):
+    """The file is not the same as when it was read first."""
+
+
 class Buffer:
     """Memory for one piece, used again and again: fresh pages cost more than parsing them."""
 
