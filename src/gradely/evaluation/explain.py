@@ -11,10 +11,11 @@ import numpy as np
 
 from gradely.data import Blocks, Qrels, Rule, locate, open_run, read_qrels
 from gradely.data.batches import in_rank_order
-from gradely.data.read.files import Source
+from gradely.data.read.files import Source, clip
 from gradely.data.read.inputs import Run
 from gradely.data.tie_breaking import BREAKERS
 from gradely.data.trec.one_query import read_query
+from gradely.data.values import to_number
 from gradely.errors import DataError, did_you_mean
 from gradely.kernel.batch import Batch
 from gradely.kernel.tie_groups import resolved
@@ -84,6 +85,10 @@ def explain(
     _check_query(query, judgments.queries, judgments.name)
     fitted = parse(measure).fit(judgments.levels)
     scores = _ranking(judgments, ranking, query)
+    scores = {
+        doc: to_number(score, f"{ranking.name}: query {clip(query)}, document {clip(doc)}: the score")
+        for doc, score in scores.items()
+    }
     if precision == "single":
         scores = {doc: float(np.float32(score)) for doc, score in scores.items()}
     docs, view = _columns(judgments, Run({query: scores}, ranking.name), query, fitted, ties, seed)

@@ -12,7 +12,7 @@ from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import Dialect, fields
 from gradely.data.trec.hashing import FIXED_KEYS, SALT, distinct, hashes
 from gradely.data.trec.match import UNKNOWN, Judgments, has_repetition, new_tokens, ranges
-from gradely.data.trec.plain import RUN
+from gradely.data.trec.plain import LONGEST_NAME, RUN
 from gradely.data.trec.tie_places import Documents, place_among_tied
 from gradely.data.trec.tokens import Bytes, Words, decoded
 
@@ -96,6 +96,8 @@ def read_lines(judgments: Judgments, piece: Piece, rule: Rule, dialect: Dialect)
     first = new_tokens(text, start, stop)
     size = np.diff(first, append=len(start))
     start, stop = start[first], stop[first]
+    if max((stop - start).max(initial=0), (doc_stop - doc).max(initial=0)) > LONGEST_NAME:
+        raise Odd
     query, query_hash = judgments.query(text, start, stop)
     key = hashes(text, doc, doc_stop)
     key ^= np.repeat(query_hash * SALT, size)

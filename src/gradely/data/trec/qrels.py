@@ -7,20 +7,18 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.data.qrels import Floats, Ints, Qrels
-from gradely.data.read.files import Source
+from gradely.data.read.files import LONGEST_LINE, Source
 from gradely.data.trec.chunks import NEWLINE, PIECE, Buffer, Odd, Piece, close, is_blank, last_cut
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import STRICT, Dialect, fields
 from gradely.data.trec.hashing import SALT, distinct, hashes
 from gradely.data.trec.match import Judgments, has_repetition, new_tokens, ranges
-from gradely.data.trec.plain import QRELS
+from gradely.data.trec.plain import LONGEST_NAME, QRELS
 from gradely.data.trec.tokens import PAD, Bytes, Tokens, Words
 from gradely.threads import on_threads
 
 QUERY, DOC, LABEL = 0, 2, 3
 """the fields that matter"""
-LONGEST = 1 << 16
-"""names of documents are shorter"""
 
 
 class Columns(NamedTuple):
@@ -94,6 +92,8 @@ def _load(source: Source) -> tuple[Bytes, int]:
         while got := stream.readinto(buffer.view[filled : PAD + buffer.room]):
             filled += got
             if filled == PAD + buffer.room:
+                if filled > LONGEST_LINE and not (buffer.bytes[filled - LONGEST_LINE : filled] == NEWLINE).any():
+                    raise Odd
                 buffer.grow(2 * buffer.room)
     if filled == PAD:
         raise Odd
@@ -130,7 +130,7 @@ def _judged(piece: Piece, columns: Columns, offset: int, dialect: Dialect) -> Pi
     key = hashes(text, doc, doc_stop)
     lines = np.diff(first, append=len(doc))
     key ^= np.repeat(hashed * SALT, lines)
-    if size.max(initial=0) >= LONGEST:
+    if max(size.max(initial=0), (stop - start).max(initial=0)) > LONGEST_NAME:
         raise Odd
     if not distinct(key) and has_repetition(key, np.repeat(np.arange(len(lines)), lines), text, doc, doc_stop):
         raise Odd
