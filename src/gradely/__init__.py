@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from gradely.evaluation.check import check as check
     from gradely.evaluation.evaluate import evaluate as evaluate
     from gradely.evaluation.explain import explain as explain
-    from gradely.evaluation.scores import Note as Note
+    from gradely.evaluation.notes import Note as Note
+    from gradely.evaluation.notes import TieRange as TieRange
+    from gradely.evaluation.runs import Evaluations as Evaluations
+    from gradely.evaluation.runs import evaluate_runs as evaluate_runs
     from gradely.evaluation.scores import Scores as Scores
-    from gradely.evaluation.scores import TieRange as TieRange
     from gradely.kernel.batch import Batch as Batch
     from gradely.kernel.from_arrays import from_arrays as from_arrays
     from gradely.kernel.from_ids import from_ids as from_ids
@@ -94,6 +96,7 @@ if TYPE_CHECKING:
     from gradely.relevance import AtLeast as AtLeast
     from gradely.relevance import Max as Max
     from gradely.relevance import Phi as Phi
+    from gradely.settings import Settings as Settings
 
 __version__ = "0.1.0"
 
@@ -116,7 +119,10 @@ _PUBLIC = {
     " Utility binG bpref eGAP infAP muAP nDCG nDCGphi xGAP",
     "measures.names": "parse",
     "relevance": "AtLeast Max Phi",
-    "evaluation.scores": "Note Scores TieRange",
+    "evaluation.notes": "Note TieRange",
+    "evaluation.runs": "Evaluations evaluate_runs",
+    "evaluation.scores": "Scores",
+    "settings": "Settings",
 }
 _HOME = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 

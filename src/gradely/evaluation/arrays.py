@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from gradely.evaluation.evaluate import DEFAULT
+from gradely.evaluation.runs import DEFAULT
 from gradely.kernel.backend import is_numpy, namespace
 from gradely.kernel.batch import Array, positive_levels, rows_at_a_time
 from gradely.kernel.from_arrays import aligned, ranked

@@ -15,13 +15,13 @@ from gradely.data.read.files import Source, clip
 from gradely.data.read.inputs import Run
 from gradely.data.tie_breaking import BREAKERS
 from gradely.data.trec.one_query import read_query
-from gradely.data.values import to_number
+from gradely.data.values import flat
 from gradely.errors import DataError, did_you_mean
 from gradely.kernel.batch import Batch
 from gradely.kernel.tie_groups import resolved
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, label, parse
-from gradely.settings import check_precision, check_ties
+from gradely.settings import Precision, Settings, TiePolicy
 
 
 class Line(NamedTuple):
@@ -67,8 +67,8 @@ def explain(
     query: str,
     measure: MeasureLike,
     *,
-    ties: str = "expected",
-    precision: str = "double",
+    ties: TiePolicy = "expected",
+    precision: Precision = "double",
     seed: int = 0,
 ) -> Explanation:
     """Explain the value of a measure on one query.
@@ -79,18 +79,13 @@ def explain(
     >>> (explained.total, explained.norm, explained.value) == (1 / 2 + 2 / 3, 2.0, (1 / 2 + 2 / 3) / 2)
     True
     """
-    check_ties(ties)
-    check_precision(precision)
+    settings = Settings(ties, precision=precision, seed=seed)
     judgments, ranking, query = read_qrels(qrels), open_run(run), str(query)
     _check_query(query, judgments.queries, judgments.name)
     fitted = parse(measure).fit(judgments.levels)
     scores = _ranking(judgments, ranking, query)
-    scores = {
-        doc: to_number(score, f"{ranking.name}: query {clip(query)}, document {clip(doc)}: the score")
-        for doc, score in scores.items()
-    }
-    if precision == "single":
-        scores = {doc: float(np.float32(score)) for doc, score in scores.items()}
+    numbers = flat([scores], lambda _, doc: f"{ranking.name}: query {clip(query)}, document {clip(doc)}: the score")
+    scores = dict(zip(scores, settings.round(numbers).tolist(), strict=True))
     docs, view = _columns(judgments, Run({query: scores}, ranking.name), query, fitted, ties, seed)
     terms, norm = fitted.terms(view)[0], float(fitted.norm(view)[0])
     labels = judgments.labels(query)
