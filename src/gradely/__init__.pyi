@@ -2,9 +2,15 @@
 
 from gradely.comparison.compare import Comparison, compare
 from gradely.comparison.correlate import Correlation, correlate
+from gradely.comparison.gate import gate
+from gradely.comparison.influence import Influence, Without
+from gradely.comparison.matrix import Matrix
 from gradely.comparison.pairwise import Pair
+from gradely.comparison.plan import Plan, Planned, plan
 from gradely.comparison.pools import Pools, pools
+from gradely.comparison.saved_scores import SavedScores, keep_scores
 from gradely.comparison.ties import Orders, RunTies, Swap, TieSensitivity, tie_sensitivity
+from gradely.comparison.verdict import Change, Gate
 from gradely.data import Qrels, Run, read_qrels, read_run
 from gradely.errors import DataError, GradelyError, InputError, MeasureError, MissingExtra
 from gradely.evaluation.arrays import evaluate_arrays
@@ -41,6 +47,7 @@ __all__ = [
     "AP",
     "AtLeast",
     "Batch",
+    "Change",
     "Claim",
     "Comparison",
     "Correlation",
@@ -55,11 +62,14 @@ __all__ = [
     "Finding",
     "G",
     "GAP",
+    "Gate",
     "GradelyError",
     "IPrec",
+    "Influence",
     "InputError",
     "Judged",
     "Line",
+    "Matrix",
     "Max",
     "Measure",
     "MeasureError",
@@ -71,6 +81,8 @@ __all__ = [
     "P",
     "Pair",
     "Phi",
+    "Plan",
+    "Planned",
     "Pools",
     "Qrels",
     "R",
@@ -80,6 +92,7 @@ __all__ = [
     "Rprec",
     "Run",
     "RunTies",
+    "SavedScores",
     "Scores",
     "Settings",
     "Sheet",
@@ -89,6 +102,7 @@ __all__ = [
     "TieSensitivity",
     "Unjudged",
     "Utility",
+    "Without",
     "binG",
     "bpref",
     "check",
@@ -101,11 +115,14 @@ __all__ = [
     "explain",
     "from_arrays",
     "from_ids",
+    "gate",
     "infAP",
+    "keep_scores",
     "muAP",
     "nDCG",
     "nDCGphi",
     "parse",
+    "plan",
     "pools",
     "read_qrels",
     "read_run",
