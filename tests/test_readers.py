@@ -24,6 +24,8 @@ from gradely.cli.main import run
 from gradely.data.read import packed
 from gradely.data.read.files import Source, Stored
 from gradely.data.trec import runs
+from gradely.data.trec.chunks import Odd
+from gradely.trec_eval import read as trec_eval_read
 
 QRELS = "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n"
 RUN = "1 Q0 d2 1 0.5 t\n1 Q0 d1 2 0.4 t\n2 Q0 d1 1 0.5 t\n"
@@ -384,3 +386,46 @@ def test_explain_takes_scores_as_evaluate_does(folder, capfd):
     assert run(["explain", "qrels", "text.json", "1", "-m", "RR"]) == 0
     assert "RR 0.5000" in capfd.readouterr().out
     assert gradely.evaluate("qrels", "text.json", ["RR"]).per_query()["1"] == {"RR": 0.5}
+
+
+# What trec_eval takes, the fast way
+
+
+ODD_LINES = {
+    "comment": b"# a comment\n",
+    "comment in six fields": b"# Q0 docno rank score tag\n",
+    "infinity": b"1 Q0 inf 1 inf t\n1 Q0 minus 1 -Infinity t\n",
+    "bytes": b"1 Q0 caf\xe9 1 0.45 t\n",
+    "fields": b"1 Q0 d3 1 0.45 my best run\n",
+    "prefix of a number": b"1 Q0 d3 1 0.45abc t\n",
+    "hexadecimal": b"1 Q0 d3 1 0x1p-2 t\n",
+    "control characters": b"1 Q0 d\x013 1 0.45 t\n",
+    "other white space": b"1\x0bQ0\x0cd3 1 0.45 t\r\n",
+    "blank": b"\n \n",
+}
+
+
+@pytest.mark.parametrize("name", ODD_LINES)
+@pytest.mark.parametrize("scattered", [False, True])
+def test_trec_eval_reads_odd_lines_the_fast_way(folder, monkeypatch, capfdbinary, name, scattered):
+    lines = RUN.encode() + ODD_LINES[name] + b"1 Q0 late 1 0.45 t\n" * scattered
+    written("odd", lines)
+    written("judged", QRELS.encode() + b"1 0 inf 1\n1 0 d3 1\n1 0 d\x013 1\n")
+    arguments = ["trec_eval", "-q", "-m", "official", "judged", "odd"]
+    with monkeypatch.context() as plainly:
+        plainly.setattr(trec_eval_read, "stream_run", refuse)
+        assert run(arguments) == 0
+        expected = capfdbinary.readouterr().out
+    monkeypatch.setattr(trec_eval_read, "_plain_run", refuse)
+    assert run(arguments) == 0
+    assert capfdbinary.readouterr().out == expected
+
+
+def refuse(*_):
+    raise Odd
+
+
+def test_tags_with_blanks_are_read_the_fast_way(folder, monkeypatch):
+    written("tagged", RUN.replace(" t\n", " my best run\n"))
+    monkeypatch.setattr(sys.modules["gradely.data.locate"], "plain_run", refuse)
+    assert mean(ranking="tagged") == EXPECTED
