@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
-from gradely.errors import DataError, did_you_mean
+from gradely.errors import DataError, check_choice
 
 TiePolicy: TypeAlias = Literal["expected", "trec", "order", "best", "worst", "random"]
 QueryPolicy: TypeAlias = Literal["qrels", "both", "run"]
@@ -87,10 +87,3 @@ def check_ties(ties: str, *, without_names: bool = False) -> None:
     check_choice("tie policy", ties, TIES)
     if without_names and ties == "trec":
         raise DataError("ties='trec' orders by document id, which arrays do not have: use 'expected' or 'order'")
-
-
-def check_choice(kind: str, choice: Any, known: Any) -> None:
-    """Raise unless this is one of the known choices of a kind."""
-    if choice not in known:
-        hint = did_you_mean(choice, known) if isinstance(choice, str) else ""
-        raise DataError(f"no {kind} {choice!r}: use one of {', '.join(known)}.{hint}")

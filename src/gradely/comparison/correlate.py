@@ -9,15 +9,14 @@ import numpy as np
 from gradely.comparison.kendall import DIGITS, correlations, shown
 from gradely.comparison.stacked import StackedRuns, stack
 from gradely.data import Qrels, read_qrels
-from gradely.data.qrels import Floats
-from gradely.data.trec.tokens import Bools
-from gradely.errors import DataError
+from gradely.data.types import Bools, Floats
+from gradely.errors import DataError, check_choice
 from gradely.evaluation.notes import Note, count_of
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.measures import AP
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import altair
-from gradely.settings import Precision, Settings, TiePolicy, check_choice
+from gradely.settings import Precision, Settings, TiePolicy
 from gradely.tables import Cell, Table
 
 TOPICS = {

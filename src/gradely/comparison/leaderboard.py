@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from gradely.data import Qrels
-from gradely.data.qrels import Floats
+from gradely.data.types import Floats
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.notes import Note, TieRange
 from gradely.evaluation.runs import Evaluations

@@ -8,8 +8,7 @@ import numpy as np
 from gradely.comparison.kendall import DIGITS, kendall, shown, tau_ap
 from gradely.comparison.stacked import StackedRuns, stack
 from gradely.data import Qrels, read_qrels
-from gradely.data.qrels import Floats, Ints
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note, count_of
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels, read_qrels
-from gradely.data.qrels import Floats
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools, Floats
 from gradely.errors import DataError
 from gradely.evaluation.evaluation import measure_blocks
 from gradely.evaluation.notes import Note, note_names

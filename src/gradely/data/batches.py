@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from gradely.data.hits import Hits
-from gradely.data.qrels import Ints, Qrels
+from gradely.data.qrels import Qrels
+from gradely.data.types import Ints
 from gradely.kernel.batch import CELLS, Batch
 
 

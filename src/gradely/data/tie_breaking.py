@@ -5,9 +5,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gradely.data.qrels import Floats, Ints
 from gradely.data.trec.hashing import shuffle_keys_of
 from gradely.data.trec.tokens import encoded
+from gradely.data.types import Floats, Ints
 
 Breaker: TypeAlias = Callable[[list[str], str, int], list[str]]
 

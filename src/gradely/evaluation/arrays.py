@@ -36,7 +36,7 @@ def evaluate_arrays(
 
     def work(rows: slice) -> list[Array]:
         batch = ranked(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)
-        return [measure.measure(batch) for measure in fitted.values()]
+        return [measure.compute(batch) for measure in fitted.values()]
 
     blocks = list(on_threads(work, _blocks(scores), threads or cores()))
     columns = zip(*blocks, strict=True)

@@ -8,8 +8,7 @@ import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.details import RunDetails
-from gradely.data.qrels import Floats, Ints
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools, Floats, Ints
 from gradely.evaluation.notes import NAMED, Note, TieRange, note_names
 from gradely.evaluation.scores import Scores
 from gradely.kernel.batch import Batch
@@ -32,9 +31,9 @@ def measure_blocks(
 
     def measure_block(block: tuple[Ints, Batch]) -> None:
         rows, batch = block
-        views = [(measure, measure.view(batch)) for measure in measures.values()]
-        values[rows] = np.stack([measure.on(view) for measure, view in views], axis=1)
-        degenerate[rows] = np.stack([measure.degenerate(view) for measure, view in views], axis=1)
+        pairs = [(measure, measure.apply_relevance(batch)) for measure in measures.values()]
+        values[rows] = np.stack([measure.compute_from_relevance(graded) for measure, graded in pairs], axis=1)
+        degenerate[rows] = np.stack([measure.degenerate(graded) for measure, graded in pairs], axis=1)
 
     for _ in on_threads(measure_block, blocks, workers):
         pass
@@ -132,7 +131,7 @@ class Evaluation:
         """Return the values, [these queries, measures], with ties at their best or worst."""
         values = np.zeros((len(queries), len(self.measures)))
         for rows, batch in blocks.batches(ties, queries):
-            columns = [measure.measure(batch) for measure in self.measures.values()]
+            columns = [measure.compute(batch) for measure in self.measures.values()]
             values[np.searchsorted(queries, rows)] = np.stack(columns, axis=1)
         return values
 
@@ -184,7 +183,7 @@ class Evaluation:
         degenerate = self._values[1].copy()
         for rows, batch in self._blocks.batches("expected", np.flatnonzero(~self.hits.answered)):
             for j, measure in enumerate(self.measures.values()):
-                degenerate[rows, j] = measure.degenerate(measure.view(batch))
+                degenerate[rows, j] = measure.degenerate(measure.apply_relevance(batch))
         together: dict[bytes, list[int]] = {}
         for j in range(len(self.measures)):
             together.setdefault(degenerate[self.counted, j].tobytes(), []).append(j)

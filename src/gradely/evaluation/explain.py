@@ -18,7 +18,7 @@ from gradely.data.trec.one_query import read_query
 from gradely.data.values import flat
 from gradely.errors import DataError, did_you_mean
 from gradely.kernel.batch import Batch
-from gradely.kernel.tie_groups import resolved
+from gradely.kernel.tie_groups import order_ties
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, label, parse
 from gradely.settings import Precision, Settings, TiePolicy
@@ -128,10 +128,10 @@ def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, ties: str, se
     hits = locate(qrels, run, Rule(ties, seed))
     docs = [qrels.docs[i] for i in hits.row[in_rank_order(qrels, hits)].tolist()]
     _, batch = next(Blocks(qrels, hits).batches(ties, np.asarray([qrels.index[query]])))
-    view = measure.view(batch)
-    numbered = replace(view, grade=np.arange(view.grade.shape[1], dtype=np.float64)[None, :])
-    order = resolved(numbered, lambda _: measure.worth(view)).grade[0, : len(docs)].astype(int)
-    return [docs[i] for i in order], measure.ordered(view)
+    relevance = measure.apply_relevance(batch)
+    numbered = replace(relevance, grade=np.arange(relevance.grade.shape[1], dtype=np.float64)[None, :])
+    order = order_ties(numbered, lambda _: measure.priority(relevance)).grade[0, : len(docs)].astype(int)
+    return [docs[i] for i in order], measure.order_ties(relevance)
 
 
 def _groups(scores: Mapping[str, float]) -> Iterator[tuple[int, list[str]]]:

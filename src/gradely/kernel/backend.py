@@ -43,8 +43,8 @@ def is_array(x: Any) -> bool:
     return bool(is_array_api_obj(x))
 
 
-def sums_in_order(x: Any) -> Any:
-    """Return the sum of each row, added from left to right.
+def sum_rows(x: Any) -> Any:
+    """Return the sum of each row, added in rank order, so that padding changes no digit.
 
     NumPy adds whole columns where these lie together in memory, and so in order; a single row it would add in pairs.
     """

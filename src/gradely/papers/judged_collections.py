@@ -10,7 +10,7 @@ import numpy as np
 from gradely.comparison.correlate import few_high
 from gradely.comparison.stacked import StackedRuns, stack_runs
 from gradely.data import Qrels, Report, read_qrels
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools
 from gradely.errors import DataError, InputError
 from gradely.papers.library import Library
 from gradely.papers.parts import runs_part

@@ -8,7 +8,7 @@ import numpy as np
 from gradely.comparison.kendall import correlations
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Pairwise
-from gradely.data.qrels import Floats
+from gradely.data.types import Floats
 from gradely.report import charts
 from gradely.report.cards import card
 from gradely.report.details import gather

@@ -10,7 +10,8 @@ import numpy as np
 
 from gradely.data.read.files import LONGEST_LINE
 from gradely.data.read.packed import Unpacked
-from gradely.data.trec.tokens import PAD, Bools, Bytes
+from gradely.data.trec.tokens import PAD
+from gradely.data.types import Bools, Bytes
 
 NEWLINE = 10
 PIECE = 3 << 20

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gradely.data.qrels import Floats, Ints
 from gradely.data.trec.chunks import Odd, Piece
-from gradely.data.trec.tokens import FINAL, Bytes, U, Words, whole_words, words_of
+from gradely.data.trec.tokens import FINAL, U, whole_words, words_of
+from gradely.data.types import Bytes, Floats, Ints, Words
 
 ZEROS = U(0x3030303030303030)
 """eight characters 0; a digit and this differ by its value"""

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gradely.data.qrels import Ints
-from gradely.data.trec.tokens import FINAL, PAD, Bools, Bytes, Tokens, U, Words, whole_words, words_of
+from gradely.data.trec.tokens import FINAL, PAD, Tokens, U, whole_words, words_of
+from gradely.data.types import Bools, Bytes, Ints, Words
 
 FIRST_FACTOR, SECOND_FACTOR = U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
 """the numbers, and below the shifts, of Stafford's mixer 13: found by search, so that one bit changes all others"""

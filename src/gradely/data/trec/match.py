@@ -4,10 +4,11 @@ from functools import cached_property
 
 import numpy as np
 
-from gradely.data.qrels import Ints, Qrels
+from gradely.data.qrels import Qrels
 from gradely.data.search import end_of_better
 from gradely.data.trec.hashing import LONG, SALT, hashes, is_among, repeated, slots, token_hashes
-from gradely.data.trec.tokens import Bools, Bytes, Words, as_tokens, same, words_of
+from gradely.data.trec.tokens import as_tokens, same, words_of
+from gradely.data.types import Bools, Bytes, Ints, Words
 
 UNKNOWN = -1
 """the index of a query that has no judgments"""

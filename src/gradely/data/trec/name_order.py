@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gradely.data.qrels import Ints
-from gradely.data.trec.tokens import FIRST, Bytes, Words, words_of
+from gradely.data.trec.tokens import FIRST, words_of
+from gradely.data.types import Bytes, Ints, Words
 
 
 def compare_names(

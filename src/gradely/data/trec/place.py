@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.qrels import Floats, Ints
 from gradely.data.rule import Rule
 from gradely.data.trec.chunks import Odd, Piece, Scattered
 from gradely.data.trec.decimals import numbers
@@ -14,7 +13,8 @@ from gradely.data.trec.hashing import FIXED_KEYS, SALT, distinct, hashes
 from gradely.data.trec.match import UNKNOWN, Judgments, has_repetition, new_tokens, ranges
 from gradely.data.trec.plain import LONGEST_NAME, RUN
 from gradely.data.trec.tie_places import Documents, place_among_tied
-from gradely.data.trec.tokens import Bytes, Words, decoded
+from gradely.data.trec.tokens import decoded
+from gradely.data.types import Bytes, Floats, Ints, Words
 
 QUERY, DOC, SCORE = 0, 2, 4
 """the fields of a run that matter"""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.qrels import Floats, Ints, Qrels
+from gradely.data.qrels import Qrels
 from gradely.data.read.files import LONGEST_LINE, Source
 from gradely.data.trec.chunks import NEWLINE, PIECE, Buffer, Odd, Piece, close, is_blank, last_cut
 from gradely.data.trec.decimals import numbers
@@ -14,7 +14,8 @@ from gradely.data.trec.fields import STRICT, Dialect, fields
 from gradely.data.trec.hashing import SALT, distinct, hashes
 from gradely.data.trec.match import Judgments, has_repetition, new_tokens, ranges
 from gradely.data.trec.plain import LONGEST_NAME, QRELS
-from gradely.data.trec.tokens import PAD, Bytes, Tokens, Words
+from gradely.data.trec.tokens import PAD, Tokens
+from gradely.data.types import Bytes, Floats, Ints, Words
 from gradely.threads import on_threads
 
 QUERY, DOC, LABEL = 0, 2, 3

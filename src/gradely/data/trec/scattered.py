@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gradely.data.hits import Hits
-from gradely.data.qrels import Floats, Ints
 from gradely.data.rule import Rule
 from gradely.data.search import end_of_better
 from gradely.data.trec.chunks import Changed, Odd, Piece
@@ -19,7 +18,7 @@ from gradely.data.trec.hashing import FIXED_KEYS, hashes, is_among, repeated
 from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import Lines, match_lines, read_lines
 from gradely.data.trec.tie_places import Documents, order_ties, stands_before
-from gradely.data.trec.tokens import Words
+from gradely.data.types import Floats, Ints, Words
 
 Pass: TypeAlias = Callable[[Callable[[Piece], Any]], Iterator[Any]]
 """runs a function over all pieces of a file, in order"""

@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data.qrels import Ints
 from gradely.data.rule import Rule
 from gradely.data.trec.hashing import FIXED_KEYS, hashes, shuffle_keys
 from gradely.data.trec.match import ranges
 from gradely.data.trec.name_order import compare_names, rank_names
-from gradely.data.trec.tokens import Bools, Bytes, Words
+from gradely.data.types import Bools, Bytes, Ints, Words
 
 FEW = 4
 """up to so many comparisons per tied line, judged documents are compared with all others; beyond it, all are sorted"""

@@ -6,12 +6,9 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.qrels import Ints
+from gradely.data.types import Bools, Bytes, Ints, Words
 
 U = np.uint64
-Bytes = npt.NDArray[np.uint8]
-Bools = npt.NDArray[np.bool_]
-Words = npt.NDArray[np.uint64]
 PAD = 64
 """bytes before the first token and after the last, so that reading eight words at a time stays inside the buffer"""
 FIRST = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=U)

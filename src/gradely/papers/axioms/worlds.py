@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations_with_replacement, pairwise, product
 from typing import NamedTuple, TypeAlias
 
-from gradely.data.qrels import Floats
+from gradely.data.types import Floats
 from gradely.evaluation.evaluate import evaluate
 from gradely.measures import Measure
 from gradely.settings import TiePolicy

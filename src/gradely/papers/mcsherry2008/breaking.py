@@ -9,8 +9,8 @@ import numpy as np
 from gradely.comparison.kendall import DIGITS, kendall
 from gradely.comparison.stacked import stack_runs
 from gradely.data import Qrels, Report
-from gradely.data.qrels import Floats
 from gradely.data.read.files import ignore
+from gradely.data.types import Floats
 from gradely.measures import Measure
 from gradely.measures.names import parse_all
 from gradely.papers.parts import part, runs_part
