@@ -28,6 +28,7 @@ _PUBLIC = {
     "comparison.ties": "tie_sensitivity TieSensitivity RunTies Orders Swap",
     "comparison.correlate": "correlate Correlation",
     "comparison.pools": "pools Pools",
+    "comparison.users": "users UserRegions",
     "papers": "reproduce",
     "papers.outcome": "Outcome Claim Sheet Figure",
     "data": "read_qrels read_run Qrels Run",
@@ -36,7 +37,7 @@ _PUBLIC = {
     "kernel.batch": "Batch",
     "measures": "ALL Measure",
     "measures.names": "parse",
-    "relevance": "AtLeast Max Phi",
+    "relevance": "AtLeast Max Phi Shift",
     "errors": "GradelyError InputError DataError MeasureError MissingExtra",
 }
 """The public names by module. The measures are public, too: they come from their list in gradely.measures."""

@@ -10,6 +10,7 @@ from gradely.comparison.plan import Plan, Planned, plan
 from gradely.comparison.pools import Pools, pools
 from gradely.comparison.saved_scores import SavedScores, keep_scores
 from gradely.comparison.ties import Orders, RunTies, Swap, TieSensitivity, tie_sensitivity
+from gradely.comparison.users import UserRegions, users
 from gradely.comparison.verdict import Change, Gate
 from gradely.data import Qrels, Run, read_qrels, read_run
 from gradely.errors import DataError, GradelyError, InputError, MeasureError, MissingExtra
@@ -38,7 +39,7 @@ from gradely.measures.rbp import RBP
 from gradely.measures.rr import RR, Success
 from gradely.papers import reproduce
 from gradely.papers.outcome import Claim, Figure, Outcome, Sheet
-from gradely.relevance import AtLeast, Max, Phi
+from gradely.relevance import AtLeast, Max, Phi, Shift
 from gradely.settings import Settings
 
 __version__: str
@@ -96,11 +97,13 @@ __all__ = [
     "Scores",
     "Settings",
     "Sheet",
+    "Shift",
     "Success",
     "Swap",
     "TieRange",
     "TieSensitivity",
     "Unjudged",
+    "UserRegions",
     "Utility",
     "Without",
     "binG",
@@ -128,5 +131,6 @@ __all__ = [
     "read_run",
     "reproduce",
     "tie_sensitivity",
+    "users",
     "xGAP",
 ]
