@@ -32,6 +32,7 @@ _PUBLIC = {
     "papers": "reproduce",
     "papers.outcome": "Outcome Claim Sheet Figure",
     "data": "read_qrels read_run Qrels Run",
+    "data.virtual_users": "qrels_from_run",
     "kernel.from_arrays": "from_arrays",
     "kernel.from_ids": "from_ids",
     "kernel.batch": "Batch",

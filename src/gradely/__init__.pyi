@@ -13,6 +13,7 @@ from gradely.comparison.ties import Orders, RunTies, Swap, TieSensitivity, tie_s
 from gradely.comparison.users import UserRegions, users
 from gradely.comparison.verdict import Change, Gate
 from gradely.data import Qrels, Run, read_qrels, read_run
+from gradely.data.virtual_users import qrels_from_run
 from gradely.errors import DataError, GradelyError, InputError, MeasureError, MissingExtra
 from gradely.evaluation.arrays import evaluate_arrays
 from gradely.evaluation.check import Finding, check
@@ -127,6 +128,7 @@ __all__ = [
     "parse",
     "plan",
     "pools",
+    "qrels_from_run",
     "read_qrels",
     "read_run",
     "reproduce",
