@@ -29,6 +29,7 @@ _PUBLIC = {
     "comparison.correlate": "correlate Correlation",
     "comparison.pools": "pools Pools",
     "comparison.users": "users UserRegions",
+    "comparison.phi_curves": "phi PhiCurves PhiCurve",
     "papers": "reproduce",
     "papers.outcome": "Outcome Claim Sheet Figure",
     "data": "read_qrels read_run Qrels Run",

@@ -6,6 +6,7 @@ from gradely.comparison.gate import gate
 from gradely.comparison.influence import Influence, Without
 from gradely.comparison.matrix import Matrix
 from gradely.comparison.pairwise import Pair
+from gradely.comparison.phi_curves import PhiCurve, PhiCurves, phi
 from gradely.comparison.plan import Plan, Planned, plan
 from gradely.comparison.pools import Pools, pools
 from gradely.comparison.saved_scores import SavedScores, keep_scores
@@ -83,6 +84,8 @@ __all__ = [
     "P",
     "Pair",
     "Phi",
+    "PhiCurve",
+    "PhiCurves",
     "Plan",
     "Planned",
     "Pools",
@@ -126,6 +129,7 @@ __all__ = [
     "nDCG",
     "nDCGphi",
     "parse",
+    "phi",
     "plan",
     "pools",
     "qrels_from_run",
