@@ -214,7 +214,7 @@ def from_csv(source: Source, kind: str, delimiter: str) -> dict[str, dict[str, f
                 raise InputError(f"{source.name}:{lines.line_num}: {what}")
             rows.add(lines.line_num, row[query], row[doc], sign * to_number(source, kind, lines.line_num, row[value]))
     except csv.Error as error:
-        raise InputError(f"{source.name}:{lines.line_num + 1}: is not {_NAMES[delimiter]}: {error}") from None
+        raise InputError(f"{source.name}:{lines.line_num}: is not {_NAMES[delimiter]}: {error}") from None
     if not rows.values:
         raise DataError(f"{source.name}: has no rows below its header")
     return rows.values

@@ -9,14 +9,13 @@ import numpy as np
 
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Report, Source, halves, ignore
+from gradely.data.read.files import Report, Source, changed, halves, ignore
 from gradely.data.rule import Rule
 from gradely.data.trec.chunks import PIECE, Buffer, Changed, Odd, Piece, Scattered, pieces
 from gradely.data.trec.fields import STRICT, Dialect
 from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import PieceHits, find_hits
 from gradely.data.trec.scattered import count_scattered
-from gradely.errors import InputError
 from gradely.threads import on_threads
 
 T = TypeVar("T")
@@ -45,7 +44,7 @@ def stream_run(
             lambda work: each_piece(source, work, threads, next(passes), whole_queries=False),
         )
     except Changed:
-        raise InputError(f"{source.name}: changed while it was read; try again when it is complete") from None
+        raise changed(source.name) from None
 
 
 def each_piece(
