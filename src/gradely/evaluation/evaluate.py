@@ -11,6 +11,7 @@ from gradely.data import Blocks, Hits, Qrels, Report, Rule, Run, locate, open_ru
 from gradely.data.qrels import Floats, Ints
 from gradely.data.read.files import ignore
 from gradely.data.trec.tokens import Bools
+from gradely.evaluation.mismatch import documents_apart, labels_below
 from gradely.evaluation.scores import Note, Scores, TieRange
 from gradely.kernel.batch import Batch
 from gradely.measures import Measure
@@ -82,7 +83,8 @@ def evaluation(
     hits = locate(qrels, ranking, rule, policies.threads, progress)
     name = ranking.name if isinstance(ranking, Run) else run_name(ranking.path)
     threads = policies.threads or cores()
-    return Evaluation(qrels, hits, fitted, policies.ties, policies.queries, policies.judged_only, name, threads)
+    apart = documents_apart(qrels, ranking, hits)
+    return Evaluation(qrels, hits, fitted, policies.ties, policies.queries, policies.judged_only, name, threads, apart)
 
 
 @dataclass(eq=False, repr=False)
@@ -97,6 +99,8 @@ class Evaluation:
     judged_only: bool
     name: str
     threads: int = 1
+    apart: str | None = None
+    """what to say where the run and the judgments have no documents in common"""
 
     def scores(self) -> Scores:
         """Return the scores of the queries that count."""
@@ -109,6 +113,7 @@ class Evaluation:
             name=self.name,
             ranges=self.tie_ranges,
             notes=self.notes,
+            whole=self.qrels.whole,
         )
 
     @cached_property
@@ -189,7 +194,13 @@ class Evaluation:
 
     def notes(self) -> list[Note]:
         """Return what happened to queries and documents."""
-        return [*self._missing(), *self._unjudged(), *self._dropped(), *self._degenerate()]
+        return [*self._data(), *self._missing(), *self._unjudged(), *self._dropped(), *self._degenerate()]
+
+    def _data(self) -> list[Note]:
+        """Return what was taken for granted, and what is probably a mistake."""
+        below = labels_below(self.qrels, self.measures)
+        texts = [*(("labels", text) for text in self.qrels.notes), ("apart", self.apart), ("labels", below)]
+        return [Note(kind, len(self.qrels), len(self.qrels), text) for kind, text in texts if text]
 
     def _missing(self) -> list[Note]:
         fate = "count 0" if self.policy == "qrels" else "are left out"

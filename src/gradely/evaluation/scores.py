@@ -68,11 +68,15 @@ class Scores:
         name: str,
         ranges: Callable[[], list[TieRange]],
         notes: Callable[[], list[Note]],
+        whole: bool = False,
     ) -> None:
-        """Hold values [queries, measures] and how they came about; ranges and notes are made when asked for."""
+        """Hold values [queries, measures] and how they came about; ranges and notes are made when asked for.
+
+        With `whole`, queries were given as whole numbers, and are so in dataframes.
+        """
         self.queries, self.measures, self.values = queries, measures, values
         self.ties, self.policy, self.name = ties, policy, name
-        self._ranges, self._notes = ranges, notes
+        self._ranges, self._notes, self._whole = ranges, notes, whole
 
     def mean(self) -> dict[str, float]:
         """Return the mean of each measure over the queries; it does not depend on their order."""
@@ -96,13 +100,23 @@ class Scores:
         }
 
     def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of (query, measure, value), of pandas, polars or pyarrow."""
+        """Return a dataframe of (query, measure, value), of pandas, polars or pyarrow.
+
+        Queries are text, or whole numbers where the judgments have whole numbers, so that both can be joined.
+        """
         columns = {
-            "query": [query for query in self.queries for _ in self.measures],
+            "query": [query for query in self._natives() for _ in self.measures],
             "measure": list(self.measures) * len(self.queries),
             "value": self.values.ravel().tolist(),
         }
         return to_frame(columns, library)
+
+    def _natives(self) -> Sequence[str] | list[int]:
+        """Return the queries as they were given; all text where one is no number, as of a run that has others."""
+        try:
+            return [int(query) for query in self.queries] if self._whole else self.queries
+        except ValueError:
+            return self.queries
 
     @cached_property
     def tie_ranges(self) -> list[TieRange]:

@@ -3,8 +3,11 @@
 from collections.abc import Iterable, Mapping, Reversible, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from math import isnan
+from numbers import Real
 from typing import Any
 
+from gradely.data.read.files import clip
 from gradely.errors import DataError
 
 
@@ -18,8 +21,14 @@ def as_scores(given: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, flo
     return _by_query(given, name, lambda query, ranking: _ranked(ranking, name, query))
 
 
+class WholeKeys(dict[str, Mapping[str, float]]):
+    """{query: {document: number}} whose queries were whole numbers."""
+
+
 def _by_query(given: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Mapping[str, float]]:
     out: dict[str, Mapping[str, float]] = {}
+    if all(type(query) is int for query in given):
+        out = WholeKeys()
     for query, docs in given.items():
         key = text(query, name)
         if key in out:
@@ -53,12 +62,24 @@ def disguised(docs: Mapping[Any, float], missing: str) -> bool:
 
 
 def text(identifier: Any, name: str) -> str:
-    """Return an id as text."""
-    if isinstance(identifier, str):
-        return identifier
-    if identifier is None:
-        raise DataError(f"{name}: an id is missing (None)")
-    return identifier.decode() if isinstance(identifier, bytes) else str(identifier)
+    """Return an id as text; 10.0 is 10."""
+    if isinstance(identifier, str | int):
+        return str(identifier)
+    if identifier is None or (isinstance(identifier, Real) and isnan(identifier)):
+        raise DataError(f"{name}: an id is missing ({identifier})")
+    if isinstance(identifier, list | dict | set):
+        raise DataError(f"{name}: ids are text or numbers; found {type(identifier).__name__} {clip(str(identifier))}")
+    if isinstance(identifier, bytes):
+        return _decoded(identifier, name)
+    integral = isinstance(identifier, Real) and identifier == identifier // 1
+    return str(int(identifier)) if integral else str(identifier)
+
+
+def _decoded(identifier: bytes, name: str) -> str:
+    try:
+        return identifier.decode()
+    except UnicodeDecodeError:
+        raise DataError(f"{name}: an id is not UTF-8 text: {clip(repr(identifier))}; decode ids before") from None
 
 
 def _listed(docs: Any, name: str, query: str) -> Sequence[Any] | AbstractSet[Any]:

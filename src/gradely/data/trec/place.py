@@ -1,22 +1,28 @@
 """Where the judged documents of a piece landed."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from gradely.data.columns import Triples
 from gradely.data.qrels import Floats, Ints
 from gradely.data.rule import Rule
-from gradely.data.trec.chunks import Odd, Piece, Scattered
-from gradely.data.trec.decimals import numbers
-from gradely.data.trec.fields import fields
+from gradely.data.trec.chunks import Odd, Scattered
 from gradely.data.trec.match import UNKNOWN, Judgments, new_tokens
-from gradely.data.trec.plain import RUN
 from gradely.data.trec.tie_places import places
 from gradely.data.trec.tokens import Bytes, Words, distinct, hashes
 
-QUERY, DOC, SCORE = 0, 2, 4
-"""the fields of a run that matter"""
+
+class Rows(Protocol):
+    """Lines of a file or rows of a table, as arrays when asked for."""
+
+    @property
+    def number(self) -> int:
+        """How many pieces were before it."""
+
+    def columns(self) -> Triples:
+        """Return query, document and score of each row."""
 
 
 class Lines(NamedTuple):
@@ -49,7 +55,7 @@ class Landed(NamedTuple):
     """query, row, above, tied and, where ties are broken, place of each judged document"""
 
 
-def land(judgments: Judgments, piece: Piece, rule: Rule) -> Landed:
+def land(judgments: Judgments, piece: Rows, rule: Rule) -> Landed:
     """Return where the judged documents of a piece landed; every query of it must be whole."""
     lines, unjudged = read(judgments, piece, rule)
     if not distinct(lines.salt):
@@ -66,20 +72,17 @@ def land(judgments: Judgments, piece: Piece, rule: Rule) -> Landed:
     return Landed(lines.query, lines.salt, lines.size, unjudged, tuple(each.astype(np.int32) for each in hits))
 
 
-def read(judgments: Judgments, piece: Piece, rule: Rule) -> tuple[Lines, list[str]]:
+def read(judgments: Judgments, piece: Rows, rule: Rule) -> tuple[Lines, list[str]]:
     """Return the lines of a piece, and the names of its queries that have no judgments."""
-    text = piece.text
-    (start, stop), (doc, doc_stop), score = fields(piece, RUN.width, (QUERY, DOC, SCORE))
-    first = new_tokens(text, start, stop)
-    size = np.diff(first, append=len(start))
-    start, stop = start[first], stop[first]
-    query, salt = judgments.query(text, start, stop)
-    key = hashes(text, doc, doc_stop)
+    query, document, score = piece.columns()
+    first = new_tokens(*query)
+    size = np.diff(first, append=len(score))
+    query = query.take(first)
+    index, salt = judgments.query(*query)
+    key = hashes(*document)
     key ^= np.repeat(salt, size)
-    value = rule.rounded(numbers(piece, *score))
-    unknown = np.flatnonzero(query == UNKNOWN).tolist()
-    names = [piece.text[start[i] : stop[i]].tobytes().decode() for i in unknown]
-    return Lines(text, doc, doc_stop, value, key, first, size, query, salt), names
+    names = [query.name(i) for i in np.flatnonzero(index == UNKNOWN).tolist()]
+    return Lines(*document, rule.rounded(score), key, first, size, index, salt), names
 
 
 def find(judgments: Judgments, lines: Lines) -> tuple[Ints, Ints]:

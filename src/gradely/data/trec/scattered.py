@@ -13,12 +13,12 @@ from gradely.data.hits import Hits
 from gradely.data.qrels import Floats, Ints
 from gradely.data.rule import Rule
 from gradely.data.search import end_of_better
-from gradely.data.trec.chunks import Odd, Piece
+from gradely.data.trec.chunks import Odd
 from gradely.data.trec.match import UNKNOWN, Judgments, ranges
-from gradely.data.trec.place import Lines, find, read
+from gradely.data.trec.place import Lines, Rows, find, read
 from gradely.data.trec.tokens import Bools, Bytes, Words, hashes, in_byte_order, shuffle_keys
 
-Each: TypeAlias = Callable[[Callable[[Piece], Any]], Iterator[Any]]
+Each: TypeAlias = Callable[[Callable[[Rows], Any]], Iterator[Any]]
 """runs a function over all pieces of a file, in order"""
 
 
@@ -67,7 +67,7 @@ class Seen(NamedTuple):
     line: Ints
 
 
-def _look(judgments: Judgments, rule: Rule, piece: Piece) -> Seen:
+def _look(judgments: Judgments, rule: Rule, piece: Rows) -> Seen:
     """Find the judged documents of a piece."""
     lines, unjudged = read(judgments, piece, rule)
     line, row = find(judgments, lines)
@@ -96,7 +96,7 @@ def _sorted(judgments: Judgments, parts: list[Seen], base: Ints) -> Found:
 Counts: TypeAlias = tuple[Ints, tuple[Ints, Ints], Ints]
 
 
-def _count(judgments: Judgments, rule: Rule, found: Found, piece: Piece, base: int) -> Counts:
+def _count(judgments: Judgments, rule: Rule, found: Found, piece: Rows, base: int) -> Counts:
     """Return, for the lines of a piece, slots of judged documents.
 
     They are those from which on documents are lower, those between which they are tied, and the tied ones that a line

@@ -59,7 +59,7 @@ class Tokens(Sequence[str]):
         if isinstance(at, slice):
             return [self[i] for i in range(*at.indices(len(self)))]
         start = int(self.start[at])
-        return self.text[start : start + int(self.size[at])].tobytes().decode()
+        return self.text[start : start + int(self.size[at])].tobytes().decode(errors="surrogatepass")
 
 
 def encoded(text: str) -> bytes:
