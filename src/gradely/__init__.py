@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gradely.evaluation.scores import TieRange as TieRange
     from gradely.kernel.batch import Batch as Batch
     from gradely.kernel.from_arrays import from_arrays as from_arrays
+    from gradely.kernel.from_groups import from_groups as from_groups
     from gradely.kernel.from_ids import from_ids as from_ids
     from gradely.measures import (
         ALL as ALL,
@@ -111,6 +112,7 @@ _PUBLIC = {
     "comparison.ties": "TieSensitivity tie_sensitivity",
     "evaluation.explain": "explain",
     "evaluation.check": "check",
+    "kernel.from_groups": "from_groups",
     "kernel.from_ids": "from_ids",
     "measures": "ALL AP DCG ERR F F1 G GAP NDCNG P R RBP RR IPrec Judged Measure RelativeP Rprec Success Unjudged"
     " Utility binG bpref eGAP infAP muAP nDCG nDCGphi xGAP",
