@@ -121,6 +121,8 @@ def check_numbers(xp: Any, arrays: dict[str, Array], mask: Array | None = None) 
 def best_first(labels: Array, real: Array) -> dict[str, Array]:
     """Return the pool, the real ones of some labels sorted, and where it holds one, as a Batch names them."""
     xp = namespace(labels)
+    if bool(xp.all(real)):
+        return {"pool": -xp.sort(-labels, axis=1), "pooled": real}
     pool = -xp.sort(xp.where(real, -labels, xp.inf), axis=1)
     pooled = pool > -xp.inf
     return {"pool": xp.where(pooled, pool, 0.0), "pooled": pooled}
