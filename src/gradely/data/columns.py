@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data.qrels import Floats, Ints
 from gradely.data.trec.match import new_tokens, ranges
-from gradely.data.trec.tokens import LAST, PAD, Bools, Bytes, Tokens, U, Words, distinct, hashes, same
+from gradely.data.trec.tokens import LAST, PAD, Tokens, U, distinct, hashes, same
+from gradely.data.types import Bools, Bytes, Floats, Ints, Words
 
 
 class Ids(NamedTuple):

@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from gradely.data.columns import Ids
 from gradely.data.read.dicts import text as as_text
-from gradely.data.trec.tokens import PAD, Bytes, Tokens, U, encoded
+from gradely.data.trec.tokens import PAD, Tokens, U, encoded
+from gradely.data.types import Bytes
 from gradely.errors import DataError
 
 POWERS = np.array([10**n for n in range(1, 20)], U)

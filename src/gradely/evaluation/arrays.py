@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gradely.errors import DataError
-from gradely.evaluation.evaluate import DEFAULT
+from gradely.evaluation.runs import DEFAULT
 from gradely.kernel.backend import device_of, is_numpy, namespace
 from gradely.kernel.batch import Array, positive_levels, rows_at_a_time
 from gradely.kernel.from_arrays import aligned, ranked
@@ -53,7 +53,7 @@ def evaluate_arrays(
 
     def work(rows: slice) -> list[Array]:
         batch = ranked(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)
-        return [measure.measure(batch) for measure in fitted.values()]
+        return [measure.compute(batch) for measure in fitted.values()]
 
     blocks = list(on_threads(work, _blocks(scores), threads or cores()))
     columns = zip(*blocks, strict=True)
@@ -68,7 +68,7 @@ def _in_groups(
 
     def work(queries: Ints) -> list[Array]:
         batch = groups.batch(queries, ties)
-        return [measure.measure(batch) for measure in fitted.values()]
+        return [measure.compute(batch) for measure in fitted.values()]
 
     blocks = list(groups.blocks())
     columns = zip(*on_threads(work, blocks, threads or cores()), strict=True)

@@ -55,8 +55,8 @@ def to_numpy(x: Any) -> Any:
         return np.asarray(to_device(x, "cpu"))
 
 
-def sums_in_order(x: Any) -> Any:
-    """Return the sum of each row, added from left to right.
+def sum_rows(x: Any) -> Any:
+    """Return the sum of each row, added in rank order, so that padding changes no digit.
 
     NumPy adds whole columns where these lie together in memory, and so in order; a single row it would add in pairs.
     """

@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.data.columns import Triples
-from gradely.data.qrels import Floats, Ints
 from gradely.data.rule import Rule
 from gradely.data.trec.chunks import Odd, Scattered
 from gradely.data.trec.match import UNKNOWN, Judgments, new_tokens
 from gradely.data.trec.tie_places import places
-from gradely.data.trec.tokens import Bytes, Words, distinct, hashes
+from gradely.data.trec.tokens import distinct, hashes
+from gradely.data.types import Bytes, Floats, Ints, Words
 
 
 class Rows(Protocol):
