@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely.data import Blocks, Rule, locate, read_qrels, read_run
-from gradely.data.trec.tokens import shuffle_keys
+from gradely.data.trec.hashing import shuffle_keys_of
 from tests.cases import LABELS, Query, queries
 
 MEASURES = [measure(k=k) for measure in gradely.ALL for k in (None, 1, 3)] + [
@@ -245,5 +245,5 @@ def test_random_ties_average_to_the_expectation():
 def test_random_orders_are_equally_likely():
     """All 24 orders of four tied documents, over 2,400 seeds: chi-square with 23 degrees of freedom."""
     docs = [b"d1", b"d2", b"doc-0003", b"a much longer name than eight bytes"]
-    orders = Counter(tuple(np.argsort(shuffle_keys(seed, b"q", docs)).tolist()) for seed in range(2400))
+    orders = Counter(tuple(np.argsort(shuffle_keys_of(seed, b"q", docs)).tolist()) for seed in range(2400))
     assert sum((orders[order] - 100) ** 2 / 100 for order in permutations(range(4))) < 50

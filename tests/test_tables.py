@@ -190,12 +190,12 @@ ODD_IDS = {
 
 @pytest.mark.parametrize("frame", ODD_IDS.values(), ids=ODD_IDS)
 def test_what_is_no_id_is_refused(frame, tmp_path):
-    with pytest.raises(DataError, match=r"ids are text or numbers; found|is not UTF-8 text"):
+    with pytest.raises(DataError, match=r"it must be text or a number|is not UTF-8 text"):
         gradely.evaluate({"1": ["a"]}, frame, ["RR"])
     if not isinstance(frame, pd.DataFrame):
         frame = frame.to_arrow() if isinstance(frame, pl.DataFrame) else frame
         parquet.write_table(frame, tmp_path / "r.parquet")
-        with pytest.raises(DataError, match=r"ids are text or numbers; found|is not UTF-8 text"):
+        with pytest.raises(DataError, match=r"it must be text or a number|is not UTF-8 text"):
             gradely.evaluate({"1": ["a"]}, tmp_path / "r.parquet", ["RR"])
 
 
@@ -206,7 +206,7 @@ def test_bytes_that_are_text_are_ids():
 
 def test_columns_there_twice_or_without_a_name():
     frame = pd.DataFrame([["1", "a", 1, 5]], columns=["qid", "docno", "score", "score"])
-    with pytest.raises(InputError, match="column 'score' is there twice"):
+    with pytest.raises(InputError, match="'score' and 'score' may both be the score column"):
         gradely.evaluate({"1": ["a"]}, frame, ["RR"])
     frame.columns = ["qid", "docno", "score", 7]
     assert gradely.evaluate({"1": ["a"]}, frame, ["RR"]).mean() == {"RR": 1.0}
@@ -252,7 +252,7 @@ def test_csv_is_read_as_the_csv_module_reads_it(case, tmp_path):
 
 def test_a_csv_field_that_is_too_long_is_refused_with_its_line(tmp_path):
     (tmp_path / "r.csv").write_text("qid,docno,score\n1,a,2\n1," + "a" * 131_073 + ",1\n")
-    with pytest.raises(InputError, match=r"r\.csv:3: a field is longer than 131,072 characters"):
+    with pytest.raises(InputError, match=r"r\.csv:3: is not CSV: field larger than field limit \(131072\)"):
         gradely.evaluate({"1": ["a"]}, tmp_path / "r.csv", ["RR"])
 
 

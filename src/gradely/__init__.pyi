@@ -2,9 +2,15 @@
 
 from gradely.comparison.compare import Comparison, compare
 from gradely.comparison.correlate import Correlation, correlate
+from gradely.comparison.gate import gate
+from gradely.comparison.influence import Influence, Without
+from gradely.comparison.matrix import Matrix
 from gradely.comparison.pairwise import Pair
+from gradely.comparison.plan import Plan, Planned, plan
 from gradely.comparison.pools import Pools, pools
+from gradely.comparison.saved_scores import SavedScores, keep_scores
 from gradely.comparison.ties import Orders, RunTies, Swap, TieSensitivity, tie_sensitivity
+from gradely.comparison.verdict import Change, Gate
 from gradely.data import Qrels, Run, read_qrels, read_run
 from gradely.errors import DataError, GradelyError, InputError, MeasureError, MissingExtra
 from gradely.evaluation.arrays import evaluate_arrays
@@ -42,6 +48,7 @@ __all__ = [
     "AP",
     "AtLeast",
     "Batch",
+    "Change",
     "Claim",
     "Comparison",
     "Correlation",
@@ -56,11 +63,14 @@ __all__ = [
     "Finding",
     "G",
     "GAP",
+    "Gate",
     "GradelyError",
     "IPrec",
+    "Influence",
     "InputError",
     "Judged",
     "Line",
+    "Matrix",
     "Max",
     "Measure",
     "MeasureError",
@@ -72,6 +82,8 @@ __all__ = [
     "P",
     "Pair",
     "Phi",
+    "Plan",
+    "Planned",
     "Pools",
     "Qrels",
     "R",
@@ -81,6 +93,7 @@ __all__ = [
     "Rprec",
     "Run",
     "RunTies",
+    "SavedScores",
     "Scores",
     "Settings",
     "Sheet",
@@ -90,6 +103,7 @@ __all__ = [
     "TieSensitivity",
     "Unjudged",
     "Utility",
+    "Without",
     "binG",
     "bpref",
     "check",
@@ -103,11 +117,14 @@ __all__ = [
     "from_arrays",
     "from_groups",
     "from_ids",
+    "gate",
     "infAP",
+    "keep_scores",
     "muAP",
     "nDCG",
     "nDCGphi",
     "parse",
+    "plan",
     "pools",
     "read_qrels",
     "read_run",

@@ -10,9 +10,17 @@ GradelyError
 from collections.abc import Iterable
 from typing import Any
 
+LONGEST = 300
+"""characters of a message; what was found may be of any length"""
+
 
 class GradelyError(Exception):
     """Base of every error that gradely raises on purpose."""
+
+    def __init__(self, message: str) -> None:
+        """Take what is wrong; the middle of a very long message is left out."""
+        half = (LONGEST - len(" … ")) // 2
+        super().__init__(message if len(message) <= LONGEST else f"{message[:half]} … {message[-half:]}")
 
 
 class InputError(GradelyError, ValueError):

@@ -52,13 +52,17 @@ def list_runs(
     opened: dict[str, Callable[[], Run | Source]] = {}
     sizes: dict[str, float] = {}
     for title, path in zip(run_names(paths), paths, strict=True):
+        source = Source(path)
         for feature in inputs.features or (None,):
             name = title if feature is None else f"{title}:{feature}"
-            opened[name] = partial(
-                open_run, path, format=inputs.run_format, feature=feature, ascending=inputs.ascending
-            )
+            opened[name] = partial(_open, source, feature, inputs)
             sizes[name] = float(os.path.getsize(path)) if os.path.isfile(path) else 1.0
     return opened, sizes
+
+
+def _open(source: Source, feature: int | None, inputs: InputOptions) -> Run | Source:
+    """Open a run; a pipe is kept as long as its source is held, so that it can be read again."""
+    return open_run(source.path, format=inputs.run_format, feature=feature, ascending=inputs.ascending)
 
 
 def choose_measures(measures: tuple[str, ...], ties: str) -> list[str]:

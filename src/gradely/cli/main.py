@@ -13,6 +13,8 @@ from gradely import __version__
 COMMANDS = {
     "evaluate": "Measure runs against judgments.",
     "compare": "Compare runs: tests, intervals, effect sizes.",
+    "plan": "Say how many queries a difference needs.",
+    "gate": "Fail where a run is worse than the last one.",
     "ties": "Show what the order of tied documents decides.",
     "report": "Write one HTML page to look at.",
     "measures": "List all measures, or explain one.",

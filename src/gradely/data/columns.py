@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradely.data.trec.hashing import SALT, distinct, hashes
 from gradely.data.trec.match import new_tokens, ranges
-from gradely.data.trec.tokens import LAST, PAD, Tokens, U, distinct, hashes, same
+from gradely.data.trec.tokens import PAD, Tokens, U, decoded, same
 from gradely.data.types import Bools, Bytes, Floats, Ints, Words
 
 
@@ -29,9 +30,18 @@ class Ids(NamedTuple):
         """Return a 64-bit hash of each id."""
         return hashes(self.text, self.start, self.stop)
 
+    def bytes_at(self, row: int) -> bytes:
+        """Return the id of one row."""
+        return self.text[self.start[row] : self.stop[row]].tobytes()
+
     def name(self, row: int) -> str:
         """Return the id of one row as text."""
-        return self.text[self.start[row] : self.stop[row]].tobytes().decode(errors="surrogatepass")
+        return decoded(self.bytes_at(row))
+
+    @property
+    def longest(self) -> int:
+        """How many bytes the longest id has."""
+        return int((self.stop - self.start).max(initial=0))
 
     def compact(self) -> "Ids":
         """Return the ids with a text of their own, which holds nothing else."""
@@ -101,7 +111,7 @@ def number_ids(ids: Ids) -> tuple[Ints, Ints]:
 def earliest_alike(query: Ints, document: Ids) -> Ints | None:
     """Return, for each row, the first row that has the same query and document; None where all rows differ."""
     key = document.hashes()
-    key ^= query.astype(U) * LAST
+    key ^= query.astype(U) * SALT
     if distinct(key):
         return None
     order = np.argsort(key, kind="stable")

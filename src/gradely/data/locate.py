@@ -43,7 +43,7 @@ def _from_table(qrels: Qrels, run: Run, table: Table, rule: Rule, threads: int, 
         return table.each(work, threads, report, whole_queries=whole_queries)
 
     try:
-        return stream(qrels, pieces, rule, report)
+        return stream(qrels, run.name, pieces, rule, report)
     except Odd:
         return align(qrels, run, rule)
 

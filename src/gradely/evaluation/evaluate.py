@@ -42,4 +42,7 @@ def evaluate(
     """
     settings = Settings(ties, queries, judged_only, precision, seed, threads)
     judgments = read_qrels(qrels, threads=threads)
-    return evaluate_run(judgments, run, parse_all(measures), settings, progress).scores()
+    evaluation = evaluate_run(judgments, run, parse_all(measures), settings, progress)
+    scores = evaluation.scores()
+    progress(evaluation.name, 1.0)
+    return scores

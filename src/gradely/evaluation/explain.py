@@ -11,10 +11,11 @@ import numpy as np
 
 from gradely.data import Blocks, Qrels, Rule, locate, open_run, read_qrels
 from gradely.data.batches import in_rank_order
-from gradely.data.read.files import Source
+from gradely.data.read.files import Source, clip
 from gradely.data.read.inputs import Run
 from gradely.data.tie_breaking import BREAKERS
 from gradely.data.trec.one_query import read_query
+from gradely.data.values import flat
 from gradely.errors import DataError, did_you_mean
 from gradely.kernel.batch import Batch
 from gradely.kernel.tie_groups import order_ties
@@ -83,8 +84,8 @@ def explain(
     _check_query(query, judgments.queries, judgments.name)
     fitted = parse(measure).fit(judgments.levels)
     scores = _ranking(judgments, ranking, query)
-    rounded = settings.round(np.fromiter(scores.values(), np.float64, len(scores))).tolist()
-    scores = dict(zip(scores, rounded, strict=True))
+    numbers = flat([scores], lambda _, doc: f"{ranking.name}: query {clip(query)}, document {clip(doc)}: the score")
+    scores = dict(zip(scores, settings.round(numbers).tolist(), strict=True))
     docs, view = _columns(judgments, Run({query: scores}, ranking.name), query, fitted, ties, seed)
     terms, norm = fitted.terms(view)[0], float(fitted.norm(view)[0])
     labels = judgments.labels(query)

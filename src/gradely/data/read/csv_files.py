@@ -100,7 +100,7 @@ def _header(source: Source, delimiter: str) -> tuple[list[str], int]:
     except csv.Error as error:
         raise InputError(f"{source.name}:1: {error}") from None
     if not any(first):
-        source.read()  # refuses an empty file
+        _ = source.text()  # refuses an empty file
         raise InputError(f"{source.name}:1: expected the names of columns, found a blank line")
     skip = len(lines.getvalue()[: lines.tell()].encode(errors="surrogateescape"))
     return [name.strip() for name in first], skip
@@ -108,15 +108,22 @@ def _header(source: Source, delimiter: str) -> tuple[list[str], int]:
 
 def _records(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows below the header that are not blank, with the number of the line that each ends in."""
-    lines = csv.reader(StringIO(source.text(), newline=""), delimiter=delimiter)
+    lines = csv.reader(_text_lines(source), delimiter=delimiter)
     try:
         next(lines)
         for row in lines:
             if row:
                 yield lines.line_num, row
     except csv.Error as error:
-        limit = f"a field is longer than {LONGEST:,} characters" if "field limit" in str(error) else str(error)
-        raise InputError(f"{source.name}:{lines.line_num}: {limit}") from None
+        form = "CSV" if delimiter == "," else "TSV"
+        raise InputError(f"{source.name}:{lines.line_num}: is not {form}: {error}") from None
+
+
+def _text_lines(source: Source) -> Iterator[str]:
+    """Yield lines with their ends, LF, CR LF or CR; line breaks inside quotes stay with the field."""
+    for first, block in source.blocks():
+        source.check_text(block, first)
+        yield from StringIO(block.decode(), newline="")
 
 
 class CsvPiece:

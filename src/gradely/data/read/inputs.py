@@ -9,6 +9,7 @@ from gradely.data.qrels import Qrels
 from gradely.data.read import letor, tables
 from gradely.data.read.dicts import WholeKeys, as_labels, as_scores
 from gradely.data.read.files import Source
+from gradely.data.read.packed import bare_name
 from gradely.data.read.tables import Names
 from gradely.data.table import Table, TableScores, qrels_from
 from gradely.data.trec import plain as trec
@@ -156,10 +157,10 @@ def plain_run(source: Source, duplicates: str = "error") -> Run:
 def run_name(path: str) -> str:
     """Return what a run is called: its file's name without the endings that all have.
 
-    >>> run_name("runs/bm25.run.gz")
-    'bm25'
+    >>> run_name("runs/bm25.run.gz"), run_name("bm25.run.zst")
+    ('bm25', 'bm25')
     """
-    name = os.path.basename(path).removesuffix(".gz")
+    name = bare_name(os.path.basename(path))
     stem, dot, suffix = name.rpartition(".")
     return stem if dot and stem and f".{suffix}" in {*SUFFIXES, ".run", ".txt", ".res", ".trec", ".tsv"} else name
 
@@ -194,7 +195,7 @@ def _in_memory(given: Any, name: str, kind: str, columns: Names | None, duplicat
 
 def format_of(source: Source) -> str:
     """Return the format of a file, by its name or else by its first line."""
-    suffix = os.path.splitext(source.path.removesuffix(".gz"))[1].lower()
+    suffix = os.path.splitext(bare_name(source.path))[1].lower()
     if suffix in SUFFIXES:
         return SUFFIXES[suffix]
     head = source.head
@@ -203,7 +204,9 @@ def format_of(source: Source) -> str:
     if re.match(rb"\s*\[\s*\{", head):
         return "json"
     if head.lstrip().startswith(b"{"):
-        return "jsonl" if b"}\n{" in head.replace(b" ", b"").replace(b"\r", b"") else "json"
+        from gradely.data.read.json_files import has_json_lines
+
+        return "jsonl" if has_json_lines(source) else "json"
     if letor.looks_like(head):
         return "letor"
     return {",": "csv", "\t": "tsv", None: "trec"}[tables.delimiter_of(head)]

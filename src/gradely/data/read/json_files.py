@@ -1,26 +1,47 @@
 """JSON and JSON Lines: {query: {document: number}}, {query: [documents]}, or records, in an array or one per line."""
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gradely.data.read.files import Source, clip
+from gradely.data.read.files import HEAD, LONGEST_LINE, Source, clip
 from gradely.data.read.records import are_records, flatten, holds_results
 from gradely.data.read.rows import Rows
-from gradely.data.read.tables import VALUE, Names, Picked, column, pick_columns
+from gradely.data.read.tables import VALUE, Names, find_column, pick_columns
+from gradely.data.values import to_number
 from gradely.errors import DataError, InputError
 
 Reader = Callable[[Mapping[Any, Any], str], dict[str, Mapping[str, float]]]
 
 
+def has_json_lines(source: Source) -> bool:
+    """True where a line ends with a brace and the next one begins with one, as in no single object; or for a record."""
+    start = source.head
+    while b"\n" not in start.strip() and HEAD <= len(start) < LONGEST_LINE:
+        size, start = len(start), source.start(16 * len(start))
+        if len(start) == size:
+            break
+    first, _, rest = start.strip().partition(b"\n")
+    if not rest:
+        return len(first) < HEAD and _is_record(first)
+    return first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{")
+
+
+def _is_record(line: bytes) -> bool:
+    try:
+        record = _object(_parsed(line.decode(), ""), "")
+        return not _is_nested(record) and bool(pick_columns(list(record), "label", ""))
+    except (InputError, DataError, UnicodeDecodeError):
+        return False
+
+
 def from_json(source: Source, reader: Reader) -> dict[str, Mapping[str, float]] | list[Any]:
     """Read one JSON object {query: …}; records, in an array or one by itself, are returned as they are."""
-    found = _parsed(source.text(), source.name)
-    if isinstance(found, dict) and holds_results(found):
-        return [found]
-    if isinstance(found, list) and are_records(found):
-        return found
-    return reader(_object(found, source.name), source.name)
+    content = _parsed(source.text(), source.name)
+    if isinstance(content, dict) and holds_results(content):
+        return [content]
+    if isinstance(content, list) and are_records(content):
+        return content
+    return reader(_object(content, source.name), source.name)
 
 
 def from_json_lines(
@@ -30,53 +51,49 @@ def from_json_lines(
     rows = Rows(source.name, duplicates)
     for number, line in source.lines():
         name = f"{source.name}:{number}"
-        found = _object(_parsed(line.decode(), name), name)
-        for record in flatten(found, name):
+        for record in flatten(_object(_parsed(line.decode(), name), name), name):
             for query, docs in reader(_nested(record, kind, name, columns), name).items():
                 for doc, value in docs.items():
                     rows.add(number, query, doc, value)
     return dict(rows.values)
 
 
+def _is_nested(record: Mapping[str, Any]) -> bool:
+    return any(isinstance(value, dict | list) for value in record.values())
+
+
 def _nested(record: Mapping[str, Any], kind: str, name: str, columns: Names | None) -> Mapping[Any, Any]:
     """Return a record {"query_id": …, "doc_id": …, "score": …} as {query: {document: value}}; what is nested stays."""
-    picked = _picked(record, kind, name, columns)
-    if picked is None:
+    if _is_nested(record) and not columns:
         return record
-    if picked.value is None:
-        rest = [each for each in record if each not in picked[:2]]
-        picked = picked._replace(value=column(rest, VALUE[kind], kind, name))
-    value = record[picked.value or ""]
-    number = isinstance(value, int | float)
-    return {record[picked.query]: {record[picked.document]: picked.sign * value if number else value}}
+    picked = pick_columns(list(record), kind, name, columns)
+    rest = [column for column in record if column not in picked[:2]]
+    value = picked.value or find_column(rest, VALUE[kind], kind, name)
+    number = record[value]
+    if picked.sign < 0:
+        number = -to_number(number, f"{name}: the {value}")
+    return {record[picked.query]: {record[picked.document]: number}}
 
 
-def _picked(record: Mapping[str, Any], kind: str, name: str, columns: Names | None) -> Picked | None:
-    """Return the columns of a record; None where it is {query: {document: number}}."""
-    nested = any(isinstance(value, dict | list) for value in record.values())
-    try:
-        picked = pick_columns(list(record), kind, name, columns)
-    except InputError:
-        if nested:
-            return None
-        raise
-    return None if isinstance(record[picked.query], dict | list) else picked
-
-
-def _object(found: Any, name: str) -> dict[str, Any]:
-    if not isinstance(found, dict):
-        text = json.dumps(found)
-        raise InputError(f"{name}: expected an object {{query: {{document: number}}}}, found {clip(text)}")
-    return found
+def _object(content: Any, name: str) -> dict[str, Any]:
+    if not isinstance(content, dict):
+        raise InputError(f"{name}: expected an object {{query: {{document: number}}}}, found {clip(repr(content))}")
+    return content
 
 
 def _parsed(text: str, name: str) -> Any:
+    import json
+
     try:
         return json.loads(text, object_pairs_hook=lambda pairs: _distinct(pairs, name))
     except json.JSONDecodeError as error:
         raise InputError(f"{name}: is not JSON: {error.msg} in line {error.lineno}, column {error.colno}") from None
     except RecursionError:
         raise InputError(f"{name}: is nested too deeply") from None
+    except DataError:
+        raise
+    except ValueError:
+        raise InputError(f"{name}: a number has too many digits") from None
 
 
 def _distinct(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:

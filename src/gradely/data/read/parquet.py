@@ -1,6 +1,7 @@
 """Parquet files as tables: read batch by batch, and never held as a whole."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -34,17 +35,18 @@ class ParquetTable(Table):
             self.notes = [no_labels(names, self.picked, self.name)]
         self.whole = _is_integer(types.field(self.picked.query).type)
 
-    def _open(self) -> Any:
+    @contextmanager
+    def _open(self) -> Iterator[Any]:
         try:
             import pyarrow as pa
             from pyarrow import parquet
         except ImportError:
             raise MissingExtra("pyarrow", "parquet") from None
-        self.source.open().close()
-        try:
-            return parquet.ParquetFile(self.source.path, pre_buffer=False)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise InputError(f"{self.name}: is not a Parquet file: {error}") from None
+        with self.source.unpacked() as file:
+            try:
+                yield parquet.ParquetFile(file, pre_buffer=False)
+            except (pa.ArrowException, OSError) as error:
+                raise InputError(f"{self.name}: is not a Parquet file: {error}") from None
 
     def each(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over batches of the file."""

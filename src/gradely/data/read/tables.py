@@ -1,5 +1,6 @@
 """Which columns of a table hold the query, the document and the number, by the names people use."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -53,32 +54,33 @@ class Picked(NamedTuple):
         return list(dict.fromkeys(name for name in self if name is not None))
 
 
-def column(names: Sequence[str], known: Sequence[str], what: str, name: str) -> str:
+def find_column(names: Sequence[str], known: Sequence[str], what: str, name: str) -> str:
     """Return which of the table's columns holds something, by the names people use."""
-    found = _known(names, known, name)
+    found = _known(names, known, what, name)
     if found is None:
         raise InputError(f"{name}: no {what} column among {_some(names)}; name it {' or '.join(known[:3])}")
     return found
 
 
-def _known(names: Sequence[str], known: Sequence[str], name: str) -> str | None:
-    """Return the column that has the first of the known names that one has."""
-    for each in known:
-        alike = [given for given in names if bare(given) == bare(each)]
-        if len(alike) > 1 and len(set(alike)) == 1:
-            raise InputError(f"{name}: column {alike[0]!r} is there twice; rename or drop one")
-        if alike:
-            return each if each in alike else alike[-1]
+def _known(names: Sequence[str], known: Sequence[str], what: str, name: str) -> str | None:
+    """Return the column that has the first of the known names that any has; refuse two that both have it."""
+    for usual in known:
+        fitting = [given for given in names if bare(given) == bare(usual)]
+        if len(fitting) > 1:
+            several = " and ".join(clip(given, 30) for given in fitting[:2])
+            raise InputError(f"{name}: {several} may both be the {what} column; rename or drop one")
+        if fitting:
+            return fitting[0]
     return None
 
 
 def _some(names: Sequence[str]) -> str:
-    return ", ".join(clip(each) for each in names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
+    return ", ".join(clip(str(each), 30) for each in names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
 
 
-def bare(name: str) -> str:
+def bare(name: object) -> str:
     """Return a column's name as it is compared: corpus-id, CorpusId and corpus_id are the same."""
-    return "".join(filter(str.isalnum, name.lower()))
+    return "".join(filter(str.isalnum, name.lower())) if isinstance(name, str) else ""
 
 
 def pick_columns(names: Sequence[str], kind: str, name: str, said: Names | None = None) -> Picked:
@@ -90,12 +92,12 @@ def pick_columns(names: Sequence[str], kind: str, name: str, said: Names | None 
         if role in ("query", "document", kind) and list(names).count(given) != 1:
             problem = "no column" if given not in names else "more than one column"
             raise InputError(f"{name}: {problem} {given!r} among {_some(names)}")
-    query = said.get("query") or column(names, QUERY, "query", name)
-    document = said.get("document") or column([each for each in names if each != query], DOC, "document", name)
+    query = said.get("query") or find_column(names, QUERY, "query", name)
+    document = said.get("document") or find_column([each for each in names if each != query], DOC, "document", name)
     rest = [each for each in names if each not in (query, document)]
-    value = said.get(kind) or _known(rest, VALUE[kind], name)
+    value = said.get(kind) or _known(rest, VALUE[kind], kind, name)
     if value is None and kind == "score":
-        column(rest or names, VALUE[kind], kind, name)
+        find_column(rest or names, VALUE[kind], kind, name)
     return Picked(query, document, value)
 
 
@@ -115,7 +117,7 @@ def check_duplicates(duplicates: str) -> None:
 
 def delimiter_of(head: bytes) -> str | None:
     """Return the delimiter of a table whose header names a query and a document column, or None."""
-    header = head.split(b"\n")[0].decode(errors="replace")
+    header = re.split(rb"[\r\n]", head)[0].decode(errors="replace")
     for delimiter in ",\t":
         cells = {bare(cell) for cell in header.split(delimiter)}
         if all(cells & set(map(bare, known)) for known in (QUERY, DOC)):

@@ -8,15 +8,16 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradely.data.read.gzip import Inflated
+from gradely.data.read.files import LONGEST_LINE
+from gradely.data.read.packed import Unpacked
 from gradely.data.trec.tokens import PAD
 from gradely.data.types import Bools, Bytes
 
 NEWLINE = 10
 PIECE = 3 << 20
 """bytes of a piece: few enough for the cache, and enough that threads seldom wait for one another"""
-LONGEST = 1 << 26
-"""bytes of the longest piece; a query that is longer is treated as scattered"""
+LONGEST = LONGEST_LINE
+"""bytes of the longest piece; a query that is longer is treated as scattered, a line is refused"""
 
 
 QueryAt: TypeAlias = Callable[[memoryview, int], bytes]
@@ -29,6 +30,10 @@ class Odd(Exception):
 
 class Scattered(Exception):
     """The lines of a query are not together, or are too many to be."""
+
+
+class Changed(Exception):
+    """The file is not the same as when it was read first."""
 
 
 class Buffer:
@@ -79,7 +84,7 @@ def first_field(text: memoryview, at: int) -> bytes:
 
 
 def pieces(
-    stream: FileIO | Inflated,
+    stream: FileIO | Unpacked,
     free: "queue.SimpleQueue[Buffer]",
     size: int,
     *,
@@ -100,7 +105,7 @@ def pieces(
             and (cut := last_cut(buffer.view, PAD, filled, whole_queries=whole_queries, query_at=query_at)) == PAD
         ):
             if limit >= LONGEST:
-                raise Scattered
+                raise Scattered if whole_queries else Odd
             limit *= 2
             filled, ended = _fill(stream, buffer, bytes(buffer.view[PAD:filled]), limit)
         cut = filled if ended else cut
@@ -113,7 +118,7 @@ def pieces(
             return
 
 
-def _fill(stream: FileIO | Inflated, buffer: Buffer, start: bytes, limit: int) -> tuple[int, bool]:
+def _fill(stream: FileIO | Unpacked, buffer: Buffer, start: bytes, limit: int) -> tuple[int, bool]:
     """Fill the buffer with what is left over and with the stream; return where it ends and whether the stream did."""
     if limit > buffer.room:
         buffer.grow(limit)

@@ -2,6 +2,7 @@
 
 import queue
 from collections.abc import Callable, Iterator
+from itertools import chain, repeat
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -9,16 +10,16 @@ import numpy as np
 from gradely.data.columns import Ids, Triples
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Report, Source, halves
+from gradely.data.read.files import Report, Source, halves, ignore
 from gradely.data.rule import Rule
-from gradely.data.trec.chunks import PIECE, Buffer, Odd, Piece, QueryAt, Scattered, first_field, pieces
+from gradely.data.trec.chunks import PIECE, Buffer, Changed, Odd, Piece, QueryAt, Scattered, first_field, pieces
 from gradely.data.trec.decimals import numbers
-from gradely.data.trec.fields import fields
+from gradely.data.trec.fields import STRICT, Dialect, fields
 from gradely.data.trec.match import UNKNOWN, Judgments
-from gradely.data.trec.place import Landed, Rows, land
+from gradely.data.trec.place import PieceHits, Rows, find_hits
 from gradely.data.trec.plain import RUN
-from gradely.data.trec.scattered import scattered
-from gradely.data.trec.tokens import distinct
+from gradely.data.trec.scattered import count_scattered
+from gradely.errors import InputError
 from gradely.threads import on_threads
 
 T = TypeVar("T")
@@ -34,6 +35,7 @@ class RunPiece(NamedTuple):
     """A piece of a run in TREC text."""
 
     piece: Piece
+    dialect: Dialect
 
     @property
     def number(self) -> int:
@@ -42,9 +44,9 @@ class RunPiece(NamedTuple):
 
     def columns(self) -> Triples:
         """Return query, document and score of each line."""
-        query, document, score = fields(self.piece, RUN.width, (QUERY, DOC, SCORE))
+        query, document, score = fields(self.piece, RUN, (QUERY, DOC, SCORE), self.dialect)
         text = self.piece.text
-        return Triples(Ids(text, *query), Ids(text, *document), numbers(self.piece, *score))
+        return Triples(Ids(text, *query), Ids(text, *document), numbers(self.piece, *score, self.dialect.number))
 
 
 class Pieces(Protocol):
@@ -54,23 +56,32 @@ class Pieces(Protocol):
         """Do so; with `whole_queries`, no query is cut."""
 
 
-def stream_run(qrels: Qrels, source: Source, rule: Rule, threads: int, report: Report) -> Hits:
-    """Return where the judged documents of a run landed; raise Odd where the plain reader must look."""
+def stream_run(
+    qrels: Qrels, source: Source, rule: Rule, threads: int, report: Report, dialect: Dialect = STRICT
+) -> Hits:
+    """Return where the judged documents of a run stand; raise Odd where the plain reader must look."""
 
-    def pieces(work: Callable[[Rows], Any], report: Report, *, whole_queries: bool) -> Iterator[Any]:
-        return each_piece(source, lambda piece: work(RunPiece(piece)), threads, report, whole_queries=whole_queries)
+    def over_pieces(work: Callable[[Rows], Any], report: Report, *, whole_queries: bool) -> Iterator[Any]:
+        return each_piece(
+            source, lambda piece: work(RunPiece(piece, dialect)), threads, report, whole_queries=whole_queries
+        )
 
-    return stream(qrels, pieces, rule, report)
+    return stream(qrels, source.name, over_pieces, rule, report)
 
 
-def stream(qrels: Qrels, pieces: Pieces, rule: Rule, report: Report) -> Hits:
-    """Return where the judged documents landed, piece by piece, whatever the pieces are of."""
+def stream(qrels: Qrels, name: str, over_pieces: Pieces, rule: Rule, report: Report) -> Hits:
+    """Return where the judged documents of a run stand, piece by piece, whatever the pieces are of."""
     judgments = Judgments.of(qrels)
     try:
-        return _together(qrels, list(pieces(lambda piece: land(judgments, piece, rule), report, whole_queries=True)))
+        parts = over_pieces(lambda piece: find_hits(judgments, piece, rule), report, whole_queries=True)
+        return _together(qrels, list(parts))
     except Scattered:
-        passes = iter(halves(report))
-        return scattered(judgments, rule, lambda work: pieces(work, next(passes), whole_queries=False))
+        pass
+    passes = chain(halves(report), repeat(ignore))
+    try:
+        return count_scattered(judgments, rule, lambda work: over_pieces(work, next(passes), whole_queries=False))
+    except Changed:
+        raise InputError(f"{name}: changed while it was read; try again when it is complete") from None
 
 
 def each_piece(
@@ -106,18 +117,17 @@ def each_piece(
             yield result
 
 
-def _together(qrels: Qrels, parts: list[Landed]) -> Hits:
+def _together(qrels: Qrels, parts: list[PieceHits]) -> Hits:
     """Return the hits of all pieces; a query that is in two of them is scattered."""
-    if not parts:
+    if not sum(len(part.size) for part in parts):
         raise Odd
-    if not distinct(np.concatenate([part.salt for part in parts])):
-        raise Scattered
+    query, size = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    known = query != UNKNOWN
     retrieved = np.zeros(len(qrels), np.int64)
-    for part in parts:
-        known = part.query != UNKNOWN
-        retrieved[part.query[known]] = part.size[known]
-    query, row, above, tied, *place = (
-        np.concatenate(each) for each in zip(*(part.hits for part in parts), strict=True)
-    )
+    retrieved[query[known]] = size[known]
     unjudged = tuple(name for part in parts for name in part.unjudged)
+    if np.count_nonzero(retrieved) < np.count_nonzero(known) or len(set(unjudged)) < len(unjudged):
+        raise Scattered
+    hits = zip(*(part.hits for part in parts), strict=True)
+    query, row, above, tied, *place = (np.concatenate(columns) for columns in hits)
     return Hits(query, row, above, tied, place[0] if place else None, retrieved, retrieved > 0, unjudged)
