@@ -63,6 +63,11 @@ def demo(tmp_path, monkeypatch):
         folder.mkdir(exist_ok=True)
         for name, text in collection().items():
             (folder / name).write_text(text)
+    theirs = sys.modules.pop("pytrec_eval", None)
+    yield
+    sys.modules.pop("pytrec_eval", None)  # an example puts ours in its place
+    if theirs:
+        sys.modules["pytrec_eval"] = theirs
 
 
 def printed_by(code, where):
