@@ -79,7 +79,7 @@ def _parsed(text: str) -> Measure:
     known = _named(tree.id)
     if isinstance(known, P) and given.pop("relative", False):
         known = RelativeP()
-    made = known.replace(**_parameters(known, text, given))
+    made = known.replace(**translate(known, text, given))
     return made if at is None else made @ at
 
 
@@ -130,8 +130,8 @@ def _named(name: str) -> Measure:
     raise MeasureError(f"no measure {name!r}.{hint} `gradely measures` lists them all")
 
 
-def _parameters(measure: Measure, text: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a measure by their names here."""
+def translate(measure: Measure, text: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters of a measure, as ir_measures may call them, by their names here; refuse others."""
     known = list(parameters(type(measure)))
     given = {name if name in known else PARAMETERS.get(name, name): value for name, value in given.items()}
     if given.get("dcg") in ("log2", "exp-log2") and "gain" in known:
