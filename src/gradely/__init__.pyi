@@ -2,16 +2,27 @@
 
 from gradely.comparison.compare import Comparison, compare
 from gradely.comparison.correlate import Correlation, correlate
+from gradely.comparison.gate import gate
+from gradely.comparison.influence import Influence, Without
+from gradely.comparison.matrix import Matrix
 from gradely.comparison.pairwise import Pair
+from gradely.comparison.phi_curves import PhiCurve, PhiCurves, phi
+from gradely.comparison.plan import Plan, Planned, plan
 from gradely.comparison.pools import Pools, pools
+from gradely.comparison.saved_scores import SavedScores, keep_scores
 from gradely.comparison.ties import Orders, RunTies, Swap, TieSensitivity, tie_sensitivity
+from gradely.comparison.users import UserRegions, users
+from gradely.comparison.verdict import Change, Gate
 from gradely.data import Qrels, Run, read_qrels, read_run
+from gradely.data.virtual_users import qrels_from_run
 from gradely.errors import DataError, GradelyError, InputError, MeasureError, MissingExtra
 from gradely.evaluation.arrays import evaluate_arrays
 from gradely.evaluation.check import Finding, check
 from gradely.evaluation.evaluate import evaluate
 from gradely.evaluation.explain import Explanation, Line, explain
-from gradely.evaluation.scores import Note, Scores, TieRange
+from gradely.evaluation.notes import Note, TieRange
+from gradely.evaluation.runs import Evaluations, evaluate_runs
+from gradely.evaluation.scores import Scores
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.kernel.from_ids import from_ids
@@ -30,7 +41,8 @@ from gradely.measures.rbp import RBP
 from gradely.measures.rr import RR, Success
 from gradely.papers import reproduce
 from gradely.papers.outcome import Claim, Figure, Outcome, Sheet
-from gradely.relevance import AtLeast, Max, Phi
+from gradely.relevance import AtLeast, Max, Phi, Shift
+from gradely.settings import Settings
 
 __version__: str
 __all__ = [
@@ -38,12 +50,14 @@ __all__ = [
     "AP",
     "AtLeast",
     "Batch",
+    "Change",
     "Claim",
     "Comparison",
     "Correlation",
     "DCG",
     "DataError",
     "ERR",
+    "Evaluations",
     "Explanation",
     "F",
     "F1",
@@ -51,11 +65,14 @@ __all__ = [
     "Finding",
     "G",
     "GAP",
+    "Gate",
     "GradelyError",
     "IPrec",
+    "Influence",
     "InputError",
     "Judged",
     "Line",
+    "Matrix",
     "Max",
     "Measure",
     "MeasureError",
@@ -67,6 +84,10 @@ __all__ = [
     "P",
     "Pair",
     "Phi",
+    "PhiCurve",
+    "PhiCurves",
+    "Plan",
+    "Planned",
     "Pools",
     "Qrels",
     "R",
@@ -76,14 +97,19 @@ __all__ = [
     "Rprec",
     "Run",
     "RunTies",
+    "SavedScores",
     "Scores",
+    "Settings",
     "Sheet",
+    "Shift",
     "Success",
     "Swap",
     "TieRange",
     "TieSensitivity",
     "Unjudged",
+    "UserRegions",
     "Utility",
+    "Without",
     "binG",
     "bpref",
     "check",
@@ -92,18 +118,25 @@ __all__ = [
     "eGAP",
     "evaluate",
     "evaluate_arrays",
+    "evaluate_runs",
     "explain",
     "from_arrays",
     "from_ids",
+    "gate",
     "infAP",
+    "keep_scores",
     "muAP",
     "nDCG",
     "nDCGphi",
     "parse",
+    "phi",
+    "plan",
     "pools",
+    "qrels_from_run",
     "read_qrels",
     "read_run",
     "reproduce",
     "tie_sensitivity",
+    "users",
     "xGAP",
 ]

@@ -7,7 +7,8 @@ import numpy as np
 
 from gradely.comparison.charts import altair, drawn, styled
 from gradely.data import Report
-from gradely.evaluation.evaluate import SAME, evaluate
+from gradely.evaluation.evaluate import evaluate
+from gradely.evaluation.evaluation import SAME
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import AP, GAP, eGAP, xGAP
 from gradely.measures.gap import UserShares

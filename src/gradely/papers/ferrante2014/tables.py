@@ -5,7 +5,7 @@ from typing import Any
 
 from gradely.comparison.charts import altair, drawn, panels
 from gradely.data import Report
-from gradely.evaluation.evaluate import SAME
+from gradely.evaluation.evaluation import SAME
 from gradely.papers.ferrante2014.curves import by_set, curve, early, printed_records, told
 from gradely.papers.ferrante2014.limits import FAMILY
 from gradely.papers.ferrante2014.tau import tau_table

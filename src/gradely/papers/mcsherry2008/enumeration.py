@@ -9,7 +9,7 @@ import numpy as np
 from gradely.data import Report
 from gradely.data.read.files import ignore
 from gradely.data.types import Floats
-from gradely.evaluation.evaluate import SAME
+from gradely.evaluation.evaluation import SAME
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import EXPECTED, RR, Measure
 from gradely.papers.library import Library

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradely.data import Report
-from gradely.evaluation.evaluate import SAME
+from gradely.evaluation.evaluation import SAME
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import Measure, nDCG, nDCGphi
 from gradely.papers.library import Library

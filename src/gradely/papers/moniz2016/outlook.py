@@ -7,7 +7,7 @@ import numpy as np
 from gradely.comparison.charts import altair, drawn, styled
 from gradely.data import Report
 from gradely.data.types import Floats
-from gradely.evaluation.evaluate import SAME
+from gradely.evaluation.evaluation import SAME
 from gradely.kernel.batch import Batch
 from gradely.measures import ERR, RBP, Measure, muAP, nDCG, nDCGphi
 from gradely.papers.library import Library

@@ -4,7 +4,7 @@ from typing import Any
 
 from gradely.comparison.charts import altair, drawn, styled
 from gradely.data import Report
-from gradely.evaluation.evaluate import SAME
+from gradely.evaluation.evaluation import SAME
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Record, Sheet
 from gradely.papers.parts import part

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data import Report
-from gradely.evaluation.evaluate import SAME
+from gradely.evaluation.evaluation import SAME
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import AP, DCG, NDCNG, Measure, muAP, nDCG
 from gradely.papers.library import Library
