@@ -8,9 +8,10 @@ from typing import Any
 from gradely.measures import ALL
 from gradely.measures.names import MeasureLike, parse
 from gradely.optional import optional
+from gradely.settings import TiePolicy
 
 
-def measure(name: MeasureLike, *, ties: str = "expected") -> Any:
+def measure(name: MeasureLike, *, ties: TiePolicy = "expected") -> Any:
     """Return any measure of gradely, by name or as an object, as a measure of ir_measures."""
     optional("ir_measures", "ir-measures", "ir_measures")
     from gradely.adapters.ir_measures_pipeline import GradelyMeasure

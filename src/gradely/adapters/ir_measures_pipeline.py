@@ -12,20 +12,20 @@ from gradely.data import read_qrels
 from gradely.evaluation.evaluate import evaluate
 from gradely.measures import ALL, Measure
 from gradely.measures.names import translate
-from gradely.settings import check_ties
+from gradely.settings import TiePolicy, check_ties
 
 
 class GradelyMeasure(ir_measures.Measure):  # type: ignore[misc] # ir_measures has no types
     """A measure of gradely with a tie policy."""
 
-    def __init__(self, ours: Measure, ties: str) -> None:
+    def __init__(self, ours: Measure, ties: TiePolicy) -> None:
         """Hold both. NAME is none of theirs, so that no other provider takes the measure for its own."""
         super().__init__()
         check_ties(ties)
         self.ours, self.ties = ours, ties
         self.NAME, self.__name__ = f"gradely.{ours.name}", ours.name
 
-    def __call__(self, *, ties: str | None = None, **parameters: Any) -> "GradelyMeasure":
+    def __call__(self, *, ties: TiePolicy | None = None, **parameters: Any) -> "GradelyMeasure":
         """Return the measure with parameters."""
         return GradelyMeasure(self.ours.replace(**translate(self.ours, str(self), parameters)), ties or self.ties)
 
@@ -57,7 +57,7 @@ class GradelyEvaluator(providers.Evaluator):  # type: ignore[misc] # ir_measures
         """Yield the values of the queries of the run that are judged; of an empty run, none."""
         scores = RunConverter(run).as_dict_of_dict()
         judged = {query: docs for query, docs in scores.items() if self.qrels and query in self.qrels.index}
-        by_ties: dict[str, dict[str, GradelyMeasure]] = defaultdict(dict)
+        by_ties: dict[TiePolicy, dict[str, GradelyMeasure]] = defaultdict(dict)
         for measure in self.measures if judged else ():
             by_ties[measure.ties][str(measure.ours)] = measure
         for ties, measures in by_ties.items():

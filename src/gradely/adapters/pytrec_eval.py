@@ -20,7 +20,7 @@ from gradely.data.types import Floats, Ints
 from gradely.errors import DataError, InputError, MeasureError, did_you_mean
 from gradely.kernel.batch import Batch
 from gradely.measures import nDCG
-from gradely.settings import check_ties
+from gradely.settings import TiePolicy, check_ties
 from gradely.threads import cores, on_threads
 from gradely.trec_eval.catalogue import BY_NAME_ONLY, NEW, TABLE, Column, Entry, nickname
 from gradely.trec_eval.options import Options
@@ -68,7 +68,7 @@ class RelevanceEvaluator:
         relevance_level: float = 1,
         judged_docs_only_flag: bool = False,  # noqa: FBT002 - as pytrec_eval has it
         *,
-        ties: str = "trec",
+        ties: TiePolicy = "trec",
     ) -> None:
         """Take judgments {query: {document: label}} and names of measures, as pytrec_eval does.
 
@@ -199,7 +199,7 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
     return exp(mean) if measure.startswith("gm_") else mean
 
 
-def install(*, ties: str = "trec") -> None:
+def install(*, ties: TiePolicy = "trec") -> None:
     """Let `import pytrec_eval` give gradely's from now on, also inside BEIR, MTEB and others that import it.
 
     Call it before they are imported; those that hold the module already keep theirs. `ties` is what their evaluators
