@@ -74,7 +74,7 @@ def check_run(qrels: Qrels | None, given: Any, report: Report = ignore) -> list[
         counts, wrong = tally_run(run.scores, {}), []
     if qrels is None or hits is None:
         return [*wrong, *_alone(run.name, counts)]
-    apart = documents_apart(qrels, run, hits)
+    apart = "" if wrong else documents_apart(qrels, run, hits)
     return [*wrong, *_run(qrels, run.name, hits, counts), *([Finding(run.name, "wrong", apart)] if apart else [])]
 
 
