@@ -25,6 +25,7 @@ test: $(VENV)/test-ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
 	$(BIN)/pytest -n auto
 
 test-arrays: $(VENV)/arrays-ready

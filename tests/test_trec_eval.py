@@ -86,7 +86,7 @@ def test_the_program_of_its_own_reads_standard_input_and_plain_files(tmp_path):
     """Under the name gradely-trec_eval, with its options after the files."""
     qrels = tmp_path / "qrels"
     qrels.write_bytes(gzip.decompress(Path(FILES["qrels.test"]).read_bytes()))
-    code = "import sys; sys.argv[0] = 'x'; from gradely.cli.main import trec_eval; trec_eval()"
+    code = "import sys; sys.argv[0] = 'x'; from gradely.cli import trec_eval; trec_eval()"
     done = subprocess.run(
         [sys.executable, "-c", code, str(qrels), "-", "-m", "all_trec", "-q"],
         input=gzip.decompress(Path(FILES["results.test"]).read_bytes()),

@@ -38,6 +38,12 @@ def check_queries(queries: str) -> None:
     check_choice("query policy", queries, QUERIES)
 
 
+def check_seed(seed: int) -> None:
+    """Raise unless random numbers can be drawn with it."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise DataError(f"the seed is a whole number of at least 0; found {seed!r}")
+
+
 def check_choice(kind: str, choice: str, known: dict[str, str]) -> None:
     """Raise unless this is one of the known choices of a kind."""
     if choice not in known:

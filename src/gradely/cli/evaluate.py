@@ -16,7 +16,7 @@ from gradely.evaluation.evaluate import DEFAULT, evaluate
 from gradely.evaluation.scores import Scores
 from gradely.measures import ALL, EXPECTED
 from gradely.measures.names import parse_all
-from gradely.tables import Cell, Table, render
+from gradely.tables import Cell, Table, plain_line, render
 from gradely.threads import cores, on_threads
 
 MOST = 20
@@ -154,7 +154,7 @@ def summed_up(lines: list[str]) -> str:
     if len(lines) > MOST:
         rest = len(lines) - MOST
         lines = [*lines[:MOST], f"… and {rest:,} more notes; --format json has them all"]
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{plain_line(line)}\n" for line in lines)
 
 
 def as_json(results: dict[str, Scores], *, per_query: bool) -> str:

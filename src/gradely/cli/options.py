@@ -8,7 +8,8 @@ import click
 from gradely.data.read.inputs import FORMATS as INPUTS
 from gradely.evaluation.evaluate import DEFAULT
 from gradely.settings import PRECISIONS, QUERIES, TIES
-from gradely.tables import FORMATS
+from gradely.tables import FORMATS, SAFE
+from gradely.threads import at_most
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -35,9 +36,9 @@ def ties(command: Command) -> Command:
         show_default=True,
         help=explained(PRECISIONS),
     )(command)
-    command = click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")(
-        command
-    )
+    command = click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."
+    )(command)
     return click.option(
         "--ties", type=click.Choice(list(TIES)), default="expected", show_default=True, help=explained(TIES)
     )(command)
@@ -81,12 +82,20 @@ def threads(command: Command) -> Command:
     return click.option(
         "--threads",
         type=click.IntRange(min=1),
+        callback=lambda _context, _parameter, number: None if number is None else at_most(number),
         help="How many threads read a run; by default as many as there are processors. Results do not depend on it.",
     )(command)
 
 
 def output(command: Command, digits: int = 4) -> Command:
-    """--format, --digits and -o."""
+    """--format, --digits, --safe-csv and -o."""
+    command = click.option(
+        "--safe-csv",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda _context, _parameter, safe: SAFE.set(safe),
+        help="In csv and tsv, put ' before text that a spreadsheet would take for a formula: = + - @ at its beginning.",
+    )(command)
     command = click.option(
         "-o", "--output", "path", metavar="FILE", help="Write to a file instead of standard output."
     )(command)

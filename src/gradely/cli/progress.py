@@ -7,6 +7,8 @@ from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from gradely.tables import plain_line
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -67,7 +69,9 @@ class Bar:
             return
         if self._bar is None:
             self._bar = _new_bar(self.total, self._started)
-        self._bar.update(self._bar.task_ids[0], completed=self.done + part * self.size, description=self.name)
+        self._bar.update(
+            self._bar.task_ids[0], completed=self.done + part * self.size, description=plain_line(self.name)
+        )
 
 
 def size_of(path: str) -> int:

@@ -16,6 +16,7 @@ from gradely.evaluation.evaluate import DEFAULT
 from gradely.evaluation.scores import Note
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import altair
+from gradely.settings import check_seed
 from gradely.tables import Cell, Table
 
 RATES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
@@ -133,6 +134,7 @@ def pools(
     """
     check_rates(rates, repeat)
     named = parse_all(measures)
+    check_seed(seed)
     systems = read_systems(qrels, runs, seed=seed, progress=lambda part: progress(part / 4), **policies)
     return reduced(systems, named, rates, repeat, seed, lambda part: progress(1 / 4 + part * 3 / 4))
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradely.data.qrels import Floats
 from gradely.data.trec.tokens import Bools
+from gradely.settings import check_seed
 
 RESAMPLES = 10_000
 DRAWS = 2_000
@@ -81,6 +82,7 @@ def intervals(values: Floats, level: float, seed: int, draws: int = DRAWS) -> tu
 
 
 def _draw(seed: int) -> np.random.Generator:
+    check_seed(seed)
     return np.random.default_rng(seed)
 
 

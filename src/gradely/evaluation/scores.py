@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gradely.errors import InputError
 from gradely.frames import to_frame
+from gradely.tables import plain_line
 
 ROWS = 1 << 14
 """how many rows are summed in one go"""
@@ -23,8 +24,8 @@ class Note:
         self.kind, self.count, self.of, self.text = kind, count, of, text
 
     def __str__(self) -> str:
-        """Return the note as a sentence."""
-        return self.text
+        """Return the note as a sentence that stays on its line, whatever the ids in it."""
+        return plain_line(self.text)
 
     def __repr__(self) -> str:
         """Return the note as a sentence."""

@@ -1,9 +1,13 @@
 """Expected reciprocal rank, of a user who stops when satisfied: ERR."""
 
+from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import cascade
 from gradely.kernel.gains import exp
 from gradely.measures.topped import Topped
+
+HIGHEST = 1023
+"""2^1024 is larger than any number"""
 
 
 class ERR(Topped):
@@ -23,6 +27,12 @@ class ERR(Topped):
     """
 
     name = "ERR"
+
+    def settle(self) -> None:
+        """Refuse a top whose power of 2 is larger than any number."""
+        super().settle()
+        if self.top is not None and self.top > HIGHEST:
+            raise MeasureError(f"ERR: top is at most {HIGHEST}, since 2^top is too large a number; found {self.top}")
 
     def terms(self, batch: Batch) -> Array:
         """1/rank times the chance to stop there."""

@@ -15,7 +15,7 @@ from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import Landed, land
 from gradely.data.trec.scattered import scattered
 from gradely.data.trec.tokens import distinct
-from gradely.threads import on_threads
+from gradely.threads import at_most, on_threads
 
 T = TypeVar("T")
 SMALL = 1 << 23
@@ -52,7 +52,7 @@ def each_piece(
                 free.put(piece.buffer)
 
     with source.stream() as stream:
-        threads = threads if source.size > SMALL else 1
+        threads = at_most(threads) if source.size > SMALL else 1
         for _ in range(threads + 1 if threads > 1 else 1):
             free.put(Buffer(PIECE))
         for result in on_threads(use, pieces(stream, free, PIECE, whole_queries=whole_queries), threads):
