@@ -8,16 +8,13 @@ from gradely.trec_eval import queries as evaluation
 from gradely.trec_eval.catalogue import Column
 from gradely.trec_eval.errors import UNREADABLE, Quit
 from gradely.trec_eval.options import Options, check_formats
-from gradely.trec_eval.read import read_judgments, read_ranking, source_of
+from gradely.trec_eval.read import Judged, Ranked, read_judgments, read_ranking, source_of
 
 
 def trec_eval(options: Options, report: Report = ignore) -> bytes:
     """Return what trec_eval prints with these options; raise Quit where it would end early."""
-    columns, threads = _columns(options), cores()
-    if options.qrels.startswith("-") and options.run.startswith("-"):
-        raise Quit(UNREADABLE, "standard input can be read only once: give a file for the judgments or for the run")
-    judged = read_judgments(source_of(options.qrels), options, threads)
-    judged, ranked = read_ranking(judged, source_of(options.run), options.compat, options.most, threads, report)
+    columns = _columns(options)
+    judged, ranked = _read(options, report)
     known = zscores.read(options.zscores) if options.zscores is not None else None
     queries = evaluation.chosen(judged, ranked, columns, options)
     table = evaluation.table_of(judged, ranked.hits, queries, columns, options)
@@ -43,5 +40,14 @@ def _columns(options: Options) -> list[Column]:
         return catalogue.chosen(options)
     except Quit:
         if options.zscores is not None:
+            _read(options, ignore)
             zscores.read(options.zscores)
         raise
+
+
+def _read(options: Options, report: Report) -> tuple[Judged, Ranked]:
+    """Return the judgments and where they are in the run."""
+    if options.qrels.startswith("-") and options.run.startswith("-"):
+        raise Quit(UNREADABLE, "standard input can be read only once: give a file for the judgments or for the run")
+    judged = read_judgments(source_of(options.qrels), options, cores())
+    return read_ranking(judged, source_of(options.run), options.compat, options.most, cores(), report)
