@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .bench
+MINUTES ?= 1
+SEED ?= 0
 
-.PHONY: help demo test test-arrays mutants docs bench clean
+.PHONY: help demo test test-arrays fuzz mutants docs bench clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
 	@echo "make test         everything the checks need, then style, types, imports and tests"
 	@echo "make test-arrays  the kernels on PyTorch and JAX, which are heavy"
+	@echo "make fuzz         broken files through every command, and what must be equal compared; MINUTES=60 SEED=7 for more"
 	@echo "make mutants      change the formulas, one operator or number at a time: which changes does no test notice?"
 	@echo "make docs         write docs/measures.md from the docstrings of the measures"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
@@ -30,6 +33,9 @@ test: $(VENV)/test-ready
 
 test-arrays: $(VENV)/arrays-ready
 	$(BIN)/pytest -n auto tests/test_arrays.py tests/test_ids.py tests/test_devices.py
+
+fuzz: $(VENV)/test-ready
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
 mutants: $(VENV)/test-ready
 	$(BIN)/python -m tests.mutants
