@@ -13,7 +13,7 @@ help:
 	@echo "make test         everything the checks need, then style, types, imports and tests"
 	@echo "make test-arrays  the kernels on PyTorch and JAX, which are heavy"
 	@echo "make fuzz         broken files through every command, and what must be equal compared; MINUTES=60 SEED=7 for more"
-	@echo "make mutants      change the formulas, one operator or number at a time: which changes does no test notice?"
+	@echo "make mutants      change the code, one operator or number at a time: which changes does no test notice?"
 	@echo "make docs         write docs/measures.md from the docstrings of the measures"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
 	@echo "make clean        remove what make has made"
@@ -49,7 +49,7 @@ bench: $(BENCH)/ready
 	$(BENCH)/peers/bin/python -m benchmarks.run $(BENCH) $(BENCH)/data --json benchmarks/results.json --markdown docs/benchmarks.md
 
 clean:
-	rm -rf $(VENV) $(BENCH) gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(BENCH) gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
 
 $(VENV)/made:
 	$(PYTHON) -c 'import sys; sys.exit("gradely needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
