@@ -14,7 +14,7 @@ help:
 	@echo "make test-arrays  the kernels on PyTorch and JAX, which are heavy"
 	@echo "make fuzz         broken files through every command, and what must be equal compared; MINUTES=60 SEED=7 for more"
 	@echo "make mutants      change the code, one operator or number at a time: which changes does no test notice?"
-	@echo "make docs         write docs/measures.md from the docstrings of the measures"
+	@echo "make docs         write what follows from the code: pages and tables of the documents, the stub of public names"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
 	@echo "make clean        remove what make has made"
 
@@ -41,7 +41,7 @@ mutants: $(VENV)/test-ready
 	$(BIN)/python -m tests.mutants
 
 docs: $(VENV)/installed
-	$(BIN)/gradely measures --format markdown -o docs/measures.md
+	$(BIN)/python -m tools.derived
 
 bench: $(BENCH)/ready
 	$(BENCH)/gradely/bin/pip install --quiet --force-reinstall --no-deps .
@@ -49,7 +49,7 @@ bench: $(BENCH)/ready
 	$(BENCH)/peers/bin/python -m benchmarks.run $(BENCH) $(BENCH)/data --json benchmarks/results.json --markdown docs/benchmarks.md
 
 clean:
-	rm -rf $(VENV) $(BENCH) gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
+	rm -rf $(VENV) $(BENCH) gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/made:
 	$(PYTHON) -c 'import sys; sys.exit("gradely needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'

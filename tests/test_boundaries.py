@@ -127,14 +127,20 @@ def test_numbers_next_to_the_middle_between_two_doubles(tmp_path):
     assert read_back(tmp_path, texts).tobytes() == np.array([float(text) for text in texts]).tobytes()
 
 
-@pytest.mark.parametrize(("runs", "more"), [(2, None), (20, None), (21, 1), (1021, 1001)])
+def test_a_measure_with_braces_in_its_name_has_notes():
+    scores = gradely.evaluate({"1": {"a": 1}, "2": {"a": 0}}, {"1": {"a": 1}, "2": {"a": 1}}, ["eGAP(g={1: 1})"])
+    assert any("eGAP(g={1: 1})" in str(note) for note in scores.notes)
+
+
+@pytest.mark.parametrize(("runs", "more"), [(2, None), (20, None), (21, 1), (40, 20)])
 def test_many_notes_are_summed_up(tmp_path, monkeypatch, capfd, runs, more):
-    """Each run has one note: it lacks a query."""
+    """Each run has a note of its own: it lacks a query that others have."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "qrels.json").write_text(json.dumps(judged(2)))
+    (tmp_path / "qrels.json").write_text(json.dumps(judged(runs)))
     names = [f"r{i:04d}.json" for i in range(runs)]
-    for name in names:
-        (tmp_path / name).write_text(json.dumps(rankings(1)))
+    for i, name in enumerate(names):
+        found = {query: docs for query, docs in rankings(*[1] * runs).items() if query != f"q{i}"}
+        (tmp_path / name).write_text(json.dumps(found))
     assert run(["evaluate", "qrels.json", *names, "-m", "RR", "--format", "csv"]) == 0
     notes = capfd.readouterr().err.splitlines()
     assert len(notes) == min(runs, 20) + (more is not None)

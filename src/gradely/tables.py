@@ -20,10 +20,10 @@ SAFE: ContextVar[bool] = ContextVar("safe", default=False)
 """whether CSV and TSV are written so that a spreadsheet takes no cell for a formula"""
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """with these, a formula begins"""
-RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹")
-"""marks in plain text; there is no raised q"""
 MARKDOWN = str.maketrans({"<": "&lt;"} | {character: "\\" + character for character in "\\|[]!"})
 """what begins a cell, a tag, a link or an image"""
+RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹")
+"""marks in plain text; there is no raised q"""
 LATEX = str.maketrans(
     {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {c: "\\" + c for c in "&%$#_{}"}
@@ -58,6 +58,10 @@ class Table(NamedTuple):
         return to_frame(
             {name: [plain_cell(row[i]) for row in self.rows] for i, name in enumerate(self.header)}, library
         )
+
+    def __str__(self) -> str:
+        """Return the table as the command line shows it."""
+        return to_text(self).rstrip("\n")
 
     def numeric(self) -> list[bool]:
         """Return which columns hold numbers."""
@@ -116,13 +120,14 @@ def _no_formula(cell: Cell) -> str | float | None:
 
 def to_markdown(table: Table) -> str:
     """A pipe table."""
-    safe = [[_markdown(cell) for cell in row] for row in table.shown()]
+    safe = [[escape_markdown(cell) for cell in row] for row in table.shown()]
     cells = _marked(table, safe, "**{}**", "<sup>{}</sup>")
     rule = ["---:" if number else "---" for number in table.numeric()]
     return "\n".join("| " + " | ".join(row) + " |" for row in [cells[0], rule, *cells[1:]]) + "\n"
 
 
-def _markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
+    """Return text that Markdown shows as it is."""
     return plain_line(text).translate(MARKDOWN).replace("://", "&#58;//").replace("www.", "www&#46;")
 
 

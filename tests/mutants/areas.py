@@ -28,11 +28,11 @@ def named(folder, names):
 
 AREAS = {
     "formulas": Area(
-        (*named("kernel", "families tie_groups gains"), "relevance/*.py", "measures/*.py"),
+        (*named("kernel", "families tie_groups gains lower_levels orders"), "relevance/*.py", "measures/*.py"),
         (
             (
-                *tests("golden names measures kernels scores"),
-                "tests/test_documents.py::test_the_page_of_measures_is_current",
+                *tests("golden names measures kernels scores large_labels"),
+                "tests/test_documents.py::test_what_follows_from_the_code_is_current",
                 "src/gradely/measures",
                 "src/gradely/relevance",
             ),
@@ -41,21 +41,26 @@ AREAS = {
         values=True,
     ),
     "significance": Area(
-        named("comparison", "significance resampling pairwise"),
-        (tests("boundaries significance"), tests("compare"), named("src/gradely/comparison", "significance pairwise")),
+        named("comparison", "significance resampling wilcoxon intervals equivalence"),
+        (tests("boundaries significance intervals"), tests("compare answers"), ("src/gradely/comparison",)),
     ),
     "comparison": Area(
-        named("comparison", "compare leaderboard"), (tests("compare"), ("src/gradely/comparison/compare.py",))
+        named("comparison", "compare leaderboard pairwise pairs design answers verdict influence captions"),
+        (tests("boundaries compare"), tests("answers significance"), ("src/gradely/comparison",)),
+    ),
+    "planning": Area(
+        named("comparison", "plan gate saved_scores"),
+        (tests("plan gate"), named("src/gradely/comparison", "plan gate")),
     ),
     "systems": Area(
-        named("comparison", "correlate kendall pools systems"), (tests("systems"), ("src/gradely/comparison",))
+        named("comparison", "correlate kendall pools stacked"), (tests("stacked"), ("src/gradely/comparison",))
     ),
     "ties": Area(
         ("comparison/ties.py", "data/tie_counts.py"),
         (tests("boundaries tie_sensitivity"), ("src/gradely/comparison/ties.py",)),
     ),
     "evaluation": Area(
-        (*named("evaluation", "evaluate scores"), "kernel/batch.py"),
+        (*named("evaluation", "evaluate evaluation runs scores notes"), "kernel/batch.py"),
         (tests("scores boundaries"), tests("inputs cli"), tests("laws"), ("src/gradely/evaluation",)),
         values=True,
     ),
@@ -66,12 +71,14 @@ AREAS = {
         ("evaluation/arrays.py", "kernel/from_arrays.py"), (tests("arrays"), tests("laws"), ("src/gradely/kernel",))
     ),
     "alignment": Area(
-        named("data", "align batches hits qrels rule search tie_breaking values locate"),
+        named("data", "align batches details hits qrels rule search tie_breaking values locate"),
         (tests("scores trec_eval"), tests("inputs boundaries"), tests("fast laws")),
         values=True,
     ),
     "tallies": Area(("data/tally.py",), (tests("check"),)),
-    "readers": Area(("data/trec/*.py",), (tests("boundaries"), tests("trec_eval check"), tests("fast"))),
+    "readers": Area(
+        ("data/trec/*.py",), (tests("boundaries readers hashing"), tests("trec_eval check"), tests("fast"))
+    ),
     "trec_eval": Area(("trec_eval/*.py",), (tests("trec_eval"), tests("trec_eval_9"), ("src/gradely/trec_eval",))),
 }
 SAME = "not agrees_with_the_reference"

@@ -1,34 +1,26 @@
 """gradely compare."""
 
-import json
-import math
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from gradely.cli import options
-from gradely.cli.evaluate import chosen, summed_up
-from gradely.cli.output import check_writable, write, write_file
-from gradely.cli.several import opened, read, stepping
+from gradely.cli.inputs import choose_measures, read_inputs
+from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.output import check_writable, write_file
+from gradely.cli.results import list_notes, to_json, write_results
 from gradely.comparison.compare import Comparison, compare
+from gradely.comparison.design import FAMILIES
 from gradely.comparison.resampling import RESAMPLES
-from gradely.comparison.significance import CORRECTIONS, TESTS
+from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
 from gradely.data import run_name
+from gradely.evaluation.notes import Note
 from gradely.report.page import check_installed
-from gradely.tables import LATEX, plain_line, render
-
-
-@dataclass
-class Shown:
-    """How the comparison is shown."""
-
-    form: str
-    digits: int
-    pairs: bool
-    bold: bool
+from gradely.settings import Settings
+from gradely.tables import LATEX, escape_markdown, plain_line, render
 
 
 @click.command("compare")
@@ -38,18 +30,37 @@ class Shown:
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Compare with this run only; repeatable.")
 @click.option("--test", type=click.Choice(list(TESTS)), default="t", show_default=True, help="The significance test.")
 @click.option(
-    "--correction", type=click.Choice(list(CORRECTIONS)), help="For many tests; holm by default, none for tukey."
+    "--correction",
+    type=click.Choice(list(CORRECTIONS)),
+    help="For many tests: holm by default; tukey and max-t take none.",
+)
+@click.option(
+    "--family",
+    type=click.Choice(list(FAMILIES)),
+    default="measure",
+    show_default=True,
+    help="What is corrected together: the pairs of each measure, or all pairs on all measures.",
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
 @click.option(
-    "--resamples", type=click.IntRange(min=1), default=RESAMPLES, show_default=True, help="Draws of a test that draws."
+    "--resamples",
+    type=click.IntRange(min=1),
+    default=RESAMPLES,
+    show_default=True,
+    help="How many draws a randomization, bootstrap, Tukey or max-t test takes.",
 )
+@click.option("--simultaneous", is_flag=True, help="Intervals of differences that hold for the whole family at once.")
+@click.option(
+    "--rope",
+    type=float,
+    metavar="DIFFERENCE",
+    help="The largest difference that does not matter; tests equivalence, too.",
+)
+@click.option("--influence", is_flag=True, help="Show how much each verdict depends on single queries, too.")
 @click.option("--pairs", is_flag=True, help="Show every pair: difference, interval, effect size, wins, p-values.")
 @click.option("--report", "page", metavar="FILE.html", help="Write a page to look at, too.")
-@options.ties
-@options.queries
+@options.settings()
 @options.inputs
-@options.threads
 @options.output
 def command(
     qrels: str,
@@ -58,72 +69,97 @@ def command(
     measures: tuple[str, ...],
     baselines: tuple[str, ...],
     pairs: bool,
+    influence: bool,
     page: str | None,
-    form: str,
-    digits: int,
-    path: str | None,
-    **settings: Any,
+    settings: Settings,
+    inputs: InputOptions,
+    output: OutputOptions,
+    **design: Any,
 ) -> None:
-    """Compare RUNS on the judgments QRELS, each pair of them or each against a baseline."""
-    check_writable(path)
+    """Compare RUNS on the judgments in QRELS, each pair of them or each with a baseline."""
     check_writable(page)
     if page:
         check_installed()
-    judgments, systems = read(qrels, runs, settings)
-    if len(systems) < 2:
+    given = read_inputs(qrels, runs, inputs, settings)
+    if len(given.runs) < 2:
         raise click.UsageError("name at least two runs to compare", click.get_current_context())
-    named = [name if name in {system.name for system in systems} else run_name(name) for name in baselines]
-    with stepping(systems, 2 if page else 1) as step:
-        given = opened(systems, runs)
-        made = compare(judgments, given, chosen(measures, settings["ties"]), baselines=named, progress=step, **settings)
-        html = made.to_html(progress=step) if page else ""
+    named = [name if name in given.runs else run_name(name) for name in baselines]
+    with given.bar() as bar:
+        comparison = compare(
+            given.qrels,
+            given.runs,
+            choose_measures(measures, settings.ties),
+            baselines=named,
+            details=bool(page),
+            progress=bar,
+            **design,
+            **asdict(settings),
+        )
+        html = comparison.to_html() if page else ""
     if page:
         write_file(html.encode(), page)
-    bold = path in (None, "-") and sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    write(shown(made, Shown(form, digits, pairs, bold)), path)
-    if form in ("csv", "tsv", "latex") or path not in (None, "-"):
-        click.echo(below(made), err=True, nl=False)
+    text = show(comparison, output, pairs=pairs, influence=influence)
+    marks = output.form == "table" and not pairs
+    write_results(text, explain_table(comparison, marks=marks), output)
 
 
-def shown(made: Comparison, how: Shown) -> str:
+def show(comparison: Comparison, output: OutputOptions, *, pairs: bool, influence: bool) -> str:
     """Return the comparison in a format, with what is needed to do it again."""
-    if how.form == "json":
-        return as_json(made)
-    tidy = how.form in ("csv", "tsv")
-    table = made.pairs_table() if how.pairs else made.runs_table() if tidy else made.table()
-    text = render(table._replace(digits=how.digits, bold=how.bold), how.form)
-    if how.form == "latex":
-        return f"% {plain_line(made.caption()).translate(LATEX)}\n{text}"
-    return text if tidy else f"{text}\n{below(made, marks=not how.pairs)}"
+    form = output.form
+    if form == "json":
+        more = {"influence": [row._asdict() for row in comparison.influence.rows()]} if influence else {}
+        return to_json(as_data(comparison) | more)
+    tidy = form in ("csv", "tsv")
+    bold = not output.to_file and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    table = comparison.pairs_table() if pairs else comparison.runs_table() if tidy else comparison.table()
+    text = render(table._replace(digits=output.digits, bold=bold), form)
+    if influence and not tidy:
+        text += f"\n{show_influence(comparison, output)}"
+    if form == "markdown":
+        return f"{escape_markdown(comparison.summary())}\n\n{text}\n{escape_markdown(comparison.caption())}\n"
+    if form == "latex":
+        return f"% {plain_line(comparison.caption()).translate(LATEX)}\n{text}"
+    return f"{plain_line(comparison.summary())}\n\n{text}" if form == "table" else text
 
 
-def below(made: Comparison, *, marks: bool = False) -> str:
+def show_influence(comparison: Comparison, output: OutputOptions) -> str:
+    """Return the table of influence with its caption."""
+    table = comparison.influence.table()._replace(digits=output.digits)
+    caption = comparison.influence.caption()
+    return f"{render(table, output.form)}\n{caption}\n" if table.rows else f"{caption}\n"
+
+
+def explain_table(comparison: Comparison, *, marks: bool) -> str:
     """Return the lines below a table: what the marks mean, how it was tested, and what there is to note."""
-    power = ", ".join(f"{measure} {100 * share:.1f} %" for measure, share in made.power().items())
-    lines = [
-        *([made.legend()] if marks else []),
-        made.caption(),
-        f"Discriminative power, the share of pairs with p below α before correction: {power}",
-        *(str(note) for note in made.notes),
+    tested = len(comparison.tested.pairs) > 0
+    lines: list[Note | str] = [
+        *([comparison.legend()] if marks and tested else []),
+        comparison.caption(),
+        *([describe_power(comparison)] if tested else []),
+        *comparison.notes,
     ]
-    return summed_up([plain_line(line) for line in lines])
+    return list_notes(lines)
 
 
-def as_json(made: Comparison) -> str:
-    """Return everything, values in full."""
-    header, *rows = made.runs_table().header, *made.runs_table().rows
-    content = {
-        "caption": made.caption(),
-        "design": made.design._asdict() | made.board.policies._asdict() | {"topics": len(made.board.queries)},
+def describe_power(comparison: Comparison) -> str:
+    """Return the discriminative power of each measure, in a line."""
+    power = ", ".join(f"{measure} {100 * share:.1f} %" for measure, share in comparison.power().items())
+    kind = "" if comparison.design.test in SIMULTANEOUS else " before correction"
+    return f"Discriminative power, the share of pairs with p below α{kind}: {power}"
+
+
+def as_data(comparison: Comparison) -> dict[str, Any]:
+    """Return everything as plain data, values in full."""
+    header, *rows = comparison.runs_table().header, *comparison.runs_table().rows
+    board = comparison.board
+    return {
+        "summary": comparison.summary(),
+        "answers": comparison.answers(),
+        "caption": comparison.caption(),
+        "design": comparison.design._asdict() | asdict(board.settings) | {"count": len(board.queries)},
         "runs": [dict(zip(header, row, strict=True)) for row in rows],
-        "pairs": [_finite(pair._asdict()) for pair in made.pairs],
-        "discriminative_power": made.power(),
-        "achieved_significance_levels": made.levels(),
-        "notes": [note.as_dict() for note in made.notes],
+        "pairs": [dict(zip(comparison.fields, pair, strict=False)) for pair in comparison.pairs],
+        "discriminative_power": comparison.power(),
+        "achieved_significance_levels": comparison.levels(),
+        "notes": [note.as_dict() for note in comparison.notes],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-def _finite(row: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no infinity: an effect size without spread is null."""
-    return {key: None if isinstance(value, float) and math.isinf(value) else value for key, value in row.items()}

@@ -16,6 +16,8 @@ from gradely.cli.output import fail, open_streams
 COMMANDS = {
     "evaluate": "Measure runs against judgments.",
     "compare": "Compare runs: tests, intervals, effect sizes.",
+    "plan": "Say how many queries a difference needs.",
+    "gate": "Fail where a run is worse than the last one.",
     "ties": "Show what the order of tied documents decides.",
     "report": "Write one HTML page to look at.",
     "measures": "List all measures, or explain one.",
@@ -23,6 +25,7 @@ COMMANDS = {
     "check": "Find what is wrong or odd in the data.",
     "correlate": "Tell how alike measures rank systems.",
     "pools": "Tell how systems would rank with fewer judgments.",
+    "users": "Tell for which users which run is best.",
     "papers": "Run the experiments of the papers again.",
     "trec_eval": "Do what trec_eval does, with its options.",
     "demo": "Make a small collection and evaluate it.",

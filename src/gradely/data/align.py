@@ -11,13 +11,14 @@ from typing import TypeAlias
 import numpy as np
 
 from gradely.data.hits import Hits
-from gradely.data.qrels import Floats, Ints, Qrels
+from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import disguised, renamed
 from gradely.data.read.files import clip
 from gradely.data.read.inputs import Run
 from gradely.data.rule import Rule
 from gradely.data.search import end_of_better
 from gradely.data.tie_breaking import breaker, places_among_tied
+from gradely.data.types import Floats, Ints
 from gradely.data.values import flat
 
 DOCUMENTS = 1 << 18
@@ -111,7 +112,7 @@ def _renamed(qrels: Qrels, run: Run, rankings: list[Ranking], at: list[int], whi
 def count_above(scores: Floats, start: Ints, stop: Ints, which: Ints, mine: Floats) -> tuple[Ints, Ints]:
     """Return, for scores `mine` of the rankings `which`, how many scores of the ranking are higher, how many equal."""
     falls = scores[1:] <= scores[:-1]
-    falls[start[1:][start[1:] < len(scores)] - 1] = True
+    falls[start[(start > 0) & (start < len(scores))] - 1] = True
     if falls.all() and len(start) > SEVERAL:
         higher = end_of_better(start[which], stop[which], lambda at: scores[at] > mine)
         upto = end_of_better(start[which], stop[which], lambda at: scores[at] >= mine)

@@ -5,14 +5,12 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
-import numpy.typing as npt
 
 from gradely.data.read.files import clip
+from gradely.data.types import Floats, Ints
 from gradely.data.values import flat
 from gradely.errors import DataError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from gradely.kernel.batch import Levels
 
 
 class Qrels:
@@ -43,12 +41,9 @@ class Qrels:
         return {query: i for i, query in enumerate(self.queries)}
 
     @cached_property
-    def _levels(self) -> Floats:
-        return np.unique(self.grade[self.grade > 0])
-
-    def levels(self) -> Floats:
-        """Return the distinct positive labels, ascending."""
-        return self._levels
+    def levels(self) -> Levels:
+        """The labels; called, the distinct positive ones, ascending."""
+        return Levels(self.grade)
 
     def labels(self, query: str) -> dict[str, float]:
         """Return {document: label} of one query; empty where it has none."""

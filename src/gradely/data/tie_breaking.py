@@ -5,8 +5,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gradely.data.qrels import Floats, Ints
-from gradely.data.trec.tokens import encoded, shuffle_keys
+from gradely.data.trec.hashing import shuffle_keys_of
+from gradely.data.trec.tokens import encoded
+from gradely.data.types import Floats, Ints
 
 Breaker: TypeAlias = Callable[[list[str], str, int], list[str]]
 
@@ -22,9 +23,10 @@ def _as_given(tied: list[str], query: str, seed: int) -> list[str]:  # noqa: ARG
 
 
 def _shuffled(tied: list[str], query: str, seed: int) -> list[str]:
-    """In an order drawn with the seed."""
-    key = shuffle_keys(seed, encoded(query), map(encoded, tied))
-    return [tied[i] for i in np.argsort(key, kind="stable").tolist()]
+    """In an order drawn with the seed; where the keys are the same, by name, ascending."""
+    names = [encoded(doc) for doc in tied]
+    keys = shuffle_keys_of(seed, encoded(query), names).tolist()
+    return [doc for *_, doc in sorted(zip(keys, names, tied, strict=True))]
 
 
 BREAKERS: dict[str, Breaker] = {"trec": _by_name, "order": _as_given, "random": _shuffled}

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from gradely.evaluation.evaluate import DEFAULT
+from gradely.errors import NotFinite
+from gradely.evaluation.runs import DEFAULT
 from gradely.kernel.backend import is_numpy, namespace
-from gradely.kernel.batch import Array, positive_levels, rows_at_a_time
+from gradely.kernel.batch import Array, Levels, rows_at_a_time
 from gradely.kernel.from_arrays import aligned, ranked
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import check_ties
@@ -32,11 +33,15 @@ def evaluate_arrays(
     """
     check_ties(ties, without_names=True)
     scores, labels, mask = aligned(scores, labels, mask, ties, seed)
-    fitted = {name: measure.fit(lambda: _levels(labels, mask)) for name, measure in parse_all(measures).items()}
+    levels = Levels(labels, mask)
+    fitted = {name: measure.fit(levels) for name, measure in parse_all(measures).items()}
 
     def work(rows: slice) -> list[Array]:
         batch = ranked(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)
-        return [measure.measure(batch) for measure in fitted.values()]
+        try:
+            return [measure.compute(batch) for measure in fitted.values()]
+        except NotFinite as error:
+            raise NotFinite(error.measure, rows.start + error.row, float(batch.pool[error.row, 0])) from None
 
     blocks = list(on_threads(work, _blocks(scores), threads or cores()))
     columns = zip(*blocks, strict=True)
@@ -48,7 +53,3 @@ def _blocks(scores: Array) -> list[slice]:
     queries, width = scores.shape
     rows = rows_at_a_time(width) if is_numpy(scores) else queries
     return [slice(i, i + rows) for i in range(0, queries, rows)]
-
-
-def _levels(labels: Array, mask: Array | None) -> Array:
-    return positive_levels(labels, labels > 0 if mask is None else mask)

@@ -11,16 +11,18 @@ import numpy as np
 
 from gradely.data import Blocks, Qrels, Rule, locate, open_run, read_qrels
 from gradely.data.batches import in_rank_order
-from gradely.data.read.files import Source
+from gradely.data.read.files import Source, clip
 from gradely.data.read.inputs import Run
 from gradely.data.tie_breaking import BREAKERS
 from gradely.data.trec.one_query import read_query
+from gradely.data.values import flat
 from gradely.errors import DataError, did_you_mean
+from gradely.evaluation.evaluation import named, query_of
 from gradely.kernel.batch import Batch
-from gradely.kernel.tie_groups import resolved
+from gradely.kernel.tie_groups import order_ties
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, label, parse
-from gradely.settings import check_precision, check_ties
+from gradely.settings import Precision, Settings, TiePolicy
 
 
 class Line(NamedTuple):
@@ -36,7 +38,7 @@ class Line(NamedTuple):
     relevance: float | None
     """the label as the measure sees it"""
     adds: float
-    """what it adds to the sum"""
+    """what it adds to the sum; of very large gains, in units of a power of two that the norm is in, too"""
 
     @property
     def rank(self) -> str:
@@ -66,8 +68,8 @@ def explain(
     query: str,
     measure: MeasureLike,
     *,
-    ties: str = "expected",
-    precision: str = "double",
+    ties: TiePolicy = "expected",
+    precision: Precision = "double",
     seed: int = 0,
 ) -> Explanation:
     """Explain the value of a measure on one query.
@@ -78,15 +80,16 @@ def explain(
     >>> (explained.total, explained.norm, explained.value) == (1 / 2 + 2 / 3, 2.0, (1 / 2 + 2 / 3) / 2)
     True
     """
-    check_ties(ties)
-    check_precision(precision)
+    settings = Settings(ties, precision=precision, seed=seed)
     judgments, ranking, query = read_qrels(qrels), open_run(run), str(query)
     _check_query(query, judgments.queries, judgments.name)
     fitted = parse(measure).fit(judgments.levels)
     scores = _ranking(judgments, ranking, query)
-    if precision == "single":
-        scores = {doc: float(np.float32(score)) for doc, score in scores.items()}
+    numbers = flat([scores], lambda _, doc: f"{ranking.name}: query {clip(query)}, document {clip(doc)}: the score")
+    scores = dict(zip(scores, settings.round(numbers).tolist(), strict=True))
     docs, view = _columns(judgments, Run({query: scores}, ranking.name), query, fitted, ties, seed)
+    with named(partial(query_of, judgments), np.asarray([judgments.index[query]])):
+        fitted.compute_from_relevance(view)
     terms, norm = fitted.terms(view)[0], float(fitted.norm(view)[0])
     labels = judgments.labels(query)
     above = {doc: int(view.above[0, c]) for c, doc in enumerate(docs)}
@@ -128,10 +131,10 @@ def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, ties: str, se
     hits = locate(qrels, run, Rule(ties, seed))
     docs = [qrels.docs[i] for i in hits.row[in_rank_order(qrels, hits)].tolist()]
     _, batch = next(Blocks(qrels, hits).batches(ties, np.asarray([qrels.index[query]])))
-    view = measure.view(batch)
-    numbered = replace(view, grade=np.arange(view.grade.shape[1], dtype=np.float64)[None, :])
-    order = resolved(numbered, lambda _: measure.worth(view)).grade[0, : len(docs)].astype(int)
-    return [docs[i] for i in order], measure.ordered(view)
+    relevance = measure.apply_relevance(batch)
+    numbered = replace(relevance, grade=np.arange(relevance.grade.shape[1], dtype=np.float64)[None, :])
+    order = order_ties(numbered, lambda _: measure.priority(relevance)).grade[0, : len(docs)].astype(int)
+    return [docs[i] for i in order], measure.order_ties(relevance)
 
 
 def _groups(scores: Mapping[str, float]) -> Iterator[tuple[int, list[str]]]:
@@ -147,7 +150,9 @@ def _seats(
     tied: list[str], start: int, ties: str, query: str, seed: int, above: dict[str, int]
 ) -> Iterator[tuple[int, int, str]]:
     """Yield first rank, last rank and document, for the documents of a tie group in the order of the policy."""
-    if ties == "expected":
+    judged = [doc for doc in tied if doc in above]
+    if ties == "expected" or len({above[doc] for doc in judged}) < len(judged):
+        # a bound of a tie group that is too large to be searched has no order
         yield from ((start + 1, start + len(tied), doc) for doc in tied)
         return
     if ties in BREAKERS:

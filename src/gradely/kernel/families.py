@@ -5,17 +5,17 @@ the mean is the textbook formula, so there is one formula a family, not one a me
 """
 
 from collections.abc import Callable
+from math import log
 from typing import NamedTuple, TypeAlias
 
+from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.tie_groups import (
     Discount,
     around,
     divisors,
     in_group,
-    mean_over_places,
     sum_over_places,
-    total,
     within,
 )
 
@@ -41,8 +41,17 @@ def counted(batch: Batch, flag: Array, k: int | Array | None) -> Array:
 
 
 def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
-    """Gain over discount: every place of a group is equally likely for each of its documents."""
-    return mean_over_places(batch, gain, discount, k)
+    """Gain over discount, the mean over the places a document can take; 0 after place k.
+
+    An untied document has one place, and its gain is divided right there: no digit differs from the plain measure.
+    """
+    xp = batch.xp
+    alone = gain / divisors(batch, discount)[batch.above]
+    alone = alone if k is None else xp.where(batch.above < k, alone, 0.0)
+    if batch.untied:
+        return alone
+    shared = gain * sum_over_places(batch, discount, k) / batch.size
+    return xp.where(batch.tied == 1, alone, shared)
 
 
 class Harmonics(NamedTuple):
@@ -105,7 +114,7 @@ def _first_of_group(batch: Batch, leads: Array, r: Array, discount: Discount, k:
     missed = xp.cumulative_prod(xp.clip(left - r, min=0.0) / left, axis=1, include_initial=True)[:, :-1]
     each = 1.0 / divisors(batch, discount)[xp.clip(t + j, max=batch.depth - 1)]
     inside = (j < n) & (t + j < (k or batch.depth))
-    return total(xp.where(inside, missed * xp.clip(r / left, max=1.0) * each, 0.0))[:, None]
+    return sum_rows(xp.where(inside, missed * xp.clip(r / left, max=1.0) * each, 0.0))[:, None]
 
 
 def cascade(batch: Batch, stop: Array, k: int | None) -> Array:
@@ -130,27 +139,38 @@ def _cascade_groups(batch: Batch, stop: Array, k: int | None) -> Array:
     Reached with chance P, the group after t documents adds P·Σ_x (E_{x-1} - E_x)/(t+x).
     """
     xp = batch.xp
-    x = xp.arange(int(xp.max(batch.tied)) + 1, dtype=stop.dtype, device=batch.device)[None, :]
-    starts = batch.first == xp.arange(stop.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
-    unjudged = batch.number(batch.tied - (batch.last - batch.first))
-    reach, out = xp.ones_like(stop[:, :1]), []
-    passed, m = reach + 0 * x, reach
+    x = xp.arange(_reach(batch, stop, k) + 1, dtype=stop.dtype, device=batch.device)[None, :]
+    column = xp.arange(stop.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
+    stops = stop > 0
+    idle = batch.size - in_group(batch, stops)
+    chance = xp.cumulative_prod(1.0 - stop, axis=1, include_initial=True)[batch.row, batch.first]
+    work, ends = (xp.any(flag, axis=0) for flag in (stops, batch.last == column + 1))
+    nothing = xp.zeros_like(chance[:, :1])
+    passed, m, out = nothing + 1 + 0 * x, nothing, []
     for c in range(stop.shape[1]):
         here = slice(c, c + 1)
-        new = starts[:, here]
-        reach = xp.where(new, reach * _entry(batch, passed, m), reach)
-        m = xp.where(new, unjudged[:, here], m) + 1
-        passed = xp.where(new, 1.0, passed)
-        ratio = xp.clip(x / m, max=1.0)
-        below = xp.concat([passed[:, :1], passed[:, :-1]], axis=1)
-        passed = (1.0 - ratio) * passed + ratio * (1.0 - stop[:, here]) * below
-        out.append(reach * _gain_in_group(batch, passed, batch.above[:, here], batch.tied[:, here], k))
+        new = batch.first[:, here] == c
+        m, passed = xp.where(new, idle[:, here], m), xp.where(new, 1.0, passed)
+        if work[c]:
+            m = m + batch.number(stops[:, here])
+            ratio = xp.clip(x / xp.clip(m, min=1.0), max=1.0) * batch.number(stops[:, here])
+            below = xp.concat([passed[:, :1], passed[:, :-1]], axis=1)
+            passed = (1.0 - ratio) * passed + ratio * (1.0 - stop[:, here]) * below
+        gain = _gain_in_group(batch, passed, batch.above[:, here], batch.tied[:, here], k) if ends[c] else nothing
+        out.append(chance[:, here] * gain)
     return xp.concat(out, axis=1)
 
 
-def _entry(batch: Batch, passed: Array, m: Array) -> Array:
-    """Return [Q, 1]: E_m, the chance to pass all m documents."""
-    return passed[batch.row, batch.xp.astype(m, batch.first.dtype)]
+def _reach(batch: Batch, stop: Array, k: int | None) -> int:
+    """Return how many places of a tie group matter: those in the top k, as far as anybody gets that far.
+
+    By Maclaurin's inequality x documents are passed with a chance of at most (1 - mean stop)^x. Where that is below
+    10^-20, what is still to be gained is lost in rounding.
+    """
+    xp = batch.xp
+    mean = xp.clip(in_group(batch, stop) / batch.size, min=1e-300, max=1.0 - 1e-15)
+    places = xp.minimum(xp.ceil(log(1e-20) / xp.log1p(-mean)), within(batch, k))
+    return max(1, int(xp.max(places)))
 
 
 def _gain_in_group(batch: Batch, passed: Array, t: Array, n: Array, k: int | None) -> Array:
@@ -159,7 +179,7 @@ def _gain_in_group(batch: Batch, passed: Array, t: Array, n: Array, k: int | Non
     x = xp.arange(1, passed.shape[1], dtype=t.dtype, device=batch.device)[None, :]
     inside = (x <= n) if k is None else (x <= n) & (t + x <= k)
     stopped = (passed[:, :-1] - passed[:, 1:]) / batch.number(t + x)
-    return total(xp.where(inside, stopped, 0.0))[:, None]
+    return sum_rows(xp.where(inside, stopped, 0.0))[:, None]
 
 
 class Opposition(NamedTuple):
@@ -202,5 +222,5 @@ def _cut_credit(batch: Batch, cut: Array, inside: Array, against: Opposition, cr
     ratio = xp.where(rises, (c - y) * (d - y), 1.0) / xp.where(rises, (y + 1) * (n - c - d + y + 1), 1.0)
     log = xp.cumulative_sum(xp.log(ratio), axis=1, include_initial=True)[:, :-1]
     chance = xp.where((y >= lowest) & (y <= highest), xp.exp(log - xp.max(log, axis=1, keepdims=True)), 0.0)
-    mean = total(chance * credit(y, a)) / total(chance)
+    mean = sum_rows(chance * credit(y, a)) / sum_rows(chance)
     return mean[:, None] / xp.maximum(c, xp.ones_like(c))

@@ -34,6 +34,9 @@ def aligned(scores: Any, labels: Any, mask: Any, ties: str, seed: int) -> tuple[
     arrays = [
         x if is_array(x) else xp.asarray(np.asarray(x), device=where) for x in (scores, labels, mask) if x is not None
     ]
+    for name, x in zip(("scores", "labels"), arrays, strict=False):
+        if not xp.isdtype(x.dtype, ("bool", "integral", "real floating")):
+            raise DataError(f"{name} must be numbers; found {x.dtype}, as of None, text or lists of different lengths")
     shapes = [tuple(x.shape) for x in arrays]
     if len(set(shapes)) > 1 or len(shapes[0]) not in (1, 2) or 0 in shapes[0]:
         found = ", ".join(map(str, shapes))

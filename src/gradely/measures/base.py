@@ -2,18 +2,18 @@
 
 from abc import ABC, abstractmethod
 from numbers import Integral
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import Any, ClassVar, Self
 
-from gradely.errors import MeasureError
+from gradely.errors import MeasureError, NotFinite
+from gradely.kernel.backend import sum_rows, unwarned
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.gains import is_number, plain
 from gradely.kernel.parameters import Parameter, Parametric, parameter
-from gradely.kernel.tie_groups import resolved, total
-from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, relevance_of
+from gradely.kernel.tie_groups import order_ties
+from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, Shift, relevance_of
 from gradely.threads import cores, on_threads
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(parameter,))
 class Measure(Parametric, ABC):
     """A measure of ranking quality: from a Batch to one number a query.
 
@@ -24,9 +24,11 @@ class Measure(Parametric, ABC):
     name: ClassVar[str]
     takes_expected: ClassVar[bool] = True
     """False where no closed form is known of the mean over the orders of tied documents"""
-    k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count")
+    has_ceiling: ClassVar[bool] = False
+    """True where some queries cannot reach 1, however good the ranking"""
+    k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count", kw_only=False)
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse a cut-off that is not a positive whole number."""
         if self.k is None:
             return
@@ -36,24 +38,35 @@ class Measure(Parametric, ABC):
 
     def __call__(self, batch: Batch) -> Array:
         """Return the value of each query of the batch."""
-        values = list(on_threads(self.fit(batch.levels).measure, batch.parts, cores()))
+        values: list[Array] = []
+        try:
+            values.extend(on_threads(self.fit(batch.levels).compute, batch.parts, cores()))
+        except NotFinite as error:
+            row = error.row + sum(int(part.shape[0]) for part in values)
+            raise NotFinite(error.measure, row, error.label) from None
         return values[0] if len(values) == 1 else batch.xp.concat(values)
 
-    def measure(self, batch: Batch) -> Array:
-        """Return the value of each query, once the parameters are settled."""
-        return self.on(self.view(batch))
+    def compute(self, batch: Batch) -> Array:
+        """Return the value of each query; the measure has been fitted to the collection."""
+        return self.compute_from_relevance(self.apply_relevance(batch))
 
-    def on(self, batch: Batch) -> Array:
-        """Return the value of each query of a batch as the measure sees it."""
-        batch = self.ordered(batch.top(self.k))
-        norm = self.norm(batch)
-        some, added = norm > 0, self.start(batch) + total(self.terms(batch))
-        return batch.xp.where(some, added / batch.xp.where(some, norm, 1.0), 0.0)
+    def compute_from_relevance(self, batch: Batch) -> Array:
+        """Return the value of each query of a batch with relevance in place of labels."""
+        with unwarned():
+            batch = self.order_ties(batch.top(self.k))
+            norm = self.norm(batch)
+            some, added = norm > 0, self.start(batch) + sum_rows(self.terms(batch))
+            values = batch.xp.where(some, added / batch.xp.where(some, norm, 1.0), 0.0)
+        finite = batch.xp.isfinite(values)
+        if not bool(batch.xp.all(finite)):
+            row = int(batch.xp.argmin(batch.xp.astype(finite, batch.first.dtype)))
+            raise NotFinite(str(self), row, float(batch.pool[row, 0]))
+        return values
 
-    def ordered(self, batch: Batch) -> Batch:
+    def order_ties(self, batch: Batch) -> Batch:
         """Return the batch with ties as its policy has them; refuse the mean over orders where there is no formula."""
-        batch = resolved(batch, self.worth)
-        if not self.takes_expected and not batch.untied:
+        batch = order_ties(batch, self.priority)
+        if not self.takes_expected and batch.ties == "expected" and not batch.untied:
             raise MeasureError(
                 f"{self}: the mean over all orders of tied documents has no closed form; "
                 "take another policy for ties: best, worst, trec, order or random"
@@ -64,8 +77,8 @@ class Measure(Parametric, ABC):
         """Return the measure with what it takes from the collection settled; refuse labels it cannot take."""
         return self
 
-    def view(self, batch: Batch) -> Batch:
-        """Return the batch as the measure sees it; the methods below take this."""
+    def apply_relevance(self, batch: Batch) -> Batch:
+        """Return the batch with relevance in place of labels; the methods below take this."""
         return batch
 
     @abstractmethod
@@ -81,8 +94,16 @@ class Measure(Parametric, ABC):
         """Return [Q]: what the sum is divided by; where it is 0, the value is 0."""
 
     @abstractmethod
-    def worth(self, batch: Batch) -> Array:
-        """Return [Q, H]: what orders tied documents for the policies best and worst; unjudged ones are worth 0."""
+    def priority(self, batch: Batch) -> Array:
+        """Return [Q, H]: which tied documents the best order puts first, those of the highest; unjudged ones have 0."""
+
+    def bounded(self, batch: Batch) -> Array:
+        """Return [Q, H]: true for documents of tie groups of which best and worst are bounds, not orders."""
+        return batch.xp.zeros_like(batch.judged)
+
+    def ceiling(self, batch: Batch) -> Array:
+        """Return [Q]: the highest value that a ranking of the query can have, of measures with `has_ceiling`."""
+        return batch.xp.ones_like(batch.grade[:, 0])
 
     @abstractmethod
     def degenerate(self, batch: Batch) -> Array:
@@ -113,9 +134,9 @@ class Binary(Measure):
 
     rel: float = parameter(default=1, doc="labels of at least this count as relevant")
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse a threshold that is not a number."""
-        super().settle()
+        super().check_parameters()
         if not is_number(self.rel):
             raise MeasureError(f"rel is the lowest label that counts as relevant, a number; found {self.rel!r}")
         self._set("rel", plain(self.rel))
@@ -128,7 +149,7 @@ class Binary(Measure):
         """Return [Q]: RB, how many documents of the pool are relevant."""
         return batch.xp.sum(batch.number(batch.pooled & (batch.pool >= self.rel)), axis=1)
 
-    def worth(self, batch: Batch) -> Array:
+    def priority(self, batch: Batch) -> Array:
         """Relevant documents before others."""
         return batch.number(self.relevant(batch))
 
@@ -141,38 +162,44 @@ class Graded(Measure):
     """A measure that knows degrees of relevance."""
 
     relevance: RelevanceLike | None = parameter(
-        default=Identity(), doc="from labels to relevance: 'identity', 'max', max(4), 'phi' or a table"
+        default=Identity(),
+        doc="from labels to relevance: 'identity', 'shift', shift(1), 'max', max(4), 'phi' or a table",
     )
 
-    def settle(self) -> None:
-        """Bring the relevance function into one form."""
-        super().settle()
-        if self.relevance is not None:
-            self._set("relevance", relevance_of(self.relevance))
+    def check_parameters(self) -> None:
+        """Settle the relevance function; a shift stands before the measure's own and does not replace it."""
+        super().check_parameters()
+        if self.relevance is None:
+            return
+        function, own = relevance_of(self.relevance), self.parameters["relevance"].default
+        if isinstance(function, Shift) and function.then == Identity() and own is not None:
+            function = function.replace(then=own)
+        self._set("relevance", function)
 
     @property
-    def function(self) -> Relevance:
+    def relevance_function(self) -> Relevance:
         """The relevance function."""
         return relevance_of(self.relevance or Identity())
 
     def fit(self, levels: Levels) -> Self:
-        """Refuse labels that the relevance function cannot take."""
-        self.function.check(levels)
-        return self
+        """Settle the relevance function; refuse labels that it cannot take."""
+        fitted = self.relevance_function.fit(levels)
+        return self if fitted == self.relevance_function else self.replace(relevance=fitted)
 
-    def view(self, batch: Batch) -> Batch:
-        """Relevance in place of labels, never below 0; measures with the same relevance share the view."""
-        if self.function not in batch.views:
-            batch.views[self.function] = self._graded(batch)
-        return batch.views[self.function]
+    def apply_relevance(self, batch: Batch) -> Batch:
+        """Relevance in place of labels, never below 0; measures with the same relevance share it."""
+        if self.relevance_function not in batch.by_relevance:
+            batch.by_relevance[self.relevance_function] = self._graded(batch)
+        return batch.by_relevance[self.relevance_function]
 
     def _graded(self, batch: Batch) -> Batch:
-        batch = self.function(batch)
+        with unwarned():
+            batch = self.relevance_function(batch)
         return batch.relabelled(
             _positive(batch, batch.grade, batch.judged), _positive(batch, batch.pool, batch.pooled), batch.pooled
         )
 
-    def worth(self, batch: Batch) -> Array:
+    def priority(self, batch: Batch) -> Array:
         """More relevant documents before less relevant ones."""
         return batch.grade
 

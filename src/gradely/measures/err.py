@@ -1,16 +1,12 @@
 """Expected reciprocal rank, of a user who stops when satisfied: ERR."""
 
-from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import cascade
-from gradely.kernel.gains import exp
-from gradely.measures.topped import Topped
-
-HIGHEST = 1023
-"""2^1024 is larger than any number"""
+from gradely.kernel.gains import exp, exponents, units
+from gradely.measures.scale import ScaleBased
 
 
-class ERR(Topped):
+class ERR(ScaleBased):
     """Expected reciprocal rank: of where a user stops who is satisfied by relevance.
 
         ERR@k = Σ_{i<=k} (1/i) · p_i · Π_{j<i} (1 - p_j),  p = (2^g - 1) / 2^top
@@ -28,16 +24,16 @@ class ERR(Topped):
 
     name = "ERR"
 
-    def settle(self) -> None:
-        """Refuse a top whose power of 2 is larger than any number."""
-        super().settle()
-        if self.top is not None and self.top > HIGHEST:
-            raise MeasureError(f"ERR: top is at most {HIGHEST}, since 2^top is too large a number; found {self.top}")
-
     def terms(self, batch: Batch) -> Array:
         """1/rank times the chance to stop there."""
-        return cascade(batch, self.worth(batch), self.k)
+        return cascade(batch, self.stop(batch), self.k)
 
-    def worth(self, batch: Batch) -> Array:
-        """The chance that the document satisfies."""
-        return exp(batch, batch.grade) / 2.0 ** float(self.top or 1)
+    def priority(self, batch: Batch) -> Array:
+        """Those that satisfy with the highest chance first."""
+        return self.stop(batch)
+
+    def stop(self, batch: Batch) -> Array:
+        """Return [Q, H]: the chance that the document satisfies."""
+        top = batch.xp.full_like(batch.grade[:, :1], float(self.top or 1))
+        exponent = exponents(batch, top)
+        return exp(batch, batch.grade, exponent) / units(batch, -top if exponent is None else exponent - top)

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.gains import plain
+from gradely.kernel.gains import headroom, linear, plain
 from gradely.kernel.parameters import parameter
 from gradely.relevance.base import Levels, Relevance
 from gradely.relevance.pchip import interpolate
@@ -25,9 +25,11 @@ class Phi(Relevance):
     Moniz, Torgo, Vinagre: Data-Driven Relevance Judgments for Ranking Evaluation (2016).
     """
 
-    control: Any = parameter(default="paper", doc="the control points: 'paper', 'code' or one's own list")
+    control: Any = parameter(
+        default="paper", doc="the control points: 'paper', 'code' or one's own list", kw_only=False
+    )
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Bring one's own points into one form and refuse what is no curve."""
         if not isinstance(self.control, str):
             self._set("control", _own_points(self.control))
@@ -38,6 +40,8 @@ class Phi(Relevance):
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with φ in place of scores; φ never falls, so the pool stays best first."""
+        if isinstance(self.control, str):
+            batch = _scaled(batch)
         at = batch.xp.concat([batch.grade, batch.pool], axis=1)
         value = CURVES[self.control](batch, at) if isinstance(self.control, str) else _own(batch, at, self.control)
         width = batch.grade.shape[1]
@@ -57,6 +61,18 @@ class Phi(Relevance):
         return f"phi({self.control!r})" if isinstance(self.control, str) else f"phi({list(self.control)!r})"
 
 
+def _scaled(batch: Batch) -> Batch:
+    """Return the batch with scores of extreme size brought near 1, where no product overflows; φ is the same."""
+    xp, room = batch.xp, headroom(batch)
+    largest = xp.max(xp.abs(batch.pool), axis=1, keepdims=True)
+    power = xp.log2(xp.where(largest > 0, largest, 1.0))
+    extreme = xp.abs(power) > room / 4
+    if not bool(xp.any(extreme)):
+        return batch
+    exponent = xp.where(extreme, xp.floor(xp.clip(power, min=-1.9 * room)), 0.0)
+    return batch.relabelled(linear(batch, batch.grade, exponent), linear(batch, batch.pool, exponent), batch.pooled)
+
+
 def _own_points(points: Any) -> Points:
     """Return control points as pairs of numbers that rise in score and do not fall in relevance."""
     try:
@@ -69,6 +85,8 @@ def _own_points(points: Any) -> Points:
         raise MeasureError(
             f"φ needs at least two control points, finite, of relevance 0 or more; found {list(pairs)!r}"
         )
+    if not isfinite(pairs[-1][0] - pairs[0][0]):
+        raise MeasureError(f"control points lie too far apart; found {list(pairs)!r}")
     if any(a[0] >= b[0] or a[1] > b[1] for a, b in pairwise(pairs)):
         raise MeasureError(f"control points must rise in score and not fall in relevance; found {list(pairs)!r}")
     return pairs

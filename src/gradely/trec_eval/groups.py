@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data import Hits, Qrels
-from gradely.data.qrels import Floats, Ints
+from gradely.data.types import Floats, Ints
 
 
 class Groups(NamedTuple):

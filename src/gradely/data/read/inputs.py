@@ -8,6 +8,8 @@ from gradely.data.qrels import Qrels
 from gradely.data.read import letor, tables
 from gradely.data.read.dicts import as_labels, as_scores
 from gradely.data.read.files import Source
+from gradely.data.read.json_files import from_json, from_json_lines, has_json_lines
+from gradely.data.read.packed import bare_name
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, InputError, did_you_mean
 from gradely.threads import cores
@@ -88,7 +90,9 @@ def open_run(
     feature: int | None = None,
     ascending: bool = False,
 ) -> Run | Source:
-    """Read a run, as read_run does, but leave a TREC file to be read piece by piece."""
+    """Read a run, as read_run does, but leave a TREC file to be read piece by piece. A function opens its run."""
+    if callable(given):
+        return open_run(given())
     if isinstance(given, Run | Source):
         return given
     if not isinstance(given, str | os.PathLike):
@@ -109,10 +113,10 @@ def plain_run(source: Source) -> Run:
 def run_name(path: str) -> str:
     """Return what a run is called: its file's name without the endings that all have.
 
-    >>> run_name("runs/bm25.run.gz")
-    'bm25'
+    >>> run_name("runs/bm25.run.gz"), run_name("bm25.run.zst")
+    ('bm25', 'bm25')
     """
-    name = os.path.basename(path).removesuffix(".gz")
+    name = bare_name(os.path.basename(path))
     stem, dot, suffix = name.rpartition(".")
     return stem if dot and stem and f".{suffix}" in {*SUFFIXES, ".run", ".txt", ".res", ".trec", ".tsv"} else name
 
@@ -143,14 +147,14 @@ def _in_memory(given: Any, name: str, kind: str) -> Scores:
 
 def format_of(source: Source) -> str:
     """Return the format of a file, by its name or else by its first line."""
-    suffix = os.path.splitext(source.path.removesuffix(".gz"))[1].lower()
+    suffix = os.path.splitext(bare_name(source.path))[1].lower()
     if suffix in SUFFIXES:
         return SUFFIXES[suffix]
     head = source.head
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.lstrip().startswith(b"{"):
-        return "jsonl" if b"}\n{" in head.replace(b" ", b"").replace(b"\r", b"") else "json"
+        return "jsonl" if has_json_lines(source) else "json"
     if letor.looks_like(head):
         return "letor"
     return {",": "csv", "\t": "tsv", None: "trec"}[tables.delimiter_of(head)]
@@ -178,9 +182,7 @@ def _shared(source: Source, name: str, kind: str) -> Scores:
     if name in ("csv", "tsv"):
         return tables.from_csv(source, kind, "," if name == "csv" else "\t")
     if name in ("json", "jsonl"):
-        from gradely.data.read import json_files as json
-
-        return json.from_json(source, reader) if name == "json" else json.from_json_lines(source, kind, reader)
+        return from_json(source, reader) if name == "json" else from_json_lines(source, kind, reader)
     if name == "parquet":
         return tables.from_parquet(source, kind)
     raise InputError(f"no format {name!r}: use one of {', '.join(FORMATS)}.{did_you_mean(name, FORMATS)}")

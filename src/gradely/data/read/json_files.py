@@ -1,15 +1,36 @@
-"""JSON and JSON Lines: {query: {document: number}}, {query: [documents]}, or one record a line."""
+"""JSON and JSON Lines: {query: {document: number}}, {query: [documents]}, or one record per line."""
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gradely.data.read.files import Source, clip
+from gradely.data.read.files import HEAD, LONGEST_LINE, Source, clip
 from gradely.data.read.rows import Rows
-from gradely.data.read.tables import pick
+from gradely.data.read.tables import pick, sign_of
+from gradely.data.values import to_number
 from gradely.errors import DataError, InputError
 
 Reader = Callable[[Mapping[Any, Any], str], dict[str, Mapping[str, float]]]
+
+
+def has_json_lines(source: Source) -> bool:
+    """True where a line ends with a brace and the next one begins with one, as in no single object; or for a record."""
+    start = source.head
+    while b"\n" not in start.strip() and HEAD <= len(start) < LONGEST_LINE:
+        size, start = len(start), source.start(16 * len(start))
+        if len(start) == size:
+            break
+    first, _, rest = start.strip().partition(b"\n")
+    if not rest:
+        return len(first) < HEAD and _is_record(first)
+    return first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{")
+
+
+def _is_record(line: bytes) -> bool:
+    try:
+        record = _object(line.decode(), "")
+        return not _is_nested(record) and bool(pick(list(record), "label", "") or pick(list(record), "score", ""))
+    except (InputError, DataError, UnicodeDecodeError):
+        return False
 
 
 def from_json(source: Source, reader: Reader) -> dict[str, Mapping[str, float]]:
@@ -18,7 +39,7 @@ def from_json(source: Source, reader: Reader) -> dict[str, Mapping[str, float]]:
 
 
 def from_json_lines(source: Source, kind: str, reader: Reader) -> dict[str, Mapping[str, float]]:
-    """Read JSON objects, one a line: {query: {document: number}} or {"query_id": …, "doc_id": …, "score": …}."""
+    """Read JSON objects, one per line: {query: {document: number}} or {"query_id": …, "doc_id": …, "score": …}."""
     rows = Rows(source.name)
     for number, line in source.lines():
         name = f"{source.name}:{number}"
@@ -28,21 +49,34 @@ def from_json_lines(source: Source, kind: str, reader: Reader) -> dict[str, Mapp
     return dict(rows.values)
 
 
+def _is_nested(record: dict[str, Any]) -> bool:
+    return any(isinstance(value, dict | list) for value in record.values())
+
+
 def _nested(record: dict[str, Any], kind: str, name: str) -> dict[Any, Any]:
     """Return a record {"query_id": …, "doc_id": …, "score": …} as {query: {document: value}}; what is nested stays."""
-    if any(isinstance(value, dict | list) for value in record.values()):
+    if _is_nested(record):
         return record
     query, doc, value = pick(list(record), kind, name)
-    return {record[query]: {record[doc]: record[value]}}
+    number = record[value]
+    if sign_of(value) < 0:
+        number = -to_number(number, f"{name}: the {value}")
+    return {record[query]: {record[doc]: number}}
 
 
 def _object(text: str, name: str) -> dict[str, Any]:
+    import json
+
     try:
         found = json.loads(text, object_pairs_hook=lambda pairs: _distinct(pairs, name))
     except json.JSONDecodeError as error:
         raise InputError(f"{name}: is not JSON: {error.msg} in line {error.lineno}, column {error.colno}") from None
     except RecursionError:
         raise InputError(f"{name}: is nested too deeply") from None
+    except DataError:
+        raise
+    except ValueError:
+        raise InputError(f"{name}: a number has too many digits") from None
     if not isinstance(found, dict):
         raise InputError(f"{name}: expected an object {{query: {{document: number}}}}, found {clip(text)}")
     return found

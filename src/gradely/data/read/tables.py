@@ -1,15 +1,17 @@
 """Tables with one judgment or one retrieved document a row: dataframes of any library, CSV, TSV, Parquet."""
 
+import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from gradely.data.qrels import Floats, Ints
 from gradely.data.read.dicts import text
 from gradely.data.read.files import Source, clip
 from gradely.data.read.rows import Rows
 from gradely.data.trec.plain import to_number
+from gradely.data.types import Floats, Ints
 from gradely.errors import DataError, InputError, MissingExtra
 
 QUERY = ("query_id", "qid", "query", "topic", "topic_id", "user_id", "user", "session_id")
@@ -37,6 +39,13 @@ SHOWN = 8
 """how many columns an error names"""
 
 
+def _refuse(ids: Sequence[Any], name: str) -> NoReturn:
+    """Say which of some ids cannot be one."""
+    for identifier in ids:
+        text(identifier, name)
+    raise AssertionError("one of the ids cannot be looked up")
+
+
 class Columns(Mapping[str, dict[str, float]]):
     """{query: {document: value}} over three columns; each query's dict is made when it is asked for."""
 
@@ -44,7 +53,10 @@ class Columns(Mapping[str, dict[str, float]]):
         """Sort the rows by query, in the order in which queries first appear."""
         self.name = name
         code: dict[Any, int] = {}
-        codes = np.fromiter((code.setdefault(q, len(code)) for q in query), np.int64, len(query))
+        try:
+            codes = np.fromiter((code.setdefault(q, len(code)) for q in query), np.int64, len(query))
+        except TypeError:
+            _refuse(query, name)
         self.row: Ints = np.argsort(codes, kind="stable")
         ends = np.cumsum(np.bincount(codes, minlength=len(code)))
         keys = [text(q, name) for q in code]
@@ -86,17 +98,27 @@ class Columns(Mapping[str, dict[str, float]]):
 
 def column(names: Sequence[str], known: Sequence[str], what: str, name: str) -> str:
     """Return which of the table's columns holds something, by the names people use."""
-    plain = {bare(each): each for each in names}
-    found = next((plain[bare(each)] for each in known if bare(each) in plain), None)
-    if found is None:
-        some = ", ".join(map(repr, names[:SHOWN])) + (", …" if len(names) > SHOWN else "")
+    plain: dict[str, list[str]] = {}
+    for given in names:
+        plain.setdefault(bare(given), []).append(given)
+    fitting = next((plain[bare(usual)] for usual in known if bare(usual) in plain), None)
+    if fitting is None:
+        some = ", ".join(clip(str(given), 30) for given in names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
         raise InputError(f"{name}: no {what} column among {some}; name it {' or '.join(known[:3])}")
-    return found
+    if len(fitting) > 1:
+        several = " and ".join(clip(given, 30) for given in fitting[:2])
+        raise InputError(f"{name}: {several} may both be the {what} column; rename or drop one")
+    return fitting[0]
 
 
-def bare(name: str) -> str:
+def bare(name: object) -> str:
     """Return a column's name as it is compared: corpus-id, CorpusId and corpus_id are the same."""
-    return "".join(filter(str.isalnum, name.lower()))
+    return "".join(filter(str.isalnum, name.lower())) if isinstance(name, str) else ""
+
+
+def sign_of(name: str) -> int:
+    """Return what turns a column into scores: -1 for ranks, of which 1 is best, 1 for anything else."""
+    return -1 if bare(name) == "rank" else 1
 
 
 def pick(names: Sequence[str], kind: str, name: str) -> tuple[str, str, str]:
@@ -110,7 +132,10 @@ def is_frame(given: Any) -> bool:
     """True for a dataframe of any library."""
     import narwhals.stable.v2 as nw
 
-    native: Any = nw.from_native(given, pass_through=True)
+    try:
+        native: Any = nw.from_native(given, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        return True
     return isinstance(native, nw.DataFrame | nw.LazyFrame)
 
 
@@ -118,28 +143,42 @@ def from_frame(given: Any, kind: str, name: str) -> Columns:
     """Read a dataframe of pandas, polars, pyarrow, DuckDB or any other library that narwhals knows."""
     import narwhals.stable.v2 as nw
 
+    query, doc, value = pick(_column_names(given, name), kind, name)
     frame: Any = nw.from_native(given)
-    query, doc, value = pick(frame.collect_schema().names(), kind, name)
     frame = frame.select(query, doc, value)
     frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     if not len(frame):
         raise DataError(f"{name}: has no rows")
     for each in (query, doc, value):
         if frame[each].is_null().any():
-            raise DataError(f"{name}: column {each!r} has missing values")
-    return Columns(frame[query].to_list(), frame[doc].to_list(), _ranked(value, _floats(frame[value], name)), name)
+            raise DataError(f"{name}: column {clip(each)} has missing values")
+    values = sign_of(value) * _floats(frame[value], name)
+    return Columns(_ids(frame[query], name), _ids(frame[doc], name), values, name)
+
+
+def _column_names(given: Any, name: str) -> list[Any]:
+    """Return the names of a dataframe's columns; narwhals refuses those that are there twice."""
+    import narwhals.stable.v2 as nw
+
+    try:
+        frame: Any = nw.from_native(given)
+        return list(frame.collect_schema().names())
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(f"{name}: {' '.join(str(error).split())}; rename or drop one") from None
+
+
+def _ids(series: Any, name: str) -> list[Any]:
+    try:
+        return list(series.to_list())
+    except ValueError:
+        raise DataError(f"{name}: column {clip(series.name)} holds text that is not UTF-8") from None
 
 
 def _floats(series: Any, name: str) -> Floats:
     try:
         return np.asarray(series.to_numpy(), dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: column {series.name!r} holds something that is not a number: {error}") from None
-
-
-def _ranked(column: str, values: Floats) -> Floats:
-    """Turn ranks, where a table has no scores, into scores: rank 1 is best."""
-    return -values if column.lower() == "rank" else values
+        raise InputError(f"{name}: column {clip(series.name)} holds something that is not a number: {error}") from None
 
 
 def from_parquet(source: Source, kind: str) -> Columns:
@@ -149,12 +188,13 @@ def from_parquet(source: Source, kind: str) -> Columns:
         from pyarrow import parquet
     except ImportError:
         raise MissingExtra("pyarrow", "parquet") from None
-    source.open().close()
-    try:
-        names = parquet.read_schema(source.path).names
-        table = parquet.read_table(source.path, columns=list(pick(names, kind, source.name)))
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"{source.name}: is not a Parquet file: {error}") from None
+    with source.unpacked() as file:
+        try:
+            names = parquet.read_schema(file).names
+            file.seek(0)
+            table = parquet.read_table(file, columns=list(pick(names, kind, source.name)))
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{source.name}: is not a Parquet file: {error}") from None
     return from_frame(table, kind, source.name)
 
 
@@ -162,24 +202,42 @@ def from_csv(source: Source, kind: str, delimiter: str) -> dict[str, dict[str, f
     """Read a text table with a header line."""
     import csv
 
-    lines = csv.reader(source.text().splitlines(), delimiter=delimiter)
-    header = [each.strip() for each in next(lines)]
-    query, doc, value = (header.index(each) for each in pick(header, kind, source.name))
-    sign = -1 if header[value].lower() == "rank" else 1
+    lines = csv.reader(_text_lines(source), delimiter=delimiter)
     rows = Rows(source.name)
-    for row in filter(None, lines):
-        if len(row) != len(header):
-            found = f"{len(row)} fields instead of {len(header)}: {clip(delimiter.join(row))}"
-            raise InputError(f"{source.name}:{lines.line_num}: {found}")
-        rows.add(lines.line_num, row[query], row[doc], sign * to_number(source, kind, lines.line_num, row[value]))
+    try:
+        header = [cell.strip() for cell in next(lines, [])]
+        query, doc, value = (header.index(cell) for cell in pick(header, kind, source.name))
+        sign = sign_of(header[value])
+        for row in filter(None, lines):
+            if len(row) != len(header):
+                what = f"{len(row)} fields instead of {len(header)}: {clip(delimiter.join(row))}"
+                raise InputError(f"{source.name}:{lines.line_num}: {what}")
+            rows.add(lines.line_num, row[query], row[doc], sign * to_number(source, kind, lines.line_num, row[value]))
+    except csv.Error as error:
+        raise InputError(f"{source.name}:{lines.line_num}: is not {_NAMES[delimiter]}: {error}") from None
     if not rows.values:
         raise DataError(f"{source.name}: has no rows below its header")
     return rows.values
 
 
+_NAMES = {",": "CSV", "\t": "TSV"}
+
+
+def _text_lines(source: Source) -> Iterator[str]:
+    """Yield lines with their ends, LF, CR LF or CR; line breaks inside quotes stay with the field."""
+    empty = True
+    for first, block in source.blocks():
+        source.check_text(block, first)
+        for line in io.StringIO(block.decode(), newline=""):
+            empty = empty and line.isspace()
+            yield line
+    if empty:
+        raise InputError(f"{source.name}: is empty")
+
+
 def delimiter_of(head: bytes) -> str | None:
     """Return the delimiter of a table whose header names a query and a document column, or None."""
-    header = head.split(b"\n")[0].decode(errors="replace")
+    header = re.split(rb"[\r\n]", head)[0].decode(errors="replace")
     for delimiter in ",\t":
         cells = {bare(cell) for cell in header.split(delimiter)}
         if all(cells & set(map(bare, known)) for known in (QUERY, DOC)):

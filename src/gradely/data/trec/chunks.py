@@ -8,14 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data.read.gzip import Inflated
-from gradely.data.trec.tokens import PAD, Bools, Bytes
+from gradely.data.read.files import LONGEST_LINE
+from gradely.data.read.packed import Unpacked
+from gradely.data.trec.tokens import PAD
+from gradely.data.types import Bools, Bytes
 
 NEWLINE = 10
 PIECE = 3 << 20
 """bytes of a piece: few enough for the cache, and enough that threads seldom wait for one another"""
-LONGEST = 1 << 26
-"""bytes of the longest piece; a query that is longer is treated as scattered"""
+LONGEST = LONGEST_LINE
+"""bytes of the longest piece; a query that is longer is treated as scattered, a line is refused"""
 
 
 class Odd(Exception):
@@ -24,6 +26,10 @@ class Odd(Exception):
 
 class Scattered(Exception):
     """The lines of a query are not together, or are too many to be."""
+
+
+class Changed(Exception):
+    """The file is not the same as when it was read first."""
 
 
 class Buffer:
@@ -68,7 +74,7 @@ class Piece(NamedTuple):
 
 
 def pieces(
-    stream: FileIO | Inflated, free: "queue.SimpleQueue[Buffer]", size: int, *, whole_queries: bool
+    stream: FileIO | Unpacked, free: "queue.SimpleQueue[Buffer]", size: int, *, whole_queries: bool
 ) -> Iterator[Piece]:
     """Yield the stream in pieces of about some size, each in a free buffer, which the user of the piece puts back.
 
@@ -81,7 +87,7 @@ def pieces(
         filled, ended = _fill(stream, buffer, rest, limit)
         while not ended and (cut := last_cut(buffer.view, PAD, filled, whole_queries=whole_queries)) == PAD:
             if limit >= LONGEST:
-                raise Scattered
+                raise Scattered if whole_queries else Odd
             limit *= 2
             filled, ended = _fill(stream, buffer, bytes(buffer.view[PAD:filled]), limit)
         cut = filled if ended else cut
@@ -94,7 +100,7 @@ def pieces(
             return
 
 
-def _fill(stream: FileIO | Inflated, buffer: Buffer, start: bytes, limit: int) -> tuple[int, bool]:
+def _fill(stream: FileIO | Unpacked, buffer: Buffer, start: bytes, limit: int) -> tuple[int, bool]:
     """Fill the buffer with what is left over and with the stream; return where it ends and whether the stream did."""
     if limit > buffer.room:
         buffer.grow(limit)

@@ -2,40 +2,49 @@
 
 import queue
 from collections.abc import Callable, Iterator
+from itertools import chain, repeat
 from typing import TypeVar
 
 import numpy as np
 
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Report, Source, halves
+from gradely.data.read.files import Report, Source, changed, halves, ignore
 from gradely.data.rule import Rule
-from gradely.data.trec.chunks import PIECE, Buffer, Odd, Piece, Scattered, pieces
+from gradely.data.trec.chunks import PIECE, Buffer, Changed, Odd, Piece, Scattered, pieces
+from gradely.data.trec.fields import STRICT, Dialect
 from gradely.data.trec.match import UNKNOWN, Judgments
-from gradely.data.trec.place import Landed, land
-from gradely.data.trec.scattered import scattered
-from gradely.data.trec.tokens import distinct
-from gradely.threads import at_most, on_threads
+from gradely.data.trec.place import PieceHits, find_hits
+from gradely.data.trec.scattered import count_scattered
+from gradely.threads import on_threads
 
 T = TypeVar("T")
 SMALL = 1 << 23
 """bytes of a file that is read before threads would have started"""
 
 
-def stream_run(qrels: Qrels, source: Source, rule: Rule, threads: int, report: Report) -> Hits:
-    """Return where the judged documents of a run landed; raise Odd where the plain reader must look."""
+def stream_run(
+    qrels: Qrels, source: Source, rule: Rule, threads: int, report: Report, dialect: Dialect = STRICT
+) -> Hits:
+    """Return where the judged documents of a run stand; raise Odd where the plain reader must look."""
     judgments = Judgments.of(qrels)
-
-    def landed(piece: Piece) -> Landed:
-        return land(judgments, piece, rule)
-
     try:
-        return _together(qrels, list(each_piece(source, landed, threads, report, whole_queries=True)))
-    except Scattered:
-        passes = iter(halves(report))
-        return scattered(
-            judgments, rule, lambda work: each_piece(source, work, threads, next(passes), whole_queries=False)
+        parts = each_piece(
+            source, lambda piece: find_hits(judgments, piece, rule, dialect), threads, report, whole_queries=True
         )
+        return _together(qrels, list(parts))
+    except Scattered:
+        pass
+    passes = chain(halves(report), repeat(ignore))
+    try:
+        return count_scattered(
+            judgments,
+            rule,
+            dialect,
+            lambda work: each_piece(source, work, threads, next(passes), whole_queries=False),
+        )
+    except Changed:
+        raise changed(source.name) from None
 
 
 def each_piece(
@@ -52,7 +61,7 @@ def each_piece(
                 free.put(piece.buffer)
 
     with source.stream() as stream:
-        threads = at_most(threads) if source.size > SMALL else 1
+        threads = threads if source.size > SMALL else 1
         for _ in range(threads + 1 if threads > 1 else 1):
             free.put(Buffer(PIECE))
         for result in on_threads(use, pieces(stream, free, PIECE, whole_queries=whole_queries), threads):
@@ -60,18 +69,17 @@ def each_piece(
             yield result
 
 
-def _together(qrels: Qrels, parts: list[Landed]) -> Hits:
+def _together(qrels: Qrels, parts: list[PieceHits]) -> Hits:
     """Return the hits of all pieces; a query that is in two of them is scattered."""
-    if not parts:
+    if not sum(len(part.size) for part in parts):
         raise Odd
-    if not distinct(np.concatenate([part.salt for part in parts])):
-        raise Scattered
+    query, size = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    known = query != UNKNOWN
     retrieved = np.zeros(len(qrels), np.int64)
-    for part in parts:
-        known = part.query != UNKNOWN
-        retrieved[part.query[known]] = part.size[known]
-    query, row, above, tied, *place = (
-        np.concatenate(each) for each in zip(*(part.hits for part in parts), strict=True)
-    )
+    retrieved[query[known]] = size[known]
     unjudged = tuple(name for part in parts for name in part.unjudged)
+    if np.count_nonzero(retrieved) < np.count_nonzero(known) or len(set(unjudged)) < len(unjudged):
+        raise Scattered
+    hits = zip(*(part.hits for part in parts), strict=True)
+    query, row, above, tied, *place = (np.concatenate(columns) for columns in hits)
     return Hits(query, row, above, tied, place[0] if place else None, retrieved, retrieved > 0, unjudged)

@@ -6,16 +6,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.qrels import Floats, Ints
 from gradely.data.read.files import Report, Source
 from gradely.data.tally import Tally, tally, total
 from gradely.data.trec.chunks import Odd, Piece, Scattered
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import fields
+from gradely.data.trec.hashing import distinct, hashes
 from gradely.data.trec.match import new_tokens
 from gradely.data.trec.plain import RUN
 from gradely.data.trec.runs import each_piece
-from gradely.data.trec.tokens import Words, distinct, hashes
+from gradely.data.types import Floats, Ints, Words
 
 QUERY, RANK, SCORE = 0, 3, 4
 """the fields that matter"""
@@ -58,7 +58,7 @@ def _whole_queries(parts: list[tuple[Words, Tally]]) -> Tally:
 
 
 def _columns(piece: Piece) -> Columns:
-    (start, stop), rank, score = fields(piece, RUN.width, (QUERY, RANK, SCORE))
+    (start, stop), rank, score = fields(piece, RUN, (QUERY, RANK, SCORE))
     first = new_tokens(piece.text, start, stop)
     size = np.diff(first, append=len(start))
     salt = hashes(piece.text, start[first], stop[first])
