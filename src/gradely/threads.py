@@ -14,10 +14,18 @@ R = TypeVar("R")
 LARGE = 31 << 20
 """bytes; glibc takes things of 32 MB and more for exceptions"""
 
+MOST = 32
+"""threads, where there are fewer processors; each holds a piece of a file in memory"""
+
 
 def cores() -> int:
     """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def at_most(threads: int) -> int:
+    """Return so many threads, or as many as are of any use."""
+    return min(threads, max(MOST, cores()))
 
 
 def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Iterator[R]:
@@ -25,7 +33,7 @@ def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Ite
 
     No more things are taken than threads can work on, and one.
     """
-    waiting = iter(things)
+    waiting, threads = iter(things), at_most(threads)
     first = list(islice(waiting, 2 if threads > 1 else 1))
     if len(first) < 2:
         yield from map(work, first)
