@@ -10,7 +10,9 @@ import pytest
 
 from gradely.cli.main import run
 from gradely.trec_eval.catalogue import TABLE
+from gradely.trec_eval.errors import Quit
 from gradely.trec_eval.help import ABOUT
+from gradely.trec_eval.options import parse
 from gradely.trec_eval.parameters import atof
 from tests.shared_data import DATA, needs
 
@@ -328,3 +330,14 @@ def test_help_names_every_measure_and_the_version_goes_to_standard_error(capfdbi
 )
 def test_numbers_are_read_as_atof_does(text, number):
     assert atof(text) == number
+
+
+def test_the_environment_may_say_the_version(monkeypatch):
+    monkeypatch.setenv("GRADELY_TREC_EVAL", "9")
+    assert parse(["qrels", "run"]).compat == 9
+    assert parse(["--compat", "10", "qrels", "run"]).compat == 10
+    monkeypatch.setenv("GRADELY_TREC_EVAL", "")
+    assert parse(["qrels", "run"]).compat == 10
+    monkeypatch.setenv("GRADELY_TREC_EVAL", "nine")
+    with pytest.raises(Quit, match="GRADELY_TREC_EVAL is the version to be like, 9 or 10; found 'nine'"):
+        parse(["qrels", "run"])

@@ -17,7 +17,7 @@ OPTIONS = """\
  -T  --Results_format FORMAT         of the run: trec_results
  -v  --version                       the version
  -h  --help                          this text; with -m, about those measures
-     --compat 9|10                   the version of trec_eval to be like; 10 by default
+     --compat 9|10                   the version of trec_eval to be like; else GRADELY_TREC_EVAL, else 10
 """
 ABOUT = {
     "runid": "the tag in the last line of the run",

@@ -1,5 +1,6 @@
 """The command line of trec_eval, read as its getopt_long does."""
 
+import os
 import re
 from getopt import GetoptError, gnu_getopt
 from typing import NamedTuple
@@ -27,6 +28,8 @@ LONG = {
     "compat=": "--compat",
 }
 """getopt's long options, and the short ones they stand for"""
+VERSION = "GRADELY_TREC_EVAL"
+"""the variable of the environment that says which version to be like"""
 PREFERENCES = ("prefs", "qrels_prefs", "qrels_jg")
 """formats of judgments that are not graded labels"""
 LONGEST = 2**63 - 1
@@ -70,7 +73,7 @@ def parse(arguments: list[str]) -> Options:
         qrels,
         run,
         measures=[value for name, value in given if name == "-m"],
-        compat=_compat(values.get("--compat", "10")),
+        compat=_compat(values),
         help="-h" in flags,
         version="-v" in flags,
         per_query="-q" in flags,
@@ -94,9 +97,14 @@ def atol(text: str) -> int:
     return max(-LONGEST, min(int(found[1]), LONGEST)) if found else 0
 
 
-def _compat(text: str) -> int:
+def _compat(values: dict[str, str]) -> int:
+    """Return the version to be like: that of --compat, else of the environment, else the newest."""
+    name, text = next(
+        (pair for pair in (("--compat", values.get("--compat")), (VERSION, os.environ.get(VERSION))) if pair[1]),
+        ("--compat", "10"),
+    )
     if text not in ("9", "10"):
-        raise Quit(USAGE, f"--compat is the version to be like, 9 or 10; found {text!r}")
+        raise Quit(USAGE, f"{name} is the version to be like, 9 or 10; found {text!r}")
     return int(text)
 
 
