@@ -63,9 +63,9 @@ class Settings:
     @property
     def workers(self) -> int:
         """How many threads work."""
-        from gradely.threads import cores
+        from gradely.threads import workers
 
-        return self.threads or cores()
+        return workers(self.threads)
 
     @property
     def breaks_ties(self) -> bool:

@@ -16,7 +16,7 @@ from gradely.data.trec.fields import STRICT, Dialect
 from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import PieceHits, find_hits
 from gradely.data.trec.scattered import count_scattered
-from gradely.threads import on_threads
+from gradely.threads import on_threads, workers
 
 T = TypeVar("T")
 SMALL = 1 << 23
@@ -61,7 +61,7 @@ def each_piece(
                 free.put(piece.buffer)
 
     with source.stream() as stream:
-        threads = threads if source.size > SMALL else 1
+        threads = workers(threads) if source.size > SMALL else 1
         for _ in range(threads + 1 if threads > 1 else 1):
             free.put(Buffer(PIECE))
         for result in on_threads(use, pieces(stream, free, PIECE, whole_queries=whole_queries), threads):
