@@ -1,4 +1,4 @@
-"""Locate: find the judged documents of a run, in memory or in a file, and where each landed."""
+"""Locate: find the judged documents of a run, in memory or in a file, and where they stand."""
 
 from gradely.data.align import align
 from gradely.data.hits import Hits
@@ -11,8 +11,8 @@ from gradely.threads import cores
 
 
 def locate(qrels: Qrels, run: Run | Source, rule: Rule, threads: int | None = None, report: Report = ignore) -> Hits:
-    """Return where the judged documents of a run landed; refuse a run that answers none of the queries."""
-    hits = land(qrels, run, rule, threads, report)
+    """Return where the judged documents of a run stand; refuse a run that answers none of the queries."""
+    hits = find_hits(qrels, run, rule, threads, report)
     if not hits.answered.any():
         found = clip(hits.unjudged[0] if hits.unjudged else "")
         raise DataError(
@@ -21,8 +21,8 @@ def locate(qrels: Qrels, run: Run | Source, rule: Rule, threads: int | None = No
     return hits
 
 
-def land(qrels: Qrels, run: Run | Source, rule: Rule, threads: int | None = None, report: Report = ignore) -> Hits:
-    """Return where the judged documents of a run landed; a TREC file is read once and never held as a whole."""
+def find_hits(qrels: Qrels, run: Run | Source, rule: Rule, threads: int | None = None, report: Report = ignore) -> Hits:
+    """Return where the judged documents of a run stand; a TREC file is read once and never held as a whole."""
     if isinstance(run, Source):
         return _streamed(qrels, run, rule, threads or cores(), report)
     return align(qrels, run, rule)
