@@ -22,6 +22,8 @@ COMMANDS = {
     "check": "Find what is wrong or odd in the data.",
     "correlate": "Tell how alike measures rank systems.",
     "pools": "Tell how systems would rank with fewer judgments.",
+    "phi": "Show the curve of φ and its control points.",
+    "users": "Tell for which users which run is best.",
     "papers": "Run the experiments of the papers again.",
     "trec_eval": "Do what trec_eval does, with its options.",
     "demo": "Make a small collection and evaluate it.",

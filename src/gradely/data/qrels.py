@@ -10,6 +10,7 @@ from gradely.data.read.files import clip
 from gradely.data.types import Floats, Ints
 from gradely.data.values import flat
 from gradely.errors import DataError
+from gradely.kernel.batch import Levels
 
 
 class Qrels:
@@ -44,12 +45,9 @@ class Qrels:
         return {query: i for i, query in enumerate(self.queries)}
 
     @cached_property
-    def _levels(self) -> Floats:
-        return np.unique(self.grade[self.grade > 0])
-
-    def levels(self) -> Floats:
-        """Return the distinct positive labels, ascending."""
-        return self._levels
+    def levels(self) -> Levels:
+        """The labels; called, the distinct positive ones, ascending."""
+        return Levels(self.grade)
 
     def labels(self, query: str) -> dict[str, float]:
         """Return {document: label} of one query; empty where it has none."""

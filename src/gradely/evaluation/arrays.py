@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from gradely.errors import DataError
+from gradely.errors import DataError, NotFinite
 from gradely.evaluation.runs import DEFAULT
 from gradely.kernel.backend import device_of, is_numpy, namespace
-from gradely.kernel.batch import Array, positive_levels, rows_at_a_time
+from gradely.kernel.batch import Array, Levels, rows_at_a_time
 from gradely.kernel.from_arrays import aligned, ranked
 from gradely.kernel.from_groups import Groups, Ints, grouped, is_ragged
 from gradely.measures.names import MeasureLike, parse_all
@@ -49,11 +49,15 @@ def evaluate_arrays(
             raise DataError("with groups there is nothing to mask: leave mask out")
         return _in_groups(grouped(scores, labels, group, qid, ties, seed), measures, ties, threads)
     scores, labels, mask = aligned(scores, labels, mask, ties, seed, flat=False)
-    fitted = {name: measure.fit(lambda: _levels(labels, mask)) for name, measure in parse_all(measures).items()}
+    levels = Levels(labels, mask)
+    fitted = {name: measure.fit(levels) for name, measure in parse_all(measures).items()}
 
     def work(rows: slice) -> list[Array]:
         batch = ranked(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)
-        return [measure.compute(batch) for measure in fitted.values()]
+        try:
+            return [measure.compute(batch) for measure in fitted.values()]
+        except NotFinite as error:
+            raise NotFinite(error.measure, rows.start + error.row, float(batch.pool[error.row, 0])) from None
 
     blocks = list(on_threads(work, _blocks(scores), threads or cores()))
     columns = zip(*blocks, strict=True)
@@ -64,11 +68,16 @@ def _in_groups(
     groups: Groups, measures: MeasureLike | Iterable[MeasureLike], ties: str, threads: int | None
 ) -> dict[str, Array]:
     """Return the values of each measure, one per group."""
-    fitted = {name: measure.fit(lambda: _levels(groups.labels, None)) for name, measure in parse_all(measures).items()}
+    levels = Levels(groups.labels)
+    fitted = {name: measure.fit(levels) for name, measure in parse_all(measures).items()}
 
     def work(queries: Ints) -> list[Array]:
         batch = groups.batch(queries, ties)
-        return [measure.compute(batch) for measure in fitted.values()]
+        try:
+            return [measure.compute(batch) for measure in fitted.values()]
+        except NotFinite as error:
+            row = int(queries[error.row])
+            raise NotFinite(error.measure, row, float(batch.pool[error.row, 0])) from None
 
     blocks = list(groups.blocks())
     columns = zip(*on_threads(work, blocks, threads or cores()), strict=True)
@@ -83,7 +92,3 @@ def _blocks(scores: Array) -> list[slice]:
     queries, width = scores.shape
     rows = rows_at_a_time(width) if is_numpy(scores) else queries
     return [slice(i, i + rows) for i in range(0, queries, rows)]
-
-
-def _levels(labels: Array, mask: Array | None) -> Array:
-    return positive_levels(labels, labels > 0 if mask is None else mask)

@@ -39,12 +39,15 @@ class TieRange(NamedTuple):
     queries: int
     """in how many queries the order of ties matters"""
     of: int
+    bounded: int = 0
+    """in how many queries low and high are bounds that contain every order, since there are too many to search"""
 
     def __str__(self) -> str:
         """Return the range as a sentence."""
+        bounds = f"; in {self.bounded:,} of them these are bounds that contain every order" if self.bounded else ""
         return (
             f"{self.measure} {self.value:.4f}, between {self.low:.4f} and {self.high:.4f}"
-            f" by the order of ties in {self.queries:,} of {count_of(self.of, 'query')}"
+            f" by the order of ties in {self.queries:,} of {count_of(self.of, 'query')}{bounds}"
         )
 
     def is_visible(self, digits: int = 4) -> bool:

@@ -149,4 +149,4 @@ def means(values: npt.NDArray[np.float64]) -> list[float]:
         high = high + whole.astype(np.int64).sum(axis=0)
         low = low + np.rint((scaled - whole) * 2.0**32).astype(np.int64).sum(axis=0)
     sums = zip(high.tolist(), low.tolist(), exponent.tolist(), strict=True)
-    return [ldexp(((h << 32) + low) / (1 << 32), power - 30) / len(values) for h, low, power in sums]
+    return [ldexp(((h << 32) + low) / (1 << 32) / len(values), power - 30) for h, low, power in sums]

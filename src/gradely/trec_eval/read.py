@@ -15,6 +15,7 @@ from gradely.data import Hits, Qrels, Report, Rule, Run
 from gradely.data.align import align
 from gradely.data.read.files import Source, clip
 from gradely.data.trec.chunks import Odd
+from gradely.data.trec.fields import Dialect
 from gradely.data.trec.qrels import load_qrels
 from gradely.data.trec.runs import stream_run
 from gradely.errors import InputError
@@ -112,7 +113,8 @@ def read_ranking(
     try:
         name = run_id(source, compat)
         if judged.encoding != ENCODING:
-            return judged, Ranked(stream_run(judged.qrels, source, rule, threads, report), name, {})
+            dialect = Dialect(comments=compat == 10, any_bytes=True, number=_ranking_score)
+            return judged, Ranked(stream_run(judged.qrels, source, rule, threads, report, dialect), name, {})
     except Odd:
         judged = _as_bytes(judged)
     except InputError as error:
@@ -121,6 +123,14 @@ def read_ranking(
     scores = {query: {doc: score for score, doc in sorted(docs)} for query, docs in rows.items()}
     twice = {query: doc for query, docs in rows.items() if (doc := _first_twice(docs, rule, most)) is not None}
     return judged, Ranked(align(judged.qrels, Run(scores, source.name), rule), name, twice)
+
+
+def _ranking_score(text: bytes) -> float:
+    """Return a score that is written in an unusual way; what has no place in a ranking is explained line by line."""
+    score = atof(text.decode(ENCODING))
+    if isnan(score):
+        raise Odd
+    return score
 
 
 def _as_bytes(judged: Judged) -> Judged:

@@ -32,6 +32,11 @@ def halves(report: Report) -> tuple[Report, Report]:
     return lambda done: report(done / 2), lambda done: report((1 + done) / 2)
 
 
+def changed(name: str) -> InputError:
+    """Return the error about a file that is not the same as before."""
+    return InputError(f"{name}: changed while it was read; try again when it is complete")
+
+
 class Stored(FileIO):
     """An open file, up to the size that it had at first: one that grows is read as it was."""
 
@@ -44,9 +49,12 @@ class Stored(FileIO):
         """Fill part of a buffer; return how much, 0 at the end."""
         room = min(len(view), max(self.limit - self.tell(), 0))
         try:
-            return super().readinto(memoryview(view)[:room]) or 0
+            got = super().readinto(memoryview(view)[:room]) or 0
         except OSError as error:
             raise InputError(f"{self.title}: cannot be read: {error.strerror or error}") from None
+        if room and not got:
+            raise changed(self.title)
+        return got
 
     def read(self, size: int | None = -1) -> bytes:
         """Return the next bytes, at most so many."""
@@ -94,7 +102,11 @@ class Source:
         file = self.open()
         start = file.read(HEAD)
         if kind_of(start):
-            return Unpacked(file, start, self.name, skip=BOM)
+            try:
+                return Unpacked(file, start, self.name, skip=BOM)
+            except BaseException:
+                file.close()
+                raise
         file.seek(len(BOM) if start.startswith(BOM) else 0)
         return file
 

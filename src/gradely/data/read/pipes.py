@@ -40,6 +40,7 @@ class Pipe:
             try:
                 shutil.copyfileobj(stream, file, 1 << 20)
             except OSError as error:
+                file.close()
                 name = "standard input" if self.path == "-" else self.path
                 raise InputError(f"{name}: cannot be read: {error.strerror or error}") from None
         return file

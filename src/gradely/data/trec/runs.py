@@ -10,7 +10,7 @@ import numpy as np
 from gradely.data.columns import Ids, Triples
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Report, Source, halves, ignore
+from gradely.data.read.files import Report, Source, changed, halves, ignore
 from gradely.data.rule import Rule
 from gradely.data.trec.chunks import PIECE, Buffer, Changed, Odd, Piece, QueryAt, Scattered, first_field, pieces
 from gradely.data.trec.decimals import numbers
@@ -19,7 +19,6 @@ from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import PieceHits, Rows, find_hits
 from gradely.data.trec.plain import RUN
 from gradely.data.trec.scattered import count_scattered
-from gradely.errors import InputError
 from gradely.threads import on_threads
 
 T = TypeVar("T")
@@ -81,7 +80,7 @@ def stream(qrels: Qrels, name: str, over_pieces: Pieces, rule: Rule, report: Rep
     try:
         return count_scattered(judgments, rule, lambda work: over_pieces(work, next(passes), whole_queries=False))
     except Changed:
-        raise InputError(f"{name}: changed while it was read; try again when it is complete") from None
+        raise changed(name) from None
 
 
 def each_piece(
