@@ -17,7 +17,7 @@ from gradely.tables import Table, plain_line, to_text
 ALL = "all"
 WIDTH = 150
 """how wide the table of claims is where it is not shown on a terminal"""
-SHARES = {"the paper says": 3, "here": 4, "data": 2, "its number": 2}
+SHARES = {"where": 2, "the paper says": 4, "its number": 3, "data": 4, "here": 6}
 """how the columns that wrap share the width"""
 
 
@@ -58,7 +58,7 @@ def claims(entries: list[Entry]) -> str:
     from rich.text import Text
 
     source = one_table(entries)
-    table = Wrapped(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_lines=False)
+    table = Wrapped(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, expand=True)
     for name in source.header:
         table.add_column(name, ratio=SHARES.get(name), no_wrap=name in ("paper", "verdict"), overflow="fold")
     for row in source.shown()[1:]:

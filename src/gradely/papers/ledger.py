@@ -76,11 +76,13 @@ def count(entries: list[Entry]) -> Table:
 
 
 def one_table(entries: list[Entry]) -> Table:
-    """Return all claims in one table for people: what the paper says, on what data, what came out here."""
-    rows = [
-        [entry.paper, entry.where, entry.claim, entry.printed, entry.data, entry.here, entry.verdict]
-        for entry in entries
-    ]
+    """Return all claims in one table for people: what the paper says, on what data, what came out here.
+
+    What the paper says stands in the first row of each claim; the rows below it are of other data.
+    """
+    firsts = {(entry.experiment, entry.where, entry.claim): entry for entry in reversed(entries)}.values()
+    claims = {id(entry): [entry.paper, entry.where, entry.claim, entry.printed] for entry in firsts}
+    rows = [[*claims.get(id(entry), [""] * 4), entry.data, entry.here, entry.verdict] for entry in entries]
     return Table(["paper", "where", "the paper says", "its number", "data", "here", "verdict"], rows)
 
 
