@@ -23,7 +23,7 @@ class Claim(NamedTuple):
     printed: str
     """the paper's number, or in which form it says so"""
     criterion: str
-    """what must be the case for it to hold; it was fixed before the data was looked at"""
+    """what must be the case for it to hold; fix it before you look at the data"""
     test: Callable[[Any], Sequence[Verdict]]
     """from the evidence that the experiment gathered to one verdict for each set of data"""
 
