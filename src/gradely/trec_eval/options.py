@@ -30,10 +30,16 @@ LONG = {
 """getopt's long options, and the short ones they stand for"""
 VERSION = "GRADELY_TREC_EVAL"
 """the variable of the environment that says which version to be like"""
-PREFERENCES = ("prefs", "qrels_prefs", "qrels_jg")
-"""formats of judgments that are not graded labels"""
+ABBREVIATIONS = dict.fromkeys(("--c", "--co", "--com", "--comp"), "--complete_rel_info_wanted")
+"""what trec_eval takes, and only --compat, which it does not have, would make ambiguous"""
+QRELS, GROUPED = "qrels", "qrels_jg"
+"""formats of judgments: labels, and labels by several judges or groups of them"""
+PREFERENCES = ("prefs", "qrels_prefs")
+"""formats of judgments that are not labels"""
 LONGEST = 2**63 - 1
 """whole numbers are not larger"""
+DIGITS = 19
+"""whole numbers are not longer"""
 USAGE_LINE = "gradely trec_eval [-q] [-c] [-n] [-J] [-l LEVEL] [-M MOST] [-m MEASURE[.PARAMETERS]]... QRELS RUN"
 
 
@@ -54,12 +60,14 @@ class Options(NamedTuple):
     most: int | None = None
     size: int = 0
     zscores: str | None = None
+    qrels_format: str = QRELS
+    run_format: str = "trec_results"
 
 
 def parse(arguments: list[str]) -> Options:
     """Return the options of a command line; raise Quit where it is not one."""
     try:
-        found, files = gnu_getopt(arguments, SHORT, list(LONG))
+        found, files = gnu_getopt([ABBREVIATIONS.get(argument, argument) for argument in arguments], SHORT, list(LONG))
     except GetoptError as error:
         raise Quit(USAGE, f"{error}; usage: {USAGE_LINE}") from None
     given = [(LONG.get(name[2:], LONG.get(name[2:] + "=", name)), value) for name, value in found]
@@ -67,7 +75,8 @@ def parse(arguments: list[str]) -> Options:
     early = flags & {"-h", "-v"}
     if len(files) != 2 and not early:
         raise Quit(USAGE, f"give two files, the judgments and the run; usage: {USAGE_LINE}")
-    _refuse(values)
+    if "-D" in values:
+        raise Quit(USAGE, "-D shows the inside of trec_eval, which is not here; try `gradely explain` for one query")
     qrels, run = files if len(files) == 2 else ("", "")
     return Options(
         qrels,
@@ -84,6 +93,8 @@ def parse(arguments: list[str]) -> Options:
         most=max(atol(values["-M"]), 0) if "-M" in values else None,
         size=atol(values.get("-N", "0")),
         zscores=values.get("-Z"),
+        qrels_format=values.get("-R", QRELS),
+        run_format=values.get("-T", "trec_results"),
     )
 
 
@@ -93,8 +104,10 @@ def atol(text: str) -> int:
     >>> atol("23.4"), atol(" -7x"), atol("many")
     (23, -7, 0)
     """
-    found = re.match(r"\s*([+-]?\d+)", text)
-    return max(-LONGEST, min(int(found[1]), LONGEST)) if found else 0
+    found = re.match(r"\s*([+-]?)0*(\d*)", text, re.ASCII)
+    assert found is not None  # anything begins with nothing
+    size = LONGEST if len(found[2]) > DIGITS else min(int(found[2] or "0"), LONGEST)
+    return -size if found[1] == "-" else size
 
 
 def _compat(values: dict[str, str]) -> int:
@@ -114,14 +127,13 @@ def _level(text: str) -> int:
     return atol(text)
 
 
-def _refuse(values: dict[str, str]) -> None:
-    """Refuse what gradely does not do, and say so."""
-    if "-D" in values:
-        raise Quit(USAGE, "-D shows the inside of trec_eval, which is not here; try `gradely explain` for one query")
-    form = values.get("-R", "qrels")
+def check_formats(options: Options) -> None:
+    """Refuse formats that are not read here."""
+    form = options.qrels_format
     if form in PREFERENCES:
-        raise Quit(UNREADABLE, f"-R {form}: preference judgments are not read here, only qrels")
-    if form != "qrels":
-        raise Quit(UNREADABLE, f"-R {form}: no such format of judgments; use qrels.{did_you_mean(form, PREFERENCES)}")
-    if values.get("-T", "trec_results") != "trec_results":
-        raise Quit(UNREADABLE, f"-T {values['-T']}: no such format of runs; use trec_results")
+        raise Quit(UNREADABLE, f"-R {form}: preference judgments are not read here, only {QRELS} and {GROUPED}")
+    if form not in (QRELS, GROUPED):
+        hint = did_you_mean(form, (QRELS, GROUPED))
+        raise Quit(UNREADABLE, f"-R {form}: no such format of judgments; use {QRELS} or {GROUPED}.{hint}")
+    if options.run_format != "trec_results":
+        raise Quit(UNREADABLE, f"-T {options.run_format}: no such format of runs; use trec_results")
