@@ -1,7 +1,7 @@
 """Options that several commands share. Those that belong together reach a command as one object."""
 
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, NamedTuple, TypeVar
 
 import click
@@ -9,7 +9,7 @@ import click
 from gradely.data.read.inputs import FORMATS as INPUTS
 from gradely.evaluation.runs import DEFAULT
 from gradely.settings import PRECISIONS, QUERIES, TIES, Settings
-from gradely.tables import FORMATS
+from gradely.tables import FORMATS, SAFE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 ENDINGS = {
@@ -33,6 +33,9 @@ class InputOptions(NamedTuple):
     ascending: bool
 
 
+PICTURES = ("svg", "png")
+
+
 class OutputOptions(NamedTuple):
     """How results are to be written, and where."""
 
@@ -44,6 +47,12 @@ class OutputOptions(NamedTuple):
     def to_file(self) -> bool:
         """Whether they go to a file."""
         return self.path not in (None, "-")
+
+    @property
+    def picture(self) -> str | None:
+        """The format of the picture that the file is to be, if it is one."""
+        ending = (self.path or "").rpartition(".")[2].lower()
+        return ending if ending in PICTURES else None
 
 
 def pack(kind: Callable[..., Any], name: str, keys: tuple[str, ...], command: Command) -> Command:
@@ -104,15 +113,23 @@ def inputs(command: Command) -> Command:
     )(command)
 
 
-def output(command: Command, digits: int = 4) -> Command:
-    """--format, --digits and -o."""
-    command = pack(_settle_output, "output", OutputOptions._fields, command)
+def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Command:
+    """--format, --digits and -o, which may name a picture where the command draws one."""
+    command = pack(partial(_settle_output, pictures=pictures), "output", OutputOptions._fields, command)
+    command = click.option(
+        "--safe-csv",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda _context, _parameter, safe: SAFE.set(safe),
+        help="In csv and tsv, put ' before text that a spreadsheet would take for a formula: = + - @ at its beginning.",
+    )(command)
     command = click.option(
         "-o",
         "--output",
         "path",
         metavar="FILE",
-        help="Write to a file; its ending gives the format: .csv, .tsv, .json, .md, .tex, .html or .txt.",
+        help="Write to a file; its ending gives the format: .csv, .tsv, .json, .md, .tex, .html or .txt"
+        + (", or .svg or .png for a chart, with the text on standard output." if pictures else "."),
     )(command)
     command = click.option(
         "--digits",
@@ -129,12 +146,13 @@ def output(command: Command, digits: int = 4) -> Command:
     )(command)
 
 
-def _settle_output(form: str | None, digits: int, path: str | None) -> OutputOptions:
+def _settle_output(form: str | None, digits: int, path: str | None, *, pictures: bool = False) -> OutputOptions:
     """Take the format from the ending of the file where none is named; refuse an ending that says nothing."""
     from gradely.cli.output import check_writable
 
     check_writable(path)
-    if form is None and path not in (None, "-"):
+    drawn = pictures and OutputOptions("", 0, path).picture
+    if form is None and path not in (None, "-") and not drawn:
         form = format_of_path(str(path))
     return OutputOptions(form or "table", digits, path)
 

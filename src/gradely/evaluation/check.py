@@ -13,6 +13,7 @@ from gradely.data.read.inputs import format_of
 from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, GradelyError
+from gradely.evaluation.mismatch import documents_apart
 from gradely.evaluation.notes import count_of
 from gradely.threads import cores
 
@@ -59,7 +60,8 @@ def check_qrels(given: Any, form: str | None = None) -> tuple[Qrels, list[Findin
             raise
         scanned = _scanned(given, trec.QRELS)
         judgments, wrong = Qrels.of(scanned.values, given.name), _wrong(given.name, scanned.wrong)
-    return judgments, [*wrong, *_qrels(judgments)]
+    granted = [Finding(judgments.name, "odd", note.removeprefix(f"{judgments.name} ")) for note in judgments.notes]
+    return judgments, [*wrong, *granted, *_qrels(judgments)]
 
 
 def check_run(qrels: Qrels | None, given: Any, report: Report = ignore) -> list[Finding]:
@@ -72,7 +74,8 @@ def check_run(qrels: Qrels | None, given: Any, report: Report = ignore) -> list[
         counts, wrong = count_run(run.scores, {}), []
     if qrels is None or hits is None:
         return [*wrong, *_alone(run.name, counts)]
-    return [*wrong, *_run(qrels, run.name, hits, counts)]
+    apart = "" if wrong else documents_apart(qrels, run, hits)
+    return [*wrong, *_run(qrels, run.name, hits, counts), *([Finding(run.name, "wrong", apart)] if apart else [])]
 
 
 def _file(qrels: Qrels | None, source: Source, report: Report) -> tuple[Hits | None, RunCounts, list[Finding]]:
@@ -117,6 +120,10 @@ def _qrels(qrels: Qrels) -> Iterator[Finding]:
     yield fact(f"{count_of(len(qrels), 'query')}, {count_of(len(qrels.grade), 'judgment')}; {told}")
     if labels[0] < 0:
         yield fact(f"{int(counts[labels < 0].sum()):,} labels are negative: judged, not relevant, no gain", "odd")
+    if labels[0] > 0:
+        low = f"{labels[0]:g}"
+        text = f"the lowest label is {low}, so every judged document counts as relevant to graded measures"
+        yield fact(f"{text}; if {low} means not relevant, use relevance=shift({low}), and rel above it", "odd")
     best = np.maximum.reduceat(qrels.grade, qrels.start[:-1])
     barren = [qrels.queries[i] for i in np.flatnonzero(best <= 0).tolist()]
     if barren:

@@ -50,6 +50,8 @@ def survey(source: Source, threads: int, report: Report) -> RunCounts:
 
 def _whole_queries(parts: list[tuple[Words, RunCounts]]) -> RunCounts:
     """Return the counts of all pieces; a query that is in two of them is scattered."""
+    if not parts:
+        raise Odd
     if not distinct(np.concatenate([salt for salt, _ in parts])):
         raise Scattered
     return add_counts([counts for _, counts in parts])
