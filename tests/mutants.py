@@ -23,9 +23,12 @@ from gradely.cli.progress import Bar
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "gradely"
-KERNELS = [SOURCE / "kernel" / f"{name}.py" for name in ("families", "tie_groups", "gains")]
+KERNELS = [SOURCE / "kernel" / f"{name}.py" for name in ("families", "tie_groups", "gains", "lower_levels", "orders")]
 KERNELS += sorted([*SOURCE.glob("relevance/*.py"), *SOURCE.glob("measures/*.py")])
-TESTS = [f"tests/test_{name}.py" for name in ("golden", "names", "measures", "kernels", "together", "scores")]
+TESTS = [
+    f"tests/test_{name}.py"
+    for name in ("golden", "names", "measures", "kernels", "together", "scores", "large_labels", "shift")
+]
 TESTS += [
     "tests/test_documents.py::test_what_follows_from_the_code_is_current",
     "src/gradely/measures",
