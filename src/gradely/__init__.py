@@ -35,6 +35,7 @@ _PUBLIC = {
     "data": "read_qrels read_run Qrels Run",
     "data.virtual_users": "qrels_from_run",
     "kernel.from_arrays": "from_arrays",
+    "kernel.from_groups": "from_groups",
     "kernel.from_ids": "from_ids",
     "kernel.batch": "Batch",
     "measures": "ALL Measure",

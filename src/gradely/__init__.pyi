@@ -25,6 +25,7 @@ from gradely.evaluation.runs import Evaluations, evaluate_runs
 from gradely.evaluation.scores import Scores
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
+from gradely.kernel.from_groups import from_groups
 from gradely.kernel.from_ids import from_ids
 from gradely.measures import ALL, Measure
 from gradely.measures.ap import AP, infAP
@@ -121,6 +122,7 @@ __all__ = [
     "evaluate_runs",
     "explain",
     "from_arrays",
+    "from_groups",
     "from_ids",
     "gate",
     "infAP",

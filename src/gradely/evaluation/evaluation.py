@@ -12,6 +12,7 @@ from gradely.data.details import RunDetails
 from gradely.data.read.files import clip
 from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import NotFinite
+from gradely.evaluation.mismatch import labels_below
 from gradely.evaluation.notes import NAMED, Note, TieRange, note_names
 from gradely.evaluation.scores import Scores
 from gradely.kernel.batch import Batch
@@ -82,6 +83,8 @@ class Evaluation:
     """how many threads measure"""
     details: RunDetails | None = None
     """where asked for: how many documents tie, and the tops of the rankings"""
+    apart: str | None = None
+    """what to say where the run and the qrels have no documents in common"""
 
     def scores(self) -> Scores:
         """Return the scores of the queries that count."""
@@ -93,6 +96,7 @@ class Evaluation:
             name=self.name,
             ranges=self.tie_ranges,
             notes=self.notes,
+            whole=self.qrels.whole,
         )
 
     def under(self, ties: TiePolicy) -> "Evaluation":
@@ -196,6 +200,7 @@ class Evaluation:
     def notes(self) -> list[Note]:
         """Return what happened to queries and documents."""
         return [
+            *self._data(),
             *self._missing(),
             *self._unjudged(),
             *self._dropped(),
@@ -203,6 +208,12 @@ class Evaluation:
             *self._unreachable(),
             *self._bounds(),
         ]
+
+    def _data(self) -> list[Note]:
+        """Return what was taken for granted, and what is probably a mistake."""
+        below = labels_below(self.qrels, self.measures)
+        texts = [*(("labels", text) for text in self.qrels.notes), ("apart", self.apart), ("labels", below)]
+        return [Note(kind, len(self.qrels), len(self.qrels), text) for kind, text in texts if text]
 
     def _missing(self) -> list[Note]:
         fate = "count{s} 0" if self.settings.queries == "qrels" else "{are} left out"
