@@ -132,7 +132,7 @@ def evaluate_runs(
     0.5
     >>> print(results.table())
     run        RR     P@1
-    -----  ------  ------
+    ─────  ──────  ──────
     bm25   1.0000  1.0000
     dense  0.5000  0.0000
     """
