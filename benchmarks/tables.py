@@ -2,9 +2,9 @@
 
     python -m benchmarks.tables DATA [--times 5] [--scale 1.0]
 
-All contenders take turns, and the best of some times counts, so that a busy moment of the machine hits all. The bars are
-what gradely promises; the command fails where one is missed. ranx and RecTools take part where they are installed: they
-get the same frames, and one measure.
+All contenders take turns, and the best of some times counts, so that a busy moment of the machine hits all. The bars
+are what gradely promises; the command fails where one is missed. ranx and RecTools take part where they are installed:
+they get the same frames, and one measure.
 """
 
 import argparse
@@ -54,9 +54,8 @@ def make(folder: Path, queries: int) -> tuple[pl.DataFrame, pl.DataFrame]:
         frame.write_csv(folder / f"{name}.csv")
     trec = {"include_header": False, "separator": " "}
     named(qrels).select("query_id", pl.lit("0"), "doc_id", "label").write_csv(folder / "qrels.trec", **trec)
-    lines = named(run).select(
-        "query_id", pl.lit("Q0").alias("q"), "doc_id", pl.lit("1"), "score", pl.lit("t").alias("t")
-    )
+    constant = {name: pl.lit(name) for name in ("Q0", "1", "tag")}
+    lines = named(run).with_columns(**constant).select("query_id", "Q0", "doc_id", "1", "score", "tag")
     lines.write_csv(folder / "run.trec", **trec)
     return qrels, run
 

@@ -29,6 +29,9 @@ from gradely.tables import Cell, Table, render
     help="Take a run for the qrels of a virtual user, who would rank as it does; name only RUNS then.",
 )
 @click.option(
+    "--qrels-feature", type=click.IntRange(min=1), help="The feature of a LETOR file that --qrels-from-run is."
+)
+@click.option(
     "--graded-by",
     type=click.Choice(["score", "rank"]),
     default="score",
@@ -55,6 +58,7 @@ def command(
     per_query: bool,
     by: str | None,
     virtual: str | None,
+    qrels_feature: int | None,
     graded_by: GradedBy,
     levels: str | None,
     settings: Settings,
@@ -68,11 +72,12 @@ def command(
     """
     named = parse_all(choose_measures(measures, settings.ties))
     if virtual is None:
-        if levels is not None or graded_by != "score":
-            raise click.UsageError("--graded-by and --levels grade a run that is named with --qrels-from-run")
+        if levels is not None or graded_by != "score" or qrels_feature is not None:
+            wanted = "--graded-by, --levels and --qrels-feature grade a run that is named with --qrels-from-run"
+            raise click.UsageError(wanted)
         given = read_inputs(qrels, runs, inputs, settings)
     else:
-        judgments = virtual_qrels(virtual, graded_by, levels, inputs)
+        judgments = virtual_qrels(virtual, graded_by, levels, inputs, qrels_feature)
         given = Inputs(judgments, *list_runs(virtual, (qrels, *runs), inputs))
     if by is not None:
         given = given._replace(qrels=with_segments(given.qrels, by, qrels, inputs.columns))
@@ -83,13 +88,13 @@ def command(
     write_results(text, list_notes(visible_notes(results, output.digits)), output)
 
 
-def virtual_qrels(path: str, by: GradedBy, levels: str | None, inputs: InputOptions) -> Qrels:
+def virtual_qrels(path: str, by: GradedBy, levels: str | None, inputs: InputOptions, feature: int | None) -> Qrels:
     """Return the qrels of a virtual user, from a run."""
     try:
         depths = None if levels is None else [int(depth) for depth in levels.split(",")]
     except ValueError:
         raise click.UsageError(f"--levels are depths of the ranking, like 10,25,50; found {levels}") from None
-    return qrels_from_run(partial(open_run, path, format=inputs.qrels_format), by, levels=depths)
+    return qrels_from_run(partial(open_run, path, format=inputs.qrels_format, feature=feature), by, levels=depths)
 
 
 def show(results: Evaluations, output: OutputOptions, *, per_query: bool) -> str:

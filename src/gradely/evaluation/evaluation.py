@@ -171,9 +171,11 @@ class Evaluation:
     def _bounded(self, blocks: Blocks, ties: str, queries: Ints) -> Bools:
         """Return [these queries, measures]: true where the best or worst value is a bound, not that of an order."""
         bounded = np.zeros((len(queries), len(self.measures)), bool)
-        for rows, batch in blocks.batches(ties, queries):
-            flags = [measure.bounded(measure.apply_relevance(batch)).any(axis=1) for measure in self.measures.values()]
-            bounded[np.searchsorted(queries, rows)] = np.stack(flags, axis=1)
+        some = [(j, measure) for j, measure in enumerate(self.measures.values()) if measure.may_be_bounded]
+        for rows, batch in blocks.batches(ties, queries) if some else ():
+            for j, measure in some:
+                flags = measure.bounded(measure.apply_relevance(batch))
+                bounded[np.searchsorted(queries, rows), j] = flags.any(axis=1)
         return bounded
 
     def tie_ranges(self) -> list[TieRange]:
