@@ -52,7 +52,9 @@ def names() -> str:
     values = {name: getattr(gradely, name) for name in gradely.__all__ if getattr(gradely, name) not in gradely.ALL}
     sections = [
         f"\n## {title}\n\n"
-        + to_markdown(Table(["name", "what it is"], [row(*item) for item in values.items() if kind(item[1])]))
+        + to_markdown(
+            Table(["name", "what it is"], [row(*item) for item in values.items() if kind(item[1])]), escape=False
+        )
         for title, kind in KINDS.items()
     ]
     return PYTHON + "".join(sections)
@@ -68,7 +70,8 @@ def readme() -> str:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = [[f"[`{kind.name}`](docs/measures.md#{kind.name.lower()})", summary(kind)] for kind in gradely.ALL]
     before, rest = text.split(BEGIN)
-    return f"{before}{BEGIN}\n{to_markdown(Table(['measure', 'what it says'], rows))}\n{END}{rest.split(END, 1)[1]}"
+    table = to_markdown(Table(["measure", "what it says"], rows), escape=False)
+    return f"{before}{BEGIN}\n{table}\n{END}{rest.split(END, 1)[1]}"
 
 
 def papers() -> str:
