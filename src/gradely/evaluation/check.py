@@ -120,10 +120,10 @@ def _qrels(qrels: Qrels) -> Iterator[Finding]:
     yield fact(f"{count_of(len(qrels), 'query')}, {count_of(len(qrels.grade), 'judgment')}; {told}")
     if labels[0] < 0:
         yield fact(f"{int(counts[labels < 0].sum()):,} labels are negative: judged, not relevant, no gain", "odd")
-    if labels[0] > 0:
+    if labels[0] > 0 and len(labels) > 1:
         low = f"{labels[0]:g}"
         text = f"the lowest label is {low}, so every judged document counts as relevant to graded measures"
-        yield fact(f"{text}; if {low} means not relevant, use relevance=shift({low}), and rel above it", "odd")
+        yield fact(f"{text}; if {low} means not relevant, use relevance=shift({low}), and rel above it")
     best = np.maximum.reduceat(qrels.grade, qrels.start[:-1])
     barren = [qrels.queries[i] for i in np.flatnonzero(best <= 0).tolist()]
     if barren:
