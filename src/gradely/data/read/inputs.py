@@ -181,8 +181,11 @@ def run_names(paths: Sequence[str]) -> list[str]:
 def _in_memory(given: Any, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
     if isinstance(given, Mapping):
         return as_labels(given, name) if kind == "label" else as_scores(given, name)
+    from gradely.data import engine
     from gradely.data.read import frames, records
 
+    if kind == "score" and engine.is_lazy(given):
+        return engine.EngineScores(given, name, columns, duplicates)
     if frames.is_frame(given):
         return frames.FrameTable(given, kind, name, columns, duplicates)
     if records.are_records(given):
