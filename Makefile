@@ -85,6 +85,8 @@ $(TOOLS)/ready: pyproject.toml tests/tools/requirements.txt
 	$(TOOLS)/bin/pip install --quiet --upgrade "pip>=25.1"
 	$(TOOLS)/bin/pip install --quiet --editable .
 	$(TOOLS)/bin/pip install --quiet --requirement tests/tools/requirements.txt
+	$(PYTHON) -m venv $(TOOLS)/RecTools
+	$(TOOLS)/RecTools/bin/pip install --quiet rectools  # wants an older NumPy than the others
 	touch $@
 
 $(BENCH)/ready: pyproject.toml

@@ -14,14 +14,22 @@ from gradely.data.qrels import Qrels
 from gradely.data.read.files import Report, Source, ignore
 from gradely.data.read.inputs import Run
 from gradely.data.rule import Rule
+from gradely.data.trec.place import Observer
 from gradely.data.trec.tokens import Tokens, as_tokens
 from gradely.data.types import Bools, Ints
 
 
-def locate_selected(qrels: Qrels, run: Run | Source, rule: Rule, threads: int, report: Report = ignore) -> Hits:
+def locate_selected(
+    qrels: Qrels,
+    run: Run | Source,
+    rule: Rule,
+    threads: int,
+    report: Report = ignore,
+    observe: Observer | None = None,
+) -> Hits:
     """Return where the judged documents of a run stand, of the queries and documents that are selected."""
     if qrels.excluded is None:
-        hits = locate(qrels, run, rule, threads, report)
+        hits = locate(qrels, run, rule, threads, report, observe)
     else:
         hits = _without(qrels, qrels.excluded, run, rule, threads, report)
     return hits._replace(unjudged=()) if qrels.selected else hits

@@ -23,6 +23,18 @@ def _rounded(scores: Floats, bits: int) -> Floats:
     return kept
 
 
+def sample_scores(scores: Floats) -> Floats:
+    """Return distinct scores, of very many those with the smallest hashes, which are the same however a run is cut."""
+    distinct = np.unique(scores + 0.0)
+    if len(distinct) <= SAMPLE:
+        return distinct
+    key = distinct.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    key ^= key >> np.uint64(32)
+    kept = np.argpartition(key * np.uint64(0x9E3779B97F4A7C15), SAMPLE)[:SAMPLE]
+    sample: Floats = distinct[np.sort(kept)]
+    return sample
+
+
 def stored_as(scores: Floats) -> str:
     """Return the least that holds all scores, as far as their digits tell.
 
@@ -31,7 +43,9 @@ def stored_as(scores: Floats) -> str:
     >>> [stored_as(np.asarray(scores)) for scores in ([3.0, 1.0], [0.25, 0.5], [0.1234567, 1 / 3])]
     ['whole numbers', '2 decimals', 'double precision']
     """
-    some = np.unique(scores)[:: max(1, len(scores) // SAMPLE)]
+    some = sample_scores(scores)
+    if not len(some):
+        return "whole numbers"
     decimals = next((n for n in range(7) if np.array_equal(np.round(some, n), some)), 7)
     if decimals == 0:
         return "whole numbers"

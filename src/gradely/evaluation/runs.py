@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gradely.data import Qrels, Rule, Run, locate_selected, open_run, read_qrels, run_name, run_names
-from gradely.data.details import describe_run
+from gradely.data.details import DetailsObserver, describe_run
 from gradely.data.selection import read_segments, select
 from gradely.errors import DataError
 from gradely.evaluation.evaluation import Evaluation
@@ -137,7 +137,7 @@ def evaluate_runs(
     0.5
     >>> print(results.table())
     run        RR     P@1
-    -----  ------  ------
+    ─────  ──────  ──────
     bm25   1.0000  1.0000
     dense  0.5000  0.0000
     """
@@ -223,8 +223,11 @@ def evaluate_run(
         if done < 1:  # the end comes once, when the run is measured
             progress(title, done)
 
-    hits = locate_selected(qrels, ranking, rule, workers, report)
-    details = None if depth is None else describe_run(qrels, ranking, depth)
+    observer = None if depth is None else DetailsObserver(depth)
+    hits = locate_selected(qrels, ranking, rule, workers, report, observer)
+    details = None
+    if observer is not None:
+        details = observer.details(hits) or describe_run(qrels, ranking, observer.depth)
     apart = documents_apart(qrels, ranking, hits)
     return Evaluation(qrels, hits, fitted, settings, title, placed, workers, details, apart)
 

@@ -1,6 +1,7 @@
 """Where the judged documents of a piece stand."""
 
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -70,7 +71,11 @@ class PieceHits(NamedTuple):
     """query, row, above, tied and, where ties are broken, place of each judged document"""
 
 
-def find_hits(judgments: Judgments, piece: Rows, rule: Rule) -> PieceHits:
+Observer: TypeAlias = Callable[[Lines], None]
+"""is shown the lines of each piece, with whole queries in rank order"""
+
+
+def find_hits(judgments: Judgments, piece: Rows, rule: Rule, observe: Observer | None = None) -> PieceHits:
     """Return where the judged documents of a piece stand; every query of it must be whole."""
     lines = read_lines(judgments, piece, rule)
     unjudged = lines.unjudged()
@@ -82,6 +87,8 @@ def find_hits(judgments: Judgments, piece: Rows, rule: Rule) -> PieceHits:
     ):
         raise Odd
     lines = _in_order(lines)
+    if observe is not None:
+        observe(lines)
     line, row = match_lines(judgments, lines)
     owner = lines.owner(line)
     first, last = _tie_groups(lines, line)

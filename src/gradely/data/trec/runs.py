@@ -16,7 +16,7 @@ from gradely.data.trec.chunks import PIECE, Buffer, Changed, Odd, Piece, QueryAt
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import STRICT, Dialect, fields
 from gradely.data.trec.match import UNKNOWN, Judgments
-from gradely.data.trec.place import PieceHits, Rows, find_hits
+from gradely.data.trec.place import Observer, PieceHits, Rows, find_hits
 from gradely.data.trec.plain import RUN
 from gradely.data.trec.scattered import count_scattered
 from gradely.threads import on_threads, workers
@@ -56,7 +56,13 @@ class Pieces(Protocol):
 
 
 def stream_run(
-    qrels: Qrels, source: Source, rule: Rule, threads: int, report: Report, dialect: Dialect = STRICT
+    qrels: Qrels,
+    source: Source,
+    rule: Rule,
+    threads: int,
+    report: Report,
+    dialect: Dialect = STRICT,
+    observe: Observer | None = None,
 ) -> Hits:
     """Return where the judged documents of a run stand; raise Odd where the plain reader must look."""
 
@@ -65,14 +71,16 @@ def stream_run(
             source, lambda piece: work(RunPiece(piece, dialect)), threads, report, whole_queries=whole_queries
         )
 
-    return stream(qrels, source.name, over_pieces, rule, report)
+    return stream(qrels, source.name, over_pieces, rule, report, observe)
 
 
-def stream(qrels: Qrels, name: str, over_pieces: Pieces, rule: Rule, report: Report) -> Hits:
+def stream(
+    qrels: Qrels, name: str, over_pieces: Pieces, rule: Rule, report: Report, observe: Observer | None = None
+) -> Hits:
     """Return where the judged documents of a run stand, piece by piece, whatever the pieces are of."""
     judgments = Judgments.of(qrels)
     try:
-        parts = over_pieces(lambda piece: find_hits(judgments, piece, rule), report, whole_queries=True)
+        parts = over_pieces(lambda piece: find_hits(judgments, piece, rule, observe), report, whole_queries=True)
         return _together(qrels, list(parts))
     except Scattered:
         pass
