@@ -75,7 +75,8 @@ def _lines(source: Source) -> Iterator[tuple[int, str, str, list[bytes]]]:
 def _hint(source: Source, line: bytes) -> str:
     if b":" not in line or b"qid:" in line:
         return ""
-    return f"; write the query of each line into it, or the sizes of the groups into {source.name}{SIZES[0]}"
+    beside = os.path.basename(source.path) + SIZES[0]
+    return f"; write the query of each line into it, or the sizes of the groups into {beside}"
 
 
 def _sizes_file(source: Source) -> str | None:
