@@ -11,7 +11,7 @@ from typing import Any
 
 import gradely
 from gradely.cli.page import page, summary
-from gradely.tables import Table, to_markdown
+from gradely.tables import Table, to_document
 
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- make docs writes this table -->\n", "<!-- end of the table -->"
@@ -50,7 +50,7 @@ def names() -> str:
     values = {name: getattr(gradely, name) for name in gradely.__all__ if getattr(gradely, name) not in gradely.ALL}
     sections = [
         f"\n## {title}\n\n"
-        + to_markdown(Table(["name", "what it is"], [row(*item) for item in values.items() if kind(item[1])]))
+        + to_document(Table(["name", "what it is"], [row(*item) for item in values.items() if kind(item[1])]))
         for title, kind in KINDS.items()
     ]
     return PYTHON + "".join(sections)
@@ -66,7 +66,7 @@ def readme() -> str:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = [[f"[`{kind.name}`](docs/measures.md#{kind.name.lower()})", summary(kind)] for kind in gradely.ALL]
     before, rest = text.split(BEGIN)
-    return f"{before}{BEGIN}\n{to_markdown(Table(['measure', 'what it says'], rows))}\n{END}{rest.split(END, 1)[1]}"
+    return f"{before}{BEGIN}\n{to_document(Table(['measure', 'what it says'], rows))}\n{END}{rest.split(END, 1)[1]}"
 
 
 FILES = {"src/gradely/__init__.pyi": stub, "docs/measures.md": page, "docs/python.md": names, "README.md": readme}
