@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import gradely
 from gradely import DataError, evaluate_arrays, from_arrays, from_groups
 from gradely.kernel import from_groups as module
+from gradely.kernel.batch import Levels
 from tests.test_arrays import library
 
 MEASURES = ["nDCG@3", "AP", "RR", "muAP", "ERR", "P@2", "GAP"]
@@ -20,7 +21,7 @@ LABELS = rng.choice([0, 0.5, 1, 2], sum(SIZES))
 
 def one_by_one(scores, labels, sizes, ties):
     """Return the values of each query alone; a query without documents has nothing relevant."""
-    fitted = {name: gradely.parse(name).fit(lambda: np.unique(labels[labels > 0])) for name in MEASURES}
+    fitted = {name: gradely.parse(name).fit(Levels(labels)) for name in MEASURES}
     out = {name: [] for name in MEASURES}
     for stop, size in zip(np.cumsum(sizes), sizes, strict=True):
         rows = slice(stop - size, stop)

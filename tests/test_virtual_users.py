@@ -50,6 +50,15 @@ def test_what_is_no_grading_is_refused(run, options, text):
         gradely.qrels_from_run(run, **options)
 
 
+def test_a_feature_as_the_user(tmp_path, capfdbinary):
+    letor = tmp_path / "set.letor"
+    letor.write_text("1 qid:1 1:0.5 2:3 # a\n0 qid:1 1:0.9 2:1 # b\n2 qid:1 1:0.1 2:0 # c\n")
+    command = ["evaluate", str(letor), "--qrels-from-run", str(letor), "--qrels-feature", "2", "-m", "nDCG"]
+    assert gradely_command([*command, "--feature", "2", "--feature", "1", "--format", "json"]) == 0
+    runs = json.loads(capfdbinary.readouterr().out)["runs"]
+    assert runs[0]["mean"]["nDCG"] == 1 and runs[1]["mean"]["nDCG"] < 1
+
+
 def test_the_command(tmp_path, capfdbinary):
     user, other = tmp_path / "user.json", tmp_path / "other.json"
     user.write_text(json.dumps(RUN))

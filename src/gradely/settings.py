@@ -62,9 +62,9 @@ class Settings:
     @property
     def workers(self) -> int:
         """How many threads work."""
-        from gradely.threads import at_most, cores
+        from gradely.threads import workers
 
-        return at_most(self.threads or cores())
+        return workers(self.threads)
 
     @property
     def breaks_ties(self) -> bool:

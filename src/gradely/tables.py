@@ -20,8 +20,6 @@ SAFE: ContextVar[bool] = ContextVar("safe", default=False)
 """whether CSV and TSV are written so that a spreadsheet takes no cell for a formula"""
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """with these, a formula begins"""
-CELL = str.maketrans({"<": "&lt;", "\\": "\\\\", "|": "\\|"})
-"""what begins a cell or a tag in Markdown"""
 MARKDOWN = str.maketrans({"<": "&lt;"} | {character: "\\" + character for character in "\\|[]!"})
 """what begins a cell, a tag, a link or an image"""
 RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -120,18 +118,9 @@ def _no_formula(cell: Cell) -> str | float | None:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value
 
 
-def to_markdown(table: Table) -> str:
-    """A pipe table of names and numbers."""
-    return _pipes(table, escape_markdown)
-
-
-def to_document(table: Table) -> str:
-    """A pipe table of Markdown, for documents of our own: its links stay links."""
-    return _pipes(table, lambda text: plain_line(text).translate(CELL))
-
-
-def _pipes(table: Table, escape: Callable[[str], str]) -> str:
-    safe = [[escape(cell) for cell in row] for row in table.shown()]
+def to_markdown(table: Table, *, escape: bool = True) -> str:
+    """A pipe table; with escape=False the cells are Markdown already."""
+    safe = [[escape_markdown(cell) if escape else cell for cell in row] for row in table.shown()]
     cells = _marked(table, safe, "**{}**", "<sup>{}</sup>")
     rule = ["---:" if number else "---" for number in table.numeric()]
     return "\n".join("| " + " | ".join(row) + " |" for row in [cells[0], rule, *cells[1:]]) + "\n"

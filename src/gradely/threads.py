@@ -11,11 +11,10 @@ import numpy as np
 
 T = TypeVar("T")
 R = TypeVar("R")
+MOST = 4
+"""threads for each processor, at most"""
 LARGE = 31 << 20
 """bytes; glibc takes things of 32 MB and more for exceptions"""
-
-MOST = 32
-"""threads, where there are fewer processors; each holds a piece of a file in memory"""
 
 
 def cores() -> int:
@@ -23,9 +22,12 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def at_most(threads: int) -> int:
-    """Return so many threads, or as many as are of any use."""
-    return min(threads, max(MOST, cores()))
+def workers(threads: int | None) -> int:
+    """Return how many threads work: as many as there are processors, or as asked, up to a few for each.
+
+    More would only wait for one another and take memory.
+    """
+    return min(threads or cores(), MOST * cores())
 
 
 def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Iterator[R]:
@@ -33,7 +35,8 @@ def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Ite
 
     No more things are taken than threads can work on, and one.
     """
-    waiting, threads = iter(things), at_most(threads)
+    threads = workers(threads)
+    waiting = iter(things)
     first = list(islice(waiting, 2 if threads > 1 else 1))
     if len(first) < 2:
         yield from map(work, first)

@@ -1,4 +1,4 @@
-"""Locate: find the judged documents of a run, in memory or in a file, and where each landed."""
+"""Locate: find the judged documents of a run, in memory or in a file, and where they stand."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,8 +15,8 @@ from gradely.threads import cores
 
 
 def locate(qrels: Qrels, run: Run | Source, rule: Rule, threads: int | None = None, report: Report = ignore) -> Hits:
-    """Return where the judged documents of a run landed; refuse a run that answers none of the queries."""
-    hits = land(qrels, run, rule, threads, report)
+    """Return where the judged documents of a run stand; refuse a run that answers none of the queries."""
+    hits = find_hits(qrels, run, rule, threads, report)
     if not hits.answered.any():
         found = clip(hits.unjudged[0] if hits.unjudged else "")
         raise DataError(
@@ -25,8 +25,8 @@ def locate(qrels: Qrels, run: Run | Source, rule: Rule, threads: int | None = No
     return hits
 
 
-def land(qrels: Qrels, run: Run | Source, rule: Rule, threads: int | None = None, report: Report = ignore) -> Hits:
-    """Return where the judged documents of a run landed; a TREC file is read once and never held as a whole."""
+def find_hits(qrels: Qrels, run: Run | Source, rule: Rule, threads: int | None = None, report: Report = ignore) -> Hits:
+    """Return where the judged documents of a run stand; a TREC file is read once and never held as a whole."""
     if isinstance(run, Source):
         return _streamed(qrels, run, rule, threads or cores(), report)
     if isinstance(run.scores, TableScores) and run.scores.table.duplicates == "error":

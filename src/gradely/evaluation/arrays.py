@@ -68,12 +68,16 @@ def _in_groups(
     groups: Groups, measures: MeasureLike | Iterable[MeasureLike], ties: str, threads: int | None
 ) -> dict[str, Array]:
     """Return the values of each measure, one per group."""
-    levels = Levels(groups.labels, None)
+    levels = Levels(groups.labels)
     fitted = {name: measure.fit(levels) for name, measure in parse_all(measures).items()}
 
     def work(queries: Ints) -> list[Array]:
         batch = groups.batch(queries, ties)
-        return [measure.compute(batch) for measure in fitted.values()]
+        try:
+            return [measure.compute(batch) for measure in fitted.values()]
+        except NotFinite as error:
+            row = int(queries[error.row])
+            raise NotFinite(error.measure, row, float(batch.pool[error.row, 0])) from None
 
     blocks = list(groups.blocks())
     columns = zip(*on_threads(work, blocks, threads or cores()), strict=True)

@@ -97,6 +97,7 @@ class Evaluation:
             ranges=self.tie_ranges,
             notes=self.notes,
             whole=self.qrels.whole,
+            segment_of=self.qrels.segments,
         )
 
     def under(self, ties: TiePolicy) -> "Evaluation":
@@ -170,9 +171,11 @@ class Evaluation:
     def _bounded(self, blocks: Blocks, ties: str, queries: Ints) -> Bools:
         """Return [these queries, measures]: true where the best or worst value is a bound, not that of an order."""
         bounded = np.zeros((len(queries), len(self.measures)), bool)
-        for rows, batch in blocks.batches(ties, queries):
-            flags = [measure.bounded(measure.apply_relevance(batch)).any(axis=1) for measure in self.measures.values()]
-            bounded[np.searchsorted(queries, rows)] = np.stack(flags, axis=1)
+        some = [(j, measure) for j, measure in enumerate(self.measures.values()) if measure.may_be_bounded]
+        for rows, batch in blocks.batches(ties, queries) if some else ():
+            for j, measure in some:
+                flags = measure.bounded(measure.apply_relevance(batch))
+                bounded[np.searchsorted(queries, rows), j] = flags.any(axis=1)
         return bounded
 
     def tie_ranges(self) -> list[TieRange]:
@@ -208,10 +211,13 @@ class Evaluation:
         ]
 
     def _data(self) -> list[Note]:
-        """Return what was taken for granted, and what is probably a mistake."""
+        """Return what was taken for granted, what is probably a mistake, and what was dropped as asked."""
+        gone, before = self.hits.excluded, self.hits.documents + self.hits.excluded
+        out = f"{gone:,} of {before:,} documents were excluded from the rankings" if gone else None
         below = labels_below(self.qrels, self.measures)
         texts = [*(("labels", text) for text in self.qrels.notes), ("apart", self.apart), ("labels", below)]
-        return [Note(kind, len(self.qrels), len(self.qrels), text) for kind, text in texts if text]
+        notes = [Note(kind, len(self.qrels), len(self.qrels), text) for kind, text in texts if text]
+        return [*notes, *([Note("excluded", gone, before, out)] if out else [])]
 
     def _missing(self) -> list[Note]:
         fate = "count{s} 0" if self.settings.queries == "qrels" else "{are} left out"

@@ -32,6 +32,8 @@ class Measure(Parametric, metaclass=_MeasureType):
     name: ClassVar[str]
     takes_expected: ClassVar[bool] = True
     """False where no closed form is known of the mean over the orders of tied documents"""
+    may_be_bounded: ClassVar[bool] = False
+    """True where best and worst may be bounds that contain every order, not those of an order"""
     has_ceiling: ClassVar[bool] = False
     """True where some queries cannot reach 1, however good the ranking"""
     k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count", kw_only=False)

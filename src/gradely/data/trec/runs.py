@@ -19,7 +19,7 @@ from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import PieceHits, Rows, find_hits
 from gradely.data.trec.plain import RUN
 from gradely.data.trec.scattered import count_scattered
-from gradely.threads import on_threads
+from gradely.threads import on_threads, workers
 
 T = TypeVar("T")
 SMALL = 1 << 23
@@ -106,7 +106,7 @@ def each_piece(
     with source.stream() as stream:
         while skip:
             skip -= stream.readinto(bytearray(skip)) or skip
-        threads = threads if source.size > SMALL else 1
+        threads = workers(threads) if source.size > SMALL else 1
         for _ in range(threads + 1 if threads > 1 else 1):
             free.put(Buffer(PIECE))
         for result in on_threads(
