@@ -75,7 +75,6 @@ AREAS = {
         (tests("scores trec_eval"), tests("inputs boundaries"), tests("fast laws")),
         values=True,
     ),
-    "tallies": Area(("data/tally.py",), (tests("check"),)),
     "readers": Area(
         ("data/trec/*.py",), (tests("boundaries readers hashing"), tests("trec_eval check"), tests("fast"))
     ),
