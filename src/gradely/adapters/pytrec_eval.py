@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels, Rule, Run, read_qrels
-from gradely.data.locate import land
+from gradely.data.locate import find_hits
 from gradely.data.read.dicts import as_scores
 from gradely.data.types import Floats, Ints
 from gradely.errors import DataError, InputError, MeasureError, did_you_mean
@@ -86,7 +86,7 @@ class RelevanceEvaluator:
             return {}
         run = Run(as_scores(scores, "run"))
         common = [self.qrels.index[query] for query in run.scores if query in self.qrels.index]
-        hits = land(self.qrels, run, Rule(self.ties, single=True))
+        hits = find_hits(self.qrels, run, Rule(self.ties, single=True))
         hits = hits.only(self.qrels.grade[hits.row] >= 0).judged_only() if self.judged_only else hits
         table = _values(self.qrels, hits, np.asarray(common, np.int64), self.columns, self.ties)
         names = [column.name for column in self.columns]
