@@ -67,7 +67,7 @@ def command(
 ) -> None:
     """Measure RUNS against the judgments in QRELS.
 
-    Files may be TREC text, CSV, TSV, JSON, JSON Lines, Parquet or LETOR, plain or gzip; - is standard input. A LETOR
+    Files may be TREC text, CSV, TSV, JSON, JSON Lines, Parquet or LETOR, plain or packed; - is standard input. A LETOR
     file that holds both qrels and runs is named once, with --feature.
     """
     named = parse_all(choose_measures(measures, settings.ties))

@@ -75,6 +75,8 @@ def _known(names: Sequence[str], known: Sequence[str], what: str, name: str) -> 
 
 
 def _some(names: Sequence[str]) -> str:
+    if not names:
+        return "the columns whose names are text"
     return ", ".join(clip(str(each), 30) for each in names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
 
 
