@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from gradely.kernel.batch import Batch as Batch
     from gradely.kernel.from_arrays import from_arrays as from_arrays
     from gradely.kernel.from_ids import from_ids as from_ids
+    from gradely.learning.lambdas import Lambdas as Lambdas
+    from gradely.learning.lambdas import lambdas as lambdas
     from gradely.measures import (
         ALL as ALL,
     )
@@ -112,6 +114,7 @@ _PUBLIC = {
     "evaluation.explain": "explain",
     "evaluation.check": "check",
     "kernel.from_ids": "from_ids",
+    "learning.lambdas": "Lambdas lambdas",
     "measures": "ALL AP DCG ERR F F1 G GAP NDCNG P R RBP RR IPrec Judged Measure RelativeP Rprec Success Unjudged"
     " Utility binG bpref eGAP infAP muAP nDCG nDCGphi xGAP",
     "measures.names": "parse",

@@ -122,9 +122,9 @@ class xGAP(_Given):  # noqa: N801 - the paper's name
 
     def terms(self, batch: Batch) -> Array:
         """The sum over levels, each document with its own weight w."""
-        return super().terms(batch) * self._document_weight(batch, self.thresholds(batch))
+        return super().terms(batch) * self.document_weight(batch, self.thresholds(batch))
 
-    def _document_weight(self, batch: Batch, levels: Thresholds) -> Array:
+    def document_weight(self, batch: Batch, levels: Thresholds) -> Array:
         """Return [Q, H]: w of each document's grade."""
         xp = batch.xp
 
