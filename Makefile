@@ -28,7 +28,7 @@ test: $(VENV)/test-ready
 	$(BIN)/pytest -n auto
 
 test-arrays: $(VENV)/arrays-ready
-	$(BIN)/pytest -n auto tests/test_arrays.py tests/test_ids.py tests/test_devices.py
+	$(BIN)/pytest -n auto tests/test_arrays.py tests/test_ids.py tests/test_devices.py tests/test_fixed.py
 
 mutants: $(VENV)/test-ready
 	$(BIN)/python -m tests.mutants

@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from gradely.measures import (
         xGAP as xGAP,
     )
+    from gradely.measures.function import as_function as as_function
     from gradely.measures.names import parse as parse
     from gradely.papers import reproduce as reproduce
     from gradely.relevance import AtLeast as AtLeast
@@ -117,6 +118,7 @@ _PUBLIC = {
     "learning.lambdas": "Lambdas lambdas",
     "measures": "ALL AP DCG ERR F F1 G GAP NDCNG P R RBP RR IPrec Judged Measure RelativeP Rprec Success Unjudged"
     " Utility binG bpref eGAP infAP muAP nDCG nDCGphi xGAP",
+    "measures.function": "as_function",
     "measures.names": "parse",
     "relevance": "AtLeast Max Phi",
     "evaluation.scores": "Note Scores TieRange",

@@ -1,13 +1,17 @@
 """evaluate_arrays: from dense arrays of scores and labels to values, a block of rows at a time."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 from gradely.evaluation.evaluate import DEFAULT
-from gradely.kernel.backend import is_numpy, namespace
+from gradely.kernel.backend import is_array, is_numpy, namespace
 from gradely.kernel.batch import Array, positive_levels, rows_at_a_time
-from gradely.kernel.from_arrays import aligned, ranked
+from gradely.kernel.from_arrays import aligned, check_finite, ranked
+from gradely.measures import Measure
+from gradely.measures.function import MANY, takes_fixed, values_of
 from gradely.measures.names import MeasureLike, parse_all
+from gradely.measures.population import Population
 from gradely.settings import check_ties
 from gradely.threads import cores, on_threads
 
@@ -31,6 +35,8 @@ def evaluate_arrays(
     {'RR': array([0.5, 0.5]), 'P@1': array([0., 0.])}
     """
     check_ties(ties, without_names=True)
+    if any(is_array(x) and not is_numpy(x) for x in (scores, labels, mask)):
+        return _on_device(scores, labels, parse_all(measures), mask, ties, seed)
     scores, labels, mask = aligned(scores, labels, mask, ties, seed)
     fitted = {name: measure.fit(lambda: _levels(labels, mask)) for name, measure in parse_all(measures).items()}
 
@@ -41,6 +47,29 @@ def evaluate_arrays(
     blocks = list(on_threads(work, _blocks(scores), threads or cores()))
     columns = zip(*blocks, strict=True)
     return {name: namespace(*values).concat(values) for name, values in zip(fitted, columns, strict=True)}
+
+
+def _on_device(
+    scores: Any, labels: Any, measures: dict[str, Measure], mask: Any, ties: str, seed: int
+) -> dict[str, Array]:
+    """Return the values from one batch of fixed shape, where nothing waits for the device; from another where it must."""
+    scores, labels, mask = aligned(scores, labels, mask, ties, seed)
+    check_finite("score", scores, mask)
+    check_finite("label", labels, mask)
+    levels = cache(lambda: _levels(labels, mask))
+    ordered = "order" if ties == "random" else ties
+    quick = {name: measure for name, measure in measures.items() if _is_quick(measure, levels)}
+    values = values_of(list(quick.values()), scores, labels, mask, ties=ordered, check=False) if quick else []
+    found = dict(zip(quick, values, strict=True))
+    if len(quick) < len(measures):
+        batch = ranked(scores, labels, mask, ordered)
+        found |= {name: measure(batch) for name, measure in measures.items() if name not in quick}
+    return {name: found[name] for name in measures}
+
+
+def _is_quick(measure: Measure, levels: Callable[[], Array]) -> bool:
+    """True for measures that take batches of fixed shape, and have not too many levels."""
+    return takes_fixed(measure) and not (isinstance(measure, Population) and levels().shape[0] > MANY)
 
 
 def _blocks(scores: Array) -> list[slice]:

@@ -46,8 +46,8 @@ def aligned(scores: Any, labels: Any, mask: Any, ties: str, seed: int) -> tuple[
 def ranked(scores: Array, labels: Array, mask: Array | None, ties: str) -> Batch:
     """Return the Batch of aligned arrays, or of some of their rows; refuse what is not finite."""
     xp = namespace(scores)
-    _check_finite(xp, "score", scores, mask)
-    _check_finite(xp, "label", labels, mask)
+    check_finite("score", scores, mask)
+    check_finite("label", labels, mask)
     number = real(xp)
     keys = -(scores if xp.isdtype(scores.dtype, "real floating") else xp.astype(scores, number))
     keys = keys if mask is None else xp.where(mask, keys, xp.inf)
@@ -69,8 +69,9 @@ def ranked(scores: Array, labels: Array, mask: Array | None, ties: str) -> Batch
     )
 
 
-def _check_finite(xp: Any, name: str, x: Array, mask: Array | None) -> None:
+def check_finite(name: str, x: Array, mask: Array | None) -> None:
     """Refuse NaN and infinity, except in padding."""
+    xp = namespace(x)
     if xp.isdtype(x.dtype, "real floating"):
         odd = ~xp.isfinite(x)
         if bool(xp.any(odd if mask is None else odd & mask)):

@@ -1,6 +1,7 @@
 """What a measure is: what each document adds, over a norm."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, Self, dataclass_transform
 
@@ -24,6 +25,8 @@ class Measure(Parametric, ABC):
     name: ClassVar[str]
     takes_expected: ClassVar[bool] = True
     """False where no closed form is known of the mean over the orders of tied documents"""
+    takes_fixed: ClassVar[bool] = True
+    """False where the formula needs to ask how long tie groups are, which compilers do not allow"""
     k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count")
 
     def settle(self) -> None:
@@ -38,6 +41,24 @@ class Measure(Parametric, ABC):
         """Return the value of each query of the batch."""
         values = list(on_threads(self.fit(batch.levels).measure, batch.parts, cores()))
         return values[0] if len(values) == 1 else batch.xp.concat(values)
+
+    @property
+    def of(self) -> Callable[..., Array]:
+        """The measure as a pure function of (scores, labels, mask=None), which jax.jit and torch.compile take.
+
+        It gives one value per row, or one number for arrays of one dimension, in the precision of the scores. NaN and
+        infinity are refused, unless the function is traced or called with check=False. `as_function` serves several
+        measures with one sort, and measures that need to know the levels of the collection.
+        """
+        from gradely.measures.function import as_function
+
+        checked, quick = (as_function([self], check=check) for check in (True, False))
+        name = str(self)
+
+        def of(scores: Any, labels: Any, mask: Any = None, *, check: bool = True) -> Array:
+            return (checked if check else quick)(scores, labels, mask)[name]
+
+        return of
 
     def measure(self, batch: Batch) -> Array:
         """Return the value of each query, once the parameters are settled."""
