@@ -52,7 +52,7 @@ def evaluate_arrays(
 def _on_device(
     scores: Any, labels: Any, measures: dict[str, Measure], mask: Any, ties: str, seed: int
 ) -> dict[str, Array]:
-    """Return the values from one batch of fixed shape, where nothing waits for the device; from another where it must."""
+    """Return the values from one batch of fixed shape, which never waits for the device, as far as measures take one."""
     scores, labels, mask = aligned(scores, labels, mask, ties, seed)
     check_finite("score", scores, mask)
     check_finite("label", labels, mask)

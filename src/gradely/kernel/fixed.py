@@ -1,8 +1,9 @@
 """Batches of fixed shape: from arrays to values without asking what is in them, so that compilers can take the whole.
 
-A Batch asks now and then: does anything tie, how deep is the ranking, how many levels are there. Each question waits for
-the device, and a function that is traced (`jax.jit`, `torch.compile`, CUDA graphs) cannot ask at all. A Fixed batch
-answers from shapes alone: anything may tie, the ranking is as deep as the array is wide. The formulas are the same.
+A Batch asks now and then: does anything tie, how deep is the ranking, how many levels are there. Each question waits
+for the device, and a function that is traced (`jax.jit`, `torch.compile`, CUDA graphs) cannot ask at all. A Fixed
+batch answers from shapes alone: anything may tie, the ranking is as deep as the array is wide. The formulas are the
+same.
 """
 
 from dataclasses import dataclass

@@ -26,9 +26,10 @@ def as_function(
 ) -> Callable[..., dict[str, Array]]:
     """Return a function of (scores, labels, mask=None) to the values of each measure, for jax.jit and torch.compile.
 
-    Documents are sorted once for all measures, and nothing waits for the device. `levels` lists the distinct positive
-    labels that occur; GAP, xGAP, eGAP, muAP, and measures that take the top of the scale from the data, cannot be
-    traced without. `check` refuses NaN and infinity, which asks the device; nothing is checked while a function is traced.
+    Documents are sorted once for all measures, and nothing waits for the device. `levels` lists the distinct
+    positive labels that occur; GAP, xGAP, eGAP, muAP, and measures that take the top of the scale from the data,
+    cannot be traced without. `check` refuses NaN and infinity, which asks the device; nothing is checked while a
+    function is traced.
 
     >>> import numpy as np
     >>> function = as_function(["RR", "P@1"])
