@@ -11,7 +11,7 @@ help:
 	@echo "make test         everything the checks need, then style, types, imports and tests"
 	@echo "make test-arrays  the kernels on PyTorch and JAX, which are heavy"
 	@echo "make mutants      change the formulas, one operator or number at a time: which changes does no test notice?"
-	@echo "make docs         write docs/measures.md from the docstrings of the measures"
+	@echo "make docs         write what follows from the code: pages and tables of the documents, the stub of public names"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
 	@echo "make clean        remove what make has made"
 
@@ -34,7 +34,7 @@ mutants: $(VENV)/test-ready
 	$(BIN)/python -m tests.mutants
 
 docs: $(VENV)/installed
-	$(BIN)/gradely measures --format markdown -o docs/measures.md
+	$(BIN)/python -m tools.derived
 
 bench: $(BENCH)/ready
 	$(BENCH)/gradely/bin/pip install --quiet --force-reinstall --no-deps .

@@ -27,7 +27,7 @@ KERNELS = [SOURCE / "kernel" / f"{name}.py" for name in ("families", "tie_groups
 KERNELS += sorted([*SOURCE.glob("relevance/*.py"), *SOURCE.glob("measures/*.py")])
 TESTS = [f"tests/test_{name}.py" for name in ("golden", "names", "measures", "kernels", "together", "scores")]
 TESTS += [
-    "tests/test_documents.py::test_the_page_of_measures_is_current",
+    "tests/test_documents.py::test_what_follows_from_the_code_is_current",
     "src/gradely/measures",
     "src/gradely/relevance",
 ]

@@ -15,7 +15,7 @@ from gradely.papers.ferrante2014.limits import run as run_limits
 from gradely.papers.library import Library
 from tests import reference
 
-ASKED = [measure for measure in EXPECTED if measure is not gradely.Unjudged]
+ASKED = list(dict.fromkeys(type(measures[0]) for measures in rows().values()))
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,9 @@ def found():
     return {(row, axiom.name): cell for axiom in AXIOMS for row, cell in search.found(axiom).items()}
 
 
-def test_every_measure_has_a_row():
-    assert {measure.name for measures in rows().values() for measure in measures} == {m.name for m in ASKED}
+def test_rows_are_of_measures_that_can_be_asked():
+    """A row is optional: a new measure needs none."""
+    assert set(ASKED) <= {measure for measure in EXPECTED if measure is not gradely.Unjudged}
 
 
 def test_every_cell_is_either_proved_or_refuted(found):

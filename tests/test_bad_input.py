@@ -133,8 +133,6 @@ def test_runs_that_cannot_be_read(folder, capfd, name):
         (["explain", "qrels", "run", "3", "-m", "AP"], "no query '3'"),
         (["explain", "qrels", "run", "1"], "--measure"),
         (["explain", "qrels", "run", "1", "-m", "foo"], "no measure 'foo'"),
-        (["check", "nowhere"], "no such file"),
-        (["check", "qrels", "nowhere"], "no such file"),
         (["check", "-", "-"], "only once"),
         (["explain", "qrels", "run", "1", "-m", "AP", "--feature", "1", "--feature", "2"], "one --feature"),
         (["demo", "run"], "cannot be made"),

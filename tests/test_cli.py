@@ -248,3 +248,10 @@ def test_help(said, command):
 
 def test_version(said):
     assert said("--version") == f"gradely {gradely.__version__}\n"
+
+
+def test_check_goes_on_after_a_file_that_cannot_be_read(demo, capfd):
+    assert run(["check", "nowhere", "dense.run", "none.run"]) == 1
+    text = capfd.readouterr().out
+    assert "nowhere: wrong: no such file" in text and "none.run: wrong: no such file" in text
+    assert "dense.run: 1,200 documents" in text

@@ -106,11 +106,11 @@ def test_formats_of_marked_numbers():
 def test_progress_tells_each_run_once_that_it_is_done(demo):  # noqa: F811
     told = []
     found = gradely.compare("qrels.txt", RUNS, ["AP"], progress=lambda name, done: told.append((name, done)))
-    assert [name for name, done in told if done == 1] == list(RUNS)
+    assert sorted(name for name, done in told if done == 1) == sorted(RUNS)
     assert all(0 <= done <= 1 for _, done in told)
     told.clear()
     found.to_html(progress=lambda name, done: told.append((name, done)))
-    assert told == [(name, 1.0) for name in found.board.names]
+    assert sorted(told) == sorted((name, 1.0) for name in RUNS)
 
 
 def test_frames(compared):
@@ -185,7 +185,7 @@ def test_wrong_designs(demo, options, message):  # noqa: F811
         gradely.compare("qrels.txt", RUNS, ["AP"], **options)
 
 
-@pytest.mark.parametrize("given", [[], {}, "runs", ["a.run"]])
+@pytest.mark.parametrize("given", [[], {}, "runs", [{"q": ["d"]}]])
 def test_runs_need_names(given):
     with pytest.raises(DataError, match="give the runs by name"):
         gradely.compare({"q": {"d": 1}}, given)
@@ -195,7 +195,7 @@ def test_the_command_prints_table_marks_and_what_is_needed_to_do_it_again(demo, 
     text = said(capfd, "compare", *FILES, "-m", "AP", "--test", "tukey", "--seed", "4").out
     assert "a  lexical  0.5275ᶜ" in text and "\x1b" not in text
     assert "randomised Tukey HSD, blocked by topic, 10,000 resamples, no correction (all pairs: 3; measures: 1)" in text
-    assert "α = 0.05, seed 4; 24 topics, ties expected, queries qrels, double precision" in text
+    assert "α = 0.05, seed 4; 24 queries, ties expected, queries qrels, double precision" in text
     assert "popular: 2 of 24 judged queries are not in the run and count 0: q23, q24" in text
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 from markdown_it import MarkdownIt
+from tools.derived import FILES
 
 import gradely
 from gradely.cli.main import run
@@ -136,13 +137,9 @@ def anchors(path):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_the_readme_lists_every_measure():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [measure.name for measure in gradely.ALL if f"`{measure.name}`" not in text] == []
-
-
-def test_the_page_of_measures_is_current():
-    assert (ROOT / "docs" / "measures.md").read_text(encoding="utf-8") == page(), "run make docs"
+@pytest.mark.parametrize("path", FILES)
+def test_what_follows_from_the_code_is_current(path):
+    assert (ROOT / path).read_text(encoding="utf-8") == FILES[path](), "run make docs"
 
 
 @pytest.mark.parametrize("measure", gradely.ALL, ids=lambda measure: measure.name)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
 
 import gradely
-from gradely.kernel.tie_groups import resolved
+from gradely.kernel.tie_groups import order_ties
 from gradely.relevance.pchip import interpolate
 
 N = 3000
@@ -98,9 +98,9 @@ def test_the_top_of_one_s_own_curve_is_its_last_point():
     assert egap == pytest.approx(1 / 8 * 1 + 3 / 8 * (1 / 2), abs=1e-12)
 
 
-def test_a_resolved_batch_has_no_ties_left():
+def test_a_order_ties_batch_has_no_ties_left():
     batch = gradely.from_arrays([1, 1, 1, 0, 0], [0, 2, 1, 1, 3], ties="best")
-    found = resolved(batch, gradely.nDCG().worth)
+    found = order_ties(batch, gradely.nDCG().priority)
     assert found.grade.tolist() == [[2, 1, 0, 3, 1]]
     assert found.above.tolist() == found.first.tolist() == [[0, 1, 2, 3, 4]]
     assert found.last.tolist() == [[1, 2, 3, 4, 5]] and found.untied

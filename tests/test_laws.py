@@ -152,7 +152,7 @@ def test_how_queries_are_put_together_changes_no_digit(measure):
         for cells in (1, 100, 1000, 10**6):
             values = np.zeros(len(qrels))
             for rows, batch in Blocks(qrels, hits).batches(policy, np.arange(len(qrels)), cells):
-                values[rows] = measure.measure(batch)
+                values[rows] = measure.compute(batch)
             results.append(values.tolist())
         assert all(result == results[0] for result in results)
 

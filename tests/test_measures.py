@@ -1,13 +1,18 @@
 """Every measure against its reference, on rankings of any length, and what parameters may be."""
 
+import inspect
+import pydoc
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradely
 from gradely import MeasureError
+from gradely.relevance import Identity
 from tests import reference
-from tests.cases import CASES, LABELS, Query, queries
+from tests.cases import CASES, LABELS, SETTINGS, Query, queries
 
 
 def untied(query):
@@ -20,6 +25,11 @@ def untied(query):
 def test_agrees_with_the_reference_on_rankings_without_ties(case, query):
     ranking = [label for _, label in query.retrieved]
     assert case.value(query) == pytest.approx(case.reference(ranking, query), abs=1e-12)
+
+
+def test_every_measure_has_a_reference():
+    without = [measure.name for measure in gradely.ALL if measure.name not in SETTINGS]
+    assert not without, "write them again, slow and plain, in tests/reference.py; give them settings in tests/cases.py"
 
 
 @given(pool=st.lists(st.integers(0, 60) | st.floats(0.01, 500), min_size=1, max_size=30))
@@ -114,6 +124,42 @@ def test_phi_of_the_code_looks_at_positive_scores_only():
 )
 def test_parameters_that_make_no_sense_are_refused(make, says):
     with pytest.raises(MeasureError, match=says):
+        make()
+
+
+def test_a_signature_names_every_parameter_with_its_type_and_default():
+    signature = inspect.signature(gradely.nDCG)
+    assert list(signature.parameters) == ["k", "relevance", "gain", "discount"]
+    assert signature.parameters["k"].annotation == int | None and signature.parameters["discount"].annotation is str
+    assert signature.parameters["gain"].default == "linear"
+    assert inspect.signature(gradely.NDCNG).parameters["gain"].default == "exp"
+    assert str(inspect.signature(gradely.Max)) == "(scale: float | None = None)"
+    assert "nDCG(k: int | None = None, *, relevance:" in pydoc.render_doc(gradely.nDCG, renderer=pydoc.plaintext)
+
+
+@pytest.mark.parametrize("measure", gradely.ALL, ids=lambda measure: measure.name)
+def test_a_signature_is_kept(measure):
+    bound = inspect.signature(measure).bind(3)
+    assert measure(*bound.args, **bound.kwargs) == measure(k=3)
+    with pytest.raises(TypeError):
+        inspect.signature(measure).bind(3, 4)
+    with pytest.raises(TypeError, match="only k by position"):
+        measure(3, 4)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: gradely.nDCG(10, k=5), "nDCG was given k twice, 10 by position and 5 by name: give it once"),
+        (lambda: gradely.nDCG(10, "exp"), "name the others: relevance=…, gain=…, discount=…"),
+        (lambda: gradely.nDCG(gian="exp"), "no parameter 'gian', only k, relevance, gain, discount. Did you mean gain"),
+        (lambda: gradely.Max(1, 2), "only scale by position, but was given 2"),
+        (lambda: Identity(1), "no parameter by position"),
+        (lambda: Identity(x=1), "has no parameter 'x', and takes none"),
+    ],
+)
+def test_what_a_signature_forbids_is_explained(make, says):
+    with pytest.raises(TypeError, match=re.escape(says)):
         make()
 
 

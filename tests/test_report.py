@@ -166,7 +166,7 @@ def test_what_the_page_has_no_room_for_is_said(monkeypatch):
     qrels = {f"q{i}": {"a": 1, "b": i % 3} for i in range(50)}
     runs = {name: {query: [name, "b"] for query in qrels} for name in ("a", "x")}
     monkeypatch.setattr(details, "VALUES", 2 * 10)
-    monkeypatch.setattr(details, "ENTRIES", 10)
+    monkeypatch.setattr("gradely.data.details.ENTRIES", 10)
     small = gradely.compare(qrels, runs, ["AP"]).to_html()
     assert "Of 50 queries, the 10 on which runs differ most are shown one by one." in small
     assert "Rankings are left out" in small
@@ -208,7 +208,7 @@ def test_the_command_writes_the_page(demo, tmp_path, capfd):
     assert "&lt;Mine&gt;" in path.read_text(encoding="utf-8")
     assert "1.0 MB, 2 runs; open it in a browser" in capfd.readouterr().out
     assert cli(["compare", *files, "-m", "AP", "--report", str(tmp_path / "other.html")]) == 0
-    assert "Comparison of systems" in (tmp_path / "other.html").read_text(encoding="utf-8")
+    assert "Comparison of runs" in (tmp_path / "other.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("module", "extra"), [("altair", "report"), ("jinja2", "report"), ("vl_convert", "report")])

@@ -38,9 +38,9 @@ def test_notes_count_everything(scores):
         ("ties", 1, 3),
     ]
     assert [str(note) for note in scores.notes] == [
-        "1 of 3 judged queries are not in the run and count 0: q3",
-        "1 of 3 queries of the run have no judgments and are left out: extra",
-        "1 of 3 queries have no relevant document for RR, P@1 and score 0 in every order: q3",
+        "1 of 3 judged queries is not in the run and counts 0: q3",
+        "1 of 3 queries of the run has no judgments and is left out: extra",
+        "1 of 3 queries has no relevant document for RR, P@1 and scores 0 in every order: q3",
         "RR 0.5833, between 0.5000 and 0.6667 by the order of ties in 1 of 3 queries",
         "P@1 0.5000, between 0.3333 and 0.6667 by the order of ties in 1 of 3 queries",
     ]

@@ -1,9 +1,11 @@
 """The package as a whole: instant to import, all public names there, nothing heavy unless asked."""
 
 import ast
+import inspect
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -46,13 +48,41 @@ def test_the_command_line_loads_numpy_only_to_compute(command):
     assert "numpy" not in modules_after(f"from gradely.cli.main import run; run({command})")
 
 
-def test_public_names_are_there_and_known_to_type_checkers():
-    tree = ast.parse(Path(gradely.__file__).read_text(encoding="utf-8"))
-    (guarded,) = (node for node in tree.body if isinstance(node, ast.If))
-    typed = {alias.asname for node in guarded.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert typed == set(gradely.__all__)
-    assert all(getattr(gradely, name) is not None for name in gradely.__all__)
-    assert set(gradely.__all__) <= set(dir(gradely))
+def test_the_public_names_and_nothing_else_are_shown():
+    """In a process of its own, after much was loaded."""
+    code = "import gradely, gradely.cli.main; gradely.evaluate({'q': {'a': 1}}, {'q': ['a']}); print(dir(gradely))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    names = {name for name in ast.literal_eval(done.stdout) if not name.startswith("__")}
+    assert names == set(gradely.__all__)
+    assert {measure.__name__ for measure in gradely.ALL} < names
+    assert not {"evaluation", "kernel", "annotations", "Any", "import_module"} & names
+
+
+def test_every_public_name_is_there_and_documented():
+    for name in gradely.__all__:
+        assert name == "ALL" or inspect.getdoc(getattr(gradely, name)), name
+
+
+def test_a_star_imports_the_public_names():
+    names = {}
+    exec("from gradely import *", names)
+    assert set(gradely.__all__) <= set(names)
+
+
+def test_what_functions_return_is_public():
+    """And so are the parts of it, as in list[Finding]."""
+    for name in gradely.__all__:
+        value = getattr(gradely, name)
+        if inspect.isfunction(value):
+            returned = inspect.signature(value).return_annotation
+            for kind in (returned, *get_args(returned)):
+                if getattr(kind, "__module__", "").startswith("gradely"):
+                    assert kind.__name__ in gradely.__all__, (name, kind)
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (Path(gradely.__file__).parent / "py.typed").exists()
+    assert (Path(gradely.__file__).parent / "__init__.pyi").exists()
 
 
 def test_an_unknown_name_is_an_attribute_error():
@@ -82,6 +112,7 @@ def test_kernels_know_no_array_library():
         "kernel/tie_groups.py",
         "kernel/families.py",
         "kernel/gains.py",
+        "kernel/parameters.py",
         "relevance",
         "measures",
     ]

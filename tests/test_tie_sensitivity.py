@@ -86,12 +86,12 @@ def test_the_command(demo, capfd):  # noqa: F811
     assert cli(["ties", *FILES, "-m", "nDCG@10"]) == 0
     text = capfd.readouterr().out
     assert "whole numbers" in text and "half precision" in text
-    assert "1 pairs" not in text and "1 pair of runs changes places with the order of ties:" in text
+    assert "1 of 3 pairs of runs changes places with the order of ties:" in text
     assert (
         "dense: 75 of 1,200 documents are tied, maybe only because scores were stored so: all fit half precision"
         in text
     )
-    assert "means over 24 topics, queries qrels, double precision" in text
+    assert "means over 24 queries, queries qrels, double precision" in text
     assert cli(["ties", *FILES, "-m", "AP", "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capfd.readouterr().out)))
     assert list(rows[0]) == ["measure", "run", "trec", "worst", "expected", "best", "best - worst"]

@@ -8,6 +8,7 @@ GradelyError
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 
 class GradelyError(Exception):
@@ -45,3 +46,11 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     by_lower = {name.lower(): name for name in known}
     near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
     return f" Did you mean {by_lower[near[0]]}?" if near else ""
+
+
+def check_choice(kind: str, choice: Any, known: Iterable[str], error: type[GradelyError] = DataError) -> None:
+    """Raise unless this is one of the known choices of a kind."""
+    names = list(known)
+    if not isinstance(choice, str) or choice not in names:
+        hint = did_you_mean(choice, names) if isinstance(choice, str) else ""
+        raise error(f"no {kind} {choice!r}: use one of {', '.join(names)}.{hint}")

@@ -1,8 +1,16 @@
-"""The policies for ties and for queries, and what each one means."""
+"""Settings: what holds for all runs and measures of a call, made once at the door and handed on."""
 
-from gradely.errors import DataError, did_you_mean
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any, Literal, TypeAlias
 
-TIES = {
+from gradely.errors import DataError, check_choice
+
+TiePolicy: TypeAlias = Literal["expected", "trec", "order", "best", "worst", "random"]
+QueryPolicy: TypeAlias = Literal["qrels", "both", "run"]
+Precision: TypeAlias = Literal["double", "single"]
+
+TIES: dict[TiePolicy, str] = {
     "expected": "the mean over all orders of tied documents, exact",
     "trec": "tied documents by document id, descending by bytes, as trec_eval has it",
     "order": "tied documents in the order of the input",
@@ -10,20 +18,68 @@ TIES = {
     "worst": "tied documents in the order that is worst for each measure",
     "random": "tied documents in an order drawn with a seed",
 }
-QUERIES = {
-    "qrels": "all queries of the judgments; one that the run does not answer counts 0",
-    "both": "the queries that are in both the judgments and the run",
+QUERIES: dict[QueryPolicy, str] = {
+    "qrels": "all queries of the qrels; one that the run does not answer counts 0",
+    "both": "the queries that are in both the qrels and the run",
     "run": "all queries of the run; one without judgments counts 0",
 }
-PRECISIONS = {
+PRECISIONS: dict[Precision, str] = {
     "double": "scores as they are",
     "single": "scores rounded to single precision first, as trec_eval 9 and older do; more of them tie",
 }
 
 
-def check_precision(precision: str) -> None:
-    """Raise unless this is a precision."""
-    check_choice("precision", precision, PRECISIONS)
+@dataclass(frozen=True)
+class Settings:
+    """How runs are evaluated. Public functions take these as keywords and make one object of them."""
+
+    ties: TiePolicy = "expected"
+    """how tied documents are ordered"""
+    queries: QueryPolicy = "qrels"
+    """which queries count"""
+    judged_only: bool = False
+    """whether unjudged documents are dropped from the runs first"""
+    precision: Precision = "double"
+    """whether scores are rounded before they are compared"""
+    seed: int = 0
+    """of what is drawn at random"""
+    threads: int | None = None
+    """how many work at a time; None: as many as there are processors"""
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a choice."""
+        check_choice("tie policy", self.ties, TIES)
+        check_choice("query policy", self.queries, QUERIES)
+        check_choice("precision", self.precision, PRECISIONS)
+        if not isinstance(self.seed, Integral) or self.seed < 0:
+            raise DataError(f"the seed is a whole number of at least 0; found {self.seed!r}")
+        if self.threads is not None and (not isinstance(self.threads, Integral) or self.threads < 1):
+            raise DataError(f"the number of threads is at least 1; found {self.threads!r}")
+
+    def replace(self, **changes: Any) -> "Settings":
+        """Return other settings that differ in these."""
+        return replace(self, **changes)
+
+    @property
+    def workers(self) -> int:
+        """How many threads work."""
+        from gradely.threads import cores
+
+        return self.threads or cores()
+
+    @property
+    def breaks_ties(self) -> bool:
+        """Whether the policy puts tied documents in one order, by document."""
+        return self.ties in ("trec", "order", "random")
+
+    def round(self, scores: Any) -> Any:
+        """Return an array of scores as they are compared."""
+        if self.precision == "double":
+            return scores
+        import numpy as np
+
+        with np.errstate(over="ignore"):
+            return scores.astype(np.float32).astype(np.float64)
 
 
 def check_ties(ties: str, *, without_names: bool = False) -> None:
@@ -31,15 +87,3 @@ def check_ties(ties: str, *, without_names: bool = False) -> None:
     check_choice("tie policy", ties, TIES)
     if without_names and ties == "trec":
         raise DataError("ties='trec' orders by document id, which arrays do not have: use 'expected' or 'order'")
-
-
-def check_queries(queries: str) -> None:
-    """Raise unless this is a query policy."""
-    check_choice("query policy", queries, QUERIES)
-
-
-def check_choice(kind: str, choice: str, known: dict[str, str]) -> None:
-    """Raise unless this is one of the known choices of a kind."""
-    if choice not in known:
-        hint = did_you_mean(choice, known) if isinstance(choice, str) else ""
-        raise DataError(f"no {kind} {choice!r}: use one of {', '.join(known)}.{hint}")

@@ -52,6 +52,10 @@ class Table(NamedTuple):
             {name: [plain_cell(row[i]) for row in self.rows] for i, name in enumerate(self.header)}, library
         )
 
+    def __str__(self) -> str:
+        """Return the table as the command line shows it."""
+        return to_text(self).rstrip("\n")
+
     def numeric(self) -> list[bool]:
         """Return which columns hold numbers."""
         numbers = (float, int, Marked)
@@ -104,13 +108,14 @@ def to_delimited(table: Table, delimiter: str) -> str:
 
 def to_markdown(table: Table) -> str:
     """A pipe table."""
-    safe = [[_markdown(cell) for cell in row] for row in table.shown()]
+    safe = [[escape_markdown(cell) for cell in row] for row in table.shown()]
     cells = _marked(table, safe, "**{}**", "<sup>{}</sup>")
     rule = ["---:" if number else "---" for number in table.numeric()]
     return "\n".join("| " + " | ".join(row) + " |" for row in [cells[0], rule, *cells[1:]]) + "\n"
 
 
-def _markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
+    """Return text that Markdown shows as it is."""
     return plain_line(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 

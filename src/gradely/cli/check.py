@@ -1,11 +1,16 @@
 """gradely check."""
 
+from functools import partial
+
 import click
 
 from gradely.cli import options
-from gradely.cli.evaluate import System, listed
+from gradely.cli.inputs import list_runs
+from gradely.cli.options import InputOptions
 from gradely.cli.output import say
 from gradely.cli.progress import Bar
+from gradely.data import Qrels
+from gradely.errors import GradelyError
 from gradely.evaluation.check import Finding, check_qrels, check_run
 from gradely.tables import plain_line
 
@@ -14,31 +19,36 @@ from gradely.tables import plain_line
 @click.argument("qrels")
 @click.argument("runs", nargs=-1)
 @options.inputs
-def command(
-    qrels: str,
-    runs: tuple[str, ...],
-    *,
-    qrels_format: str | None,
-    run_format: str | None,
-    features: tuple[int, ...],
-    ascending: bool,
-) -> int:
-    """Tell what is wrong or odd in the judgments QRELS and in RUNS.
+def command(qrels: str, runs: tuple[str, ...], *, inputs: InputOptions) -> int:
+    """Say what is wrong or odd in the judgments in QRELS and in RUNS.
 
-    Leaves with 1 where something is wrong: lines that cannot be used, or no query in common.
+    The exit code is 1 where something is wrong: lines that cannot be used, a file that cannot be read, or no query in
+    common.
     """
-    systems = listed(qrels, runs, run_format, features, ascending=ascending) if runs or features else []
-    findings = checked(qrels, qrels_format, systems)
+    findings = check_files(qrels, runs, inputs)
     say("".join(f"{plain_line(str(finding))}\n" for finding in findings))
     return int(any(finding.kind == "wrong" for finding in findings))
 
 
-def checked(qrels: str, form: str | None, systems: list[System]) -> list[Finding]:
-    """Return what there is to say; on a terminal, show how far it is."""
-    judgments, findings = check_qrels(qrels, form)
-    with Bar(sum(system.size for system in systems)) as bar:
-        for system in systems:
-            bar.begin(system.name, system.size)
-            findings += check_run(judgments, system.open(), bar.show)
-            bar.end()
+def check_files(qrels: str, runs: tuple[str, ...], inputs: InputOptions) -> list[Finding]:
+    """Return what there is to say about all files; one that cannot be read does not end the work."""
+    opened, sizes = list_runs(qrels, runs, inputs) if runs or inputs.features else ({}, {})
+    judgments: Qrels | None = None
+    findings: list[Finding] = []
+    try:
+        judgments, findings = check_qrels(qrels, inputs.qrels_format)
+    except GradelyError as error:
+        findings.append(_unreadable(qrels, error))
+    with Bar(sizes) as bar:
+        for name, open_file in opened.items():
+            try:
+                findings += check_run(judgments, open_file(), partial(bar, name))
+            except GradelyError as error:
+                findings.append(_unreadable(name, error))
     return findings
+
+
+def _unreadable(name: str, error: GradelyError) -> Finding:
+    text = str(error)
+    about, colon, rest = text.partition(": ")
+    return Finding(about, "wrong", rest) if colon else Finding(name, "wrong", text)

@@ -1,34 +1,25 @@
 """gradely compare."""
 
-import json
-import math
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from gradely.cli import options
-from gradely.cli.evaluate import chosen, summed_up
-from gradely.cli.output import check_writable, write, write_file
-from gradely.cli.several import opened, read, stepping
+from gradely.cli.inputs import choose_measures, read_inputs
+from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.output import check_writable, write_file
+from gradely.cli.results import list_notes, to_json, write_results
 from gradely.comparison.compare import Comparison, compare
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.significance import CORRECTIONS, TESTS
 from gradely.data import run_name
+from gradely.evaluation.notes import Note
 from gradely.report.page import check_installed
-from gradely.tables import LATEX, plain_line, render
-
-
-@dataclass
-class Shown:
-    """How the comparison is shown."""
-
-    form: str
-    digits: int
-    pairs: bool
-    bold: bool
+from gradely.settings import Settings
+from gradely.tables import LATEX, escape_markdown, plain_line, render
 
 
 @click.command("compare")
@@ -42,14 +33,16 @@ class Shown:
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
 @click.option(
-    "--resamples", type=click.IntRange(min=1), default=RESAMPLES, show_default=True, help="Draws of a test that draws."
+    "--resamples",
+    type=click.IntRange(min=1),
+    default=RESAMPLES,
+    show_default=True,
+    help="How many draws a randomization, bootstrap or Tukey test takes.",
 )
 @click.option("--pairs", is_flag=True, help="Show every pair: difference, interval, effect size, wins, p-values.")
 @click.option("--report", "page", metavar="FILE.html", help="Write a page to look at, too.")
-@options.ties
-@options.queries
+@options.settings()
 @options.inputs
-@options.threads
 @options.output
 def command(
     qrels: str,
@@ -59,71 +52,76 @@ def command(
     baselines: tuple[str, ...],
     pairs: bool,
     page: str | None,
-    form: str,
-    digits: int,
-    path: str | None,
-    **settings: Any,
+    settings: Settings,
+    inputs: InputOptions,
+    output: OutputOptions,
+    **design: Any,
 ) -> None:
-    """Compare RUNS on the judgments QRELS, each pair of them or each against a baseline."""
-    check_writable(path)
+    """Compare RUNS on the judgments in QRELS, each pair of them or each with a baseline."""
     check_writable(page)
     if page:
         check_installed()
-    judgments, systems = read(qrels, runs, settings)
-    if len(systems) < 2:
+    given = read_inputs(qrels, runs, inputs, settings)
+    if len(given.runs) < 2:
         raise click.UsageError("name at least two runs to compare", click.get_current_context())
-    named = [name if name in {system.name for system in systems} else run_name(name) for name in baselines]
-    with stepping(systems, 2 if page else 1) as step:
-        given = opened(systems, runs)
-        made = compare(judgments, given, chosen(measures, settings["ties"]), baselines=named, progress=step, **settings)
-        html = made.to_html(progress=step) if page else ""
+    named = [name if name in given.runs else run_name(name) for name in baselines]
+    with given.bar() as bar:
+        comparison = compare(
+            given.qrels,
+            given.runs,
+            choose_measures(measures, settings.ties),
+            baselines=named,
+            details=bool(page),
+            progress=bar,
+            **design,
+            **asdict(settings),
+        )
+        html = comparison.to_html() if page else ""
     if page:
         write_file(html.encode(), page)
-    bold = path in (None, "-") and sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    write(shown(made, Shown(form, digits, pairs, bold)), path)
-    if form in ("csv", "tsv", "latex") or path not in (None, "-"):
-        click.echo(below(made), err=True, nl=False)
+    text = show(comparison, output, pairs=pairs)
+    marks = output.form == "table" and not pairs
+    write_results(text, explain_table(comparison, marks=marks), output)
 
 
-def shown(made: Comparison, how: Shown) -> str:
+def show(comparison: Comparison, output: OutputOptions, *, pairs: bool) -> str:
     """Return the comparison in a format, with what is needed to do it again."""
-    if how.form == "json":
-        return as_json(made)
-    tidy = how.form in ("csv", "tsv")
-    table = made.pairs_table() if how.pairs else made.runs_table() if tidy else made.table()
-    text = render(table._replace(digits=how.digits, bold=how.bold), how.form)
-    if how.form == "latex":
-        return f"% {plain_line(made.caption()).translate(LATEX)}\n{text}"
-    return text if tidy else f"{text}\n{below(made, marks=not how.pairs)}"
+    form = output.form
+    if form == "json":
+        return to_json(as_data(comparison))
+    tidy = form in ("csv", "tsv")
+    bold = not output.to_file and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    table = comparison.pairs_table() if pairs else comparison.runs_table() if tidy else comparison.table()
+    text = render(table._replace(digits=output.digits, bold=bold), form)
+    if form == "markdown":
+        return f"{text}\n{escape_markdown(comparison.caption())}\n"
+    if form == "latex":
+        return f"% {plain_line(comparison.caption()).translate(LATEX)}\n{text}"
+    return text
 
 
-def below(made: Comparison, *, marks: bool = False) -> str:
+def explain_table(comparison: Comparison, *, marks: bool) -> str:
     """Return the lines below a table: what the marks mean, how it was tested, and what there is to note."""
-    power = ", ".join(f"{measure} {100 * share:.1f} %" for measure, share in made.power().items())
-    lines = [
-        *([made.legend()] if marks else []),
-        made.caption(),
+    power = ", ".join(f"{measure} {100 * share:.1f} %" for measure, share in comparison.power().items())
+    lines: list[Note | str] = [
+        *([comparison.legend()] if marks else []),
+        comparison.caption(),
         f"Discriminative power, the share of pairs with p below α before correction: {power}",
-        *(str(note) for note in made.notes),
+        *comparison.notes,
     ]
-    return summed_up([plain_line(line) for line in lines])
+    return list_notes(lines)
 
 
-def as_json(made: Comparison) -> str:
-    """Return everything, values in full."""
-    header, *rows = made.runs_table().header, *made.runs_table().rows
-    content = {
-        "caption": made.caption(),
-        "design": made.design._asdict() | made.board.policies._asdict() | {"topics": len(made.board.queries)},
+def as_data(comparison: Comparison) -> dict[str, Any]:
+    """Return everything as plain data, values in full."""
+    header, *rows = comparison.runs_table().header, *comparison.runs_table().rows
+    board = comparison.board
+    return {
+        "caption": comparison.caption(),
+        "design": comparison.design._asdict() | asdict(board.settings) | {"topics": len(board.queries)},
         "runs": [dict(zip(header, row, strict=True)) for row in rows],
-        "pairs": [_finite(pair._asdict()) for pair in made.pairs],
-        "discriminative_power": made.power(),
-        "achieved_significance_levels": made.levels(),
-        "notes": [note.as_dict() for note in made.notes],
+        "pairs": [pair._asdict() for pair in comparison.pairs],
+        "discriminative_power": comparison.power(),
+        "achieved_significance_levels": comparison.levels(),
+        "notes": [note.as_dict() for note in comparison.notes],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-def _finite(row: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no infinity: an effect size without spread is null."""
-    return {key: None if isinstance(value, float) and math.isinf(value) else value for key, value in row.items()}

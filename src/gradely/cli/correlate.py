@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.over_runs import over_runs
+from gradely.cli.correlations import correlate_runs
 from gradely.comparison.correlate import TOPICS, correlate
 
 
@@ -14,18 +14,20 @@ from gradely.comparison.correlate import TOPICS, correlate
 @click.argument("runs", nargs=-1)
 @options.measures
 @click.option(
-    "--topics", type=click.Choice(list(TOPICS)), default="all", show_default=True, help=options.explained(TOPICS)
+    "--topics",
+    type=click.Choice(list(TOPICS)),
+    default="all",
+    show_default=True,
+    help=f"Which queries count; few-high are {TOPICS['few-high']}.",
 )
 @click.option("--level", type=float, help="The level k of --topics few-high; by default the highest.")
 @click.option("--min-quartile", is_flag=True, help="Leave out runs below the first quartile of AP.")
-@options.ties
-@options.judged_only
+@options.settings("ties", "seed", "precision", "judged_only", "threads")
 @options.inputs
-@options.threads
 @options.output
 def command(qrels: str, runs: tuple[str, ...], **given: Any) -> None:
     """Correlate the rankings of RUNS by several measures: Kendall's τ, and τ_AP against each reference.
 
     τ (τ_b) counts the pairs of systems that two measures rank alike; τ_AP weighs the best systems most.
     """
-    over_runs(correlate, qrels, runs, **given)
+    correlate_runs(correlate, qrels, runs, later={}, **given)

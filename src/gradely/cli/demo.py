@@ -4,11 +4,14 @@ from pathlib import Path
 
 import click
 
-from gradely.cli.evaluate import shown
+from gradely.cli.evaluate import means_table
 from gradely.cli.output import say, write_file
+from gradely.cli.results import list_notes
 from gradely.data.demo import QUERIES, SYSTEMS, collection
 from gradely.errors import InputError
-from gradely.evaluation.evaluate import evaluate
+from gradely.evaluation.runs import evaluate_runs
+from gradely.settings import TiePolicy
+from gradely.tables import to_text
 
 PAIR = ("lexical", "dense")
 
@@ -19,12 +22,12 @@ def command(folder: str) -> None:
     """Write a small collection made by the program to FOLDER, and evaluate it."""
     target = Path(folder)
     _write(target)
-    results = {name: evaluate(target / "qrels.txt", target / f"{name}.run") for name in sorted(SYSTEMS)}
+    results = evaluate_runs(target / "qrels.txt", [target / f"{name}.run" for name in sorted(SYSTEMS)])
     systems = "".join(f"  {name}.run: {what}\n" for name, what in SYSTEMS.items())
     say(
         f"{folder}: judgments of {QUERIES} queries with labels 0 to 3, and three runs with scores in\n{systems}\n"
         f"$ gradely evaluate {folder}/qrels.txt {folder}/*.run\n\n"
-        f"{shown(results, 'table', 4, per_query=False)}\n{_moral(target)}\n"
+        f"{to_text(means_table(results, 'table'))}\n{list_notes(results.notes)}\n{_moral(target)}\n"
         f"Next: gradely explain {folder}/qrels.txt {folder}/lexical.run q01 -m nDCG@10\n"
         f"      gradely report {folder}/qrels.txt {folder}/*.run -o report.html\n"
     )
@@ -33,11 +36,10 @@ def command(folder: str) -> None:
 def _moral(target: Path) -> str:
     """Return what the order of ties does to the first two systems."""
 
-    def duel(ties: str) -> str:
-        first, second = (
-            evaluate(target / "qrels.txt", target / f"{name}.run", ["nDCG@10"], ties=ties) for name in PAIR
-        )
-        return f"{first.mean()['nDCG@10']:.4f} to {second.mean()['nDCG@10']:.4f}"
+    def duel(ties: TiePolicy) -> str:
+        runs = [target / f"{name}.run" for name in PAIR]
+        first, second = evaluate_runs(target / "qrels.txt", runs, ["nDCG@10"], ties=ties).values()
+        return f"{first['nDCG@10']:.4f} to {second['nDCG@10']:.4f}"
 
     return (
         f"By nDCG@10, {PAIR[0]} against {PAIR[1]} is {duel('expected')} over all orders of tied documents.\n"

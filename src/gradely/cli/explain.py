@@ -1,15 +1,15 @@
 """gradely explain."""
 
-import json
-from typing import Any
-
 import click
 
 from gradely.cli import options
-from gradely.cli.output import check_writable, write
+from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.output import write
+from gradely.cli.results import to_json
 from gradely.data import open_run, read_qrels
 from gradely.evaluation.explain import Explanation, explain
 from gradely.measures.names import parse
+from gradely.settings import Settings
 from gradely.tables import Table, render
 
 
@@ -18,7 +18,7 @@ from gradely.tables import Table, render
 @click.argument("run")
 @click.argument("query")
 @click.option("-m", "--measure", required=True, metavar="MEASURE", help="The measure, like nDCG@10.")
-@options.ties
+@options.settings("ties", "seed", "precision")
 @click.option("--depth", type=click.IntRange(min=1), help="Show only the first documents.")
 @options.inputs
 @options.output
@@ -29,29 +29,31 @@ def command(
     *,
     measure: str,
     depth: int | None,
-    qrels_format: str | None,
-    run_format: str | None,
-    features: tuple[int, ...],
-    ascending: bool,
-    form: str,
-    digits: int,
-    path: str | None,
-    **policies: Any,
+    settings: Settings,
+    inputs: InputOptions,
+    output: OutputOptions,
 ) -> None:
     """Show the value of a measure on one QUERY, rank by rank: document, label, tie group, what it adds."""
-    check_writable(path)
-    if len(features) > 1:
+    if len(inputs.features) > 1:
         raise click.UsageError("one --feature is explained at a time", click.get_current_context())
-    ranking = open_run(run, format=run_format, feature=features[0] if features else None, ascending=ascending)
-    explained = explain(read_qrels(qrels, format=qrels_format), ranking, query, measure, **policies)
-    write(shown(explained, form, digits, depth), path)
+    feature = inputs.features[0] if inputs.features else None
+    ranking = open_run(run, format=inputs.run_format, feature=feature, ascending=inputs.ascending)
+    explanation = explain(
+        read_qrels(qrels, format=inputs.qrels_format),
+        ranking,
+        query,
+        measure,
+        ties=settings.ties,
+        precision=settings.precision,
+        seed=settings.seed,
+    )
+    write(show(explanation, output.form, output.digits, depth), output.path)
 
 
-def shown(explained: Explanation, form: str, digits: int, depth: int | None) -> str:
+def show(explained: Explanation, form: str, digits: int, depth: int | None) -> str:
     """Return the explanation in a format; in a table, with the sum below."""
     if form == "json":
-        lines = [line._asdict() for line in explained.lines]
-        return json.dumps(explained._asdict() | {"lines": lines}, indent=2, ensure_ascii=False) + "\n"
+        return to_json(explained._asdict() | {"lines": [line._asdict() for line in explained.lines]})
     graded = any(line.relevance is not None and line.relevance != line.label for line in explained.lines)
     header = ["rank", "document", "score", "label", *(["relevance"] if graded else []), "adds"]
     rows = [

@@ -1,16 +1,60 @@
-"""Options that several commands share."""
+"""Options that several commands share. Those that belong together reach a command as one object."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from gradely.data.read.inputs import FORMATS as INPUTS
-from gradely.evaluation.evaluate import DEFAULT
-from gradely.settings import PRECISIONS, QUERIES, TIES
+from gradely.evaluation.runs import DEFAULT
+from gradely.settings import PRECISIONS, QUERIES, TIES, Settings
 from gradely.tables import FORMATS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".txt": "table",
+}
+"""formats by the ending of the file that is written"""
+
+
+class InputOptions(NamedTuple):
+    """How the files are to be read."""
+
+    qrels_format: str | None
+    run_format: str | None
+    features: tuple[int, ...]
+    ascending: bool
+
+
+class OutputOptions(NamedTuple):
+    """How results are to be written, and where."""
+
+    form: str
+    digits: int
+    path: str | None
+
+    @property
+    def to_file(self) -> bool:
+        """Whether they go to a file."""
+        return self.path not in (None, "-")
+
+
+def pack(kind: Callable[..., Any], name: str, keys: tuple[str, ...], command: Command) -> Command:
+    """Return the command with these of its keywords made into one object."""
+
+    @wraps(command)
+    def packed(*args: Any, **given: Any) -> Any:
+        together = kind(**{key: given.pop(key) for key in keys if key in given})
+        return command(*args, **given, **{name: together})
+
+    return packed  # type: ignore[return-value]  # the same but for its keywords
 
 
 def measures(command: Command) -> Command:
@@ -21,43 +65,27 @@ def measures(command: Command) -> Command:
         "measures",
         multiple=True,
         metavar="MEASURE",
-        help="A measure, like nDCG@10 or 'AP(rel=2)'; repeat for more. 'all': every measure that takes --ties. "
-        f"[default: {', '.join(DEFAULT)}]",
+        help="A measure, like nDCG@10 or 'AP(rel=2)'; repeat for more. 'all' stands for every measure that takes "
+        f"--ties. [default: {', '.join(DEFAULT)}]",
     )(command)
 
 
-def ties(command: Command) -> Command:
-    """--ties, --seed and --precision."""
-    command = click.option(
-        "--precision",
-        type=click.Choice(list(PRECISIONS)),
-        default="double",
-        show_default=True,
-        help=explained(PRECISIONS),
-    )(command)
-    command = click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")(
-        command
-    )
-    return click.option(
-        "--ties", type=click.Choice(list(TIES)), default="expected", show_default=True, help=explained(TIES)
-    )(command)
+def settings(*names: str) -> Callable[[Command], Command]:
+    """--ties, --seed, --precision, --queries, --judged-only, --threads, or those of them that are named."""
+    chosen = [name for name in SETTINGS if name in names] if names else list(SETTINGS)
 
+    def add(command: Command) -> Command:
+        command = pack(Settings, "settings", tuple(SETTINGS), command)
+        for name in reversed(chosen):
+            command = SETTINGS[name](command)
+        return command
 
-def queries(command: Command) -> Command:
-    """--queries and --judged-only."""
-    command = judged_only(command)
-    return click.option(
-        "--queries", type=click.Choice(list(QUERIES)), default="qrels", show_default=True, help=explained(QUERIES)
-    )(command)
-
-
-def judged_only(command: Command) -> Command:
-    """--judged-only."""
-    return click.option("--judged-only", is_flag=True, help="Drop unjudged documents from the runs first.")(command)
+    return add
 
 
 def inputs(command: Command) -> Command:
     """How to read the files."""
+    command = pack(InputOptions, "inputs", InputOptions._fields, command)
     command = click.option(
         "--ascending", is_flag=True, help="Low values of --feature are best, as where features are ranks."
     )(command)
@@ -66,47 +94,97 @@ def inputs(command: Command) -> Command:
         "features",
         type=click.IntRange(min=1),
         multiple=True,
-        help="Of a LETOR file: the feature to rank by; repeat for more.",
+        help="The feature of a LETOR file to rank by; repeat for more.",
     )(command)
     command = click.option(
-        "--run-format", type=click.Choice(INPUTS), help="Format of the runs; told by name and content otherwise."
+        "--run-format", type=click.Choice(INPUTS), help="Format of the runs; by default it is recognised."
     )(command)
     return click.option(
-        "--qrels-format", type=click.Choice(INPUTS), help="Format of the judgments; told by name and content otherwise."
-    )(command)
-
-
-def threads(command: Command) -> Command:
-    """--threads."""
-    return click.option(
-        "--threads",
-        type=click.IntRange(min=1),
-        help="How many threads read a run; by default as many as there are processors. Results do not depend on it.",
+        "--qrels-format", type=click.Choice(INPUTS), help="Format of the qrels; by default it is recognised."
     )(command)
 
 
 def output(command: Command, digits: int = 4) -> Command:
     """--format, --digits and -o."""
+    command = pack(_settle_output, "output", OutputOptions._fields, command)
     command = click.option(
-        "-o", "--output", "path", metavar="FILE", help="Write to a file instead of standard output."
+        "-o",
+        "--output",
+        "path",
+        metavar="FILE",
+        help="Write to a file; its ending gives the format: .csv, .tsv, .json, .md, .tex, .html or .txt.",
     )(command)
     command = click.option(
         "--digits",
         type=click.IntRange(0, 17),
         default=digits,
         show_default=True,
-        help="Decimals in table, markdown and latex; the others show all.",
+        help="Decimals in formats for people; csv, tsv and json have all.",
     )(command)
     return click.option(
         "--format",
         "form",
         type=click.Choice([*FORMATS, "json"]),
-        default="table",
-        show_default=True,
-        help="Format of the output.",
+        help="Format of the output.  [default: by the ending of -o, else table]",
     )(command)
 
 
-def explained(known: dict[str, str]) -> str:
-    """Return choices and what they mean, as a help text."""
-    return " ".join(f"{name}: {meaning}." for name, meaning in known.items())
+def _settle_output(form: str | None, digits: int, path: str | None) -> OutputOptions:
+    """Take the format from the ending of the file where none is named; refuse an ending that says nothing."""
+    from gradely.cli.output import check_writable
+
+    check_writable(path)
+    if form is None and path not in (None, "-"):
+        form = format_of_path(str(path))
+    return OutputOptions(form or "table", digits, path)
+
+
+def format_of_path(path: str) -> str:
+    """Return the format that a file's ending stands for; a file without one, or a device, is a table."""
+    import os
+
+    ending = os.path.splitext(path)[1].lower()
+    if ending and ending not in ENDINGS and not path.startswith("/dev/"):
+        known = ", ".join(ENDINGS)
+        raise click.UsageError(f"{path}: the ending {ending} stands for no format; use {known}, or name a --format")
+    return ENDINGS.get(ending, "table")
+
+
+def _choice(flag: str, known: Mapping[Any, str], default: str, text: str) -> Callable[[Command], Command]:
+    return click.option(flag, type=click.Choice(list(known)), default=default, show_default=True, help=text)
+
+
+SETTINGS: dict[str, Callable[[Any], Any]] = {
+    "ties": _choice(
+        "--ties",
+        TIES,
+        "expected",
+        "What happens to tied documents: expected takes the mean over all their orders, trec orders them by id as "
+        "trec_eval does, order as in the input, random by --seed, best and worst as suits each measure.",
+    ),
+    "seed": click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."
+    ),
+    "precision": _choice(
+        "--precision",
+        PRECISIONS,
+        "double",
+        "Precision of scores: single rounds them before they are compared, as trec_eval 9 and older do.",
+    ),
+    "queries": _choice(
+        "--queries",
+        QUERIES,
+        "qrels",
+        "Which queries count: those of the qrels (one that the run lacks counts 0), those in both, or of the run.",
+    ),
+    "judged_only": click.option(
+        "--judged-only", is_flag=True, help="Drop unjudged documents from the runs before they are measured."
+    ),
+    "threads": click.option(
+        "--threads",
+        type=click.IntRange(min=1),
+        help="How many threads read and measure; by default as many as there are processors. Results do not depend "
+        "on it.",
+    ),
+}
+"""the options of Settings by name, in the order of the help"""

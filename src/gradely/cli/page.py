@@ -53,9 +53,9 @@ def section(measure: type[Measure]) -> str:
     return "\n".join([f"## {measure.name}\n", *text, table, example])
 
 
-def summary(measure: type[Measure]) -> str:
-    """Return what a measure says, in a line."""
-    return (inspect.getdoc(measure) or "").split("\n")[0].rstrip(".")
+def summary(thing: object) -> str:
+    """Return what the documentation of a measure, or anything, begins with: a line."""
+    return (inspect.getdoc(thing) or "").split("\n")[0].rstrip(".")
 
 
 def _ties() -> str:

@@ -1,5 +1,6 @@
 """gradely papers."""
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -58,9 +59,8 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     stats()
     outcomes: list[tuple[Experiment, Outcome]] = []
     for each in chosen:
-        with Bar(1) as bar:
-            bar.begin(each.name, 1)
-            outcome = each.run(library, seed, bar.show)
+        with Bar({each.name: 1}) as bar:
+            outcome = each.run(library, seed, partial(bar, each.name))
             content = files(each, outcome, seed)
         _write(Path(out) / each.name, content)
         outcomes.append((each, outcome))

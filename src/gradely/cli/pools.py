@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.over_runs import over_runs
-from gradely.comparison.pools import RATES, pools
+from gradely.cli.correlations import correlate_runs
+from gradely.comparison.pools import POOLS, RATES, pools
 
 
 def shares(context: click.Context, parameter: click.Parameter, text: str) -> list[float]:
@@ -30,14 +30,12 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
     help="Shares of the pool that stay judged.",
 )
 @click.option("--repeat", type=click.IntRange(min=1), default=10, show_default=True, help="How often pools are drawn.")
-@options.ties
-@options.judged_only
+@options.settings("ties", "seed", "precision", "judged_only", "threads")
 @options.inputs
-@options.threads
 @partial(options.output, digits=2)
 def command(qrels: str, runs: tuple[str, ...], **given: Any) -> None:
     """Correlate the rankings of RUNS from the full pools with those from smaller ones: mean τ and 95 % of the draws.
 
     Of each topic and grade the same share of documents stays judged, at least one; the others count as unjudged.
     """
-    over_runs(pools, qrels, runs, **given)
+    correlate_runs(pools, qrels, runs, later={POOLS: 3.0}, **given)

@@ -1,16 +1,17 @@
 """gradely report."""
 
-from typing import Any
+from dataclasses import asdict
 
 import click
 
 from gradely.cli import options
-from gradely.cli.evaluate import chosen
+from gradely.cli.inputs import choose_measures, read_inputs
+from gradely.cli.options import InputOptions
 from gradely.cli.output import check_writable, say, write_file
-from gradely.cli.several import opened, read, stepping
 from gradely.comparison.compare import compare
-from gradely.evaluation.check import count_of
+from gradely.evaluation.notes import count_of
 from gradely.report.page import check_installed
+from gradely.settings import Settings
 from gradely.tables import plain_line
 
 
@@ -20,10 +21,8 @@ from gradely.tables import plain_line
 @click.option("-o", "--output", "path", required=True, metavar="FILE.html", help="The file to write.")
 @click.option("--title", help="The title of the page.")
 @options.measures
-@options.ties
-@options.queries
+@options.settings()
 @options.inputs
-@options.threads
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -31,17 +30,18 @@ def command(
     path: str,
     title: str | None,
     measures: tuple[str, ...],
-    **settings: Any,
+    settings: Settings,
+    inputs: InputOptions,
 ) -> None:
     """Write one self-contained HTML page about RUNS: leaderboard, differences, rankings, curves, ties, measures."""
     if path == "-":
         raise click.UsageError("a page goes to a file: -o report.html", click.get_current_context())
     check_writable(path)
     check_installed()
-    judgments, systems = read(qrels, runs, settings)
-    many = count_of(len(systems), "run")
-    with stepping(systems, 2) as step:
-        made = compare(judgments, opened(systems, runs), chosen(measures, settings["ties"]), progress=step, **settings)
-        page = made.to_html(title or f"Evaluation of {many}", progress=step).encode()
+    given = read_inputs(qrels, runs, inputs, settings)
+    names, many = choose_measures(measures, settings.ties), count_of(len(given.runs), "run")
+    with given.bar() as bar:
+        comparison = compare(given.qrels, given.runs, names, details=True, progress=bar, **asdict(settings))
+        page = comparison.to_html(title or f"Evaluation of {many}").encode()
     write_file(page, path)
     say(f"{plain_line(path)}: {len(page) / 1e6:.1f} MB, {many}; open it in a browser\n")

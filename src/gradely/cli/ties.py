@@ -1,79 +1,78 @@
 """gradely ties."""
 
-import json
-from typing import Any
-
 import click
 
 from gradely.cli import options
-from gradely.cli.evaluate import MOST, chosen, summed_up
-from gradely.cli.output import check_writable, write
-from gradely.cli.several import opened, read, stepping
+from gradely.cli.inputs import choose_measures, read_inputs
+from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.results import MOST, list_notes, to_json, write_results
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
-from gradely.tables import Table, plain_line, render
+from gradely.settings import Settings
+from gradely.tables import render
 
 
 @click.command("ties")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1)
-@options.measures
-@options.queries
+@click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure; repeat for more.")
+@options.settings("queries", "judged_only", "threads")
 @options.inputs
-@options.threads
 @options.output
 def command(
     qrels: str,
     runs: tuple[str, ...],
     *,
     measures: tuple[str, ...],
-    form: str,
-    digits: int,
-    path: str | None,
-    **settings: Any,
+    settings: Settings,
+    inputs: InputOptions,
+    output: OutputOptions,
 ) -> None:
     """Show what the order of tied documents decides in RUNS, and which runs change places with it."""
-    check_writable(path)
-    judgments, systems = read(qrels, runs, settings)
-    with stepping(systems) as step:
-        found = tie_sensitivity(
-            judgments, opened(systems, runs), chosen(measures, "expected"), progress=step, **settings
+    named = choose_measures(measures, "expected")
+    given = read_inputs(qrels, runs, inputs, settings)
+    with given.bar() as bar:
+        ties = tie_sensitivity(
+            given.qrels,
+            given.runs,
+            named,
+            queries=settings.queries,
+            judged_only=settings.judged_only,
+            threads=settings.threads,
+            progress=bar,
         )
-    write(as_json(found) if form == "json" else shown(found, form, digits), path)
+    write_results(show(ties, output), list_notes([ties.caption(), *ties.notes]), output)
 
 
-def shown(found: TieSensitivity, form: str, digits: int) -> str:
+def show(ties: TieSensitivity, output: OutputOptions) -> str:
     """Return what was found; for programs, only what each order of ties gives."""
-    orders = render(found.orders_table()._replace(digits=digits), form)
+    form, digits = output.form, output.digits
+    if form == "json":
+        return to_json(as_data(ties))
+    orders = render(ties.orders_table()._replace(digits=digits), form)
     if form in ("csv", "tsv"):
         return orders
-    lines = [found.caption(), *(plain_line(str(note)) for note in found.notes)]
-    return "\n".join(
-        [render(found.runs_table()._replace(digits=digits), form), orders, _swaps(found, form), summed_up(lines)]
-    )
+    return "\n".join([render(ties.runs_table()._replace(digits=digits), form), orders, show_swaps(ties, form)])
 
 
-def _swaps(found: TieSensitivity, form: str) -> str:
-    """Return the pairs that change places; of many, the first."""
-    table = found.swaps_table()
+def show_swaps(ties: TieSensitivity, form: str) -> str:
+    """Return the pairs of runs that change places; of many, the first."""
+    table = ties.swaps_table()
     if not table.rows:
         return "No pair of runs changes places with the order of ties.\n"
     rest = len(table.rows) - MOST
     more = f"… and {rest:,} more; --format json has them all\n" if rest > 0 else ""
-    many = "1 pair of runs changes" if len(table.rows) == 1 else f"{len(table.rows):,} pairs of runs change"
-    title = f"{many} places with the order of ties:\n\n"
-    return title + render(Table(table.header, table.rows[:MOST]), form) + more
+    return f"{ties.count_swaps()}:\n\n" + render(table._replace(rows=table.rows[:MOST]), form) + more
 
 
-def as_json(found: TieSensitivity) -> str:
-    """Return everything, values in full."""
-    content = {
-        "caption": found.caption(),
+def as_data(ties: TieSensitivity) -> dict[str, object]:
+    """Return everything as plain data, values in full."""
+    return {
+        "caption": ties.caption(),
         "runs": [
             {"run": run, "ties": tied._asdict() | {"share": tied.share}}
             | {"orders": {measure: order._asdict() for measure, order in orders.items()}}
-            for run, tied, orders in found.runs
+            for run, tied, orders in ties.runs
         ],
-        "notes": [note.as_dict() for note in found.notes],
-        "swaps": [swap._asdict() for swap in found.swaps],
+        "notes": [note.as_dict() for note in ties.notes],
+        "swaps": [swap._asdict() for swap in ties.swaps],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

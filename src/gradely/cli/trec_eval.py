@@ -1,6 +1,7 @@
 """gradely trec_eval."""
 
 import os
+from functools import partial
 
 import click
 
@@ -41,6 +42,5 @@ def _output(options: Options) -> bytes:
     if options.help:
         return help_text(options).encode()
     size = os.path.getsize(options.run) if os.path.isfile(options.run) else 1
-    with Bar(size) as bar:
-        bar.begin(options.run, size)
-        return trec_eval(options, bar.show)
+    with Bar({options.run: size}) as bar:
+        return trec_eval(options, partial(bar, options.run))

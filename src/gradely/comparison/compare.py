@@ -5,16 +5,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from gradely.comparison.leaderboard import Leaderboard, Steps, check_runs, evaluate_all, ignore
+from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import DRAWN, Design, Pair, Pairwise
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.significance import CORRECTIONS, TESTS
+from gradely.data import open_run, read_qrels
+from gradely.data.details import describe_run, top_depth
 from gradely.data.read.files import clip
 from gradely.errors import DataError, did_you_mean
-from gradely.evaluation.evaluate import DEFAULT, Policies
-from gradely.evaluation.scores import Note
+from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
-from gradely.measures.names import MeasureLike
+from gradely.measures.names import MeasureLike, parse_all
+from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import Cell, Marked, Table, to_text
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
@@ -26,7 +29,7 @@ COLUMNS = ("run", "measure", "mean", "low", "high", "worst", "best", "better_tha
 
 def compare(
     qrels: Any,
-    runs: Mapping[str, Any],
+    runs: Mapping[str, Any] | Iterable[Any],
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
     baselines: str | Iterable[str] = (),
@@ -35,18 +38,21 @@ def compare(
     alpha: float = 0.05,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    ties: str = "expected",
-    queries: str = "qrels",
+    ties: TiePolicy = "expected",
+    queries: QueryPolicy = "qrels",
     judged_only: bool = False,
-    precision: str = "double",
+    precision: Precision = "double",
     threads: int | None = None,
-    progress: Steps = ignore,
+    details: bool = False,
+    progress: Progress = ignore,
 ) -> "Comparison":
-    """Compare runs, {name: run}, pair by pair or against baselines.
+    """Compare runs, {name: run} or paths, pair by pair or against baselines.
 
     `test`: t, wilcoxon, randomization, bootstrap, or tukey (randomised HSD, blocked by topic).
     `correction`: holm (the default), bonferroni, bh or none, over all pairs and measures; tukey needs none.
-    `resamples` and `seed` are for tests and intervals that draw. The rest is as in evaluate.
+    `resamples` and `seed` are for tests and intervals that draw.
+    `details` gathers what to_html needs while the runs are read; without it, to_html reads them again.
+    The rest is as in evaluate.
 
     >>> qrels = {"q1": {"d": 1}, "q2": {"d": 1}, "q3": {"d": 1}}
     >>> good, bad = {q: ["d", "x"] for q in qrels}, {q: ["x", "d"] for q in qrels}
@@ -56,12 +62,15 @@ def compare(
     """
     several = (baselines,) if isinstance(baselines, str) else tuple(baselines)
     design = Design(test, correction, alpha, seed, resamples, several).settled()
-    unknown = next((name for name in several if name not in check_runs(runs)), None)
+    settings, named = Settings(ties, queries, judged_only, precision, seed, threads), name_runs(runs)
+    unknown = next((name for name in several if name not in named), None)
     if unknown is not None:
-        raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, check_runs(runs))}")
-    policies = Policies(ties, queries, judged_only, precision, seed, threads)
-    board = evaluate_all(qrels, runs, measures, policies, progress)
-    return Comparison(board, design)
+        raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, named)}")
+    judgments, chosen = read_qrels(qrels, threads=threads), parse_all(measures)
+    depth = top_depth(len(judgments), len(named)) if details else None
+    places: TiePolicy = "trec" if details else "expected"
+    results = evaluate_all(judgments, named, chosen, settings, progress, places=places, depth=depth)
+    return Comparison(Leaderboard(results), design, named)
 
 
 @dataclass(eq=False, repr=False)
@@ -70,6 +79,8 @@ class Comparison:
 
     board: Leaderboard
     design: Design
+    runs: Mapping[str, Any]
+    """as they were given"""
 
     @cached_property
     def tested(self) -> Pairwise:
@@ -148,11 +159,20 @@ class Comparison:
         """Return a dataframe of pairs, of pandas, polars or pyarrow."""
         return to_frame({name: [getattr(pair, name) for pair in self.pairs] for name in Pair._fields}, library)
 
-    def to_html(self, title: str = "Comparison of systems", progress: Steps = ignore) -> str:
+    def to_html(self, title: str = "Comparison of runs", progress: Progress = ignore) -> str:
         """Return one self-contained page: leaderboard, differences by query, rankings, curves, ties, measures."""
         from gradely.report.comparison import page
 
-        return page(self.board, self.tested, title, self.caption(), [str(note) for note in self.notes], progress)
+        self._describe_runs(progress)
+        return page(self.board, self.tested, title, self.caption(), [str(note) for note in self.notes])
+
+    def _describe_runs(self, progress: Progress) -> None:
+        """Read the runs again for what a page shows besides the scores, unless that was gathered with them."""
+        depth = top_depth(len(self.board.qrels), len(self.runs))
+        for name, evaluation in self.board.evaluations.items():
+            if evaluation.details is None:
+                evaluation.details = describe_run(self.board.qrels, open_run(self.runs[name]), depth)
+            progress(name, 1.0)
 
     def caption(self) -> str:
         """Return what is needed to do it again: test, correction, alpha, seed, topics, tie and query policy."""
@@ -161,13 +181,13 @@ class Comparison:
         named = ", ".join(name if len(name) <= LONGEST else name[:LONGEST] + "…" for name in design.baselines)
         kind = f"against {named}" if named else "all pairs"
         drawn = f", {design.resamples:,} resamples" if design.test in DRAWN else ""
-        many = f" over {count * measures:,} tests ({kind}: {count:,}; measures: {measures})"
+        many = f" over {count_of(count * measures, 'test')} ({kind}: {count:,}; measures: {measures})"
         family = many if design.correction != "none" else f" ({kind}: {count:,}; measures: {measures})"
-        judged = ", judged documents only" if board.policies.judged_only else ""
+        judged = ", judged documents only" if board.settings.judged_only else ""
         return (
             f"{TESTS[design.test]}{drawn}, {CORRECTIONS[str(design.correction)]}{family}, α = {design.alpha:g}, "
-            f"seed {design.seed}; {len(board.queries):,} topics, ties {board.policies.ties}, "
-            f"queries {board.policies.queries}{judged}, {board.policies.precision} precision"
+            f"seed {design.seed}; {count_of(len(board.queries), 'query')}, ties {board.settings.ties}, "
+            f"queries {board.settings.queries}{judged}, {board.settings.precision} precision"
         )
 
     def legend(self) -> str:

@@ -7,18 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.comparison.kendall import DIGITS, correlations, shown
-from gradely.comparison.systems import Systems, read_systems
-from gradely.data import Qrels, Report
-from gradely.data.qrels import Floats
-from gradely.data.read.files import ignore
-from gradely.data.trec.tokens import Bools
-from gradely.errors import DataError
-from gradely.evaluation.evaluate import DEFAULT
-from gradely.evaluation.scores import Note
+from gradely.comparison.stacked import StackedRuns, stack
+from gradely.data import Qrels, read_qrels
+from gradely.data.types import Bools, Floats
+from gradely.errors import DataError, check_choice
+from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.measures import AP
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import altair
-from gradely.settings import check_choice
+from gradely.settings import Precision, Settings, TiePolicy
 from gradely.tables import Cell, Table
 
 TOPICS = {
@@ -43,7 +41,7 @@ class Correlation(NamedTuple):
 
     def summary(self) -> str:
         """Return what it is about, in a line."""
-        about = f"{len(self.systems):,} runs, {len(self.topics):,} topics, ties {self.ties}"
+        about = f"{count_of(len(self.systems), 'run')}, {count_of(len(self.topics), 'query')}, ties {self.ties}"
         return f"{about}; τ_AP: row against column as the reference"
 
     def tables(self, digits: int = 4) -> list[Table]:
@@ -96,8 +94,12 @@ def correlate(
     topics: str = "all",
     level: float | None = None,
     min_quartile: bool = False,
-    progress: Report = ignore,
-    **policies: Any,
+    ties: TiePolicy = "expected",
+    judged_only: bool = False,
+    precision: Precision = "double",
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = ignore,
 ) -> Correlation:
     """Correlate the rankings of systems by several measures.
 
@@ -106,22 +108,24 @@ def correlate(
     The other options are those of evaluate: ties, judged_only, precision, seed, threads.
     """
     check_choice("topics", topics, TOPICS)
-    named = parse_all(measures)
-    systems = read_systems(qrels, runs, progress=progress, **policies)
-    some = few_high(systems.qrels, level) if topics == "few-high" else np.ones(len(systems.qrels), bool)
-    good, notes = above_quartile(systems) if min_quartile else (np.ones(len(systems.names), bool), [])
+    settings = Settings(ties, "qrels", judged_only, precision, seed, threads)
+    judgments, named = read_qrels(qrels, threads=threads), parse_all(measures)
+    results = evaluate_all(judgments, name_runs(runs), named, settings, progress)
+    stacked = stack(results)
+    some = few_high(judgments, level) if topics == "few-high" else np.ones(len(judgments), bool)
+    good, notes = above_quartile(stacked) if min_quartile else (np.ones(len(results), bool), [])
     if good.sum() < 2:
-        raise DataError("to compare rankings of systems takes at least 2 runs; fewer are left")
-    fitted = {name: measure.fit(systems.qrels.levels) for name, measure in named.items()}
-    means = systems.values(fitted)[good][:, some].mean(axis=1)
+        raise DataError("to compare rankings of runs takes at least 2 runs; fewer are left")
+    values = np.stack([scores.values for scores in results.values()])
+    means = values[good][:, some].mean(axis=1)
     return Correlation(
         list(named),
         *correlations(means),
-        list(compress(systems.names, good)),
-        list(compress(systems.qrels.queries, some)),
+        list(compress(results, good)),
+        list(compress(judgments.queries, some)),
         means,
-        systems.ties,
-        [*systems.notes(), *notes],
+        ties,
+        [*stacked.notes(), *notes],
     )
 
 
@@ -140,7 +144,7 @@ def few_high(qrels: Qrels, level: float | None = None) -> Bools:
     return some
 
 
-def above_quartile(systems: Systems) -> tuple[Bools, list[Note]]:
+def above_quartile(systems: StackedRuns) -> tuple[Bools, list[Note]]:
     """Return which systems are not below the first quartile of AP over all topics, and how many are."""
     ap = np.round(systems.values({"AP": AP()})[:, :, 0].mean(axis=1), DIGITS)
     good = ap >= np.quantile(ap, 0.25)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.data.qrels import Floats
+from gradely.data.types import Floats
 from gradely.optional import stats
 
 DIGITS = 12

@@ -22,9 +22,8 @@ from gradely.comparison.significance import (
     effect_sizes,
     p_values,
 )
-from gradely.data.qrels import Floats, Ints
-from gradely.errors import DataError
-from gradely.settings import check_choice
+from gradely.data.types import Floats, Ints
+from gradely.errors import DataError, check_choice
 
 DRAWN = ("randomization", "bootstrap", "tukey")
 """tests whose p-values come from draws"""

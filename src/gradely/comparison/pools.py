@@ -6,19 +6,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.comparison.kendall import DIGITS, kendall, shown, tau_ap
-from gradely.comparison.systems import Systems, read_systems
-from gradely.data import Qrels, Report
-from gradely.data.qrels import Floats, Ints
-from gradely.data.read.files import ignore
-from gradely.data.trec.tokens import Bools
+from gradely.comparison.stacked import StackedRuns, stack
+from gradely.data import Qrels, read_qrels
+from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError
-from gradely.evaluation.evaluate import DEFAULT
-from gradely.evaluation.scores import Note
+from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import altair
+from gradely.settings import Precision, Settings, TiePolicy
 from gradely.tables import Cell, Table
 
 RATES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
+POOLS = "smaller pools"
+"""what progress calls the work after the runs are read"""
 INTERVAL = (2.5, 97.5)
 """percentiles of the draws"""
 
@@ -80,7 +81,8 @@ class Pools(NamedTuple):
 
     def summary(self) -> str:
         """Return what it is about, in a line."""
-        about = f"{self.systems:,} runs, {self.topics:,} topics, {len(self.tau):,} draws, ties {self.ties}"
+        sizes = [count_of(self.systems, "run"), count_of(self.topics, "query"), count_of(len(self.tau), "draw")]
+        about = f"{', '.join(sizes)}, ties {self.ties}"
         return f"{about}; mean τ and 95 % of the draws"
 
     def tables(self, digits: int = 2) -> list[Table]:
@@ -122,9 +124,12 @@ def pools(
     *,
     rates: Sequence[float] = RATES,
     repeat: int = 10,
+    ties: TiePolicy = "expected",
+    judged_only: bool = False,
+    precision: Precision = "double",
     seed: int = 0,
-    progress: Report = ignore,
-    **policies: Any,
+    threads: int | None = None,
+    progress: Progress = ignore,
 ) -> Pools:
     """Correlate the rankings of systems from the full pools with those from random parts of them.
 
@@ -132,29 +137,34 @@ def pools(
     is {name: run} or paths. The other options are those of evaluate: ties, judged_only, precision, threads.
     """
     check_rates(rates, repeat)
-    named = parse_all(measures)
-    systems = read_systems(qrels, runs, seed=seed, progress=lambda part: progress(part / 4), **policies)
-    return reduced(systems, named, rates, repeat, seed, lambda part: progress(1 / 4 + part * 3 / 4))
+    settings, named = Settings(ties, "qrels", judged_only, precision, seed, threads), parse_all(measures)
+    results = evaluate_all(read_qrels(qrels, threads=threads), name_runs(runs), named, settings, progress)
+    return draw_pools(stack(results), named, rates, repeat, seed, progress)
 
 
-def reduced(
-    systems: Systems, measures: Mapping[str, Any], rates: Sequence[float], repeat: int, seed: int, progress: Report
+def draw_pools(
+    systems: StackedRuns,
+    measures: Mapping[str, Any],
+    rates: Sequence[float],
+    repeat: int,
+    seed: int,
+    progress: Progress,
 ) -> Pools:
-    """Correlate the rankings of systems whose runs have been read."""
-    fitted = {name: measure.fit(systems.qrels.levels) for name, measure in measures.items()}
-    full = _means(systems, fitted)
-    tau, ap = np.empty((repeat, len(rates), len(fitted))), np.empty((repeat, len(rates), len(fitted)))
+    """Correlate the rankings of runs that have been read."""
+    full = _means(systems, measures)
+    tau, ap = np.empty((repeat, len(rates), len(measures))), np.empty((repeat, len(rates), len(measures)))
     for i in range(repeat):
         draw = Draw(systems.qrels, (seed, i))
         for j, rate in enumerate(rates):
-            part = full if rate == 1 else _means(systems.with_pools(draw.kept(rate)), fitted)
+            part = full if rate == 1 else _means(systems.with_judgments(draw.kept(rate)), measures)
             tau[i, j] = [kendall(x, y) for x, y in zip(part.T, full.T, strict=True)]
             ap[i, j] = [tau_ap(x, y) for x, y in zip(part.T, full.T, strict=True)]
-            progress((i * len(rates) + j + 1) / (repeat * len(rates)))
-    return Pools(list(fitted), [*rates], tau, ap, len(systems.names), len(systems.qrels), systems.ties, systems.notes())
+            progress(POOLS, (i * len(rates) + j + 1) / (repeat * len(rates)))
+    size, queries = len(systems.names), len(systems.qrels)
+    return Pools(list(measures), [*rates], tau, ap, size, queries, systems.settings.ties, systems.notes())
 
 
-def _means(systems: Systems, measures: Mapping[str, Any]) -> Floats:
+def _means(systems: StackedRuns, measures: Mapping[str, Any]) -> Floats:
     means: Floats = systems.values(measures).mean(axis=1)
     return np.round(means, DIGITS)
 

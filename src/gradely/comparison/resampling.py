@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gradely.data.qrels import Floats
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools, Floats
 
 RESAMPLES = 10_000
 DRAWS = 2_000

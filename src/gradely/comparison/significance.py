@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.comparison import resampling
-from gradely.data.qrels import Floats, Ints
-from gradely.errors import DataError
+from gradely.data.types import Floats, Ints
+from gradely.errors import DataError, check_choice
 from gradely.optional import stats
-from gradely.settings import check_choice
 
 TESTS = {
     "t": "paired t-test",

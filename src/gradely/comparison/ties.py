@@ -1,27 +1,29 @@
 """Tie sensitivity: how much of a result is decided by the order of tied documents."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations
+from math import comb
 from typing import Any, NamedTuple
 
-from gradely.comparison.leaderboard import Steps, check_runs, ignore
-from gradely.data import Qrels, Run, read_qrels, read_run
-from gradely.data.tie_counts import Tied, tied_documents
-from gradely.evaluation.check import count_of
-from gradely.evaluation.evaluate import DEFAULT, SAME, Evaluation, Policies, evaluation
-from gradely.evaluation.scores import Note
+from gradely.data import read_qrels
+from gradely.data.details import RunDetails
+from gradely.data.tie_counts import Tied
+from gradely.evaluation.evaluation import SAME, Evaluation
+from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
-from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, parse_all
+from gradely.settings import QueryPolicy, Settings
 from gradely.tables import Cell, Table
 
 
 class Orders(NamedTuple):
     """The mean of a measure under different orders of tied documents."""
 
-    trec: float
+    trec: float | None
+    """None where the runs were placed by another policy that goes by document"""
     worst: float
     expected: float
     best: float
@@ -54,8 +56,8 @@ class TieSensitivity:
 
     runs: list[RunTies]
     measures: list[str]
-    policies: Policies
-    topics: int
+    settings: Settings
+    queries: int
     """how many are judged"""
 
     @cached_property
@@ -65,13 +67,19 @@ class TieSensitivity:
             swap for measure in self.measures for a, b in combinations(self.runs, 2) for swap in _swap(measure, a, b)
         ]
 
+    def count_swaps(self) -> str:
+        """Return how many pairs of runs change places by any measure, as a sentence."""
+        pairs = len({frozenset((swap.first, swap.second)) for swap in self.swaps})
+        several = f"{'changes' if pairs == 1 else 'change'} places with the order of ties"
+        return f"{pairs:,} of {count_of(comb(len(self.runs), 2), 'pair')} of runs {several}"
+
     @property
     def notes(self) -> list[Note]:
         """Ties that may come only from the precision in which scores were stored, and those it would make."""
         return [note for each in self.runs for note in _stored(each.run, each.tied)]
 
     def runs_table(self) -> Table:
-        """Return one row a run: how many documents are tied, and how its scores were stored."""
+        """Return one row per run: how many documents are tied, and how its scores were stored."""
         header = ["run", "documents", "tied", "share", "groups", "largest", "scores fit", "more in single", "in half"]
         rows: list[list[Cell]] = [
             [run, t.documents, t.tied, t.share, t.groups, t.largest, t.stored, t.single, t.half]
@@ -80,7 +88,7 @@ class TieSensitivity:
         return Table(header, rows)
 
     def orders_table(self) -> Table:
-        """Return one row a measure and run: what each order of ties gives."""
+        """Return one row per measure and run: what each order of ties gives."""
         rows: list[list[Cell]] = [
             [measure, each.run, *each.orders[measure], each.orders[measure].best - each.orders[measure].worst]
             for measure in self.measures
@@ -89,7 +97,7 @@ class TieSensitivity:
         return Table(["measure", "run", *Orders._fields, "best - worst"], rows)
 
     def swaps_table(self) -> Table:
-        """Return one row a measure and pair of runs that can change places."""
+        """Return one row per measure and pair of runs that can change places."""
         rows: list[list[Cell]] = [
             [swap.measure, swap.first, swap.second, *("yes" if flag else "no" for flag in swap[3:])]
             for swap in self.swaps
@@ -104,59 +112,46 @@ class TieSensitivity:
 
     def caption(self) -> str:
         """Return what the numbers are of."""
-        topics = f"{self.topics:,} topics" if self.policies.queries == "qrels" else "the topics of each run"
-        judged = ", judged documents only" if self.policies.judged_only else ""
-        return f"means over {topics}, queries {self.policies.queries}{judged}, double precision"
+        policy = self.settings.queries
+        queries = count_of(self.queries, "query") if policy == "qrels" else "the queries of each run"
+        judged = ", judged documents only" if self.settings.judged_only else ""
+        return f"means over {queries}, queries {policy}{judged}, {self.settings.precision} precision"
 
 
 def tie_sensitivity(
     qrels: Any,
-    runs: Mapping[str, Any],
+    runs: Mapping[str, Any] | Iterable[Any],
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
-    queries: str = "qrels",
+    queries: QueryPolicy = "qrels",
     judged_only: bool = False,
     threads: int | None = None,
-    progress: Steps = ignore,
+    progress: Progress = ignore,
 ) -> TieSensitivity:
-    """Find out what the order of tied documents does to the runs, {name: run}, and to their order.
+    """Find out what the order of tied documents does to the runs, {name: run} or paths, and to their order.
 
-    >>> found = tie_sensitivity({"q": {"a": 1, "b": 0}}, {"tied": {"q": {"a": 1.0, "b": 1.0}}}, ["RR"])
-    >>> found.runs[0].orders["RR"]
+    >>> ties = tie_sensitivity({"q": {"a": 1, "b": 0}}, {"tied": {"q": {"a": 1.0, "b": 1.0}}}, ["RR"])
+    >>> ties.runs[0].orders["RR"]
     Orders(trec=0.5, worst=0.5, expected=0.75, best=1.0)
     """
     judgments, named = read_qrels(qrels, threads=threads), parse_all(measures)
-    policies = Policies(queries=queries, judged_only=judged_only, threads=threads)
-    several = []
-    for name, given in check_runs(runs).items():
-        run = read_run(given() if callable(given) else given)
-        several.append(run_ties(judgments, name, run, named, policies))
-        progress(name, 1.0)
-    return TieSensitivity(several, list(named), policies, len(judgments))
+    settings = Settings("expected", queries, judged_only, threads=threads)
+    results = evaluate_all(judgments, name_runs(runs), named, settings, progress, places="trec", depth=0)
+    several = [run_ties(evaluation, evaluation.details) for evaluation in results.evaluations.values()]
+    return TieSensitivity(several, list(named), settings, len(judgments))
 
 
-def as_it_is(found: Evaluation) -> Evaluation:
-    """Leave an evaluation as it is."""
-    return found
-
-
-def run_ties(
-    qrels: Qrels,
-    name: str,
-    run: Run,
-    measures: dict[str, Measure],
-    policies: Policies,
-    restricted: Callable[[Evaluation], Evaluation] = as_it_is,
-) -> RunTies:
-    """Find out what ties do to one run; its evaluations may be restricted to some queries."""
-    under = partial(evaluation, qrels, run, measures)
-    expected, trec = (restricted(under(policies._replace(ties=ties))).scores() for ties in ("expected", "trec"))
-    moved = {each.measure: each for each in expected.tie_ranges}
+def run_ties(evaluation: Evaluation, details: RunDetails | None) -> RunTies:
+    """Return what ties do to the scores of one run, which was evaluated with details."""
+    assert details is not None
+    expected = evaluation.under("expected").scores()
+    trec = evaluation.under("trec").scores().mean() if evaluation.placed == "trec" else {}
+    moved = {span.measure: span for span in expected.tie_ranges}
     orders = {}
     for measure, mean in expected.mean().items():
         ends = (moved[measure].low, moved[measure].high) if measure in moved else (mean, mean)
-        orders[measure] = Orders(trec.mean()[measure], ends[0], mean, ends[1])
-    return RunTies(name, tied_documents(run, [query for query in run.scores if query in qrels.index]), orders)
+        orders[measure] = Orders(trec.get(measure), ends[0], mean, ends[1])
+    return RunTies(evaluation.name, details.ties, orders)
 
 
 def _stored(run: str, tied: Tied) -> Iterator[Note]:
@@ -175,4 +170,5 @@ def _swap(measure: str, a: RunTies, b: RunTies) -> Iterator[Swap]:
     x, y = high.orders[measure], low.orders[measure]
     if y.best - x.worst > SAME and y.best - y.worst + x.best - x.worst > SAME:
         crossed = (x.worst - y.worst) * (x.best - y.best) < -SAME * SAME
-        yield Swap(measure, high.run, low.run, crossed, y.trec - x.trec > SAME)
+        trec = x.trec is not None and y.trec is not None and y.trec - x.trec > SAME
+        yield Swap(measure, high.run, low.run, crossed, trec)

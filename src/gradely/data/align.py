@@ -11,13 +11,14 @@ from typing import TypeAlias
 import numpy as np
 
 from gradely.data.hits import Hits
-from gradely.data.qrels import Floats, Ints, Qrels
+from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import disguised, renamed
 from gradely.data.read.files import clip
 from gradely.data.read.inputs import Run
 from gradely.data.rule import Rule
 from gradely.data.search import end_of_better
 from gradely.data.tie_breaking import breaker, places_among_tied
+from gradely.data.types import Floats, Ints
 from gradely.data.values import flat
 
 DOCUMENTS = 1 << 18

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from gradely.data.hits import Hits
-from gradely.data.qrels import Ints, Qrels
+from gradely.data.qrels import Qrels
+from gradely.data.types import Ints
 from gradely.kernel.batch import CELLS, Batch
 
 
@@ -27,17 +28,21 @@ def in_rank_order(qrels: Qrels, hits: Hits) -> Ints:
 
 
 class Blocks:
-    """Hits in rank order, ready to be put into Batches; those of query i are start[i] … start[i+1] - 1."""
+    """Hits in rank order, ready to be put into Batches; those of row i are start[i] … start[i+1] - 1.
+
+    A row is a query. Where the hits are of several runs stacked, row s·Q + q is query q of run s.
+    """
 
     def __init__(self, qrels: Qrels, hits: Hits) -> None:
         """Put the hits in order; where ties are broken, each one is alone at its place."""
+        rows = len(hits.retrieved)
         order = in_rank_order(qrels, hits)
         self.qrels, self.retrieved = qrels, hits.retrieved
         self.above = (hits.above if hits.place is None else hits.place)[order]
         self.tied = hits.tied[order] if hits.place is None else np.ones(len(order), np.int8)
         self.grade = qrels.grade[hits.row[order]]
-        self.start = np.concatenate([[0], np.cumsum(np.bincount(hits.query, minlength=len(qrels)))])
-        self.width = np.maximum(np.diff(qrels.start), 1)
+        self.start = np.concatenate([[0], np.cumsum(np.bincount(hits.query, minlength=rows))])
+        self.width = np.tile(np.maximum(np.diff(qrels.start), 1), rows // len(qrels))
         shared = hits.tied > 1
         np.maximum.at(self.width, hits.query[shared], hits.tied[shared])
 
@@ -61,7 +66,8 @@ class Blocks:
     def _batch(self, queries: Ints, ties: str) -> Batch:
         """Return the Batch of some queries."""
         cells, hits = _cells(self.start[queries], self.start[queries + 1])
-        pooled, judgments = _cells(self.qrels.start[queries], self.qrels.start[queries + 1])
+        judged = queries % len(self.qrels)
+        pooled, judgments = _cells(self.qrels.start[judged], self.qrels.start[judged + 1])
         above = _filled(cells, self.above[hits].astype(np.int64), 0)
         first, last = _columns(above, cells)
         pool = -np.sort(_filled(pooled, -self.qrels.grade[judgments], np.inf), axis=1)

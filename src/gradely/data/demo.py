@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gradely.data.qrels import Floats, Ints
+from gradely.data.types import Floats, Ints
 
 QUERIES, DOCUMENTS, JUDGED, DEPTH = 24, 120, 50, 50
 SYSTEMS = {

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.qrels import Ints
+from gradely.data.types import Ints
 
 
 class Hits(NamedTuple):

@@ -5,14 +5,11 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
-import numpy.typing as npt
 
 from gradely.data.read.files import clip
+from gradely.data.types import Floats, Ints
 from gradely.data.values import flat
 from gradely.errors import DataError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 class Qrels:

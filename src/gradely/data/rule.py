@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data.qrels import Floats
+from gradely.data.types import Floats
 
 
 class Rule(NamedTuple):

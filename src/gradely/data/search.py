@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gradely.data.qrels import Ints
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools, Ints
 
 
 def end_of_better(low: Ints, high: Ints, better: Callable[[Ints], Bools]) -> Ints:

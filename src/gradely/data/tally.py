@@ -6,13 +6,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.qrels import Floats
 from gradely.data.read.files import clip
 from gradely.data.read.inputs import Scores
 from gradely.data.rule import Rule
+from gradely.data.types import Bools, Floats
 from gradely.data.values import flat
 
-Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.integer]
 
 

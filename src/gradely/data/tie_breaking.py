@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gradely.data.qrels import Floats, Ints
 from gradely.data.trec.tokens import encoded, shuffle_keys
+from gradely.data.types import Floats, Ints
 
 Breaker: TypeAlias = Callable[[list[str], str, int], list[str]]
 

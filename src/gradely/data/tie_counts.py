@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data.qrels import Floats
 from gradely.data.read.inputs import Run
 from gradely.data.rule import Rule
-from gradely.data.tally import Bools, in_order, tied_in
+from gradely.data.tally import in_order, tied_in
+from gradely.data.types import Bools, Floats
 
 BITS = {"bfloat16": 8, "half precision": 11, "single precision": 24}
 """how many bits of a score each precision keeps"""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from gradely.evaluation.evaluate import DEFAULT
+from gradely.evaluation.runs import DEFAULT
 from gradely.kernel.backend import is_array, is_numpy, namespace
 from gradely.kernel.batch import Array, positive_levels, rows_at_a_time
 from gradely.kernel.from_arrays import aligned, check_finite, ranked
@@ -42,7 +42,7 @@ def evaluate_arrays(
 
     def work(rows: slice) -> list[Array]:
         batch = ranked(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)
-        return [measure.measure(batch) for measure in fitted.values()]
+        return [measure.compute(batch) for measure in fitted.values()]
 
     blocks = list(on_threads(work, _blocks(scores), threads or cores()))
     columns = zip(*blocks, strict=True)
@@ -52,7 +52,7 @@ def evaluate_arrays(
 def _on_device(
     scores: Any, labels: Any, measures: dict[str, Measure], mask: Any, ties: str, seed: int
 ) -> dict[str, Array]:
-    """Return the values from one batch of fixed shape, which never waits for the device, as far as measures take one."""
+    """Return the values from one batch of fixed shape, which never waits for the device, where measures take one."""
     scores, labels, mask = aligned(scores, labels, mask, ties, seed)
     check_finite("score", scores, mask)
     check_finite("label", labels, mask)

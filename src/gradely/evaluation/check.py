@@ -13,6 +13,7 @@ from gradely.data.read.inputs import format_of
 from gradely.data.tally import Tally, tally_run
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, GradelyError
+from gradely.evaluation.notes import count_of
 from gradely.threads import cores
 
 SHOWN = 5
@@ -61,17 +62,20 @@ def check_qrels(given: Any, form: str | None = None) -> tuple[Qrels, list[Findin
     return judgments, [*wrong, *_qrels(judgments)]
 
 
-def check_run(qrels: Qrels, given: Any, report: Report = ignore) -> list[Finding]:
-    """Return what there is to say about a run."""
+def check_run(qrels: Qrels | None, given: Any, report: Report = ignore) -> list[Finding]:
+    """Return what there is to say about a run; without qrels, what can be said of it alone."""
     run = open_run(given)
     if isinstance(run, Source):
         hits, counts, wrong = _file(qrels, run, report)
     else:
-        hits, counts, wrong = land(qrels, run, Rule()), tally_run(run.scores, {}), []
+        hits = None if qrels is None else land(qrels, run, Rule())
+        counts, wrong = tally_run(run.scores, {}), []
+    if qrels is None or hits is None:
+        return [*wrong, *_alone(run.name, counts)]
     return [*wrong, *_run(qrels, run.name, hits, counts)]
 
 
-def _file(qrels: Qrels, source: Source, report: Report) -> tuple[Hits, Tally, list[Finding]]:
+def _file(qrels: Qrels | None, source: Source, report: Report) -> tuple[Hits | None, Tally, list[Finding]]:
     """Return all about a TREC run: in two passes and little memory, unless lines of it must be explained."""
     from gradely.data.trec.chunks import Odd
     from gradely.data.trec.survey import survey
@@ -79,10 +83,10 @@ def _file(qrels: Qrels, source: Source, report: Report) -> tuple[Hits, Tally, li
     try:
         first, second = halves(report)
         counts = survey(source, cores(), first)
-        return land(qrels, source, Rule(), report=second), counts, []
+        return None if qrels is None else land(qrels, source, Rule(), report=second), counts, []
     except (GradelyError, Odd):
         scanned = _scanned(source, trec.RUN, report)
-        hits = land(qrels, Run(scanned.values, source.name), Rule())
+        hits = None if qrels is None else land(qrels, Run(scanned.values, source.name), Rule())
         return hits, tally_run(scanned.values, scanned.ranks), _wrong(source.name, scanned.wrong)
 
 
@@ -140,6 +144,12 @@ def _run(qrels: Qrels, name: str, hits: Hits, counts: Tally) -> Iterator[Finding
     yield from (fact(text, kind) for kind, text in _ties(counts))
 
 
+def _alone(name: str, counts: Tally) -> Iterator[Finding]:
+    """Yield what can be said of a run without qrels."""
+    yield Finding(name, "fact", count_of(counts.documents, "document"))
+    yield from (Finding(name, kind, text) for kind, text in _ties(counts))
+
+
 def _unjudged(hits: Hits) -> str:
     """Return the share of documents without a label, in all and, in the mean over orders of ties, in the top 10."""
     rest = _share(hits.documents - len(hits.row), hits.documents)
@@ -160,16 +170,6 @@ def _ties(counts: Tally) -> Iterator[tuple[str, str]]:
 
 def _share(part: float, whole: float) -> str:
     return f"{100 * part / max(whole, 1):.1f} %"
-
-
-def count_of(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where there are several.
-
-    >>> count_of(1, "query"), count_of(2, "query"), count_of(0, "tie group")
-    ('1 query', '2 queries', '0 tie groups')
-    """
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def _queries(names: Sequence[str]) -> str:

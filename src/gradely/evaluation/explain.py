@@ -17,10 +17,10 @@ from gradely.data.tie_breaking import BREAKERS
 from gradely.data.trec.one_query import read_query
 from gradely.errors import DataError, did_you_mean
 from gradely.kernel.batch import Batch
-from gradely.kernel.tie_groups import resolved
+from gradely.kernel.tie_groups import order_ties
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, label, parse
-from gradely.settings import check_precision, check_ties
+from gradely.settings import Precision, Settings, TiePolicy
 
 
 class Line(NamedTuple):
@@ -66,8 +66,8 @@ def explain(
     query: str,
     measure: MeasureLike,
     *,
-    ties: str = "expected",
-    precision: str = "double",
+    ties: TiePolicy = "expected",
+    precision: Precision = "double",
     seed: int = 0,
 ) -> Explanation:
     """Explain the value of a measure on one query.
@@ -78,14 +78,13 @@ def explain(
     >>> (explained.total, explained.norm, explained.value) == (1 / 2 + 2 / 3, 2.0, (1 / 2 + 2 / 3) / 2)
     True
     """
-    check_ties(ties)
-    check_precision(precision)
+    settings = Settings(ties, precision=precision, seed=seed)
     judgments, ranking, query = read_qrels(qrels), open_run(run), str(query)
     _check_query(query, judgments.queries, judgments.name)
     fitted = parse(measure).fit(judgments.levels)
     scores = _ranking(judgments, ranking, query)
-    if precision == "single":
-        scores = {doc: float(np.float32(score)) for doc, score in scores.items()}
+    rounded = settings.round(np.fromiter(scores.values(), np.float64, len(scores))).tolist()
+    scores = dict(zip(scores, rounded, strict=True))
     docs, view = _columns(judgments, Run({query: scores}, ranking.name), query, fitted, ties, seed)
     terms, norm = fitted.terms(view)[0], float(fitted.norm(view)[0])
     labels = judgments.labels(query)
@@ -128,10 +127,10 @@ def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, ties: str, se
     hits = locate(qrels, run, Rule(ties, seed))
     docs = [qrels.docs[i] for i in hits.row[in_rank_order(qrels, hits)].tolist()]
     _, batch = next(Blocks(qrels, hits).batches(ties, np.asarray([qrels.index[query]])))
-    view = measure.view(batch)
-    numbered = replace(view, grade=np.arange(view.grade.shape[1], dtype=np.float64)[None, :])
-    order = resolved(numbered, lambda _: measure.worth(view)).grade[0, : len(docs)].astype(int)
-    return [docs[i] for i in order], measure.ordered(view)
+    relevance = measure.apply_relevance(batch)
+    numbered = replace(relevance, grade=np.arange(relevance.grade.shape[1], dtype=np.float64)[None, :])
+    order = order_ties(numbered, lambda _: measure.priority(relevance)).grade[0, : len(docs)].astype(int)
+    return [docs[i] for i in order], measure.order_ties(relevance)
 
 
 def _groups(scores: Mapping[str, float]) -> Iterator[tuple[int, list[str]]]:

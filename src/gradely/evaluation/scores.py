@@ -1,57 +1,21 @@
-"""Scores: one value a query and measure, their means, and what there is to know about them."""
+"""Scores: one value per query and measure, their means, and what there is to know about them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import exp, ldexp
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gradely.errors import InputError
+from gradely.evaluation.notes import Note, TieRange, count_of
 from gradely.frames import to_frame
+from gradely.settings import Settings
+from gradely.tables import Table
 
 ROWS = 1 << 14
 """how many rows are summed in one go"""
-
-
-class Note:
-    """Something that happened and matters: missing queries, ties that matter, degenerate queries."""
-
-    def __init__(self, kind: str, count: int, of: int, text: str) -> None:
-        """Say what kind of thing it is, how often it happened, of how many, and all of it as a sentence."""
-        self.kind, self.count, self.of, self.text = kind, count, of, text
-
-    def __str__(self) -> str:
-        """Return the note as a sentence."""
-        return self.text
-
-    def __repr__(self) -> str:
-        """Return the note as a sentence."""
-        return f"Note({self.text!r})"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the note as plain data."""
-        return vars(self).copy()
-
-
-class TieRange(NamedTuple):
-    """How far the mean of a measure moves with the order of tied documents."""
-
-    measure: str
-    value: float
-    low: float
-    high: float
-    queries: int
-    """in how many queries the order of ties matters"""
-    of: int
-
-    def __str__(self) -> str:
-        """Return the range as a sentence."""
-        return (
-            f"{self.measure} {self.value:.4f}, between {self.low:.4f} and {self.high:.4f}"
-            f" by the order of ties in {self.queries} of {self.of} queries"
-        )
 
 
 class Scores:
@@ -63,20 +27,34 @@ class Scores:
         measures: Sequence[str],
         values: npt.NDArray[np.float64],
         *,
-        ties: str,
-        policy: str,
+        settings: Settings,
         name: str,
         ranges: Callable[[], list[TieRange]],
         notes: Callable[[], list[Note]],
     ) -> None:
         """Hold values [queries, measures] and how they came about; ranges and notes are made when asked for."""
         self.queries, self.measures, self.values = queries, measures, values
-        self.ties, self.policy, self.name = ties, policy, name
+        self.settings, self.name = settings, name
         self._ranges, self._notes = ranges, notes
+
+    @property
+    def ties(self) -> str:
+        """The tie policy."""
+        return self.settings.ties
+
+    @cached_property
+    def _means(self) -> dict[str, float]:
+        return dict(zip(self.measures, means(self.values), strict=True))
+
+    def __getitem__(self, measure: str) -> float:
+        """Return the mean of a measure."""
+        if measure not in self._means:
+            raise KeyError(f"no measure {measure!r} here: {', '.join(self.measures)}")
+        return self._means[measure]
 
     def mean(self) -> dict[str, float]:
         """Return the mean of each measure over the queries; it does not depend on their order."""
-        return dict(zip(self.measures, means(self.values), strict=True))
+        return dict(self._means)
 
     def geometric_mean(self, least: float = 0.00001) -> dict[str, float]:
         """Return the geometric mean of each measure: a query that fails weighs more than in the mean.
@@ -88,21 +66,46 @@ class Scores:
         logs = means(np.log(np.maximum(self.values, least)))
         return {measure: exp(mean) for measure, mean in zip(self.measures, logs, strict=True)}
 
+    def rows(self) -> Iterator[tuple[str, list[float]]]:
+        """Yield each query with its values, one per measure."""
+        return zip(self.queries, self.values.tolist(), strict=True)
+
     def per_query(self) -> dict[str, dict[str, float]]:
         """Return {query: {measure: value}}."""
-        rows = self.values.tolist()
-        return {
-            query: dict(zip(self.measures, row, strict=True)) for query, row in zip(self.queries, rows, strict=True)
-        }
+        return {query: dict(zip(self.measures, row, strict=True)) for query, row in self.rows()}
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of (query, measure, value), of pandas, polars or pyarrow."""
-        columns = {
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {query: i for i, query in enumerate(self.queries)}
+
+    def query(self, query: str) -> dict[str, float]:
+        """Return {measure: value} of one query."""
+        if query not in self._index:
+            raise KeyError(
+                f"no query {query!r} here: {count_of(len(self.queries), 'query')}, the first {self.queries[0]!r}"
+            )
+        return dict(zip(self.measures, self.values[self._index[query]].tolist(), strict=True))
+
+    def columns(self, *, wide: bool = False) -> dict[str, list[Any]]:
+        """Return the values as columns: query, measure and value, or with `wide` the query and one per measure."""
+        if wide:
+            return {"query": list(self.queries)} | dict(zip(self.measures, self.values.T.tolist(), strict=True))
+        return {
             "query": [query for query in self.queries for _ in self.measures],
             "measure": list(self.measures) * len(self.queries),
             "value": self.values.ravel().tolist(),
         }
-        return to_frame(columns, library)
+
+    def to_frame(self, library: str = "pandas", *, wide: bool = False) -> Any:
+        """Return a dataframe of (query, measure, value), of pandas, polars or pyarrow.
+
+        With `wide`, it has one row per query, and one column per measure.
+        """
+        return to_frame(self.columns(wide=wide), library)
+
+    def table(self) -> Table:
+        """Return one row per measure: its mean."""
+        return Table(["measure", self.name], [[measure, mean] for measure, mean in self._means.items()])
 
     @cached_property
     def tie_ranges(self) -> list[TieRange]:
@@ -112,14 +115,13 @@ class Scores:
     @cached_property
     def notes(self) -> list[Note]:
         """Missing queries, ties that matter, degenerate queries, dropped documents, each with its count."""
-        ties = [Note("ties", each.queries, each.of, str(each)) for each in self.tie_ranges]
-        return self._notes() + ties
+        return self._notes() + [Note("ties", span.queries, span.of, str(span)) for span in self.tie_ranges]
 
     def __repr__(self) -> str:
         """Show the means, and how many queries they are of."""
         width = max(map(len, self.measures))
         lines = [f"{measure:<{width}}  {value:.4f}" for measure, value in self.mean().items()]
-        return "\n".join([f"{self.name}: mean over {len(self.queries):,} queries, ties {self.ties}", *lines])
+        return "\n".join([f"{self.name}: mean over {count_of(len(self.queries), 'query')}, ties {self.ties}", *lines])
 
 
 def means(values: npt.NDArray[np.float64]) -> list[float]:

@@ -50,7 +50,7 @@ def is_array(x: Any) -> bool:
     return bool(is_array_api_obj(x))
 
 
-def sums_in_order(x: Any) -> Any:
+def sum_rows(x: Any) -> Any:
     """Return the sum of each row, on NumPy added from left to right; other libraries have orders of their own.
 
     NumPy adds whole columns where these lie together in memory, and so in order; a single row it would add in pairs.

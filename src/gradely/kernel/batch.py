@@ -98,8 +98,11 @@ class Batch:
         return {}
 
     @cached_property
-    def views(self) -> dict[object, "Batch"]:
-        """The batch as seen through relevance functions. A view has none, so that batches are freed when done with."""
+    def by_relevance(self) -> dict[object, "Batch"]:
+        """The batch with relevance in place of labels, by relevance function.
+
+        Those batches keep none of their own, so that all are freed when nobody needs them any more.
+        """
         return {}
 
     @property

@@ -7,15 +7,14 @@ the mean is the textbook formula, so there is one formula a family, not one a me
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
+from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.tie_groups import (
     Discount,
     around,
     divisors,
     in_group,
-    mean_over_places,
     sum_over_places,
-    total,
     within,
 )
 
@@ -41,8 +40,20 @@ def counted(batch: Batch, flag: Array, k: int | Array | None) -> Array:
 
 
 def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
-    """Gain over discount: every place of a group is equally likely for each of its documents."""
-    return mean_over_places(batch, gain, discount, k)
+    """Gain over discount, the mean over the places a document can take; 0 after place k.
+
+    An untied document has one place, and its gain is divided right there: no digit differs from the plain measure. Of
+    fixed shapes it is a group like any other, which costs half the work and may cost the last digit.
+    """
+    xp = batch.xp
+    if batch.fixed and not batch.untied:
+        return gain * sum_over_places(batch, discount, k) / batch.size
+    alone = gain / divisors(batch, discount)[batch.above]
+    alone = alone if k is None else xp.where(batch.above < k, alone, 0.0)
+    if batch.untied:
+        return alone
+    shared = gain * sum_over_places(batch, discount, k) / batch.size
+    return xp.where(batch.tied == 1, alone, shared)
 
 
 class Harmonics(NamedTuple):
@@ -107,7 +118,7 @@ def _first_of_group(batch: Batch, leads: Array, r: Array, discount: Discount, k:
     missed = xp.cumulative_prod(xp.clip(left - r, min=0.0) / left, axis=1, include_initial=True)[:, :-1]
     each = 1.0 / divisors(batch, discount)[xp.clip(t + j, max=batch.depth - 1)]
     inside = (j < n) & (t + j < (k or batch.depth))
-    return total(xp.where(inside, missed * xp.clip(r / left, max=1.0) * each, 0.0))[:, None]
+    return sum_rows(xp.where(inside, missed * xp.clip(r / left, max=1.0) * each, 0.0))[:, None]
 
 
 def cascade(batch: Batch, stop: Array, k: int | None) -> Array:
@@ -161,7 +172,7 @@ def _gain_in_group(batch: Batch, passed: Array, t: Array, n: Array, k: int | Non
     x = xp.arange(1, passed.shape[1], dtype=t.dtype, device=batch.device)[None, :]
     inside = (x <= n) if k is None else (x <= n) & (t + x <= k)
     stopped = (passed[:, :-1] - passed[:, 1:]) / batch.number(t + x)
-    return total(xp.where(inside, stopped, 0.0))[:, None]
+    return sum_rows(xp.where(inside, stopped, 0.0))[:, None]
 
 
 class Opposition(NamedTuple):
@@ -205,5 +216,5 @@ def _cut_credit(batch: Batch, cut: Array, inside: Array, against: Opposition, cr
     ratio = xp.where(rises, (c - y) * (d - y), 1.0) / xp.where(rises, (y + 1) * (n - c - d + y + 1), 1.0)
     log = xp.cumulative_sum(xp.log(ratio), axis=1, include_initial=True)[:, :-1]
     chance = xp.where((y >= lowest) & (y <= highest), xp.exp(log - xp.max(log, axis=1, keepdims=True)), 0.0)
-    mean = total(chance * credit(y, a)) / total(chance)
+    mean = sum_rows(chance * credit(y, a)) / sum_rows(chance)
     return mean[:, None] / xp.maximum(c, xp.ones_like(c))

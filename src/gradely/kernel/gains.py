@@ -4,7 +4,7 @@ from math import isfinite
 from numbers import Real
 from typing import Any, NamedTuple
 
-from gradely.errors import MeasureError, did_you_mean
+from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import by_rank
 from gradely.kernel.tie_groups import Discount
@@ -83,10 +83,3 @@ def letor(batch: Batch, rank: Array) -> Array:
 
 
 DISCOUNTS: dict[str, Discount] = {"log2": log2, "zipf": by_rank, "letor": letor}
-
-
-def choice(kind: str, value: Any, known: dict[str, Any]) -> None:
-    """Raise unless the value is one of the known names."""
-    if not isinstance(value, str) or value not in known:
-        hint = did_you_mean(value, known) if isinstance(value, str) else ""
-        raise MeasureError(f"no {kind} {value!r}: use one of {', '.join(known)}.{hint}")

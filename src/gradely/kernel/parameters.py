@@ -4,27 +4,53 @@ They are like frozen dataclasses, compared and hashed by value, but made without
 dataclasses would take longer to define than a small run takes to evaluate.
 """
 
-from typing import Any, ClassVar, Self
+from inspect import Parameter as Argument
+from inspect import Signature, get_annotations
+from typing import Any, ClassVar, Self, dataclass_transform
+
+from gradely.errors import did_you_mean
 
 
 class Parameter:
-    """A parameter as a class declares it: its default and what it means."""
+    """A parameter as a class declares it: its default, what it means, and whether it must be named."""
 
-    def __init__(self, default: Any, doc: str) -> None:
-        """Keep both."""
-        self.default, self.doc = default, doc
-
-
-def parameter(*, default: Any, doc: str) -> Any:
-    """Declare a parameter."""
-    return Parameter(default, doc)
+    def __init__(self, default: Any, doc: str, *, kw_only: bool) -> None:
+        """Keep all three."""
+        self.default, self.doc, self.kw_only = default, doc, kw_only
 
 
+def parameter(*, default: Any, doc: str, kw_only: bool = True) -> Any:
+    """Declare a parameter; kw_only=False lets it be given by position, too."""
+    return Parameter(default, doc, kw_only=kw_only)
+
+
+class _Signature:
+    """The signature of a class of parameters, for help(), notebooks and editors; made where it is asked for."""
+
+    def __get__(self, thing: Any, owner: "type[Parametric]") -> Signature:
+        """Return that of the class; what it makes has none."""
+        if thing is not None:
+            raise AttributeError("__signature__")
+        return Signature(
+            [
+                Argument(
+                    name,
+                    Argument.KEYWORD_ONLY if declared.kw_only else Argument.POSITIONAL_OR_KEYWORD,
+                    default=declared.default,
+                    annotation=owner.annotation(name),
+                )
+                for name, declared in owner.parameters.items()
+            ]
+        )
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(parameter,))
 class Parametric:
-    """A value made of parameters. Subclasses declare them with parameter() and may check them in settle()."""
+    """A value made of parameters. Subclasses declare them with parameter() and may check them in check_parameters()."""
 
     parameters: ClassVar[dict[str, Parameter]] = {}
     """those of the class and of the classes it derives from, by name"""
+    __signature__ = _Signature()
 
     def __init_subclass__(cls) -> None:
         """Collect the parameters."""
@@ -33,18 +59,42 @@ class Parametric:
         cls.parameters = cls.parameters | own
 
     def __init__(self, *values: Any, **given: Any) -> None:
-        """Take parameters by name, or by position; the others have their defaults."""
-        given |= dict(zip(self.parameters, values, strict=False))
-        unknown = next((name for name in given if name not in self.parameters), None)
-        if unknown is not None or len(values) > len(self.parameters):
-            raise TypeError(
-                f"{type(self).__name__} has no parameter {unknown or len(values)!r}, only {list(self.parameters)}"
-            )
+        """Take parameters by name, or by position where they may be; the others have their defaults."""
+        if values:
+            given = self._by_position(values, given) | given
+        if not given.keys() <= self.parameters.keys():
+            self._refuse(next(name for name in given if name not in self.parameters))
         for name, declared in self.parameters.items():
             self._set(name, given.get(name, declared.default))
-        self.settle()
+        self.check_parameters()
 
-    def settle(self) -> None:
+    @classmethod
+    def annotation(cls, name: str) -> Any:
+        """Return the type that a parameter was declared with, the last time it was."""
+        return next(types[name] for types in map(get_annotations, cls.__mro__) if name in types)
+
+    @classmethod
+    def _by_position(cls, values: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters that were given by position; refuse too many, and those that are also named."""
+        names = [name for name, declared in cls.parameters.items() if not declared.kw_only]
+        if len(values) > len(names):
+            rest = ", ".join(f"{name}=…" for name in cls.parameters if name not in names)
+            only = f"only {' and '.join(names)} by position" if names else "no parameter by position"
+            named = f"; name the others: {rest}" if rest else ""
+            raise TypeError(f"{cls.__name__} takes {only}, but was given {len(values)}{named}")
+        by_position = dict(zip(names, values, strict=False))
+        twice = next((name for name in by_position if name in given), None)
+        if twice is not None:
+            ways = f"{by_position[twice]!r} by position and {given[twice]!r} by name"
+            raise TypeError(f"{cls.__name__} was given {twice} twice, {ways}: give it once")
+        return by_position
+
+    @classmethod
+    def _refuse(cls, unknown: str) -> None:
+        known = f"only {', '.join(cls.parameters)}" if cls.parameters else "and takes none"
+        raise TypeError(f"{cls.__name__} has no parameter {unknown!r}, {known}.{did_you_mean(unknown, cls.parameters)}")
+
+    def check_parameters(self) -> None:
         """Bring parameters into one form; refuse those that make no sense."""
 
     def _set(self, name: str, value: Any) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from gradely.kernel.backend import sums_in_order
 from gradely.kernel.batch import Array, Batch
 
 Discount: TypeAlias = Callable[[Batch, Array], Array]
@@ -58,23 +57,6 @@ def sum_over_places(batch: Batch, discount: Discount, k: int | None) -> Array:
     return (high[stop] - high[start]) + (low[stop] - low[start])
 
 
-def mean_over_places(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
-    """Return the mean of gain / discount over the places a document can take; 0 after place k.
-
-    An untied document has one place, and its gain is divided right there: no digit differs from the plain measure. Of
-    fixed shapes it is a group like any other, which costs half the work and may cost the last digit.
-    """
-    xp = batch.xp
-    if batch.fixed and not batch.untied:
-        return gain * sum_over_places(batch, discount, k) / batch.size
-    alone = gain / divisors(batch, discount)[batch.above]
-    alone = alone if k is None else xp.where(batch.above < k, alone, 0.0)
-    if batch.untied:
-        return alone
-    shared = gain * sum_over_places(batch, discount, k) / batch.size
-    return xp.where(batch.tied == 1, alone, shared)
-
-
 class Around(NamedTuple):
     """For each document, the sum of something over the documents above its tie group, and over those in it."""
 
@@ -114,26 +96,21 @@ def _cells(batch: Batch, table: Array, at: Array) -> Array:
     return xp.reshape(xp.take(xp.reshape(table, (-1,)), xp.reshape(at, (-1,)), axis=0), at.shape)
 
 
-def total(x: Array) -> Array:
-    """Return the sum of each row, added in rank order, so that padding changes no digit."""
-    return sums_in_order(x)
+def order_ties(batch: Batch, priority_of: Callable[[Batch], Array]) -> Batch:
+    """Return the batch with ties ordered as its policy says: by priority, highest or lowest first.
 
-
-def resolved(batch: Batch, worth_of: Callable[[Batch], Array]) -> Batch:
-    """Return the batch with ties ordered as its policy says: by worth, best or worst first.
-
-    Unjudged documents of a group are worth 0; those worth nothing may stand on either side of them.
+    Unjudged documents of a group have priority 0; others that have 0 may stand on either side of them.
     """
     if batch.ties == "expected" or batch.untied:
         return batch
     xp = batch.xp
-    worth = worth_of(batch)
-    worth = xp.where(batch.judged, worth if batch.ties == "best" else -worth, 0.0)
-    order = xp.argsort(-worth, axis=1, stable=True)
+    priority = priority_of(batch)
+    priority = xp.where(batch.judged, priority if batch.ties == "best" else -priority, 0.0)
+    order = xp.argsort(-priority, axis=1, stable=True)
     order = order[batch.row, xp.argsort(batch.first[batch.row, order], axis=1, stable=True)]
     column = xp.broadcast_to(xp.arange(order.shape[1], dtype=batch.first.dtype, device=batch.device), order.shape)
     unjudged = batch.tied - (batch.last - batch.first)
-    place = batch.above + column - batch.first + xp.where(worth[batch.row, order] < 0, unjudged, 0)
+    place = batch.above + column - batch.first + xp.where(priority[batch.row, order] < 0, unjudged, 0)
     return replace(
         batch,
         grade=batch.grade[batch.row, order],

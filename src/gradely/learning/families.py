@@ -31,7 +31,7 @@ def check(measure: Measure) -> None:
 
 def swaps_of(measure: Measure, batch: Batch) -> Swaps:
     """Return what a fitted measure needs of a batch whose documents stand by label; their scores do not matter."""
-    batch = measure.view(batch)
+    batch = measure.apply_relevance(batch)
     if isinstance(measure, AP):
         level = batch.xp.astype(measure.relevant(batch), batch.first.dtype)
         return Thresholds(level, _inverse(batch, measure.norm(batch))[None, :], measure.k)
@@ -48,7 +48,7 @@ def swaps_of(measure: Measure, batch: Batch) -> Swaps:
 def _gain(measure: Measure, batch: Batch) -> tuple[Array, Discount]:
     """Return [Q, n], the gain of each document, and the discount."""
     if isinstance(measure, DCG):
-        return measure.worth(batch), DISCOUNTS[measure.discount]
+        return measure.found(batch), DISCOUNTS[measure.discount]
     if isinstance(measure, RBP):
         return batch.grade / float(measure.top or 1), measure.patience
     if isinstance(measure, COUNTED):

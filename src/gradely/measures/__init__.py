@@ -1,81 +1,27 @@
-"""The measures: one small class each, with formula, worked example and reference. ALL lists them."""
+"""The measures: one small class each, with formula, worked example and reference.
 
-from gradely.measures.ap import AP, infAP
+The imports below are the list of them: what they name is a measure of gradely, public, with a name that the command
+line reads, and a section in the documents. Their order is that of every table of measures.
+"""
+
+# ruff: noqa: F401, I001 - the imports are the list, in the order that readers want
 from gradely.measures.base import Binary, Graded, Measure, parameters
-from gradely.measures.bpref import bpref
-from gradely.measures.dcg import DCG, NDCNG, nDCG, nDCGphi
-from gradely.measures.err import ERR
-from gradely.measures.g import G, binG
-from gradely.measures.gap import GAP, eGAP, muAP, xGAP
-from gradely.measures.iprec import IPrec
+from gradely.measures.precision import P, R, F1, F, RelativeP, Rprec, Utility
 from gradely.measures.judged import Judged, Unjudged
-from gradely.measures.precision import F1, F, P, R, RelativeP, Rprec, Utility
-from gradely.measures.rbp import RBP
 from gradely.measures.rr import RR, Success
+from gradely.measures.ap import AP, infAP
+from gradely.measures.iprec import IPrec
+from gradely.measures.bpref import bpref
+from gradely.measures.dcg import DCG, nDCG, NDCNG, nDCGphi
+from gradely.measures.g import G, binG
+from gradely.measures.rbp import RBP
+from gradely.measures.err import ERR
+from gradely.measures.gap import GAP, xGAP, eGAP, muAP
 
-__all__ = [
-    "ALL",
-    "AP",
-    "DCG",
-    "ERR",
-    "F1",
-    "GAP",
-    "NDCNG",
-    "RBP",
-    "RR",
-    "Binary",
-    "F",
-    "G",
-    "Graded",
-    "IPrec",
-    "Judged",
-    "Measure",
-    "P",
-    "R",
-    "RelativeP",
-    "Rprec",
-    "Success",
-    "Unjudged",
-    "Utility",
-    "binG",
-    "bpref",
-    "eGAP",
-    "infAP",
-    "muAP",
-    "nDCG",
-    "nDCGphi",
-    "parameters",
-    "xGAP",
-]  # fmt: skip
-
-ALL: tuple[type[Measure], ...] = (
-    P,
-    R,
-    F1,
-    F,
-    RelativeP,
-    Rprec,
-    Success,
-    Judged,
-    Unjudged,
-    Utility,
-    AP,
-    infAP,
-    IPrec,
-    RR,
-    bpref,
-    binG,
-    DCG,
-    nDCG,
-    NDCNG,
-    nDCGphi,
-    G,
-    RBP,
-    ERR,
-    GAP,
-    xGAP,
-    eGAP,
-    muAP,
+ALL: tuple[type[Measure], ...] = tuple(
+    value
+    for value in globals().values()
+    if isinstance(value, type) and issubclass(value, Measure) and "name" in vars(value)
 )
 EXPECTED = tuple(measure for measure in ALL if measure.takes_expected)
 """those of which the mean over all orders of tied documents is known"""

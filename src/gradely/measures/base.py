@@ -3,18 +3,18 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import Any, ClassVar, Self
 
 from gradely.errors import MeasureError
+from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.gains import is_number, plain
 from gradely.kernel.parameters import Parameter, Parametric, parameter
-from gradely.kernel.tie_groups import resolved, total
+from gradely.kernel.tie_groups import order_ties
 from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, relevance_of
 from gradely.threads import cores, on_threads
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(parameter,))
 class Measure(Parametric, ABC):
     """A measure of ranking quality: from a Batch to one number a query.
 
@@ -27,9 +27,9 @@ class Measure(Parametric, ABC):
     """False where no closed form is known of the mean over the orders of tied documents"""
     takes_fixed: ClassVar[bool] = True
     """False where the formula needs to ask how long tie groups are, which compilers do not allow"""
-    k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count")
+    k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count", kw_only=False)
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse a cut-off that is not a positive whole number."""
         if self.k is None:
             return
@@ -39,7 +39,7 @@ class Measure(Parametric, ABC):
 
     def __call__(self, batch: Batch) -> Array:
         """Return the value of each query of the batch."""
-        values = list(on_threads(self.fit(batch.levels).measure, batch.parts, cores()))
+        values = list(on_threads(self.fit(batch.levels).compute, batch.parts, cores()))
         return values[0] if len(values) == 1 else batch.xp.concat(values)
 
     @property
@@ -60,20 +60,20 @@ class Measure(Parametric, ABC):
 
         return of
 
-    def measure(self, batch: Batch) -> Array:
-        """Return the value of each query, once the parameters are settled."""
-        return self.on(self.view(batch))
+    def compute(self, batch: Batch) -> Array:
+        """Return the value of each query; the measure has been fitted to the collection."""
+        return self.compute_from_relevance(self.apply_relevance(batch))
 
-    def on(self, batch: Batch) -> Array:
-        """Return the value of each query of a batch as the measure sees it."""
-        batch = self.ordered(batch.top(self.k))
+    def compute_from_relevance(self, batch: Batch) -> Array:
+        """Return the value of each query of a batch with relevance in place of labels."""
+        batch = self.order_ties(batch.top(self.k))
         norm = self.norm(batch)
-        some, added = norm > 0, self.start(batch) + total(self.terms(batch))
+        some, added = norm > 0, self.start(batch) + sum_rows(self.terms(batch))
         return batch.xp.where(some, added / batch.xp.where(some, norm, 1.0), 0.0)
 
-    def ordered(self, batch: Batch) -> Batch:
+    def order_ties(self, batch: Batch) -> Batch:
         """Return the batch with ties as its policy has them; refuse the mean over orders where there is no formula."""
-        batch = resolved(batch, self.worth)
+        batch = order_ties(batch, self.priority)
         if not self.takes_expected and not batch.untied:
             raise MeasureError(
                 f"{self}: the mean over all orders of tied documents has no closed form; "
@@ -85,8 +85,8 @@ class Measure(Parametric, ABC):
         """Return the measure with what it takes from the collection settled; refuse labels it cannot take."""
         return self
 
-    def view(self, batch: Batch) -> Batch:
-        """Return the batch as the measure sees it; the methods below take this."""
+    def apply_relevance(self, batch: Batch) -> Batch:
+        """Return the batch with relevance in place of labels; the methods below take this."""
         return batch
 
     @abstractmethod
@@ -102,8 +102,8 @@ class Measure(Parametric, ABC):
         """Return [Q]: what the sum is divided by; where it is 0, the value is 0."""
 
     @abstractmethod
-    def worth(self, batch: Batch) -> Array:
-        """Return [Q, H]: what orders tied documents for the policies best and worst; unjudged ones are worth 0."""
+    def priority(self, batch: Batch) -> Array:
+        """Return [Q, H]: which tied documents the best order puts first, those of the highest; unjudged ones have 0."""
 
     @abstractmethod
     def degenerate(self, batch: Batch) -> Array:
@@ -134,9 +134,9 @@ class Binary(Measure):
 
     rel: float = parameter(default=1, doc="labels of at least this count as relevant")
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse a threshold that is not a number."""
-        super().settle()
+        super().check_parameters()
         if not is_number(self.rel):
             raise MeasureError(f"rel is the lowest label that counts as relevant, a number; found {self.rel!r}")
         self._set("rel", plain(self.rel))
@@ -149,7 +149,7 @@ class Binary(Measure):
         """Return [Q]: RB, how many documents of the pool are relevant."""
         return batch.xp.sum(batch.number(batch.pooled & (batch.pool >= self.rel)), axis=1)
 
-    def worth(self, batch: Batch) -> Array:
+    def priority(self, batch: Batch) -> Array:
         """Relevant documents before others."""
         return batch.number(self.relevant(batch))
 
@@ -165,35 +165,35 @@ class Graded(Measure):
         default=Identity(), doc="from labels to relevance: 'identity', 'max', max(4), 'phi' or a table"
     )
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Bring the relevance function into one form."""
-        super().settle()
+        super().check_parameters()
         if self.relevance is not None:
             self._set("relevance", relevance_of(self.relevance))
 
     @property
-    def function(self) -> Relevance:
+    def relevance_function(self) -> Relevance:
         """The relevance function."""
         return relevance_of(self.relevance or Identity())
 
     def fit(self, levels: Levels) -> Self:
         """Refuse labels that the relevance function cannot take."""
-        self.function.check(levels)
+        self.relevance_function.check(levels)
         return self
 
-    def view(self, batch: Batch) -> Batch:
-        """Relevance in place of labels, never below 0; measures with the same relevance share the view."""
-        if self.function not in batch.views:
-            batch.views[self.function] = self._graded(batch)
-        return batch.views[self.function]
+    def apply_relevance(self, batch: Batch) -> Batch:
+        """Relevance in place of labels, never below 0; measures with the same relevance share it."""
+        if self.relevance_function not in batch.by_relevance:
+            batch.by_relevance[self.relevance_function] = self._graded(batch)
+        return batch.by_relevance[self.relevance_function]
 
     def _graded(self, batch: Batch) -> Batch:
-        batch = self.function(batch)
+        batch = self.relevance_function(batch)
         return batch.relabelled(
             _positive(batch, batch.grade, batch.judged), _positive(batch, batch.pool, batch.pooled), batch.pooled
         )
 
-    def worth(self, batch: Batch) -> Array:
+    def priority(self, batch: Batch) -> Array:
         """More relevant documents before less relevant ones."""
         return batch.grade
 

@@ -48,6 +48,6 @@ class bpref(Binary):  # noqa: N801 - the field's name
         """The relevant documents."""
         return self.recall_base(batch)
 
-    def worth(self, batch: Batch) -> Array:
+    def priority(self, batch: Batch) -> Array:
         """Relevant documents, then unjudged, then judged non-relevant ones."""
         return batch.number(self.relevant(batch)) - batch.number(self.opposed(batch.judged, batch.grade))

@@ -3,29 +3,30 @@
 from collections.abc import Mapping
 from typing import Any, Self
 
+from gradely.errors import MeasureError, check_choice
+from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
-from gradely.kernel.gains import DISCOUNTS, GAINS, Table, choice
+from gradely.kernel.gains import DISCOUNTS, GAINS, Table
 from gradely.kernel.parameters import parameter
-from gradely.kernel.tie_groups import total
 from gradely.measures.base import Graded
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
 
 
-class Gained(Graded):
+class GainBased(Graded):
     """A measure of gains, which come from relevance."""
 
     gain: str | Mapping[float, float] | Table = parameter(
         default="linear", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
     )
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Bring the gain into one form; refuse names that do not exist."""
-        super().settle()
+        super().check_parameters()
         if isinstance(self.gain, Mapping):
             self._set("gain", Table.of(dict(self.gain)))
         elif not isinstance(self.gain, Table):
-            choice("gain", self.gain, GAINS)
+            check_choice("gain", self.gain, GAINS, MeasureError)
 
     def fit(self, levels: Levels) -> Self:
         """Refuse labels that a table of gains does not list."""
@@ -43,12 +44,16 @@ class Gained(Graded):
         gains = batch.xp.where(batch.pooled, self.gains(batch, batch.pool), 0.0)
         return -batch.xp.sort(-gains, axis=1) if isinstance(self.gain, Table) else gains
 
-    def worth(self, batch: Batch) -> Array:
-        """The higher gain first."""
+    def found(self, batch: Batch) -> Array:
+        """Return [Q, H]: the gain of each judged document that is retrieved."""
         return batch.xp.where(batch.judged, self.gains(batch, batch.grade), 0.0)
 
+    def priority(self, batch: Batch) -> Array:
+        """The higher gain first."""
+        return self.found(batch)
 
-class DCG(Gained):
+
+class DCG(GainBased):
     """Discounted cumulated gain.
 
         DCG@k = Σ_{i<=k} G(relevance at rank i) / D(i)
@@ -68,14 +73,14 @@ class DCG(Gained):
     name = "DCG"
     discount: str = parameter(default="log2", doc="what a gain at rank i is divided by: 'log2', 'zipf' or 'letor'")
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse a discount that does not exist."""
-        super().settle()
-        choice("discount", self.discount, DISCOUNTS)
+        super().check_parameters()
+        check_choice("discount", self.discount, DISCOUNTS, MeasureError)
 
     def terms(self, batch: Batch) -> Array:
         """Gain over discount."""
-        return additive(batch, self.worth(batch), DISCOUNTS[self.discount], self.k)
+        return additive(batch, self.found(batch), DISCOUNTS[self.discount], self.k)
 
     def norm(self, batch: Batch) -> Array:
         """Nothing to divide by."""
@@ -108,7 +113,7 @@ class nDCG(DCG):  # noqa: N801 - the field's name
         xp = batch.xp
         gains = self.ideal(batch) if self.k is None else self.ideal(batch)[:, : self.k]
         rank = xp.arange(1, gains.shape[1] + 1, dtype=gains.dtype, device=batch.device)
-        return total(gains / DISCOUNTS[self.discount](batch, rank)[None, :])
+        return sum_rows(gains / DISCOUNTS[self.discount](batch, rank)[None, :])
 
 
 class NDCNG(nDCG):

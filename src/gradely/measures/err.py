@@ -3,10 +3,10 @@
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import cascade
 from gradely.kernel.gains import exp
-from gradely.measures.topped import Topped
+from gradely.measures.scale import ScaleBased
 
 
-class ERR(Topped):
+class ERR(ScaleBased):
     """Expected reciprocal rank: of where a user stops who is satisfied by relevance.
 
         ERR@k = Σ_{i<=k} (1/i) · p_i · Π_{j<i} (1 - p_j),  p = (2^g - 1) / 2^top
@@ -27,8 +27,12 @@ class ERR(Topped):
 
     def terms(self, batch: Batch) -> Array:
         """1/rank times the chance to stop there."""
-        return cascade(batch, self.worth(batch), self.k)
+        return cascade(batch, self.stop(batch), self.k)
 
-    def worth(self, batch: Batch) -> Array:
-        """The chance that the document satisfies."""
+    def priority(self, batch: Batch) -> Array:
+        """Those that satisfy with the highest chance first."""
+        return self.stop(batch)
+
+    def stop(self, batch: Batch) -> Array:
+        """Return [Q, H]: the chance that the document satisfies."""
         return exp(batch, batch.grade) / 2.0 ** float(self.top or 1)

@@ -95,7 +95,7 @@ def values_of(
     counted = any(isinstance(measure, Population) for measure in measures)
     most = int((_levels(labels, mask) if levels is None else levels).shape[0]) if counted else None
     batch = fixed(scores, labels, mask, ties, most)
-    values = [measure.measure(batch) for measure in measures]
+    values = [measure.compute(batch) for measure in measures]
     return [value[0] for value in values] if one else values
 
 

@@ -1,11 +1,12 @@
 """Normalized gain, which discounts a document by the gain that was missed before it: G and binG."""
 
+from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import Opposition, preference
 from gradely.kernel.gains import log2
-from gradely.kernel.tie_groups import before, divisors, in_group, sums, total
+from gradely.kernel.tie_groups import before, divisors, in_group, sums
 from gradely.measures.base import Binary
-from gradely.measures.dcg import Gained
+from gradely.measures.dcg import GainBased
 
 
 class binG(Binary):  # noqa: N801 - the field's name
@@ -55,7 +56,7 @@ def gain_over_missed(batch: Batch, gain: Array, ideal: Array) -> Array:
     return gain / log2(batch, missed + 1)
 
 
-class G(Gained):
+class G(GainBased):
     """Each gain discounted by how much more gain an ideal ranking had found by then.
 
         G@k = Σ_{i<=k} g_i / log2(2 + C_i - S_i) / (sum of all gains of the pool)
@@ -76,9 +77,9 @@ class G(Gained):
 
     def terms(self, batch: Batch) -> Array:
         """The gain over its discount."""
-        terms = gain_over_missed(batch, self.worth(batch), self.ideal(batch))
+        terms = gain_over_missed(batch, self.found(batch), self.ideal(batch))
         return terms if self.k is None else batch.xp.where(batch.above < self.k, terms, 0.0)
 
     def norm(self, batch: Batch) -> Array:
         """All gains of the pool."""
-        return total(self.ideal(batch))
+        return sum_rows(self.ideal(batch))

@@ -6,15 +6,15 @@ users: those whose threshold lies above the next lower level and not above this 
 
 from typing import Any, Self
 
+from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.parameters import parameter
-from gradely.kernel.tie_groups import total
 from gradely.measures.population import Population, Thresholds
 from gradely.measures.users import Spread, Users
 from gradely.relevance import Levels
 
 
-class _Given(Population):
+class UserShares(Population):
     """A distribution of thresholds that can be stated."""
 
     g: Any = parameter(
@@ -22,9 +22,9 @@ class _Given(Population):
         doc="users: shares over the levels 1 … c, or {level: share}; by default every positive level alike",
     )
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Bring the distribution into one form."""
-        super().settle()
+        super().check_parameters()
         if self.g is not None and not isinstance(self.g, Users | Spread):
             self._set("g", Users.of(self.g))
 
@@ -32,11 +32,15 @@ class _Given(Population):
         """Take the users from the collection unless they are stated; refuse grades above a list of them."""
         super().fit(levels)
         if self.g is None:
-            found = self.function.levels(levels)
-            alike = Users.of({x: 1 / len(found) for x in found}) if found else Spread(self.function.top(levels) or 1)
+            found = self.relevance_function.levels(levels)
+            alike = (
+                Users.of({x: 1 / len(found) for x in found})
+                if found
+                else Spread(self.relevance_function.top(levels) or 1)
+            )
             return self.replace(g=alike)
         if isinstance(self.g, Users) and self.g.counted:
-            self.g.check(self.function.top(levels))
+            self.g.check(self.relevance_function.top(levels))
         return self
 
     def users(self) -> Users | Spread:
@@ -44,7 +48,7 @@ class _Given(Population):
         return Spread() if self.g is None else self.g
 
 
-class GAP(_Given):
+class GAP(UserShares):
     """Graded average precision, for users of whom a share g_k has level k as threshold.
 
         GAP = Σ_k g_k N_k / Σ_k g_k RB(k)
@@ -69,10 +73,10 @@ class GAP(_Given):
     def norm(self, batch: Batch) -> Array:
         """The mean recall base."""
         levels = self.thresholds(batch)
-        return total(levels.share * levels.base)
+        return sum_rows(levels.share * levels.base)
 
 
-class eGAP(_Given):  # noqa: N801 - the paper's name
+class eGAP(UserShares):  # noqa: N801 - the paper's name
     """Expected average precision of a user whose threshold is drawn from g.
 
         eGAP = Σ_k g_k N_k / RB(k)
@@ -96,7 +100,7 @@ class eGAP(_Given):  # noqa: N801 - the paper's name
         return levels.share / levels.base
 
 
-class xGAP(_Given):  # noqa: N801 - the paper's name
+class xGAP(UserShares):  # noqa: N801 - the paper's name
     """Extended graded average precision: the threshold is drawn after the document.
 
         xGAP = Σ_k g_k Σ_n [r_n >= k] · w(r_n) · #{m <= n: r_m >= k} / n

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from gradely.errors import MeasureError
+from gradely.errors import MeasureError, check_choice
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.gains import choice, is_number, plain
+from gradely.kernel.gains import is_number, plain
 from gradely.kernel.parameters import parameter
 from gradely.kernel.tie_groups import before
 from gradely.measures.base import Binary
@@ -62,15 +62,15 @@ class IPrec(Binary):
         default="nearest", doc="of recall times relevant documents: 'nearest', as in trec_eval 10, or 'up', as in 9"
     )
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse levels that are not numbers."""
-        super().settle()
+        super().check_parameters()
         levels = tuple(self.recall) if isinstance(self.recall, Iterable) else (self.recall,)
         if not levels or not all(is_number(level) and 0 <= level <= 1 for level in levels):
             raise MeasureError(f"recall is a number from 0 to 1, or a list of such; found {self.recall!r}")
         levels = tuple(plain(level) for level in levels)
         self._set("recall", levels[0] if len(levels) == 1 else levels)
-        choice("rounding", self.rounding, ROUNDING)
+        check_choice("rounding", self.rounding, ROUNDING, MeasureError)
 
     @property
     def levels(self) -> tuple[float, ...]:

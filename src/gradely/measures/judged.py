@@ -31,7 +31,7 @@ class Judged(Measure):
         """The cut-off, or the length of a shorter ranking."""
         return batch.xp.minimum(length_of(batch, self.k), batch.number(batch.retrieved))
 
-    def worth(self, batch: Batch) -> Array:
+    def priority(self, batch: Batch) -> Array:
         """Judged documents before unjudged ones."""
         return batch.number(batch.judged)
 
@@ -69,7 +69,7 @@ class Unjudged(Measure):
         """The cut-off."""
         return length_of(batch, self.k)
 
-    def worth(self, batch: Batch) -> Array:
+    def priority(self, batch: Batch) -> Array:
         """Unjudged documents before judged ones."""
         return -batch.number(self._known(batch))
 

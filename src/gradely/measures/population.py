@@ -42,7 +42,7 @@ class Population(Graded):
 
     def _levels(self, batch: Batch) -> tuple[Array, Array]:
         """Return the levels of each pool and their recall bases; made once a batch, whatever the users."""
-        key = (Thresholds, self.function)
+        key = (Thresholds, self.relevance_function)
         if key not in batch.memo:
             batch.memo[key] = _levels_of(batch)
         found: tuple[Array, Array] = batch.memo[key]
@@ -61,7 +61,7 @@ class Population(Graded):
 
         A few are kept with the batch: they are the same for all users, so any number of distributions share them.
         """
-        level, key = self._levels(batch)[0], (threshold, self.function, self.k)
+        level, key = self._levels(batch)[0], (threshold, self.relevance_function, self.k)
         if key in batch.memo:
             kept: list[Array] = batch.memo[key]
             return kept

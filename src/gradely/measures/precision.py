@@ -108,9 +108,9 @@ class F(InTop):
     name = "F"
     x: float = parameter(default=1, doc="how much recall weighs against precision; 0 is precision alone")
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse a weight that is not a number of at least 0."""
-        super().settle()
+        super().check_parameters()
         if not is_number(self.x) or self.x < 0:
             raise MeasureError(f"x is the weight of recall, a number of at least 0; found {self.x!r}")
         self._set("x", plain(self.x))
@@ -191,9 +191,9 @@ class Utility(InTop):
     d: float = parameter(default=0, doc="what another document is worth that is not retrieved")
     size: int = parameter(default=0, doc="how many documents the collection has; d needs it")
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse what is not a number."""
-        super().settle()
+        super().check_parameters()
         for each in ("a", "b", "c", "d", "size"):
             if not is_number(getattr(self, each)):
                 raise MeasureError(f"{each} of Utility is a number; found {getattr(self, each)!r}")
@@ -213,9 +213,9 @@ class Utility(InTop):
         """Nothing to divide by."""
         return batch.xp.ones_like(batch.grade[:, 0])
 
-    def worth(self, batch: Batch) -> Array:
+    def priority(self, batch: Batch) -> Array:
         """Relevant documents before others, unless they are worth less."""
-        return super().worth(batch) * (self.a - self.b - self.c + self.d)
+        return super().priority(batch) * (self.a - self.b - self.c + self.d)
 
     def degenerate(self, batch: Batch) -> Array:
         """Never: a ranking without relevant documents is worth something, too."""

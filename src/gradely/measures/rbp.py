@@ -7,11 +7,11 @@ from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
 from gradely.kernel.gains import is_number
 from gradely.kernel.parameters import parameter
-from gradely.measures.topped import Topped
+from gradely.measures.scale import ScaleBased
 from gradely.relevance import AtLeast, Relevance, RelevanceLike, relevance_of
 
 
-class RBP(Topped):
+class RBP(ScaleBased):
     """Rank-biased precision: of a user who goes on to the next document with chance p.
 
         RBP(p) = (1-p) Σ_i p^(i-1) · rel_i
@@ -34,16 +34,16 @@ class RBP(Topped):
         default=None, doc="graded: from labels to relevance, 'identity', 'max', max(4), 'phi' or a table"
     )
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse a persistence outside 0 … 1, and a threshold beside a relevance function."""
-        super().settle()
+        super().check_parameters()
         if not is_number(self.p) or not 0 < self.p < 1:
             raise MeasureError(f"p is the chance to go on, a number between 0 and 1; found {self.p!r}")
         if self.relevance is not None and self.rel != 1:
             raise MeasureError("RBP takes either rel (binary) or relevance (graded), not both")
 
     @property
-    def function(self) -> Relevance:
+    def relevance_function(self) -> Relevance:
         """The relevance function: the threshold unless one is stated."""
         return AtLeast(self.rel) if self.relevance is None else relevance_of(self.relevance)
 

@@ -5,7 +5,7 @@ from gradely.kernel.families import by_rank, first_hit, not_at_all
 from gradely.measures.base import Binary
 
 
-class _First(Binary):
+class _FirstRelevant(Binary):
     """What counts is where the first relevant document stands."""
 
     def norm(self, batch: Batch) -> Array:
@@ -13,7 +13,7 @@ class _First(Binary):
         return batch.xp.ones_like(batch.grade[:, 0])
 
 
-class RR(_First):
+class RR(_FirstRelevant):
     """Reciprocal rank of the first relevant document.
 
         RR@k = 1 / (rank of the first relevant document)
@@ -36,7 +36,7 @@ class RR(_First):
         return first_hit(batch, self.relevant(batch), by_rank, self.k)
 
 
-class Success(_First):
+class Success(_FirstRelevant):
     """Whether there is a relevant document in the top k.
 
         Success@k = 1 if the top k hold a relevant document, else 0

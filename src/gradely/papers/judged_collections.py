@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.comparison.correlate import few_high
-from gradely.comparison.systems import Systems, read_systems
+from gradely.comparison.stacked import StackedRuns, stack_runs
 from gradely.data import Qrels, Report, read_qrels
-from gradely.data.trec.tokens import Bools
+from gradely.data.types import Bools
 from gradely.errors import DataError, InputError
 from gradely.papers.library import Library
+from gradely.papers.parts import runs_part
 
 LEAST = 8
 """with fewer runs, τ says little"""
@@ -43,9 +44,9 @@ class Collection(NamedTuple):
         """How many levels of relevance there are."""
         return len(self.qrels.levels())
 
-    def systems(self, progress: Report) -> Systems:
+    def systems(self, progress: Report) -> StackedRuns:
         """Read the runs."""
-        return read_systems(self.qrels, self.runs, progress=progress)
+        return stack_runs(self.qrels, self.runs, progress=runs_part(progress, len(self.runs)))
 
     def topics(self) -> dict[str, Bools]:
         """Return the sets of topics that the paper looks at, as flags; sets without a topic are left out."""

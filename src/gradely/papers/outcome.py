@@ -7,6 +7,9 @@ from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.tables import Table
 
+Record: TypeAlias = dict[str, Any]
+"""a row of what an experiment measured, by column"""
+
 
 class Claim(NamedTuple):
     """Something the paper says, beside what we found."""

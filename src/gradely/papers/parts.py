@@ -1,5 +1,7 @@
 """Work in parts, and how much of the whole is done."""
 
+from collections.abc import Callable
+
 from gradely.data import Report
 
 
@@ -10,3 +12,21 @@ def part(progress: Report, i: int, of: int) -> Report:
     0.375
     """
     return lambda done: progress((i + done) / of)
+
+
+def runs_part(progress: Report, runs: int) -> Callable[[str, float], None]:
+    """Return whom to tell how much of a run is done, by name, where there are so many runs.
+
+    >>> step = runs_part(print, 4)
+    >>> step("a", 1.0), step("b", 0.5)
+    0.25
+    0.375
+    (None, None)
+    """
+    done: dict[str, float] = {}
+
+    def step(name: str, share: float) -> None:
+        done[name] = share
+        progress(sum(done.values()) / runs)
+
+    return step

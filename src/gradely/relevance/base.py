@@ -2,16 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TypeAlias, dataclass_transform
+from typing import TypeAlias
 
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.parameters import Parametric, parameter
+from gradely.kernel.parameters import Parametric
 
 Levels: TypeAlias = Callable[[], Array]
 """Gives the distinct positive labels of a collection, ascending; asked only by those who need them."""
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(parameter,))
 class Relevance(Parametric, ABC):
     """A function from labels to relevance; it may look at the query's whole pool."""
 

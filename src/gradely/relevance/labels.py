@@ -36,9 +36,9 @@ class Identity(Relevance):
 class AtLeast(Relevance):
     """1 for labels of at least a threshold, 0 for others."""
 
-    threshold: float = parameter(default=1, doc="the lowest label that counts")
+    threshold: float = parameter(default=1, doc="the lowest label that counts", kw_only=False)
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse a threshold that is not a number."""
         if not is_number(self.threshold):
             raise MeasureError(
@@ -68,9 +68,11 @@ class AtLeast(Relevance):
 class Max(Relevance):
     """The label over the highest label of the query's pool, or over the top of a scale that is stated."""
 
-    scale: float | None = parameter(default=None, doc="the top of the scale; by default that of the query's pool")
+    scale: float | None = parameter(
+        default=None, doc="the top of the scale; by default that of the query's pool", kw_only=False
+    )
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse a scale that is not a positive number."""
         if self.scale is None:
             return
@@ -111,7 +113,7 @@ class Max(Relevance):
 class Tabled(Relevance):
     """Relevance of one's own, label by label."""
 
-    table: Table = parameter(default=Table(()), doc="relevance by label")
+    table: Table = parameter(default=Table(()), doc="relevance by label", kw_only=False)
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with its labels looked up; the pool is sorted anew, since a table need not rise."""

@@ -25,9 +25,11 @@ class Phi(Relevance):
     Moniz, Torgo, Vinagre: Data-Driven Relevance Judgments for Ranking Evaluation (2016).
     """
 
-    control: Any = parameter(default="paper", doc="the control points: 'paper', 'code' or one's own list")
+    control: Any = parameter(
+        default="paper", doc="the control points: 'paper', 'code' or one's own list", kw_only=False
+    )
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Bring one's own points into one form and refuse what is no curve."""
         if not isinstance(self.control, str):
             self._set("control", _own_points(self.control))

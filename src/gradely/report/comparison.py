@@ -6,9 +6,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gradely.comparison.kendall import correlations
-from gradely.comparison.leaderboard import Leaderboard, Steps
+from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Pairwise
-from gradely.data.qrels import Floats
+from gradely.data.types import Floats
 from gradely.report import charts
 from gradely.report.cards import card
 from gradely.report.details import gather
@@ -23,9 +23,9 @@ POINTS = 200
 """so many points a curve of p-values has"""
 
 
-def page(board: Leaderboard, tested: Pairwise, title: str, caption: str, notes: list[str], progress: Steps) -> str:
+def page(board: Leaderboard, tested: Pairwise, title: str, caption: str, notes: list[str]) -> str:
     """Return the page."""
-    details, rankings = gather(board, progress)
+    details, rankings = gather(board)
     data = script_data(board, tested, details, rankings)
     taus = _correlations(board)
     return render(

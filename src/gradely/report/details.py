@@ -1,15 +1,15 @@
 """What a page shows of each run beyond its scores: the top of its rankings, curves, ties, what is judged."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.leaderboard import Leaderboard, Steps
+from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.ties import RunTies, run_ties
-from gradely.data import Qrels, Run, read_run
-from gradely.evaluation.evaluate import Evaluation
+from gradely.data import Qrels
+from gradely.data.details import Top, top_depth
+from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.scores import means
 from gradely.measures.names import parse_all
 from gradely.report.text import labels
@@ -18,8 +18,6 @@ CUTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 """the ranks at which curves are drawn, as far as rankings go"""
 VALUES = 250_000
 """so many values of single queries a page holds; beyond, the queries on which runs differ most"""
-ENTRIES, DEEPEST = 150_000, 20
-"""so many documents of rankings a page holds, and so many of a ranking at most"""
 
 
 class Detail(NamedTuple):
@@ -43,22 +41,21 @@ class Rankings:
     """The tops of all rankings; documents are numbered within each query."""
 
     queries: list[int]
-    """the topics that are kept, as indices"""
+    """the queries that are kept, as indices"""
     depth: int
     documents: list[dict[str, int]] = field(default_factory=list)
     tops: list[list[Any]] = field(default_factory=list)
     """for each run and kept query, None or [documents, sizes of tie groups]; no sizes where nothing ties"""
 
-    def add(self, names: list[str], run: Run) -> None:
-        """Add the tops of a run."""
-        self.tops.append([self._top(place, run.scores.get(name)) for place, name in enumerate(names)])
+    def add(self, tops: list[Top | None]) -> None:
+        """Add the tops of a run, one per kept query."""
+        self.tops.append([self._number(known, top) for known, top in zip(self.documents, tops, strict=True)])
 
-    def _top(self, place: int, ranking: Mapping[str, float] | None) -> list[Any] | None:
-        if not ranking or not self.depth:
+    def _number(self, known: dict[str, int], top: Top | None) -> list[Any] | None:
+        if top is None:
             return None
-        shown, sizes = top(ranking, self.depth)
-        known = self.documents[place]
-        return [[known.setdefault(doc, len(known)) for doc in shown], sizes if max(sizes) > 1 else 0]
+        documents = [known.setdefault(doc, len(known)) for doc in top.documents]
+        return [documents, top.sizes if max(top.sizes) > 1 else 0]
 
     def as_data(self, names: list[str], qrels: Qrels) -> dict[str, Any]:
         """Return what the script reads: documents and their labels by query, and the tops."""
@@ -71,21 +68,6 @@ class Rankings:
         }
 
 
-def top(ranking: Mapping[str, float], depth: int) -> tuple[list[str], list[int]]:
-    """Return the first documents, tied ones by name, and the sizes of the tie groups they belong to, whole.
-
-    >>> top({"a": 1.0, "c": 2.0, "b": 1.0, "d": 0.5}, 2)
-    (['c', 'a'], [1, 2])
-    """
-    docs, scores = list(map(str, ranking)), np.fromiter(ranking.values(), np.float64, len(ranking))
-    least = np.partition(scores, -depth)[-depth] if len(scores) > depth else -np.inf
-    best = np.flatnonzero(scores >= least).tolist()
-    order = sorted(best, key=lambda i: (-scores[i], docs[i]))
-    _, sizes = np.unique(-scores[order], return_counts=True)
-    upto = int(np.searchsorted(np.cumsum(sizes), min(depth, len(order)))) + 1
-    return [docs[i] for i in order[:depth]], sizes[:upto].tolist()
-
-
 def kept_queries(board: Leaderboard) -> list[int]:
     """Return the topics that a page has room for: those on which the runs differ most by the first measure."""
     room = max(1, VALUES // board.values[:, 0].size)
@@ -93,36 +75,34 @@ def kept_queries(board: Leaderboard) -> list[int]:
     return sorted(np.argsort(-spread, kind="stable")[:room].tolist())
 
 
-def gather(board: Leaderboard, progress: Steps) -> tuple[list[Detail], Rankings]:
-    """Read every run once more, and return what there is to show of it."""
+def gather(board: Leaderboard) -> tuple[list[Detail], Rankings]:
+    """Return what there is to show of each run."""
     kept = kept_queries(board)
-    depth = min(DEEPEST, ENTRIES // (len(kept) * len(board.names)))
-    names = [board.queries[i] for i in kept]
+    depth = top_depth(len(board.qrels), len(board.names))
+    places = [board.qrels.index.get(board.queries[i], -1) for i in kept]
     rankings = Rankings(kept, depth, [{} for _ in kept])
-    details = []
-    longest = max(int(each.hits.retrieved.max()) for each in board.evaluations.values())
+    longest = max(int(evaluation.hits.retrieved.max()) for evaluation in board.evaluations.values())
     cuts = [cut for cut in CUTS if cut <= longest]
+    runs = []
     for name in board.names:
-        given = board.runs[name]
-        run = read_run(given() if callable(given) else given)
-        rankings.add(names, run)
-        details.append(_detail(board, name, run, cuts))
-        progress(name, 1.0)
-    return details, rankings
+        details = board.evaluations[name].details
+        assert details is not None
+        rankings.add([details.tops.get(place) for place in places])
+        runs.append(_describe(board, name, cuts))
+    return runs, rankings
 
 
-def _detail(board: Leaderboard, name: str, run: Run, cuts: list[int]) -> Detail:
-    ties = run_ties(board.qrels, name, run, board.measures, board.policies, board.restricted)
-    found = board.evaluations[name]
-    curves = _means(board.restricted(found), [f"{kind}@{cut}" for kind in ("P", "R", "nDCG") for cut in cuts])
+def _describe(board: Leaderboard, name: str, cuts: list[int]) -> Detail:
+    whole, common = board.evaluations[name], board.common.evaluations[name]
+    curves = _means(common, [f"{kind}@{cut}" for kind in ("P", "R", "nDCG") for cut in cuts])
     precision, recall, gain = np.reshape(curves, (3, len(cuts))).round(5).tolist()
-    (judged_top,) = _means(replace(found, policy="both"), ["Judged@10"])
-    judged = len(found.hits.query) / max(1, found.hits.documents)
-    missing = int(np.count_nonzero(~found.hits.answered))
-    return Detail(ties, precision, recall, gain, judged, judged_top, missing)
+    answered = replace(whole, settings=whole.settings.replace(queries="both"))
+    (judged_top,) = _means(answered, ["Judged@10"])
+    judged = len(whole.hits.query) / max(1, whole.hits.documents)
+    missing = int(np.count_nonzero(~whole.hits.answered))
+    return Detail(run_ties(common, whole.details), precision, recall, gain, judged, judged_top, missing)
 
 
 def _means(evaluation: Evaluation, names: list[str]) -> list[float]:
     """Return the means of other measures on what was found already."""
-    fitted = {name: measure.fit(evaluation.qrels.levels) for name, measure in parse_all(names).items()}
-    return means(replace(evaluation, measures=fitted).table)
+    return means(evaluation.by(parse_all(names)).table)

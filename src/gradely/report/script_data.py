@@ -7,7 +7,7 @@ import numpy as np
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import differences, effect_sizes
-from gradely.data.qrels import Floats
+from gradely.data.types import Floats
 from gradely.report.details import CUTS, Detail, Rankings
 from gradely.report.text import labels
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.ties import Swap, TieSensitivity
-from gradely.evaluation.scores import Note
+from gradely.evaluation.notes import Note
 from gradely.report.details import Detail
 
 SWAPS = 50
@@ -22,5 +22,5 @@ class Swaps(NamedTuple):
 def swaps(board: Leaderboard, details: list[Detail]) -> Swaps:
     """Return the pairs of runs that change places with the order of ties."""
     runs = [detail.ties for detail in details]
-    found = TieSensitivity(runs, list(board.measures), board.policies, len(board.queries))
+    found = TieSensitivity(runs, list(board.measures), board.settings, len(board.queries))
     return Swaps(found.swaps[:SWAPS], len(found.swaps), found.notes)

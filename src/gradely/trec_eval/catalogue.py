@@ -41,7 +41,7 @@ def _one(make: Callable[[Options], Value | None], kind: str = "mean") -> Entry:
 
 def _binary(measure: Any, kind: str = "mean") -> Entry:
     """Return a measure of the library that knows relevant documents and others."""
-    return _one(lambda options: measure(rel=options.level).measure, kind)
+    return _one(lambda options: measure(rel=options.level).compute, kind)
 
 
 def _at(measure: Any, default: tuple[int, ...] = CUTOFFS, *, binary: bool = True) -> Entry:
@@ -49,7 +49,7 @@ def _at(measure: Any, default: tuple[int, ...] = CUTOFFS, *, binary: bool = True
 
     def columns(name: str, given: list[int], options: Options) -> list[Column]:
         made = measure(rel=options.level) if binary else measure()
-        return [Column(f"{name}_{k}", value=made.replace(k=k).measure) for k in given]
+        return [Column(f"{name}_{k}", value=made.replace(k=k).compute) for k in given]
 
     return Entry(columns, parameters.cutoffs, default)
 

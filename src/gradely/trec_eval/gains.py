@@ -4,10 +4,10 @@ from functools import reduce
 
 import numpy as np
 
+from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
 from gradely.kernel.gains import log2
-from gradely.kernel.tie_groups import total
 from gradely.measures.g import gain_over_missed
 from gradely.trec_eval.values import Value, num_rel, quotient
 
@@ -80,7 +80,7 @@ def G(gains: Gains) -> Value:
 
     def value(batch: Batch) -> Array:
         ideal = gains.ideal(batch)
-        return quotient(total(gain_over_missed(batch, gains.found(batch), ideal)), total(ideal))
+        return quotient(sum_rows(gain_over_missed(batch, gains.found(batch), ideal)), sum_rows(ideal))
 
     return value
 
@@ -94,7 +94,7 @@ def ndcg_rel(gains: Gains) -> Value:
         at = np.where(gain > 0, quotient(sums[:, 1:], ideal[batch.row, places]), 0.0)
         count = (gains.ideal(batch) > 0).sum(axis=1)
         missed = batch.number(count - (gain > 0).sum(axis=1))
-        added = total(at) + quotient(missed * sums[:, -1], ideal[:, -1])
+        added = sum_rows(at) + quotient(missed * sums[:, -1], ideal[:, -1])
         return np.where(added > 0, quotient(added, batch.number(count)), 0.0)
 
     return value
@@ -129,7 +129,7 @@ def rbp(gains: Gains, p: float) -> Value:
         gain, outside = gains.found(batch), (low < 0) | (high > 1)
         known = batch.judged & (batch.grade >= 0)
         scaled = np.where(known, quotient(gain - low, high - low), 0.0)
-        return (1.0 - p) * total(np.where(outside, scaled, gain) * _patience(p, batch.depth)[batch.above])
+        return (1.0 - p) * sum_rows(np.where(outside, scaled, gain) * _patience(p, batch.depth)[batch.above])
 
     return value
 

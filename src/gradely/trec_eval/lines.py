@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gradely.data import Hits, Qrels
-from gradely.data.qrels import Floats
+from gradely.data.types import Floats
 from gradely.trec_eval.catalogue import Column
 from gradely.trec_eval.queries import Queries, gives_away
 

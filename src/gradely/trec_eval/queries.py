@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels
-from gradely.data.qrels import Floats, Ints
+from gradely.data.types import Floats, Ints
 from gradely.kernel.batch import Batch
 from gradely.threads import on_threads
 from gradely.trec_eval.catalogue import Column

@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import counted
-from gradely.kernel.tie_groups import total
 from gradely.measures import AP, IPrec, P, R
 from gradely.measures.iprec import ROUNDING, best_from
 
@@ -32,12 +32,12 @@ def num_rel(level: int) -> Value:
 
 def num_rel_ret(level: int) -> Value:
     """Return how many relevant documents are retrieved."""
-    return lambda batch: total(batch.number(P(rel=level).relevant(batch)))
+    return lambda batch: sum_rows(batch.number(P(rel=level).relevant(batch)))
 
 
 def num_nonrel_judged_ret(level: int) -> Value:
     """Return how many judged documents are retrieved that are not relevant."""
-    return lambda batch: total(batch.number(batch.judged & (batch.grade >= 0) & (batch.grade < level)))
+    return lambda batch: sum_rows(batch.number(batch.judged & (batch.grade >= 0) & (batch.grade < level)))
 
 
 def quotient(above: Array, below: Array) -> Array:
@@ -59,7 +59,7 @@ def set_F(level: int, x: float) -> Value:
     """Return the weighted harmonic mean of recall and precision of the retrieved set."""
 
     def value(batch: Batch) -> Array:
-        p, r = P(rel=level).measure(batch), R(rel=level).measure(batch)
+        p, r = P(rel=level).compute(batch), R(rel=level).compute(batch)
         return quotient((x + 1.0) * p * r, x * p + r)
 
     return value
@@ -80,7 +80,7 @@ def yaap(level: int) -> Value:
     """Return Robertson's smoothed average precision."""
 
     def value(batch: Batch) -> Array:
-        found = total(AP(rel=level).terms(batch))
+        found = sum_rows(AP(rel=level).terms(batch))
         odds = (1.0 + found) / (1.0 + num_rel(level)(batch) - found)
         return np.array([log(each) for each in odds.tolist()])
 
@@ -93,7 +93,7 @@ def Rprec_mult(level: int, times: float) -> Value:
     def value(batch: Batch) -> Array:
         depth = np.clip(ROUNDING["up"](batch, times * num_rel(level)(batch)), 0, DEEPEST)
         inside = counted(batch, P(rel=level).relevant(batch), depth.astype(np.int64)[:, None])
-        return quotient(total(inside), depth)
+        return quotient(sum_rows(inside), depth)
 
     return value
 
@@ -103,7 +103,7 @@ def iprec_at_recall(level: int, recall: float, rounding: str) -> Value:
 
     def value(batch: Batch) -> Array:
         needed = ROUNDING[rounding](batch, recall * num_rel(level)(batch))
-        return total(best_from(batch, IPrec(rel=level).relevant(batch), needed, None))
+        return sum_rows(best_from(batch, IPrec(rel=level).relevant(batch), needed, None))
 
     return value
 

@@ -1,7 +1,7 @@
 """-Z: values as deviations from the mean of other runs, in standard deviations."""
 
-from gradely.data.qrels import Floats
 from gradely.data.read.files import Source, clip
+from gradely.data.types import Floats
 from gradely.errors import InputError
 from gradely.trec_eval.catalogue import Column
 from gradely.trec_eval.errors import UNREADABLE, Quit

@@ -88,7 +88,9 @@ def open_run(
     feature: int | None = None,
     ascending: bool = False,
 ) -> Run | Source:
-    """Read a run, as read_run does, but leave a TREC file to be read piece by piece."""
+    """Read a run, as read_run does, but leave a TREC file to be read piece by piece. A function opens its run."""
+    if callable(given):
+        return open_run(given())
     if isinstance(given, Run | Source):
         return given
     if not isinstance(given, str | os.PathLike):

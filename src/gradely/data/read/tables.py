@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from gradely.data.qrels import Floats, Ints
 from gradely.data.read.dicts import text
 from gradely.data.read.files import Source, clip
 from gradely.data.read.rows import Rows
 from gradely.data.trec.plain import to_number
+from gradely.data.types import Floats, Ints
 from gradely.errors import DataError, InputError, MissingExtra
 
 QUERY = ("query_id", "qid", "query", "topic", "topic_id", "user_id", "user", "session_id")

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data.read.gzip import Inflated
-from gradely.data.trec.tokens import PAD, Bools, Bytes
+from gradely.data.trec.tokens import PAD
+from gradely.data.types import Bools, Bytes
 
 NEWLINE = 10
 PIECE = 3 << 20

@@ -8,9 +8,9 @@ between two doubles, and everything unusual, go through float() itself.
 
 import numpy as np
 
-from gradely.data.qrels import Floats, Ints
 from gradely.data.trec.chunks import Odd, Piece
-from gradely.data.trec.tokens import FINAL, Bytes, U, Words, whole_words, words_of
+from gradely.data.trec.tokens import FINAL, U, whole_words, words_of
+from gradely.data.types import Bytes, Floats, Ints, Words
 
 ZEROS, SIXES, NIBBLES = U(0x3030303030303030), U(0x0606060606060606), U(0xF0F0F0F0F0F0F0F0)
 DOTS, ONES, TOPS = U(0x1E1E1E1E1E1E1E1E), U(0x0101010101010101), U(0x8080808080808080)

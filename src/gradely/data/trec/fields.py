@@ -4,9 +4,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gradely.data.qrels import Ints
 from gradely.data.trec.chunks import NEWLINE, Odd, Piece
-from gradely.data.trec.tokens import Bools, Bytes
+from gradely.data.types import Bools, Bytes, Ints
 
 Field: TypeAlias = tuple[Ints, Ints]
 """start and stop of one field, for every line"""

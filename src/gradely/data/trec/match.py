@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from gradely.data.qrels import Ints, Qrels
+from gradely.data.qrels import Qrels
 from gradely.data.trec.chunks import Odd
-from gradely.data.trec.tokens import LAST, Bools, Bytes, Words, as_tokens, hashes, same, slots, words_of
+from gradely.data.trec.tokens import LAST, as_tokens, hashes, same, slots, words_of
+from gradely.data.types import Bools, Bytes, Ints, Words
 
 UNKNOWN = -1
 """the index of a query that has no judgments"""

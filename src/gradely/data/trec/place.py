@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.qrels import Floats, Ints
 from gradely.data.rule import Rule
 from gradely.data.trec.chunks import Odd, Piece, Scattered
 from gradely.data.trec.decimals import numbers
@@ -13,7 +12,8 @@ from gradely.data.trec.fields import fields
 from gradely.data.trec.match import UNKNOWN, Judgments, new_tokens
 from gradely.data.trec.plain import RUN
 from gradely.data.trec.tie_places import places
-from gradely.data.trec.tokens import Bytes, Words, distinct, hashes
+from gradely.data.trec.tokens import distinct, hashes
+from gradely.data.types import Bytes, Floats, Ints, Words
 
 QUERY, DOC, SCORE = 0, 2, 4
 """the fields of a run that matter"""

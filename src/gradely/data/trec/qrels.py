@@ -6,14 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.qrels import Floats, Ints, Qrels
+from gradely.data.qrels import Qrels
 from gradely.data.read.files import Source
 from gradely.data.trec.chunks import NEWLINE, PIECE, Buffer, Odd, Piece, close, is_blank, last_cut
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import fields
 from gradely.data.trec.match import Judgments, new_tokens, ranges
 from gradely.data.trec.plain import QRELS
-from gradely.data.trec.tokens import LAST, PAD, Bytes, Tokens, Words, distinct, hashes
+from gradely.data.trec.tokens import LAST, PAD, Tokens, distinct, hashes
+from gradely.data.types import Bytes, Floats, Ints, Words
 from gradely.threads import on_threads
 
 QUERY, DOC, LABEL = 0, 2, 3

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gradely.data.hits import Hits
-from gradely.data.qrels import Floats, Ints
 from gradely.data.rule import Rule
 from gradely.data.search import end_of_better
 from gradely.data.trec.chunks import Odd, Piece
 from gradely.data.trec.match import UNKNOWN, Judgments, ranges
 from gradely.data.trec.place import Lines, find, read
-from gradely.data.trec.tokens import Bools, Bytes, Words, hashes, in_byte_order, shuffle_keys
+from gradely.data.trec.tokens import hashes, in_byte_order, shuffle_keys
+from gradely.data.types import Bools, Bytes, Floats, Ints, Words
 
 Each: TypeAlias = Callable[[Callable[[Piece], Any]], Iterator[Any]]
 """runs a function over all pieces of a file, in order"""

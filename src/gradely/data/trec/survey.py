@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.qrels import Floats, Ints
 from gradely.data.read.files import Report, Source
 from gradely.data.tally import Tally, tally, total
 from gradely.data.trec.chunks import Odd, Piece, Scattered
@@ -15,7 +14,8 @@ from gradely.data.trec.fields import fields
 from gradely.data.trec.match import new_tokens
 from gradely.data.trec.plain import RUN
 from gradely.data.trec.runs import each_piece
-from gradely.data.trec.tokens import Words, distinct, hashes
+from gradely.data.trec.tokens import distinct, hashes
+from gradely.data.types import Floats, Ints, Words
 
 QUERY, RANK, SCORE = 0, 3, 4
 """the fields that matter"""

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradely.data.qrels import Ints
 from gradely.data.rule import Rule
 from gradely.data.trec.match import ranges
-from gradely.data.trec.tokens import Words, hashes, in_byte_order, shuffle_keys
+from gradely.data.trec.tokens import hashes, in_byte_order, shuffle_keys
+from gradely.data.types import Ints, Words
 
 if TYPE_CHECKING:
     from gradely.data.trec.place import Lines

@@ -6,12 +6,9 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.qrels import Ints
+from gradely.data.types import Bools, Bytes, Ints, Words
 
 U = np.uint64
-Bytes = npt.NDArray[np.uint8]
-Bools = npt.NDArray[np.bool_]
-Words = npt.NDArray[np.uint64]
 PAD = 64
 """bytes before the first token and after the last, so that reading eight at a time stays inside the buffer"""
 ODD, MIX, LAST = U(0x9E3779B97F4A7C15), U(0xD6E8FEB86659FD93), U(0xC2B2AE3D27D4EB4F)

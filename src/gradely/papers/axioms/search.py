@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data.qrels import Floats
+from gradely.data.types import Floats
+from gradely.evaluation.evaluation import SAME
 from gradely.measures import GAP, Measure, eGAP, xGAP
 from gradely.measures.names import parse
 from gradely.papers.axioms.worlds import Setting, World, extended, raised, replaced, worlds
 
-SAME = 1e-12
 TENTHS = [(a / 10, b / 10, (10 - a - b) / 10) for a in range(10, -1, -1) for b in range(10 - a, -1, -1)]
 """users over three levels"""
 TIED = 3
@@ -27,8 +27,8 @@ BOTH = (
 def rows() -> dict[str, list[Measure]]:
     """Return the rows of the table: measures, each in all settings that are searched, the usual one first.
 
-    Measures that refuse expected ties are left out, since under another policy names of documents matter to all, and
-    Unjudged, of which more is not better.
+    A measure need not have a row. Those that refuse expected ties have none, since under another policy the names of
+    documents matter to all, nor has Unjudged, of which more is not better.
     """
     found = {name: [parse(name)] for name in WHOLE}
     found |= {name: [parse(name.replace("@k", f"@{k}")) for k in (1, 2, 3)] for name in CUT}

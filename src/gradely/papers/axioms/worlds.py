@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations_with_replacement, pairwise, product
 from typing import NamedTuple, TypeAlias
 
-from gradely.data.qrels import Floats
+from gradely.data.types import Floats
 from gradely.evaluation.evaluate import evaluate
 from gradely.measures import Measure
+from gradely.settings import TiePolicy
 
 UNJUDGED = None
 Label: TypeAlias = int | None
@@ -83,7 +84,7 @@ class Setting(NamedTuple):
     """what labels are multiplied with"""
     top: int | None = None
     """a label of one more query, which is not counted"""
-    ties: str = "expected"
+    ties: TiePolicy = "expected"
     tied: bool = False
     """all documents of a ranking tie; otherwise none do"""
     turned: bool = False

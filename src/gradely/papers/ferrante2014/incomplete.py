@@ -4,7 +4,7 @@ from statistics import mean
 from typing import Any
 
 from gradely.comparison.charts import altair, drawn, panels
-from gradely.comparison.pools import RATES, reduced
+from gradely.comparison.pools import RATES, draw_pools
 from gradely.data import Report
 from gradely.measures.names import parse_all
 from gradely.papers.judged_collections import DATA, NEEDS, Collection, collections, enough
@@ -22,8 +22,8 @@ CLOSE = 0.03
 def shrunk(collection: Collection, seed: int, progress: Report) -> list[dict[str, Any]]:
     """Return τ between full and smaller pools, a record a measure and rate."""
     systems = collection.systems(lambda part: progress(part / 4))
-    found = reduced(
-        systems, parse_all(MEASURES), RATES, DRAWS, seed, progress=lambda part: progress(1 / 4 + part * 3 / 4)
+    found = draw_pools(
+        systems, parse_all(MEASURES), RATES, DRAWS, seed, progress=lambda _, part: progress(1 / 4 + part * 3 / 4)
     )
     return [{"collection": collection.name, "runs": len(collection.runs)} | record for record in found.records()]
 

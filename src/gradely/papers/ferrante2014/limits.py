@@ -8,13 +8,15 @@ import numpy as np
 from gradely.comparison.charts import altair, drawn, styled
 from gradely.data import Report
 from gradely.evaluation.evaluate import evaluate
+from gradely.evaluation.evaluation import SAME
 from gradely.kernel.from_arrays import from_arrays
-from gradely.measures import AP, GAP, Measure, eGAP, xGAP
+from gradely.measures import AP, GAP, eGAP, xGAP
+from gradely.measures.gap import UserShares
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
 from gradely.tables import Table
 
-FAMILY: dict[str, type[Measure]] = {"GAP": GAP, "xGAP": xGAP, "eGAP": eGAP}
+FAMILY: dict[str, type[UserShares]] = {"GAP": GAP, "xGAP": xGAP, "eGAP": eGAP}
 POOL = {1: 10, 2: 1}
 """how many documents of each grade the paper's example has"""
 PRINTED = (
@@ -28,7 +30,6 @@ PRINTED = (
 """measure, g, grade of a document, and the paper's probability to pick that document"""
 LENGTHS = (1, 10, 100, 1_000, 10_000, 100_000)
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
-SAME = 1e-12
 
 
 def picked(measure: str, g: tuple[float, ...], grade: int) -> float:

@@ -5,8 +5,9 @@ from typing import Any
 
 from gradely.comparison.charts import altair, drawn, panels
 from gradely.data import Report
+from gradely.evaluation.evaluation import SAME
 from gradely.papers.ferrante2014.curves import by_set, curve, early, printed_records, told
-from gradely.papers.ferrante2014.limits import FAMILY, SAME
+from gradely.papers.ferrante2014.limits import FAMILY
 from gradely.papers.ferrante2014.tau import tau_table
 from gradely.papers.judged_collections import (
     DATA,

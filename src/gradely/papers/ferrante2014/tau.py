@@ -9,7 +9,7 @@ import numpy as np
 from gradely.comparison.correlate import above_quartile
 from gradely.comparison.kendall import DIGITS, kendall
 from gradely.data import Report
-from gradely.data.qrels import Floats
+from gradely.data.types import Floats
 from gradely.measures import Measure
 from gradely.measures.names import parse_all
 from gradely.papers.ferrante2014.limits import FAMILY

@@ -7,18 +7,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.comparison.kendall import DIGITS, kendall
-from gradely.comparison.systems import read_systems
+from gradely.comparison.stacked import stack_runs
 from gradely.data import Qrels, Report
-from gradely.data.qrels import Floats
 from gradely.data.read.files import ignore
+from gradely.data.types import Floats
 from gradely.measures import Measure
 from gradely.measures.names import parse_all
-from gradely.papers.parts import part
+from gradely.papers.parts import part, runs_part
+from gradely.settings import TiePolicy
 
 Record = dict[str, Any]
 
 MEASURES = ("P@10", "R@100", "F1@10", "AP", "RR", "nDCG@10", "RBP", "ERR@10", "muAP", "bpref")
-POLICIES = ("expected", "trec", "order", "best", "worst")
+POLICIES: tuple[TiePolicy, ...] = ("expected", "trec", "order", "best", "worst")
 SEEDS = 10
 """how many times ties are broken at random"""
 
@@ -28,7 +29,7 @@ class Means(NamedTuple):
 
     systems: list[str]
     measures: list[str]
-    by_policy: dict[str, Floats]
+    by_policy: dict[TiePolicy, Floats]
     at_random: Floats
     """[seeds, systems, measures]"""
 
@@ -43,7 +44,7 @@ def read(
     """Evaluate all runs under all policies; random orders are drawn with seeds that follow from one."""
     measures = {name: measure.fit(qrels.levels) for name, measure in parse_all(MEASURES).items()}
     drawn = np.random.default_rng(seed).integers(0, 2**31, seeds).tolist()
-    cases = [*((policy, 0) for policy in POLICIES), *(("random", each) for each in drawn)]
+    cases: list[tuple[TiePolicy, int]] = [*((policy, 0) for policy in POLICIES), *(("random", each) for each in drawn)]
     found: list[Floats] = []
     names: list[str] = []
     for i, (ties, each) in enumerate(cases):
@@ -57,11 +58,12 @@ def _means(
     qrels: Qrels,
     runs: Mapping[str, Any] | Iterable[Any],
     measures: dict[str, Measure],
-    ties: str,
+    ties: TiePolicy,
     seed: int,
     progress: Report,
 ) -> tuple[list[str], Floats]:
-    systems = read_systems(qrels, runs, ties=ties, seed=seed, progress=progress)
+    runs = runs if isinstance(runs, Mapping) else list(runs)
+    systems = stack_runs(qrels, runs, ties=ties, seed=seed, progress=runs_part(progress, len(runs)))
     return systems.names, np.round(systems.values(measures).mean(axis=1), DIGITS)
 
 

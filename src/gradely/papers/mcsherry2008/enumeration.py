@@ -2,21 +2,19 @@
 
 from itertools import groupby, permutations, product
 from math import factorial, fsum, prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gradely.data import Report
 from gradely.data.read.files import ignore
+from gradely.data.types import Floats
+from gradely.evaluation.evaluation import SAME
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import EXPECTED, RR, Measure
 from gradely.papers.library import Library
-from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
+from gradely.papers.outcome import Claim, Experiment, Outcome, Record, Sheet
 from gradely.tables import Table
-
-Floats = npt.NDArray[np.float64]
-Record = dict[str, Any]
 
 DOCUMENTS, RANKINGS, MOST = 9, 40, 5040
 """documents a ranking; rankings; the most orders that one of them has, that of seven tied documents"""
@@ -24,7 +22,6 @@ CUTOFF = 4
 """a cut-off that often falls into a group"""
 PRINTED = ("P", "R", "F1", "AP", "RR", "nDCG")
 """the measures that the paper has"""
-SAME = 1e-12
 
 
 class Ranking(NamedTuple):

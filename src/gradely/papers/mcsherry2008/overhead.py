@@ -17,11 +17,9 @@ from gradely.papers.mcsherry2008.timing import (
     batches,
     from_file,
 )
-from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
+from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Record, Sheet
 from gradely.papers.parts import part
 from gradely.tables import Table
-
-Record = dict[str, Any]
 
 ABOUT = 1.25
 """the paper's own largest ratio, that of RR: up to here a cost is about the same"""

@@ -7,8 +7,8 @@ from gradely.comparison.charts import altair, drawn, styled
 from gradely.data import Report
 from gradely.papers.judged_collections import DATA, NEEDS, collections, enough
 from gradely.papers.library import Library
-from gradely.papers.mcsherry2008.breaking import MEASURES, SEEDS, Means, Record, moves, read, reorderings
-from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
+from gradely.papers.mcsherry2008.breaking import MEASURES, SEEDS, Means, moves, read, reorderings
+from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Record, Sheet
 from gradely.papers.parts import part
 from gradely.tables import Table
 

@@ -9,17 +9,14 @@ from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gradely.data import Qrels, Report, read_qrels
 from gradely.data.read.files import ignore
+from gradely.data.types import Floats
 from gradely.evaluation.evaluate import evaluate
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import EXPECTED, Measure
-
-Floats = npt.NDArray[np.float64]
-Record = dict[str, Any]
 
 QUERIES, JUDGED = 28_043, 18
 """as many queries as in the paper; judged documents each"""

@@ -3,6 +3,7 @@
 import numpy as np
 
 from gradely.data import Report
+from gradely.evaluation.evaluation import SAME
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import Measure, nDCG, nDCGphi
 from gradely.papers.library import Library
@@ -11,7 +12,6 @@ from gradely.tables import Table
 
 DAYS = {"day 1": (100, 80, 90, 15, 10), "day 2": (100, 20, 90, 15, 10)}
 """true scores in the order that was recommended; on both days the items at ranks 2 and 3 should change places"""
-SAME = 1e-12
 
 
 def places(scores: tuple[int, ...]) -> list[int]:

@@ -1,9 +1,8 @@
 """Grades by hand, as M16 sets them against φ: by an item's place in the true order alone."""
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from gradely.data.types import Floats
 
 TOP = ((10, 3.0), (25, 2.0), (50, 1.0))
 """places up to these have these grades; the rest has 0"""

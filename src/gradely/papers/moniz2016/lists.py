@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data.read.files import Source
+from gradely.data.types import Floats
 from gradely.errors import InputError
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
-from gradely.papers.moniz2016.grades import Floats, adhoc
+from gradely.papers.moniz2016.grades import adhoc
 
 DATA = "news-popularity/Facebook_Palestine.csv.gz"
 SLICES = 144

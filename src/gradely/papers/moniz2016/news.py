@@ -6,9 +6,9 @@ import numpy as np
 
 from gradely.comparison.charts import PALETTE, altair, drawn, styled
 from gradely.data import Report
+from gradely.data.types import Floats
 from gradely.measures import nDCG, nDCGphi
 from gradely.papers.library import Library
-from gradely.papers.moniz2016.grades import Floats
 from gradely.papers.moniz2016.lists import DATA, SIZE, Lists, read
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
 from gradely.tables import Table

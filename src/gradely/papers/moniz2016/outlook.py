@@ -6,22 +6,21 @@ import numpy as np
 
 from gradely.comparison.charts import altair, drawn, styled
 from gradely.data import Report
+from gradely.data.types import Floats
+from gradely.evaluation.evaluation import SAME
 from gradely.kernel.batch import Batch
 from gradely.measures import ERR, RBP, Measure, muAP, nDCG, nDCGphi
 from gradely.papers.library import Library
-from gradely.papers.moniz2016.grades import Floats
 from gradely.papers.moniz2016.lists import DATA, END, Lists, read
 from gradely.papers.moniz2016.news import HOURS
 from gradely.papers.moniz2016.synthetic import SAMPLES, SCENARIOS, drawn_samples
-from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
+from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Record, Sheet
 from gradely.tables import Table
 
-Record = dict[str, Any]
 Losses = dict[tuple[str, str, str, str], float]
 """(scenario, scores, measure, relevance): the median loss"""
 
 GRADES, PHI = "grades by place", "φ"
-SAME = 1e-12
 
 
 class Pair(NamedTuple):

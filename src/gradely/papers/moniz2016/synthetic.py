@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradely.data.types import Floats
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
-from gradely.papers.moniz2016.grades import Floats, adhoc
+from gradely.papers.moniz2016.grades import adhoc
 
 ITEMS, SAMPLES = 100, 1000
 

@@ -4,16 +4,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gradely.data import Report, read_qrels, read_run
 from gradely.data.read.files import ignore
+from gradely.data.types import Bools, Floats
 from gradely.errors import InputError
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 FOLDER = "letor2-ohsumed"
 FEATURES = {

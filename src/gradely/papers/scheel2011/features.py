@@ -3,17 +3,17 @@
 import csv
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gradely.data import Report
 from gradely.data.read.files import Source
+from gradely.data.types import Floats
 from gradely.measures import AP, nDCG
+from gradely.papers.outcome import Record
 from gradely.papers.scheel2011.collection import FEATURES, Collection
-from gradely.papers.scheel2011.means import MEANS, Floats
-
-Record = dict[str, Any]
+from gradely.papers.scheel2011.means import MEANS
 
 TIES = {"expected": "ties: mean over all orders", "order": "ties: order of the file"}
 

@@ -1,16 +1,16 @@
 """Film ratings on scales of ten, five and two levels, and how simple recommenders do on them."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gradely.data import Report
+from gradely.data.types import Bools, Floats
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import NDCNG, Measure, muAP, nDCG
-from gradely.papers.scheel2011.recommenders import RECOMMENDERS, Bools, Floats, Ratings
-
-Record = dict[str, Any]
+from gradely.papers.outcome import Record
+from gradely.papers.scheel2011.recommenders import RECOMMENDERS, Ratings
 
 MEASURES: dict[str, Measure] = {"µMAP": muAP(), "nDCG": nDCG(gain="exp"), "NDCNG": NDCNG()}
 SCALES = {"half stars": 10, "whole stars": 5, "four stars or not": 2}

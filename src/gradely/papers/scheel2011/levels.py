@@ -5,20 +5,18 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gradely.comparison.charts import altair, drawn, styled
 from gradely.data import Report
 from gradely.data.read.files import ignore
+from gradely.data.types import Floats, Ints
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
 from gradely.papers.parts import part
-from gradely.papers.scheel2011.means import MEANS, Floats
+from gradely.papers.scheel2011.means import MEANS
 from gradely.tables import Table
-
-Ints = npt.NDArray[np.int64]
 
 ITEMS, SWAPS, RUNS = 100, 100, 100
 LEVELS = (2, 10, 20, 50)

@@ -3,12 +3,10 @@
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from gradely.data.types import Floats
 from gradely.kernel.batch import Batch
 from gradely.measures import NDCNG, muAP, nDCG
-
-Floats = npt.NDArray[np.float64]
 
 
 def mu_ap(batch: Batch) -> Floats:

@@ -4,15 +4,15 @@ from typing import Any
 
 from gradely.comparison.charts import altair, drawn, styled
 from gradely.data import Report
+from gradely.evaluation.evaluation import SAME
 from gradely.papers.library import Library
-from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
+from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Record, Sheet
 from gradely.papers.parts import part
 from gradely.papers.scheel2011.collection import FEATURES, FOLDER, Collection, read
-from gradely.papers.scheel2011.features import TIES, USERS, Record, User, published, scored
+from gradely.papers.scheel2011.features import TIES, USERS, User, published, scored
 from gradely.papers.scheel2011.means import MEANS
 from gradely.tables import Table
 
-SAME = 1e-12
 SMALL = 1 / 4
 """a change is small against another where it is less than this share of it"""
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"]

@@ -5,8 +5,8 @@ from typing import Any
 from gradely.comparison.charts import altair, drawn, styled
 from gradely.data import Report
 from gradely.papers.library import Library
-from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
-from gradely.papers.scheel2011.films import MEASURES, SCALES, Record, change, order, scored
+from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Record, Sheet
+from gradely.papers.scheel2011.films import MEASURES, SCALES, change, order, scored
 from gradely.papers.scheel2011.recommenders import HELD_OUT, RECOMMENDERS, read
 from gradely.tables import Table
 

@@ -5,12 +5,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gradely.data import read_qrels
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from gradely.data.types import Bools, Floats
 
 HELD_OUT = 5
 """one of so many ratings of each user is held out"""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data import Report
+from gradely.evaluation.evaluation import SAME
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import AP, DCG, NDCNG, Measure, muAP, nDCG
 from gradely.papers.library import Library
@@ -56,7 +57,6 @@ GAINS = {
     ),
 }
 RANKS = range(1, len(RANKING) + 1)
-SAME = 1e-12
 
 
 class Cell(NamedTuple):

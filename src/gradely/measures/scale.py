@@ -10,16 +10,16 @@ from gradely.measures.base import Graded
 from gradely.relevance import Levels
 
 
-class Topped(Graded):
+class ScaleBased(Graded):
     """A graded measure that needs to know the top of the scale."""
 
     top: float | None = parameter(
         default=None, doc="the highest relevance of the scale; by default that of the collection"
     )
 
-    def settle(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse a top that is not a positive number."""
-        super().settle()
+        super().check_parameters()
         if self.top is None:
             return
         if not is_number(self.top) or self.top <= 0:
@@ -29,7 +29,7 @@ class Topped(Graded):
     def fit(self, levels: Levels) -> Self:
         """Take the top from the collection unless it is stated; refuse relevance above it."""
         super().fit(levels)
-        highest = self.function.top(levels)
+        highest = self.relevance_function.top(levels)
         if self.top is None:
             return self.replace(top=highest or 1)
         if highest > self.top:

@@ -16,7 +16,7 @@ from gradely.cli.main import run
 from gradely.comparison.correlate import above_quartile, few_high
 from gradely.comparison.kendall import kendall, tau_ap
 from gradely.comparison.pools import Draw
-from gradely.comparison.systems import Systems, read_systems
+from gradely.comparison.stacked import StackedRuns, stack
 from gradely.data.demo import collection
 from gradely.measures.names import parse_all
 
@@ -73,22 +73,21 @@ def test_tau_ap_is_the_mean_over_all_orders_of_tied_systems(values):
 
 @pytest.mark.parametrize("policies", [{}, {"ties": "trec"}, {"ties": "worst"}, {"judged_only": True}])
 def test_together_each_run_scores_as_it_does_alone(demo, policies):
-    systems = read_systems("qrels.txt", demo, **policies)
-    fitted = {name: measure.fit(systems.qrels.levels) for name, measure in parse_all(MEASURES).items()}
-    for values, path in zip(systems.values(fitted), demo, strict=True):
+    stacked = stack(gradely.evaluate_runs("qrels.txt", demo, ["AP"], **policies))
+    for values, path in zip(stacked.values(parse_all(MEASURES)), demo, strict=True):
         assert np.array_equal(values, gradely.evaluate("qrels.txt", path, MEASURES, **policies).values)
 
 
 @pytest.mark.parametrize("ties", ["expected", "trec"])
 def test_smaller_pools_score_as_if_only_they_had_been_judged(demo, ties):
-    systems = read_systems("qrels.txt", demo, ties=ties)
+    systems = stack(gradely.evaluate_runs("qrels.txt", demo, ["AP"], ties=ties))
     kept = Draw(systems.qrels, (1, 2)).kept(0.4)
     fitted = {name: measure.fit(systems.qrels.levels) for name, measure in parse_all(MEASURES).items()}
     rest = {q: {} for q in systems.qrels.queries}
     for i, query in enumerate(systems.qrels.queries):
         rows = range(systems.qrels.start[i], systems.qrels.start[i + 1])
         rest[query] = {systems.qrels.docs[j]: systems.qrels.grade[j] for j in rows if kept[j]}
-    for values, path in zip(systems.with_pools(kept).values(fitted), demo, strict=True):
+    for values, path in zip(systems.with_judgments(kept).values(fitted), demo, strict=True):
         alone = gradely.evaluate(rest, path, list(fitted.values()), ties=ties)
         assert np.array_equal(values, alone.values)
 
@@ -134,8 +133,8 @@ def test_few_high():
 @pytest.mark.parametrize(("runs", "left"), [(95, 71), (74, 55), (27, 20)])
 def test_as_many_runs_lie_above_the_first_quartile_as_the_paper_has(monkeypatch, runs, left):
     """F14, table 1."""
-    monkeypatch.setattr(Systems, "values", lambda self, measures: np.random.default_rng(runs).random((runs, 5, 1)))
-    good, notes = above_quartile(object.__new__(Systems))
+    monkeypatch.setattr(StackedRuns, "values", lambda self, measures: np.random.default_rng(runs).random((runs, 5, 1)))
+    good, notes = above_quartile(object.__new__(StackedRuns))
     assert good.sum() == left and notes[0].count == runs - left
 
 
@@ -171,7 +170,7 @@ def test_the_commands_speak_every_format(demo, capfd, command):
         return capfd.readouterr()
 
     text = said().out
-    assert "AP" in text and "3 runs, 24 topics" in text and "1 of 3 runs lack some of the topics" in text
+    assert "AP" in text and "3 runs, 24 queries" in text and "1 of 3 runs lacks some of the queries" in text
     content = json.loads(said("--format", "json").out)
     rows = list(csv.DictReader(io.StringIO(said("--format", "csv").out)))
     assert [float(row["tau"]) for row in rows] == [record["tau"] for record in content["values"]]
@@ -207,7 +206,7 @@ def test_where_all_systems_tie_there_is_no_tau(demo, capfd, command):
 
 
 @pytest.mark.parametrize(
-    ("runs", "said"), [("dense.run", "at least 2 runs"), ([{"q": {"d": 1}}] * 2, "{name: run}, or as paths")]
+    ("runs", "said"), [("dense.run", "as a list of paths"), ([{"q": {"d": 1}}] * 2, "give the runs by name")]
 )
 def test_runs_that_are_not_several_are_refused(demo, runs, said):
     with pytest.raises(gradely.DataError, match=said):

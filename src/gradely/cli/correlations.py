@@ -1,0 +1,69 @@
+"""What `gradely correlate` and `gradely pools` share: how they show what came out."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from gradely.cli.inputs import choose_measures, read_inputs
+from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.results import list_notes, to_json, write_results
+from gradely.evaluation.notes import Note
+from gradely.settings import Settings
+from gradely.tables import Cell, Table, render
+
+
+class Result(Protocol):
+    """What a correlation of rankings gives."""
+
+    @property
+    def notes(self) -> list[Note]:
+        """What happened to runs and queries."""
+
+    def summary(self) -> str:
+        """Return what it is about, in a line."""
+
+    def tables(self, digits: int) -> list[Table]:
+        """Return tables for people."""
+
+    def records(self) -> list[dict[str, Cell]]:
+        """Return everything, for programs."""
+
+
+def correlate_runs(
+    work: Callable[..., Result],
+    qrels: str,
+    runs: tuple[str, ...],
+    *,
+    measures: tuple[str, ...],
+    settings: Settings,
+    inputs: InputOptions,
+    output: OutputOptions,
+    later: dict[str, float],
+    **more: Any,
+) -> None:
+    """Read qrels and runs, correlate, and write what came out. `later` is work after the runs are read, for the bar."""
+    named = choose_measures(measures, settings.ties)
+    given = read_inputs(qrels, runs, inputs, settings)
+    with given.bar(later) as bar:
+        result = work(
+            given.qrels,
+            given.runs,
+            named,
+            ties=settings.ties,
+            judged_only=settings.judged_only,
+            precision=settings.precision,
+            seed=settings.seed,
+            threads=settings.threads,
+            progress=bar,
+            **more,
+        )
+    write_results(show(result, output), list_notes([result.summary(), *result.notes]), output)
+
+
+def show(result: Result, output: OutputOptions) -> str:
+    """Return the result in a format."""
+    if output.form == "json":
+        notes = [note.as_dict() for note in result.notes]
+        return to_json({"about": result.summary(), "values": result.records(), "notes": notes})
+    if output.form in ("csv", "tsv"):
+        return render(Table.of(result.records()), output.form)
+    return "\n".join(render(table, output.form) for table in result.tables(output.digits))

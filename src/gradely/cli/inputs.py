@@ -1,0 +1,70 @@
+"""What commands read: the qrels, the runs under names that differ, the measures."""
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import NamedTuple
+
+import click
+
+from gradely.cli.options import InputOptions
+from gradely.cli.progress import Bar
+from gradely.data import Qrels, Run, open_run, read_qrels, run_names
+from gradely.data.read.files import Source
+from gradely.errors import InputError
+from gradely.evaluation.runs import DEFAULT
+from gradely.measures import ALL, EXPECTED
+from gradely.measures.names import parse_all
+from gradely.settings import Settings
+
+
+class Inputs(NamedTuple):
+    """The qrels, and the runs that are to be read."""
+
+    qrels: Qrels
+    runs: dict[str, Callable[[], Run | Source]]
+    """how to open each one, by name"""
+    sizes: dict[str, float]
+    """how large the file of each one is, for the progress bar"""
+
+    def bar(self, later: Mapping[str, float] = MappingProxyType({})) -> Bar:
+        """Return a progress bar over the runs, and over later work that is so many times as much as all of them."""
+        total = sum(self.sizes.values())
+        return Bar(self.sizes | {name: share * total for name, share in later.items()})
+
+
+def read_inputs(qrels: str, runs: tuple[str, ...], inputs: InputOptions, settings: Settings) -> Inputs:
+    """Read the qrels, and see which runs there are; they are opened when their turn comes."""
+    opened, sizes = list_runs(qrels, runs, inputs)
+    return Inputs(read_qrels(qrels, format=inputs.qrels_format, threads=settings.threads), opened, sizes)
+
+
+def list_runs(
+    qrels: str, runs: tuple[str, ...], inputs: InputOptions
+) -> tuple[dict[str, Callable[[], Run | Source]], dict[str, float]]:
+    """Return how to open each run and how large it is, by name; each feature of a LETOR file is a run."""
+    if not runs and not inputs.features:
+        raise click.UsageError("name a run to evaluate (or, of a LETOR file, a --feature)", click.get_current_context())
+    if [qrels, *runs].count("-") > 1:
+        raise InputError("standard input (-) can be read only once: give a file for the other")
+    paths = list(runs) or [qrels]
+    opened: dict[str, Callable[[], Run | Source]] = {}
+    sizes: dict[str, float] = {}
+    for title, path in zip(run_names(paths), paths, strict=True):
+        for feature in inputs.features or (None,):
+            name = title if feature is None else f"{title}:{feature}"
+            opened[name] = partial(
+                open_run, path, format=inputs.run_format, feature=feature, ascending=inputs.ascending
+            )
+            sizes[name] = float(os.path.getsize(path)) if os.path.isfile(path) else 1.0
+    return opened, sizes
+
+
+def choose_measures(measures: tuple[str, ...], ties: str) -> list[str]:
+    """Return the measures asked for: the usual ones where none is named, all that the tie policy allows for `all`."""
+    if "all" in measures:
+        return [measure.name for measure in (EXPECTED if ties == "expected" else ALL)]
+    names = list(measures or DEFAULT)
+    parse_all(names)  # a wrong name is refused before anything is read
+    return names

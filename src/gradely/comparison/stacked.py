@@ -1,0 +1,87 @@
+"""StackedRuns: the hits of many runs in one table, so that all are measured together, again and again."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gradely.data import Blocks, Hits, Qrels, read_qrels
+from gradely.data.types import Bools, Floats
+from gradely.errors import DataError
+from gradely.evaluation.evaluation import measure_blocks
+from gradely.evaluation.notes import Note, note_names
+from gradely.evaluation.runs import Evaluations, Progress, evaluate_all, ignore, name_runs
+from gradely.measures import Measure
+from gradely.settings import Settings, TiePolicy
+
+
+@dataclass(frozen=True, eq=False)
+class StackedRuns:
+    """Many runs on the same qrels. Row s·Q + q of the stack is query q of run s, Q the number of queries."""
+
+    qrels: Qrels
+    names: list[str]
+    hits: Hits
+    """of the stack; `row` is that of the qrels"""
+    settings: Settings
+
+    def values(self, measures: Mapping[str, Measure]) -> Floats:
+        """Return [runs, queries, measures]; queries that a run lacks count 0."""
+        fitted = {name: measure.fit(self.qrels.levels) for name, measure in measures.items()}
+        hits = self.hits.judged_only() if self.settings.judged_only else self.hits
+        blocks = Blocks(self.qrels, hits).batches(self.settings.ties, np.flatnonzero(self.hits.answered))
+        values, _ = measure_blocks(blocks, fitted, len(self.names) * len(self.qrels), self.settings.workers)
+        return values.reshape(len(self.names), len(self.qrels), len(measures))
+
+    def with_judgments(self, kept: Bools) -> "StackedRuns":
+        """Return the runs as if only these judgments had been made; other documents keep their places."""
+        start = np.concatenate([[0], np.cumsum(kept)])
+        smaller = Qrels(self.qrels.queries, start[self.qrels.start], (), self.qrels.grade[kept], self.qrels.name)
+        hits = self.hits.only(kept[self.hits.row])
+        return replace(self, qrels=smaller, hits=hits._replace(row=start[hits.row]))
+
+    def notes(self) -> list[Note]:
+        """Return which runs lack queries, and which queries have nothing to find."""
+        answered = self.hits.answered.reshape(len(self.names), -1)
+        lacking = np.flatnonzero(~answered.all(axis=1)).tolist()
+        relevant = np.concatenate([[0], np.cumsum(self.qrels.grade > 0)])[self.qrels.start]
+        empty = np.flatnonzero(np.diff(relevant) == 0).tolist()
+        runs = [self.names[i] for i in lacking]
+        lack = f"{'lacks' if len(lacking) == 1 else 'lack'} some of the queries, which count 0"
+        none = f"{'has' if len(empty) == 1 else 'have'} no relevant document and score{{s}} 0"
+        return [
+            *note_names("missing", len(lacking), len(self.names), "run", lack, runs),
+            *note_names(
+                "degenerate", len(empty), len(self.qrels), "query", none, [self.qrels.queries[i] for i in empty]
+            ),
+        ]
+
+
+def stack_runs(
+    qrels: Any,
+    runs: Mapping[str, Any] | Iterable[Any],
+    *,
+    ties: TiePolicy = "expected",
+    seed: int = 0,
+    progress: Progress = ignore,
+) -> StackedRuns:
+    """Read runs, {name: run} or paths, to be measured together later."""
+    settings = Settings(ties, seed=seed)
+    return stack(evaluate_all(read_qrels(qrels), name_runs(runs), {}, settings, progress))
+
+
+def stack(results: Evaluations) -> StackedRuns:
+    """Return the hits of all runs as one table."""
+    if len(results) < 2:
+        raise DataError("to compare rankings of runs takes at least 2 runs")
+    parts = [evaluation.placed_hits for evaluation in results.evaluations.values()]
+    query, row, above, tied, retrieved, answered = (
+        np.concatenate([getattr(hits, field) for hits in parts])
+        for field in ("query", "row", "above", "tied", "retrieved", "answered")
+    )
+    query = query + np.repeat(np.arange(len(parts)), [len(hits.query) for hits in parts]) * len(results.qrels)
+    places = [hits.place for hits in parts if hits.place is not None]
+    place = np.concatenate(places) if places else None
+    stacked = Hits(query, row, above, tied, place, retrieved, answered, ())
+    return StackedRuns(results.qrels, list(results), stacked, results.settings)

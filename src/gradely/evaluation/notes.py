@@ -1,0 +1,102 @@
+"""Notes: what happened and matters, each with its count, as a sentence."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+NAMED = 5
+"""how many of many queries a note names"""
+NAMED_RUNS = 3
+"""how many runs a note names that several of them share"""
+
+
+class Note:
+    """Something that happened and matters: missing queries, ties that matter, degenerate queries."""
+
+    def __init__(self, kind: str, count: int, of: int, text: str) -> None:
+        """Say what kind of thing it is, how often it happened, of how many, and all of it as a sentence."""
+        self.kind, self.count, self.of, self.text = kind, count, of, text
+
+    def __str__(self) -> str:
+        """Return the note as a sentence."""
+        return self.text
+
+    def __repr__(self) -> str:
+        """Return the note as a sentence."""
+        return f"Note({self.text!r})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the note as plain data."""
+        return vars(self).copy()
+
+
+class TieRange(NamedTuple):
+    """How far the mean of a measure moves with the order of tied documents."""
+
+    measure: str
+    value: float
+    low: float
+    high: float
+    queries: int
+    """in how many queries the order of ties matters"""
+    of: int
+
+    def __str__(self) -> str:
+        """Return the range as a sentence."""
+        return (
+            f"{self.measure} {self.value:.4f}, between {self.low:.4f} and {self.high:.4f}"
+            f" by the order of ties in {self.queries:,} of {count_of(self.of, 'query')}"
+        )
+
+    def is_visible(self, digits: int = 4) -> bool:
+        """Return whether the two ends differ where they are printed with so many digits."""
+        return f"{self.low:.{digits}f}" != f"{self.high:.{digits}f}"
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> count_of(1, "query"), count_of(2000, "query"), count_of(2, "run")
+    ('1 query', '2,000 queries', '2 runs')
+    """
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{number:,} {noun}s"
+
+
+def note_names(kind: str, count: int, of: int, noun: str, text: str, names: Sequence[str]) -> list[Note]:
+    """Return a note about some things of a kind, the first of them named; none where there are none.
+
+    In the text, {are} and {s} become what the count needs.
+
+    >>> note_names("missing", 1, 2, "judged query", "{are} not in the run and count{s} 0", ["q1"])
+    [Note('1 of 2 judged queries is not in the run and counts 0: q1')]
+    """
+    several = ", ".join(names[:NAMED]) + (", …" if count > NAMED else "")
+    said = text.format(are="is" if count == 1 else "are", s="s" if count == 1 else "")
+    return [Note(kind, count, of, f"{count:,} of {count_of(of, noun)} {said}: {several}")] if count else []
+
+
+def merge_notes(notes: Mapping[str, Iterable[Note]]) -> list[Note]:
+    """Return the notes of several runs, {name: notes}; what holds of all runs is said once, the rest with their names.
+
+    >>> same, other = Note("missing", 1, 2, "1 of 2 queries is missing"), Note("ties", 1, 2, "a tie matters")
+    >>> merge_notes({"a": [same, other], "b": [same]})
+    [Note('1 of 2 queries is missing'), Note('a: a tie matters')]
+    """
+    owners: dict[str, list[str]] = {}
+    first: dict[str, Note] = {}
+    for name, several in notes.items():
+        for note in several:
+            first.setdefault(note.text, note)
+            owners.setdefault(note.text, []).append(name)
+    order = sorted(first, key=lambda text: len(owners[text]) < len(notes))
+    return [
+        Note(first[text].kind, first[text].count, first[text].of, _prefix(owners[text], len(notes)) + text)
+        for text in order
+    ]
+
+
+def _prefix(names: list[str], runs: int) -> str:
+    if len(names) == runs:
+        return ""
+    return f"{', '.join(names)}: " if len(names) <= NAMED_RUNS else f"{len(names):,} of {runs:,} runs: "

@@ -1,0 +1,211 @@
+"""evaluate_runs: several runs against the same qrels, each read once. Every command and comparison stands on it."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gradely.data import Qrels, Rule, Run, locate, open_run, read_qrels, run_name, run_names
+from gradely.data.details import describe_run
+from gradely.errors import DataError
+from gradely.evaluation.evaluation import Evaluation
+from gradely.evaluation.notes import Note, merge_notes, note_names
+from gradely.evaluation.scores import Scores
+from gradely.frames import to_frame
+from gradely.measures import Measure
+from gradely.measures.names import MeasureLike, parse_all
+from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
+from gradely.tables import Cell, Table, to_text
+from gradely.threads import on_threads
+
+DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "muAP")
+"""the measures where none is named"""
+
+Progress: TypeAlias = Callable[[str, float], None]
+"""is called with the name of a piece of work, mostly a run, and how much of it is done, from 0 to 1"""
+
+
+def ignore(name: str, done: float) -> None:
+    """Take no notice of progress."""
+
+
+class Evaluations(Mapping[str, Scores]):
+    """The results of several runs, {name: Scores}, in the order in which the runs were given."""
+
+    def __init__(
+        self, qrels: Qrels, measures: Mapping[str, Measure], settings: Settings, evaluations: dict[str, Evaluation]
+    ) -> None:
+        """Hold the evaluation of each run, with its hits; nothing is copied."""
+        self.qrels, self.measures, self.settings, self.evaluations = qrels, measures, settings, evaluations
+
+    @cached_property
+    def _scores(self) -> dict[str, Scores]:
+        return {name: evaluation.scores() for name, evaluation in self.evaluations.items()}
+
+    def __getitem__(self, name: str) -> Scores:
+        """Return the scores of a run."""
+        return self._scores[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the runs."""
+        return iter(self.evaluations)
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return len(self.evaluations)
+
+    def mean(self) -> dict[str, dict[str, float]]:
+        """Return {run: {measure: mean}}."""
+        return {name: scores.mean() for name, scores in self.items()}
+
+    def table(self) -> Table:
+        """Return one row per run and one column per measure: the means."""
+        rows: list[list[Cell]] = [[name, *mean.values()] for name, mean in self.mean().items()]
+        return Table(["run", *self.measures], rows)
+
+    def to_frame(self, library: str = "pandas", *, wide: bool = False) -> Any:
+        """Return a dataframe of (run, query, measure, value), of pandas, polars or pyarrow.
+
+        With `wide`, it has one row per run and query, and one column per measure.
+        """
+        columns: dict[str, list[Any]] = {}
+        for name, scores in self.items():
+            part = scores.columns(wide=wide)
+            columns.setdefault("run", []).extend([name] * len(part["query"]))
+            for key, values in part.items():
+                columns.setdefault(key, []).extend(values)
+        return to_frame(columns, library)
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """What there is to note about queries, documents and ties; what holds of all runs is said once."""
+        return merge_notes({name: scores.notes for name, scores in self.items()})
+
+    def on_common_queries(self) -> "Evaluations":
+        """Return the results on the queries that count for every run, so that their means can be compared."""
+        if self.settings.queries == "qrels":
+            return self
+        hits = [evaluation.hits for evaluation in self.evaluations.values()]
+        answered = np.all([one.answered for one in hits], axis=0)
+        everywhere = set(hits[0].unjudged).intersection(*(one.unjudged for one in hits))
+        unjudged = tuple(query for query in hits[0].unjudged if query in everywhere)
+        common = {name: evaluation.among(answered, unjudged) for name, evaluation in self.evaluations.items()}
+        if not len(next(iter(common.values())).queries):
+            raise DataError("the runs have no query in common; with queries='qrels' missing ones count 0")
+        return Evaluations(self.qrels, self.measures, self.settings, common)
+
+    def note_left_out(self, common: "Evaluations") -> list[Note]:
+        """Return which queries do not count for every run."""
+        every = {query: None for evaluation in self.evaluations.values() for query in evaluation.queries}
+        kept = set(next(iter(common.evaluations.values())).queries)
+        lost = [query for query in every if query not in kept]
+        text = f"{'does' if len(lost) == 1 else 'do'} not count for every run and {{are}} left out"
+        return note_names("uncommon", len(lost), len(every), "query", text, lost)
+
+    def __repr__(self) -> str:
+        """Show what `gradely evaluate` shows: one row per run, and the notes below."""
+        return "\n".join([to_text(self.table()), *map(str, self.notes)])
+
+
+def evaluate_runs(
+    qrels: Any,
+    runs: Mapping[str, Any] | Iterable[Any],
+    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
+    *,
+    ties: TiePolicy = "expected",
+    queries: QueryPolicy = "qrels",
+    judged_only: bool = False,
+    precision: Precision = "double",
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = ignore,
+) -> Evaluations:
+    """Evaluate several runs against the same qrels, several at a time.
+
+    `runs` is {name: run}, or a list of paths, which are named by their files. The rest is as in evaluate.
+
+    >>> results = evaluate_runs({"q": {"a": 1}}, {"bm25": {"q": ["a", "x"]}, "dense": {"q": ["x", "a"]}}, ["RR", "P@1"])
+    >>> results["dense"]["RR"]
+    0.5
+    >>> print(results.table())
+    run        RR     P@1
+    -----  ------  ------
+    bm25   1.0000  1.0000
+    dense  0.5000  0.0000
+    """
+    settings = Settings(ties, queries, judged_only, precision, seed, threads)
+    judgments = read_qrels(qrels, threads=threads)
+    return evaluate_all(judgments, name_runs(runs), parse_all(measures), settings, progress)
+
+
+def evaluate_all(
+    qrels: Qrels,
+    runs: Mapping[str, Any],
+    measures: Mapping[str, Measure],
+    settings: Settings,
+    progress: Progress = ignore,
+    *,
+    places: TiePolicy = "expected",
+    depth: int | None = None,
+) -> Evaluations:
+    """Evaluate runs by name: one on all threads, or several at a time on one thread each.
+
+    A run may be a function that opens it. `places` is a tie policy to place documents by where the settings need none,
+    so that Evaluation.under can take it. `depth` asks for RunDetails, with the tops of rankings to this depth.
+    """
+    workers = settings.workers if len(runs) == 1 else 1
+
+    def work(item: tuple[str, Any]) -> Evaluation:
+        name, run = item
+        evaluation = evaluate_run(
+            qrels, run, measures, settings, progress, name=name, places=places, depth=depth, workers=workers
+        )
+        _ = evaluation.table  # measured here, on this thread
+        progress(name, 1.0)
+        return evaluation
+
+    results = on_threads(work, runs.items(), settings.workers)
+    return Evaluations(qrels, measures, settings, dict(zip(runs, results, strict=True)))
+
+
+def evaluate_run(
+    qrels: Qrels,
+    run: Any,
+    measures: Mapping[str, Measure],
+    settings: Settings,
+    progress: Progress = ignore,
+    *,
+    name: str | None = None,
+    places: TiePolicy = "expected",
+    depth: int | None = None,
+    workers: int | None = None,
+) -> Evaluation:
+    """Find where the judged documents of one run stand, ready to be measured."""
+    ranking = open_run(run)
+    title = name or (ranking.name if isinstance(ranking, Run) else run_name(ranking.path))
+    fitted = {label: measure.fit(qrels.levels) for label, measure in measures.items()}
+    placed = settings.ties if settings.breaks_ties else places
+    rule = Rule(placed, settings.seed, settings.precision == "single")
+    workers = workers or settings.workers
+
+    def report(done: float) -> None:
+        if done < 1:  # the end comes once, when the run is measured
+            progress(title, done)
+
+    hits = locate(qrels, ranking, rule, workers, report)
+    details = None if depth is None else describe_run(qrels, ranking, depth)
+    return Evaluation(qrels, hits, fitted, settings, title, placed, workers, details)
+
+
+def name_runs(runs: Any) -> dict[str, Any]:
+    """Return runs by name: as they are named, or paths by the names of their files."""
+    if isinstance(runs, Mapping) and runs:
+        return {str(name): run for name, run in runs.items()}
+    paths = [] if isinstance(runs, str | os.PathLike | Mapping) else list(runs)
+    if not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
+        example = "{'bm25': 'bm25.run', 'dense': {'q1': {'d1': 0.9}}}"
+        raise DataError(f"give the runs by name, {example}, or as a list of paths")
+    paths = [os.fspath(path) for path in paths]
+    return dict(zip(run_names(paths), paths, strict=True))

@@ -1,0 +1,76 @@
+"""The files that follow from the code, so that nobody keeps them by hand.
+
+`make docs` writes them, and a test compares them: the stub of the public names for editors and type checkers, the page
+about every measure, the page of public names, and the table of measures in the README.
+"""
+
+import inspect
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import gradely
+from gradely.cli.page import page, summary
+from gradely.tables import Table, to_markdown
+
+ROOT = Path(__file__).parents[1]
+BEGIN, END = "<!-- make docs writes this table -->\n", "<!-- end of the table -->"
+STUB = '''\
+"""The public names of gradely; `make docs` writes them from __init__.py and the list of measures: change those."""
+
+'''
+PYTHON = """\
+# The names in Python
+
+<!-- Written by `make docs` from the docstrings: change those. -->
+
+Everything public is in `gradely` itself, and `help(gradely.evaluate)` says all about a name. The measures have
+[a page of their own](measures.md).
+"""
+KINDS = {
+    "Functions": inspect.isfunction,
+    "What they return and take": lambda value: inspect.isclass(value) and not issubclass(value, Exception),
+    "Errors": lambda value: inspect.isclass(value) and issubclass(value, Exception),
+}
+
+
+def stub() -> str:
+    """Return the stub of the package."""
+    homes = sorted((f"gradely.{module}", name) for name, module in gradely._homes().items())  # noqa: SLF001 - its own list
+    imports = [
+        f"from {module} import {', '.join(name for _, name in pairs)}\n"
+        for module, pairs in groupby(homes, key=lambda pair: pair[0])
+    ]
+    names = "".join(f'    "{name}",\n' for name in sorted(gradely.__all__))
+    return f"{STUB}{''.join(imports)}\n__version__: str\n__all__ = [\n{names}]\n"
+
+
+def names() -> str:
+    """Return the page about the public names but the measures."""
+    values = {name: getattr(gradely, name) for name in gradely.__all__ if getattr(gradely, name) not in gradely.ALL}
+    sections = [
+        f"\n## {title}\n\n"
+        + to_markdown(Table(["name", "what it is"], [row(*item) for item in values.items() if kind(item[1])]))
+        for title, kind in KINDS.items()
+    ]
+    return PYTHON + "".join(sections)
+
+
+def row(name: str, value: Any) -> list[str]:
+    """Return a name and the first line about it."""
+    return [f"`{name}`", summary(value)]
+
+
+def readme() -> str:
+    """Return the README with its table of measures."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = [[f"[`{kind.name}`](docs/measures.md#{kind.name.lower()})", summary(kind)] for kind in gradely.ALL]
+    before, rest = text.split(BEGIN)
+    return f"{before}{BEGIN}\n{to_markdown(Table(['measure', 'what it says'], rows))}\n{END}{rest.split(END, 1)[1]}"
+
+
+FILES = {"src/gradely/__init__.pyi": stub, "docs/measures.md": page, "docs/python.md": names, "README.md": readme}
+
+if __name__ == "__main__":
+    for path, text in FILES.items():
+        (ROOT / path).write_text(text(), encoding="utf-8")
