@@ -15,8 +15,8 @@ __all__ = ["metric"]
 def metric(measure: MeasureLike, *group_ids: Any) -> "GroupedMetric":
     """Return a metric for `CatBoostRanker(eval_metric=…)`: the mean over queries.
 
-    CatBoost does not tell a metric which rows are of one query, so it is given their ids here: those of the training data
-    and those of the data to evaluate on. They are told apart by their number of rows.
+    CatBoost does not tell a metric which rows are of one query, so it is given their ids here: those of the training
+    data and those of the data to evaluate on. They are told apart by their number of rows.
     """
     return GroupedMetric(measure, group_ids)
 

@@ -16,7 +16,7 @@ from gradely.learning.places import places_of
 from gradely.measures.names import MeasureLike, parse
 
 
-class LambdaLoss(torch.nn.Module):  # type: ignore[misc,unused-ignore] - PyTorch may be absent
+class LambdaLoss(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     """The sum over pairs of documents of E|Δ| · log(1 + exp(-σ(s_i - s_j))), y_i > y_j, as a mean over queries.
 
     E|Δ| is by how much the measure changes when the two trade places, as a mean over all orders of ties. It is taken as

@@ -11,7 +11,7 @@ from gradely.evaluation.arrays import evaluate_arrays
 from gradely.measures.names import MeasureLike, parse
 
 
-class RankingMetric(Metric):  # type: ignore[misc,unused-ignore] - torchmetrics may be absent
+class RankingMetric(Metric):  # type: ignore[misc,unused-ignore]
     """The mean of a measure over queries, ties as means over all orders.
 
     As torchmetrics' retrieval metrics have it: `update(preds, target, indexes)` takes scores, labels and the query of
