@@ -28,9 +28,10 @@ REAL = "news"
 Record = dict[str, Any]
 DONE = (
     f"LambdaMART of {ROUNDS} trees was learned by each measure, and by the libraries' own objectives, from the"
-    f" documents of each query in {ORDERS} orders; the queries left out were measured. OHSUMED: each of five partitions was left"
-    " out in turn; MQ2007-agg: each of two; LightGBM's example: its own test queries; news: each fifth of the lists,"
-    " ranked by the counts of the first two hours, with the final count, a real number, as the label."
+    f" documents of each query in {ORDERS} orders; the queries left out were measured. OHSUMED: each of five"
+    " partitions was left out in turn; MQ2007-agg: each of two; LightGBM's example: its own test queries; news: each"
+    " fifth of the lists, ranked by the counts of the first two hours, with the final count, a real number, as the"
+    " label."
 )
 
 
