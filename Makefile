@@ -3,16 +3,22 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .bench
+TOOLS := .tools
+MINUTES ?= 1
+SEED ?= 0
 
-.PHONY: help demo test test-arrays mutants docs bench clean
+.PHONY: help demo test test-arrays test-tools fuzz mutants docs bench bench-tables clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
 	@echo "make test         everything the checks need, then style, types, imports and tests"
 	@echo "make test-arrays  the kernels on PyTorch and JAX, which are heavy"
-	@echo "make mutants      change the formulas, one operator or number at a time: which changes does no test notice?"
+	@echo "make test-tools   the adapters inside the tools that they are for, which are heavy"
+	@echo "make fuzz         broken files through every command, and what must be equal compared; MINUTES=60 SEED=7 for more"
+	@echo "make mutants      change the code, one operator or number at a time: which changes does no test notice?"
 	@echo "make docs         write what follows from the code: pages and tables of the documents, the stub of public names"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
+	@echo "make bench-tables frames, Parquet, CSV and flat arrays against TREC text, as ratios; ten minutes"
 	@echo "make clean        remove what make has made"
 
 demo: $(VENV)/installed
@@ -25,10 +31,17 @@ test: $(VENV)/test-ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
 	$(BIN)/pytest -n auto
 
 test-arrays: $(VENV)/arrays-ready
 	$(BIN)/pytest -n auto tests/test_arrays.py tests/test_ids.py tests/test_devices.py tests/test_fixed.py
+
+test-tools: $(TOOLS)/ready
+	$(TOOLS)/bin/python -m pytest -W default tests/tools
+
+fuzz: $(VENV)/test-ready
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
 mutants: $(VENV)/test-ready
 	$(BIN)/python -m tests.mutants
@@ -41,8 +54,12 @@ bench: $(BENCH)/ready
 	$(BENCH)/peers/bin/python -m benchmarks.workloads $(BENCH)/data
 	$(BENCH)/peers/bin/python -m benchmarks.run $(BENCH) $(BENCH)/data --json benchmarks/results.json --markdown docs/benchmarks.md
 
+bench-tables: $(BENCH)/tables-ready
+	$(BENCH)/tables/bin/pip install --quiet --force-reinstall --no-deps .
+	$(BENCH)/tables/bin/python -m benchmarks.tables $(BENCH)/data
+
 clean:
-	rm -rf $(VENV) $(BENCH) gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(BENCH) $(TOOLS) gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
 
 $(VENV)/made:
 	$(PYTHON) -c 'import sys; sys.exit("gradely needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -63,10 +80,24 @@ $(VENV)/arrays-ready: $(VENV)/test-ready
 	$(BIN)/pip install --quiet jax
 	touch $@
 
+$(TOOLS)/ready: pyproject.toml tests/tools/requirements.txt
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/pip install --quiet --upgrade "pip>=25.1"
+	$(TOOLS)/bin/pip install --quiet --editable .
+	$(TOOLS)/bin/pip install --quiet --requirement tests/tools/requirements.txt
+	$(PYTHON) -m venv $(TOOLS)/RecTools
+	$(TOOLS)/RecTools/bin/pip install --quiet rectools  # wants an older NumPy than the others
+	touch $@
+
 $(BENCH)/ready: pyproject.toml
 	for home in gradely peers RecTools; do $(PYTHON) -m venv $(BENCH)/$$home; done
 	$(BENCH)/gradely/bin/pip install --quiet .
 	$(BENCH)/peers/bin/pip install --quiet torch==2.13.0
 	$(BENCH)/peers/bin/pip install --quiet ir-measures polars pytrec-eval-terrier ranx scikit-learn torchmetrics
 	$(BENCH)/RecTools/bin/pip install --quiet rectools  # wants an older NumPy than the others
+	touch $@
+
+$(BENCH)/tables-ready: pyproject.toml
+	$(PYTHON) -m venv $(BENCH)/tables
+	$(BENCH)/tables/bin/pip install --quiet . pandas polars pyarrow ranx
 	touch $@

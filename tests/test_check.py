@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely.cli.main import run
+from gradely.data.read import files
 from gradely.data.read.files import Source, ignore
-from gradely.data.tally import Tally, tally_run
+from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import chunks as pieces
-from gradely.data.trec import one_query, runs
 from gradely.data.trec import plain as trec
+from gradely.data.trec import runs
 from gradely.data.trec.one_query import read_query
 from gradely.data.trec.survey import survey
 from gradely.evaluation.check import check, check_qrels, check_run
@@ -38,7 +39,7 @@ def by_hand(rows):
     return len(rows), len(tied), len({(a[0], a[3]) for a in tied}), len(rounded) - len(tied), against
 
 
-def as_counts(found: Tally):
+def as_counts(found: RunCounts):
     return *found[:4], set(found.against)
 
 
@@ -53,14 +54,14 @@ def test_a_run_is_counted_the_same_in_pieces_as_by_hand(tmp_path_factory, rows, 
     finally:
         runs.PIECE = before
     scanned = trec.scan(source, trec.RUN, ignore)
-    assert as_counts(tally_run(scanned.values, scanned.ranks)) == by_hand(rows)
+    assert as_counts(count_run(scanned.values, scanned.ranks)) == by_hand(rows)
 
 
 def test_ranks_that_are_no_numbers_contradict_nothing(tmp_path):
     source = written(tmp_path / "run", [("a", 1, 1, 1.0), ("a", 2, 2, 2.0)], rank=lambda _: "-")
     assert survey(source, 1, ignore).against == []
     scanned = trec.scan(source, trec.RUN, ignore)
-    assert tally_run(scanned.values, scanned.ranks).against == []
+    assert count_run(scanned.values, scanned.ranks).against == []
 
 
 @pytest.fixture
@@ -136,7 +137,7 @@ def test_one_query_is_read_as_the_plain_reader_does(collection, tmp_path, monkey
     odd = ["", "  q1.  Q0\td1 1 2.5 t", "q1+ Q0 d1 1 1 t", "\tq(1 Q0 d1 1 7e1 t", "q1é Q0 d1 1 1 t"]
     content = "\ufeff" + "".join(lines).replace("\n", ending) + ending.join(odd)
     (tmp_path / "run").write_bytes(pack(content.encode()))
-    monkeypatch.setattr(one_query, "BLOCK", block)
+    monkeypatch.setattr(files, "BLOCK", block)
     source = Source(str(tmp_path / "run"))
     everything = trec.read(source, trec.RUN)
     names = [*everything, "q", "Q0", "d1", ".*", "q999"] if block > 7 else ["q1", "q13", "q1.", "q(1", "q1é", "q"]

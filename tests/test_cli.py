@@ -225,7 +225,7 @@ def test_check_finds_everything_that_is_wrong(demo, said):
         assert f"bad.run: {part}" in text
     (demo / "other.run").write_text("z Q0 d1 1 16777217 t\n")
     assert "wrong: no query in common" in said("check", "qrels.txt", "other.run", code=1)
-    (demo / "close.run").write_text("q01 Q0 d1 1 16777216 t\nq01 Q0 d2 2 16777217 t\n")
+    (demo / "close.run").write_text("q01 Q0 d084 1 16777216 t\nq01 Q0 d030 2 16777217 t\n")
     text = said("check", "qrels.txt", "close.run")
     assert "2 more documents tie in single precision only" in text
     assert "the rank column contradicts the scores in 1 query (q01)" in text

@@ -52,12 +52,30 @@ def test_pairs_hold_what_scipy_says(compared):
     assert pair.low < pair.difference < pair.high
 
 
-def test_the_family_is_all_that_is_printed(compared):
-    p = sorted(pair.p for pair in compared.pairs)
-    assert len(p) == 3 * 2
+def test_the_family_is_each_measure_or_all_that_is_printed(demo, compared):  # noqa: F811
     least = min(compared.pairs, key=lambda pair: pair.p)
-    assert least.adjusted == pytest.approx(6 * p[0])
-    assert "Holm over 6 tests (all pairs: 3; measures: 2)" in compared.caption()
+    assert least.adjusted == pytest.approx(3 * least.p)
+    assert "Holm over the 3 tests of each measure (all pairs)" in compared.caption()
+    every = gradely.compare("qrels.txt", RUNS, ["nDCG@10", "AP"], family="all")
+    assert min(every.pairs, key=lambda pair: pair.p).adjusted == pytest.approx(6 * least.p)
+    assert "Holm over all 6 tests (all pairs: 3; measures: 2)" in every.caption()
+
+
+@pytest.mark.parametrize("test", ["tukey", "max-t"])
+def test_tests_that_hold_at_once_have_families_too(demo, test):  # noqa: F811
+    alone, every = (gradely.compare("qrels.txt", RUNS, ["AP", "R@10"], test=test, family=f) for f in ("measure", "all"))
+    assert "each measure (all pairs) at once" in alone.caption() or "all pairs of the 3 runs at once" in alone.caption()
+    assert "all 6 tests" in every.caption() or "all pairs of the 3 runs and all measures at once" in every.caption()
+    assert sum(pair.p for pair in every.pairs) > sum(pair.p for pair in alone.pairs)
+    assert [pair.p for pair in every.pairs] == [pair.adjusted for pair in every.pairs]
+
+
+def test_a_baseline_is_charged_for_its_own_pairs(demo):  # noqa: F811
+    tukey = gradely.compare("qrels.txt", RUNS, ["AP"], baselines="dense", test="tukey")
+    assert any("--test max-t holds for these alone" in str(note) for note in tukey.notes)
+    against = gradely.compare("qrels.txt", RUNS, ["AP"], baselines="dense", test="max-t")
+    assert "holds for the 2 tests of each measure (against dense) at once" in against.caption()
+    assert not any("max-t" in str(note) for note in against.notes)
 
 
 def test_the_order_of_runs_does_not_matter(demo, compared):  # noqa: F811
@@ -174,7 +192,11 @@ def test_one_run_or_one_topic_is_not_tested(demo):  # noqa: F811
     [
         ({"test": "z"}, "no test 'z'"),
         ({"correction": "holmes"}, "Did you mean holm"),
-        ({"test": "tukey", "correction": "holm"}, "tukey holds for all pairs"),
+        ({"test": "tukey", "correction": "holm"}, "tukey holds for its whole family"),
+        ({"test": "max-t", "correction": "bh"}, "max-t holds for its whole family"),
+        ({"family": "measures"}, "Did you mean measure"),
+        ({"rope": 0.0}, "largest difference that does not matter"),
+        ({"rope": float("nan")}, "largest difference that does not matter"),
         ({"alpha": 1.5}, "between 0 and 1"),
         ({"resamples": 0}, "at least 1"),
         ({"ties": "never"}, "no tie policy"),
@@ -194,15 +216,18 @@ def test_runs_need_names(given):
 def test_the_command_prints_table_marks_and_what_is_needed_to_do_it_again(demo, capfd):  # noqa: F811
     text = said(capfd, "compare", *FILES, "-m", "AP", "--test", "tukey", "--seed", "4").out
     assert "a  lexical  0.5275ᶜ" in text and "\x1b" not in text
-    assert "randomised Tukey HSD, blocked by topic, 10,000 resamples, no correction (all pairs: 3; measures: 1)" in text
-    assert "α = 0.05, seed 4; 24 queries, ties expected, queries qrels, double precision" in text
+    assert text.startswith("By AP, lexical and dense cannot be told apart (p ")
+    assert (
+        "randomised Tukey HSD, blocked by query, 10,000 resamples, which holds for all pairs of the 3 runs at" in text
+    )
+    assert "seed 4; 24 queries, ties expected, queries qrels, double precision" in text
     assert "popular: 2 of 24 judged queries are not in the run and count 0: q23, q24" in text
 
 
 @pytest.mark.parametrize("form", ["markdown", "latex"])
 def test_formats_for_papers_say_how_it_was_tested(demo, capfd, form):  # noqa: F811
     text = said(capfd, "compare", *FILES, "-m", "AP", "--format", form, "--baseline", "popular.run").out
-    assert "Holm over 2 tests (against popular: 2; measures: 1)" in text
+    assert "Holm over the 2 tests of each measure (against popular)" in text
     assert {"markdown": "**0.5275**<sup>a</sup>", "latex": r"\textbf{0.5275}$^{a}$"}[form] in text
 
 
@@ -216,9 +241,10 @@ def test_csv_and_json_have_all_digits(demo, capfd, compared):  # noqa: F811
     )
     assert [row["significant"] for row in pairs] == ["no", "yes", "yes"]
     found = json.loads(said(capfd, "compare", *FILES, "-m", "nDCG@10", "-m", "AP", "--format", "json").out)
-    assert [tuple(pair.values()) for pair in found["pairs"]] == [tuple(pair) for pair in compared.pairs]
+    assert [tuple(pair.values()) for pair in found["pairs"]] == [pair[:13] for pair in compared.pairs]
     assert found["discriminative_power"] == compared.power()
-    assert found["design"]["test"] == "t" and found["design"]["topics"] == 24
+    assert found["design"]["test"] == "t" and found["design"]["count"] == 24
+    assert found["summary"] == compared.summary() and list(found["answers"]) == ["nDCG@10", "AP"]
 
 
 def test_a_difference_without_spread_is_valid_json(tmp_path, monkeypatch, capfd):
@@ -227,7 +253,24 @@ def test_a_difference_without_spread_is_valid_json(tmp_path, monkeypatch, capfd)
     (tmp_path / "a").write_text("1 Q0 d 1 1 t\n2 Q0 d 1 1 t\n")
     (tmp_path / "b").write_text("1 Q0 x 1 1 t\n2 Q0 x 1 1 t\n")
     found = json.loads(said(capfd, "compare", "q", "a", "b", "-m", "RR", "--format", "json").out)
-    assert found["pairs"][0]["effect"] is None and found["pairs"][0]["p"] == 0
+    (pair,) = found["pairs"]
+    assert (pair["effect"], pair["low"], pair["high"], pair["p"]) == (None, None, None, 2 / 2**2)
+    assert any("p is that of the exact randomization test" in note["text"] for note in found["notes"])
+
+
+def test_one_query_is_not_tested_and_has_no_interval(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q").write_text("1 0 d 1\n")
+    (tmp_path / "a").write_text("1 Q0 d 1 1 t\n")
+    (tmp_path / "b").write_text("1 Q0 x 1 1 t\n")
+    text = said(capfd, "compare", "q", "a", "b", "-m", "RR").out
+    assert text.startswith("By RR, a has the highest mean, but nothing is tested: there is one query")
+    assert "paired t-test" not in text and "power" not in text and "Raised" not in text
+    rows = list(csv.DictReader(io.StringIO(said(capfd, "compare", "q", "a", "b", "-m", "RR", "--format", "csv").out)))
+    assert [(row["mean"], row["low"], row["high"]) for row in rows] == [("1.0", "", ""), ("0.0", "", "")]
+    assert "[1.0000" not in gradely.compare("q", {"a": "a", "b": "b"}, ["RR"]).to_html()
+    found = json.loads(said(capfd, "compare", "q", "a", "b", "-m", "RR", "--format", "json", "--influence").out)
+    assert found["runs"][0]["low"] is None and found["pairs"] == [] == found["influence"]
 
 
 @pytest.mark.parametrize(

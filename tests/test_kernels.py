@@ -1,6 +1,6 @@
 """Kernels where short rankings do not lead: large tie groups, deep ranks, curves of any shape."""
 
-from math import fsum, log2
+from math import comb, fsum, log2
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from scipy.interpolate import PchipInterpolator
 
 import gradely
 from gradely.kernel.tie_groups import order_ties
+from gradely.measures import population
 from gradely.relevance.pchip import interpolate
 
 N = 3000
@@ -32,6 +33,38 @@ def test_err_of_a_large_group_with_one_that_satisfies():
     labels[7] = 1
     value = 0.5 * fsum(1 / i for i in range(1, N + 1)) / N
     assert gradely.ERR()(one_group(labels)).item() == pytest.approx(value, rel=1e-10, abs=0)
+
+
+@pytest.mark.parametrize("k", [None, 5, 40])
+@pytest.mark.parametrize("stop", [0.001, 0.3, 0.9])
+def test_err_of_groups_of_which_few_are_judged(k, stop):
+    """After three documents, 60 tied ones, the judged among them at random places: E_x by its definition."""
+    n, t, passes = 60, 3, [1.0 - stop * share for share in (1.0, 0.5, 1.0, 0.25)] + [1.0] * 56
+    e = np.ones(1)
+    for q in passes:
+        e = np.append(e, 0.0) + q * np.append(0.0, e)
+    mean = [float(e[x]) / comb(n, x) for x in range(n + 1)]
+    value = fsum((mean[x - 1] - mean[x]) / (t + x) for x in range(1, n + 1) if k is None or t + x <= k)
+    grade = {f"d{i}": log2(1 + 2**4 * (1 - q)) for i, q in enumerate(passes[:4])}
+    run = {"q": {f"x{i}": 2.0 for i in range(t)} | {f"d{i}": 1.0 for i in range(n)}}
+    found = gradely.evaluate({"q": grade}, run, [gradely.ERR(top=4, k=k)]).values.item()
+    assert found == pytest.approx(value, rel=0, abs=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["tied", "untied"])
+@pytest.mark.parametrize("measure", [gradely.muAP, gradely.GAP, gradely.xGAP, gradely.eGAP], ids=lambda m: m.name)
+def test_many_levels_at_once_are_the_sum_over_levels(measure, kind, monkeypatch):
+    rng = np.random.default_rng(3)
+    scores = rng.integers(0, 99, (5, 400)) if kind == "tied" else rng.permuted(np.tile(np.arange(400), (5, 1)), axis=1)
+    labels = rng.integers(0, [[3], [100], [200], [400], [10**6]], (5, 400)) / 7
+    mask = np.arange(400) < [[400], [399], [1], [250], [400]]
+    for k in (None, 7, 300):
+        values = []
+        for many in (population.MANY, 0, 10**9):
+            monkeypatch.setattr(population, "MANY", many)
+            values.append(measure(k=k)(gradely.from_arrays(scores, labels, mask)))
+        np.testing.assert_allclose(values[0], values[2], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(values[1], values[2], rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("k", [10, 1000, 2990])

@@ -8,16 +8,15 @@ from scipy import stats
 
 from gradely import DataError
 from gradely.comparison import resampling
+from gradely.comparison.pairs import against, all_pairs, differences, effect_sizes, without_spread
 from gradely.comparison.significance import (
     CORRECTIONS,
+    DRAWN,
     TESTS,
     achieved_levels,
     adjusted,
-    against,
-    all_pairs,
-    differences,
     discriminative_power,
-    effect_sizes,
+    joint_p_values,
     p_values,
 )
 
@@ -48,20 +47,63 @@ def test_published_values():
     assert p_values(DEPRESSION, "wilcoxon") == pytest.approx([0.0390625], abs=1e-9)
 
 
-def test_t_and_wilcoxon_are_scipys():
+def test_t_is_scipys():
     values, pairs = table(), all_pairs(5)
     for i, (a, b) in enumerate(zip(*pairs, strict=True)):
         assert p_values(values, "t")[i] == pytest.approx(stats.ttest_rel(values[:, a], values[:, b]).pvalue)
-        differ = np.round(values[:, a] - values[:, b], 12)
-        assert p_values(values, "wilcoxon")[i] == pytest.approx(stats.wilcoxon(differ).pvalue)
 
 
-@pytest.mark.parametrize("topics", [9, 14, 50, 51])
-def test_wilcoxon_of_many_pairs_is_that_of_each(topics):
-    values = np.round(table(topics=topics, systems=4), 1)
-    values[:, :2] = table(topics=topics, systems=2)
-    expected = [stats.wilcoxon(column).pvalue for column in differences(values, all_pairs(4)).T]
-    assert p_values(values, "wilcoxon") == pytest.approx(expected, abs=1e-12)
+def column(*differences_of_topics):
+    """Return values [topics, 2] with these differences."""
+    return np.column_stack([np.asarray(differences_of_topics, float), np.zeros(len(differences_of_topics))])
+
+
+@pytest.mark.parametrize("test", ["t", "bootstrap"])
+@pytest.mark.parametrize("topics", [2, 5, 50])
+def test_a_difference_without_spread_is_tested_by_the_exact_randomization_test(test, topics):
+    """t is infinite there: p = 0 on two topics, or p = 1 from draws that are all alike, would both be wrong."""
+    values = column(*[0.5] * topics)
+    assert p_values(values, test).tolist() == [2 / 2**topics]
+    assert without_spread(differences(values, all_pairs(2))).tolist() == [True]
+
+
+def test_a_bootstrap_draw_without_spread_is_not_extreme_by_itself():
+    """Fifty of fifty queries won, 49 by .5 and one by .25: a third of the draws lack that one and have no spread."""
+    values = column(*[0.5] * 49, 0.25)
+    assert p_values(values, "bootstrap", resamples=2_000).tolist() == [1 / 2_001]
+
+
+def enumerated_wilcoxon(differ):
+    """Return the exact two-sided p-value over all signs of the ranks of what is not 0."""
+    differ = differ[differ != 0]
+    ranks = stats.rankdata(np.abs(differ))
+    sums = np.array([np.dot(signs, ranks) for signs in product([0, 1], repeat=len(ranks))])
+    observed = ranks[differ > 0].sum()
+    return min(1.0, 2 * min(np.mean(sums <= observed), np.mean(sums >= observed)))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_wilcoxon_with_zeros_and_ties_is_the_full_enumeration(seed):
+    rng = np.random.default_rng(seed)
+    differ = rng.integers(-2, 4, 12) / 10
+    assert p_values(column(*differ), "wilcoxon")[0] == pytest.approx(enumerated_wilcoxon(differ), abs=1e-14)
+
+
+def test_wilcoxon_of_many_zeros_is_exact():
+    assert p_values(column(*[0.0] * 45, *[0.5] * 5), "wilcoxon").tolist() == [2 / 2**5]
+
+
+@pytest.mark.parametrize("topics", [9, 14, 50, 51, 100])
+def test_wilcoxon_without_ties_is_scipys_exact_one(topics):
+    values = np.random.default_rng(topics).normal(0, 1, (topics, 4)) + np.linspace(0, 0.3, 4)
+    expected = [stats.wilcoxon(each, method="exact").pvalue for each in differences(values, all_pairs(4)).T]
+    assert p_values(values, "wilcoxon") == pytest.approx(expected, rel=1e-10)
+
+
+def test_wilcoxon_of_very_many_topics_is_the_normal_approximation():
+    values = np.round(table(topics=130, systems=3), 1)
+    expected = [stats.wilcoxon(each, method="approx").pvalue for each in differences(values, all_pairs(3)).T]
+    assert p_values(values, "wilcoxon") == pytest.approx(expected, rel=1e-10)
 
 
 def test_randomization_of_few_topics_is_the_full_enumeration():
@@ -80,7 +122,7 @@ def test_randomization_agrees_with_scipy_and_with_its_own_enumeration():
     assert drawn == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 4095))
 
 
-@pytest.mark.parametrize("test", ["randomization", "bootstrap", "tukey"])
+@pytest.mark.parametrize("test", DRAWN)
 def test_drawn_p_values_are_reproducible_and_never_0(test):
     values = np.column_stack([np.linspace(0.8, 0.9, 40), np.linspace(0.1, 0.2, 40) ** 2])
     p = p_values(values, test, resamples=500)
@@ -116,6 +158,52 @@ def test_tukey_of_two_systems_is_the_randomization_test():
     assert p_values(values, "tukey", resamples=20_000) == pytest.approx(exact, abs=0.015)
 
 
+def test_max_t_is_the_share_of_signs_with_as_large_a_t():
+    """Dunnett's question by full enumeration: the largest |t| of all pairs with the baseline, signs drawn by query."""
+    values = table(topics=7, systems=4)
+    pairs = against([0], 4)
+    differ = differences(values, pairs)
+    drawn = [differ * np.array(signs)[:, None] for signs in product([1, -1], repeat=7)]
+    largest = [np.max(np.abs(stats.ttest_1samp(each, 0).statistic)) for each in drawn]
+    observed = np.abs(stats.ttest_1samp(differ, 0).statistic)
+    expected = [np.mean(np.array(largest) >= t * (1 - 1e-9)) for t in observed]
+    assert p_values(values, "max-t", pairs) == pytest.approx(expected, abs=1e-12)
+
+
+def test_max_t_of_one_pair_is_the_randomization_test():
+    for topics in (10, 40):
+        values = table(topics=topics, systems=2)
+        exact = p_values(values, "randomization")
+        assert p_values(values, "max-t") == pytest.approx(exact, abs=1e-12 if topics == 10 else 0.02)
+
+
+def test_a_baseline_is_not_charged_for_other_pairs():
+    values = table(topics=25, systems=8, seed=3)
+    alone, every = against([0], 8), all_pairs(8)
+    place = [list(zip(*every, strict=True)).index((0, i)) for i in range(1, 8)]
+    assert np.all(p_values(values, "max-t", alone) <= p_values(values, "max-t", every)[place])
+    assert p_values(values, "max-t", alone).mean() < 0.8 * p_values(values, "max-t", every)[place].mean()
+
+
+@pytest.mark.parametrize("test", ["tukey", "max-t"])
+def test_the_largest_of_several_measures_counts_where_they_are_one_family(test):
+    values, same = np.stack([table(seed=1), 100 * table(seed=1)]), all_pairs(5)
+    together = joint_p_values(values, test, same, resamples=500, seed=0)
+    assert together[0] == pytest.approx(together[1], abs=1e-12)  # units do not matter
+    assert together[0] == pytest.approx(p_values(values[0], test, resamples=500), abs=0.03)  # nor does saying it twice
+    other = np.stack([table(seed=1), table(seed=9)])
+    assert np.all(joint_p_values(other, test, same, resamples=500, seed=0)[0] >= together[0] - 0.05)
+    assert joint_p_values(other, test, same, resamples=500, seed=0)[0].sum() > together[0].sum()
+
+
+@pytest.mark.parametrize("test", ["randomization", "bootstrap", "tukey", "max-t"])
+def test_draws_do_not_depend_on_how_much_is_held_at_a_time(test, monkeypatch):
+    values = table(topics=37, systems=4)
+    expected = p_values(values, test, resamples=300)
+    monkeypatch.setattr(resampling, "CELLS", 1000)
+    assert p_values(values, test, resamples=300).tolist() == expected.tolist()
+
+
 @pytest.mark.parametrize("test", TESTS)
 def test_equal_systems_are_not_told_apart(test):
     values = np.repeat(np.linspace(0, 1, 8)[:, None], 3, axis=1)
@@ -132,9 +220,10 @@ def test_false_positives_come_as_often_as_alpha(test):
     assert np.mean(np.array(p) < 0.1) == pytest.approx(0.1, abs=5 * np.sqrt(0.1 * 0.9 / trials))
 
 
-def test_tukey_keeps_the_family_wise_rate():
+@pytest.mark.parametrize("test", ["tukey", "max-t"])
+def test_tests_of_many_pairs_keep_the_family_wise_rate(test):
     rng = np.random.default_rng(12)
-    wrong = [p_values(rng.normal(size=(15, 6)), "tukey", resamples=199).min() < 0.1 for _ in range(200)]
+    wrong = [p_values(rng.normal(size=(15, 6)), test, resamples=199).min() < 0.1 for _ in range(200)]
     assert np.mean(wrong) == pytest.approx(0.1, abs=5 * np.sqrt(0.1 * 0.9 / 200))
 
 
@@ -149,23 +238,6 @@ def test_corrections_by_hand():
 
 def test_effect_size_by_hand():
     assert effect_sizes(np.array([[1.0, 2.0], [3.0, 2.0]])).tolist() == [2 / np.sqrt(2), np.inf]
-
-
-def test_intervals_agree_with_scipy():
-    values = table(topics=40, systems=3)
-    low, high = resampling.intervals(values, 0.95, 0)
-    for i in range(3):
-        ci = stats.bootstrap((values[:, i],), np.mean, method="percentile", rng=1).confidence_interval
-        assert (low[i], high[i]) == (pytest.approx(ci.low, abs=0.01), pytest.approx(ci.high, abs=0.01))
-
-
-def test_intervals_cover_the_mean():
-    rng = np.random.default_rng(5)
-    inside = [
-        low[0] <= 0 <= high[0]
-        for low, high in (resampling.intervals(rng.normal(size=(40, 1)), 0.9, 0, draws=300) for _ in range(300))
-    ]
-    assert np.mean(inside) == pytest.approx(0.9, abs=0.07)
 
 
 def test_discriminative_power_is_the_share_of_pairs_below_alpha():
@@ -184,8 +256,8 @@ def test_pairs_against_several_baselines():
 @pytest.mark.parametrize(
     ("values", "options", "message"),
     [
-        ([[1.0, 2.0]], {}, "at least 2 topics"),
-        ([[1.0], [2.0]], {}, "2 systems"),
+        ([[1.0, 2.0]], {}, "at least 2 queries"),
+        ([[1.0], [2.0]], {}, "2 runs"),
         ([[1.0, np.nan], [1.0, 2.0]], {}, "not finite"),
         ([[1.0, 2.0]] * 3, {"test": "tuckey"}, "Did you mean tukey?"),
     ],

@@ -6,17 +6,18 @@ from operator import add
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gradely
 from gradely.kernel.backend import sum_rows
+from gradely.measures import gap, population, searched
+from gradely.measures.population import Population
+from gradely.measures.searched import Searched
 from tests.cases import CASES, LABELS, Query, queries
 
 EXACT = [case for case in CASES if case.measure.takes_expected]
 OTHERS = [case for case in CASES if not case.measure.takes_expected]
-INEXACT = ("G", "infAP", "xGAP")
-"""their best order is not always that of labels"""
 any_labels = st.sampled_from(sorted(LABELS)).flatmap(queries)
 
 
@@ -24,6 +25,15 @@ any_labels = st.sampled_from(sorted(LABELS)).flatmap(queries)
 @settings(max_examples=20, deadline=None)
 @given(query=any_labels)
 def test_expected_is_the_mean_over_all_orderings(case, query):
+    values = case.over_orderings(query)
+    assert case.value(query) == pytest.approx(fsum(values) / len(values), abs=1e-12)
+
+
+@pytest.mark.parametrize("case", [case for case in EXACT if isinstance(case.measure, Population)], ids=str)
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=any_labels)
+def test_all_levels_at_once_are_the_mean_over_all_orderings_too(case, query, monkeypatch):
+    monkeypatch.setattr(population, "MANY", 0)
     values = case.over_orderings(query)
     assert case.value(query) == pytest.approx(fsum(values) / len(values), abs=1e-12)
 
@@ -36,7 +46,7 @@ def test_a_measure_without_a_closed_form_refuses_the_mean_and_names_what_works(c
     assert case.value(query, ties="trec") in [pytest.approx(value, abs=1e-12) for value in case.over_orderings(query)]
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.measure.name not in INEXACT], ids=str)
+@pytest.mark.parametrize("case", CASES, ids=str)
 @settings(max_examples=20, deadline=None)
 @given(query=any_labels)
 def test_best_and_worst_are_the_extremes_over_all_orderings(case, query):
@@ -45,13 +55,55 @@ def test_best_and_worst_are_the_extremes_over_all_orderings(case, query):
     assert case.value(query, ties="worst") == pytest.approx(min(values), abs=1e-12)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.measure.name in INEXACT], ids=str)
-@settings(max_examples=20, deadline=None)
+@pytest.mark.parametrize("case", [case for case in CASES if isinstance(case.measure, Searched)], ids=str)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=any_labels)
-def test_of_others_best_and_worst_are_values_of_some_ordering(case, query):
+def test_where_orders_are_too_many_to_search_best_and_worst_contain_every_ordering(case, query, monkeypatch):
+    monkeypatch.setattr(searched, "STATES", 1)
     values = case.over_orderings(query)
-    for policy in ("best", "worst"):
-        assert min(abs(case.value(query, ties=policy) - value) for value in values) < 1e-12
+    assert case.value(query, ties="worst") - 1e-12 <= min(values)
+    assert max(values) <= case.value(query, ties="best") + 1e-12
+
+
+@pytest.mark.parametrize("k", [None, 1, 2, 4])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=any_labels)
+def test_so_do_bounds_of_very_many_levels(k, query, monkeypatch):
+    monkeypatch.setattr(searched, "STATES", 1)
+    monkeypatch.setattr(gap, "MANY", 0)
+    cases = [case for case in CASES if case.measure.name == "xGAP" and case.measure.k == k]
+    for case in cases:
+        values = case.over_orderings(query)
+        assert case.value(query, ties="worst") - 1e-12 <= min(values)
+        assert max(values) <= case.value(query, ties="best") + 1e-12
+
+
+def test_ties_of_xgap_whose_best_order_is_not_that_of_labels():
+    """Rank 3 and 4 for labels 1 and 2: w(1) = .9/2 / .9, w(2) = .9/2 + .1."""
+    qrels, run = {"q": {"a": 0, "b": 0, "c": 1, "d": 2}}, {"q": {"a": 3, "b": 2, "c": 1, "d": 1}}
+    rising, falling = 0.5 * 0.9 / 3 + 0.55 * 1.9 / 4, 0.55 / 3 + 0.5 * 1.8 / 4
+    assert rising > falling
+    scores = gradely.evaluate(qrels, run, [gradely.xGAP(g=[0.9, 0.1])])
+    (found,) = scores.tie_ranges
+    assert (found.low, found.high) == pytest.approx((falling, rising), abs=1e-15)
+    assert found.value == pytest.approx((rising + falling) / 2, abs=1e-15)
+    assert found.bounded == 0 and "bounds" not in str(found)
+
+
+@pytest.mark.parametrize("measure", [gradely.xGAP(), gradely.xGAP(k=50), gradely.G(), gradely.infAP(), gradely.G(k=50)])
+def test_bounds_of_large_tie_groups_are_said_to_be_bounds(measure):
+    rng = np.random.default_rng(5)
+    labels = rng.integers(-1, 6, 120).tolist()
+    qrels = {"q": {f"d{i}": label for i, label in enumerate(labels)}, "small": {"a": 1, "b": 2}}
+    run = {"q": {f"d{i}": 1.0 for i in range(200)}, "small": {"a": 1.0, "b": 1.0}}
+    low, high = (gradely.evaluate(qrels, run, [measure], ties=ties) for ties in ("worst", "best"))
+    drawn = [gradely.evaluate(qrels, run, [measure], ties="random", seed=seed).values[0, 0] for seed in range(20)]
+    assert low.values[0, 0] < min(drawn) and max(drawn) < high.values[0, 0]
+    notes = [(note.count, note.of) for note in high.notes if note.kind == "bounds"]
+    assert notes == [(1, 2)] and f"{measure} is a bound" in str(high.notes)
+    explained = gradely.explain(qrels, run, "q", measure, ties="best")
+    assert explained.value == pytest.approx(high.values[0, 0], abs=1e-12)
+    assert len(explained.lines) == 200 and explained.lines[0].rank == "1–200"
 
 
 @pytest.mark.parametrize("policy", ["trec", "order", "random"])

@@ -2,10 +2,19 @@
 
 from gradely.comparison.compare import Comparison, compare
 from gradely.comparison.correlate import Correlation, correlate
+from gradely.comparison.gate import gate
+from gradely.comparison.influence import Influence, Without
+from gradely.comparison.matrix import Matrix
 from gradely.comparison.pairwise import Pair
+from gradely.comparison.phi_curves import PhiCurve, PhiCurves, phi
+from gradely.comparison.plan import Plan, Planned, plan
 from gradely.comparison.pools import Pools, pools
+from gradely.comparison.saved_scores import SavedScores, keep_scores
 from gradely.comparison.ties import Orders, RunTies, Swap, TieSensitivity, tie_sensitivity
+from gradely.comparison.users import UserRegions, users
+from gradely.comparison.verdict import Change, Gate
 from gradely.data import Qrels, Run, read_qrels, read_run
+from gradely.data.virtual_users import qrels_from_run
 from gradely.errors import DataError, GradelyError, InputError, MeasureError, MissingExtra
 from gradely.evaluation.arrays import evaluate_arrays
 from gradely.evaluation.check import Finding, check
@@ -16,6 +25,7 @@ from gradely.evaluation.runs import Evaluations, evaluate_runs
 from gradely.evaluation.scores import Scores
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
+from gradely.kernel.from_groups import from_groups
 from gradely.kernel.from_ids import from_ids
 from gradely.learning.lambdas import Lambdas, lambdas
 from gradely.measures import ALL, Measure
@@ -33,16 +43,18 @@ from gradely.measures.precision import F, F1, P, R, RelativeP, Rprec, Utility
 from gradely.measures.rbp import RBP
 from gradely.measures.rr import RR, Success
 from gradely.papers import reproduce
-from gradely.papers.outcome import Claim, Figure, Outcome, Sheet
-from gradely.relevance import AtLeast, Max, Phi
+from gradely.papers.outcome import Assessment, Claim, Figure, Observation, Outcome, Sheet
+from gradely.relevance import AtLeast, Max, Phi, Shift
 from gradely.settings import Settings
 
 __version__: str
 __all__ = [
     "ALL",
     "AP",
+    "Assessment",
     "AtLeast",
     "Batch",
+    "Change",
     "Claim",
     "Comparison",
     "Correlation",
@@ -57,23 +69,31 @@ __all__ = [
     "Finding",
     "G",
     "GAP",
+    "Gate",
     "GradelyError",
     "IPrec",
+    "Influence",
     "InputError",
     "Judged",
     "Lambdas",
     "Line",
+    "Matrix",
     "Max",
     "Measure",
     "MeasureError",
     "MissingExtra",
     "NDCNG",
     "Note",
+    "Observation",
     "Orders",
     "Outcome",
     "P",
     "Pair",
     "Phi",
+    "PhiCurve",
+    "PhiCurves",
+    "Plan",
+    "Planned",
     "Pools",
     "Qrels",
     "R",
@@ -83,15 +103,19 @@ __all__ = [
     "Rprec",
     "Run",
     "RunTies",
+    "SavedScores",
     "Scores",
     "Settings",
     "Sheet",
+    "Shift",
     "Success",
     "Swap",
     "TieRange",
     "TieSensitivity",
     "Unjudged",
+    "UserRegions",
     "Utility",
+    "Without",
     "as_function",
     "binG",
     "bpref",
@@ -104,17 +128,24 @@ __all__ = [
     "evaluate_runs",
     "explain",
     "from_arrays",
+    "from_groups",
     "from_ids",
+    "gate",
     "infAP",
+    "keep_scores",
     "lambdas",
     "muAP",
     "nDCG",
     "nDCGphi",
     "parse",
+    "phi",
+    "plan",
     "pools",
+    "qrels_from_run",
     "read_qrels",
     "read_run",
     "reproduce",
     "tie_sensitivity",
+    "users",
     "xGAP",
 ]

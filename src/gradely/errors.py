@@ -3,6 +3,7 @@
 GradelyError
   InputError(ValueError)     cannot be read: file, line, what was found, what was expected
   DataError(ValueError)      read, but meaningless: a duplicate, NaN, no query in common
+    NotFinite                a value that is too large for a number
   MeasureError(ValueError)   no such measure or parameter
   MissingExtra(ImportError)  needs an optional package
 """
@@ -10,9 +11,17 @@ GradelyError
 from collections.abc import Iterable
 from typing import Any
 
+LONGEST = 300
+"""characters of a message; what was found may be of any length"""
+
 
 class GradelyError(Exception):
     """Base of every error that gradely raises on purpose."""
+
+    def __init__(self, message: str) -> None:
+        """Take what is wrong; the middle of a very long message is left out."""
+        half = (LONGEST - len(" … ")) // 2
+        super().__init__(message if len(message) <= LONGEST else f"{message[:half]} … {message[-half:]}")
 
 
 class InputError(GradelyError, ValueError):
@@ -21,6 +30,19 @@ class InputError(GradelyError, ValueError):
 
 class DataError(GradelyError, ValueError):
     """Something that was read but makes no sense."""
+
+
+class NotFinite(DataError):
+    """A value of a measure that is too large for a number."""
+
+    def __init__(self, measure: str, row: int, label: float, query: str | None = None) -> None:
+        """Say which measure, which query, or which row where queries have no names, and its highest label."""
+        whose = f"row {row}" if query is None else f"query {query}"
+        super().__init__(
+            f"{measure} of {whose} is too large for a number: the highest label there is {label:g};"
+            " divide the labels, or take a measure that is normalised, like nDCG"
+        )
+        self.measure, self.row, self.label = measure, row, label
 
 
 class MeasureError(GradelyError, ValueError):

@@ -26,7 +26,7 @@ def test_it_gives_the_matrix_the_tests_and_the_spread(monkeypatch):
     assert len(outcome.sheets["tests"].table.rows) == (8 + 6) * len(learning.MEASURED)
     moved = {tuple(row[:2]): row[2] for row in outcome.sheets["orders"].table.rows}
     assert moved[sets[0], "eGAP"] < 1e-9 < 1e-3 < moved[sets[0], learning.LIGHTGBM]
-    assert outcome.claims[2].holds
+    assert len(outcome.observations) == 4
 
 
 def test_lines_are_read_with_or_without_queries(tmp_path):

@@ -13,8 +13,9 @@ from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import check_writable, write_file
 from gradely.cli.results import list_notes, to_json, write_results
 from gradely.comparison.compare import Comparison, compare
+from gradely.comparison.design import FAMILIES
 from gradely.comparison.resampling import RESAMPLES
-from gradely.comparison.significance import CORRECTIONS, TESTS
+from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
 from gradely.data import run_name
 from gradely.evaluation.notes import Note
 from gradely.report.page import check_installed
@@ -29,7 +30,16 @@ from gradely.tables import LATEX, escape_markdown, plain_line, render
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Compare with this run only; repeatable.")
 @click.option("--test", type=click.Choice(list(TESTS)), default="t", show_default=True, help="The significance test.")
 @click.option(
-    "--correction", type=click.Choice(list(CORRECTIONS)), help="For many tests; holm by default, none for tukey."
+    "--correction",
+    type=click.Choice(list(CORRECTIONS)),
+    help="For many tests: holm by default; tukey and max-t take none.",
+)
+@click.option(
+    "--family",
+    type=click.Choice(list(FAMILIES)),
+    default="measure",
+    show_default=True,
+    help="What is corrected together: the pairs of each measure, or all pairs on all measures.",
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
 @click.option(
@@ -37,8 +47,16 @@ from gradely.tables import LATEX, escape_markdown, plain_line, render
     type=click.IntRange(min=1),
     default=RESAMPLES,
     show_default=True,
-    help="How many draws a randomization, bootstrap or Tukey test takes.",
+    help="How many draws a randomization, bootstrap, Tukey or max-t test takes.",
 )
+@click.option("--simultaneous", is_flag=True, help="Intervals of differences that hold for the whole family at once.")
+@click.option(
+    "--rope",
+    type=float,
+    metavar="DIFFERENCE",
+    help="The largest difference that does not matter; tests equivalence, too.",
+)
+@click.option("--influence", is_flag=True, help="Show how much each verdict depends on single queries, too.")
 @click.option("--pairs", is_flag=True, help="Show every pair: difference, interval, effect size, wins, p-values.")
 @click.option("--report", "page", metavar="FILE.html", help="Write a page to look at, too.")
 @options.settings()
@@ -51,6 +69,7 @@ def command(
     measures: tuple[str, ...],
     baselines: tuple[str, ...],
     pairs: bool,
+    influence: bool,
     page: str | None,
     settings: Settings,
     inputs: InputOptions,
@@ -79,37 +98,54 @@ def command(
         html = comparison.to_html() if page else ""
     if page:
         write_file(html.encode(), page)
-    text = show(comparison, output, pairs=pairs)
+    text = show(comparison, output, pairs=pairs, influence=influence)
     marks = output.form == "table" and not pairs
     write_results(text, explain_table(comparison, marks=marks), output)
 
 
-def show(comparison: Comparison, output: OutputOptions, *, pairs: bool) -> str:
+def show(comparison: Comparison, output: OutputOptions, *, pairs: bool, influence: bool) -> str:
     """Return the comparison in a format, with what is needed to do it again."""
     form = output.form
     if form == "json":
-        return to_json(as_data(comparison))
+        more = {"influence": [row._asdict() for row in comparison.influence.rows()]} if influence else {}
+        return to_json(as_data(comparison) | more)
     tidy = form in ("csv", "tsv")
     bold = not output.to_file and sys.stdout.isatty() and "NO_COLOR" not in os.environ
     table = comparison.pairs_table() if pairs else comparison.runs_table() if tidy else comparison.table()
     text = render(table._replace(digits=output.digits, bold=bold), form)
+    if influence and not tidy:
+        text += f"\n{show_influence(comparison, output)}"
     if form == "markdown":
-        return f"{text}\n{escape_markdown(comparison.caption())}\n"
+        return f"{escape_markdown(comparison.summary())}\n\n{text}\n{escape_markdown(comparison.caption())}\n"
     if form == "latex":
         return f"% {plain_line(comparison.caption()).translate(LATEX)}\n{text}"
-    return text
+    return f"{plain_line(comparison.summary())}\n\n{text}" if form == "table" else text
+
+
+def show_influence(comparison: Comparison, output: OutputOptions) -> str:
+    """Return the table of influence with its caption."""
+    table = comparison.influence.table()._replace(digits=output.digits)
+    caption = comparison.influence.caption()
+    return f"{render(table, output.form)}\n{caption}\n" if table.rows else f"{caption}\n"
 
 
 def explain_table(comparison: Comparison, *, marks: bool) -> str:
     """Return the lines below a table: what the marks mean, how it was tested, and what there is to note."""
-    power = ", ".join(f"{measure} {100 * share:.1f} %" for measure, share in comparison.power().items())
+    tested = len(comparison.tested.pairs) > 0
     lines: list[Note | str] = [
-        *([comparison.legend()] if marks else []),
+        *([comparison.legend()] if marks and tested else []),
         comparison.caption(),
-        f"Discriminative power, the share of pairs with p below α before correction: {power}",
+        *([describe_power(comparison)] if tested else []),
         *comparison.notes,
     ]
     return list_notes(lines)
+
+
+def describe_power(comparison: Comparison) -> str:
+    """Return the discriminative power of each measure, in a line."""
+    power = ", ".join(f"{measure} {100 * share:.1f} %" for measure, share in comparison.power().items())
+    kind = "" if comparison.design.test in SIMULTANEOUS else " before correction"
+    return f"Discriminative power, the share of pairs with p below α{kind}: {power}"
 
 
 def as_data(comparison: Comparison) -> dict[str, Any]:
@@ -117,10 +153,12 @@ def as_data(comparison: Comparison) -> dict[str, Any]:
     header, *rows = comparison.runs_table().header, *comparison.runs_table().rows
     board = comparison.board
     return {
+        "summary": comparison.summary(),
+        "answers": comparison.answers(),
         "caption": comparison.caption(),
-        "design": comparison.design._asdict() | asdict(board.settings) | {"topics": len(board.queries)},
+        "design": comparison.design._asdict() | asdict(board.settings) | {"count": len(board.queries)},
         "runs": [dict(zip(header, row, strict=True)) for row in rows],
-        "pairs": [pair._asdict() for pair in comparison.pairs],
+        "pairs": [dict(zip(comparison.fields, pair, strict=False)) for pair in comparison.pairs],
         "discriminative_power": comparison.power(),
         "achieved_significance_levels": comparison.levels(),
         "notes": [note.as_dict() for note in comparison.notes],

@@ -1,15 +1,16 @@
 """Options that several commands share. Those that belong together reach a command as one object."""
 
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from gradely.data.read.inputs import FORMATS as INPUTS
+from gradely.data.read.tables import DUPLICATES
 from gradely.evaluation.runs import DEFAULT
 from gradely.settings import PRECISIONS, QUERIES, TIES, Settings
-from gradely.tables import FORMATS
+from gradely.tables import FORMATS, SAFE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 ENDINGS = {
@@ -31,6 +32,16 @@ class InputOptions(NamedTuple):
     run_format: str | None
     features: tuple[int, ...]
     ascending: bool
+    columns: dict[str, str] | None = None
+    """what tables call their columns"""
+    duplicates: str = "error"
+    only: str | None = None
+    """a file of the queries that count"""
+    exclude: str | None = None
+    """a file of documents that are dropped first"""
+
+
+PICTURES = ("svg", "png")
 
 
 class OutputOptions(NamedTuple):
@@ -44,6 +55,12 @@ class OutputOptions(NamedTuple):
     def to_file(self) -> bool:
         """Whether they go to a file."""
         return self.path not in (None, "-")
+
+    @property
+    def picture(self) -> str | None:
+        """The format of the picture that the file is to be, if it is one."""
+        ending = (self.path or "").rpartition(".")[2].lower()
+        return ending if ending in PICTURES else None
 
 
 def pack(kind: Callable[..., Any], name: str, keys: tuple[str, ...], command: Command) -> Command:
@@ -83,9 +100,38 @@ def settings(*names: str) -> Callable[[Command], Command]:
     return add
 
 
+def _columns(_context: click.Context, _parameter: click.Parameter, value: str | None) -> dict[str, str] | None:
+    """Take query=uid,document=iid apart."""
+    if value is None:
+        return None
+    pairs = [pair.partition("=") for pair in value.split(",")]
+    if not all(role and name for role, _, name in pairs):
+        raise click.BadParameter("expected query=NAME,document=NAME,label=NAME,score=NAME, or some of them")
+    return {role.strip(): name.strip() for role, _, name in pairs}
+
+
 def inputs(command: Command) -> Command:
     """How to read the files."""
     command = pack(InputOptions, "inputs", InputOptions._fields, command)
+    command = click.option(
+        "--exclude",
+        metavar="FILE",
+        help="Documents to drop from the rankings first, as what users had in training: a table of query and document.",
+    )(command)
+    command = click.option("--only", metavar="FILE", help="The queries that count, one per line.")(command)
+    command = click.option(
+        "--duplicates",
+        type=click.Choice(list(DUPLICATES)),
+        default="error",
+        show_default=True,
+        help="What to do with a document that the qrels have twice for a query.",
+    )(command)
+    command = click.option(
+        "--columns",
+        callback=_columns,
+        metavar="ROLE=NAME,…",
+        help="What tables call their columns, where names are unusual: query=uid,document=iid,label=r,score=est.",
+    )(command)
     command = click.option(
         "--ascending", is_flag=True, help="Low values of --feature are best, as where features are ranks."
     )(command)
@@ -104,15 +150,23 @@ def inputs(command: Command) -> Command:
     )(command)
 
 
-def output(command: Command, digits: int = 4) -> Command:
-    """--format, --digits and -o."""
-    command = pack(_settle_output, "output", OutputOptions._fields, command)
+def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Command:
+    """--format, --digits and -o, which may name a picture where the command draws one."""
+    command = pack(partial(_settle_output, pictures=pictures), "output", OutputOptions._fields, command)
+    command = click.option(
+        "--safe-csv",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda _context, _parameter, safe: SAFE.set(safe),
+        help="In csv and tsv, put ' before text that a spreadsheet would take for a formula: = + - @ at its beginning.",
+    )(command)
     command = click.option(
         "-o",
         "--output",
         "path",
         metavar="FILE",
-        help="Write to a file; its ending gives the format: .csv, .tsv, .json, .md, .tex, .html or .txt.",
+        help="Write to a file; its ending gives the format: .csv, .tsv, .json, .md, .tex, .html or .txt"
+        + (", or .svg or .png for a chart, with the text on standard output." if pictures else "."),
     )(command)
     command = click.option(
         "--digits",
@@ -129,12 +183,13 @@ def output(command: Command, digits: int = 4) -> Command:
     )(command)
 
 
-def _settle_output(form: str | None, digits: int, path: str | None) -> OutputOptions:
+def _settle_output(form: str | None, digits: int, path: str | None, *, pictures: bool = False) -> OutputOptions:
     """Take the format from the ending of the file where none is named; refuse an ending that says nothing."""
     from gradely.cli.output import check_writable
 
     check_writable(path)
-    if form is None and path not in (None, "-"):
+    drawn = pictures and OutputOptions("", 0, path).picture
+    if form is None and path not in (None, "-") and not drawn:
         form = format_of_path(str(path))
     return OutputOptions(form or "table", digits, path)
 

@@ -1,14 +1,18 @@
-"""compare: several runs on the same topics, with honest statistics."""
+"""compare: several runs on the same queries, with honest statistics."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from gradely.comparison.answers import answer, summary
+from gradely.comparison.captions import describe_tests, note_tests
+from gradely.comparison.design import Design
+from gradely.comparison.influence import Influence
 from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.pairwise import DRAWN, Design, Pair, Pairwise
+from gradely.comparison.matrix import Matrix
+from gradely.comparison.pairwise import ALWAYS, Pair, Pairwise, or_none
 from gradely.comparison.resampling import RESAMPLES
-from gradely.comparison.significance import CORRECTIONS, TESTS
 from gradely.data import open_run, read_qrels
 from gradely.data.details import describe_run, top_depth
 from gradely.data.read.files import clip
@@ -22,8 +26,6 @@ from gradely.tables import Cell, Marked, Table, to_text
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 """marks of runs; there is no raised q"""
-LONGEST = 60
-"""names of baselines that are longer are cut where they are told"""
 COLUMNS = ("run", "measure", "mean", "low", "high", "worst", "best", "better_than")
 
 
@@ -35,7 +37,10 @@ def compare(
     baselines: str | Iterable[str] = (),
     test: str = "t",
     correction: str | None = None,
+    family: str = "measure",
     alpha: float = 0.05,
+    simultaneous: bool = False,
+    rope: float | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
     ties: TiePolicy = "expected",
@@ -48,8 +53,11 @@ def compare(
 ) -> "Comparison":
     """Compare runs, {name: run} or paths, pair by pair or against baselines.
 
-    `test`: t, wilcoxon, randomization, bootstrap, or tukey (randomised HSD, blocked by topic).
-    `correction`: holm (the default), bonferroni, bh or none, over all pairs and measures; tukey needs none.
+    `test`: t, wilcoxon, randomization, bootstrap, tukey (randomised HSD, all pairs) or max-t (the pairs at hand).
+    `correction`: holm (the default), bonferroni, bh or none; tukey and max-t need none.
+    `family`: what is corrected together: the pairs of each `measure`, or `all` pairs and measures.
+    `simultaneous`: whether the intervals of differences hold for the whole family at once.
+    `rope`: the largest difference that does not matter; then equivalence is tested, too.
     `resamples` and `seed` are for tests and intervals that draw.
     `details` gathers what to_html needs while the runs are read; without it, to_html reads them again.
     The rest is as in evaluate.
@@ -61,7 +69,7 @@ def compare(
     True
     """
     several = (baselines,) if isinstance(baselines, str) else tuple(baselines)
-    design = Design(test, correction, alpha, seed, resamples, several).settled()
+    design = Design(test, correction, alpha, seed, resamples, several, family, simultaneous, rope).settled()
     settings, named = Settings(ties, queries, judged_only, precision, seed, threads), name_runs(runs)
     unknown = next((name for name in several if name not in named), None)
     if unknown is not None:
@@ -85,7 +93,28 @@ class Comparison:
     @cached_property
     def tested(self) -> Pairwise:
         """The pairs, tested when they are asked for."""
-        return Pairwise(self.board, self.design)
+        board = self.board
+        return Pairwise(board.values, board.means, board.names, list(board.measures), self.design)
+
+    def summary(self) -> str:
+        """Return the answer in a sentence: who is better than whom by the first measure; and which measures agree."""
+        return summary(self.tested)
+
+    def answers(self) -> dict[str, str]:
+        """Return such a sentence for each measure."""
+        return {measure: answer(self.tested, m) for m, measure in enumerate(self.tested.measures)}
+
+    def matrix(self, measure: str | None = None) -> Matrix:
+        """Return every run against every other by a measure, the first by default."""
+        names = self.tested.measures
+        if measure is not None and measure not in names:
+            raise DataError(f"{clip(measure)} was not measured: use one of {', '.join(names)}")
+        return Matrix.of(self.tested, names.index(measure) if measure else 0)
+
+    @cached_property
+    def influence(self) -> Influence:
+        """How much each verdict depends on single queries."""
+        return Influence(self.tested, self.board.queries)
 
     def mean(self) -> dict[str, dict[str, float]]:
         """Return {run: {measure: mean}}, best run first."""
@@ -113,7 +142,7 @@ class Comparison:
         return dict(zip(names, LETTERS, strict=False)) if len(names) <= len(LETTERS) else {}
 
     def table(self) -> Table:
-        """Return one row a run, the best of each measure in bold, with marks for those it is better than."""
+        """Return one row per run, the best of each measure in bold, with marks for those it is better than."""
         letters, names = self.marked, self.board.names
         columns = [self._column(m) for m in range(len(self.board.measures))]
         rows: list[list[Cell]] = [[name, *(column[i] for column in columns)] for i, name in enumerate(names)]
@@ -133,12 +162,12 @@ class Comparison:
         return [Marked(mean, mean == best, mark) for mean, mark in zip(means, marks, strict=True)]
 
     def runs_table(self) -> Table:
-        """Return one row a run and measure: mean, bootstrap interval, tie interval, and the runs it is better than."""
+        """Return one row per run and measure: mean, bootstrap interval, tie interval, what it is better than."""
         return Table(COLUMNS, [row for m in range(len(self.board.measures)) for row in self._runs(m)])
 
     def _runs(self, measure: int) -> list[list[Cell]]:
         names, label = self.board.names, list(self.board.measures)[measure]
-        low, high = (end.tolist() for end in self.tested.mean_intervals(measure))
+        low, high = (or_none(end) for end in self.tested.mean_intervals(measure))
         beaten = self.tested.better_than(measure)
         rows: list[list[Cell]] = []
         for i, mean in enumerate(self.board.means[measure].tolist()):
@@ -148,8 +177,14 @@ class Comparison:
         return rows
 
     def pairs_table(self) -> Table:
-        """Return one row a measure and pair."""
-        return Table(Pair._fields, [[_cell(value) for value in pair] for pair in self.pairs])
+        """Return one row per measure and pair."""
+        fields = self.fields
+        return Table(fields, [[_cell(value) for value in pair[: len(fields)]] for pair in self.pairs])
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """What is known of each pair: more, where there is a region of practical equivalence."""
+        return ALWAYS if self.design.rope is None else Pair._fields
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of runs_table, of pandas, polars or pyarrow."""
@@ -157,7 +192,7 @@ class Comparison:
 
     def pairs_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of pairs, of pandas, polars or pyarrow."""
-        return to_frame({name: [getattr(pair, name) for pair in self.pairs] for name in Pair._fields}, library)
+        return to_frame({name: [getattr(pair, name) for pair in self.pairs] for name in self.fields}, library)
 
     def to_html(self, title: str = "Comparison of runs", progress: Progress = ignore) -> str:
         """Return one self-contained page: leaderboard, differences by query, rankings, curves, ties, measures."""
@@ -175,19 +210,12 @@ class Comparison:
             progress(name, 1.0)
 
     def caption(self) -> str:
-        """Return what is needed to do it again: test, correction, alpha, seed, topics, tie and query policy."""
-        design, board = self.design, self.board
-        count, measures = len(self.tested.pairs), len(board.measures)
-        named = ", ".join(name if len(name) <= LONGEST else name[:LONGEST] + "…" for name in design.baselines)
-        kind = f"against {named}" if named else "all pairs"
-        drawn = f", {design.resamples:,} resamples" if design.test in DRAWN else ""
-        many = f" over {count_of(count * measures, 'test')} ({kind}: {count:,}; measures: {measures})"
-        family = many if design.correction != "none" else f" ({kind}: {count:,}; measures: {measures})"
-        judged = ", judged documents only" if board.settings.judged_only else ""
+        """Return what is needed to do it again: test, family, correction, alpha, seed, queries, policies."""
+        board, settings = self.board, self.board.settings
+        judged = ", judged documents only" if settings.judged_only else ""
         return (
-            f"{TESTS[design.test]}{drawn}, {CORRECTIONS[str(design.correction)]}{family}, α = {design.alpha:g}, "
-            f"seed {design.seed}; {count_of(len(board.queries), 'query')}, ties {board.settings.ties}, "
-            f"queries {board.settings.queries}{judged}, {board.settings.precision} precision"
+            f"{describe_tests(self.tested)}; {count_of(len(board.queries), 'query')}, ties {settings.ties}, "
+            f"queries {settings.queries}{judged}, {settings.precision} precision"
         )
 
     def legend(self) -> str:
@@ -199,30 +227,11 @@ class Comparison:
     @property
     def notes(self) -> list[Note]:
         """What happened to queries, documents and tests, each with its count."""
-        return self.board.notes + self._untested() + self._coarse()
-
-    def _untested(self) -> list[Note]:
-        runs, topics = len(self.board.names), len(self.board.queries)
-        text = f"nothing is tested: that takes at least 2 runs and 2 topics; there are {runs} and {topics}"
-        return [] if len(self.tested.pairs) else [Note("untested", runs, runs, text)]
-
-    def _coarse(self) -> list[Note]:
-        """Drawn p-values have a least one; where a correction lifts it above alpha, nothing can be significant."""
-        family, least = self.tested.p.size, 1 / (self.design.resamples + 1)
-        if self.design.test == "randomization":
-            least = max(least, 2.0 ** (1 - len(self.board.queries)))
-        drawn = self.design.test in DRAWN and self.design.correction in ("holm", "bonferroni")
-        if not drawn or least * family < self.design.alpha:
-            return []
-        text = (
-            f"the least p-value there can be, {least:.2g}, is not below α once corrected over {family:,} tests: "
-            "take more resamples, fewer measures, a baseline, or the test t or tukey"
-        )
-        return [Note("coarse", family, family, text)]
+        return self.board.notes + note_tests(self.tested)
 
     def __repr__(self) -> str:
         """Show the table and what is needed to do it again."""
-        return f"{to_text(self.table())}\n{self.legend()}\n{self.caption()}"
+        return f"{self.summary()}\n\n{to_text(self.table())}\n{self.legend()}\n{self.caption()}"
 
 
 def _cell(value: Any) -> Cell:

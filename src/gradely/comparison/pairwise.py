@@ -1,68 +1,30 @@
-"""Every pair of systems on every measure: difference, interval, test, effect size, wins."""
+"""Every pair of runs on every measure: difference, interval, test, effect size, wins."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison import resampling
-from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.significance import (
-    CORRECTIONS,
-    TESTS,
-    Pairs,
-    achieved_levels,
-    adjusted,
-    against,
-    all_pairs,
-    checked,
-    differences,
-    effect_sizes,
-    p_values,
-)
-from gradely.data.types import Floats, Ints
-from gradely.errors import DataError, check_choice
-
-DRAWN = ("randomization", "bootstrap", "tukey")
-"""tests whose p-values come from draws"""
-
-
-class Design(NamedTuple):
-    """How systems are compared."""
-
-    test: str = "t"
-    correction: str | None = None
-    """None: Holm, and nothing for tukey, which holds for all pairs by itself"""
-    alpha: float = 0.05
-    seed: int = 0
-    resamples: int = resampling.RESAMPLES
-    baselines: tuple[str, ...] = ()
-
-    def settled(self) -> "Design":
-        """Return the design with its correction settled; refuse what makes no sense."""
-        check_choice("test", self.test, TESTS)
-        correction = self.correction or ("none" if self.test == "tukey" else "holm")
-        check_choice("correction", correction, CORRECTIONS)
-        if self.test == "tukey" and correction != "none":
-            raise DataError("tukey holds for all pairs of systems at once: use it with correction 'none'")
-        if not 0 < self.alpha < 1:
-            raise DataError(f"alpha is a number between 0 and 1, like 0.05; found {self.alpha!r}")
-        if self.resamples < 1:
-            raise DataError(f"the number of resamples is at least 1; found {self.resamples!r}")
-        return self._replace(correction=correction)
+from gradely.comparison.design import Design
+from gradely.comparison.equivalence import chances, tost
+from gradely.comparison.intervals import Intervals, bootstrap_intervals, simultaneous_intervals, t_intervals
+from gradely.comparison.pairs import Pairs, against, all_pairs, differences, effect_sizes, without_spread
+from gradely.comparison.significance import BY_SPREAD, SIMULTANEOUS, achieved_levels, adjusted, checked, joint_p_values
+from gradely.data.types import Bools, Floats, Ints
 
 
 class Pair(NamedTuple):
-    """Two systems on one measure; the difference is the first minus the second."""
+    """Two runs on one measure; the difference is the first minus the second."""
 
     measure: str
     first: str
     second: str
     difference: float
-    low: float
-    high: float
+    low: float | None
+    """the interval of the difference; None where there is no spread, and so no interval"""
+    high: float | None
     effect: float
     wins: int
     ties: int
@@ -70,84 +32,187 @@ class Pair(NamedTuple):
     p: float
     adjusted: float
     significant: bool
+    tost: float | None = None
+    """these are of a region of practical equivalence, and None without one: p-values of TOST, not corrected"""
+    tost_adjusted: float | None = None
+    equivalent: bool | None = None
+    chance_better: float | None = None
+    """the posterior chances that the first run is better, as good as equal, worse"""
+    chance_equal: float | None = None
+    chance_worse: float | None = None
+
+
+ALWAYS = Pair._fields[: Pair._fields.index("tost")]
+"""what is known of a pair without a region of practical equivalence"""
 
 
 @dataclass(eq=False, repr=False)
 class Pairwise:
-    """The pairs of systems, tested; arrays are [measures, pairs]."""
+    """The pairs of runs, tested; results are [measures, pairs]."""
 
-    board: Leaderboard
+    values: Floats
+    """[measures, queries, runs]"""
+    means: Floats
+    """[measures, runs]"""
+    names: Sequence[str]
+    measures: Sequence[str]
     design: Design
 
     @cached_property
     def pairs(self) -> Pairs:
-        """All pairs, or every system against each baseline; none where there are too few topics for any test."""
-        size = len(self.board.names) if len(self.board.queries) > 1 else 0
-        baselines = [self.board.names.index(name) for name in self.design.baselines]
+        """All pairs, or every run against each baseline; none where there are too few queries for any test."""
+        size = len(self.names) if self.values.shape[1] > 1 else 0
+        baselines = [self.names.index(name) for name in self.design.baselines]
         return against(baselines, size) if baselines and size else all_pairs(size)
 
     @cached_property
     def p(self) -> Floats:
-        """The p-values, not corrected."""
-        _, _, _, seed, resamples, _ = self.design
+        """The p-values, not corrected, except that tukey and max-t hold for their family by themselves."""
         if not len(self.pairs):
-            return np.zeros((len(self.board.measures), 0))
-        tested = [
-            p_values(checked(values), self.design.test, self.pairs, resamples=resamples, seed=seed)
-            for values in self.board.values
-        ]
-        return np.stack(tested)
+            return np.zeros((len(self.measures), 0))
+        together = [self.values] if self._joint else [table[None] for table in self.values]
+        for table in self.values:
+            checked(table)
+        design = self.design
+        return np.concatenate(
+            [
+                joint_p_values(some, design.test, self.pairs, resamples=design.resamples, seed=design.seed)
+                for some in together
+            ]
+        )
+
+    @property
+    def _joint(self) -> bool:
+        """Whether a test that holds for many at once holds for all measures."""
+        return self.design.test in SIMULTANEOUS and self.design.family == "all"
 
     @cached_property
     def adjusted(self) -> Floats:
-        """The p-values, corrected over all of them: every measure and pair."""
-        return adjusted(self.p.ravel(), str(self.design.correction)).reshape(self.p.shape)
+        """The p-values, corrected over their family: the pairs of each measure, or everything."""
+        return self.correct(self.p)
+
+    def correct(self, p: Floats, correction: str | None = None) -> Floats:
+        """Return p-values [measures, pairs] corrected over their family."""
+        correction = correction or str(self.design.correction)
+        if self.design.family == "all":
+            return adjusted(p.ravel(), correction).reshape(p.shape)
+        return np.stack([adjusted(row, correction) for row in p])
 
     @cached_property
-    def significant(self) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    def significant(self) -> Bools:
         """Where the corrected p-value is below alpha."""
         return self.adjusted < self.design.alpha
 
     @cached_property
     def differences(self) -> Floats:
         """The differences of means."""
-        return self.board.means[:, self.pairs.first] - self.board.means[:, self.pairs.second]
+        return self.means[:, self.pairs.first] - self.means[:, self.pairs.second]
 
-    def intervals(self, measure: int) -> tuple[Floats, Floats]:
-        """Return the bootstrap intervals of the differences by one measure, [pairs]."""
-        differ = differences(self.board.values[measure], self.pairs)
-        return resampling.intervals(differ, 1 - self.design.alpha, self.design.seed)
+    def by_query(self, measure: int) -> Floats:
+        """Return the differences on each query by one measure, [queries, pairs]."""
+        return differences(self.values[measure], self.pairs)
 
-    def mean_intervals(self, measure: int) -> tuple[Floats, Floats]:
-        """Return the bootstrap intervals of the means by one measure, [systems]."""
-        values = self.board.values[measure]
-        return resampling.intervals(values, 1 - self.design.alpha, self.design.seed)
+    def _by_query(self) -> Iterator[Floats]:
+        return (self.by_query(m) for m in range(len(self.measures)))
+
+    @cached_property
+    def all_intervals(self) -> list[Intervals]:
+        """The intervals of the differences, measure by measure: t intervals, or such as hold for a family at once."""
+        level, seed = 1 - self.design.alpha, self.design.seed
+        if not self.design.simultaneous:
+            return [t_intervals(differ, level) for differ in self._by_query()]
+        if self.design.family == "measure":
+            return [simultaneous_intervals(differ, level, seed) for differ in self._by_query()]
+        low, high = simultaneous_intervals(np.concatenate(list(self._by_query()), axis=1), level, seed)
+        shape = (len(self.measures), len(self.pairs))
+        return [Intervals(*ends) for ends in zip(low.reshape(shape), high.reshape(shape), strict=True)]
+
+    def intervals(self, measure: int) -> Intervals:
+        """Return the intervals of the differences by one measure, [pairs]."""
+        return self.all_intervals[measure]
+
+    @cached_property
+    def all_mean_intervals(self) -> list[Intervals]:
+        """The bootstrap intervals of the means, measure by measure."""
+        columns = np.concatenate(self.values, axis=1)
+        low, high = bootstrap_intervals(columns, 1 - self.design.alpha, self.design.seed)
+        ends = (end.reshape(self.means.shape) for end in (low, high))
+        return [Intervals(*both) for both in zip(*ends, strict=True)]
+
+    def mean_intervals(self, measure: int) -> Intervals:
+        """Return the bootstrap intervals of the means by one measure, [runs]."""
+        return self.all_mean_intervals[measure]
+
+    @cached_property
+    def replaced(self) -> int:
+        """How many tests of t or bootstrap were replaced: the difference is the same on every query, and not 0."""
+        if self.design.test not in BY_SPREAD or not len(self.pairs):
+            return 0
+        return sum(int(np.count_nonzero(without_spread(differ) & (differ[0] != 0))) for differ in self._by_query())
+
+    @cached_property
+    def tost(self) -> Floats:
+        """The p-values of equivalence, not corrected; NaN where no region was given."""
+        rope = self.design.rope
+        if rope is None or not len(self.pairs):
+            return np.full((len(self.measures), len(self.pairs)), np.nan)
+        return np.stack([tost(differ, rope) for differ in self._by_query()])
+
+    @cached_property
+    def tost_adjusted(self) -> Floats:
+        """The p-values of equivalence, corrected as those of difference are; by Holm where their test takes none."""
+        if self.design.rope is None:
+            return self.tost
+        return self.correct(self.tost, "holm" if self.design.test in SIMULTANEOUS else None)
+
+    @cached_property
+    def equivalent(self) -> Bools:
+        """Where two runs are surely as good as equal."""
+        return self.tost_adjusted < self.design.alpha
+
+    def _about_equivalence(self, measure: int) -> list[list[Any]]:
+        """Return the last fields of Pair, as columns."""
+        if self.design.rope is None:
+            return [[None] * len(self.pairs) for _ in Pair._fields[len(ALWAYS) :]]
+        three = chances(self.by_query(measure), self.design.rope)
+        p = (self.tost[measure].tolist(), self.tost_adjusted[measure].tolist(), self.equivalent[measure].tolist())
+        return [*p, *map(or_none, three)]
+
+    def without(self, query: int) -> "Pairwise":
+        """Return the same runs without one query."""
+        values = np.delete(self.values, query, axis=1)
+        return replace(self, values=values, means=values.mean(axis=1))
 
     def rows(self) -> Iterator[Pair]:
         """Yield all there is to know of each pair, measure by measure."""
-        names, (first, second) = self.board.names, self.pairs
-        for m, measure in enumerate(self.board.measures):
-            differ = differences(self.board.values[m], self.pairs)
+        names, (first, second) = self.names, self.pairs
+        for m, measure in enumerate(self.measures if len(self.pairs) else []):
+            differ = self.by_query(m)
             wins, losses = np.count_nonzero(differ > 0, axis=0), np.count_nonzero(differ < 0, axis=0)
-            known = (self.differences[m], *self.intervals(m), effect_sizes(differ))
-            counts = (wins, len(differ) - wins - losses, losses)
-            columns = (*known, *counts, self.p[m], self.adjusted[m], self.significant[m])
-            for i, row in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+            known = [self.differences[m].tolist(), *map(or_none, self.intervals(m)), effect_sizes(differ).tolist()]
+            counts = (wins, len(differ) - wins - losses, losses, self.p[m], self.adjusted[m], self.significant[m])
+            columns = [*known, *(column.tolist() for column in counts), *self._about_equivalence(m)]
+            for i, row in enumerate(zip(*columns, strict=True)):
                 yield Pair(measure, names[first[i]], names[second[i]], *row)
 
     def better_than(self, measure: int) -> list[Ints]:
-        """Return, for each system, those of its pairs that it is significantly better than."""
+        """Return, for each run, those of its pairs that it is significantly better than."""
         sure, apart = self.significant[measure], self.differences[measure]
         up, down = sure & (apart > 0), sure & (apart < 0)
         winner = np.concatenate([self.pairs.first[up], self.pairs.second[down]])
         loser = np.concatenate([self.pairs.second[up], self.pairs.first[down]])
-        return [np.sort(loser[winner == i]) for i in range(len(self.board.names))]
+        return [np.sort(loser[winner == i]) for i in range(len(self.names))]
 
     def power(self) -> dict[str, float]:
         """Return the discriminative power of each measure: the share of pairs it separates, without correction."""
         shares = (np.count_nonzero(self.p < self.design.alpha, axis=1) / max(1, len(self.pairs))).tolist()
-        return dict(zip(self.board.measures, shares, strict=True))
+        return dict(zip(self.measures, shares, strict=True))
 
     def levels(self) -> dict[str, Floats]:
         """Return the achieved-significance-level curve of each measure: its p-values, largest first."""
-        return {measure: achieved_levels(p) for measure, p in zip(self.board.measures, self.p, strict=True)}
+        return {measure: achieved_levels(p) for measure, p in zip(self.measures, self.p, strict=True)}
+
+
+def or_none(values: Floats) -> list[float | None]:
+    """Return numbers, and None where there is none."""
+    return [None if np.isnan(value) else value for value in values.tolist()]

@@ -1,105 +1,176 @@
-"""Tests and intervals that draw again: signs, topics, systems within a topic.
+"""Tests that draw again: the signs of differences, the queries, the runs within each query.
 
 SciPy's permutation_test and bootstrap copy the data for every draw; here a draw is a row of a matrix, and one product
-serves all pairs of hundreds of systems. The tests compare both.
+serves all pairs of hundreds of runs. Draws are made and used in blocks, so that memory stays bounded; what is drawn
+does not depend on the size of the blocks. The tests compare the results with SciPy's.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from gradely.data.types import Bools, Floats
+from gradely.data.types import Floats, Ints
 
 RESAMPLES = 10_000
-DRAWS = 2_000
-"""for intervals, whose ends are no farther out than one in forty"""
 CELLS = 1 << 22
-"""about how many numbers are held at a time"""
+"""about how many numbers are held at a time: 32 MB of doubles"""
 SLACK = 1e-12
 """statistics that differ by less, of the size of the observed one, are as extreme as it"""
+ROUNDING = 1e-9
+"""the same for sums over all queries of values that were rounded to 12 decimals"""
 
 
 def randomization(differ: Floats, resamples: int, seed: int) -> Floats:
-    """Return p-values from swapping the systems of a pair in random topics: all 2^n ways where they are few enough.
+    """Return p-values from swapping the runs of a pair in random queries: all 2^n ways where they are few enough.
 
     The observed assignment counts as one of the draws, so that p is never 0 (Phipson and Smyth 2010).
     """
-    size = np.sort(np.abs(differ), axis=0)
-    observed = np.abs(differ.sum(axis=0))
-    exact = 2 ** len(differ) <= resamples
-    signs = _all_signs(len(differ)) if exact else _draw(seed).choice([-1.0, 1.0], (resamples, len(differ)))
-    out = np.empty(differ.shape[1])
-    for block in _blocks(differ.shape[1], len(signs)):
-        out[block] = _share(np.abs(signs @ size[:, block]) >= observed[block] * (1 - SLACK), exact=exact)
-    return out
+    size, observed = np.sort(np.abs(differ), axis=0), np.abs(differ.sum(axis=0))
+    extreme = np.zeros(differ.shape[1])
+    for signs in draw_signs(len(differ), resamples, seed):
+        for some in blocks(differ.shape[1], len(signs)):
+            sums = np.abs(signs @ size[:, some])
+            extreme[some] += np.count_nonzero(sums >= observed[some] * (1 - SLACK), axis=0)
+    return _share(extreme, len(differ), resamples)
+
+
+def max_t(differ: Floats, resamples: int, seed: int) -> Floats:
+    """Return p-values that hold for all columns at once: how often the largest |t| of all is as large by chance.
+
+    The signs of whole queries are drawn, the same for every column, so that pairs with a run in common and measures of
+    the same rankings stay as correlated as they are (Westfall and Young 1993). Each column has its own spread. As signs
+    leave the sum of squares as it is, |t| grows with |Σ differences| / √Σ squares, which is what is compared.
+    """
+    shares = differ / np.sqrt((differ**2).sum(axis=0))
+    observed = np.abs(shares.sum(axis=0))
+    largest = largest_sums(canonical(shares), resamples, seed)
+    extreme = len(largest) - np.searchsorted(np.sort(largest), observed - ROUNDING, side="left")
+    return _share(extreme.astype(np.float64), len(differ), resamples)
+
+
+def largest_sums(columns: Floats, resamples: int, seed: int) -> Floats:
+    """Return for each draw of signs the largest absolute sum over all columns."""
+    out = []
+    for signs in draw_signs(len(columns), resamples, seed):
+        largest = np.zeros(len(signs))
+        for some in blocks(columns.shape[1], len(signs)):
+            np.maximum(largest, np.abs(signs @ columns[:, some]).max(axis=1), out=largest)
+        out.append(largest)
+    return np.concatenate(out)
+
+
+def canonical(columns: Floats) -> Floats:
+    """Return rows and columns in an order that depends neither on that of queries nor on that of pairs and their runs.
+
+    A column is turned so that the first of its sorted values outweighs the last; then columns are sorted by their
+    sorted values, and rows by the columns. Rounding must not decide.
+    """
+    columns = np.round(columns, 12)
+    ordered = np.sort(columns, axis=0)
+    skew = ordered + ordered[::-1]
+    first = np.argmax(skew != 0, axis=0)
+    turned = np.where(skew[first, np.arange(skew.shape[1])] < 0, -columns, columns)
+    turned = turned[:, np.lexsort(np.sort(turned, axis=0))]
+    return turned[np.lexsort(turned.T)]
 
 
 def bootstrap(differ: Floats, resamples: int, seed: int) -> Floats:
-    """Return p-values from t of differences that are shifted to mean 0 and drawn again (Efron and Tibshirani 1993)."""
-    topics = len(differ)
+    """Return p-values from t of differences that are shifted to mean 0 and drawn again (Efron and Tibshirani 1993).
+
+    A draw in which all differences are the same has no t. Only its mean is compared there: it is extreme where its mean
+    is as large as the observed one.
+    """
+    queries = len(differ)
     differ = np.sort(np.where(differ.mean(axis=0) < 0, -differ, differ), axis=0)
-    shifted = differ - differ.mean(axis=0)
-    spread = differ.std(axis=0, ddof=1) / np.sqrt(topics)
-    counts = _counts(topics, resamples, seed)
-    out = np.empty(differ.shape[1])
-    for block in _blocks(differ.shape[1], resamples):
-        mean = counts @ shifted[:, block] / topics
-        square = counts @ shifted[:, block] ** 2 / topics - mean**2
-        drawn = np.sqrt(np.maximum(square, 0.0) / (topics - 1))
-        out[block] = _share(np.abs(mean) * spread[block] >= differ[:, block].mean(axis=0) * drawn, exact=False)
+    observed, spread = differ.mean(axis=0), differ.std(axis=0, ddof=1) / np.sqrt(queries)
+    shifted, extreme = differ - observed, np.zeros(differ.shape[1])
+    for counts in draw_counts(queries, resamples, seed):
+        for some in blocks(differ.shape[1], len(counts)):
+            mean, error = moments(counts, shifted[:, some])
+            larger = np.abs(mean) * spread[some] >= observed[some] * error
+            extreme[some] += np.count_nonzero(np.where(error > 0, larger, np.abs(mean) >= observed[some]), axis=0)
+    return (extreme + 1) / (resamples + 1)
+
+
+def moments(counts: Floats, centred: Floats) -> tuple[Floats, Floats]:
+    """Return [draws, columns]: the mean of each draw and its standard error, exactly 0 where a draw has no spread."""
+    queries = counts.shape[1]
+    mean, square = counts @ centred / queries, counts @ centred**2 / queries
+    variance = square - mean**2
+    return mean, np.sqrt(np.where(variance > SLACK * square, variance, 0.0) / (queries - 1))
+
+
+def tukey(values: Floats, pairs: tuple[Ints, Ints], resamples: int, seed: int) -> Floats:
+    """Return p-values [measures, pairs] of values [measures, queries, runs]: how often the largest range is as large.
+
+    The runs are shuffled within each query, alike for all measures (Carterette 2012). Where there are several measures,
+    a range counts in units of the spread within queries, which shuffling leaves as it is. Rows and columns are sorted
+    first, so that the order of queries and runs does not matter.
+    """
+    scale = np.sqrt(((values - values.mean(axis=2, keepdims=True)) ** 2).sum(axis=(1, 2)))
+    scale = np.where((len(values) > 1) & (scale > 0), scale, 1.0)[:, None]
+    means = values.mean(axis=1)
+    apart = np.abs(np.round(means[:, pairs[0]] - means[:, pairs[1]], 12)) / scale
+    ranges = np.sort(_ranges(_sorted_within(values) / scale[:, :, None], resamples, seed))
+    below = np.searchsorted(ranges, apart * (1 - SLACK) - SLACK, side="left")
+    return np.asarray((resamples - below + 1) / (resamples + 1))
+
+
+def _sorted_within(values: Floats) -> Floats:
+    """Return the runs of each query in ascending order, by the first measure first, and the queries in order, too."""
+    order = np.lexsort(values[::-1], axis=1)
+    table = np.take_along_axis(values, order[None], axis=2)
+    return table[:, np.lexsort(np.concatenate(table, axis=1).T)]
+
+
+def _ranges(table: Floats, resamples: int, seed: int) -> Floats:
+    """Return for each draw the largest range of means of all measures."""
+    rng, _, queries, runs = _draw(seed), *table.shape
+    out = np.empty(resamples)
+    for block in blocks(resamples, table.size):
+        shape = (block.stop - block.start, queries, runs)
+        order = rng.permuted(np.broadcast_to(np.arange(runs), shape), axis=2)
+        several = [np.take_along_axis(np.broadcast_to(one, shape), order, axis=2).mean(axis=1) for one in table]
+        out[block] = np.max([np.ptp(means, axis=1) for means in several], axis=0)
     return out
 
 
-def tukey(values: Floats, apart: Floats, resamples: int, seed: int) -> Floats:
-    """Return p-values of means that are so far apart: how often the largest range is as large by chance.
-
-    The systems' values are shuffled within each topic (Carterette 2012). Rows and columns are sorted first, so that the
-    order of topics and systems does not matter.
-    """
-    table = np.sort(values, axis=1)
-    table = table[np.lexsort(table.T)]
-    rng, ranges = _draw(seed), np.empty(resamples)
-    for block in _blocks(resamples, table.size):
-        several = np.broadcast_to(table, (block.stop - block.start, *table.shape))
-        means = rng.permuted(several, axis=2).mean(axis=1)
-        ranges[block] = np.ptp(means, axis=1)
-    ranges.sort()
-    below = np.searchsorted(ranges, apart * (1 - SLACK) - SLACK, side="left")
-    return (resamples - below + 1) / (resamples + 1)
+def draw_signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Yield blocks [draws, queries] of -1 and 1: every way to choose signs where there are no more than `resamples`."""
+    if _enumerated(queries, resamples):
+        yield np.where((np.arange(2**queries)[:, None] >> np.arange(queries)) & 1, -1.0, 1.0)
+        return
+    rng, width = _draw(seed), 4 * -(-queries // 32)  # whole words of 4 bytes, which is how the generator hands them out
+    for block in blocks(resamples, queries):
+        rows = block.stop - block.start
+        words = np.frombuffer(rng.bytes(rows * width), np.uint8).reshape(rows, width)
+        yield 2.0 * np.unpackbits(words, axis=1)[:, :queries].astype(np.float64) - 1.0
 
 
-def intervals(values: Floats, level: float, seed: int, draws: int = DRAWS) -> tuple[Floats, Floats]:
-    """Return the bootstrap percentile interval of the mean of each column."""
-    topics = len(values)
-    table, counts = np.sort(values, axis=0).T, _counts(topics, draws, seed).T
-    low, high = np.empty(len(table)), np.empty(len(table))
-    for block in _blocks(len(table), draws):
-        means = table[block] @ counts / topics
-        low[block], high[block] = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=1)
-    return low, high
+def draw_counts(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Yield blocks [draws, queries]: how often each query is drawn."""
+    rng = _draw(seed)
+    for block in blocks(resamples, queries):
+        counts = np.empty((block.stop - block.start, queries))
+        for row in counts:  # one by one stays in the cache, and is twice as fast where queries are many
+            row[:] = np.bincount(rng.integers(0, queries, queries), minlength=queries)
+        yield counts
+
+
+def blocks(size: int, width: int) -> Iterator[slice]:
+    """Yield ranges that hold about CELLS numbers, each item `width` of them."""
+    step = max(1, CELLS // max(1, width))
+    return (slice(i, min(i + step, size)) for i in range(0, size, step))
 
 
 def _draw(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def _counts(topics: int, resamples: int, seed: int) -> Floats:
-    """Return [resamples, topics]: how often each topic is drawn."""
-    return _draw(seed).multinomial(topics, np.full(topics, 1 / topics), resamples).astype(np.float64)
+def _enumerated(queries: int, resamples: int) -> bool:
+    return queries < 63 and 2**queries <= resamples
 
 
-def _all_signs(topics: int) -> Floats:
-    """Return [2^n, n]: every way to choose signs."""
-    return np.where((np.arange(2**topics)[:, None] >> np.arange(topics)) & 1, -1.0, 1.0)
-
-
-def _share(extreme: Bools, *, exact: bool) -> Floats:
+def _share(extreme: Floats, queries: int, resamples: int) -> Floats:
     """Return the share of draws that are as extreme as what was observed, which is itself one of them."""
-    hits: Floats = np.count_nonzero(extreme, axis=0).astype(np.float64)
-    return hits / len(extreme) if exact else (hits + 1) / (len(extreme) + 1)
-
-
-def _blocks(size: int, width: int) -> Iterator[slice]:
-    """Yield ranges that hold about CELLS numbers, each item `width` of them."""
-    step = max(1, CELLS // max(1, width))
-    return (slice(i, min(i + step, size)) for i in range(0, size, step))
+    return extreme / 2**queries if _enumerated(queries, resamples) else (extreme + 1) / (resamples + 1)

@@ -1,16 +1,18 @@
-"""Paired significance tests between systems, from their values [topics, systems].
+"""Paired significance tests between runs, from their values [queries, runs].
 
-A test returns one p-value a pair of systems; `adjusted` corrects them over the family of pairs;
-`discriminative_power` is the share of pairs that a measure separates. The order of topics and systems does not matter.
+A test returns one p-value for each pair of runs; `adjusted` corrects them over a family; `discriminative_power` is the
+share of pairs that a measure separates. The order of queries and runs does not matter.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from gradely.comparison import resampling
-from gradely.data.types import Floats, Ints
+from gradely.comparison.pairs import Pairs, all_pairs, differences, without_spread
+from gradely.comparison.wilcoxon import wilcoxon
+from gradely.data.types import Floats
 from gradely.errors import DataError, check_choice
 from gradely.optional import stats
 
@@ -19,54 +21,21 @@ TESTS = {
     "wilcoxon": "Wilcoxon signed-rank test",
     "randomization": "paired randomization test",
     "bootstrap": "paired bootstrap test, studentised",
-    "tukey": "randomised Tukey HSD, blocked by topic",
+    "tukey": "randomised Tukey HSD, blocked by query",
+    "max-t": "randomised max-t test",
 }
+SIMULTANEOUS = ("tukey", "max-t")
+"""tests whose p-values hold for all pairs at once and take no correction"""
+DRAWN = ("randomization", "bootstrap", *SIMULTANEOUS)
+"""tests whose p-values come from draws"""
+BY_SPREAD = ("t", "bootstrap")
+"""tests that divide by the spread of the differences"""
 CORRECTIONS = {
     "holm": "Holm",
     "bonferroni": "Bonferroni",
     "bh": "Benjamini–Hochberg",
     "none": "no correction",
 }
-FEW = 13
-"""with so few topics SciPy enumerates signed ranks that tie"""
-DIGITS = 12
-"""differences that agree to so many decimals are the same: rounding must not decide who wins or which ranks tie"""
-
-
-class Pairs(NamedTuple):
-    """Pairs of systems: system first[i] against system second[i]."""
-
-    first: Ints
-    second: Ints
-
-    def __len__(self) -> int:
-        """Return how many pairs there are."""
-        return len(self.first)
-
-
-def all_pairs(systems: int) -> Pairs:
-    """Return every pair of systems once.
-
-    >>> [each.tolist() for each in all_pairs(3)]
-    [[0, 0, 1], [1, 2, 2]]
-    """
-    return Pairs(*np.triu_indices(systems, 1))
-
-
-def against(baselines: Sequence[int], systems: int) -> Pairs:
-    """Return every other system against each baseline, and the baselines against each other once.
-
-    >>> [each.tolist() for each in against([2], 3)]
-    [[0, 1], [2, 2]]
-    """
-    pairs = {(i, base) for base in baselines for i in range(systems) if i != base}
-    kept = sorted((i, base) for i, base in pairs if (base, i) not in pairs or i < base)
-    return Pairs(*np.asarray(kept, np.int64).reshape(-1, 2).T)
-
-
-def differences(values: Floats, pairs: Pairs) -> Floats:
-    """Return [topics, pairs]: the value of the first system minus that of the second."""
-    return np.round(values[:, pairs.first] - values[:, pairs.second], DIGITS)
 
 
 def p_values(
@@ -79,29 +48,44 @@ def p_values(
 ) -> Floats:
     """Return the two-sided p-value of each pair (by default all_pairs), not corrected.
 
-    `values` is [topics, systems]. `test` is one of TESTS; randomization, bootstrap and tukey draw `resamples` times
-    with `seed`. tukey holds for all pairs of the systems at once, and needs no correction.
+    `values` is [queries, runs]. `test` is one of TESTS; randomization, bootstrap, tukey and max-t draw `resamples`
+    times with `seed`. tukey holds for all pairs of the runs at once, max-t for all given pairs; neither needs a
+    correction. Where the difference is the same on every query, t and bootstrap cannot be computed, and p is that of
+    the exact randomization test, 2 / 2^n.
 
     >>> p_values([[0.5, 0.4], [0.7, 0.4], [0.9, 0.4]], "randomization").tolist() == [2 / 2**3]
     True
     """
     table = checked(values)
-    check_choice("test", test, TESTS)
     pairs = all_pairs(table.shape[1]) if pairs is None else pairs
+    (p,) = joint_p_values(table[None], test, pairs, resamples=resamples, seed=seed)
+    return np.asarray(p)
+
+
+def joint_p_values(values: Floats, test: str, pairs: Pairs, *, resamples: int, seed: int) -> Floats:
+    """Return the p-values [measures, pairs] of values [measures, queries, runs].
+
+    Those of tukey and max-t hold for all measures together; other tests take each pair on each measure by itself.
+    """
+    check_choice("test", test, TESTS)
     if test == "tukey":
-        return resampling.tukey(table, np.abs(differences(table, pairs).mean(axis=0)), resamples, seed)
-    differ = differences(table, pairs)
-    out, some = np.ones(len(pairs)), np.any(differ != 0, axis=0)
-    out[some] = _TESTS[test](differ[:, some], resamples, seed)
-    return out
+        return resampling.tukey(values, pairs, resamples, seed)
+    differ = np.concatenate([differences(table, pairs) for table in values], axis=1)
+    out, some = np.ones(differ.shape[1]), np.any(differ != 0, axis=0)
+    if test in BY_SPREAD:
+        constant = some & without_spread(differ)
+        out[constant], some = 2.0 ** (1 - len(differ)), some & ~constant
+    if some.any():
+        out[some] = _TESTS[test](differ[:, some], resamples, seed)
+    return out.reshape(len(values), len(pairs))
 
 
 def checked(values: Any) -> Floats:
-    """Return values [topics, systems] as an array; refuse what cannot be tested."""
+    """Return values [queries, runs] as an array; refuse what cannot be tested."""
     table: Floats = np.asarray(values, np.float64)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
         raise DataError(
-            f"a paired test needs at least 2 topics and 2 systems, as an array [topics, systems]; found {table.shape}"
+            f"a paired test needs at least 2 queries and 2 runs, as an array [queries, runs]; found {table.shape}"
         )
     if not np.isfinite(table).all():
         raise DataError("values that are not finite numbers cannot be tested")
@@ -109,26 +93,11 @@ def checked(values: Any) -> Floats:
 
 
 def _t(differ: Floats, resamples: int, seed: int) -> Floats:  # noqa: ARG001 - one signature for all
-    """Where all differences are the same, t is infinite and p is 0."""
-    varied = np.ptp(differ, axis=0) > 0
-    out = np.zeros(differ.shape[1])
-    out[varied] = stats().ttest_1samp(differ[:, varied], 0).pvalue
-    return out
+    return np.asarray(stats().ttest_1samp(differ, 0).pvalue)
 
 
 def _wilcoxon(differ: Floats, resamples: int, seed: int) -> Floats:  # noqa: ARG001 - one signature for all
-    """SciPy chooses exact or normal p-values once for all pairs of a call: those with zeros or ties go apart.
-
-    For few topics it enumerates where there are any, which takes the memory of one pair at a time.
-    """
-    if len(differ) <= FEW:
-        return np.asarray([stats().wilcoxon(column).pvalue for column in differ.T])
-    size = np.sort(np.abs(differ), axis=0)
-    plain = (size[0] > 0) & np.all(np.diff(size, axis=0) > 0, axis=0)
-    out = np.empty(differ.shape[1])
-    for some in (plain, ~plain):
-        out[some] = stats().wilcoxon(differ[:, some], axis=0).pvalue if some.any() else 1.0
-    return out
+    return wilcoxon(differ)
 
 
 _TESTS: dict[str, Callable[[Floats, int, int], Floats]] = {
@@ -136,6 +105,7 @@ _TESTS: dict[str, Callable[[Floats, int, int], Floats]] = {
     "wilcoxon": _wilcoxon,
     "randomization": resampling.randomization,
     "bootstrap": resampling.bootstrap,
+    "max-t": resampling.max_t,
 }
 
 
@@ -168,7 +138,7 @@ def discriminative_power(
     resamples: int = resampling.RESAMPLES,
     seed: int = 0,
 ) -> float:
-    """Return the share of all pairs of systems that are separated: their p-value is below alpha (Sakai 2006)."""
+    """Return the share of all pairs of runs that are separated: their p-value is below alpha (Sakai 2006)."""
     p = p_values(values, test, resamples=resamples, seed=seed)
     return float(np.mean(adjusted(p, correction) < alpha))
 
@@ -176,10 +146,3 @@ def discriminative_power(
 def achieved_levels(p: Any) -> Floats:
     """Return the achieved-significance-level curve: the p-values of all pairs, from the largest to the smallest."""
     return np.sort(np.asarray(p, np.float64))[::-1]
-
-
-def effect_sizes(differ: Floats) -> Floats:
-    """Return Cohen's d for pairs: mean over standard deviation of the differences; 0 where all of them are 0."""
-    mean, spread = differ.mean(axis=0), differ.std(axis=0, ddof=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.any(differ != 0, axis=0), mean / np.where(np.ptp(differ, axis=0) > 0, spread, 0.0), 0.0)

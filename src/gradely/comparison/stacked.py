@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from gradely.data import Blocks, Hits, Qrels, read_qrels
 from gradely.data.types import Bools, Floats
 from gradely.errors import DataError
-from gradely.evaluation.evaluation import measure_blocks
+from gradely.evaluation.evaluation import measure_blocks, query_of
 from gradely.evaluation.notes import Note, note_names
 from gradely.evaluation.runs import Evaluations, Progress, evaluate_all, ignore, name_runs
 from gradely.measures import Measure
@@ -31,7 +32,8 @@ class StackedRuns:
         fitted = {name: measure.fit(self.qrels.levels) for name, measure in measures.items()}
         hits = self.hits.judged_only() if self.settings.judged_only else self.hits
         blocks = Blocks(self.qrels, hits).batches(self.settings.ties, np.flatnonzero(self.hits.answered))
-        values, _ = measure_blocks(blocks, fitted, len(self.names) * len(self.qrels), self.settings.workers)
+        rows = len(self.names) * len(self.qrels)
+        values, _ = measure_blocks(blocks, fitted, rows, self.settings.workers, partial(query_of, self.qrels))
         return values.reshape(len(self.names), len(self.qrels), len(measures))
 
     def with_judgments(self, kept: Bools) -> "StackedRuns":

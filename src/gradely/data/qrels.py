@@ -10,6 +10,7 @@ from gradely.data.read.files import clip
 from gradely.data.types import Floats, Ints
 from gradely.data.values import flat
 from gradely.errors import DataError
+from gradely.kernel.batch import Levels
 
 
 class Qrels:
@@ -22,6 +23,16 @@ class Qrels:
         self.queries, self.start, self.docs, self.grade, self.name = queries, start, docs, grade, name
         self.hashed: object = None
         """what the fast reader makes of it, once"""
+        self.whole = False
+        """True where queries were given as whole numbers, and not as text that looks like them"""
+        self.notes: list[str] = []
+        """what was taken for granted when it was read"""
+        self.selected = False
+        """True where they are those of some queries, and others do not matter"""
+        self.excluded: Qrels | None = None
+        """documents that are dropped from rankings first"""
+        self.segments: Mapping[str, str] | None = None
+        """the segment of each query, where means by segment are asked for"""
 
     @classmethod
     def of(cls, labels: Mapping[str, Mapping[str, float]], name: str = "qrels") -> "Qrels":
@@ -40,12 +51,9 @@ class Qrels:
         return {query: i for i, query in enumerate(self.queries)}
 
     @cached_property
-    def _levels(self) -> Floats:
-        return np.unique(self.grade[self.grade > 0])
-
-    def levels(self) -> Floats:
-        """Return the distinct positive labels, ascending."""
-        return self._levels
+    def levels(self) -> Levels:
+        """The labels; called, the distinct positive ones, ascending."""
+        return Levels(self.grade)
 
     def labels(self, query: str) -> dict[str, float]:
         """Return {document: label} of one query; empty where it has none."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+from math import isfinite
 
 import numpy as np
 import numpy.typing as npt
@@ -19,16 +20,24 @@ def flat(tables: Sequence[Mapping[str, float]], where: Callable[[int, str], str]
             return values
     except (TypeError, ValueError, OverflowError):
         pass
-    for i, table in enumerate(tables):
-        for doc, value in table.items():
-            _check(value, where(i, doc))
-    raise AssertionError("one of the values is not a finite number")
+    checked = [to_number(value, where(i, doc)) for i, table in enumerate(tables) for doc, value in table.items()]
+    return np.array(checked, np.float64)
 
 
-def _check(value: object, what: str) -> None:
+def to_number(value: object, what: str) -> float:
+    """Return a value as a number, also one that is written as text; refuse what is none, or not finite."""
     try:
-        finite = np.isfinite(float(value))  # type: ignore[arg-type]
+        number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        raise DataError(f"{what} {clip(str(value))} is not a number") from None
-    if not finite:
-        raise DataError(f"{what} is {value}; it must be a finite number")
+        raise DataError(f"{what} {clip(_text(value))} is not a number") from None
+    if not isfinite(number):
+        raise DataError(f"{what} is {number}; it must be a finite number")
+    return number
+
+
+def _text(value: object) -> str:
+    """Return a value as text; Python refuses to write integers of thousands of digits."""
+    try:
+        return str(value)
+    except ValueError:
+        return f"of type {type(value).__name__}"

@@ -1,13 +1,16 @@
-"""evaluate_arrays: from dense arrays of scores and labels to values, a block of rows at a time."""
+"""evaluate_arrays: from arrays of scores and labels to values, a block of queries at a time."""
 
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
+from gradely.errors import DataError, NotFinite
 from gradely.evaluation.runs import DEFAULT
-from gradely.kernel.backend import is_array, is_numpy, namespace
-from gradely.kernel.batch import Array, positive_levels, rows_at_a_time
-from gradely.kernel.from_arrays import aligned, check_finite, ranked
+from gradely.kernel.backend import device_of, is_array, is_numpy, namespace
+from gradely.kernel.batch import Array, Levels, rows_at_a_time
+from gradely.kernel.from_arrays import aligned, check_numbers, ranked
+from gradely.kernel.from_groups import Groups, Ints, grouped, is_ragged
 from gradely.measures import Measure
 from gradely.measures.function import MANY, takes_fixed, values_of
 from gradely.measures.names import MeasureLike, parse_all
@@ -22,41 +25,80 @@ def evaluate_arrays(
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     mask: Any = None,
     *,
+    group: Any = None,
+    qid: Any = None,
     ties: str = "expected",
     seed: int = 0,
     threads: int | None = None,
 ) -> dict[str, Array]:
-    """Return the values of each measure, one a row, from scores and labels, one row a query.
+    """Return the values of each measure, one per query, from arrays of scores and labels.
 
-    It gives what measures give for from_arrays(scores, labels, mask), but NumPy's arrays are ranked and measured in
-    blocks of rows, on all processors: no copy of the whole is made, and it takes a fraction of the time.
+    They are tables with one row per query, and `mask` is true for real documents; or flat, with `group`, how many
+    documents each query has, or `qid`, the query of each document; or lists with one list per query. With `qid`, values
+    are in the order in which queries first appear.
+
+    It gives what measures give for from_arrays or from_groups, but NumPy's arrays are ranked and measured in blocks of
+    queries, on all processors: no copy of the whole is made, and it takes a fraction of the time. Queries of about the
+    same length are taken together, so that a long one does not make the others long.
 
     >>> evaluate_arrays([[0.9, 0.4, 0.4], [0.1, 0.7, 0.2]], [[0, 2, 1], [1, 0, 3]], ["RR", "P@1"])
     {'RR': array([0.5, 0.5]), 'P@1': array([0., 0.])}
+    >>> evaluate_arrays([0.9, 0.4, 0.1, 0.7, 0.2], [0, 2, 1, 1, 0], ["RR"], group=[3, 2])
+    {'RR': array([0.5, 1. ])}
     """
     check_ties(ties, without_names=True)
+    if group is not None or qid is not None or is_ragged(scores):
+        if mask is not None:
+            raise DataError("with groups there is nothing to mask: leave mask out")
+        return _in_groups(grouped(scores, labels, group, qid, ties, seed), measures, ties, threads)
     if any(is_array(x) and not is_numpy(x) for x in (scores, labels, mask)):
         return _on_device(scores, labels, parse_all(measures), mask, ties, seed)
-    scores, labels, mask = aligned(scores, labels, mask, ties, seed)
-    fitted = {name: measure.fit(lambda: _levels(labels, mask)) for name, measure in parse_all(measures).items()}
+    scores, labels, mask = aligned(scores, labels, mask, ties, seed, flat=False)
+    levels = Levels(labels, mask)
+    fitted = {name: measure.fit(levels) for name, measure in parse_all(measures).items()}
 
     def work(rows: slice) -> list[Array]:
         batch = ranked(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)
-        return [measure.compute(batch) for measure in fitted.values()]
+        try:
+            return [measure.compute(batch) for measure in fitted.values()]
+        except NotFinite as error:
+            raise NotFinite(error.measure, rows.start + error.row, float(batch.pool[error.row, 0])) from None
 
     blocks = list(on_threads(work, _blocks(scores), threads or cores()))
     columns = zip(*blocks, strict=True)
     return {name: namespace(*values).concat(values) for name, values in zip(fitted, columns, strict=True)}
 
 
+def _in_groups(
+    groups: Groups, measures: MeasureLike | Iterable[MeasureLike], ties: str, threads: int | None
+) -> dict[str, Array]:
+    """Return the values of each measure, one per group."""
+    levels = Levels(groups.labels)
+    fitted = {name: measure.fit(levels) for name, measure in parse_all(measures).items()}
+
+    def work(queries: Ints) -> list[Array]:
+        batch = groups.batch(queries, ties)
+        try:
+            return [measure.compute(batch) for measure in fitted.values()]
+        except NotFinite as error:
+            row = int(queries[error.row])
+            raise NotFinite(error.measure, row, float(batch.pool[error.row, 0])) from None
+
+    blocks = list(groups.blocks())
+    columns = zip(*on_threads(work, blocks, threads or cores()), strict=True)
+    xp, done = namespace(groups.scores), np.concatenate(blocks)
+    back = None if (np.diff(done) == 1).all() else xp.asarray(np.argsort(done), device=device_of(groups.scores))
+    out = {name: xp.concat(values) for name, values in zip(fitted, columns, strict=True)}
+    return out if back is None else {name: xp.take(values, back, axis=0) for name, values in out.items()}
+
+
 def _on_device(
     scores: Any, labels: Any, measures: dict[str, Measure], mask: Any, ties: str, seed: int
 ) -> dict[str, Array]:
     """Return the values from one batch of fixed shape, which never waits for the device, where measures take one."""
-    scores, labels, mask = aligned(scores, labels, mask, ties, seed)
-    check_finite("score", scores, mask)
-    check_finite("label", labels, mask)
-    levels = cache(lambda: _levels(labels, mask))
+    scores, labels, mask = aligned(scores, labels, mask, ties, seed, flat=False)
+    check_numbers(namespace(scores), {"score": scores, "label": labels}, mask)
+    levels = Levels(labels, mask)
     ordered = "order" if ties == "random" else ties
     quick = {name: measure for name, measure in measures.items() if _is_quick(measure, levels)}
     values = values_of(list(quick.values()), scores, labels, mask, ties=ordered, check=False) if quick else []
@@ -67,7 +109,7 @@ def _on_device(
     return {name: found[name] for name in measures}
 
 
-def _is_quick(measure: Measure, levels: Callable[[], Array]) -> bool:
+def _is_quick(measure: Measure, levels: Levels) -> bool:
     """True for measures that take batches of fixed shape, and have not too many levels."""
     return takes_fixed(measure) and not (isinstance(measure, Population) and levels().shape[0] > MANY)
 
@@ -77,7 +119,3 @@ def _blocks(scores: Array) -> list[slice]:
     queries, width = scores.shape
     rows = rows_at_a_time(width) if is_numpy(scores) else queries
     return [slice(i, i + rows) for i in range(0, queries, rows)]
-
-
-def _levels(labels: Array, mask: Array | None) -> Array:
-    return positive_levels(labels, labels > 0 if mask is None else mask)

@@ -1,14 +1,18 @@
 """Evaluation: where the judged documents of one run stand, measured."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.details import RunDetails
+from gradely.data.read.files import clip
 from gradely.data.types import Bools, Floats, Ints
+from gradely.errors import NotFinite
+from gradely.evaluation.mismatch import labels_below
 from gradely.evaluation.notes import NAMED, Note, TieRange, note_names
 from gradely.evaluation.scores import Scores
 from gradely.kernel.batch import Batch
@@ -20,10 +24,33 @@ SAME = 1e-12
 """values of a query that differ by less are the same"""
 
 
+@contextmanager
+def named(queries: Callable[[int], tuple[str, float]], rows: Ints) -> Iterator[None]:
+    """Say of which query a value is too large for a number: `queries` gives the name and highest label of a row."""
+    try:
+        yield
+    except NotFinite as error:
+        query, label = queries(int(rows[error.row]))
+        raise NotFinite(error.measure, error.row, label, clip(query)) from None
+
+
+def query_of(qrels: Qrels, row: int) -> tuple[str, float]:
+    """Return the name of a query and its highest label; rows of several runs, one after the other, have the same."""
+    i = row % len(qrels)
+    return qrels.queries[i], float(qrels.grade[qrels.start[i] : qrels.start[i + 1]].max())
+
+
 def measure_blocks(
-    blocks: Iterable[tuple[Ints, Batch]], measures: Mapping[str, Measure], queries: int, workers: int
+    blocks: Iterable[tuple[Ints, Batch]],
+    measures: Mapping[str, Measure],
+    queries: int,
+    workers: int,
+    names: Callable[[int], tuple[str, float]],
 ) -> tuple[Floats, Bools]:
-    """Return the values, [queries, measures], 0 for queries in no block, and which of them are degenerate."""
+    """Return the values, [queries, measures], 0 for queries in no block, and which of them are degenerate.
+
+    Where a value is not finite, `names` says of a query what it is called, and its highest label.
+    """
     values = np.zeros((queries, len(measures)))
     degenerate = np.zeros(values.shape, bool)
     if not measures:
@@ -31,9 +58,10 @@ def measure_blocks(
 
     def measure_block(block: tuple[Ints, Batch]) -> None:
         rows, batch = block
-        pairs = [(measure, measure.apply_relevance(batch)) for measure in measures.values()]
-        values[rows] = np.stack([measure.compute_from_relevance(graded) for measure, graded in pairs], axis=1)
-        degenerate[rows] = np.stack([measure.degenerate(graded) for measure, graded in pairs], axis=1)
+        views = [(measure, measure.apply_relevance(batch)) for measure in measures.values()]
+        with named(names, rows):
+            values[rows] = np.stack([measure.compute_from_relevance(view) for measure, view in views], axis=1)
+        degenerate[rows] = np.stack([measure.degenerate(view) for measure, view in views], axis=1)
 
     for _ in on_threads(measure_block, blocks, workers):
         pass
@@ -55,6 +83,8 @@ class Evaluation:
     """how many threads measure"""
     details: RunDetails | None = None
     """where asked for: how many documents tie, and the tops of the rankings"""
+    apart: str | None = None
+    """what to say where the run and the qrels have no documents in common"""
 
     def scores(self) -> Scores:
         """Return the scores of the queries that count."""
@@ -66,6 +96,8 @@ class Evaluation:
             name=self.name,
             ranges=self.tie_ranges,
             notes=self.notes,
+            whole=self.qrels.whole,
+            segment_of=self.qrels.segments,
         )
 
     def under(self, ties: TiePolicy) -> "Evaluation":
@@ -125,15 +157,26 @@ class Evaluation:
     def _values(self) -> tuple[Floats, Bools]:
         """The values, [judged queries, measures], 0 where a query is not answered, and which are degenerate."""
         blocks = self._blocks.batches(self.settings.ties, np.flatnonzero(self.hits.answered))
-        return measure_blocks(blocks, self.measures, len(self.qrels), self.workers)
+        return measure_blocks(blocks, self.measures, len(self.qrels), self.workers, partial(query_of, self.qrels))
 
     def _extreme(self, blocks: Blocks, ties: str, queries: Ints) -> Floats:
         """Return the values, [these queries, measures], with ties at their best or worst."""
         values = np.zeros((len(queries), len(self.measures)))
         for rows, batch in blocks.batches(ties, queries):
-            columns = [measure.compute(batch) for measure in self.measures.values()]
+            with named(partial(query_of, self.qrels), rows):
+                columns = [measure.compute(batch) for measure in self.measures.values()]
             values[np.searchsorted(queries, rows)] = np.stack(columns, axis=1)
         return values
+
+    def _bounded(self, blocks: Blocks, ties: str, queries: Ints) -> Bools:
+        """Return [these queries, measures]: true where the best or worst value is a bound, not that of an order."""
+        bounded = np.zeros((len(queries), len(self.measures)), bool)
+        some = [(j, measure) for j, measure in enumerate(self.measures.values()) if measure.may_be_bounded]
+        for rows, batch in blocks.batches(ties, queries) if some else ():
+            for j, measure in some:
+                flags = measure.bounded(measure.apply_relevance(batch))
+                bounded[np.searchsorted(queries, rows), j] = flags.any(axis=1)
+        return bounded
 
     def tie_ranges(self) -> list[TieRange]:
         """Return how far each mean moves with the order of ties, for the measures that move."""
@@ -148,15 +191,33 @@ class Evaluation:
         total, mine = self.table.sum(axis=0), self.table[np.searchsorted(self.counted, tied)].sum(axis=0)
         size = len(self.queries)
         lowest, highest = (((total - mine + end.sum(axis=0)) / size).tolist() for end in (low, high))
+        bounds = self._bounded(blocks, "best", tied).sum(axis=0)
         return [
-            TieRange(name, float(total[j]) / size, lowest[j], highest[j], int(moved[j]), size)
+            TieRange(name, float(total[j]) / size, lowest[j], highest[j], int(moved[j]), size, int(bounds[j]))
             for j, name in enumerate(self.measures)
             if moved[j]
         ]
 
     def notes(self) -> list[Note]:
         """Return what happened to queries and documents."""
-        return [*self._missing(), *self._unjudged(), *self._dropped(), *self._degenerate()]
+        return [
+            *self._data(),
+            *self._missing(),
+            *self._unjudged(),
+            *self._dropped(),
+            *self._degenerate(),
+            *self._unreachable(),
+            *self._bounds(),
+        ]
+
+    def _data(self) -> list[Note]:
+        """Return what was taken for granted, what is probably a mistake, and what was dropped as asked."""
+        gone, before = self.hits.excluded, self.hits.documents + self.hits.excluded
+        out = f"{gone:,} of {before:,} documents were excluded from the rankings" if gone else None
+        below = labels_below(self.qrels, self.measures)
+        texts = [*(("labels", text) for text in self.qrels.notes), ("apart", self.apart), ("labels", below)]
+        notes = [Note(kind, len(self.qrels), len(self.qrels), text) for kind, text in texts if text]
+        return [*notes, *([Note("excluded", gone, before, out)] if out else [])]
 
     def _missing(self) -> list[Note]:
         fate = "count{s} 0" if self.settings.queries == "qrels" else "{are} left out"
@@ -195,6 +256,37 @@ class Evaluation:
         has = "has" if len(queries) == 1 else "have"
         text = f"{has} no relevant document for {names} and score{{s}} 0 in every order"
         return self._note_judged("degenerate", queries, len(self.queries), "query", text)
+
+    def _unreachable(self) -> list[Note]:
+        """Say which queries cannot reach 1, since users ask for a level that their pool lacks, and the highest mean."""
+        notes = []
+        for name, measure in self.measures.items():
+            ceiling = np.ones(len(self.qrels))
+            for rows, batch in self._blocks.batches("expected", self.counted) if measure.has_ceiling else ():
+                ceiling[rows] = measure.ceiling(measure.apply_relevance(batch))
+            queries = self.counted[(ceiling[self.counted] < 1 - SAME) & (ceiling[self.counted] > 0)]
+            mean = float(ceiling[self.counted].sum()) / max(1, len(self.queries))
+            text = f"cannot reach 1 in {name}, since the pool lacks a level; the mean is at most {mean:.4f}"
+            notes += self._note_judged("unreachable", queries, len(self.queries), "query", text)
+        return notes
+
+    def _bounds(self) -> list[Note]:
+        """Say where the best or worst value is a bound, since tie groups have too many orders to search."""
+        if self.settings.ties not in ("best", "worst"):
+            return []
+        some = np.flatnonzero(self.hits.answered)
+        bounded = self._bounded(self._blocks, self.settings.ties, some)
+        return [
+            note
+            for j, name in enumerate(self.measures)
+            for note in self._note_judged(
+                "bounds",
+                some[bounded[:, j]],
+                len(self.queries),
+                "query",
+                f"with tie groups too large to search: {name} is a bound there that no order may reach",
+            )
+        ]
 
     def _note_judged(self, kind: str, queries: Ints, of: int, noun: str, text: str) -> list[Note]:
         """Return a note about some judged queries."""

@@ -11,11 +11,13 @@ import numpy as np
 
 from gradely.data import Blocks, Qrels, Rule, locate, open_run, read_qrels
 from gradely.data.batches import in_rank_order
-from gradely.data.read.files import Source
+from gradely.data.read.files import Source, clip
 from gradely.data.read.inputs import Run
-from gradely.data.tie_breaking import BREAKERS
+from gradely.data.tie_breaking import break_ties
 from gradely.data.trec.one_query import read_query
+from gradely.data.values import flat
 from gradely.errors import DataError, did_you_mean
+from gradely.evaluation.evaluation import named, query_of
 from gradely.kernel.batch import Batch
 from gradely.kernel.tie_groups import order_ties
 from gradely.measures import Measure
@@ -36,7 +38,7 @@ class Line(NamedTuple):
     relevance: float | None
     """the label as the measure sees it"""
     adds: float
-    """what it adds to the sum"""
+    """what it adds to the sum; of very large gains, in units of a power of two that the norm is in, too"""
 
     @property
     def rank(self) -> str:
@@ -83,9 +85,11 @@ def explain(
     _check_query(query, judgments.queries, judgments.name)
     fitted = parse(measure).fit(judgments.levels)
     scores = _ranking(judgments, ranking, query)
-    rounded = settings.round(np.fromiter(scores.values(), np.float64, len(scores))).tolist()
-    scores = dict(zip(scores, rounded, strict=True))
+    numbers = flat([scores], lambda _, doc: f"{ranking.name}: query {clip(query)}, document {clip(doc)}: the score")
+    scores = dict(zip(scores, settings.round(numbers).tolist(), strict=True))
     docs, view = _columns(judgments, Run({query: scores}, ranking.name), query, fitted, ties, seed)
+    with named(partial(query_of, judgments), np.asarray([judgments.index[query]])):
+        fitted.compute_from_relevance(view)
     terms, norm = fitted.terms(view)[0], float(fitted.norm(view)[0])
     labels = judgments.labels(query)
     above = {doc: int(view.above[0, c]) for c, doc in enumerate(docs)}
@@ -146,11 +150,14 @@ def _seats(
     tied: list[str], start: int, ties: str, query: str, seed: int, above: dict[str, int]
 ) -> Iterator[tuple[int, int, str]]:
     """Yield first rank, last rank and document, for the documents of a tie group in the order of the policy."""
-    if ties == "expected":
+    judged = [doc for doc in tied if doc in above]
+    if ties == "expected" or len({above[doc] for doc in judged}) < len(judged):
+        # a bound of a tie group that is too large to be searched has no order
         yield from ((start + 1, start + len(tied), doc) for doc in tied)
         return
-    if ties in BREAKERS:
-        seated = BREAKERS[ties](tied, query, seed)
+    rule = Rule(ties, seed)
+    if rule.breaks:
+        seated = break_ties(rule, query, tied)
     else:
         unjudged = iter([doc for doc in tied if doc not in above])
         taken = {above[doc]: doc for doc in tied if doc in above}

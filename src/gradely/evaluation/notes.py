@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gradely.tables import plain_line
+
 NAMED = 5
 """how many of many queries a note names"""
 NAMED_RUNS = 3
@@ -17,8 +19,8 @@ class Note:
         self.kind, self.count, self.of, self.text = kind, count, of, text
 
     def __str__(self) -> str:
-        """Return the note as a sentence."""
-        return self.text
+        """Return the note as a sentence that stays on its line, whatever the ids in it."""
+        return plain_line(self.text)
 
     def __repr__(self) -> str:
         """Return the note as a sentence."""
@@ -39,12 +41,15 @@ class TieRange(NamedTuple):
     queries: int
     """in how many queries the order of ties matters"""
     of: int
+    bounded: int = 0
+    """in how many queries low and high are bounds that contain every order, since there are too many to search"""
 
     def __str__(self) -> str:
         """Return the range as a sentence."""
+        bounds = f"; in {self.bounded:,} of them these are bounds that contain every order" if self.bounded else ""
         return (
             f"{self.measure} {self.value:.4f}, between {self.low:.4f} and {self.high:.4f}"
-            f" by the order of ties in {self.queries:,} of {count_of(self.of, 'query')}"
+            f" by the order of ties in {self.queries:,} of {count_of(self.of, 'query')}{bounds}"
         )
 
     def is_visible(self, digits: int = 4) -> bool:
@@ -66,13 +71,13 @@ def count_of(number: int, noun: str) -> str:
 def note_names(kind: str, count: int, of: int, noun: str, text: str, names: Sequence[str]) -> list[Note]:
     """Return a note about some things of a kind, the first of them named; none where there are none.
 
-    In the text, {are} and {s} become what the count needs.
+    In the text, {are} and {s} become what the count needs; other braces are those of a measure's name.
 
     >>> note_names("missing", 1, 2, "judged query", "{are} not in the run and count{s} 0", ["q1"])
     [Note('1 of 2 judged queries is not in the run and counts 0: q1')]
     """
     several = ", ".join(names[:NAMED]) + (", …" if count > NAMED else "")
-    said = text.format(are="is" if count == 1 else "are", s="s" if count == 1 else "")
+    said = text.replace("{are}", "is" if count == 1 else "are").replace("{s}", "s" if count == 1 else "")
     return [Note(kind, count, of, f"{count:,} of {count_of(of, noun)} {said}: {several}")] if count else []
 
 

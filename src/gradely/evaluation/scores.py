@@ -1,6 +1,6 @@
 """Scores: one value per query and measure, their means, and what there is to know about them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import exp, ldexp
 from typing import Any
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gradely.errors import InputError
 from gradely.evaluation.notes import Note, TieRange, count_of
+from gradely.evaluation.segments import Segments
 from gradely.frames import to_frame
 from gradely.settings import Settings
 from gradely.tables import Table
@@ -31,11 +32,17 @@ class Scores:
         name: str,
         ranges: Callable[[], list[TieRange]],
         notes: Callable[[], list[Note]],
+        whole: bool = False,
+        segment_of: Mapping[str, str] | None = None,
     ) -> None:
-        """Hold values [queries, measures] and how they came about; ranges and notes are made when asked for."""
+        """Hold values [queries, measures] and how they came about; ranges and notes are made when asked for.
+
+        With `whole`, queries were given as whole numbers, and are so in dataframes.
+        """
         self.queries, self.measures, self.values = queries, measures, values
         self.settings, self.name = settings, name
-        self._ranges, self._notes = ranges, notes
+        self._ranges, self._notes, self._whole = ranges, notes, whole
+        self._segment_of = segment_of
 
     @property
     def ties(self) -> str:
@@ -89,23 +96,38 @@ class Scores:
     def columns(self, *, wide: bool = False) -> dict[str, list[Any]]:
         """Return the values as columns: query, measure and value, or with `wide` the query and one per measure."""
         if wide:
-            return {"query": list(self.queries)} | dict(zip(self.measures, self.values.T.tolist(), strict=True))
+            return {"query": list(self._natives())} | dict(zip(self.measures, self.values.T.tolist(), strict=True))
         return {
-            "query": [query for query in self.queries for _ in self.measures],
+            "query": [query for query in self._natives() for _ in self.measures],
             "measure": list(self.measures) * len(self.queries),
             "value": self.values.ravel().tolist(),
         }
 
+    def _natives(self) -> Sequence[str] | list[int]:
+        """Return the queries as they were given; all text where one is no number, as of a run that has others."""
+        try:
+            return [int(query) for query in self.queries] if self._whole else self.queries
+        except ValueError:
+            return self.queries
+
     def to_frame(self, library: str = "pandas", *, wide: bool = False) -> Any:
         """Return a dataframe of (query, measure, value), of pandas, polars or pyarrow.
 
-        With `wide`, it has one row per query, and one column per measure.
+        With `wide`, it has one row per query, and one column per measure. Queries are text, or whole numbers where the
+        qrels have whole numbers, so that both can be joined.
         """
         return to_frame(self.columns(wide=wide), library)
 
     def table(self) -> Table:
         """Return one row per measure: its mean."""
         return Table(["measure", self.name], [[measure, mean] for measure, mean in self._means.items()])
+
+    @cached_property
+    def segments(self) -> Segments | None:
+        """The means by segment, where evaluate was asked for them with `by`."""
+        if self._segment_of is None:
+            return None
+        return Segments(self.queries, self.measures, self.values, self._segment_of)
 
     @cached_property
     def tie_ranges(self) -> list[TieRange]:
@@ -137,4 +159,4 @@ def means(values: npt.NDArray[np.float64]) -> list[float]:
         high = high + whole.astype(np.int64).sum(axis=0)
         low = low + np.rint((scaled - whole) * 2.0**32).astype(np.int64).sum(axis=0)
     sums = zip(high.tolist(), low.tolist(), exponent.tolist(), strict=True)
-    return [ldexp(((h << 32) + low) / (1 << 32), power - 30) / len(values) for h, low, power in sums]
+    return [ldexp(((h << 32) + low) / (1 << 32) / len(values), power - 30) for h, low, power in sums]

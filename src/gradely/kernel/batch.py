@@ -158,16 +158,39 @@ class Batch:
         """Return an integer or boolean array as the batch's real numbers."""
         return self.xp.astype(x, self.grade.dtype)
 
-    def levels(self) -> Array:
-        """Return the distinct positive labels of all pools, ascending."""
-        return positive_levels(self.pool, self.pooled)
+    @property
+    def levels(self) -> "Levels":
+        """The labels of all pools; called, the distinct positive ones, ascending."""
+        return Levels(self.pool, self.pooled)
 
 
-def positive_levels(labels: Array, counted: Array) -> Array:
-    """Return the distinct positive labels among those that count, ascending."""
-    xp = namespace(labels)
-    values = xp.sort(xp.unique_values(xp.where(counted & (labels > 0), labels, xp.zeros_like(labels))))
-    return values[1:] if values.shape[0] and float(values[0]) == 0 else values
+class Levels:
+    """The labels of a collection, looked at by those who need them: called, the distinct positive ones, ascending."""
+
+    def __init__(self, labels: Array, counted: Array | None = None) -> None:
+        """Take labels, and which of them count."""
+        self._labels, self._counted = labels, counted
+
+    def __call__(self) -> Array:
+        """Return the distinct positive labels, ascending."""
+        return self._positive
+
+    @cached_property
+    def _positive(self) -> Array:
+        labels, xp = self._labels, namespace(self._labels)
+        some = labels > 0 if self._counted is None else self._counted & (labels > 0)
+        values = xp.sort(xp.unique_values(xp.where(some, labels, xp.zeros_like(labels))))
+        return values[1:] if values.shape[0] and float(values[0]) == 0 else values
+
+    def less(self, level: float) -> "Levels":
+        """Return the labels, all lower by this much."""
+        return Levels(self._labels - level, self._counted)
+
+    @cached_property
+    def lowest(self) -> float:
+        """The lowest label."""
+        xp, highest = namespace(self._labels), float(namespace(self._labels).max(self._labels))
+        return float(xp.min(self._labels if self._counted is None else xp.where(self._counted, self._labels, highest)))
 
 
 def rows_at_a_time(width: int) -> int:

@@ -5,6 +5,7 @@ the mean is the textbook formula, so there is one formula a family, not one a me
 """
 
 from collections.abc import Callable
+from math import log
 from typing import NamedTuple, TypeAlias
 
 from gradely.kernel.backend import sum_rows
@@ -143,27 +144,38 @@ def _cascade_groups(batch: Batch, stop: Array, k: int | None) -> Array:
     Reached with chance P, the group after t documents adds P·Σ_x (E_{x-1} - E_x)/(t+x).
     """
     xp = batch.xp
-    x = xp.arange(int(xp.max(batch.tied)) + 1, dtype=stop.dtype, device=batch.device)[None, :]
-    starts = batch.first == xp.arange(stop.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
-    unjudged = batch.number(batch.tied - (batch.last - batch.first))
-    reach, out = xp.ones_like(stop[:, :1]), []
-    passed, m = reach + 0 * x, reach
+    x = xp.arange(_reach(batch, stop, k) + 1, dtype=stop.dtype, device=batch.device)[None, :]
+    column = xp.arange(stop.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
+    stops = stop > 0
+    idle = batch.size - in_group(batch, stops)
+    chance = xp.cumulative_prod(1.0 - stop, axis=1, include_initial=True)[batch.row, batch.first]
+    work, ends = (xp.any(flag, axis=0) for flag in (stops, batch.last == column + 1))
+    nothing = xp.zeros_like(chance[:, :1])
+    passed, m, out = nothing + 1 + 0 * x, nothing, []
     for c in range(stop.shape[1]):
         here = slice(c, c + 1)
-        new = starts[:, here]
-        reach = xp.where(new, reach * _entry(batch, passed, m), reach)
-        m = xp.where(new, unjudged[:, here], m) + 1
-        passed = xp.where(new, 1.0, passed)
-        ratio = xp.clip(x / m, max=1.0)
-        below = xp.concat([passed[:, :1], passed[:, :-1]], axis=1)
-        passed = (1.0 - ratio) * passed + ratio * (1.0 - stop[:, here]) * below
-        out.append(reach * _gain_in_group(batch, passed, batch.above[:, here], batch.tied[:, here], k))
+        new = batch.first[:, here] == c
+        m, passed = xp.where(new, idle[:, here], m), xp.where(new, 1.0, passed)
+        if work[c]:
+            m = m + batch.number(stops[:, here])
+            ratio = xp.clip(x / xp.clip(m, min=1.0), max=1.0) * batch.number(stops[:, here])
+            below = xp.concat([passed[:, :1], passed[:, :-1]], axis=1)
+            passed = (1.0 - ratio) * passed + ratio * (1.0 - stop[:, here]) * below
+        gain = _gain_in_group(batch, passed, batch.above[:, here], batch.tied[:, here], k) if ends[c] else nothing
+        out.append(chance[:, here] * gain)
     return xp.concat(out, axis=1)
 
 
-def _entry(batch: Batch, passed: Array, m: Array) -> Array:
-    """Return [Q, 1]: E_m, the chance to pass all m documents."""
-    return passed[batch.row, batch.xp.astype(m, batch.first.dtype)]
+def _reach(batch: Batch, stop: Array, k: int | None) -> int:
+    """Return how many places of a tie group matter: those in the top k, as far as anybody gets that far.
+
+    By Maclaurin's inequality x documents are passed with a chance of at most (1 - mean stop)^x. Where that is below
+    10^-20, what is still to be gained is lost in rounding.
+    """
+    xp = batch.xp
+    mean = xp.clip(in_group(batch, stop) / batch.size, min=1e-300, max=1.0 - 1e-15)
+    places = xp.minimum(xp.ceil(log(1e-20) / xp.log1p(-mean)), within(batch, k))
+    return max(1, int(xp.max(places)))
 
 
 def _gain_in_group(batch: Batch, passed: Array, t: Array, n: Array, k: int | None) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 
 from gradely.kernel.backend import device_of, namespace, running_max, sort_rows
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.from_arrays import best_first, real
+from gradely.kernel.from_arrays import real
 
 WIDE = 1 << 31
 """tables with so many cells are counted in 64 bits"""
@@ -93,7 +93,8 @@ def precision_of(xp: Any, scores: Array) -> Any:
 
 def _pool(xp: Any, labels: Array, mask: Array | None) -> dict[str, Array]:
     if mask is not None:
-        return best_first(labels, mask)
+        pool = -xp.sort(xp.where(mask, -labels, xp.inf), axis=1)
+        return {"pool": xp.where(pool > -xp.inf, pool, 0.0), "pooled": pool > -xp.inf}
     return {"pool": -xp.sort(-labels, axis=1), "pooled": xp.ones_like(labels, dtype=xp.bool)}
 
 

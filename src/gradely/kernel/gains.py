@@ -1,6 +1,6 @@
 """From relevance, which is never below 0, to gains, and from ranks to discounts: the parts of the graded measures."""
 
-from math import isfinite
+import math
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -24,12 +24,12 @@ class Table(NamedTuple):
                 raise MeasureError(f"a table maps labels to numbers of at least 0, like {{1: 1, 2: 3}}; found {found}")
         return cls(tuple(sorted((plain(label), plain(value)) for label, value in table.items())))
 
-    def __call__(self, batch: Batch, labels: Array) -> Array:
-        """Return the value of each label."""
+    def __call__(self, batch: Batch, labels: Array, exponent: Array | None = None) -> Array:
+        """Return the value of each label, in units of 2^exponent."""
         out = batch.xp.zeros_like(labels)
         for label, value in self.values:
             out = batch.xp.where(labels == label, float(value), out)
-        return out
+        return linear(batch, out, exponent)
 
     def check(self, levels: Array) -> None:
         """Raise unless every positive label of the collection is listed."""
@@ -49,8 +49,11 @@ class Table(NamedTuple):
 
 
 def is_number(x: Any) -> bool:
-    """True for a finite number that is not a truth value."""
-    return isinstance(x, Real) and not isinstance(x, bool) and isfinite(x)
+    """True for a finite number that is not a truth value; a whole number may be too large to be a finite one."""
+    try:
+        return isinstance(x, Real) and not isinstance(x, bool) and math.isfinite(x)
+    except OverflowError:
+        return False
 
 
 def plain(x: Any) -> float:
@@ -59,14 +62,42 @@ def plain(x: Any) -> float:
     return int(number) if number.is_integer() else number
 
 
-def linear(_: Batch, relevance: Array) -> Array:
-    """The relevance itself."""
-    return relevance
+def headroom(batch: Batch) -> float:
+    """Return half the powers of two that the batch's numbers can hold, 512 for doubles.
+
+    Gains up to 2^headroom can be summed and discounted without leaving the range of numbers.
+    """
+    return math.log2(batch.xp.finfo(batch.grade.dtype).max) / 2
 
 
-def exp(batch: Batch, relevance: Array) -> Array:
-    """2^relevance - 1."""
-    return batch.xp.pow(batch.xp.full_like(relevance, 2.0), relevance) - 1.0
+def exponents(batch: Batch, power: Array) -> Array | None:
+    """Return the units, 2^exponent, in which gains of up to 2^power, [Q, 1], have headroom; None where 1 does for all.
+
+    Exponents are even numbers, so that units, and half of them, scale without rounding. Of fixed shapes nobody can ask:
+    gains that leave the range of numbers are infinite there.
+    """
+    over = power - headroom(batch)
+    if batch.fixed or not bool(batch.xp.any(over > 0)):
+        return None
+    return 2 * batch.xp.floor(batch.xp.clip(over, min=0.0) / 2)
+
+
+def units(batch: Batch, exponent: Array) -> Array:
+    """Return 1 in units of 2^exponent, which is 0 where it is too small to be told from it."""
+    return batch.xp.pow(batch.xp.full_like(exponent, 2.0), -exponent)
+
+
+def linear(batch: Batch, relevance: Array, exponent: Array | None = None) -> Array:
+    """The relevance itself, in units of 2^exponent."""
+    return relevance if exponent is None else relevance * units(batch, exponent)
+
+
+def exp(batch: Batch, relevance: Array, exponent: Array | None = None) -> Array:
+    """2^relevance - 1, in units of 2^exponent."""
+    two = batch.xp.full_like(relevance, 2.0)
+    if exponent is None:
+        return batch.xp.pow(two, relevance) - 1.0
+    return batch.xp.pow(two, relevance - exponent) - units(batch, exponent)
 
 
 GAINS = {"linear": linear, "exp": exp}

@@ -56,7 +56,10 @@ class Parametric:
         """Collect the parameters."""
         super().__init_subclass__()
         own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
-        cls.parameters = cls.parameters | own
+        cls.parameters = {}
+        for base in reversed(cls.__bases__):
+            cls.parameters |= getattr(base, "parameters", {})
+        cls.parameters |= own
 
     def __init__(self, *values: Any, **given: Any) -> None:
         """Take parameters by name, or by position where they may be; the others have their defaults."""

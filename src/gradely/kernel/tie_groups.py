@@ -73,6 +73,11 @@ def around(batch: Batch, x: Array) -> Around:
     return Around(first, last - first)
 
 
+def up_to_column(batch: Batch, x: Array) -> Array:
+    """Return, for each document, the sum of x over the columns up to its own."""
+    return batch.number(_running(batch, x)[:, 1:])
+
+
 def before(batch: Batch, x: Array) -> Array:
     """Return, for each document, the sum of x over the documents above its tie group."""
     return around(batch, x).before
@@ -96,10 +101,11 @@ def _cells(batch: Batch, table: Array, at: Array) -> Array:
     return xp.reshape(xp.take(xp.reshape(table, (-1,)), xp.reshape(at, (-1,)), axis=0), at.shape)
 
 
-def order_ties(batch: Batch, priority_of: Callable[[Batch], Array]) -> Batch:
+def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array | None = None) -> Batch:
     """Return the batch with ties ordered as its policy says: by priority, highest or lowest first.
 
-    Unjudged documents of a group have priority 0; others that have 0 may stand on either side of them.
+    Unjudged documents of a group have priority 0; others that have 0 may stand on either side of them. Groups whose
+    documents are flagged in `tied` stay tied, their documents in order.
     """
     if batch.ties == "expected" or batch.untied:
         return batch
@@ -111,14 +117,15 @@ def order_ties(batch: Batch, priority_of: Callable[[Batch], Array]) -> Batch:
     column = xp.broadcast_to(xp.arange(order.shape[1], dtype=batch.first.dtype, device=batch.device), order.shape)
     unjudged = batch.tied - (batch.last - batch.first)
     place = batch.above + column - batch.first + xp.where(priority[batch.row, order] < 0, unjudged, 0)
+    some = xp.zeros_like(batch.judged) if tied is None else tied
     return replace(
         batch,
         grade=batch.grade[batch.row, order],
         judged=batch.judged[batch.row, order],
-        above=place,
-        tied=xp.ones_like(batch.tied),
-        first=column,
-        last=column + 1,
-        ties="expected",
-        **({"alone": True} if batch.fixed else {}),
+        above=xp.where(some, batch.above, place),
+        tied=xp.where(some, batch.tied, 1),
+        first=xp.where(some, batch.first, column),
+        last=xp.where(some, batch.last, column + 1),
+        ties="expected" if tied is None or (not batch.fixed and not bool(xp.any(tied))) else batch.ties,
+        **({"alone": True} if batch.fixed and tied is None else {}),
     )

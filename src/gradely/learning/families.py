@@ -10,13 +10,14 @@ from gradely.kernel.tie_groups import Discount
 from gradely.learning.additive import Additive
 from gradely.learning.thresholds import Thresholds
 from gradely.learning.weighted import Weighted
-from gradely.measures import AP, DCG, GAP, RBP, Measure, eGAP, muAP, xGAP
+from gradely.measures import AP, GAP, RBP, Measure, eGAP, muAP, xGAP
+from gradely.measures.dcg import Discounted
 from gradely.measures.population import Population
 from gradely.measures.precision import F1, F, P, R, RelativeP
 
 Swaps: TypeAlias = Additive | Thresholds | Weighted
 COUNTED = (P, R, F1, F, RelativeP)
-TAUGHT = (DCG, RBP, AP, GAP, xGAP, eGAP, muAP, *COUNTED)
+TAUGHT = (Discounted, RBP, AP, GAP, xGAP, eGAP, muAP, *COUNTED)
 """measures that can be learned; the others of their families derive from them"""
 
 
@@ -47,7 +48,7 @@ def swaps_of(measure: Measure, batch: Batch) -> Swaps:
 
 def _gain(measure: Measure, batch: Batch) -> tuple[Array, Discount]:
     """Return [Q, n], the gain of each document, and the discount."""
-    if isinstance(measure, DCG):
+    if isinstance(measure, Discounted):
         return measure.found(batch), DISCOUNTS[measure.discount]
     if isinstance(measure, RBP):
         return batch.grade / float(measure.top or 1), measure.patience
@@ -68,7 +69,7 @@ def _levelled(measure: Population, batch: Batch) -> Swaps:
     weight = measure.weight(batch, thresholds) * _inverse(batch, measure.norm(batch))[:, None]
     ascending = xp.flip(xp.permute_dims(weight, (1, 0)), axis=0)
     if isinstance(measure, xGAP):
-        return Weighted(level, ascending, measure.document_weight(batch, thresholds), measure.k)
+        return Weighted(level, ascending, measure.document_weight(batch), measure.k)
     return Thresholds(level, ascending, measure.k)
 
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from gradely.errors import DataError
 from gradely.evaluation.arrays import evaluate_arrays
-from gradely.kernel.batch import positive_levels
+from gradely.kernel.batch import Levels
 from gradely.learning.blocks import Floats, blocks_of, rows_of
 from gradely.measures import Measure
 
@@ -29,7 +29,7 @@ def mean_values(
     flat, truth = np.asarray(scores, dtype=np.float64).ravel(), np.asarray(labels, dtype=np.float64).ravel()
     if flat.shape != truth.shape:
         raise DataError(f"there are {len(truth)} labels and {len(flat)} scores; each row has one of both")
-    fitted = [measure.fit(lambda: positive_levels(truth, truth > 0)) for measure in measures]
+    fitted = [measure.fit(Levels(truth)) for measure in measures]
     values: list[list[Floats]] = [[] for _ in measures]
     for block in blocks_of(rows_of(len(truth), group, qid), truth, None):
         found = evaluate_arrays(flat[block.row], truth[block.row], fitted, block.real, threads=1)

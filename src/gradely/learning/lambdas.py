@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from gradely.errors import DataError
 from gradely.kernel.backend import device_of, namespace
-from gradely.kernel.batch import Array, positive_levels
+from gradely.kernel.batch import Array, Levels
 from gradely.kernel.from_arrays import ranked
 from gradely.kernel.gains import is_number
 from gradely.learning.blocks import Block, Floats, blocks_of, rows_at_a_time, rows_of
@@ -99,7 +99,7 @@ def fitted(measure: MeasureLike, labels: Array) -> Measure:
     """Return the measure with what it takes from the collection settled; refuse one that cannot be learned."""
     found = parse(measure)
     check(found)
-    return found.fit(lambda: positive_levels(labels, labels > 0))
+    return found.fit(Levels(labels))
 
 
 def check_options(sigma: Any, truncation: Any) -> None:

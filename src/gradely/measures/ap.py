@@ -1,12 +1,18 @@
 """Average precision, binary: AP, and infAP of judgments that are a sample."""
 
+from collections import Counter
+
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import threshold
-from gradely.kernel.tie_groups import before
+from gradely.kernel.orders import Adds, Group
+from gradely.kernel.tie_groups import around, before, in_group, up_to_column
 from gradely.measures.base import Binary
+from gradely.measures.searched import Scene, Searched
 
 EPSILON = 0.00001
 """trec_eval's, which keeps the estimate of an empty sample defined"""
+RELEVANT, OTHER = 3, 2
+"""kinds of judged documents for infAP"""
 
 
 class AP(Binary):
@@ -36,7 +42,7 @@ class AP(Binary):
         return self.recall_base(batch)
 
 
-class infAP(Binary):  # noqa: N801 - the field's name
+class infAP(Searched, Binary):  # noqa: N801 - the field's name
     """Average precision, estimated from judgments of a random part of the pool.
 
         infAP = (1/RB) Σ over relevant ranks i of 1/i + (i-1)/i · |pool|/(i-1) · (r + ε)/(r + n + 2ε)
@@ -45,8 +51,9 @@ class infAP(Binary):  # noqa: N801 - the field's name
     judged (a negative label); ε = 0.00001. Documents outside the pool count as not relevant. With all of the pool
     judged it is nearly AP.
 
-    Ties: the mean over orders has no closed form; ties='expected' is refused, other policies work. Best and worst put
-    relevant documents first or last, which may miss the extreme by about ε. No relevant document: 0.
+    Ties: the mean over orders has no closed form; ties='expected' is refused, other policies work. Best and worst
+    search the order of a tie group, exactly; of one with too many orders they are bounds that contain every order. No
+    relevant document: 0.
     Reference: Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments (2006).
 
     >>> from gradely import from_arrays, infAP
@@ -58,17 +65,74 @@ class infAP(Binary):  # noqa: N801 - the field's name
     name = "infAP"
     takes_expected = False
 
-    def terms(self, batch: Batch) -> Array:
+    def plain_terms(self, batch: Batch) -> Array:
         """The estimated precision at each relevant document."""
         xp, relevant = batch.xp, self.relevant(batch)
         above = batch.number(batch.above)
-        r = before(batch, batch.number(relevant))
-        judged = before(batch, batch.number(batch.judged & (batch.grade >= 0)))
-        pool = before(batch, batch.number(batch.judged))
+        r, judged, pool = self._before(batch)
         estimate = (above / (above + 1)) * (pool / xp.clip(above, min=1.0)) * ((r + EPSILON) / (judged + 2 * EPSILON))
         counts = relevant if self.k is None else relevant & (batch.above < self.k)
         return xp.where(counts, 1.0 / (above + 1) + estimate, 0.0)
 
+    def _before(self, batch: Batch) -> tuple[Array, Array, Array]:
+        """Return [Q, H]: relevant documents above, all judged ones, all of the pool."""
+        judged = batch.judged & (batch.grade >= 0)
+        r, judged, pool = (before(batch, flag) for flag in (self.relevant(batch), judged, batch.judged))
+        return r, judged, pool
+
     def norm(self, batch: Batch) -> Array:
         """The relevant documents."""
         return self.recall_base(batch)
+
+    def kinds(self, batch: Batch) -> Array:
+        """Relevant documents, other judged ones, and those of the pool that were not judged.
+
+        Documents outside the pool are best last: they only take a place.
+        """
+        xp, one = batch.xp, batch.xp.ones_like(batch.first)
+        kind = xp.where(self.relevant(batch), RELEVANT * one, xp.where(batch.grade >= 0, OTHER * one, one))
+        return xp.where(batch.judged, kind, 0 * one)
+
+    def scene(self, batch: Batch, row: int) -> Scene:  # noqa: ARG002 - counts say all
+        """A relevant document adds what it adds behind so many of each kind."""
+
+        def of(group: Group, above: Counter[int]) -> Adds:
+            def adds(kind: int, placed: tuple[int, ...]) -> float:
+                rank = group.start + sum(placed) + 1
+                if group.kinds[kind] != RELEVANT or (self.k is not None and rank > self.k):
+                    return 0.0
+                count = above + Counter(dict(zip(group.kinds, placed, strict=True)))
+                return _estimate(rank, count.total(), count[RELEVANT], count[RELEVANT] + count[OTHER])
+
+            return adds
+
+        return of
+
+    def bound(self, batch: Batch) -> Array:
+        """The extreme of each relevant document on its own, as the j-th of the group.
+
+        With q, the estimated share of relevant documents, at its extreme, the term (1 + q·|pool|)/i is monotone in i
+        both while documents of the pool fill the places above and while others do. So its extreme is at an end.
+        """
+        xp, relevant = batch.xp, self.relevant(batch)
+        r, judged, pool = self._before(batch)
+        above, among = around(batch, relevant)
+        j = up_to_column(batch, relevant) - above - 1
+        others = in_group(batch, batch.judged & (batch.grade >= 0)) - among
+        pooled = batch.number(batch.last - batch.first) - among
+        outside = batch.size - batch.number(batch.last - batch.first)
+        q = (r + j + EPSILON) / (judged + j + (0.0 if batch.ties == "best" else others) + 2 * EPSILON)
+        rank = batch.rank + j
+        near, far = (1 + q * (pool + j)) / rank, (1 + q * (pool + j + pooled)) / (rank + pooled)
+        last = rank + pooled + outside
+        if batch.ties == "best":
+            terms, counts = xp.maximum(near, far), True if self.k is None else rank <= self.k
+        else:
+            terms = xp.minimum((1 + q * (pool + j)) / (rank + outside), (1 + q * (pool + j + pooled)) / last)
+            counts = True if self.k is None else last <= self.k
+        return xp.where(relevant & counts, terms, 0.0)
+
+
+def _estimate(rank: int, pool: int, r: int, judged: int) -> float:
+    """Return what a relevant document adds at a rank, behind so many of the pool, relevant and judged."""
+    return (1 + pool * (r + EPSILON) / (judged + 2 * EPSILON)) / rank

@@ -1,21 +1,29 @@
 """What a measure is: what each document adds, over a norm."""
 
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
-from gradely.errors import MeasureError
-from gradely.kernel.backend import sum_rows
+from gradely.errors import MeasureError, NotFinite
+from gradely.kernel.backend import sum_rows, unwarned
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.gains import is_number, plain
 from gradely.kernel.parameters import Parameter, Parametric, parameter
 from gradely.kernel.tie_groups import order_ties
-from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, relevance_of
+from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, Shift, relevance_of
 from gradely.threads import cores, on_threads
 
 
-class Measure(Parametric, ABC):
+class _MeasureType(ABCMeta):
+    """What a class of measures can do itself: take a cut-off."""
+
+    def __matmul__(cls, k: Any) -> Any:
+        """Return the measure with a cut-off, as in nDCG @ 10."""
+        return cls() @ k
+
+
+class Measure(Parametric, metaclass=_MeasureType):
     """A measure of ranking quality: from a Batch to one number a query.
 
     Its fields are its parameters. It is the sum of what each judged document adds (`terms`), from a `start` that is
@@ -27,6 +35,10 @@ class Measure(Parametric, ABC):
     """False where no closed form is known of the mean over the orders of tied documents"""
     takes_fixed: ClassVar[bool] = True
     """False where the formula needs to ask how long tie groups are, which compilers do not allow"""
+    may_be_bounded: ClassVar[bool] = False
+    """True where best and worst may be bounds that contain every order, not those of an order"""
+    has_ceiling: ClassVar[bool] = False
+    """True where some queries cannot reach 1, however good the ranking"""
     k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count", kw_only=False)
 
     def check_parameters(self) -> None:
@@ -37,9 +49,20 @@ class Measure(Parametric, ABC):
             raise MeasureError(f"the cut-off k is a whole number of at least 1, as in {self.name}@10; found {self.k!r}")
         self._set("k", int(self.k))
 
+    def __matmul__(self, k: Any) -> Self:
+        """Return the measure with a cut-off, as in nDCG(gain="exp") @ 10."""
+        if self.k is not None:
+            raise MeasureError(f"{self} has a cut-off already; it cannot have the cut-off {k!r}, too")
+        return self.replace(k=k)
+
     def __call__(self, batch: Batch) -> Array:
         """Return the value of each query of the batch."""
-        values = list(on_threads(self.fit(batch.levels).compute, batch.parts, cores()))
+        values: list[Array] = []
+        try:
+            values.extend(on_threads(self.fit(batch.levels).compute, batch.parts, cores()))
+        except NotFinite as error:
+            row = error.row + sum(int(part.shape[0]) for part in values)
+            raise NotFinite(error.measure, row, error.label) from None
         return values[0] if len(values) == 1 else batch.xp.concat(values)
 
     @property
@@ -66,15 +89,23 @@ class Measure(Parametric, ABC):
 
     def compute_from_relevance(self, batch: Batch) -> Array:
         """Return the value of each query of a batch with relevance in place of labels."""
-        batch = self.order_ties(batch.top(self.k))
-        norm = self.norm(batch)
-        some, added = norm > 0, self.start(batch) + sum_rows(self.terms(batch))
-        return batch.xp.where(some, added / batch.xp.where(some, norm, 1.0), 0.0)
+        with unwarned():
+            batch = self.order_ties(batch.top(self.k))
+            norm = self.norm(batch)
+            some, added = norm > 0, self.start(batch) + sum_rows(self.terms(batch))
+            values = batch.xp.where(some, added / batch.xp.where(some, norm, 1.0), 0.0)
+        if batch.fixed:
+            return values
+        finite = batch.xp.isfinite(values)
+        if not bool(batch.xp.all(finite)):
+            row = int(batch.xp.argmin(batch.xp.astype(finite, batch.first.dtype)))
+            raise NotFinite(str(self), row, float(batch.pool[row, 0]))
+        return values
 
     def order_ties(self, batch: Batch) -> Batch:
         """Return the batch with ties as its policy has them; refuse the mean over orders where there is no formula."""
         batch = order_ties(batch, self.priority)
-        if not self.takes_expected and not batch.untied:
+        if not self.takes_expected and batch.ties == "expected" and not batch.untied:
             raise MeasureError(
                 f"{self}: the mean over all orders of tied documents has no closed form; "
                 "take another policy for ties: best, worst, trec, order or random"
@@ -104,6 +135,14 @@ class Measure(Parametric, ABC):
     @abstractmethod
     def priority(self, batch: Batch) -> Array:
         """Return [Q, H]: which tied documents the best order puts first, those of the highest; unjudged ones have 0."""
+
+    def bounded(self, batch: Batch) -> Array:
+        """Return [Q, H]: true for documents of tie groups of which best and worst are bounds, not orders."""
+        return batch.xp.zeros_like(batch.judged)
+
+    def ceiling(self, batch: Batch) -> Array:
+        """Return [Q]: the highest value that a ranking of the query can have, of measures with `has_ceiling`."""
+        return batch.xp.ones_like(batch.grade[:, 0])
 
     @abstractmethod
     def degenerate(self, batch: Batch) -> Array:
@@ -162,14 +201,19 @@ class Graded(Measure):
     """A measure that knows degrees of relevance."""
 
     relevance: RelevanceLike | None = parameter(
-        default=Identity(), doc="from labels to relevance: 'identity', 'max', max(4), 'phi' or a table"
+        default=Identity(),
+        doc="from labels to relevance: 'identity', 'shift', shift(1), 'max', max(4), 'phi' or a table",
     )
 
     def check_parameters(self) -> None:
-        """Bring the relevance function into one form."""
+        """Settle the relevance function; a shift stands before the measure's own and does not replace it."""
         super().check_parameters()
-        if self.relevance is not None:
-            self._set("relevance", relevance_of(self.relevance))
+        if self.relevance is None:
+            return
+        function, own = relevance_of(self.relevance), self.parameters["relevance"].default
+        if isinstance(function, Shift) and function.then == Identity() and own is not None:
+            function = function.replace(then=own)
+        self._set("relevance", function)
 
     @property
     def relevance_function(self) -> Relevance:
@@ -177,9 +221,9 @@ class Graded(Measure):
         return relevance_of(self.relevance or Identity())
 
     def fit(self, levels: Levels) -> Self:
-        """Refuse labels that the relevance function cannot take."""
-        self.relevance_function.check(levels)
-        return self
+        """Settle the relevance function; refuse labels that it cannot take."""
+        fitted = self.relevance_function.fit(levels)
+        return self if fitted == self.relevance_function else self.replace(relevance=fitted)
 
     def apply_relevance(self, batch: Batch) -> Batch:
         """Relevance in place of labels, never below 0; measures with the same relevance share it."""
@@ -188,7 +232,8 @@ class Graded(Measure):
         return batch.by_relevance[self.relevance_function]
 
     def _graded(self, batch: Batch) -> Batch:
-        batch = self.relevance_function(batch)
+        with unwarned():
+            batch = self.relevance_function(batch)
         return batch.relabelled(
             _positive(batch, batch.grade, batch.judged), _positive(batch, batch.pool, batch.pooled), batch.pooled
         )

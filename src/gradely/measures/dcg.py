@@ -7,7 +7,7 @@ from gradely.errors import MeasureError, check_choice
 from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
-from gradely.kernel.gains import DISCOUNTS, GAINS, Table
+from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, units
 from gradely.kernel.parameters import parameter
 from gradely.measures.base import Graded
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
@@ -34,43 +34,42 @@ class GainBased(Graded):
             self.gain.check(levels())
         return super().fit(levels)
 
-    def gains(self, batch: Batch, relevance: Array) -> Array:
-        """Return the gain of each relevance."""
+    def gains(self, batch: Batch, relevance: Array, exponent: Array | None) -> Array:
+        """Return the gain of each relevance, in units of 2^exponent."""
         function: Any = self.gain if isinstance(self.gain, Table) else GAINS[str(self.gain)]
-        return function(batch, relevance)
+        return function(batch, relevance, exponent)
+
+    def exponent(self, batch: Batch) -> Array | None:
+        """Return [Q, 1]: gains are in units of 2^exponent, so that no sum overflows; None where all are plain.
+
+        The units go by the highest gain of the pool. They cancel in a measure that divides by what is ideal.
+        """
+        return exponents(batch, self.power(batch, batch.pool[:, :1]))
+
+    def power(self, batch: Batch, highest: Array) -> Array:
+        """Return [Q, 1]: the binary logarithm of the gain of the highest relevance, or a little more."""
+        if self.gain == "exp":
+            return highest
+        top = batch.xp.full_like(highest, float(self.gain.top)) if isinstance(self.gain, Table) else highest
+        return batch.xp.log2(batch.xp.clip(top, min=1.0))
 
     def ideal(self, batch: Batch) -> Array:
         """Return [Q, B]: the gains of the pool, best first."""
-        gains = batch.xp.where(batch.pooled, self.gains(batch, batch.pool), 0.0)
+        gains = batch.xp.where(batch.pooled, self.gains(batch, batch.pool, self.exponent(batch)), 0.0)
         return -batch.xp.sort(-gains, axis=1) if isinstance(self.gain, Table) else gains
 
     def found(self, batch: Batch) -> Array:
         """Return [Q, H]: the gain of each judged document that is retrieved."""
-        return batch.xp.where(batch.judged, self.gains(batch, batch.grade), 0.0)
+        return batch.xp.where(batch.judged, self.gains(batch, batch.grade, self.exponent(batch)), 0.0)
 
     def priority(self, batch: Batch) -> Array:
         """The higher gain first."""
         return self.found(batch)
 
 
-class DCG(GainBased):
-    """Discounted cumulated gain.
+class Discounted(GainBased):
+    """Gains, each divided by a discount that grows with its rank."""
 
-        DCG@k = Σ_{i<=k} G(relevance at rank i) / D(i)
-
-    The gain G of relevance g is g itself (`linear`), 2^g - 1 (`exp`) or taken from a table {label: gain}. The discount
-    D at rank i is log2(i+1) (`log2`), i (`zipf`) or max(1, log2 i) (`letor`).
-
-    Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
-    Reference: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques (2002); ties: McSherry and
-    Najork (2008).
-
-    >>> from gradely import DCG, from_arrays
-    >>> DCG(discount="zipf")(from_arrays([0.9, 0.5, 0.5], [3, 2, 0])).tolist() == [3 + 2 * (1 / 2 + 1 / 3) / 2]
-    True
-    """
-
-    name = "DCG"
     discount: str = parameter(default="log2", doc="what a gain at rank i is divided by: 'log2', 'zipf' or 'letor'")
 
     def check_parameters(self) -> None:
@@ -82,16 +81,63 @@ class DCG(GainBased):
         """Gain over discount."""
         return additive(batch, self.found(batch), DISCOUNTS[self.discount], self.k)
 
-    def norm(self, batch: Batch) -> Array:
-        """Nothing to divide by."""
-        return batch.xp.ones_like(batch.grade[:, 0])
-
     def degenerate(self, batch: Batch) -> Array:
         """No document of positive gain; by a table, relevant ones may have none."""
-        return ~batch.xp.any(batch.pooled & (self.gains(batch, batch.pool) > 0), axis=1)
+        gains = self.gains(batch, batch.pool, GainBased.exponent(self, batch))
+        return ~batch.xp.any(batch.pooled & (gains > 0), axis=1)
 
 
-class nDCG(DCG):  # noqa: N801 - the field's name
+class DCG(Discounted):
+    """Discounted cumulated gain.
+
+        DCG@k = Σ_{i<=k} G(relevance at rank i) / D(i)
+
+    The gain G of relevance g is g itself (`linear`), 2^g - 1 (`exp`) or taken from a table {label: gain}. The discount
+    D at rank i is log2(i+1) (`log2`), i (`zipf`) or max(1, log2 i) (`letor`). A value beyond the range of numbers, as
+    for `exp` from labels of 1024, is an error.
+
+    Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
+    Reference: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques (2002); ties: McSherry and
+    Najork (2008).
+
+    >>> from gradely import DCG, from_arrays
+    >>> DCG(discount="zipf")(from_arrays([0.9, 0.5, 0.5], [3, 2, 0])).tolist() == [3 + 2 * (1 / 2 + 1 / 3) / 2]
+    True
+    """
+
+    name = "DCG"
+
+    def exponent(self, batch: Batch) -> Array | None:
+        """Nothing cancels here, so units go by the documents that can be in the top k, not by the pool."""
+        if super().exponent(batch) is None:
+            return None
+        highest = batch.xp.max(batch.xp.where(self._inside(batch), batch.grade, 0.0), axis=1, keepdims=True)
+        exponent = exponents(batch, self.power(batch, highest))
+        return batch.xp.zeros_like(highest) if exponent is None else exponent
+
+    def _inside(self, batch: Batch) -> Array:
+        return batch.judged if self.k is None else batch.judged & (batch.above < self.k)
+
+    def found(self, batch: Batch) -> Array:
+        """Documents that cannot be in the top k gain nothing, however large their label."""
+        exponent = self.exponent(batch)
+        if exponent is None:
+            return super().found(batch)
+        inside = self._inside(batch)
+        return batch.xp.where(inside, self.gains(batch, batch.xp.where(inside, batch.grade, 0.0), exponent), 0.0)
+
+    def norm(self, batch: Batch) -> Array:
+        """Nothing to divide by, or 1 in the units of the gains.
+
+        Where that is too small to be a number, so is the least number, since then the value is too large to be one.
+        """
+        exponent = self.exponent(batch)
+        if exponent is None:
+            return batch.xp.ones_like(batch.grade[:, 0])
+        return batch.xp.clip(units(batch, exponent), min=float(batch.xp.finfo(batch.grade.dtype).smallest_normal))[:, 0]
+
+
+class nDCG(Discounted):  # noqa: N801 - the field's name
     """Discounted cumulated gain over that of the ideal ranking.
 
         nDCG@k = DCG@k / (DCG@k of the pool sorted by gain)
@@ -111,7 +157,8 @@ class nDCG(DCG):  # noqa: N801 - the field's name
     def norm(self, batch: Batch) -> Array:
         """The DCG of the ideal ranking."""
         xp = batch.xp
-        gains = self.ideal(batch) if self.k is None else self.ideal(batch)[:, : self.k]
+        gains = self.ideal(batch)
+        gains = gains if self.k is None else gains[:, : min(self.k, gains.shape[1])]
         rank = xp.arange(1, gains.shape[1] + 1, dtype=gains.dtype, device=batch.device)
         return sum_rows(gains / DISCOUNTS[self.discount](batch, rank)[None, :])
 
@@ -121,7 +168,8 @@ class NDCNG(nDCG):
 
         NDCNG@k = nDCG@k with gain 2^(g/m) - 1
 
-    m is the highest label of the query's pool, or the top of a scale that is stated: `relevance=max(4)`.
+    m is the highest label of the query's pool, or the top of a scale that is stated: `relevance=max(4)`. Where not 0
+    but 1 means not relevant, as with stars, `relevance=shift(1)` shifts the scale first.
 
     Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
     Reference: Scheel, Lommatzsch, Albayrak, Performance Measures for Multi-Graded Relevance (2011), eq. 5.
@@ -137,7 +185,7 @@ class NDCNG(nDCG):
         default="exp", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
     )
     relevance: RelevanceLike | None = parameter(
-        default=Max(), doc="from labels to relevance: 'max' or, with the scale's top, max(4)"
+        default=Max(), doc="from labels to relevance: 'max', with the scale's top max(4), or shifted first, shift(1)"
     )
 
 

@@ -2,7 +2,7 @@
 
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import cascade
-from gradely.kernel.gains import exp
+from gradely.kernel.gains import exp, exponents, units
 from gradely.measures.scale import ScaleBased
 
 
@@ -35,4 +35,6 @@ class ERR(ScaleBased):
 
     def stop(self, batch: Batch) -> Array:
         """Return [Q, H]: the chance that the document satisfies."""
-        return exp(batch, batch.grade) / 2.0 ** float(self.top or 1)
+        top = batch.xp.full_like(batch.grade[:, :1], float(self.top or 1))
+        exponent = exponents(batch, top)
+        return exp(batch, batch.grade, exponent) / units(batch, -top if exponent is None else exponent - top)

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gradely.errors import MeasureError
-from gradely.kernel.backend import as_one_step, constants, is_traced
-from gradely.kernel.batch import Array, positive_levels
+from gradely.kernel.backend import as_one_step, constants, is_traced, namespace
+from gradely.kernel.batch import Array, Levels
 from gradely.kernel.fixed import fixed
-from gradely.kernel.from_arrays import aligned, check_finite
+from gradely.kernel.from_arrays import aligned, check_numbers
 from gradely.measures.base import Measure
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.measures.population import Population
@@ -43,7 +43,7 @@ def as_function(
     names, several = list(parsed), list(parsed.values())
     known = None if levels is None else constants(sorted({float(level) for level in levels if level > 0}))
     if known is not None:
-        several = [measure.fit(lambda: known) for measure in several]
+        several = [measure.fit(Levels(known)) for measure in several]
 
     def step(*arrays: Array) -> tuple[Array, ...]:
         return tuple(values_of(several, *arrays, levels=known, ties=ties, check=check))
@@ -88,21 +88,25 @@ def values_of(
     one = len(getattr(scores, "shape", (0, 0))) == 1
     scores, labels, mask = aligned(scores, labels, mask, ties, seed)
     if check and not is_traced(scores):
-        check_finite("score", scores, mask)
-        check_finite("label", labels, mask)
+        check_numbers(namespace(scores), {"score": scores, "label": labels}, mask)
     if levels is None:
-        measures = [measure.fit(lambda: _levels(labels, mask)) for measure in measures]
+        known = _Untraced(labels, mask)
+        measures = [measure.fit(known) for measure in measures]
     counted = any(isinstance(measure, Population) for measure in measures)
-    most = int((_levels(labels, mask) if levels is None else levels).shape[0]) if counted else None
+    most = int((known() if levels is None else levels).shape[0]) if counted else None
     batch = fixed(scores, labels, mask, ties, most)
     values = [measure.compute(batch) for measure in measures]
     return [value[0] for value in values] if one else values
 
 
-def _levels(labels: Array, mask: Array | None) -> Array:
-    """Return the distinct positive labels; this cannot be asked while a function is traced."""
-    if is_traced(labels):
-        raise MeasureError(
-            "the labels that occur cannot be looked up while a function is traced: state them, as in levels=[1, 2, 3]"
-        )
-    return positive_levels(labels, labels > 0 if mask is None else mask)
+class _Untraced(Levels):
+    """The labels of a collection, which cannot be looked up while a function is traced."""
+
+    def __call__(self) -> Array:
+        """Return the distinct positive labels, ascending."""
+        if is_traced(self._labels):
+            raise MeasureError(
+                "the labels that occur cannot be looked up while a function is traced: state them, as in"
+                " levels=[1, 2, 3]"
+            )
+        return super().__call__()

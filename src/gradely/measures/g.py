@@ -1,12 +1,18 @@
 """Normalized gain, which discounts a document by the gain that was missed before it: G and binG."""
 
-from gradely.kernel.backend import sum_rows
+import math
+from collections import Counter
+from operator import mul
+
+from gradely.kernel.backend import sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import Opposition, preference
-from gradely.kernel.gains import log2
-from gradely.kernel.tie_groups import before, divisors, in_group, sums
+from gradely.kernel.gains import log2, units
+from gradely.kernel.orders import Adds, Group
+from gradely.kernel.tie_groups import before, divisors, in_group, sums, up_to_column
 from gradely.measures.base import Binary
 from gradely.measures.dcg import GainBased
+from gradely.measures.searched import Scene, Searched
 
 
 class binG(Binary):  # noqa: N801 - the field's name
@@ -46,25 +52,33 @@ class binG(Binary):  # noqa: N801 - the field's name
         return self.recall_base(batch)
 
 
-def gain_over_missed(batch: Batch, gain: Array, ideal: Array) -> Array:
-    """Return [Q, H]: each gain over log2 of 2 and what an ideal ranking, [Q, B], had found more by then."""
+def gain_over_missed(batch: Batch, gain: Array, ideal: Array, exponent: Array | None = None) -> Array:
+    """Return [Q, H]: each gain over log2 of 2 and what an ideal ranking, [Q, B], had found more by then.
+
+    Gains are in units of 2^exponent.
+    """
     xp = batch.xp
-    cost = xp.cumulative_sum(xp.clip(ideal, min=1.0), axis=1, include_initial=True)
+    one = xp.ones_like(ideal[:, :1]) if exponent is None else units(batch, exponent)
+    cost = xp.cumulative_sum(xp.maximum(ideal, one), axis=1, include_initial=True)
     rank, last = batch.above + 1, cost.shape[1] - 1
-    reached = cost[batch.row, xp.clip(rank, max=last)] + batch.number(xp.clip(rank - last, min=0))
+    reached = cost[batch.row, xp.clip(rank, max=last)] + batch.number(xp.clip(rank - last, min=0)) * one
     missed = xp.clip(reached - (before(batch, gain) + gain), min=0.0)
-    return gain / log2(batch, missed + 1)
+    if exponent is None:
+        return gain / log2(batch, missed + 1)
+    some = missed + 2 * one
+    return gain / xp.where(some > 0, exponent + xp.log2(xp.where(some > 0, some, 1.0)), 1.0)
 
 
-class G(GainBased):
+class G(Searched, GainBased):
     """Each gain discounted by how much more gain an ideal ranking had found by then.
 
         G@k = Σ_{i<=k} g_i / log2(2 + C_i - S_i) / (sum of all gains of the pool)
 
     S_i = g_1 + … + g_i, and C_i is the same of the ideal ranking, where a place gains at least 1.
 
-    Ties: the mean over orders has no closed form; ties='expected' is refused, other policies work. Best and worst go
-    by gain, which may miss the extreme. No relevant document: 0.
+    Ties: the mean over orders has no closed form; ties='expected' is refused, other policies work. Best and worst
+    search the order of a tie group, exactly; of one with too many orders they are bounds that contain every order. No
+    relevant document: 0.
     Reference: Buckley, G in trec_eval (2008).
 
     >>> from gradely import G, from_arrays
@@ -75,11 +89,88 @@ class G(GainBased):
     name = "G"
     takes_expected = False
 
-    def terms(self, batch: Batch) -> Array:
+    def plain_terms(self, batch: Batch) -> Array:
         """The gain over its discount."""
-        terms = gain_over_missed(batch, self.found(batch), self.ideal(batch))
+        terms = gain_over_missed(batch, self.found(batch), self.ideal(batch), self.exponent(batch))
         return terms if self.k is None else batch.xp.where(batch.above < self.k, terms, 0.0)
 
     def norm(self, batch: Batch) -> Array:
         """All gains of the pool."""
         return sum_rows(self.ideal(batch))
+
+    def kinds(self, batch: Batch) -> Array:
+        """Which of the gains it is, those of the pool counted from the lowest; 0 for none."""
+        xp, gains, found = batch.xp, self.ideal(batch), self.found(batch)
+        order = xp.argsort(xp.concat([gains, found], axis=1), axis=1, stable=True)
+        placed = xp.cumulative_sum(xp.astype(order < gains.shape[1], batch.first.dtype), axis=1)
+        kinds = placed[batch.row, xp.argsort(order, axis=1)][:, gains.shape[1] :]
+        return xp.where(found > 0, kinds, 0)
+
+    def scene(self, batch: Batch, row: int) -> Scene:
+        """A gain over what is missed by then."""
+        one, exponent = self._units(batch)
+        cost, unit, power = to_lists(self._cost(batch)[row, :]), float(one[row, 0]), float(exponent[row, 0])
+        kinds = [int(kind) for kind in to_lists(batch.number(self.kinds(batch))[row, :])]
+        gain: dict[int, float] = dict(zip(kinds, to_lists(self.found(batch)[row, :]), strict=True))
+
+        def of(group: Group, above: Counter[int]) -> Adds:
+            gains = [gain[kind] for kind in group.kinds]
+            start = sum(count * gain[kind] for kind, count in above.items())
+
+            def adds(kind: int, placed: tuple[int, ...]) -> float:
+                rank = group.start + sum(placed) + 1
+                if self.k is not None and rank > self.k:
+                    return 0.0
+                reached = cost[min(rank, len(cost) - 1)] + max(0, rank - len(cost) + 1) * unit
+                missed = max(0.0, reached - (start + sum(map(mul, gains, placed)) + gains[kind]))
+                some = missed + 2 * unit
+                return gains[kind] / (power + math.log2(some) if some > 0 else 1.0)
+
+            return adds
+
+        return of
+
+    def _units(self, batch: Batch) -> tuple[Array, Array]:
+        """Return [Q, 1]: 1 in the units of the gains, and the exponent of these."""
+        exponent = self.exponent(batch)
+        exponent = batch.xp.zeros_like(batch.pool[:, :1]) if exponent is None else exponent
+        return units(batch, exponent), exponent
+
+    def _cost(self, batch: Batch) -> Array:
+        """Return [Q, B + 1]: what an ideal ranking has found by each rank, at least 1 at a place."""
+        ideal = batch.xp.maximum(self.ideal(batch), self._units(batch)[0])
+        return batch.xp.cumulative_sum(ideal, axis=1, include_initial=True)
+
+    def bound(self, batch: Batch) -> Array:
+        """The extreme of each place of the group on its own, paired with the gains so that the sum is extreme, too.
+
+        What is missed at the j-th place is least after the j largest gains, and most after the j smallest.
+        """
+        xp, best, gain = batch.xp, batch.ties == "best", self.found(batch)
+        some = in_group(batch, gain > 0)
+        column = batch.number(xp.arange(gain.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :])
+        zeros = batch.number(batch.last - batch.first) - some
+        number = column - batch.number(batch.first) + 1 - (0.0 if best else zeros)
+        rank = batch.number(batch.above) + number + (0.0 if best else batch.size - some)
+        (one, exponent), cost = self._units(batch), self._cost(batch)
+        place, last = xp.astype(xp.clip(rank, min=0.0), batch.first.dtype), cost.shape[1] - 1
+        reached = cost[batch.row, xp.clip(place, max=last)] + batch.number(xp.clip(place - last, min=0)) * one
+        missed = xp.clip(reached - up_to_column(batch, gain), min=0.0) + 2 * one
+        credit = 1.0 / xp.where(missed > 0, exponent + xp.log2(xp.where(missed > 0, missed, 1.0)), 1.0)
+        credit = credit if self.k is None else xp.where(rank <= self.k, credit, 0.0)
+        credit = xp.where(gain > 0, credit, -1.0)
+        order = xp.argsort(-credit, axis=1, stable=True)
+        order = order[batch.row, xp.argsort(batch.first[batch.row, order], axis=1, stable=True)]
+        return gain * self._paired(batch, credit[batch.row, order], zeros)
+
+    def _paired(self, batch: Batch, credit: Array, zeros: Array) -> Array:
+        """Return [Q, H]: to the columns of a group its credits, which descend, as the columns need them.
+
+        Gains descend for `best`, and so do the credits; they ascend for `worst`, behind those that are 0, and there
+        the credits, which descend, start at the first gain.
+        """
+        if batch.ties == "best":
+            return credit
+        column = batch.xp.arange(credit.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
+        at = batch.xp.clip(column - batch.xp.astype(zeros, batch.first.dtype), min=0)
+        return credit[batch.row, batch.xp.maximum(at, batch.first)]

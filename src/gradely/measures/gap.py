@@ -4,12 +4,17 @@ All are sums over the levels of a query's pool of weighted AP numerators. A leve
 users: those whose threshold lies above the next lower level and not above this one.
 """
 
+from collections import Counter
+from operator import mul
 from typing import Any, Self
 
-from gradely.kernel.backend import sum_rows
+from gradely.kernel.backend import sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
+from gradely.kernel.orders import Adds, Group
 from gradely.kernel.parameters import parameter
-from gradely.measures.population import Population, Thresholds
+from gradely.kernel.tie_groups import around, up_to_column
+from gradely.measures.population import MANY, Population, Thresholds
+from gradely.measures.searched import Scene, Searched
 from gradely.measures.users import Spread, Users
 from gradely.relevance import Levels
 
@@ -30,22 +35,29 @@ class UserShares(Population):
 
     def fit(self, levels: Levels) -> Self:
         """Take the users from the collection unless they are stated; refuse grades above a list of them."""
-        super().fit(levels)
+        fitted = super().fit(levels)
+        function = fitted.relevance_function
         if self.g is None:
-            found = self.relevance_function.levels(levels)
-            alike = (
-                Users.of({x: 1 / len(found) for x in found})
-                if found
-                else Spread(self.relevance_function.top(levels) or 1)
-            )
-            return self.replace(g=alike)
+            found = function.levels(levels)
+            alike = Users.of({x: 1 / len(found) for x in found}) if found else Spread(function.top(levels) or 1)
+            return fitted.replace(g=alike)
         if isinstance(self.g, Users) and self.g.counted:
-            self.g.check(self.relevance_function.top(levels))
-        return self
+            self.g.check(function.top(levels))
+        return fitted
 
     def users(self) -> Users | Spread:
         """Return the distribution stated, or taken from the collection."""
         return Spread() if self.g is None else self.g
+
+
+class _Absolute(UserShares):
+    """Users whose thresholds lie above all of a pool find nothing there, and count."""
+
+    has_ceiling = True
+
+    def ceiling(self, batch: Batch) -> Array:
+        """The share of users whose threshold some document of the pool reaches; the ideal ranking has it."""
+        return sum_rows(self.thresholds(batch).share)
 
 
 class GAP(UserShares):
@@ -76,7 +88,7 @@ class GAP(UserShares):
         return sum_rows(levels.share * levels.base)
 
 
-class eGAP(UserShares):  # noqa: N801 - the paper's name
+class eGAP(_Absolute):  # noqa: N801 - the paper's name
     """Expected average precision of a user whose threshold is drawn from g.
 
         eGAP = Σ_k g_k N_k / RB(k)
@@ -100,17 +112,21 @@ class eGAP(UserShares):  # noqa: N801 - the paper's name
         return levels.share / levels.base
 
 
-class xGAP(UserShares):  # noqa: N801 - the paper's name
-    """Extended graded average precision: the threshold is drawn after the document.
+class xGAP(Searched, _Absolute):  # noqa: N801 - the paper's name
+    """Extended graded average precision: the threshold is drawn again at each document that the user finds relevant.
 
         xGAP = Σ_k g_k Σ_n [r_n >= k] · w(r_n) · #{m <= n: r_m >= k} / n
         w(r) = Σ_{k<=r} g_k/RB(k) / Σ_{k<=r} g_k
 
-    r_n is the grade at rank n, RB(k) the recall base of threshold k. Not monotone: moving a better document up can
-    lower it, so `best` and `worst`, which order ties by grade, are bounds that it may miss.
+    r_n is the grade at rank n, RB(k) the recall base of threshold k. A user is drawn first, by g, and picks one of the
+    documents that are relevant to them. At that document the threshold is drawn anew, among those that the document
+    reaches, and the precision is that of the new threshold.
+
+    Not monotone: moving a better document up can lower it. `best` and `worst` search the order of a tie group, exactly;
+    of a group with too many orders they are bounds that contain every order, and a note says so.
 
     Ties: a sum of weighted AP numerators, each exact in expectation (see AP). No document relevant to any user: 0.
-    Reference: Ferrante, Ferro, Maistro (2014).
+    Reference: Ferrante, Ferro, Maistro (2014), section 4.
 
     >>> from gradely import from_arrays, xGAP
     >>> batch = from_arrays([0.9, 0.5, 0.1], [1, 0, 2])
@@ -124,23 +140,86 @@ class xGAP(UserShares):  # noqa: N801 - the paper's name
         """The share of users."""
         return levels.share
 
-    def terms(self, batch: Batch) -> Array:
+    def plain_terms(self, batch: Batch) -> Array:
         """The sum over levels, each document with its own weight w."""
-        return super().terms(batch) * self.document_weight(batch, self.thresholds(batch))
+        return _Absolute.terms(self, batch) * self.document_weight(batch)
 
-    def document_weight(self, batch: Batch, levels: Thresholds) -> Array:
+    def document_weight(self, batch: Batch) -> Array:
         """Return [Q, H]: w of each document's grade."""
-        xp = batch.xp
+        levels = self.thresholds(batch)
+        users = self.up_to(batch, levels.share)
+        return self.up_to(batch, levels.share / levels.base) / batch.xp.where(users > 0, users, 1.0)
 
-        def from_lowest(x: Array) -> Array:
-            return xp.flip(xp.cumulative_sum(xp.flip(x, axis=1), axis=1), axis=1)
+    def kinds(self, batch: Batch) -> Array:
+        """The level, where there are users who find it relevant."""
+        found = self.up_to(batch, self.thresholds(batch).share) > 0
+        return batch.xp.where(found, self.level_of(batch), 0)
 
-        users = from_lowest(levels.share)
-        w = from_lowest(levels.share / levels.base) / xp.where(users > 0, users, 1.0)
-        out = xp.zeros_like(batch.grade)
-        for i in range(w.shape[1]):
-            out = xp.where(batch.grade == levels.level[:, i, None], w[:, i, None], out)
-        return out
+    def scene(self, batch: Batch, row: int) -> Scene:
+        """Each document adds w / rank times the users that it shares with those down to it, itself included."""
+        shared, weight = (
+            to_lists(x[row, :]) for x in (self.up_to(batch, self.thresholds(batch).share), self.document_weight(batch))
+        )
+        kinds = [int(kind) for kind in to_lists(batch.number(self.kinds(batch))[row, :])]
+        users: dict[int, float] = dict(zip(kinds, shared, strict=True))
+        w: dict[int, float] = dict(zip(kinds, weight, strict=True))
+
+        def of(group: Group, above: Counter[int]) -> Adds:
+            table = [[min(users[a], users[b]) for a in group.kinds] for b in group.kinds]
+            start = [
+                users[kind] + sum(count * min(users[kind], users[other]) for other, count in above.items())
+                for kind in group.kinds
+            ]
+
+            def adds(kind: int, placed: tuple[int, ...]) -> float:
+                rank = group.start + sum(placed) + 1
+                if self.k is not None and rank > self.k:
+                    return 0.0
+                users_above = sum(map(mul, table[kind], placed), start[kind])
+                return w[group.kinds[kind]] * users_above / rank
+
+            return adds
+
+        return of
+
+    def bound(self, batch: Batch) -> Array:
+        """The extreme of each threshold on its own.
+
+        Its relevant documents fill the first places of the group, or the last. There precision rises from place to
+        place, so that the sum is largest with the heaviest documents last, and smallest with them first: backwards,
+        since columns have the best first for `best` and last for `worst`.
+        """
+        xp, levels, best = batch.xp, self.thresholds(batch), batch.ties == "best"
+        out, weight = xp.zeros_like(batch.grade), self.document_weight(batch)
+        many = xp.sum(batch.number(levels.level > 0), axis=1, keepdims=True) > MANY
+        for i in range(min(levels.level.shape[1], MANY)):
+            level = levels.level[:, i, None]
+            relevant = (batch.grade >= level) & (level > 0)
+            above, among = around(batch, relevant)
+            number = above + among - up_to_column(batch, relevant) + 1
+            start = batch.number(batch.above) if best else batch.rank - 1 + batch.size - among
+            inside = among if self.k is None else xp.minimum(xp.clip(self.k - start, min=0.0), among)
+            number = number - (among - inside)
+            precision = (above + number) / xp.clip(start + number, min=1.0)
+            out = out + xp.where(relevant & (number >= 1), levels.share[:, i, None] * precision, 0.0)
+        return weight * (xp.where(many, self._coarse_bound(batch), out) if bool(xp.any(many)) else out)
+
+    def _coarse_bound(self, batch: Batch) -> Array:
+        """Return [Q, H]: a bound on each document's precision, summed over users, that takes no pass for each level.
+
+        At no threshold does precision exceed that at the last place which the documents of the group can fill, with all
+        of them relevant; at each threshold the document itself is relevant, at the last place of the group at worst.
+        """
+        xp, relevant = batch.xp, batch.grade > 0
+        users = self.up_to(batch, self.thresholds(batch).share)
+        above, among = around(batch, relevant)
+        t, last = batch.number(batch.above), batch.number(batch.above) + batch.size
+        if batch.ties == "best":
+            inside = among if self.k is None else xp.minimum(xp.clip(self.k - t, min=0.0), among)
+            fits = relevant & (up_to_column(batch, relevant) - above <= inside)
+            return xp.where(fits, users * (above + inside) / xp.clip(t + inside, min=1.0), 0.0)
+        fits = relevant if self.k is None else relevant & (last <= self.k)
+        return xp.where(fits, users / last, 0.0)
 
 
 class muAP(Population):  # noqa: N801 - the paper's name
@@ -149,7 +228,8 @@ class muAP(Population):  # noqa: N801 - the paper's name
         µAP = Σ_t d_t AP(t) / Σ_t d_t
 
     t runs over the distinct positive labels of the pool, d_t is the distance to the next lower one (to 0 for the
-    lowest). It does not depend on the number of levels. Its mean is µMAP. It is eGAP with g_t ∝ d_t.
+    lowest). It does not depend on the number of levels. Its mean is µMAP. Query by query it is eGAP with g_t ∝ d_t;
+    over a collection eGAP keeps one g, while µAP takes each query's own levels, so that every query can reach 1.
 
     Ties: a sum of AP numerators, each exact in expectation (see AP). No document of positive relevance: 0.
     Reference: Scheel, Lommatzsch, Albayrak, Performance Measures for Multi-Graded Relevance (2011).

@@ -2,17 +2,23 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import harmonics, threshold
 from gradely.kernel.fixed import Fixed
+from gradely.kernel.lower_levels import lower_levels
 from gradely.measures.base import Graded
 from gradely.measures.users import Spread, Users
 
 FEW = 8
 """of so many levels the precisions are kept for other users; more would take much memory"""
+
+
+MANY = 150
+"""from more levels on, all at once is faster than one by one: measured on one and on 60 queries of 2,000 documents"""
 
 
 class Thresholds(NamedTuple):
@@ -49,12 +55,51 @@ class Population(Graded):
         return found
 
     def terms(self, batch: Batch) -> Array:
-        """The sum over levels of weight × precision at each document of that level or above."""
-        weight = self.weight(batch, self.thresholds(batch))
-        out = batch.xp.zeros_like(batch.grade)
-        for i, precision in enumerate(self._precisions(batch)):
-            out = out + weight[:, i, None] * precision
-        return out
+        """The sum over levels of weight × precision at each document of that level or above.
+
+        Of a few levels they are added one by one, of many all at once; which it is depends on the query alone.
+        """
+        xp, weight = batch.xp, self.weight(batch, self.thresholds(batch))
+        if batch.fixed:
+            several = enumerate(self._precisions(batch))
+            return sum((weight[:, i, None] * precision for i, precision in several), xp.zeros_like(batch.grade))
+        many = xp.sum(batch.number(self._levels(batch)[0] > 0), axis=1, keepdims=True) > MANY
+        out = xp.zeros_like(batch.grade)
+        if not bool(xp.all(many)):
+            for i, precision in enumerate(self._precisions(batch)):
+                out = out + weight[:, i, None] * precision
+        return xp.where(many, self._at_once(batch, weight), out) if bool(xp.any(many)) else out
+
+    def level_of(self, batch: Batch) -> Array:
+        """Return [Q, H]: at which level of its pool each document stands, the lowest level 1, below all 0."""
+        xp, level = batch.xp, self._levels(batch)[0]
+        count = level.shape[1]
+        order = xp.argsort(xp.concat([-level, -batch.grade], axis=1), axis=1, stable=True)
+        reached = xp.cumulative_sum(xp.astype(order < count, batch.first.dtype), axis=1)
+        place = reached[batch.row, xp.argsort(order, axis=1)][:, count:]
+        levels = xp.sum(xp.astype(level > 0, batch.first.dtype), axis=1, keepdims=True)
+        return xp.where(batch.grade > 0, levels - place + 1, 0)
+
+    def up_to(self, batch: Batch, x: Array) -> Array:
+        """Return [Q, H]: the sum of x, [Q, L], over the levels up to each document's own."""
+        xp = batch.xp
+        levels = xp.sum(xp.astype(self._levels(batch)[0] > 0, batch.first.dtype), axis=1, keepdims=True)
+        from_lowest = xp.flip(xp.cumulative_sum(xp.flip(x, axis=1), axis=1, include_initial=True), axis=1)
+        return from_lowest[batch.row, xp.clip(levels - self.level_of(batch), min=0)]
+
+    def _at_once(self, batch: Batch, weight: Array) -> Array:
+        """Return [Q, H]: the terms from sums over the documents on lower levels, however many levels there are."""
+        xp, own, level = batch.xp, self.up_to(batch, weight), self.level_of(batch)
+        lower = lower_levels(batch, level, own, int(weight.shape[1]))
+        above = lower.above + own * (batch.number(batch.first) - lower.above_count) + own
+        alone = above / batch.rank
+        alone = alone if self.k is None else xp.where(batch.above < self.k, alone, 0.0)
+        if batch.untied:
+            return xp.where(level > 0, alone, 0.0)
+        beside = lower.beside + own * (batch.number(batch.last - batch.first) - lower.beside_count) - own
+        places, n = harmonics(batch, self.k), batch.size
+        shared = (above * places.inverse + beside / xp.clip(n - 1, min=1.0) * places.offset) / n
+        return xp.where(level > 0, xp.where(batch.tied == 1, alone, shared), 0.0)
 
     def _precisions(self, batch: Batch) -> Iterable[Array]:
         """Return [Q, H] for each level: the precision at each document of that level or above.
@@ -67,7 +112,10 @@ class Population(Graded):
             return kept
         places = None if batch.untied else harmonics(batch, self.k)
         each = (level[:, i, None] for i in range(level.shape[1]))
-        made = (threshold(batch, (batch.grade >= x) & (x > 0), self.k, places) for x in each)
+        made = (
+            threshold(batch, (batch.grade >= x) & (x > 0), self.k, places)
+            for x in islice(each, None if batch.fixed else MANY)
+        )
         return batch.memo.setdefault(key, list(made)) if level.shape[1] <= FEW else made
 
     @abstractmethod

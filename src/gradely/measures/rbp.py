@@ -31,7 +31,8 @@ class RBP(ScaleBased):
     p: float = parameter(default=0.8, doc="persistence: the chance to go on to the next document")
     rel: float = parameter(default=1, doc="labels of at least this count as relevant, unless `relevance` is stated")
     relevance: RelevanceLike | None = parameter(
-        default=None, doc="graded: from labels to relevance, 'identity', 'max', max(4), 'phi' or a table"
+        default=None,
+        doc="graded: from labels to relevance, 'identity', 'shift', shift(1), 'max', max(4), 'phi' or a table",
     )
 
     def check_parameters(self) -> None:

@@ -28,15 +28,15 @@ class ScaleBased(Graded):
 
     def fit(self, levels: Levels) -> Self:
         """Take the top from the collection unless it is stated; refuse relevance above it."""
-        super().fit(levels)
-        highest = self.relevance_function.top(levels)
+        fitted = super().fit(levels)
+        highest = fitted.relevance_function.top(levels)
         if self.top is None:
-            return self.replace(top=highest or 1)
+            return fitted.replace(top=highest or 1)
         if highest > self.top:
             raise MeasureError(
                 f"{self}: there is relevance above top={self.top} in the collection; use top={plain(highest)}"
             )
-        return self
+        return fitted
 
     def norm(self, batch: Batch) -> Array:
         """Nothing to divide by."""

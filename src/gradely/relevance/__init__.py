@@ -11,6 +11,7 @@ from gradely.kernel.gains import Table
 from gradely.relevance.base import Levels, Relevance
 from gradely.relevance.labels import AtLeast, Identity, Max, Tabled
 from gradely.relevance.phi import Phi
+from gradely.relevance.shift import Shift
 
 __all__ = [
     "NAMED",
@@ -21,12 +22,13 @@ __all__ = [
     "Phi",
     "Relevance",
     "RelevanceLike",
+    "Shift",
     "Tabled",
     "relevance_of",
 ]
 
 RelevanceLike: TypeAlias = Relevance | str | Mapping[float, float]
-NAMED: dict[str, type[Relevance]] = {"identity": Identity, "binary": AtLeast, "max": Max, "phi": Phi}
+NAMED: dict[str, type[Relevance]] = {"identity": Identity, "binary": AtLeast, "max": Max, "phi": Phi, "shift": Shift}
 
 
 def relevance_of(value: RelevanceLike) -> Relevance:
@@ -38,5 +40,5 @@ def relevance_of(value: RelevanceLike) -> Relevance:
     if isinstance(value, str) and value.lower() in NAMED:
         return NAMED[value.lower()]()
     hint = did_you_mean(value, NAMED) if isinstance(value, str) else ""
-    known = "'identity', 'binary', binary(2), 'max', max(4), 'phi' or a table like {1: 0.5, 2: 1}"
+    known = "'identity', 'binary', binary(2), 'shift', shift(1), 'max', max(4), 'phi' or a table like {1: 0.5, 2: 1}"
     raise MeasureError(f"no relevance function {value!r}: use {known}.{hint}")

@@ -1,14 +1,12 @@
 """What a relevance function is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TypeAlias
+from typing import Self
 
-from gradely.kernel.batch import Array, Batch
+from gradely.kernel.batch import Batch, Levels
 from gradely.kernel.parameters import Parametric
 
-Levels: TypeAlias = Callable[[], Array]
-"""Gives the distinct positive labels of a collection, ascending; asked only by those who need them."""
+__all__ = ["Levels", "Relevance"]
 
 
 class Relevance(Parametric, ABC):
@@ -28,3 +26,8 @@ class Relevance(Parametric, ABC):
 
     def check(self, levels: Levels) -> None:
         """Raise MeasureError where the function does not fit the collection's labels."""
+
+    def fit(self, levels: Levels) -> Self:
+        """Return the function with what it takes from the collection settled; refuse labels it cannot take."""
+        self.check(levels)
+        return self

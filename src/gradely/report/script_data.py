@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.pairwise import Pairwise
-from gradely.comparison.significance import differences, effect_sizes
+from gradely.comparison.pairs import effect_sizes
+from gradely.comparison.pairwise import Pairwise, or_none
 from gradely.data.types import Floats
 from gradely.report.details import CUTS, Detail, Rankings
 from gradely.report.text import labels
@@ -30,8 +30,8 @@ def script_data(board: Leaderboard, tested: Pairwise, details: list[Detail], ran
         "queries": labels(queries),
         "values": board.values[:, rankings.queries].transpose(0, 2, 1).round(7).tolist(),
         "mean": board.means.tolist(),
-        "low": [low.round(6).tolist() for low, _ in ends],
-        "high": [high.round(6).tolist() for _, high in ends],
+        "low": [or_none(low.round(6)) for low, _ in ends],
+        "high": [or_none(high.round(6)) for _, high in ends],
         "worst": [[round(order.worst, 6) for order in several] for several in orders],
         "best": [[round(order.best, 6) for order in several] for several in orders],
         "pairs": _pairs(board, tested),
@@ -57,19 +57,19 @@ def _start(board: Leaderboard, tested: Pairwise) -> list[int]:
 def _pairs(board: Leaderboard, tested: Pairwise) -> dict[str, Any]:
     """Return the numbers of each pair, measure by measure, as far as there is room for them."""
     room = NUMBERS // max(1, 7 * len(tested.pairs))
-    several = [_about_pairs(board, tested, m) for m in range(len(board.measures))[:room]]
+    several = [_about_pairs(tested, m) for m in range(len(board.measures))[:room]]
     return {"first": tested.pairs.first.tolist(), "second": tested.pairs.second.tolist(), "numbers": several}
 
 
-def _about_pairs(board: Leaderboard, tested: Pairwise, m: int) -> list[list[float]]:
+def _about_pairs(tested: Pairwise, m: int) -> list[list[float | None]]:
     """Return low, high, effect size, wins, losses, p and corrected p of each pair, by one measure."""
-    differ = differences(board.values[m], tested.pairs)
+    differ = tested.by_query(m)
     if not len(tested.pairs):
         return [[] for _ in range(7)]
     wins, losses = (np.count_nonzero(side, axis=0).tolist() for side in (differ > 0, differ < 0))
     low, high = tested.intervals(m)
     return [
-        *(end.round(5).tolist() for end in (low, high)),
+        *(or_none(end.round(5)) for end in (low, high)),
         _short(effect_sizes(differ)),
         wins,
         losses,

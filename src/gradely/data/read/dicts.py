@@ -3,14 +3,19 @@
 from collections.abc import Iterable, Mapping, Reversible, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from math import isnan
+from numbers import Real
 from typing import Any
 
+from gradely.data.read.files import clip
 from gradely.errors import DataError
 
 
 def as_labels(given: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
     """Return {query: {document: label}}; a plain list or set of documents means label 1 for each."""
-    return _by_query(given, name, lambda query, docs: dict.fromkeys(_distinct(docs, name, query), 1.0))
+    labels = _by_query(given, name, lambda query, docs: dict.fromkeys(_distinct(docs, name, query), 1.0))
+    labels.update((query, _all_texts(docs, name, query)) for query, docs in labels.items())
+    return labels
 
 
 def as_scores(given: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
@@ -18,12 +23,18 @@ def as_scores(given: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, flo
     return _by_query(given, name, lambda query, ranking: _ranked(ranking, name, query))
 
 
+class WholeKeys(dict[str, Mapping[str, float]]):
+    """{query: {document: number}} whose queries were whole numbers."""
+
+
 def _by_query(given: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Mapping[str, float]]:
     out: dict[str, Mapping[str, float]] = {}
+    if all(type(query) is int for query in given):
+        out = WholeKeys()
     for query, docs in given.items():
         key = text(query, name)
         if key in out:
-            raise DataError(f"{name}: query {key!r} is there twice, as different types; ids are compared as text")
+            raise DataError(f"{name}: query {clip(key)} is there twice, as different types; ids are compared as text")
         out[key] = _texts(docs, name, key) if isinstance(docs, Mapping) else plain(key, _listed(docs, name, key))
     if not out:
         raise DataError(f"{name}: no queries")
@@ -36,11 +47,18 @@ def _texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str, flo
     return docs if all(isinstance(doc, str) for doc in ends) else renamed(docs, name, query)
 
 
+def _all_texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str, float]:
+    """Return the same mapping where all ids are text, else one with ids as text."""
+    return docs if all(issubclass(kind, str) for kind in set(map(type, docs))) else renamed(docs, name, query)
+
+
 def renamed(docs: Mapping[Any, float], name: str, query: str) -> dict[str, float]:
     """Return a mapping with ids as text."""
     out = {text(doc, name): value for doc, value in docs.items()}
     if len(out) < len(docs):
-        raise DataError(f"{name}: query {query!r} has a document twice, as different types; ids are compared as text")
+        raise DataError(
+            f"{name}: query {clip(query)} has a document twice, as different types; ids are compared as text"
+        )
     return out
 
 
@@ -53,25 +71,34 @@ def disguised(docs: Mapping[Any, float], missing: str) -> bool:
 
 
 def text(identifier: Any, name: str) -> str:
-    """Return an id as text."""
+    """Return an id as text; 10.0 is 10."""
     if isinstance(identifier, str):
         return identifier
-    if identifier is None:
-        raise DataError(f"{name}: an id is missing (None)")
-    return identifier.decode() if isinstance(identifier, bytes) else str(identifier)
+    if identifier is None or (isinstance(identifier, Real) and isnan(identifier)):
+        raise DataError(f"{name}: an id is missing ({identifier})")
+    if type(identifier).__hash__ is None:  # lists, dicts, arrays
+        raise DataError(f"{name}: an id is {clip(str(identifier))}; it must be text or a number")
+    try:
+        if isinstance(identifier, bytes):
+            return identifier.decode()
+        integral = isinstance(identifier, Real) and not isinstance(identifier, int) and identifier == identifier // 1
+        return str(int(identifier)) if integral else str(identifier)
+    except ValueError:
+        raise DataError(f"{name}: an id is not UTF-8 text, or has too many digits: {clip(repr(identifier))}") from None
 
 
 def _listed(docs: Any, name: str, query: str) -> Sequence[Any] | AbstractSet[Any]:
     if isinstance(docs, str | bytes) or not isinstance(docs, Iterable):
         raise DataError(
-            f"{name}: query {query!r}: expected {{document: number}} or a list of documents, found {docs!r}"
+            f"{name}: query {clip(query)}: expected {{document: number}} or a list of documents, "
+            f"found {clip(repr(docs))}"
         )
     return docs if isinstance(docs, AbstractSet) else list(docs)
 
 
 def _ranked(ranking: Sequence[Any] | AbstractSet[Any], name: str, query: str) -> dict[str, float]:
     if isinstance(ranking, AbstractSet):
-        raise DataError(f"{name}: query {query!r}: a set has no order; give a list, or {{document: score}}")
+        raise DataError(f"{name}: query {clip(query)}: a set has no order; give a list, or {{document: score}}")
     if ranking and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in ranking):
         docs = _distinct([doc for doc, _ in ranking], name, query)
         return dict(zip(docs, (score for _, score in ranking), strict=True))
@@ -84,6 +111,6 @@ def _distinct(docs: Iterable[Any], name: str, query: str) -> list[str]:
     for doc in docs:
         key = text(doc, name)
         if key in seen:
-            raise DataError(f"{name}: query {query!r}: document {key!r} is there twice")
+            raise DataError(f"{name}: query {clip(query)}: document {clip(key)} is there twice")
         seen[key] = None
     return list(seen)

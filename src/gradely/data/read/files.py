@@ -1,22 +1,23 @@
-"""Files as bytes: plain or gzip, by path or from standard input, with errors that say what to do."""
+"""Files as bytes: plain or packed, by path, from a pipe or from standard input, with errors that say what to do."""
 
 import os
 import re
-import sys
-import weakref
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from io import BytesIO, FileIO
+from io import FileIO
 from typing import NoReturn, TypeAlias
 
-from gradely.data.read.gzip import GZIP, Inflated
+from gradely.data.read.packed import Unpacked, kind_of
+from gradely.data.read.pipes import Pipe, is_pipe, pipe_at
 from gradely.errors import InputError
 
 BOM = b"\xef\xbb\xbf"
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 HEAD = 4096
-SEVERAL = 1 << 15
-"""lines between two reports"""
+BLOCK = 1 << 20
+"""bytes that are read in one go"""
+LONGEST_LINE = 1 << 26
+"""bytes of the longest line: more would be held in memory for nothing but an error"""
 
 Report: TypeAlias = Callable[[float], None]
 """told how much of a file is done, from 0 to 1"""
@@ -31,45 +32,81 @@ def halves(report: Report) -> tuple[Report, Report]:
     return lambda done: report(done / 2), lambda done: report((1 + done) / 2)
 
 
+def changed(name: str) -> InputError:
+    """Return the error about a file that is not the same as before."""
+    return InputError(f"{name}: changed while it was read; try again when it is complete")
+
+
+class Stored(FileIO):
+    """An open file, up to the size that it had at first: one that grows is read as it was."""
+
+    def __init__(self, file: str | int, name: str, *, closefd: bool = True) -> None:
+        """Open a path or a descriptor; errors call it by a name."""
+        super().__init__(file, closefd=closefd)
+        self.title, self.limit = name, os.fstat(self.fileno()).st_size
+
+    def readinto(self, view: memoryview | bytearray) -> int:  # type: ignore[override]
+        """Fill part of a buffer; return how much, 0 at the end."""
+        room = min(len(view), max(self.limit - self.tell(), 0))
+        try:
+            got = super().readinto(memoryview(view)[:room]) or 0
+        except OSError as error:
+            raise InputError(f"{self.title}: cannot be read: {error.strerror or error}") from None
+        if room and not got:
+            raise changed(self.title)
+        return got
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return the next bytes, at most so many."""
+        left = max(self.limit - self.tell(), 0)
+        buffer = bytearray(left if size is None or size < 0 else min(size, left))
+        return bytes(buffer[: self.readinto(buffer)])
+
+    def readall(self) -> bytes:
+        """Return the rest of the content."""
+        parts = []
+        while part := self.read(BLOCK):
+            parts.append(part)
+        return b"".join(parts)
+
+
 class Source:
-    """A file that can be read more than once; `-` is standard input, kept in a temporary file."""
+    """A file that can be read more than once; pipes and standard input (`-`) are kept in a temporary file."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Name the file; nothing is opened yet."""
         self.path = os.fspath(path)
         self.name = "standard input" if self.path == "-" else self.path
+        self._pipe: Pipe | None = pipe_at(self.path) if is_pipe(self.path) else None
 
-    @cached_property
-    def _spool(self) -> FileIO:
-        """All of standard input, in a file without a name that is gone with the process."""
-        import shutil
-        import tempfile
-
-        file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - open as long as the source is
-        weakref.finalize(self, file.close)
-        shutil.copyfileobj(sys.stdin.buffer, file)
-        return file
-
-    def open(self) -> FileIO:
-        """Open the file as it is stored."""
+    def open(self) -> Stored:
+        """Open the file as it is stored; one that grows keeps the size that it had when it was opened first."""
         try:
-            if self.path == "-":
-                self._spool.seek(0)
-                return FileIO(self._spool.fileno(), closefd=False)
-            return FileIO(self.path)
+            if self._pipe is not None:
+                file = Stored(self._pipe.rewind(), self.name, closefd=False)
+            else:
+                file = Stored(self.path, self.name)
+        except InputError:
+            raise
         except FileNotFoundError:
             raise InputError(f"{self.name}: no such file") from None
         except IsADirectoryError:
             raise InputError(f"{self.name}: is a directory; name a file") from None
-        except OSError as error:
-            raise InputError(f"{self.name}: cannot be opened: {error.strerror or error}") from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"{self.name}: cannot be opened: {getattr(error, 'strerror', '') or error}") from None
+        file.limit = self.__dict__.setdefault("size", file.limit)
+        return file
 
-    def stream(self) -> FileIO | Inflated:
+    def stream(self) -> Stored | Unpacked:
         """Open the file unpacked, without a byte order mark."""
         file = self.open()
         start = file.read(HEAD)
-        if start.startswith(GZIP):
-            return Inflated(file, start, self.name, skip=BOM)
+        if kind_of(start):
+            try:
+                return Unpacked(file, start, self.name, skip=BOM)
+            except BaseException:
+                file.close()
+                raise
         file.seek(len(BOM) if start.startswith(BOM) else 0)
         return file
 
@@ -77,14 +114,21 @@ class Source:
     def size(self) -> int:
         """How many bytes are stored."""
         with self.open() as file:
-            return os.fstat(file.fileno()).st_size
+            return file.limit
 
     @cached_property
     def head(self) -> bytes:
         """The first bytes, unpacked, to tell formats apart."""
+        return self.start(HEAD)
+
+    def start(self, most: int) -> bytes:
+        """Return the first bytes, unpacked, at most so many."""
+        buffer = bytearray(most)
         with self.stream() as stream:
-            start = bytearray(HEAD)
-            return bytes(start[: stream.readinto(start)])
+            filled = 0
+            while filled < most and (got := stream.readinto(memoryview(buffer)[filled:])):
+                filled += got
+        return bytes(buffer[:filled])
 
     def read(self) -> bytes:
         """Return the whole content, unpacked; refuse an empty file."""
@@ -96,35 +140,81 @@ class Source:
 
     def text(self) -> str:
         """Return the whole content; refuse what is not UTF-8 text."""
-        return self._checked(self.read())
+        content = self.read()
+        self.check_text(content, 1)
+        return content.decode()
 
-    def _checked(self, content: bytes) -> str:
-        if control := CONTROL.search(content):
-            self._not_text(content, control.start())
+    def check_text(self, content: bytes, first: int) -> None:
+        """Refuse what is not UTF-8 text; the content begins with the line of that number."""
+        control = CONTROL.search(content)
+        at = control.start() if control else len(content)
         try:
-            return content.decode()
+            content[:at].decode()
         except UnicodeDecodeError as error:
-            self._not_text(content, error.start)
+            at = error.start
+        if at < len(content):
+            self._not_text(content, at, first)
 
-    def _not_text(self, content: bytes, at: int) -> NoReturn:
-        line = content.count(b"\n", 0, at) + 1
+    def _not_text(self, content: bytes, at: int, first: int) -> NoReturn:
+        line = content.count(b"\n", 0, at) + first
         found = clip(content[max(content.rfind(b"\n", 0, at) + 1, at - 30) : at + 30].split(b"\n")[0])
         raise InputError(f"{self.name}:{line}: is not UTF-8 text: {found}; name a text file, or convert it to UTF-8")
 
+    def unpacked(self) -> FileIO:
+        """Open the file unpacked, to be read at any place; what is packed is unpacked into a temporary file."""
+        stream = self.stream()
+        if isinstance(stream, Stored):
+            stream.seek(0)
+            return stream
+        import tempfile
+
+        file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - the caller closes it
+        buffer = bytearray(BLOCK)
+        try:
+            with stream:
+                while got := stream.readinto(buffer):
+                    file.write(memoryview(buffer)[:got])
+        except BaseException:
+            file.close()
+            raise
+        file.seek(0)
+        return file
+
+    def blocks(self, report: Report = ignore) -> Iterator[tuple[int, bytes]]:
+        """Yield whole lines, about a megabyte at a time, with the number of the first of them, from 1."""
+        buffer, rest, number = bytearray(BLOCK), list[bytes](), 1
+        with self.stream() as stream:
+            while got := stream.readinto(buffer):
+                block = bytes(memoryview(buffer)[:got])
+                cut = block.rfind(b"\n") + 1
+                if not cut:
+                    rest.append(block)
+                    if sum(map(len, rest)) > LONGEST_LINE:
+                        raise InputError(f"{self.name}:{number}: a line is longer than {LONGEST_LINE:,} bytes")
+                    continue
+                whole = b"".join([*rest, block[:cut]])
+                yield number, whole
+                number += whole.count(b"\n")
+                rest = [block[cut:]] if cut < len(block) else []
+                report(min(stream.tell() / max(self.size, 1), 1.0))
+        if rest:
+            yield number, b"".join(rest)
+
     def lines(self, report: Report = ignore) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines that are not blank, with their numbers from 1."""
-        content = self.read()
-        self._checked(content)
-        file = BytesIO(content)
-        for number, line in enumerate(file, 1):
-            if number % SEVERAL == 0:
-                report(file.tell() / len(content))
-            if not line.isspace():
-                yield number, line.removesuffix(b"\n")
+        """Yield the lines that are not blank, with their numbers from 1; refuse what is not UTF-8 text."""
+        empty = True
+        for first, block in self.blocks(report):
+            self.check_text(block, first)
+            for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), first):
+                if line and not line.isspace():
+                    empty = False
+                    yield number, line
+        if empty:
+            raise InputError(f"{self.name}: is empty")
 
 
 def clip(found: bytes | str, limit: int = 60) -> str:
     """Return a piece of the input as an error shows it: printable, in quotes, and not too long."""
-    text = found.decode(errors="replace") if isinstance(found, bytes) else found
+    text = found[: 4 * limit + 4].decode(errors="replace") if isinstance(found, bytes) else found
     text = text.strip("\r\n")
     return repr(text if len(text) <= limit else text[:limit] + "…")

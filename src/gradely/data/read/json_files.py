@@ -1,51 +1,99 @@
-"""JSON and JSON Lines: {query: {document: number}}, {query: [documents]}, or one record a line."""
+"""JSON and JSON Lines: {query: {document: number}}, {query: [documents]}, or records, in an array or one per line."""
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gradely.data.read.files import Source, clip
+from gradely.data.read.files import HEAD, LONGEST_LINE, Source, clip
+from gradely.data.read.records import are_records, flatten, holds_results
 from gradely.data.read.rows import Rows
-from gradely.data.read.tables import pick
+from gradely.data.read.tables import VALUE, Names, find_column, pick_columns
+from gradely.data.values import to_number
 from gradely.errors import DataError, InputError
 
 Reader = Callable[[Mapping[Any, Any], str], dict[str, Mapping[str, float]]]
 
 
-def from_json(source: Source, reader: Reader) -> dict[str, Mapping[str, float]]:
-    """Read one JSON object."""
-    return reader(_object(source.text(), source.name), source.name)
+def has_json_lines(source: Source) -> bool:
+    """True where a line ends with a brace and the next one begins with one, as in no single object; or for a record."""
+    start = source.head
+    while b"\n" not in start.strip() and HEAD <= len(start) < LONGEST_LINE:
+        size, start = len(start), source.start(16 * len(start))
+        if len(start) == size:
+            break
+    first, _, rest = start.strip().partition(b"\n")
+    if not rest:
+        return len(first) < HEAD and _is_record(first)
+    return first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{")
 
 
-def from_json_lines(source: Source, kind: str, reader: Reader) -> dict[str, Mapping[str, float]]:
-    """Read JSON objects, one a line: {query: {document: number}} or {"query_id": …, "doc_id": …, "score": …}."""
-    rows = Rows(source.name)
+def _is_record(line: bytes) -> bool:
+    try:
+        record = _object(_parsed(line.decode(), ""), "")
+        return not _is_nested(record) and bool(pick_columns(list(record), "label", ""))
+    except (InputError, DataError, UnicodeDecodeError):
+        return False
+
+
+def from_json(source: Source, reader: Reader) -> dict[str, Mapping[str, float]] | list[Any]:
+    """Read one JSON object {query: …}; records, in an array or one by itself, are returned as they are."""
+    content = _parsed(source.text(), source.name)
+    if isinstance(content, dict) and holds_results(content):
+        return [content]
+    if isinstance(content, list) and are_records(content):
+        return content
+    return reader(_object(content, source.name), source.name)
+
+
+def from_json_lines(
+    source: Source, kind: str, reader: Reader, columns: Names | None, duplicates: str
+) -> dict[str, Mapping[str, float]]:
+    """Read JSON objects, one per line: {query: {document: number}} or {"query_id": …, "doc_id": …, "score": …}."""
+    rows = Rows(source.name, duplicates)
     for number, line in source.lines():
         name = f"{source.name}:{number}"
-        for query, docs in reader(_nested(_object(line.decode(), name), kind, name), name).items():
-            for doc, value in docs.items():
-                rows.add(number, query, doc, value)
+        for record in flatten(_object(_parsed(line.decode(), name), name), name):
+            for query, docs in reader(_nested(record, kind, name, columns), name).items():
+                for doc, value in docs.items():
+                    rows.add(number, query, doc, value)
     return dict(rows.values)
 
 
-def _nested(record: dict[str, Any], kind: str, name: str) -> dict[Any, Any]:
+def _is_nested(record: Mapping[str, Any]) -> bool:
+    return any(isinstance(value, dict | list) for value in record.values())
+
+
+def _nested(record: Mapping[str, Any], kind: str, name: str, columns: Names | None) -> Mapping[Any, Any]:
     """Return a record {"query_id": …, "doc_id": …, "score": …} as {query: {document: value}}; what is nested stays."""
-    if any(isinstance(value, dict | list) for value in record.values()):
+    if _is_nested(record) and not columns:
         return record
-    query, doc, value = pick(list(record), kind, name)
-    return {record[query]: {record[doc]: record[value]}}
+    picked = pick_columns(list(record), kind, name, columns)
+    rest = [column for column in record if column not in picked[:2]]
+    value = picked.value or find_column(rest, VALUE[kind], kind, name)
+    number = record[value]
+    if picked.sign < 0:
+        number = -to_number(number, f"{name}: the {value}")
+    return {record[picked.query]: {record[picked.document]: number}}
 
 
-def _object(text: str, name: str) -> dict[str, Any]:
+def _object(content: Any, name: str) -> dict[str, Any]:
+    if not isinstance(content, dict):
+        raise InputError(f"{name}: expected an object {{query: {{document: number}}}}, found {clip(repr(content))}")
+    return content
+
+
+def _parsed(text: str, name: str) -> Any:
+    import json
+
     try:
-        found = json.loads(text, object_pairs_hook=lambda pairs: _distinct(pairs, name))
+        return json.loads(text, object_pairs_hook=lambda pairs: _distinct(pairs, name))
     except json.JSONDecodeError as error:
         raise InputError(f"{name}: is not JSON: {error.msg} in line {error.lineno}, column {error.colno}") from None
     except RecursionError:
         raise InputError(f"{name}: is nested too deeply") from None
-    if not isinstance(found, dict):
-        raise InputError(f"{name}: expected an object {{query: {{document: number}}}}, found {clip(text)}")
-    return found
+    except DataError:
+        raise
+    except ValueError:
+        raise InputError(f"{name}: a number has too many digits") from None
 
 
 def _distinct(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:

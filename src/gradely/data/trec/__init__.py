@@ -3,11 +3,13 @@
     plain       the plain reader, line by line, which explains errors
     chunks      a file as chunks that end where a query ends
     fields      where the fields of lines are
-    tokens      words of text as numbers, hashed and compared
+    tokens      words of text as numbers, compared
+    hashing     hashes of them
+    name_order  names in the order of their bytes
     decimals    numbers from text, correctly rounded
     match       which judgment a line is about
     place       where the judged documents of a chunk stand
-    tie_places  who stands first among tied lines
+    tie_places  who stands first among tied documents
     scattered   the same for files whose queries are not contiguous, in two passes
     qrels       judgments from a file
     runs        hits from a file

@@ -3,8 +3,10 @@
 Up to eight digits stand in a 64-bit word and become a number in three multiplications. A decimal with at most 15 digits
 is an integer over a power of ten, both exact as doubles, so that one division rounds correctly (Clinger). With more
 digits the quotient is taken in extended precision where the machine has it; the few that lie too near the middle
-between two doubles, and everything unusual, go through float() itself.
+between two doubles, and everything unusual, go through a function: float() itself, or what another reader asks for.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,22 +14,45 @@ from gradely.data.trec.chunks import Odd, Piece
 from gradely.data.trec.tokens import FINAL, U, whole_words, words_of
 from gradely.data.types import Bytes, Floats, Ints, Words
 
-ZEROS, SIXES, NIBBLES = U(0x3030303030303030), U(0x0606060606060606), U(0xF0F0F0F0F0F0F0F0)
-DOTS, ONES, TOPS = U(0x1E1E1E1E1E1E1E1E), U(0x0101010101010101), U(0x8080808080808080)
+ZEROS = U(0x3030303030303030)
+"""eight characters 0; a digit and this differ by its value"""
+SIXES, NIBBLES = U(0x0606060606060606), U(0xF0F0F0F0F0F0F0F0)
+"""a byte n is a digit if neither n nor n + 6 has a bit in its upper half, since 9 + 6 is the last number below 16"""
+DOTS = U(0x1E1E1E1E1E1E1E1E)
+"""eight points, each as it stands beside ZEROS: 0x2E and 0x30 differ by 0x1E"""
+ONES, TOPS = U(0x0101010101010101), U(0x8080808080808080)
+"""the lowest and the highest bit of each byte, with which Mycroft's test finds a byte that is 0"""
 POINT, MINUS = 46, 45
 TEN = np.array([10.0**k for k in range(23)])
+"""10^22 is the last power of ten that a double holds exactly"""
 EXTENDED = np.finfo(np.longdouble).nmant == 63
+"""true where long doubles have the 64 bits of x87, of which the last 11 decide how a double is rounded"""
 TEN_EXTENDED = np.cumprod(np.array([1] + [10] * 22, dtype=np.longdouble))
 
 
-def numbers(piece: Piece, start: Ints, stop: Ints) -> Floats:
-    """Return the numbers that stand at start … stop - 1."""
-    alike = _alike(piece, start, stop)
-    return _any(piece, start, stop) if alike is None else alike
+def finite(text: bytes) -> float:
+    """Return a number as float() reads it; what is no finite number is odd."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise Odd from None
+    if b"_" in text or not np.isfinite(value):
+        raise Odd
+    return value
+
+
+def numbers(piece: Piece, start: Ints, stop: Ints, unusual: Callable[[bytes], float] = finite) -> Floats:
+    """Return the numbers that stand at start … stop - 1; unusual ones are read by a function."""
+    alike = _alike(piece, start, stop) if len(start) else np.zeros(0)
+    return _any(piece, start, stop, unusual) if alike is None else alike
 
 
 def _value(word: Words) -> Words:
-    """Return the number of eight digits, as nibbles, the first digit in the lowest byte; the word is used up."""
+    """Return the number of eight digits, as nibbles, the first digit in the lowest byte; the word is used up.
+
+    Neighbours are joined three times: digits to pairs, pairs to fours, fours to all eight. 2561 is 10 · 2^8 + 1, which
+    adds ten times a digit to the next one; 6553601 is 100 · 2^16 + 1 and 42949672960001 is 10000 · 2^32 + 1.
+    """
     word *= U(2561)
     word >>= U(8)
     word &= U(0x00FF00FF00FF00FF)
@@ -80,8 +105,8 @@ def _last_words(text: Bytes, stop: Ints, longest: int) -> tuple[Words, Words]:
     return low, high
 
 
-def _any(piece: Piece, start: Ints, stop: Ints) -> Floats:
-    """Signed numbers with the point anywhere, up to 24 characters; the rest through float()."""
+def _any(piece: Piece, start: Ints, stop: Ints, unusual: Callable[[bytes], float]) -> Floats:
+    """Signed numbers with the point anywhere, up to 24 characters; the rest through a function."""
     negative = piece.text[start] == MINUS
     size = stop - start - negative
     value, decimals, hard = _digits(piece.text, stop, size)
@@ -96,7 +121,7 @@ def _any(piece: Piece, start: Ints, stop: Ints) -> Floats:
         hard[long] = True
     np.negative(out, out=out, where=negative)
     for i in np.flatnonzero(hard).tolist():
-        out[i] = _float(piece.text[start[i] : stop[i]].tobytes())
+        out[i] = unusual(piece.text[start[i] : stop[i]].tobytes())
     return out
 
 
@@ -138,14 +163,3 @@ def _closed(word: Words, point: Words, before: Words | np.uint64, here: np.ndarr
     below = (point >> U(7)) - here.astype(U)
     without = (word & ~(below | (point >> U(7)) * U(255))) | ((word & below) << U(8)) | before
     return np.where(here, without, np.where(moved, (word << U(8)) | before, word))
-
-
-def _float(text: bytes) -> float:
-    """Return a number the plain way; what is no finite number is odd."""
-    try:
-        value = float(text)
-    except ValueError:
-        raise Odd from None
-    if b"_" in text or not np.isfinite(value):
-        raise Odd
-    return value

@@ -1,25 +1,43 @@
 """Where the fields of lines are."""
 
-from typing import TypeAlias
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from gradely.data.trec.chunks import NEWLINE, Odd, Piece
+from gradely.data.trec.decimals import finite
+from gradely.data.trec.plain import Layout
 from gradely.data.types import Bools, Bytes, Ints
 
 Field: TypeAlias = tuple[Ints, Ints]
 """start and stop of one field, for every line"""
-BLANK, TAB = 32, 9
+BLANK, TAB, RETURN, HASH = 32, 9, 13, 35
 
 
-def fields(piece: Piece, width: int, wanted: tuple[int, ...]) -> list[Field]:
-    """Return some of the fields of lines that all have `width` fields."""
+class Dialect(NamedTuple):
+    """What a reader takes beside regular lines."""
+
+    comments: bool = False
+    """lines that begin with # are passed over"""
+    any_bytes: bool = False
+    """text need not be UTF-8, and control characters are part of names"""
+    number: Callable[[bytes], float] = finite
+    """reads a number that is written in an unusual way; raises Odd where it is none"""
+
+
+STRICT = Dialect()
+
+
+def fields(piece: Piece, layout: Layout, wanted: tuple[int, ...], dialect: Dialect = STRICT) -> list[Field]:
+    """Return some of the fields of lines; raise Odd where a line has too few, or too many for the layout."""
     text = piece.text[piece.start : piece.stop]
-    if text.max() > 127:
+    if not dialect.any_bytes and text.max() > 127:
         _check_utf8(piece)
     blank = np.less_equal(text, BLANK, out=piece.scratch())
-    irregular = blank[0] or (blank[1:] & blank[:-1]).any()
-    found = (_irregular if irregular else _regular)(text, blank, width, wanted)
+    found = None if blank[0] or (blank[1:] & blank[:-1]).any() else _regular(text, blank, layout.width, wanted)
+    if found is None:
+        found = _irregular(text, _white_space(text, blank, dialect), layout, wanted, comments=dialect.comments)
     return [(start + piece.start, stop + piece.start) for start, stop in found]
 
 
@@ -30,31 +48,47 @@ def _check_utf8(piece: Piece) -> None:
         raise Odd from None
 
 
-def _regular(text: Bytes, blank: Bools, width: int, wanted: tuple[int, ...]) -> list[Field]:
-    """Fields of lines with one blank or tab between fields and a newline behind the last."""
+def _regular(text: Bytes, blank: Bools, width: int, wanted: tuple[int, ...]) -> list[Field] | None:
+    """Fields of lines with one blank or tab between fields and a newline behind the last; None where not so."""
     stop = np.flatnonzero(blank)
     kind = text[stop]
     spaces = np.count_nonzero(kind == BLANK) + np.count_nonzero(kind == TAB)
     newlines = np.count_nonzero(kind == NEWLINE)
     aligned = width * newlines == len(kind) == spaces + newlines and (kind[width - 1 :: width] == NEWLINE).all()
     if not aligned:
-        raise Odd
+        return None
     first = np.concatenate([[-1], stop[width - 1 : -1 : width]])
     return [((stop[i - 1 :: width] if i else first) + 1, stop[i::width]) for i in wanted]
 
 
-def _irregular(text: Bytes, blank: Bools, width: int, wanted: tuple[int, ...]) -> list[Field]:
-    """Fields of lines with any white space between them; blank lines are passed over."""
+def _white_space(text: Bytes, blank: Bools, dialect: Dialect) -> Bools:
+    """Return which bytes separate fields; refuse control characters, and carriage returns that do not end a line."""
+    if dialect.any_bytes:
+        return blank & ~((text < TAB) | (text - np.uint8(14) < 18))
     if text.min() < TAB or (text - np.uint8(14) < 18).any():
-        raise Odd  # control characters
+        raise Odd
+    behind = np.flatnonzero(text == RETURN) + 1
+    if not np.isin(text[behind[behind < len(text)]], (RETURN, NEWLINE)).all():
+        raise Odd
+    return blank
+
+
+def _irregular(text: Bytes, blank: Bools, layout: Layout, wanted: tuple[int, ...], *, comments: bool) -> list[Field]:
+    """Fields of lines with any white space between them, and any number of fields; blank lines are passed over."""
     edge = np.flatnonzero(blank[1:] != blank[:-1]) + 1
     edge = edge if blank[0] else np.concatenate([[0], edge])
     start, stop = edge[::2], edge[1::2]
-    newline = np.flatnonzero(text == NEWLINE)
-    if len(start) != width * len(newline):  # blank lines, or too few fields
-        newline = newline[np.diff(np.searchsorted(start, newline), prepend=0) > 0]
-    if not len(start) or len(start) != width * len(newline):
+    newline, width = np.flatnonzero(text == NEWLINE), layout.width
+    if len(start) == width * len(newline) and not comments:  # mostly every line has its fields, and no more
+        inside = (start[width::width] > newline[:-1]) & (stop[width - 1 : -1 : width] <= newline[:-1])
+        if inside.all():
+            return [(start[i::width], stop[i::width]) for i in wanted]
+    line = np.concatenate([[0], np.searchsorted(start, newline)])
+    first, count = line[:-1], np.diff(line)
+    used = count > 0
+    if comments:
+        used[used] = text[start[first[used]]] != HASH
+    first, count = first[used], count[used]
+    if (count < width).any() or (not layout.extra and (count > width).any()):
         raise Odd
-    if (start[width::width] < newline[:-1]).any() or (stop[width - 1 :: width] > newline).any():
-        raise Odd
-    return [(start[i::width], stop[i::width]) for i in wanted]
+    return [(start[first + i], stop[first + i]) for i in wanted]

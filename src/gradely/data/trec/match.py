@@ -1,31 +1,39 @@
 """Which judgment a line is about: hashes find it, bytes confirm it."""
 
+from functools import cached_property
+
 import numpy as np
 
 from gradely.data.qrels import Qrels
-from gradely.data.trec.chunks import Odd
-from gradely.data.trec.tokens import LAST, as_tokens, hashes, same, slots, words_of
+from gradely.data.search import end_of_better
+from gradely.data.trec.hashing import LONG, SALT, hashes, is_among, repeated, slots, token_hashes
+from gradely.data.trec.tokens import as_tokens, same, words_of
 from gradely.data.types import Bools, Bytes, Ints, Words
 
 UNKNOWN = -1
 """the index of a query that has no judgments"""
+MANY = 4
+"""with more judgments per line than this, lines are searched for among the judgments of their own queries; measured"""
 
 
 def new_tokens(text: Bytes, start: Ints, stop: Ints) -> Ints:
     """Return the lines whose token differs from that of the line before.
 
     Words are compared with whatever stands before a short token, which is mostly the same in all lines; where they
-    differ, the tokens themselves decide.
+    differ, or a token is long, the tokens themselves decide.
     """
     size, words = stop - start, words_of(text)
+    longest = int(size.max(initial=0))
     differs = size[1:] != size[:-1]
-    for done in range(8, int(size.max()) + 8, 8):
+    if longest > LONG:
+        differs |= size[1:] > LONG
+    for done in range(8, min(longest, LONG) + 8, 8):
         word = words[np.maximum(stop - done, 0)]
         differs |= word[1:] != word[:-1]
     maybe = np.flatnonzero(differs) + 1
     again = size[maybe] == size[maybe - 1]
     again[again] = same(text, start[maybe[again]], text, start[maybe[again] - 1], size[maybe[again]])
-    return np.concatenate([[0], maybe[~again]])
+    return np.concatenate([[0], maybe[~again]]) if len(size) else maybe
 
 
 def ranges(start: Ints, size: Ints) -> Ints:
@@ -38,39 +46,50 @@ class Judgments:
     """Judgments with hashes of their queries and documents."""
 
     def __init__(self, qrels: Qrels, query: Words, key: Words) -> None:
-        """Take the judgments, hashes of their queries, and keys of their documents; refuse queries of one hash."""
+        """Take the judgments, hashes of their queries, and keys of their documents: hashes of both together."""
         self.qrels, self.queries, self.docs = qrels, as_tokens(qrels.queries), as_tokens(qrels.docs)
-        self.hash, self.salt, self.key = query, query * LAST, key
+        self.hash, self.key = query, key
         self.order = np.argsort(query)
         self.sorted = query[self.order]
-        if (self.sorted[1:] == self.sorted[:-1]).any():
-            raise Odd
+        self._shared = np.unique(self.sorted[1:][self.sorted[1:] == self.sorted[:-1]])
+        """hashes that several queries share, if ever; these are looked up by name"""
 
     @classmethod
     def of(cls, qrels: Qrels) -> "Judgments":
         """Return the judgments with hashes, which are made once."""
         if not isinstance(qrels.hashed, Judgments):
-            query, key = as_tokens(qrels.queries).hashes(), as_tokens(qrels.docs).hashes()
-            key ^= np.repeat(query * LAST, np.diff(qrels.start))
+            query, key = token_hashes(as_tokens(qrels.queries)), token_hashes(as_tokens(qrels.docs))
+            key ^= np.repeat(query * SALT, np.diff(qrels.start))
             qrels.hashed = cls(qrels, query, key)
         return qrels.hashed
 
     def query(self, text: Bytes, start: Ints, stop: Ints) -> tuple[Ints, Words]:
-        """Return the index of each query, UNKNOWN where it has no judgments, and its salt."""
-        found = hashes(text, start, stop)
-        index = self._look_up(found)
-        known = (self.hash[index] == found) & (self.queries.size[index] == stop - start)
+        """Return the index of each query, UNKNOWN where it has no judgments, and its hash."""
+        query = hashes(text, start, stop)
+        index = self._look_up(query)
+        known = (self.hash[index] == query) & (self.queries.size[index] == stop - start)
         here = np.flatnonzero(known)
         begins = self.queries.start[index[here]].astype(np.int64)
         known[here] = same(text, start[here], self.queries.text, begins, (stop - start)[here])
-        return np.where(known, index, UNKNOWN), found * LAST
+        index = np.where(known, index, UNKNOWN)
+        if len(self._shared):
+            for i in np.flatnonzero(is_among(query, self._shared)).tolist():
+                index[i] = self._by_name.get(text[start[i] : stop[i]].tobytes(), UNKNOWN)
+        return index, query
 
-    def _look_up(self, found: Words) -> Ints:
+    @cached_property
+    def _by_name(self) -> dict[bytes, int]:
+        """The queries whose hash is shared, by name."""
+        return {self.queries.bytes_at(i): i for i in np.flatnonzero(is_among(self.hash, self._shared)).tolist()}
+
+    def _look_up(self, query: Words) -> Ints:
         """Return where queries of these hashes are, if anywhere; mostly they come in the order of the judgments."""
-        first = self.order[min(int(np.searchsorted(self.sorted, found[0])), len(self.order) - 1)]
-        if (self.hash[first : first + len(found)] == found).all() if first + len(found) <= len(self.hash) else False:
-            return np.arange(first, first + len(found))
-        return self.order[np.minimum(np.searchsorted(self.sorted, found), len(self.order) - 1)]
+        if not len(query):
+            return np.zeros(0, np.int64)
+        first = self.order[min(int(np.searchsorted(self.sorted, query[0])), len(self.order) - 1)]
+        if (self.hash[first : first + len(query)] == query).all() if first + len(query) <= len(self.hash) else False:
+            return np.arange(first, first + len(query))
+        return self.order[np.minimum(np.searchsorted(self.sorted, query), len(self.order) - 1)]
 
     def confirm(self, row: Ints, query: Ints, text: Bytes, start: Ints, stop: Ints) -> Bools:
         """Return which judgments are those of a query and of a document, byte for byte."""
@@ -82,10 +101,20 @@ class Judgments:
         )
         return right
 
-    def match(self, queries: Ints, key: Words) -> tuple[Ints, Ints]:
-        """Return the lines whose key is that of a judgment of these queries, and the rows of the judgments.
+    def match(self, query: Ints, size: Ints, key: Words) -> tuple[Ints, Ints]:
+        """Return the lines whose key is that of a judgment, and the rows of the judgments, to be confirmed.
 
-        The judgments are put into a table by part of their key; where two have the same place, one waits for the next
+        Given are the queries of the lines, by index, and how many lines each has.
+        """
+        known = query[query != UNKNOWN]
+        if int((self.qrels.start[known + 1] - self.qrels.start[known]).sum()) > MANY * len(key):
+            return self._search(query, size, key)
+        return self._match(known, key)
+
+    def _match(self, queries: Ints, key: Words) -> tuple[Ints, Ints]:
+        """Find keys in a table of the judgments of these queries.
+
+        The judgments are put into the table by part of their key; where two have the same place, one waits for the next
         round, with another part of the key.
         """
         rows = self._rows(queries)
@@ -103,9 +132,13 @@ class Judgments:
             found.append(rows[there[line]])
             lost = np.flatnonzero(table[place] != number)
             if not len(lost):
-                return _by_line(np.concatenate(lines), np.concatenate(found))
+                break
             judged, rows = judged[lost], rows[lost]
-        raise Odd
+        else:
+            line, row = _all_pairs(key, judged, rows)
+            lines.append(line)
+            found.append(row)
+        return _by_line(np.concatenate(lines), np.concatenate(found))
 
     def _rows(self, queries: Ints) -> Ints:
         """Return the rows of the judgments of some queries, each once."""
@@ -116,8 +149,49 @@ class Judgments:
             return ranges(start[queries], start[queries + 1] - start[queries])
         return np.arange(start[queries[0]], start[queries[-1] + 1]) if len(queries) else np.zeros(0, np.int64)
 
+    @cached_property
+    def _by_key(self) -> tuple[Ints, Words]:
+        """The rows of the judgments in the order of their keys within each query, and the keys in that order."""
+        query = np.repeat(np.arange(len(self.qrels)), np.diff(self.qrels.start))
+        row = np.lexsort((self.key, query))
+        return row, self.key[row]
+
+    def _search(self, query: Ints, size: Ints, key: Words) -> tuple[Ints, Ints]:
+        """Find keys by binary search among the judgments of each line's own query.
+
+        Where lines of many queries are mixed, a table of all their judgments would be far larger than the lines.
+        """
+        row, judged = self._by_key
+        line = np.flatnonzero(np.repeat(query != UNKNOWN, size))
+        owner, key = np.repeat(query, size)[line], key[line]
+        first, last = self.qrels.start[owner], self.qrels.start[owner + 1]
+        low = end_of_better(first, last, lambda at: judged[at] < key)
+        count = np.zeros(len(line), np.int64)
+        here = np.flatnonzero(low < last)
+        while len(here := here[judged[(low + count)[here]] == key[here]]):
+            count[here] += 1
+            here = here[(low + count)[here] < last[here]]
+        return np.repeat(line, count), row[ranges(low, count)]
+
+
+def _all_pairs(key: Words, judged: Words, rows: Ints) -> tuple[Ints, Ints]:
+    """Return all pairs of lines and rows with the same key; only keys that many judgments share come here."""
+    order = np.argsort(judged, kind="stable")
+    low, high = (np.searchsorted(judged[order], key, side) for side in ("left", "right"))
+    return np.repeat(np.arange(len(key)), high - low), rows[order][ranges(low, high - low)]
+
 
 def _by_line(line: Ints, row: Ints) -> tuple[Ints, Ints]:
     """Return both in the order of lines."""
     order = np.argsort(line, kind="stable")
     return line[order], row[order]
+
+
+def has_repetition(key: Words, query: Ints, text: Bytes, start: Ints, stop: Ints) -> bool:
+    """True where two lines are about the same query and document; lines that merely share their key are not.
+
+    Given are the keys of all lines, the numbers of their queries, and where the names of their documents are.
+    """
+    several = np.flatnonzero(is_among(key, repeated(key)))
+    names = {(int(query[i]), text[start[i] : stop[i]].tobytes()) for i in several.tolist()}
+    return len(names) < len(several)

@@ -1,22 +1,29 @@
-"""Where the judged documents of a piece landed."""
+"""Where the judged documents of a piece stand."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from gradely.data.columns import Ids, Triples
 from gradely.data.rule import Rule
-from gradely.data.trec.chunks import Odd, Piece, Scattered
-from gradely.data.trec.decimals import numbers
-from gradely.data.trec.fields import fields
-from gradely.data.trec.match import UNKNOWN, Judgments, new_tokens
-from gradely.data.trec.plain import RUN
-from gradely.data.trec.tie_places import places
-from gradely.data.trec.tokens import distinct, hashes
+from gradely.data.trec.chunks import Odd, Scattered
+from gradely.data.trec.hashing import FIXED_KEYS, SALT, distinct, hashes
+from gradely.data.trec.match import UNKNOWN, Judgments, has_repetition, new_tokens, ranges
+from gradely.data.trec.plain import LONGEST_NAME
+from gradely.data.trec.tie_places import Documents, place_among_tied
 from gradely.data.types import Bytes, Floats, Ints, Words
 
-QUERY, DOC, SCORE = 0, 2, 4
-"""the fields of a run that matter"""
+
+class Rows(Protocol):
+    """Lines of a file or rows of a table, as arrays when asked for."""
+
+    @property
+    def number(self) -> int:
+        """How many pieces were before it."""
+
+    def columns(self) -> Triples:
+        """Return query, document and score of each row."""
 
 
 class Lines(NamedTuple):
@@ -33,15 +40,29 @@ class Lines(NamedTuple):
     size: Ints
     query: Ints
     """index of each query in the judgments, or UNKNOWN"""
-    salt: Words
-    """hash of each query"""
+    name: Ids
+    """where each query's name is"""
+
+    def owner(self, line: Ints) -> Ints:
+        """Return which of the piece's queries lines are about."""
+        return np.searchsorted(self.first, line, side="right") - 1
+
+    def unjudged(self) -> list[str]:
+        """Return the names of the queries that have no judgments."""
+        return [self.name.name(i) for i in np.flatnonzero(self.query == UNKNOWN).tolist()]
+
+    def documents(self, rule: Rule, line: Ints, base: int = 0) -> Documents:
+        """Return what breaks ties between some lines; `base` lines stand before the piece."""
+        query = None
+        if rule.ties == "random":
+            query = hashes(*self.name, FIXED_KEYS)[self.owner(line)]
+        return Documents.of(rule, self.text, (self.start[line], self.stop[line]), line + base, query)
 
 
-class Landed(NamedTuple):
+class PieceHits(NamedTuple):
     """What is left of a piece: its queries, and its judged documents."""
 
     query: Ints
-    salt: Words
     size: Ints
     unjudged: list[str]
     """names of queries without judgments"""
@@ -49,43 +70,45 @@ class Landed(NamedTuple):
     """query, row, above, tied and, where ties are broken, place of each judged document"""
 
 
-def land(judgments: Judgments, piece: Piece, rule: Rule) -> Landed:
-    """Return where the judged documents of a piece landed; every query of it must be whole."""
-    lines, unjudged = read(judgments, piece, rule)
-    if not distinct(lines.salt):
+def find_hits(judgments: Judgments, piece: Rows, rule: Rule) -> PieceHits:
+    """Return where the judged documents of a piece stand; every query of it must be whole."""
+    lines = read_lines(judgments, piece, rule)
+    unjudged = lines.unjudged()
+    known = lines.query[lines.query != UNKNOWN]
+    if len(np.unique(known)) < len(known) or len(set(unjudged)) < len(unjudged):
         raise Scattered
-    if not distinct(lines.key):
+    if not distinct(lines.key) and has_repetition(
+        lines.key, np.repeat(np.arange(len(lines.size)), lines.size), lines.text, lines.start, lines.stop
+    ):
         raise Odd
     lines = _in_order(lines)
-    line, row = find(judgments, lines)
-    owner = np.searchsorted(lines.first, line, side="right") - 1
-    first, last = _run_of_scores(lines, line)
+    line, row = match_lines(judgments, lines)
+    owner = lines.owner(line)
+    first, last = _tie_groups(lines, line)
     above, tied = first - lines.first[owner], last - first
     hits = [lines.query[owner], row, above, tied]
-    hits += [above + places(lines, line, first, last, rule)] if rule.breaks else []
-    return Landed(lines.query, lines.salt, lines.size, unjudged, tuple(each.astype(np.int32) for each in hits))
+    hits += [above + _places(lines, line, first, last, rule)] if rule.breaks else []
+    return PieceHits(lines.query, lines.size, unjudged, tuple(column.astype(np.int32) for column in hits))
 
 
-def read(judgments: Judgments, piece: Piece, rule: Rule) -> tuple[Lines, list[str]]:
-    """Return the lines of a piece, and the names of its queries that have no judgments."""
-    text = piece.text
-    (start, stop), (doc, doc_stop), score = fields(piece, RUN.width, (QUERY, DOC, SCORE))
-    first = new_tokens(text, start, stop)
-    size = np.diff(first, append=len(start))
-    start, stop = start[first], stop[first]
-    query, salt = judgments.query(text, start, stop)
-    key = hashes(text, doc, doc_stop)
-    key ^= np.repeat(salt, size)
-    value = rule.rounded(numbers(piece, *score))
-    unknown = np.flatnonzero(query == UNKNOWN).tolist()
-    names = [piece.text[start[i] : stop[i]].tobytes().decode() for i in unknown]
-    return Lines(text, doc, doc_stop, value, key, first, size, query, salt), names
+def read_lines(judgments: Judgments, piece: Rows, rule: Rule) -> Lines:
+    """Return the lines of a piece."""
+    query, document, score = piece.columns()
+    first = new_tokens(*query)
+    size = np.diff(first, append=len(score))
+    query = query.take(first)
+    if max(query.longest, document.longest) > LONGEST_NAME:
+        raise Odd
+    index, query_hash = judgments.query(*query)
+    key = hashes(*document)
+    key ^= np.repeat(query_hash * SALT, size)
+    return Lines(*document, rule.rounded(score), key, first, size, index, query)
 
 
-def find(judgments: Judgments, lines: Lines) -> tuple[Ints, Ints]:
+def match_lines(judgments: Judgments, lines: Lines) -> tuple[Ints, Ints]:
     """Return the lines that are about judged documents, and the rows of the judgments."""
-    line, row = judgments.match(lines.query[lines.query != UNKNOWN], lines.key)
-    query = lines.query[np.searchsorted(lines.first, line, side="right") - 1]
+    line, row = judgments.match(lines.query, lines.size, lines.key)
+    query = lines.query[lines.owner(line)]
     confirmed = judgments.confirm(row, query, lines.text, lines.start[line], lines.stop[line])
     return line[confirmed], row[confirmed]
 
@@ -101,7 +124,7 @@ def _in_order(lines: Lines) -> Lines:
     return lines._replace(start=start, stop=stop, score=lines.score[order], key=lines.key[order])
 
 
-def _run_of_scores(lines: Lines, line: Ints) -> tuple[Ints, Ints]:
+def _tie_groups(lines: Lines, line: Ints) -> tuple[Ints, Ints]:
     """Return the first line of the tie group that each line is in, and one past the last."""
     score, last = lines.score, len(lines.score) - 1
     alike = (score[np.maximum(line, 1) - 1] == score[line]) & (line > 0)
@@ -114,3 +137,17 @@ def _run_of_scores(lines: Lines, line: Ints) -> tuple[Ints, Ints]:
     group = np.flatnonzero(new)
     at = np.searchsorted(group, line, side="right")
     return group[at - 1], group[at]
+
+
+def _places(lines: Lines, line: Ints, first: Ints, last: Ints, rule: Rule) -> Ints:
+    """Return how many of the tied lines first … last - 1 stand before each line."""
+    if rule.ties == "order":
+        return line - first
+    out = np.zeros(len(line), np.int64)
+    tied = np.flatnonzero(last - first > 1)
+    if len(tied):
+        line, first, last = line[tied], first[tied], last[tied]
+        group = np.flatnonzero(np.diff(first, prepend=-1))
+        docs = lines.documents(rule, ranges(first[group], (last - first)[group]))
+        out[tied] = place_among_tied(rule, docs, line, first, last)
+    return out

@@ -27,13 +27,16 @@ class Layout(NamedTuple):
         return len(self.fields.split())
 
 
+LONGEST_NAME = (1 << 16) - 1
+"""bytes of the longest name of a query or document"""
+
 QRELS = Layout("label", "query iteration document label", value=3, extra=False)
 RUN = Layout("score", "query Q0 document rank score tag", value=4, extra=True)
 
 
-def read(source: Source, layout: Layout) -> dict[str, dict[str, float]]:
+def read(source: Source, layout: Layout, duplicates: str = "error") -> dict[str, dict[str, float]]:
     """Return {query: {document: value}} in the order of the file."""
-    rows = Rows(source.name)
+    rows = Rows(source.name, duplicates)
     for number, line in source.lines():
         rows.add(number, *fields(source, layout, number, line))
     return rows.values
@@ -79,6 +82,10 @@ def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[st
         raise InputError(
             f"{source.name}:{number}: {len(found)} fields instead of {layout.width} ({layout.fields}): {clip(line)}"
         )
+    if b"\r" in line.rstrip(b"\r"):
+        raise InputError(f"{source.name}:{number}: a carriage return inside a line; end lines with LF or CR LF")
+    if max(len(found[0]), len(found[2])) > LONGEST_NAME:
+        raise InputError(f"{source.name}:{number}: a name is longer than {LONGEST_NAME:,} bytes: {clip(line)}")
     return found[0].decode(), found[2].decode(), to_number(source, layout.what, number, found[layout.value].decode())
 
 

@@ -7,20 +7,19 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Source
+from gradely.data.read.files import LONGEST_LINE, Source
 from gradely.data.trec.chunks import NEWLINE, PIECE, Buffer, Odd, Piece, close, is_blank, last_cut
 from gradely.data.trec.decimals import numbers
-from gradely.data.trec.fields import fields
-from gradely.data.trec.match import Judgments, new_tokens, ranges
-from gradely.data.trec.plain import QRELS
-from gradely.data.trec.tokens import LAST, PAD, Tokens, distinct, hashes
+from gradely.data.trec.fields import STRICT, Dialect, fields
+from gradely.data.trec.hashing import SALT, distinct, hashes
+from gradely.data.trec.match import Judgments, has_repetition, new_tokens, ranges
+from gradely.data.trec.plain import LONGEST_NAME, QRELS
+from gradely.data.trec.tokens import PAD, Tokens
 from gradely.data.types import Bytes, Floats, Ints, Words
 from gradely.threads import on_threads
 
 QUERY, DOC, LABEL = 0, 2, 3
 """the fields that matter"""
-LONGEST = 1 << 16
-"""names of documents are shorter"""
 
 
 class Columns(NamedTuple):
@@ -31,8 +30,12 @@ class Columns(NamedTuple):
     key: Words
     label: Floats
 
+    def at(self, lines: Ints) -> "Columns":
+        """Return what is kept of some lines."""
+        return Columns(self.doc[lines], self.size[lines], self.key[lines], self.label[lines])
 
-class Begun(NamedTuple):
+
+class PieceQueries(NamedTuple):
     """What is kept of the queries of a piece."""
 
     lines: int
@@ -43,26 +46,43 @@ class Begun(NamedTuple):
     hash: Words
 
 
-def load_qrels(source: Source, threads: int) -> Qrels:
+def load_qrels(source: Source, threads: int, dialect: Dialect = STRICT) -> Qrels:
     """Return judgments as columns over the text; raise Odd where the plain reader must look."""
     text, stop = _load(source)
     several = list(_cut(text, stop))
     room = np.cumsum([0, *(np.count_nonzero(text[piece.start : piece.stop] == NEWLINE) for piece in several)])
     columns = _room(text, int(room[-1]))
-    parts = list(on_threads(lambda piece: _judged(piece, columns, int(room[piece.number])), several, threads))
-    if not parts:
+    parts = list(on_threads(lambda piece: _judged(piece, columns, int(room[piece.number]), dialect), several, threads))
+    used = np.array([part.lines for part in parts], np.int64)
+    if not used.sum():
         raise Odd
-    used = np.array([part.lines for part in parts])
     if used.sum() < room[-1]:  # blank lines
-        lines = ranges(room[:-1], used)
-        columns = Columns(columns.doc[lines], columns.size[lines], columns.key[lines], columns.label[lines])
+        columns = columns.at(ranges(room[:-1], used))
     before = np.cumsum(used) - used
     first = np.concatenate([part.first + skipped for part, skipped in zip(parts, before.tolist(), strict=True)])
     start, size, hashed = (np.concatenate([part[i] for part in parts]) for i in (2, 3, 4))
-    docs = Tokens(text, columns.doc, columns.size)
-    qrels = Qrels(Tokens(text, start, size), np.append(first, used.sum()), docs, columns.label, source.name)
+    queries, first = Tokens(text, start, size), np.append(first, used.sum())
+    if not distinct(hashed):
+        queries, first, hashed, columns = _gather(queries, first, hashed, columns)
+    qrels = Qrels(queries, first, Tokens(text, columns.doc, columns.size), columns.label, source.name)
     qrels.hashed = Judgments(qrels, hashed, columns.key)
     return qrels
+
+
+def _gather(queries: Tokens, first: Ints, hashed: Words, columns: Columns) -> tuple[Tokens, Ints, Words, Columns]:
+    """Put the lines of each query together where they are not, in the order in which queries first appear."""
+    number: dict[bytes, int] = {}
+    query = np.array([number.setdefault(queries.bytes_at(i), len(number)) for i in range(len(queries))])
+    order = np.argsort(query, kind="stable")
+    opens = order[np.diff(query[order], prepend=-1) != 0]
+    lines = ranges(first[order], np.diff(first)[order])
+    columns = columns.at(lines)
+    owner = np.repeat(query[order], np.diff(first)[order])
+    start = columns.doc.astype(np.int64)
+    if has_repetition(columns.key, owner, queries.text, start, start + columns.size):
+        raise Odd
+    bounds = np.searchsorted(owner, np.arange(len(number) + 1))
+    return Tokens(queries.text, queries.start[opens], queries.size[opens]), bounds, hashed[opens], columns
 
 
 def _load(source: Source) -> tuple[Bytes, int]:
@@ -73,6 +93,8 @@ def _load(source: Source) -> tuple[Bytes, int]:
         while got := stream.readinto(buffer.view[filled : PAD + buffer.room]):
             filled += got
             if filled == PAD + buffer.room:
+                if filled > LONGEST_LINE and not (buffer.bytes[filled - LONGEST_LINE : filled] == NEWLINE).any():
+                    raise Odd
                 buffer.grow(2 * buffer.room)
     if filled == PAD:
         raise Odd
@@ -99,18 +121,21 @@ def _room(text: Bytes, lines: int) -> Columns:
     return Columns(np.empty(lines, narrow), np.empty(lines, np.uint16), np.empty(lines, np.uint64), np.empty(lines))
 
 
-def _judged(piece: Piece, columns: Columns, offset: int) -> Begun:
+def _judged(piece: Piece, columns: Columns, offset: int, dialect: Dialect) -> PieceQueries:
     """Write the judgments of a piece into their part of the columns; return its queries."""
     text = piece.text
-    (start, stop), (doc, doc_stop), label = fields(piece, QRELS.width, (QUERY, DOC, LABEL))
+    (start, stop), (doc, doc_stop), label = fields(piece, QRELS, (QUERY, DOC, LABEL), dialect)
     first = new_tokens(text, start, stop)
     start, stop = start[first], stop[first]
     hashed, size = hashes(text, start, stop), doc_stop - doc
     key = hashes(text, doc, doc_stop)
-    key ^= np.repeat(hashed * LAST, np.diff(first, append=len(doc)))
-    if not distinct(key) or size.max() >= LONGEST:
+    lines = np.diff(first, append=len(doc))
+    key ^= np.repeat(hashed * SALT, lines)
+    if max(size.max(initial=0), (stop - start).max(initial=0)) > LONGEST_NAME:
+        raise Odd
+    if not distinct(key) and has_repetition(key, np.repeat(np.arange(len(lines)), lines), text, doc, doc_stop):
         raise Odd
     part = slice(offset, offset + len(doc))
     columns.doc[part], columns.size[part], columns.key[part] = doc, size, key
-    columns.label[part] = numbers(piece, *label)
-    return Begun(len(doc), first, start, stop - start, hashed)
+    columns.label[part] = numbers(piece, *label, dialect.number)
+    return PieceQueries(len(doc), first, start, stop - start, hashed)

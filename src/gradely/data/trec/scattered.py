@@ -9,154 +9,188 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from gradely.data.columns import Ids
 from gradely.data.hits import Hits
 from gradely.data.rule import Rule
 from gradely.data.search import end_of_better
-from gradely.data.trec.chunks import Odd, Piece
-from gradely.data.trec.match import UNKNOWN, Judgments, ranges
-from gradely.data.trec.place import Lines, find, read
-from gradely.data.trec.tokens import hashes, in_byte_order, shuffle_keys
-from gradely.data.types import Bools, Bytes, Floats, Ints, Words
+from gradely.data.trec.chunks import Changed, Odd
+from gradely.data.trec.hashing import FIXED_KEYS, hashes, is_among, repeated
+from gradely.data.trec.match import UNKNOWN, Judgments
+from gradely.data.trec.place import Lines, Rows, match_lines, read_lines
+from gradely.data.trec.tie_places import Documents, order_ties, stands_before
+from gradely.data.types import Floats, Ints, Words
 
-Each: TypeAlias = Callable[[Callable[[Piece], Any]], Iterator[Any]]
+Pass: TypeAlias = Callable[[Callable[[Rows], Any]], Iterator[Any]]
 """runs a function over all pieces of a file, in order"""
 
 
-class Found(NamedTuple):
-    """The judged documents of a run by query, best score first; those of query i are start[i] … start[i+1] - 1."""
+class Look(NamedTuple):
+    """What the first pass keeps of a piece."""
+
+    key: Words
+    query: Ints
+    """its judged queries, as indices, once or more"""
+    size: Ints
+    """how many lines there are of each"""
+    unjudged: list[str]
+    hits: tuple[Ints, Ints, Floats, Ints]
+    """query, row, score and line of the judged documents"""
+
+
+class Judged(NamedTuple):
+    """The judged documents of a run by query, best first; those of query i are start[i] … start[i+1] - 1."""
 
     start: Ints
     query: Ints
     row: Ints
     score: Floats
-    line: Ints
-    """the number of its line in the file, from 0"""
+    docs: Documents | None
+    """what breaks ties between them, where ties are broken"""
 
 
-def scattered(judgments: Judgments, rule: Rule, each: Each) -> Hits:
-    """Return where the judged documents of a file landed."""
-    parts = list(each(lambda piece: _look(judgments, rule, piece)))
-    base = np.cumsum([len(part.key) for part in parts]) - [len(part.key) for part in parts]
-    _check_distinct(np.concatenate([part.key for part in parts]))
-    retrieved = np.sum([part.retrieved for part in parts], axis=0)
-    unjudged = tuple(dict.fromkeys(name for part in parts for name in part.unjudged))
-    found = _sorted(judgments, parts, base)
-    slots = len(found.row) + len(found.start)
-    above, tied, ahead = (np.zeros(size, np.int64) for size in (slots, slots, len(found.row)))
-    for low, (first, last), before in each(
-        lambda piece: _count(judgments, rule, found, piece, int(base[piece.number]))
-    ):
-        np.add.at(above, low, 1)
-        np.add.at(tied, first, 1)
-        np.subtract.at(tied, last, 1)
-        np.add.at(ahead, before, 1)
-    above, tied = _running(found, above), _running(found, tied)
-    place = above + ahead if rule.breaks else None
-    return Hits(found.query, found.row, above, tied, place, retrieved, retrieved > 0, unjudged)
+class Pieces(NamedTuple):
+    """What the first pass finds in all pieces."""
 
-
-class Seen(NamedTuple):
-    """What the first pass keeps of a piece."""
-
+    base: list[int]
+    """how many lines stand before each piece; the last entry is that of all"""
     key: Words
     retrieved: Ints
-    unjudged: list[str]
-    query: Ints
-    row: Ints
-    score: Floats
-    line: Ints
+    unjudged: tuple[str, ...]
+    hits: list[Any]
+    """query, row, score and line, as columns"""
 
 
-def _look(judgments: Judgments, rule: Rule, piece: Piece) -> Seen:
-    """Find the judged documents of a piece."""
-    lines, unjudged = read(judgments, piece, rule)
-    line, row = find(judgments, lines)
-    known = lines.query != UNKNOWN
-    retrieved = np.zeros(len(judgments.qrels), np.int64)
-    np.add.at(retrieved, lines.query[known], lines.size[known])
-    query = lines.query[np.searchsorted(lines.first, line, side="right") - 1]
-    return Seen(lines.key, retrieved, unjudged, query, row, lines.score[line], line)
+def count_scattered(judgments: Judgments, rule: Rule, over_pieces: Pass) -> Hits:
+    """Return where the judged documents of a file stand."""
+    first = _first_pass(judgments, rule, over_pieces)
+    if len(several := repeated(first.key)):
+        _check_names(judgments, rule, over_pieces, several)
+    judged = _ranked(judgments, rule, *first.hits)
+    slots = len(judged.row) + len(judged.start)
+    above, tied, ahead = (np.zeros(slots, np.int64) for _ in range(3))
+    seen = 0
+    for lines, better, (high, low), before in over_pieces(
+        lambda piece: _second_look(judgments, rule, judged, piece, first.base)
+    ):
+        seen += lines
+        np.add.at(above, better, 1)
+        np.add.at(tied, high, 1)
+        np.subtract.at(tied, low, 1)
+        if rule.breaks:
+            np.add.at(ahead, before, 1)
+            np.subtract.at(ahead, low, 1)
+    if seen != first.base[-1]:
+        raise Changed
+    above, tied, ahead = (_running(judged, count) for count in (above, tied, ahead))
+    place = above + ahead if rule.breaks else None
+    return Hits(judged.query, judged.row, above, tied, place, first.retrieved, first.retrieved > 0, first.unjudged)
 
 
-def _check_distinct(key: Words) -> None:
-    key.sort()
-    if (key[1:] == key[:-1]).any():
+def _first_pass(judgments: Judgments, rule: Rule, over_pieces: Pass) -> Pieces:
+    """Find the judged documents of all pieces; of a piece nothing is kept that is as long as the judgments."""
+    base, keys, hits = [0], [np.zeros(0, np.uint64)], list[Any]()
+    retrieved, unjudged = np.zeros(len(judgments.qrels), np.int64), dict[str, None]()
+    for look in over_pieces(lambda piece: _first_look(judgments, rule, piece)):
+        np.add.at(retrieved, look.query, look.size)
+        unjudged.update(dict.fromkeys(look.unjudged))
+        query, row, score, line = look.hits
+        hits.append((query, row, score, line + base[-1]))
+        keys.append(look.key)
+        base.append(base[-1] + len(look.key))
+    if base[-1] == 0:
         raise Odd
+    columns = [np.concatenate(parts) for parts in zip(*hits, strict=True)]
+    return Pieces(base, np.concatenate(keys), retrieved, tuple(unjudged), columns)
 
 
-def _sorted(judgments: Judgments, parts: list[Seen], base: Ints) -> Found:
-    """Return the judged documents of all pieces."""
-    query, row, score = (np.concatenate([getattr(part, name) for part in parts]) for name in ("query", "row", "score"))
-    line = np.concatenate([part.line + first for part, first in zip(parts, base.tolist(), strict=True)])
+def _first_look(judgments: Judgments, rule: Rule, piece: Rows) -> Look:
+    """Find the judged documents of a piece."""
+    lines = read_lines(judgments, piece, rule)
+    line, row = match_lines(judgments, lines)
+    known = lines.query != UNKNOWN
+    unjudged = list(dict.fromkeys(lines.unjudged()))
+    hits = lines.query[lines.owner(line)], row, lines.score[line], line
+    return Look(lines.key, lines.query[known], lines.size[known], unjudged, hits)
+
+
+def _check_names(judgments: Judgments, rule: Rule, over_pieces: Pass, several: Words) -> None:
+    """Look whether lines with the same key are about the same query and document; the plain reader then says which."""
+
+    def names(piece: Rows) -> list[tuple[bytes, bytes]]:
+        lines = read_lines(judgments, piece, rule)
+        line = np.flatnonzero(is_among(lines.key, several))
+        owner = lines.owner(line)
+        docs = Ids(lines.text, lines.start, lines.stop)
+        return [(lines.name.bytes_at(a), docs.bytes_at(b)) for a, b in zip(owner.tolist(), line.tolist(), strict=True)]
+
+    seen: set[tuple[bytes, bytes]] = set()
+    for part in over_pieces(names):
+        for name in part:
+            if name in seen:
+                raise Odd
+            seen.add(name)
+
+
+def _ranked(judgments: Judgments, rule: Rule, query: Ints, row: Ints, score: Floats, line: Ints) -> Judged:
+    """Return the judged documents in the order in which they stand, tied ones as the policy has them."""
     order = np.lexsort((-score, query))
-    start = np.searchsorted(query[order], np.arange(len(judgments.qrels) + 1))
-    return Found(start, query[order], row[order], score[order], line[order])
+    query, row, score, line = query[order], row[order], score[order], line[order]
+    start = np.searchsorted(query, np.arange(len(judgments.qrels) + 1))
+    if not rule.breaks:
+        return Judged(start, query, row, score, None)
+    new = (np.diff(query, prepend=-1) != 0) | np.append(True, score[1:] != score[:-1])[: len(score)]
+    docs = _documents(judgments, rule, query, row, line)
+    order = order_ties(rule, docs, np.cumsum(new))
+    return Judged(start, query, row[order], score, docs.at(order))
 
 
-Counts: TypeAlias = tuple[Ints, tuple[Ints, Ints], Ints]
+def _documents(judgments: Judgments, rule: Rule, query: Ints, row: Ints, line: Ints) -> Documents:
+    """Return what breaks ties between judged documents."""
+    names, queries, hashed = judgments.docs, judgments.queries, None
+    if rule.ties == "random":
+        which, owner = np.unique(query, return_inverse=True)
+        begin = queries.start[which].astype(np.int64)
+        hashed = hashes(queries.text, begin, begin + queries.size[which], FIXED_KEYS)[owner]
+    start = names.start[row].astype(np.int64)
+    return Documents.of(rule, names.text, (start, start + names.size[row]), line, hashed)
 
 
-def _count(judgments: Judgments, rule: Rule, found: Found, piece: Piece, base: int) -> Counts:
-    """Return, for the lines of a piece, slots of judged documents.
+Counts: TypeAlias = tuple[int, Ints, tuple[Ints, Ints], Ints]
 
-    They are those from which on documents are lower, those between which they are tied, and the tied ones that a line
-    stands before.
+
+def _second_look(judgments: Judgments, rule: Rule, judged: Judged, piece: Rows, base: list[int]) -> Counts:
+    """Return how many lines a piece has and, for its lines, slots of judged documents.
+
+    They are those from which on documents are lower, those between which they are tied, and those from which on tied
+    documents stand behind the line.
     """
-    lines, _ = read(judgments, piece, rule)
+    lines = read_lines(judgments, piece, rule)
+    if piece.number >= len(base) - 1:
+        raise Changed
     query = np.repeat(lines.query, lines.size)
     line = np.flatnonzero(query != UNKNOWN)
     query, score = query[line], lines.score[line]
-    bounds = found.start[query], found.start[query + 1]
-    high = end_of_better(*bounds, lambda at: found.score[at] > score)
-    low = end_of_better(*bounds, lambda at: found.score[at] >= score)
+    bounds = judged.start[query], judged.start[query + 1]
+    high = end_of_better(*bounds, lambda at: judged.score[at] > score)
+    low = end_of_better(high, bounds[1], lambda at: judged.score[at] >= score)
     tied = np.flatnonzero(low > high)
-    before = _before(judgments, rule, found, lines, (line[tied], high[tied], low[tied]), base)
-    return low + query, (high[tied] + query[tied], low[tied] + query[tied]), before
+    before = _behind(rule, judged, lines, (line[tied], high[tied], low[tied]), base[piece.number])
+    shift = query[tied]
+    return len(lines.key), low + query, (high[tied] + shift, low[tied] + shift), before + shift[: len(before)]
 
 
-def _before(
-    judgments: Judgments, rule: Rule, found: Found, lines: Lines, tied: tuple[Ints, Ints, Ints], base: int
-) -> Ints:
-    """Return the judged documents that tied lines stand before, once for each such line."""
+def _behind(rule: Rule, judged: Judged, lines: Lines, tied: tuple[Ints, Ints, Ints], base: int) -> Ints:
+    """Return the first of the judged documents that stand behind each tied line, among those that tie with it."""
     line, high, low = tied
-    if not rule.breaks or not len(line):
-        return np.zeros(0, np.int64)
-    line, hit = np.repeat(line, low - high), ranges(high, low - high)
-    if rule.ties == "order":
-        return hit[line + base < found.line[hit]]
-    mine = _keys(rule, lines.text, lines.start[line], lines.stop[line], _salt(lines, line))
-    docs, row = judgments.docs, found.row[hit]
-    start = docs.start[row].astype(np.int64)
-    theirs = _keys(rule, docs.text, start, start + docs.size[row], judgments.salt[found.query[hit]])
-    return hit[_less(mine, theirs)]
+    if judged.docs is None or not len(line):
+        return high[:0]
+    docs, mine = judged.docs, lines.documents(rule, line, base)
+    return end_of_better(high, low, lambda at: ~stands_before(rule, mine, docs.at(at)))
 
 
-def _salt(lines: Lines, line: Ints) -> Words:
-    return lines.salt[np.searchsorted(lines.first, line, side="right") - 1]
-
-
-def _keys(rule: Rule, text: Bytes, start: Ints, stop: Ints, salt: Words) -> list[Words]:
-    """Return numbers of some documents, the first one that differs decides, and the lower one stands first."""
-    if rule.ties == "random":
-        return [shuffle_keys(rule.seed, salt, hashes(text, start, stop))]
-    return [~word for word in in_byte_order(text, start, stop - start)]
-
-
-def _less(mine: list[Words], theirs: list[Words]) -> Bools:
-    """Return which keys are less; one that ends early goes on with the highest number, as the shorter name is less."""
-    width = max(len(mine), len(theirs))
-    full = np.full_like(mine[0], ~np.uint64(0))
-    less, undecided = np.zeros(len(full), bool), np.ones(len(full), bool)
-    for i in range(width):
-        left, right = (key[i] if i < len(key) else full for key in (mine, theirs))
-        less |= undecided & (left < right)
-        undecided &= left == right
-    return less
-
-
-def _running(found: Found, count: Ints) -> Ints:
+def _running(judged: Judged, count: Ints) -> Ints:
     """Return sums of counts from the first slot of each document's query to its own; each query has one to spare."""
     sums: Ints = np.concatenate([[0], np.cumsum(count)])
-    slot = np.arange(len(found.row)) + found.query
-    out: Ints = sums[slot + 1] - sums[found.start[found.query] + found.query]
+    slot = np.arange(len(judged.row)) + judged.query
+    out: Ints = sums[slot + 1] - sums[judged.start[judged.query] + judged.query]
     return out

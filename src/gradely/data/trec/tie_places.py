@@ -1,69 +1,94 @@
-"""Who stands first among tied lines, for the policies that go by document."""
+"""Who stands first among tied documents, for the policies that go by document.
 
-from typing import TYPE_CHECKING
+trec    by name, the greater first
+random  by a key drawn from the names with the seed; where keys are the same, by name
+order   as the lines stand in the file
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from gradely.data.rule import Rule
+from gradely.data.trec.hashing import FIXED_KEYS, hashes, shuffle_keys
 from gradely.data.trec.match import ranges
-from gradely.data.trec.tokens import hashes, in_byte_order, shuffle_keys
-from gradely.data.types import Ints, Words
-
-if TYPE_CHECKING:
-    from gradely.data.trec.place import Lines
+from gradely.data.trec.name_order import compare_names, rank_names
+from gradely.data.types import Bools, Bytes, Ints, Words
 
 FEW = 4
-"""up to this many comparisons a tied line, judged documents are compared with all others; beyond it, all are sorted"""
+"""up to so many comparisons per tied line, judged documents are compared with all others; beyond it, all are sorted"""
 
 
-def places(lines: "Lines", line: Ints, first: Ints, last: Ints, rule: Rule) -> Ints:
-    """Return how many of the tied lines first … last - 1 stand before each line. Lines ascend, and so do tie groups."""
+class Documents(NamedTuple):
+    """Documents that may tie: where their names are, their lines, and their keys where ties are random."""
+
+    text: Bytes
+    start: Ints
+    stop: Ints
+    line: Ints
+    """the number of the line in the file, or in the piece where it is compared within the piece alone"""
+    key: Words | None
+
+    @classmethod
+    def of(cls, rule: Rule, text: Bytes, name: tuple[Ints, Ints], line: Ints, query: Words | None) -> "Documents":
+        """Take names by start and stop; random ties need hashes of the documents' queries, with the fixed keys."""
+        start, stop = name
+        key = None if query is None else shuffle_keys(rule.seed, query, hashes(text, start, stop, FIXED_KEYS))
+        return cls(text, start, stop, line, key)
+
+    def at(self, some: Ints) -> "Documents":
+        """Return some of the documents."""
+        key = None if self.key is None else self.key[some]
+        return Documents(self.text, self.start[some], self.stop[some], self.line[some], key)
+
+
+def stands_before(rule: Rule, mine: Documents, other: Documents) -> Bools:
+    """Return for each pair of tied documents whether the first one stands before the second."""
     if rule.ties == "order":
-        return line - first
-    out = np.zeros(len(line), np.int64)
-    tied = np.flatnonzero(last - first > 1)
-    if len(tied):
-        out[tied] = _among(lines, line[tied], first[tied], last[tied], rule)
+        return mine.line < other.line
+    if mine.key is None or other.key is None:
+        return _compare(mine, other) > 0
+    before: Bools = mine.key < other.key
+    alike = np.flatnonzero(mine.key == other.key)
+    before[alike] = _compare(mine.at(alike), other.at(alike)) < 0
+    return before
+
+
+def _compare(mine: Documents, other: Documents) -> np.ndarray:
+    return compare_names(mine.text, mine.start, mine.stop, other.text, other.start, other.stop)
+
+
+def order_ties(rule: Rule, docs: Documents, group: Ints) -> Ints:
+    """Return the order that puts groups in order, and in each group the documents as the policy has it."""
+    if rule.ties == "order":
+        return np.lexsort((docs.line, group))
+    name = rank_names(docs.text, docs.start, docs.stop, group if docs.key is None else _alike(docs.key, group))
+    return np.lexsort((-name, group) if docs.key is None else (name, docs.key, group))
+
+
+def _alike(key: Words, group: Ints) -> Ints:
+    """Return numbers that are the same for documents of the same group and key; names decide among those alone."""
+    order = np.lexsort((key, group))
+    new = (np.diff(group[order], prepend=-1) != 0) | np.append(True, np.diff(key[order]) != 0)[: len(key)]
+    out = np.empty(len(key), np.int64)
+    out[order] = np.cumsum(new)
     return out
 
 
-def _among(lines: "Lines", line: Ints, first: Ints, last: Ints, rule: Rule) -> Ints:
-    """Return the place of each line among the lines of its tie group."""
+def place_among_tied(rule: Rule, docs: Documents, line: Ints, first: Ints, last: Ints) -> Ints:
+    """Return how many of the tied documents first … last - 1 stand before each of some.
+
+    The tie groups of these ascend. `docs` are those of all tie groups in a row.
+    """
     new = np.flatnonzero(np.diff(first, prepend=-1))
-    group, size = first[new], (last - first)[new]
-    others = ranges(group, size)
-    key = _keys(lines, others, rule)
+    size = (last - first)[new]
     offset = np.repeat(np.cumsum(size) - size, np.diff(new, append=len(first)))
     own = offset + line - first
-    if int((last - first).sum()) <= FEW * len(others):
-        return _by_comparison(key, own, offset, last - first)
-    place: Ints = _by_sorting(key, size)[own] - offset
-    return place
-
-
-def _keys(lines: "Lines", line: Ints, rule: Rule) -> list[Words]:
-    """Return numbers of some lines, the first one that differs decides, and the lower one stands first."""
-    start, stop = lines.start[line], lines.stop[line]
-    if rule.ties == "trec":
-        return [~word for word in in_byte_order(lines.text, start, stop - start)]
-    owner = np.searchsorted(lines.first, line, side="right") - 1
-    return [shuffle_keys(rule.seed, lines.salt[owner], hashes(lines.text, start, stop))]
-
-
-def _by_comparison(key: list[Words], own: Ints, offset: Ints, size: Ints) -> Ints:
-    """Compare each line with all of its group."""
-    mine, other = np.repeat(own, size), ranges(offset, size)
-    before, undecided = np.zeros(len(other), bool), np.ones(len(other), bool)
-    for number in key:
-        here, there = number[other], number[mine]
-        before |= undecided & (here < there)
-        undecided &= here == there
-    return np.bincount(np.repeat(np.arange(len(own)), size)[before], minlength=len(own))
-
-
-def _by_sorting(key: list[Words], size: Ints) -> Ints:
-    """Return where each line of each group comes when the group is sorted."""
-    order = np.lexsort((*reversed(key), np.repeat(np.arange(len(size)), size)))
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return place
+    if int((last - first).sum()) <= FEW * int(size.sum()):
+        mine, other = np.repeat(np.arange(len(own)), last - first), ranges(offset, last - first)
+        before = stands_before(rule, docs.at(other), docs.at(own[mine]))
+        return np.bincount(mine[before], minlength=len(own))
+    place = np.empty(int(size.sum()), np.int64)
+    place[order_ties(rule, docs, np.repeat(np.arange(len(size)), size))] = np.arange(len(place))
+    out: Ints = place[own] - offset
+    return out

@@ -6,6 +6,7 @@
   const state = { measure: 0, first: start[0], second: start[1], query: null };
   const several = runs.length > 1;
   const fixed = (x) => x.toFixed(4);
+  const minus = (x) => (x === null ? null : -x);
   const signed = (x) => (x < 0 ? "−" : "+") + fixed(Math.abs(x));
 
   // Text only ever becomes text: no markup is made from names.
@@ -44,7 +45,7 @@
     if (!pairs.numbers[m] || (straight ?? turned) === undefined) return null;
     const [low, high, effect, wins, losses, p, adjusted] = pairs.numbers[m].map((column) => column[straight ?? turned]);
     return straight === undefined
-      ? { low: -high, high: -low, effect: effect === null ? null : -effect, wins: losses, losses: wins, p, adjusted }
+      ? { low: minus(high), high: minus(low), effect: minus(effect), wins: losses, losses: wins, p, adjusted }
       : { low, high, effect, wins, losses, p, adjusted };
   };
 
@@ -55,7 +56,7 @@
       const ties = found && board.topics - found.wins - found.losses;
       const tested = found
         ? [
-            number(`${signed(found.low)} to ${signed(found.high)}`),
+            number(found.low === null ? "–" : `${signed(found.low)} to ${signed(found.high)}`),
             number(found.effect === null ? "∞" : found.effect.toFixed(2)),
             number(`${found.wins} / ${ties} / ${found.losses}`),
             number(String(found.p)),

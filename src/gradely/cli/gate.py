@@ -1,0 +1,158 @@
+"""gradely gate."""
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from gradely.cli import options
+from gradely.cli.inputs import choose_measures, read_inputs
+from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.output import check_writable, say, write_file
+from gradely.cli.results import list_notes, to_json, write_results
+from gradely.comparison.gate import check_limits, gate
+from gradely.comparison.resampling import RESAMPLES
+from gradely.comparison.saved_scores import is_saved, keep_scores
+from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
+from gradely.comparison.verdict import Gate
+from gradely.errors import InputError
+from gradely.measures.names import parse
+from gradely.settings import Settings
+from gradely.tables import escape_markdown, plain_line, render
+
+ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
+"""tests of one pair of runs"""
+
+
+@click.command("gate")
+@click.argument("qrels")
+@click.argument("new")
+@click.option("--baseline", metavar="OLD", help="The run to be as good as, or scores that --save wrote.")
+@options.measures
+@click.option(
+    "--max-drop",
+    "drops",
+    multiple=True,
+    metavar="[MEASURE=]DROP",
+    help="How much a mean may fall, like 0.01; for one measure, like AP=0.02. Repeatable. [default: 0]",
+)
+@click.option("--strict", is_flag=True, help="Fail where a drop exceeds its limit, significant or not.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
+@click.option("--test", type=click.Choice(ALONE), default="t", show_default=True, help="The significance test.")
+@click.option(
+    "--correction", type=click.Choice(list(CORRECTIONS)), default="holm", show_default=True, help="Over the measures."
+)
+@click.option(
+    "--resamples", type=click.IntRange(min=1), default=RESAMPLES, show_default=True, help="How often a test draws."
+)
+@click.option("--summary", metavar="FILE.md", help="Write a summary in Markdown, with the queries that lost most.")
+@click.option(
+    "--save", metavar="FILE.json", help="Write the scores of NEW, for --baseline next time; only if it passes."
+)
+@options.settings()
+@options.inputs
+@options.output
+def command(
+    qrels: str,
+    new: str,
+    *,
+    baseline: str | None,
+    measures: tuple[str, ...],
+    drops: tuple[str, ...],
+    summary: str | None,
+    save: str | None,
+    settings: Settings,
+    inputs: InputOptions,
+    output: OutputOptions,
+    **design: Any,
+) -> int:
+    """Fail, with exit code 1, where the run NEW is worse than OLD by more than is allowed, and significantly so.
+
+    Exit code 0 says that it passed, 2 that something could not be read. Without --baseline, --save keeps the scores of
+    NEW as the first ones to be compared with.
+    """
+    check_writable(summary)
+    check_writable(save)
+    if baseline is None and save is None:
+        raise click.UsageError("name a --baseline to compare with, or a file to --save", click.get_current_context())
+    names = choose_measures(measures, settings.ties)
+    limits = check_limits(read_limits(drops, names), names)
+    paths = (new,) if baseline is None or is_saved(baseline) else (new, baseline)
+    given = read_inputs(qrels, paths, inputs, settings)
+    if len(given.runs) != len(paths):
+        raise InputError("give one --feature: a gate is about one run")
+    run, *older = given.runs.values()
+    with given.bar() as bar:
+        if baseline is None:
+            kept = keep_scores(given.qrels, run, names, progress=bar, **asdict(settings))
+            write_file(kept.text().encode(), str(save))
+            say(f"{plain_line(str(save))}: the scores of {plain_line(kept.name)}; nothing was compared\n")
+            return 0
+        old = older[0] if older else baseline
+        verdict = gate(given.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
+    if summary:
+        write_file(summarize(verdict).encode(), summary)
+    if save and verdict.passed:
+        write_file(verdict.saved.text().encode(), save)
+    write_results(show(verdict, output), list_notes([verdict.caption(), *verdict.notes]), output)
+    return 0 if verdict.passed else 1
+
+
+def read_limits(drops: tuple[str, ...], names: list[str]) -> dict[str, float]:
+    """Return the limit of each measure from what was typed: DROP for all of them, MEASURE=DROP for one."""
+    usual, limits = 0.0, {}
+    for text in drops:
+        measure, _, number = text.rpartition("=")
+        try:
+            limit = float(number)
+        except ValueError:
+            raise InputError(
+                f"--max-drop {text!r}: give a number like 0.01, or one for a measure like AP=0.02"
+            ) from None
+        if measure:
+            limits[str(parse(measure))] = limit
+        else:
+            usual = limit
+    return dict.fromkeys((str(parse(name)) for name in names), usual) | limits
+
+
+def show(verdict: Gate, output: OutputOptions) -> str:
+    """Return the verdict in a format."""
+    if output.form == "json":
+        return to_json(as_data(verdict))
+    text = render(verdict.table()._replace(digits=output.digits), output.form)
+    if output.form == "markdown":
+        return f"{escape_markdown(verdict.summary())}\n\n{text}\n{escape_markdown(verdict.caption())}\n"
+    return f"{plain_line(verdict.summary())}\n\n{text}" if output.form == "table" else text
+
+
+def summarize(verdict: Gate) -> str:
+    """Return a summary in Markdown: the verdict, the table, and by measure the queries that lost most."""
+    parts = [
+        f"## {'✅' if verdict.passed else '❌'} {escape_markdown(verdict.summary())}",
+        render(verdict.table(), "markdown"),
+    ]
+    for change in verdict.changes:
+        losers = verdict.losers(change.measure)
+        if change.drop > 0 and losers.rows:
+            lost = f"{change.measure}: {change.losses:,} of {len(verdict.queries):,} queries lost"
+            title = f"{lost}; the {len(losers.rows)} that lost most"
+            parts.append(f"<details><summary>{title}</summary>\n\n{render(losers, 'markdown')}\n</details>\n")
+    parts.append("\n".join(f"- {escape_markdown(str(line))}" for line in (verdict.caption(), *verdict.notes)))
+    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def as_data(verdict: Gate) -> dict[str, Any]:
+    """Return everything as plain data, values in full."""
+    tables = {change.measure: verdict.losers(change.measure) for change in verdict.changes}
+    return {
+        "passed": verdict.passed,
+        "summary": verdict.summary(),
+        "caption": verdict.caption(),
+        "measures": [change._asdict() for change in verdict.changes],
+        "losers": {
+            measure: [dict(zip(table.header, row, strict=True)) for row in table.rows]
+            for measure, table in tables.items()
+        },
+        "notes": [note.as_dict() for note in verdict.notes],
+    }

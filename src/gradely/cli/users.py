@@ -1,0 +1,70 @@
+"""gradely users."""
+
+from functools import partial
+
+import click
+
+from gradely.cli import options
+from gradely.cli.inputs import read_inputs
+from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.output import write_file
+from gradely.cli.results import list_notes, to_json, write_results
+from gradely.comparison.users import UserRegions, users
+from gradely.settings import Settings
+from gradely.tables import Table, render
+
+
+@click.command("users")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1)
+@click.option(
+    "-m",
+    "--measure",
+    default="eGAP",
+    show_default=True,
+    metavar="MEASURE",
+    help="eGAP, GAP or xGAP, with a cut-off if you like.",
+)
+@options.settings()
+@options.inputs
+@partial(options.output, pictures=True)
+def command(
+    qrels: str, runs: tuple[str, ...], *, measure: str, settings: Settings, inputs: InputOptions, output: OutputOptions
+) -> None:
+    """Tell for which users which of RUNS is best.
+
+    Users differ in the level of relevance that they are content with. A population has a share of users for each level;
+    eGAP, GAP and xGAP measure a run for a population. For two levels the shares at which runs change places are exact;
+    for more, the populations are those of a fine grid. With -o FILE.svg or FILE.png a chart is drawn: lines for two
+    levels, a triangle for three, bars for more.
+    """
+    given = read_inputs(qrels, runs, inputs, settings)
+    with given.bar() as bar:
+        found = users(
+            given.qrels,
+            given.runs,
+            measure,
+            ties=settings.ties,
+            queries=settings.queries,
+            judged_only=settings.judged_only,
+            precision=settings.precision,
+            seed=settings.seed,
+            threads=settings.threads,
+            progress=bar,
+        )
+    if output.picture:
+        from gradely.comparison.charts import picture
+
+        write_file(picture(found.chart(), output.picture), str(output.path))
+        output = output._replace(path=None)
+    notes = list_notes([*found.sentences(), found.summary(), *found.notes])
+    write_results(show(found, output), notes, output)
+
+
+def show(found: UserRegions, output: OutputOptions) -> str:
+    """Return what was found in a format; for programs, one row per run."""
+    if output.form == "json":
+        return to_json(found.as_dict())
+    if output.form in ("csv", "tsv"):
+        return render(Table.of(found.records()), output.form)
+    return "\n".join(render(table, output.form) for table in found.tables(output.digits))

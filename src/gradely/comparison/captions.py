@@ -1,0 +1,122 @@
+"""What stands below a comparison: how it was tested, over which family, and what there is to note about the tests."""
+
+import numpy as np
+
+from gradely.comparison.intervals import DRAWS
+from gradely.comparison.pairs import without_spread
+from gradely.comparison.pairwise import Pairwise
+from gradely.comparison.significance import CORRECTIONS, DRAWN, SIMULTANEOUS, TESTS
+from gradely.evaluation.notes import Note
+
+LONGEST = 60
+"""names of baselines that are longer are cut in captions"""
+
+
+def describe_tests(tested: Pairwise) -> str:
+    """Return what is needed to test again: test, family, correction, alpha, intervals, seed."""
+    design = tested.design
+    if not len(tested.pairs):
+        return untested(tested)
+    draws = f", {design.resamples:,} resamples" if design.test in DRAWN else ""
+    parts = [f"{TESTS[design.test]}{draws}, {_family(tested)}, α = {design.alpha:g}", _intervals(tested)]
+    if design.rope is not None:
+        correction = CORRECTIONS["holm" if design.test in SIMULTANEOUS else str(design.correction)]
+        parts.append(f"equivalence within ±{design.rope:g} by TOST, {correction}, and chances by the Bayesian t-test")
+    return "; ".join([*parts, f"seed {design.seed}"])
+
+
+def untested(tested: Pairwise) -> str:
+    """Return why nothing is tested."""
+    if len(tested.names) < 2:
+        return "nothing is tested: there is one run"
+    return "nothing is tested: there is one query, and a test takes at least two"
+
+
+def _family(tested: Pairwise) -> str:
+    """Return the correction, and over which tests it is made."""
+    design, pairs, measures = tested.design, len(tested.pairs), len(tested.measures)
+    names = ", ".join(name if len(name) <= LONGEST else name[:LONGEST] + "…" for name in design.baselines)
+    kind = f"against {names}" if names else "all pairs"
+    if design.test == "tukey":
+        everything = " and all measures" if design.family == "all" else ""
+        return f"which holds for all pairs of the {len(tested.names):,} runs{everything} at once ({kind}: {pairs:,})"
+    if pairs * (measures if design.family == "all" else 1) == 1:
+        return f"one test of each measure, so that nothing is corrected ({kind})"
+    if design.family == "all":
+        count = f"all {pairs * measures:,} tests ({kind}: {pairs:,}; measures: {measures})"
+    else:
+        count = f"the {pairs:,} tests of each measure ({kind})"
+    if design.test in SIMULTANEOUS:
+        return f"which holds for {count} at once"
+    return (
+        f"{CORRECTIONS[str(design.correction)]} over {count}"
+        if design.correction != "none"
+        else f"no correction of {count}"
+    )
+
+
+def _intervals(tested: Pairwise) -> str:
+    level = f"{100 * (1 - tested.design.alpha):g} % intervals"
+    means = f"of means by the studentised bootstrap ({DRAWS:,} draws)"
+    if not tested.design.simultaneous:
+        return f"{level}, not corrected: of differences by t, {means}"
+    family = "everything" if tested.design.family == "all" else "each measure"
+    return f"{level}: of differences by max-t, which hold for all pairs of {family} at once, and {means}, not corrected"
+
+
+def note_tests(tested: Pairwise) -> list[Note]:
+    """Return what there is to note about the tests."""
+    if not len(tested.pairs):
+        runs = len(tested.names)
+        return [Note("untested", runs, runs, untested(tested))]
+    return [*_replaced(tested), *_charged(tested), *_coarse(tested), *_endless(tested)]
+
+
+def _replaced(tested: Pairwise) -> list[Note]:
+    """Say where the test asked for cannot be computed."""
+    count, tests = tested.replaced, tested.p.size
+    text = (
+        f"in {count:,} of {tests:,} tests the difference is the same on every query, so that "
+        f"the {TESTS[tested.design.test]} cannot be computed: p is that of the exact randomization test"
+    )
+    return [Note("spreadless", count, tests, text)] if count else []
+
+
+def _charged(tested: Pairwise) -> list[Note]:
+    """Say that tukey pays for pairs that nobody asked about."""
+    runs = len(tested.names)
+    every, pairs = runs * (runs - 1) // 2, len(tested.pairs)
+    if tested.design.test != "tukey" or pairs == every:
+        return []
+    text = f"tukey holds for all {every:,} pairs, of which {pairs:,} were asked for: --test max-t holds for these alone"
+    return [Note("charged", pairs, every, text)]
+
+
+def _coarse(tested: Pairwise) -> list[Note]:
+    """Some p-values have a least one; where a correction lifts it above alpha, nothing can be significant."""
+    design, queries = tested.design, tested.values.shape[1]
+    family = len(tested.pairs) * (len(tested.measures) if design.family == "all" else 1)
+    least = 1 / (design.resamples + 1) if design.test in DRAWN else 0.0
+    if design.test in ("randomization", "max-t", "wilcoxon"):
+        least = max(least, 2.0 ** (1 - queries))
+    times = family if design.correction in ("holm", "bonferroni") else 1
+    if least * times < design.alpha:
+        return []
+    lifted = f" once corrected over {family:,} tests" if times > 1 else ""
+    text = (
+        f"the least p-value there can be, {least:.2g}, is not below α{lifted}: take more queries or resamples, "
+        "fewer runs or measures, or a baseline"
+    )
+    return [Note("coarse", family, family, text)]
+
+
+def _endless(tested: Pairwise) -> list[Note]:
+    """Say that too few queries have no intervals that hold at once: signs can then make all differences equal."""
+    if not tested.design.simultaneous:
+        return []
+    lacking = sum(
+        int(np.count_nonzero(np.isnan(tested.intervals(m).low) & ~without_spread(tested.by_query(m))))
+        for m in range(len(tested.measures))
+    )
+    text = f"{tested.values.shape[1]:,} queries are too few for intervals that hold for so many pairs at once"
+    return [Note("endless", lacking, tested.p.size, text)] if lacking else []

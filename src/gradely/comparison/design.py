@@ -1,0 +1,46 @@
+"""How runs are compared: the test, its correction and family, the intervals."""
+
+from math import isfinite
+from typing import NamedTuple
+
+from gradely.comparison import resampling
+from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
+from gradely.errors import DataError, check_choice
+
+FAMILIES = {
+    "measure": "the pairs of each measure",
+    "all": "every pair on every measure",
+}
+
+
+class Design(NamedTuple):
+    """How runs are compared."""
+
+    test: str = "t"
+    correction: str | None = None
+    """None: Holm, and nothing for tukey and max-t, which hold for their family by themselves"""
+    alpha: float = 0.05
+    seed: int = 0
+    resamples: int = resampling.RESAMPLES
+    baselines: tuple[str, ...] = ()
+    family: str = "measure"
+    simultaneous: bool = False
+    """whether the intervals of differences hold for their family at once"""
+    rope: float | None = None
+    """differences no larger than this are equal for all purposes: the region of practical equivalence"""
+
+    def settled(self) -> "Design":
+        """Return the design with its correction settled; refuse what makes no sense."""
+        check_choice("test", self.test, TESTS)
+        correction = self.correction or ("none" if self.test in SIMULTANEOUS else "holm")
+        check_choice("correction", correction, CORRECTIONS)
+        check_choice("family", self.family, FAMILIES)
+        if self.test in SIMULTANEOUS and correction != "none":
+            raise DataError(f"{self.test} holds for its whole family at once: use it with correction 'none'")
+        if not 0 < self.alpha < 1:
+            raise DataError(f"alpha is a number between 0 and 1, like 0.05; found {self.alpha!r}")
+        if self.resamples < 1:
+            raise DataError(f"the number of resamples is at least 1; found {self.resamples!r}")
+        if self.rope is not None and not (self.rope > 0 and isfinite(self.rope)):
+            raise DataError(f"rope is the largest difference that does not matter, like 0.01; found {self.rope!r}")
+        return self._replace(correction=correction)

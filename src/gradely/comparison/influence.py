@@ -1,0 +1,125 @@
+"""Influence: how much the verdict on a pair of runs depends on single queries."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradely.comparison.pairwise import Pairwise
+from gradely.data.types import Bools, Floats
+from gradely.errors import DataError
+from gradely.frames import to_frame
+from gradely.optional import stats
+from gradely.tables import Table
+
+FEWEST = 3
+"""one query is left out, and a test takes two"""
+SHOWN = 5
+"""so many queries are named in a row of the table"""
+MOST = 2_000
+"""with more queries than this, only t is tested again without each of them: it has a closed form"""
+ROUNDING = 1e-12
+"""of a sum of squares, what is left when all the rest is the same"""
+
+
+class Without(NamedTuple):
+    """A pair of runs by one measure, tested again without one query."""
+
+    measure: str
+    first: str
+    second: str
+    query: str
+    difference: float
+    """on that query, the first minus the second"""
+    adjusted: float
+    """the corrected p-value without it"""
+    significant: bool
+    changes: bool
+    """whether the verdict is another one without it"""
+
+
+@dataclass(eq=False, repr=False)
+class Influence:
+    """All pairs of runs, tested again without each query in turn."""
+
+    tested: Pairwise
+    queries: Sequence[str]
+
+    @cached_property
+    def adjusted(self) -> Floats:
+        """[queries, measures, pairs] the corrected p-values without each query; none where there are too few."""
+        tested, queries = self.tested, len(self.queries)
+        shape = (len(tested.measures), len(tested.pairs))
+        if queries < FEWEST or not len(tested.pairs):
+            return np.zeros((0, *shape))
+        if tested.design.test == "t":
+            raw = np.stack([leave_one_out(tested.by_query(m)) for m in range(shape[0])], axis=1)
+            return np.stack([tested.correct(p) for p in raw])
+        if queries > MOST:
+            raise DataError(
+                f"{queries:,} queries are too many to test again without each: that takes the test t, or up to {MOST:,}"
+            )
+        return np.stack([tested.without(i).adjusted for i in range(queries)])
+
+    @cached_property
+    def changes(self) -> Bools:
+        """[queries, measures, pairs] whether the verdict is another one without a query."""
+        return np.asarray((self.adjusted < self.tested.design.alpha) != self.tested.significant)
+
+    def rows(self) -> Iterator[Without]:
+        """Yield every pair on every measure without each query."""
+        tested, (first, second) = self.tested, self.tested.pairs
+        for m, measure in enumerate(tested.measures):
+            differ = tested.by_query(m)
+            for i, query in enumerate(self.queries if len(self.adjusted) else []):
+                columns = (
+                    differ[i],
+                    self.adjusted[i, m],
+                    self.adjusted[i, m] < tested.design.alpha,
+                    self.changes[i, m],
+                )
+                for pair, row in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+                    yield Without(measure, tested.names[first[pair]], tested.names[second[pair]], query, *row)
+
+    def table(self) -> Table:
+        """Return one row per measure and pair: its p-value, the range without one query, and what turns the verdict."""
+        tested, rows = self.tested, []
+        for m, measure in enumerate(tested.measures if len(self.adjusted) else []):
+            for i, (a, b) in enumerate(zip(*tested.pairs, strict=True)):
+                p, turning = self.adjusted[:, m, i], np.flatnonzero(self.changes[:, m, i]).tolist()
+                names = " ".join(self.queries[q] for q in turning[:SHOWN]) + (" …" if len(turning) > SHOWN else "")
+                ends = [float(tested.adjusted[m, i]), float(p.min()), float(p.max())]
+                rows.append([measure, tested.names[a], tested.names[b], *ends, len(turning), names])
+        return Table(["measure", "first", "second", "adjusted", "least", "greatest", "changes", "queries"], rows)
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a dataframe with one row per measure, pair and query, of pandas, polars or pyarrow."""
+        rows = list(self.rows())
+        return to_frame({name: [getattr(row, name) for row in rows] for name in Without._fields}, library)
+
+    def caption(self) -> str:
+        """Return what the numbers are of."""
+        if len(self.queries) < FEWEST:
+            return f"no query can be left out: that takes at least {FEWEST} queries"
+        return (
+            "corrected p-values without each query in turn: the least and the greatest, how many queries change the "
+            "verdict if left out, and which"
+        )
+
+
+def leave_one_out(differ: Floats) -> Floats:
+    """Return the p-values of t [queries, pairs] without each query in turn, from the sums over all of them.
+
+    Without query i the mean is m - c/(n-1), c its distance from the mean m, and the sum of squares around it is less by
+    c² n/(n-1). Where all that is left is the same there is no t: p is that of the exact randomization test, as always.
+    """
+    queries, mean = len(differ), differ.mean(axis=0)
+    centred, rest = differ - mean, queries - 1
+    squares = (centred**2).sum(axis=0) - centred**2 * queries / rest
+    left = mean - centred / rest
+    spread = squares > ROUNDING * np.maximum((centred**2).sum(axis=0), ROUNDING)
+    error = np.sqrt(np.where(spread, squares, 1.0) / (rest - 1) / rest)
+    p = 2 * stats().t.sf(np.abs(left) / error, rest - 1)
+    return np.where(spread, p, np.where(np.round(left, 12) == 0, 1.0, 2.0 ** (1 - rest)))

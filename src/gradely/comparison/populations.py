@@ -1,0 +1,174 @@
+"""Means of runs for populations of users: eGAP, GAP and xGAP as functions of the shares g.
+
+Everything comes from parts that do not depend on g: T[r, h], the sum of the precision for threshold h over the
+documents of level r. N_h = Σ_{r>=h} T[r, h] is the numerator of AP with threshold h.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import comb
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradely.data.types import Floats, Ints
+
+CELLS = 1 << 23
+"""about how many values are held at a time"""
+MOST = 6_000
+"""how many populations a grid of more than two levels has at most: 108 steps of three levels, 31 of four"""
+STEPS = 1_000
+"""of two levels, where the mean is not linear in g: between two steps a run is followed by bisection"""
+SAME = 1e-12
+"""means that differ by less are the same"""
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What the mean of every run takes, for whatever population."""
+
+    table: Floats
+    """[levels r, levels h, queries, runs] T, 0 for h > r"""
+    base: Floats
+    """[levels, queries] RB, how many documents of the pool reach a level"""
+    measure: str
+    """eGAP, GAP or xGAP"""
+
+    @property
+    def levels(self) -> int:
+        """How many levels there are."""
+        return len(self.base)
+
+    def values(self, g: Floats) -> Floats:
+        """Return [populations, queries, runs] from shares [populations, levels]."""
+        return {"eGAP": self._egap, "GAP": self._gap, "xGAP": self._xgap}[self.measure](g)
+
+    def means(self, g: Floats, counts: Floats | None = None) -> Floats:
+        """Return [populations, runs]: means over the queries, or [draws, populations, runs] over those drawn again."""
+        queries, runs = self.table.shape[2:]
+        out = np.empty((len(g), runs) if counts is None else (len(counts), len(g), runs))
+        step = max(1, CELLS // (queries * runs))
+        for i in range(0, len(g), step):
+            values = self.values(g[i : i + step])
+            if counts is None:
+                out[i : i + step] = values.mean(axis=1)
+            else:
+                out[:, i : i + step] = np.einsum("dt,gtr->dgr", counts, values, optimize=True) / queries
+        return out
+
+    def _egap(self, g: Floats) -> Floats:
+        ap = self.table.sum(axis=0) / np.maximum(self.base, 1)[:, :, None]
+        return np.tensordot(g, ap, axes=1)
+
+    def _gap(self, g: Floats) -> Floats:
+        norm = g @ self.base
+        found = np.tensordot(g, self.table.sum(axis=0), axes=1)
+        return np.where(norm[:, :, None] > 0, found / np.where(norm > 0, norm, 1.0)[:, :, None], 0.0)
+
+    def _xgap(self, g: Floats) -> Floats:
+        users = np.cumsum(g, axis=1)[:, :, None]
+        weight = np.cumsum(g[:, :, None] / np.maximum(self.base, 1), axis=1) / np.where(users > 0, users, 1.0)
+        return sum(
+            (weight[:, r, :, None] * np.tensordot(g, self.table[r], axes=1) for r in range(self.levels)),
+            np.zeros((len(g), *self.table.shape[2:])),
+        )
+
+    def ceiling(self, g: Floats) -> Floats:
+        """Return [populations]: the highest mean that any ranking can have; users above a pool's top find nothing."""
+        reached = g @ self.base > 0 if self.measure == "GAP" else g @ (self.base > 0)
+        return np.asarray(reached.mean(axis=1))
+
+
+class Stretch(NamedTuple):
+    """Of two levels: from which to which share of users with the lower level a run is best."""
+
+    start: float
+    stop: float
+    run: int
+
+
+def corners(levels: int) -> Floats:
+    """Return the populations of one kind of user alone, and last the one with all levels alike."""
+    return np.vstack([np.eye(levels), np.full((1, levels), 1 / levels)])
+
+
+def grid(levels: int) -> Floats:
+    """Return populations spread evenly over all that there are: shares in steps, each with the same weight."""
+    steps = 1
+    while comb(steps + levels, levels - 1) <= MOST:
+        steps += 1
+    return np.asarray(list(_compositions(steps, levels)), np.float64) / steps
+
+
+def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+    if parts == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        yield from ((first, *rest) for rest in _compositions(total - first, parts - 1))
+
+
+def best(means: Floats) -> Ints:
+    """Return the best run of each population; of runs that are the same, the first."""
+    return np.asarray(np.argmax(means >= means.max(axis=-1, keepdims=True) - SAME, axis=-1))
+
+
+def two(share: Any) -> Floats:
+    """Return populations of two levels from the share of users with the lower one."""
+    x = np.atleast_1d(np.asarray(share, np.float64))
+    return np.stack([x, 1 - x], axis=1)
+
+
+def stretches(parts: Parts) -> list[Stretch]:
+    """Return, for two levels, which run is best from which share on, from 0 to 1.
+
+    eGAP is linear in the shares, so its crossings are solved for; those of the others lie between two steps and are
+    found by bisection.
+    """
+    if parts.measure == "eGAP":
+        return _envelope(parts.means(two([0.0, 1.0])))
+    at = np.linspace(0.0, 1.0, STEPS + 1)
+    winners = best(parts.means(two(at)))
+    out, start = [], 0.0
+    for i in np.flatnonzero(winners[1:] != winners[:-1]).tolist():
+        low, high = int(winners[i]), int(winners[i + 1])
+
+        def ahead(x: float, low: int = low, high: int = high) -> float:
+            means = parts.means(two(x))[0]
+            return float(means[low] - means[high])
+
+        cross = _bisected(ahead, float(at[i]), float(at[i + 1]))
+        if cross - start > SAME:  # at a share of exactly 0 or 1, GAP and xGAP may jump
+            out.append(Stretch(start, cross, low))
+            start = cross
+    if start >= 1 - SAME:
+        return out
+    return [*out, Stretch(start, 1.0, int(winners[-1]))]
+
+
+def _bisected(ahead: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function that is not below 0 at the low end and not above it at the high end crosses 0."""
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if ahead(middle) > 0 else (low, middle)
+    return (low + high) / 2
+
+
+def _envelope(ends: Floats) -> list[Stretch]:
+    """Return the upper envelope of lines, from their values [2, runs] at shares 0 and 1."""
+    slope = ends[1] - ends[0]
+    out: list[Stretch] = []
+    x = 0.0
+    run = int(max(range(len(slope)), key=lambda i: (round(float(ends[0, i]) / SAME), float(slope[i]), -i)))
+    while True:
+        steeper = slope - slope[run] > SAME
+        crossings = np.full(len(slope), np.inf)
+        crossings[steeper] = (ends[0, run] - ends[0, steeper]) / (slope[steeper] - slope[run])
+        stop = float(crossings.min())
+        if stop >= 1 - SAME:
+            return [*out, Stretch(x, 1.0, run)]
+        if stop > x + SAME:
+            out.append(Stretch(x, stop, run))
+            x = stop
+        first = np.flatnonzero(crossings <= stop + SAME)
+        run = int(first[np.argmax(slope[first])])

@@ -1,0 +1,143 @@
+"""Hashes of tokens, 64 bits each, with array operations.
+
+Every word of a token is mixed by itself, with a key of its own, before the words are added. Otherwise a change
+of one word could cancel that of another, as changes do in counted or padded names.
+
+Look-ups use keys that are drawn anew in every process, so that nobody can prepare a file of names that collide. Random
+ties use fixed keys, since their order must be the same in every process. Equal hashes are never taken for equal names:
+whoever finds them compares the names.
+"""
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from gradely.data.trec.tokens import FINAL, PAD, Tokens, U, whole_words, words_of
+from gradely.data.types import Bools, Bytes, Ints, Words
+
+FIRST_FACTOR, SECOND_FACTOR = U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
+"""the numbers, and below the shifts, of Stafford's mixer 13: found by search, so that one bit changes all others"""
+GOLDEN = U(0x9E3779B97F4A7C15)
+"""2^64 over the golden ratio: multiples of it are far from one another"""
+SALT = U(0xC2B2AE3D27D4EB4F)
+"""any odd number will do: it keeps a query and a document of the same name from cancelling each other"""
+LONG = 256
+"""bytes; longer names are hashed one by one, since a loop over all of their words would touch every line"""
+TOGETHER = PAD // 8
+"""words of a token that are fetched at once"""
+
+
+def keys_from(seed: int) -> Words:
+    """Return keys, one for each word of a token and one for its end."""
+    return stir(np.arange(1, LONG // 8 + 2, dtype=U) * GOLDEN, U(seed))
+
+
+def stir(words: Words, key: np.uint64) -> Words:
+    """Mix words in place, so that every bit changes about half of the others; different words stay different.
+
+    The first shift matters: the last characters of a word are its highest bits, which a product leaves where they are.
+    """
+    words ^= key
+    words ^= words >> U(30)
+    words *= FIRST_FACTOR
+    words ^= words >> U(27)
+    words *= SECOND_FACTOR
+    words ^= words >> U(31)
+    return words
+
+
+PROCESS_KEYS = keys_from(int.from_bytes(os.urandom(8), "little"))
+FIXED_KEYS = keys_from(0)
+
+
+def hashes(text: Bytes, start: Ints, stop: Ints, keys: Words = PROCESS_KEYS) -> Words:
+    """Return a hash of each token, from its size, its last eight bytes and the whole words before them."""
+    size = stop - start
+    shortest, longest = int(size.min(initial=8)), int(size.max(initial=0))
+    out: Words = words_of(text)[stop - 8]
+    if shortest < 8:
+        out &= FINAL[np.minimum(size, 8)]
+    out ^= size.view(U) * GOLDEN
+    stir(out, keys[0])
+    for i, words in enumerate(whole_words(text, start, min(max(longest - 1, 0) // 8, TOGETHER))):
+        stir(words, keys[i + 1])
+        out += words * (size > 8 * (i + 1)) if shortest <= 8 * (i + 1) else words
+    if longest > 8 * (TOGETHER + 1):
+        _add_the_rest(out, text, start, size, keys)
+    return out
+
+
+def _add_the_rest(out: Words, text: Bytes, start: Ints, size: Ints, keys: Words) -> None:
+    """Add the words of long tokens that were not fetched together."""
+    words = words_of(text)
+    for i in range(TOGETHER, LONG // 8):
+        here = np.flatnonzero(size > 8 * (i + 1))
+        if not len(here):
+            return
+        out[here] += stir(words[start[here] + 8 * i], keys[i + 1])
+    for i in np.flatnonzero(size > LONG).tolist():
+        out[i] = _hash_of_long(text[start[i] : start[i] + size[i]].tobytes(), keys)
+
+
+def _hash_of_long(token: bytes, keys: Words) -> int:
+    from hashlib import blake2b
+
+    return int.from_bytes(blake2b(token, digest_size=8, key=keys[:8].tobytes()).digest(), "little")
+
+
+def token_hashes(tokens: Tokens, keys: Words = PROCESS_KEYS) -> Words:
+    """Return a hash of each token."""
+    start = tokens.start.astype(np.int64)
+    return hashes(tokens.text, start, start + tokens.size, keys)
+
+
+def shuffle_keys(seed: int, query: Words, docs: Words) -> Words:
+    """Return a key for each document; ordered by it, the documents of a query stand in an order drawn with the seed.
+
+    Queries and documents are given by hashes with the fixed keys. So the order depends on the seed and the names alone,
+    neither on the order of the input, nor on the process, nor on the number of threads.
+    """
+    drawn = token_hashes(Tokens.of([b"%d" % seed]), FIXED_KEYS)
+    return stir(stir(docs ^ query * SALT, drawn[0]), FIXED_KEYS[0])
+
+
+def shuffle_keys_of(seed: int, query: bytes, docs: Sequence[bytes]) -> Words:
+    """Return the same keys for names as bytes."""
+    return shuffle_keys(seed, token_hashes(Tokens.of([query]), FIXED_KEYS), token_hashes(Tokens.of(docs), FIXED_KEYS))
+
+
+def slots(key: Words, shift: int, bits: int) -> Ints:
+    """Return some bits of keys, as places in a table."""
+    return ((key >> U(max(shift, 0))) & U((1 << bits) - 1)).view(np.int64)
+
+
+def distinct(key: Words) -> bool:
+    """True where no key is there twice.
+
+    All keys are put into a small table, one overwriting another; those overwritten are either the same as what they
+    find in their place, or go into the next round, with other slots.
+    """
+    for top in (64, 48, 40, 32):
+        bits = min(19, max(8, (4 * len(key)).bit_length()))
+        table = np.empty(1 << bits, np.int32)
+        number, slot = np.arange(len(key), dtype=np.int32), slots(key, top - bits, bits)
+        table[slot] = number
+        winner = table[slot]
+        lost = np.flatnonzero(winner != number)
+        if (key[lost] == key[winner[lost]]).any():
+            return False
+        key = key[lost]
+    return not len(repeated(key))
+
+
+def repeated(key: Words) -> Words:
+    """Return the keys that are there more than once, each once, in order."""
+    key = np.sort(key)
+    return np.unique(key[1:][key[1:] == key[:-1]])
+
+
+def is_among(key: Words, few: Words) -> Bools:
+    """Return which keys are among a few sorted ones."""
+    at = np.minimum(np.searchsorted(few, key), max(len(few) - 1, 0))
+    return few[at] == key if len(few) else np.zeros(len(key), bool)

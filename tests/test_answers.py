@@ -1,0 +1,190 @@
+"""What a comparison answers: the sentence on top, equivalence, influence, the matrix of runs."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+import gradely
+from gradely.cli.main import run as cli
+from gradely.comparison.answers import answer, summary
+from gradely.comparison.captions import note_tests
+from gradely.comparison.design import Design
+from gradely.comparison.equivalence import chances, tost
+from gradely.comparison.influence import Influence
+from gradely.comparison.pairwise import Pairwise
+from tests.test_cli import demo  # noqa: F401 - a fixture
+from tests.test_significance import column, table
+
+RUNS = {name: f"{name}.run" for name in ("popular", "dense", "lexical")}
+
+
+def pairwise(values, **design):
+    """Return values [queries, runs] or [measures, queries, runs] as tested pairs of runs a, b, c…"""
+    several = np.asarray(values, float).reshape(-1, *np.shape(values)[-2:])
+    measures = ["AP", "RR", "P@10"][: len(several)]
+    return Pairwise(
+        several, several.mean(axis=1), list("abcdefgh")[: several.shape[2]], measures, Design(**design).settled()
+    )
+
+
+def runs_at(*levels, queries=20, noise=0.01):
+    rng = np.random.default_rng(1)
+    return np.array(levels) + rng.normal(0, noise, (queries, len(levels)))
+
+
+@pytest.mark.parametrize(
+    ("values", "design", "expected"),
+    [
+        (runs_at(0.5, 0.2), {}, "By AP, a is better than b (p < .001, 95 % interval +.29"),
+        (runs_at(0.2, 0.5), {}, "By AP, b is better than a (p < .001, 95 % interval +.29"),
+        (runs_at(0.5, 0.5), {}, "By AP, a and b cannot be told apart (p .97, 95 % interval −.005 … +.005)"),
+        (runs_at(0.5, 0.5, 0.2), {}, "cannot be told apart (corrected p "),
+        (runs_at(0.5, 0.5, 0.2), {}, "; both are better than c."),
+        (runs_at(0.5, 0.5, 0.5, 0.2), {}, "; all 3 are better than d."),
+        (runs_at(0.5, 0.2, 0.2), {}, "By AP, a is better than c and b (corrected p < .001)."),
+        (runs_at(0.5, *[0.2] * 5), {}, "By AP, a is better than the 5 others (corrected p < .001)."),
+        (runs_at(0.5, 0.2, 0.7), {"baselines": ("a",)}, "By AP, c is better than a (corrected p < .001, 95 % interval"),
+        (runs_at(0.5, 0.2, 0.7), {"baselines": ("a",)}, "; b is worse than a (corrected p < .001"),
+        (runs_at(0.5, 0.5, 0.7), {"baselines": ("a",), "test": "max-t"}, "; a and b cannot be told apart (p .95"),
+        (np.full((5, 2), 0.3), {}, "By AP, a and b have the same value on every query."),
+        (np.array([[0.1, 0.2]]), {}, "By AP, b has the highest mean, but nothing is tested: there is one query"),
+        (runs_at(0.5)[:, :1], {}, "By AP, a has the highest mean, but nothing is tested: there is one run"),
+        (runs_at(0.5, 0.5), {"rope": 0.05}, "By AP, a and b are equivalent within ±.05 (TOST p < .001)."),
+        (runs_at(0.51, 0.5), {"rope": 0.05}, "By AP, a is better than b, yet equivalent within ±.05 (p < .001"),
+        (column(*[0.5] * 4), {}, "By AP, a and b cannot be told apart (p .12)."),
+    ],
+)  # fmt: skip
+def test_the_answer_in_a_sentence(values, design, expected):
+    assert expected in answer(pairwise(values, **design))
+
+
+def test_a_top_run_speaks_for_itself_where_its_peers_do_not_beat_the_rest():
+    values = np.column_stack([runs_at(0.5), np.random.default_rng(1).normal(0.45, 0.3, 20), runs_at(0.4)])
+    assert answer(pairwise(values)).endswith("; a is better than c.")
+
+
+def test_the_summary_says_which_measures_agree():
+    up, down = runs_at(0.5, 0.2), runs_at(0.2, 0.5)
+    text = summary(pairwise(np.stack([up, 2 * up, down])))
+    assert text.startswith("By AP, a is better than b (p")
+    assert text.endswith(". The same holds by RR. By P@10 the verdict is another.")
+
+
+def test_numbers_do_not_hide_on_which_side_of_alpha_they_are():
+    values = column(*np.random.default_rng(5).normal(0.47, 1, 20))
+    p = pairwise(values).p[0, 0]
+    alpha = round(p, 3)
+    assert p != alpha
+    (shown,) = (word for word in answer(pairwise(values, alpha=alpha)).split() if word.startswith(".") and "," in word)
+    assert (float(shown.strip(",")) < alpha) == (p < alpha)
+
+
+def test_tost_is_the_larger_of_two_one_sided_tests():
+    differ = np.random.default_rng(2).normal(0.004, 0.02, (25, 6))
+    sides = [
+        stats.ttest_1samp(differ, -0.01, alternative="greater"),
+        stats.ttest_1samp(differ, 0.01, alternative="less"),
+    ]
+    assert tost(differ, 0.01) == pytest.approx(np.maximum(sides[0].pvalue, sides[1].pvalue), abs=1e-14)
+
+
+def test_equivalence_without_spread_takes_enough_queries():
+    assert tost(np.zeros((2, 1)), 0.01).tolist() == [0.25]
+    assert tost(np.full((8, 1), 0.005), 0.01).tolist() == [0.5**8]
+    assert tost(np.full((8, 1), 0.02), 0.01).tolist() == [1.0]
+
+
+def test_tost_keeps_its_level_at_the_edge_of_the_region():
+    differ = np.random.default_rng(3).normal(0.01, 0.02, (30, 4000))
+    assert np.mean(tost(differ, 0.01) < 0.05) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 4000))
+
+
+def test_chances_are_the_integral_of_the_posterior():
+    """µ and σ² integrated out by hand: likelihood of the differences times the prior 1/σ², on a grid of σ."""
+    differ = np.random.default_rng(7).normal(0.01, 0.05, 12)
+
+    def density(mean):
+        return integrate.quad(lambda s: np.prod(stats.norm.pdf(differ, mean, s) / 8) / s, 0.015, 0.6, limit=200)[0]
+
+    grid = np.linspace(-0.2, 0.22, 421)
+    weights = np.array([density(mean) for mean in grid])
+    expected = [weights[where].sum() / weights.sum() for where in (grid > 0.02, np.abs(grid) < 0.02, grid < -0.02)]
+    found = chances(differ[:, None], 0.0205)
+    assert [float(chance[0]) for chance in found] == pytest.approx(expected, abs=0.005)
+    assert sum(float(chance[0]) for chance in found) == pytest.approx(1)
+
+
+def test_equivalence_is_part_of_each_pair(demo, capfd):  # noqa: F811
+    found = gradely.compare("qrels.txt", RUNS, ["nDCG@10"], rope=0.1)
+    pair = next(pair for pair in found.pairs if {pair.first, pair.second} == {"lexical", "dense"})
+    assert pair.equivalent and pair.tost_adjusted == pytest.approx(3 * pair.tost)
+    assert pair.chance_better + pair.chance_equal + pair.chance_worse == pytest.approx(1)
+    assert "lexical and dense are equivalent within ±.1 (TOST corrected p" in found.summary()
+    assert "equivalence within ±0.1 by TOST" in found.caption()
+    assert found.pairs_table().header == found.pairs_frame("polars").columns or found.pairs_frame("polars").width == 19
+    assert cli(["compare", "qrels.txt", *RUNS.values(), "-m", "nDCG@10", "--rope", "0.1", "--format", "json"]) == 0
+    assert json.loads(capfd.readouterr().out)["pairs"][0]["tost"] == found.pairs[0].tost
+
+
+@pytest.mark.parametrize("test", ["t", "wilcoxon", "randomization", "max-t"])
+@pytest.mark.parametrize("family", ["measure", "all"])
+def test_influence_is_testing_again_without_each_query(test, family):
+    values = np.stack([table(topics=9, systems=3), table(topics=9, systems=3, seed=2)])
+    tested = pairwise(values, test=test, family=family, resamples=600)
+    influence = Influence(tested, [f"q{i}" for i in range(9)])
+    for i in range(9):
+        again = pairwise(np.delete(values, i, axis=1), test=test, family=family, resamples=600)
+        assert influence.adjusted[i] == pytest.approx(again.adjusted, abs=1e-12)
+        assert (influence.changes[i] == (again.significant != tested.significant)).all()
+    rows = list(influence.rows())
+    assert len(rows) == 2 * 9 * 3 and rows[0][:4] == ("AP", "a", "b", "q0")
+
+
+def test_one_query_decides():
+    tested = pairwise(column(*[0.1, 0.12, 0.11, 0.09, 0.1, 0.13], -0.3))
+    table_ = Influence(tested, list("tuvwxyz")).table()
+    assert table_.rows[0][-2:] == [1, "z"] and table_.rows[0][4] < 0.05 < table_.rows[0][3]
+
+
+def test_leaving_one_out_without_spread_or_queries():
+    tested = pairwise(column(0.5, 0.5, 0.5, 0.5, 0.1))
+    influence = Influence(tested, list("vwxyz"))
+    assert influence.adjusted[4, 0, 0] == 2 / 2**4
+    few = Influence(pairwise(column(0.5, 0.4)), ["x", "y"])
+    assert few.table().rows == [] and "at least 3 queries" in few.caption() and len(few.to_frame("polars")) == 0
+
+
+def test_very_many_queries_are_left_out_one_by_one_only_by_t():
+    many = np.random.default_rng(0).normal(0, 1, (2001, 2))
+    names = [f"q{i}" for i in range(2001)]
+    assert Influence(pairwise(many), names).adjusted.shape == (2001, 1, 1)
+    with pytest.raises(gradely.DataError, match="2,001 queries are too many"):
+        _ = Influence(pairwise(many, test="wilcoxon"), names).adjusted
+
+
+def test_too_few_queries_for_simultaneous_intervals_are_noted():
+    tested = pairwise(np.random.default_rng(0).normal(0, 1, (2, 4)), simultaneous=True)
+    assert np.isnan(tested.intervals(0).low).all()
+    assert [note.kind for note in note_tests(tested)] == ["endless"]
+    enough = pairwise(np.random.default_rng(0).normal(0, 1, (9, 4)), simultaneous=True)
+    assert not np.isnan(enough.intervals(0).low).any() and note_tests(enough) == []
+
+
+def test_the_matrix_lays_out_the_pairs(demo):  # noqa: F811
+    found = gradely.compare("qrels.txt", RUNS, ["nDCG@10", "AP"], baselines="dense")
+    matrix = found.matrix("AP")
+    at = {name: i for i, name in enumerate(matrix.names)}
+    for pair in (pair for pair in found.pairs if pair.measure == "AP"):
+        i, j = at[pair.first], at[pair.second]
+        assert matrix.difference[i, j] == -matrix.difference[j, i] == pair.difference
+        assert (matrix.low[i, j], matrix.high[i, j]) == (pair.low, pair.high) == (-matrix.high[j, i], -matrix.low[j, i])
+        assert matrix.adjusted[i, j] == matrix.adjusted[j, i] == pair.adjusted
+        assert matrix.significant[i, j] == matrix.significant[j, i] == pair.significant
+    i, j = at["lexical"], at["popular"]
+    assert np.isnan(matrix.difference[i, j]) and not matrix.significant[i, j]
+    assert matrix.table().rows[at["dense"]][1 + at["popular"]] == "+0.2771*"
+    assert len(matrix.to_frame("polars")) == 4
+    with pytest.raises(gradely.DataError, match="RR' was not measured"):
+        found.matrix("RR")

@@ -1,0 +1,124 @@
+"""Labels so large that a gain of 2^label is beyond the range of numbers: values stay right, or are refused by name."""
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gradely
+from tests.test_arrays import library
+
+LARGE = [0, 1, 3, 511, 512.5, 513, 1000, 1022.25, 1023, 1024, 1030, 5000, 1e5]
+
+
+def by_decimals(ranking, pool, k=None):
+    """Return nDCG with gain exp, computed with 60 digits and exponents of any size."""
+    with localcontext() as context:
+        context.prec, context.Emax, context.Emin = 60, 10**9, -(10**9)
+        gain = lambda label: Decimal(2) ** Decimal(label) - 1
+        dcg = lambda labels: sum(gain(g) / Decimal(log2(i + 2)) for i, g in enumerate(labels[:k]))
+        ideal = dcg(sorted(pool, reverse=True))
+        return float(dcg(ranking) / ideal) if ideal else 0.0
+
+
+def measured(measure, labels, missed=(), **options):
+    qrels = {"q": {f"d{i}": g for i, g in enumerate(labels)} | {f"m{i}": g for i, g in enumerate(missed)}}
+    run = {"q": [f"d{i}" for i in range(len(labels))]}
+    return gradely.evaluate(qrels, run, [measure], **options).values.item()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    labels=st.lists(st.sampled_from(LARGE), min_size=1, max_size=6),
+    missed=st.lists(st.sampled_from(LARGE), max_size=2),
+    k=st.sampled_from([None, 1, 3]),
+)
+def test_ndcg_of_exponential_gains_is_right_whatever_the_labels(labels, missed, k):
+    value = measured(gradely.nDCG(gain="exp", k=k), labels, missed)
+    assert value == pytest.approx(by_decimals(labels, [*labels, *missed], k), rel=1e-13, abs=1e-300)
+
+
+def test_the_audit_s_example():
+    value = measured("nDCG(gain='exp')", [0, 1000, 1030])
+    assert value == pytest.approx(by_decimals([0, 1000, 1030], [1030, 1000, 0]), rel=1e-14)
+    assert 0 < value < 1
+
+
+@pytest.mark.parametrize("top", [600, 1030, 2000, 1e6])
+def test_err_of_large_labels(top):
+    p = [1 - Fraction(1, 2) ** int(top), (2 ** Fraction(7) - 1) / Fraction(2) ** int(top)]
+    value = p[1] + (1 - p[1]) * p[0] / 2
+    assert measured("ERR", [7, top]) == pytest.approx(float(value), rel=1e-14)
+
+
+@pytest.mark.parametrize("measure", [m for m in gradely.ALL if m is not gradely.DCG], ids=lambda m: m.name)
+@pytest.mark.parametrize("ties", ["expected", "best", "worst"])
+def test_every_value_is_finite(measure, ties):
+    settings = [measure()] + ([measure(gain="exp")] if "gain" in measure.parameters else [])
+    for labels in ([1e308, 1.5e308, 0, 3], [-1e308, 1e308, 5, 5], [2000, 1990, 1, 0], [1e-300, 1e-308, 0, 5e-324]):
+        for k, one in ((k, one) for k in (None, 2) for one in settings):
+            tied = {"q": dict.fromkeys("abc", 1.0) | {"d": 0.5}}
+            if ties == "expected" and not measure.takes_expected:
+                tied = {"q": list("abcd")}
+            qrels = {"q": dict(zip("abcd", labels, strict=True))}
+            value = gradely.evaluate(qrels, tied, [one.replace(k=k)], ties=ties).values.item()
+            assert (np.isfinite(value) and -1e-15 <= value <= 1 + 1e-12) or measure is gradely.Utility
+
+
+@pytest.mark.parametrize("label", [1000, 1023])
+def test_dcg_is_right_as_long_as_it_is_a_number(label):
+    assert measured("DCG(gain='exp')", [3, label]) == pytest.approx(2.0**label / log2(3), rel=1e-14)
+    tied = gradely.evaluate({"q": {"a": label}}, {"q": {"a": 1, "b": 1}}, ["DCG(gain='exp')"]).values.item()
+    assert tied == pytest.approx(2.0**label * ((1 + 1 / log2(3)) / 2), rel=1e-14)
+
+
+def test_dcg_looks_only_at_documents_that_count():
+    assert measured("DCG(gain='exp')@1", [3, 2000]) == 7
+    assert measured("DCG(gain='exp')", [3], missed=[2000]) == 7
+    tied = {"q": {"a": 2, "b": 1, "c": 1, "x": 1}}
+    assert gradely.evaluate({"q": {"a": 3, "b": 2000}}, tied, ["DCG(gain='exp')@1"]).values.item() == 7
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "trec"])
+def test_a_value_beyond_all_numbers_is_an_error_that_names_measure_query_and_label(ties):
+    qrels = {"fine": {"a": 1}, "large": {"a": 2000, "b": 1}}
+    with pytest.raises(
+        gradely.DataError, match=r"DCG\(gain='exp'\) of query 'large' is too large .* label there is 2000"
+    ):
+        gradely.evaluate(qrels, {"fine": ["a"], "large": ["b", "a"]}, ["AP", "DCG(gain='exp')"], ties=ties)
+    with pytest.raises(gradely.DataError, match=r"query 'large'"):
+        gradely.explain(qrels, {"large": ["b", "a"]}, "large", "DCG(gain='exp')", ties=ties)
+
+
+@pytest.mark.parametrize("name", ["numpy", "array_api_strict", "torch", "jax"])
+def test_arrays_of_every_library(name):
+    array = np.asarray if name == "numpy" else library(name)
+    scores, labels = array(np.asarray([[1.0, 2, 3], [3, 2, 1]])), array(np.asarray([[2.0, 1, 0], [1030, 1000, 0]]))
+    values = gradely.evaluate_arrays(scores, labels, ["nDCG(gain='exp')", "ERR", "G(gain='exp')"])
+    np.testing.assert_allclose(
+        np.from_dlpack(values["nDCG(gain='exp')"]), [by_decimals([0, 1, 2], [2, 1, 0]), 1], rtol=1e-14
+    )
+    assert all(np.isfinite(np.from_dlpack(value)).all() for value in values.values())
+    for call in (
+        lambda: gradely.evaluate_arrays(scores, labels * 2, ["DCG(gain='exp')"]),
+        lambda: gradely.DCG(gain="exp")(gradely.from_arrays(scores, labels * 2)),
+    ):
+        with pytest.raises(gradely.DataError, match=r"of row 1 is too large .* label there is 2060"):
+            call()
+
+
+def test_the_mean_of_values_whose_sum_is_too_large():
+    qrels = {query: {"a": 1.2e308} for query in "abcd"}
+    assert gradely.evaluate(qrels, {query: ["a"] for query in "abcd"}, ["DCG"]).mean() == {"DCG": 1.2e308}
+
+
+@pytest.mark.parametrize("scale", [1e308, 2.0**1000, 2.0**-1000, 1e-300])
+def test_phi_of_extreme_scores_is_that_of_the_same_scores_scaled(scale):
+    scores = np.asarray([1.7, -1.6, 0.4, 0.3, 0.2, 0.25, 0.35])
+    for measure in (gradely.nDCGphi(), gradely.nDCG(relevance=gradely.Phi("code"), gain="exp")):
+        small, large = (measure(gradely.from_arrays(np.arange(7.0), s)).item() for s in (scores, scores * scale))
+        assert small == pytest.approx(large, rel=1e-12) and 0 < small < 1

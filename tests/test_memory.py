@@ -1,0 +1,102 @@
+"""Memory is bounded by the judgments and a constant, whatever the text is like: peaks of processes of their own."""
+
+import gzip
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+LIMIT = 6 << 30
+"""bytes of address space: what takes too much fails, and takes nothing from others"""
+CODE = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
+import gradely
+from gradely.data.trec import runs
+runs.PIECE = {piece} or runs.PIECE
+try:
+    print(gradely.evaluate("qrels", {run!r}, ["RR", "P@5"], ties={ties!r}, threads=1).mean())
+except gradely.GradelyError as error:
+    print(error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def peak(folder, run="run", ties="expected", piece=0):
+    """Return what an evaluation says, and how many megabytes it took at most."""
+    code = CODE.format(limit=LIMIT, run=run, ties=ties, piece=piece)
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-500:]
+    said, megabytes = done.stdout.splitlines()
+    return said, int(megabytes)
+
+
+@pytest.mark.parametrize("ties", ["trec", "random", "order"])
+def test_tied_lines_are_not_paired_with_tied_judgments(tmp_path, ties):
+    """Two queries take turns, 30,000 tied lines each, of which 2,000 are judged: 120 million pairs."""
+    docs = [f"doc{i:05d}" for i in range(30_000)]
+    (tmp_path / "run").write_text("".join(f"{q} Q0 {doc} 1 1.0 t\n" for doc in docs for q in ("a", "b")))
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 {doc} 1\n" for q in ("a", "b") for doc in docs[::15]))
+    said, megabytes = peak(tmp_path, ties=ties)
+    assert said.startswith("{'RR'")
+    assert megabytes < 250
+
+
+def test_pieces_of_scattered_runs_keep_no_array_of_all_queries(tmp_path):
+    """100,000 users, rank by rank, in 200 pieces: an array of all users per piece would take 160 MB and more."""
+    users = range(100_000)
+    (tmp_path / "run").write_text("".join(f"{u} Q0 i{u % 7 + r} 1 {9 - r} t\n" for r in range(3) for u in users))
+    (tmp_path / "qrels").write_text("".join(f"{u} 0 i{u % 7} 1\n" for u in users))
+    _, contiguous = peak(tmp_path, piece=1 << 22)
+    said, megabytes = peak(tmp_path, piece=1 << 15)
+    assert said == "{'RR': 1.0, 'P@5': 0.2}"
+    assert megabytes < contiguous + 60
+
+
+@pytest.mark.parametrize("ties", ["trec", "random"])
+@pytest.mark.parametrize("scattered", [False, True])
+def test_one_long_name_among_tied_lines(tmp_path, ties, scattered):
+    """Words of all lines up to the length of the longest would take 60,000 × 20,000 bytes, and more than once."""
+    docs = [f"doc{i:05d}" for i in range(20_000)] + ["x" * 60_000, "x" * 59_999 + "y"]
+    lines = [f"q Q0 {doc} 1 1.0 t\n" for doc in docs] + ["r Q0 d 1 1 t\n"]
+    (tmp_path / "run").write_text("".join(lines + ["q Q0 last 1 1.0 t\n"] * scattered))
+    (tmp_path / "qrels").write_text(f"q 0 {docs[-1]} 1\nq 0 doc00007 1\n")
+    said, megabytes = peak(tmp_path, ties=ties)
+    assert said.startswith("{'RR': 1.0") or ties == "random"
+    assert megabytes < 300
+
+
+@pytest.mark.parametrize("name", ["run", "run.csv", "run.jsonl", "qrels"])
+def test_a_packed_line_without_an_end_is_an_error(tmp_path, name):
+    """300 KB of gzip hold a line of 300 MB; the longest line is 64 MB."""
+    begin = {"run.csv": b"qid,docno,score\n", "run.jsonl": b'{"q": {"d": 1}}\n'}.get(name, b"q Q0 d 1 1 t\n")
+    content = b"q 0 d 1\n" if name == "qrels" else begin
+    (tmp_path / "qrels").write_bytes(b"q 0 d 1\n")
+    with gzip.open(tmp_path / name, "wb", 1) as file:
+        file.write(content)
+        for _ in range(300):
+            file.write(b"x" * 1_000_000)
+    if name == "qrels":
+        (tmp_path / "run").write_bytes(b"q Q0 d 1 1 t\n")
+    said, megabytes = peak(tmp_path, run="run" if name == "qrels" else name)
+    assert said == f"{name}:2: a line is longer than 67,108,864 bytes"
+    assert megabytes < 500
+
+
+def test_a_name_that_is_too_long_is_an_error_with_its_line(tmp_path):
+    (tmp_path / "qrels").write_text("q 0 d 1\n")
+    (tmp_path / "run").write_text("q Q0 d 1 1 t\nq Q0 " + "x" * 65_536 + " 1 1 t\n")
+    said, _ = peak(tmp_path)
+    assert said.startswith("run:2: a name is longer than 65,535 bytes: 'q Q0 xxx")
+    assert len(said) <= 300
+
+
+def test_judgments_that_are_not_together_are_read_in_little_memory(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [f"q{q} 0 doc{d:06d} 1\n" for d in range(400) for q in range(500)]
+    (tmp_path / "qrels").write_text("".join(rng.permutation(lines)))
+    (tmp_path / "run").write_text("".join(f"q{q} Q0 doc{d:06d} 1 {-d} t\n" for q in range(500) for d in range(3)))
+    said, megabytes = peak(tmp_path)
+    assert said == "{'RR': 1.0, 'P@5': 0.6}"
+    assert megabytes < 130

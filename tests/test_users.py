@@ -1,0 +1,182 @@
+"""For which users is which run better: exact where the mean is linear in the shares, followed closely elsewhere."""
+
+import json
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import gradely
+from gradely.cli.main import run as gradely_command
+from gradely.comparison.populations import Parts, best, grid, stretches, two
+from tests import reference
+
+
+def collection(levels, seed, topics=9, runs=4, size=25):
+    rng = np.random.default_rng(seed)
+    qrels = {
+        f"q{q}": {f"d{d}": int(x) for d, x in enumerate(rng.integers(0, levels + 1 - (q % 4 == 0), 12))}
+        for q in range(topics)
+    }
+    several = {
+        f"run{i}": {f"q{q}": {f"d{d}": int(rng.integers(0, 15)) for d in rng.permutation(size)} for q in range(topics)}
+        for i in range(runs)
+    }
+    return qrels, several
+
+
+@pytest.mark.parametrize("name", ["eGAP", "GAP", "xGAP", "eGAP@5", "xGAP@3"])
+@pytest.mark.parametrize("levels", [2, 3, 5])
+@pytest.mark.parametrize("ties", ["expected", "trec"])
+def test_means_are_those_of_the_measure_for_that_population(name, levels, ties):
+    qrels, runs = collection(levels, seed=levels)
+    found, rng = gradely.users(qrels, runs, name, ties=ties), np.random.default_rng(1)
+    for g in [*np.eye(levels), *rng.dirichlet(np.ones(levels), 4)]:
+        measure = gradely.parse(name).replace(g=list(g))
+        expected = {run: gradely.evaluate(qrels, data, [measure], ties=ties).mean() for run, data in runs.items()}
+        means = found.means(g)
+        assert means == pytest.approx({run: mean[str(measure)] for run, mean in expected.items()}, abs=1e-12)
+
+
+def exact(qrels, run, level):
+    """Return the mean AP at a level, as a fraction; nothing ties."""
+    values = []
+    for query, labels in qrels.items():
+        ranking = [labels.get(doc) for doc in run[query]]
+        base, hits, value = reference.recall_base(labels.values(), level), 0, Fraction(0)
+        for rank, label in enumerate(ranking, 1):
+            if label is not None and label >= level:
+                hits += 1
+                value += Fraction(hits, rank)
+        values.append(value / base if base else Fraction(0))
+    return sum(values, Fraction(0)) / len(values)
+
+
+def untied(qrels, seed, runs=2):
+    rng = np.random.default_rng(seed)
+    return {f"run{i}": {q: [f"d{d}" for d in rng.permutation(14)] for q in qrels} for i in range(runs)}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_share_at_which_two_runs_change_places_is_exact(seed):
+    qrels, _ = collection(2, seed)
+    runs = untied(qrels, seed)
+    found = gradely.users(qrels, runs)
+    low, high = ({name: exact(qrels, run, level) for name, run in runs.items()} for level in (1, 2))
+    one, two_ = low["run0"] - low["run1"], high["run0"] - high["run1"]
+    if one * two_ >= 0:
+        assert len(found.stretches) == 1
+        return
+    share = -two_ / (one - two_)
+    assert [s.start for s in found.stretches] == pytest.approx([0, float(share)], abs=1e-14)
+    better = "run0" if one > 0 else "run1"
+    assert found.runs[found.stretches[1].run] == better
+    last = found.sentences()[1]
+    assert last.startswith(
+        f"{better} is better for populations of users of whom more than {float(100 * share):.0f} % are"
+    )
+    assert "content with level 1 (95 % interval over queries: " in last
+
+
+@pytest.mark.parametrize("name", ["eGAP", "GAP", "xGAP"])
+@pytest.mark.parametrize("seed", range(5))
+def test_stretches_cover_all_shares_and_name_the_best_run(name, seed):
+    qrels, _ = collection(2, seed)
+    found = gradely.users(qrels, untied(qrels, seed, runs=7), name)
+    assert found.stretches[0].start == 0 and found.stretches[-1].stop == 1
+    assert all(a.stop == b.start and a.run != b.run for a, b in pairwise(found.stretches))
+    assert sum(found.shares) == pytest.approx(1, abs=1e-12)
+    for start, stop, run in found.stretches:
+        for share in np.linspace(start, stop, 7)[1:-1]:
+            means = found.means([share, 1 - share])
+            assert means[found.runs[run]] == pytest.approx(max(means.values()), abs=1e-9)
+
+
+def test_lines_that_are_the_same_or_meet_at_an_end():
+    def parts(*lines):
+        table = np.zeros((2, 2, 1, len(lines)))
+        for j, (one, two_) in enumerate(lines):
+            table[0, 0, 0, j], table[1, 1, 0, j] = one, two_
+        return Parts(table, np.ones((2, 1)), "eGAP")
+
+    assert [(s.start, s.stop, s.run) for s in stretches(parts((0.5, 0.5), (0.5, 0.5)))] == [(0, 1, 0)]
+    assert [(s.start, s.stop, s.run) for s in stretches(parts((0.5, 0.5), (0.7, 0.5)))] == [(0, 1, 1)]
+    assert [(s.start, s.stop, s.run) for s in stretches(parts((0.5, 0.5), (0.5, 0.3)))] == [(0, 1, 0)]
+    three = stretches(parts((0.0, 0.8), (0.4, 0.4), (0.8, 0.0)))
+    assert [(s.start, s.stop, s.run) for s in three] == [(0, 0.5, 0), (0.5, 1, 2)]
+
+
+def test_a_grid_has_every_population_once_and_shares_that_sum_to_1():
+    for levels in (3, 4, 6):
+        points = grid(levels)
+        assert len(np.unique(points, axis=0)) == len(points) <= 6000
+        np.testing.assert_allclose(points.sum(axis=1), 1, atol=1e-12)
+        np.testing.assert_allclose(points.mean(axis=0), 1 / levels, atol=1e-12)
+
+
+def test_of_runs_that_are_the_same_the_first_is_best():
+    assert best(np.asarray([[0.5, 0.5 + 1e-15, 0.3], [0.1, 0.2, 0.2]])).tolist() == [0, 1]
+    assert two(0.25).tolist() == [[0.25, 0.75]]
+
+
+def test_three_levels_share_all_populations():
+    qrels, runs = collection(3, seed=8)
+    found = gradely.users(qrels, runs)
+    assert sum(found.shares) == pytest.approx(1) and found.stretches == []
+    assert all(0 <= low <= high <= 1 for low, high in found.intervals)
+    assert "Of all populations of users, the best run is run" in found.sentences()[0]
+    assert [record["run"] for record in found.records()] == found.runs
+
+
+def test_the_order_of_queries_and_runs_changes_nothing():
+    qrels, runs = collection(2, seed=3)
+    found = gradely.users(qrels, runs)
+    turned = gradely.users(dict(reversed(qrels.items())), dict(reversed(runs.items())))
+    assert turned.runs == found.runs
+    assert turned.sentences() == found.sentences()
+    assert turned.intervals == found.intervals
+
+
+def test_queries_that_cannot_reach_1_are_noted():
+    qrels = {"q": {"a": 1, "b": 2}, "r": {"a": 1, "b": 1}}
+    run = {"q": ["b", "a"], "r": ["a", "b"]}
+    (note,) = gradely.users(qrels, {"ideal": run}).notes
+    assert (note.kind, note.count, note.of) == ("unreachable", 1, 2) and "at most 0.7500" in note.text
+    assert gradely.users(qrels, {"ideal": run}, "GAP").notes == []
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"measure": "AP"}, "eGAP, GAP or xGAP"),
+        ({"measure": "eGAP(g=[0.5, 0.5])"}, "no g"),
+        ({"measure": "eGAP(relevance='max')"}, "labels as they are"),
+        ({"ties": "best"}, "another order"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(given, text):
+    with pytest.raises(gradely.GradelyError, match=text):
+        gradely.users({"q": {"a": 1, "b": 2}}, {"run": {"q": ["a", "b"]}}, **given)
+    with pytest.raises(gradely.DataError, match="2 to 8 levels above 0; found 1"):
+        gradely.users({"q": {"a": 1}}, {"run": {"q": ["a"]}})
+    with pytest.raises(gradely.DataError, match="a share for each of the levels 1, 2"):
+        gradely.users({"q": {"a": 1, "b": 2}}, {"run": {"q": ["a", "b"]}}).means([0.5, 0.4])
+
+
+@pytest.mark.parametrize("levels", [2, 3, 4])
+def test_the_command_writes_text_data_and_pictures(levels, tmp_path, capfdbinary):
+    qrels, runs = collection(levels, seed=4)
+    (tmp_path / "qrels.json").write_text(json.dumps(qrels))
+    paths = [tmp_path / f"{name}.json" for name in runs]
+    for path, data in zip(paths, runs.values(), strict=True):
+        path.write_text(json.dumps(data))
+    command = ["users", str(tmp_path / "qrels.json"), *map(str, paths)]
+    assert gradely_command([*command, "--format", "json"]) == 0
+    data = json.loads(capfdbinary.readouterr().out)
+    assert data["levels"] == list(range(1, levels + 1)) and data["sentences"]
+    for form in ("svg", "png"):
+        picture = tmp_path / f"users.{form}"
+        assert gradely_command([*command, "-o", str(picture)]) == 0
+        assert picture.read_bytes()[:5] in (b"<svg ", b"\x89PNG\r")
+    assert b"best for" in capfdbinary.readouterr().out
