@@ -70,9 +70,9 @@ def device() -> list[str]:
         "## On an accelerator",
         "",
         (
-            f"Six measures ({', '.join(record['measures'])}) of dense arrays in single precision, about half of the scores"
-            " tied, in multiples of one sort of the scores; memory at the peak over that of scores and labels; the error is"
-            f" against double precision. `python -m benchmarks.device` on one {record['device']}, {versions}."
+            f"Six measures ({', '.join(record['measures'])}) of dense arrays in single precision, about half of the"
+            " scores tied, in multiples of one sort of the scores; memory at the peak over that of scores and labels; the"
+            f" error is against double precision. `python -m benchmarks.device` on one {record['device']}, {versions}."
         ),
         "",
         table(record["shapes"]),
