@@ -70,8 +70,8 @@ def device() -> list[str]:
         "## On an accelerator",
         "",
         (
-            f"Six measures ({', '.join(record['measures'])}) of dense arrays in single precision, about half of the"
-            " scores tied, in multiples of one sort of the scores; memory at the peak over that of scores and labels; the"
+            f"Six measures ({', '.join(record['measures'])}) of dense arrays in single precision, about half"
+            " of the scores tied, in multiples of one sort of the scores; memory at the peak over that of scores and labels; the"
             f" error is against double precision. `python -m benchmarks.device` on one {record['device']}, {versions}."
         ),
         "",
