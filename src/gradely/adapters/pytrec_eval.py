@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from gradely.data import Blocks, Hits, Qrels, Rule, Run, read_qrels
+from gradely.data import Blocks, Hits, Qrels, Run, read_qrels
 from gradely.data.locate import find_hits
 from gradely.data.read.dicts import as_scores
 from gradely.data.types import Floats, Ints
 from gradely.errors import DataError, InputError, MeasureError, did_you_mean
 from gradely.kernel.batch import Batch
 from gradely.measures import nDCG
-from gradely.settings import TiePolicy, check_ties
+from gradely.settings import Settings, TiePolicy, check_ties
 from gradely.threads import cores, on_threads
 from gradely.trec_eval.catalogue import BY_NAME_ONLY, NEW, TABLE, Column, Entry, nickname
 from gradely.trec_eval.options import Options
@@ -74,8 +74,7 @@ class RelevanceEvaluator:
 
         `ties`: trec (the default), as pytrec_eval breaks them; expected, the mean over all their orders; best, worst.
         """
-        check_ties(ties)
-        self.ties, self.judged_only = ties, judged_docs_only_flag
+        self.settings = Settings(ties, judged_only=judged_docs_only_flag, precision="single")
         judged = {query: labels for query, labels in query_relevance.items() if len(labels)}
         self.qrels: Qrels | None = read_qrels(judged) if judged else None
         self.columns = _columns(measures, relevance_level, ties)
@@ -86,9 +85,9 @@ class RelevanceEvaluator:
             return {}
         run = Run(as_scores(scores, "run"))
         common = [self.qrels.index[query] for query in run.scores if query in self.qrels.index]
-        hits = find_hits(self.qrels, run, Rule(self.ties, single=True))
-        hits = hits.only(self.qrels.grade[hits.row] >= 0).judged_only() if self.judged_only else hits
-        table = _values(self.qrels, hits, np.asarray(common, np.int64), self.columns, self.ties)
+        hits = find_hits(self.qrels, run, self.settings)
+        hits = hits.only(self.qrels.grade[hits.row] >= 0).judged_only() if self.settings.judged_only else hits
+        table = _values(self.qrels, hits, np.asarray(common, np.int64), self.columns, self.settings.ties)
         names = [column.name for column in self.columns]
         return {
             self.qrels.queries[i]: dict(zip(names, row, strict=True))

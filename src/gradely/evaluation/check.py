@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data import Hits, Qrels, Report, Rule, Run, open_run, read_qrels
+from gradely.data import Hits, Qrels, Report, Run, open_run, read_qrels
 from gradely.data.locate import find_hits
 from gradely.data.read.files import Source, halves, ignore
 from gradely.data.read.inputs import format_of
@@ -15,6 +15,7 @@ from gradely.data.trec import plain as trec
 from gradely.errors import DataError, GradelyError
 from gradely.evaluation.mismatch import documents_apart
 from gradely.evaluation.notes import count_of
+from gradely.settings import Settings
 from gradely.threads import cores
 
 SHOWN = 5
@@ -70,7 +71,7 @@ def check_run(qrels: Qrels | None, given: Any, report: Report = ignore) -> list[
     if isinstance(run, Source):
         hits, counts, wrong = _file(qrels, run, report)
     else:
-        hits = None if qrels is None else find_hits(qrels, run, Rule())
+        hits = None if qrels is None else find_hits(qrels, run, Settings())
         counts, wrong = count_run(run.scores, {}), []
     if qrels is None or hits is None:
         return [*wrong, *_alone(run.name, counts)]
@@ -86,10 +87,10 @@ def _file(qrels: Qrels | None, source: Source, report: Report) -> tuple[Hits | N
     try:
         first, second = halves(report)
         counts = survey(source, cores(), first)
-        return None if qrels is None else find_hits(qrels, source, Rule(), report=second), counts, []
+        return None if qrels is None else find_hits(qrels, source, Settings(), report=second), counts, []
     except (GradelyError, Odd):
         scanned = _scanned(source, trec.RUN, report)
-        hits = None if qrels is None else find_hits(qrels, Run(scanned.values, source.name), Rule())
+        hits = None if qrels is None else find_hits(qrels, Run(scanned.values, source.name), Settings())
         return hits, count_run(scanned.values, scanned.ranks), _wrong(source.name, scanned.wrong)
 
 
