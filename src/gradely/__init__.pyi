@@ -27,11 +27,13 @@ from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.kernel.from_groups import from_groups
 from gradely.kernel.from_ids import from_ids
+from gradely.learning.lambdas import Lambdas, lambdas
 from gradely.measures import ALL, Measure
 from gradely.measures.ap import AP, infAP
 from gradely.measures.bpref import bpref
 from gradely.measures.dcg import DCG, NDCNG, nDCG, nDCGphi
 from gradely.measures.err import ERR
+from gradely.measures.function import as_function
 from gradely.measures.g import G, binG
 from gradely.measures.gap import GAP, eGAP, muAP, xGAP
 from gradely.measures.iprec import IPrec
@@ -73,6 +75,7 @@ __all__ = [
     "Influence",
     "InputError",
     "Judged",
+    "Lambdas",
     "Line",
     "Matrix",
     "Max",
@@ -113,6 +116,7 @@ __all__ = [
     "UserRegions",
     "Utility",
     "Without",
+    "as_function",
     "binG",
     "bpref",
     "check",
@@ -129,6 +133,7 @@ __all__ = [
     "gate",
     "infAP",
     "keep_scores",
+    "lambdas",
     "muAP",
     "nDCG",
     "nDCGphi",

@@ -6,7 +6,7 @@ Unjudged documents enter only through `above`, `tied` and `retrieved`.
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from gradely.kernel.backend import device_of, is_numpy, namespace
 
@@ -40,6 +40,8 @@ class Batch:
     """[Q, B] true where `pool` holds a label"""
     retrieved: Array
     """[Q] the length of the ranking"""
+    fixed: ClassVar[bool] = False
+    """true where nothing may be asked that is not in the shapes; see Fixed"""
     ties: str = "expected"
     """how measures take tie groups: the mean over their orders (expected), the best or the worst order"""
 
@@ -117,7 +119,7 @@ class Batch:
 
     def rows(self, some: slice) -> "Batch":
         """Return some of the rows."""
-        arrays = [field.name for field in fields(self) if field.name != "ties"]
+        arrays = [field.name for field in fields(Batch) if field.name != "ties"]
         return replace(self, **{name: getattr(self, name)[some] for name in arrays})
 
     @cached_property

@@ -27,6 +27,7 @@ MODULES = (
     "ferrante2014.incomplete",
     "ferrante2014.power",
     "ferrante2014.axioms",
+    "ferrante2014.learning",
     "mcsherry2008.enumeration",
     "mcsherry2008.overhead",
     "mcsherry2008.ties",
