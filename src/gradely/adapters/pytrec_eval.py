@@ -117,17 +117,17 @@ def _values(qrels: Qrels, hits: Hits, queries: Ints, columns: list[Column], ties
 
 def _columns(measures: Iterable[str], level: float, ties: str) -> list[Column]:
     """Return the columns of some measures, in trec_eval's order."""
-    given: dict[str, set[str]] = {}
+    texts: dict[str, set[str]] = {}
     for measure in measures:
         for name in supported_nicknames.get(measure, [measure]):
             base, parameters = _split(name)
-            given.setdefault(base, set()).update(parameters)
+            texts.setdefault(base, set()).update(parameters)
     options = Options("", "", [], compat=VERSION, level=level)  # type: ignore[arg-type] # labels may be any numbers
     return [
         column
         for name in TABLE
-        if name in given
-        for column in _known(name, TABLE[name], ",".join(sorted(given[name])), options, ties)
+        if name in texts
+        for column in _columns_of(name, TABLE[name], ",".join(sorted(texts[name])), options, ties)
     ]
 
 
@@ -136,12 +136,12 @@ def _split(measure: str) -> tuple[str, list[str]]:
     if measure in supported_measures:
         return measure, []
     for name in sorted(supported_measures, key=len, reverse=True):
-        if found := re.fullmatch(rf"{re.escape(name)}[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)", measure):
-            return name, found[1].split(",")
+        if match := re.fullmatch(rf"{re.escape(name)}[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)", measure):
+            return name, match[1].split(",")
     raise MeasureError(f"unsupported measure {measure}.{did_you_mean(measure, supported_measures)}")
 
 
-def _known(name: str, entry: Entry, parameters: str, options: Options, ties: str) -> list[Column]:
+def _columns_of(name: str, entry: Entry, parameters: str, options: Options, ties: str) -> list[Column]:
     """Return the columns of a measure; refuse one that these ties do not suit."""
     loose = ties in ("expected", "best", "worst")
     if loose and name not in WITH_EXPECTATION | WITHOUT_ORDER and not name.startswith("set_"):
@@ -175,15 +175,15 @@ def _parsed(lines: Iterable[str], count: int, value: int, read: Any, form: str) 
     for number, line in enumerate(lines, 1):
         fields = line.split()
         try:
-            found = read(fields[value]) if len(fields) == count else None
+            parsed = read(fields[value]) if len(fields) == count else None
         except ValueError:
-            found = None
-        if found is None:
+            parsed = None
+        if parsed is None:
             raise InputError(f"line {number}: expected {form!r}; found {line.strip()!r}")
         documents = out.setdefault(fields[0], {})
         if fields[2] in documents:
             raise DataError(f"line {number}: document {fields[2]} of query {fields[0]} is there twice; keep one")
-        documents[fields[2]] = found
+        documents[fields[2]] = parsed
     return out
 
 

@@ -61,7 +61,7 @@ def claims(entries: list[Entry]) -> str:
     table = Wrapped(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, expand=True)
     for name in source.header:
         table.add_column(name, ratio=SHARES.get(name), no_wrap=name in ("paper", "verdict"), overflow="fold")
-    for row in source.shown()[1:]:
+    for row in source.cells()[1:]:
         table.add_row(*(Text(plain_line(cell)) for cell in row))
     out = io.StringIO()
     width = shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH

@@ -102,8 +102,8 @@ class UserRegions:
 
     def _most(self) -> str:
         ranked = sorted(zip(self.shares, self.runs, strict=True), key=lambda pair: -pair[0])
-        several = [f"{run} for {_percent(share)}" for share, run in ranked if share >= LEAST]
-        return f"Of all populations of users, the best run is {', '.join(several)}."
+        leaders = [f"{run} for {_percent(share)}" for share, run in ranked if share >= LEAST]
+        return f"Of all populations of users, the best run is {', '.join(leaders)}."
 
     def _sentence(self, i: int) -> str:
         """Return for which users a run is best, of two levels, with the interval of where it changes places."""
@@ -121,11 +121,11 @@ class UserRegions:
 
     def _crossing(self, i: int) -> str:
         """Return the interval over queries of the share at which two runs change places, where they do."""
-        found = self.crossings[i - 1]
-        if not len(found) or len(self.queries) == 1:
+        crossing = self.crossings[i - 1]
+        if not len(crossing) or len(self.queries) == 1:
             return ""
-        low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
-        lost = 1 - len(found) / DRAWS
+        low, high = np.quantile(crossing, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+        lost = 1 - len(crossing) / DRAWS
         missing = f"; in {_percent(lost)} of the draws they do not change places" if lost > 0 else ""
         return f" ({_percent(LEVEL)} interval over queries: {_percent(low)} to {_percent(high)}{missing})"
 
@@ -240,8 +240,8 @@ def users(
     if not 2 <= len(levels) <= MOST:
         found = f"found {len(levels):,}"
         raise DataError(f"{judgments.name}: users differ where there are 2 to {MOST} levels above 0; {found}")
-    wanted = [PrecisionPart(rel=h, label=r).replace(k=fitted.k) for r in levels for h in levels if h <= r]
-    parts_of = {str(part): part for part in wanted}
+    pairs = [PrecisionPart(rel=h, label=r).replace(k=fitted.k) for r in levels for h in levels if h <= r]
+    parts_of = {str(part): part for part in pairs}
     board = Leaderboard(evaluate_all(judgments, name_runs(runs), parts_of, settings, progress))
     parts = _parts(judgments, board, levels, fitted.name)
     middle = parts.means(np.full((1, len(levels)), 1 / len(levels)))[0].tolist()
@@ -252,10 +252,10 @@ def users(
 
 def _measure(measure: MeasureLike) -> Measure:
     """Return the measure; refuse what has no population that could vary."""
-    found = parse(measure)
-    if not isinstance(found, eGAP | GAP | xGAP) or found.g is not None or found.relevance != Identity():
-        raise MeasureError(f"users vary under eGAP, GAP or xGAP, with labels as they are and no g; found {found}")
-    return found
+    parsed = parse(measure)
+    if not isinstance(parsed, eGAP | GAP | xGAP) or parsed.g is not None or parsed.relevance != Identity():
+        raise MeasureError(f"users vary under eGAP, GAP or xGAP, with labels as they are and no g; found {parsed}")
+    return parsed
 
 
 def _parts(qrels: Qrels, board: Leaderboard, levels: list[float], measure: str) -> Parts:

@@ -43,18 +43,18 @@ def _without(
     hits = locate(both, run, settings, threads, report)
     gone = dropped[hits.row]
     out = hits.only(gone)
-    kept = hits.only(~gone & (row[hits.row] >= 0))
+    stay = hits.only(~gone & (row[hits.row] >= 0))
     span = int(hits.retrieved.max(initial=0)) + 1
-    base, others = kept.query.astype(np.int64) * span, out.query.astype(np.int64) * span
-    better, same = _counted(base, kept.above, others + out.above)
+    base, others = stay.query.astype(np.int64) * span, out.query.astype(np.int64) * span
+    better, same = _counted(base, stay.above, others + out.above)
     place = None
-    if kept.place is not None and out.place is not None:
-        place = kept.place - _counted(base, kept.place, others + out.place)[0]
+    if stay.place is not None and out.place is not None:
+        place = stay.place - _counted(base, stay.place, others + out.place)[0]
     retrieved = hits.retrieved - np.bincount(out.query, minlength=len(qrels))
-    return kept._replace(
-        row=row[kept.row],
-        above=kept.above - better,
-        tied=kept.tied - same,
+    return stay._replace(
+        row=row[stay.row],
+        above=stay.above - better,
+        tied=stay.tied - same,
         place=place,
         retrieved=retrieved,
         excluded=len(out.row),

@@ -26,9 +26,9 @@ def locate(
     """Return where the judged documents of a run stand; refuse a run that answers none of the queries."""
     hits = find_hits(qrels, run, settings, threads, report, observe)
     if not hits.answered.any():
-        found = clip(hits.unjudged[0] if hits.unjudged else "")
+        first = clip(hits.unjudged[0] if hits.unjudged else "")
         raise DataError(
-            f"{run.name} and {qrels.name} have no query in common; the first are {found} and {clip(qrels.queries[0])}"
+            f"{run.name} and {qrels.name} have no query in common; the first are {first} and {clip(qrels.queries[0])}"
         )
     return hits
 
@@ -61,7 +61,7 @@ def _from_table(
     from gradely.data.trec.runs import stream
 
     def pieces(work: Callable[[Any], Any], report: Report, *, whole_queries: bool) -> Iterator[Any]:
-        return table.each(work, threads, report, whole_queries=whole_queries)
+        return table.map_parts(work, threads, report, whole_queries=whole_queries)
 
     try:
         return stream(qrels, run.name, pieces, settings, report, observe)

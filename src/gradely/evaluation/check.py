@@ -51,23 +51,23 @@ def check(qrels: Any, *runs: Any) -> list[Finding]:
     return findings + [finding for run in runs for finding in check_run(judgments, run)]
 
 
-def check_qrels(given: Any, form: str | None = None) -> tuple[Qrels, list[Finding]]:
+def check_qrels(qrels: Any, form: str | None = None) -> tuple[Qrels, list[Finding]]:
     """Return judgments, as far as they can be read, and what there is to say about them."""
-    given = Source(given) if isinstance(given, str | os.PathLike) else given
+    qrels = Source(qrels) if isinstance(qrels, str | os.PathLike) else qrels
     try:
-        judgments, wrong = read_qrels(given, format=form), list[Finding]()
+        judgments, wrong = read_qrels(qrels, format=form), list[Finding]()
     except GradelyError:
-        if not isinstance(given, Source) or (form or format_of(given)) != "trec":
+        if not isinstance(qrels, Source) or (form or format_of(qrels)) != "trec":
             raise
-        scanned = _scanned(given, trec.QRELS)
-        judgments, wrong = Qrels.of(scanned.values, given.name), _wrong(given.name, scanned.wrong)
+        scanned = _scanned(qrels, trec.QRELS)
+        judgments, wrong = Qrels.of(scanned.values, qrels.name), _wrong(qrels.name, scanned.wrong)
     granted = [Finding(judgments.name, "odd", note.removeprefix(f"{judgments.name} ")) for note in judgments.notes]
     return judgments, [*wrong, *granted, *_qrels(judgments)]
 
 
-def check_run(qrels: Qrels | None, given: Any, report: Report = ignore) -> list[Finding]:
+def check_run(qrels: Qrels | None, source: Any, report: Report = ignore) -> list[Finding]:
     """Return what there is to say about a run; without qrels, what can be said of it alone."""
-    run = open_run(given)
+    run = open_run(source)
     if isinstance(run, Source):
         hits, counts, wrong = _file(qrels, run, report)
     else:
@@ -114,11 +114,13 @@ def _qrels(qrels: Qrels) -> Iterator[Finding]:
         return Finding(qrels.name, kind, text)
 
     labels, counts = np.unique(qrels.grade, return_counts=True)
-    told = ", ".join(f"{label:g}: {count:,}" for label, count in zip(labels, counts, strict=True))
-    told = (
-        f"labels {told}" if len(labels) <= 12 else f"{len(labels):,} distinct labels, {labels[0]:g} to {labels[-1]:g}"
+    listing = ", ".join(f"{label:g}: {count:,}" for label, count in zip(labels, counts, strict=True))
+    listing = (
+        f"labels {listing}"
+        if len(labels) <= 12
+        else f"{len(labels):,} distinct labels, {labels[0]:g} to {labels[-1]:g}"
     )
-    yield fact(f"{count_of(len(qrels), 'query')}, {count_of(len(qrels.grade), 'judgment')}; {told}")
+    yield fact(f"{count_of(len(qrels), 'query')}, {count_of(len(qrels.grade), 'judgment')}; {listing}")
     if labels[0] < 0:
         yield fact(f"{int(counts[labels < 0].sum()):,} labels are negative: judged, not relevant, no gain", "odd")
     if labels[0] > 0 and len(labels) > 1:

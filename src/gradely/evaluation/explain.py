@@ -102,7 +102,7 @@ def explain(
         for first, last, doc in arrange(tied, start)
     ]
     missed = sorted(
-        ((doc, value) for doc, value in labels.items() if doc not in adds), key=lambda each: (-each[1], each[0])
+        ((doc, value) for doc, value in labels.items() if doc not in adds), key=lambda entry: (-entry[1], entry[0])
     )
     start = float(np.sum(fitted.start(view)))
     total = fsum([start, *adds.values()])
@@ -112,16 +112,16 @@ def explain(
 
 def _ranking(qrels: Qrels, run: Run | Source, query: str) -> Mapping[str, float]:
     """Return {document: score} of one query; of a file, only its lines are read."""
-    found = run.scores.get(query) if isinstance(run, Run) else read_query(run, query)
-    if not found:
+    scores = run.scores.get(query) if isinstance(run, Run) else read_query(run, query)
+    if not scores:
         hits = locate(qrels, run, Settings())  # refuses a file that cannot be read
         answered = [qrels.queries[i] for i in np.flatnonzero(hits.answered).tolist()]
         _check_query(query, [*answered, *hits.unjudged], run.name)
-    return found or {}
+    return scores or {}
 
 
-def _check_query(query: str, known: Iterable[str], name: str) -> None:
-    names = list(known)
+def _check_query(query: str, queries: Iterable[str], name: str) -> None:
+    names = list(queries)
     if query not in names:
         raise DataError(f"{name}: no query {query!r}.{did_you_mean(query, names)}")
 
@@ -159,6 +159,8 @@ def _seats(
         seated = break_ties(settings, query, tied)
     else:
         unjudged = iter([doc for doc in tied if doc not in above])
-        taken = {above[doc]: doc for doc in tied if doc in above}
-        seated = [taken[place] if place in taken else next(unjudged) for place in range(start, start + len(tied))]
+        judged_at = {above[doc]: doc for doc in tied if doc in above}
+        seated = [
+            judged_at[place] if place in judged_at else next(unjudged) for place in range(start, start + len(tied))
+        ]
     yield from ((start + i, start + i, doc) for i, doc in enumerate(seated, 1))

@@ -79,8 +79,8 @@ def find_hits(judgments: Judgments, piece: Rows, settings: Settings, observe: Ob
     """Return where the judged documents of a piece stand; every query of it must be whole."""
     lines = read_lines(judgments, piece, settings)
     unjudged = lines.unjudged()
-    known = lines.query[lines.query != UNKNOWN]
-    if len(np.unique(known)) < len(known) or len(set(unjudged)) < len(unjudged):
+    judged = lines.query[lines.query != UNKNOWN]
+    if len(np.unique(judged)) < len(judged) or len(set(unjudged)) < len(unjudged):
         raise Scattered
     if not distinct(lines.key) and has_repetition(
         lines.key, np.repeat(np.arange(len(lines.size)), lines.size), lines.text, lines.start, lines.stop

@@ -129,11 +129,11 @@ def _together(qrels: Qrels, parts: list[PieceHits]) -> Hits:
     if not sum(len(part.size) for part in parts):
         raise Odd
     query, size = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-    known = query != UNKNOWN
+    judged = query != UNKNOWN
     retrieved = np.zeros(len(qrels), np.int64)
-    retrieved[query[known]] = size[known]
+    retrieved[query[judged]] = size[judged]
     unjudged = tuple(name for part in parts for name in part.unjudged)
-    if np.count_nonzero(retrieved) < np.count_nonzero(known) or len(set(unjudged)) < len(unjudged):
+    if np.count_nonzero(retrieved) < np.count_nonzero(judged) or len(set(unjudged)) < len(unjudged):
         raise Scattered
     hits = zip(*(part.hits for part in parts), strict=True)
     query, row, above, tied, *place = (np.concatenate(columns) for columns in hits)

@@ -68,18 +68,18 @@ def count_scattered(judgments: Judgments, settings: Settings, over_pieces: Pass)
     judged = _ranked(judgments, settings, *first.hits)
     slots = len(judged.row) + len(judged.start)
     above, tied, ahead = (np.zeros(slots, np.int64) for _ in range(3))
-    seen = 0
+    done = 0
     for lines, better, (high, low), before in over_pieces(
         lambda piece: _second_look(judgments, settings, judged, piece, first.base)
     ):
-        seen += lines
+        done += lines
         np.add.at(above, better, 1)
         np.add.at(tied, high, 1)
         np.subtract.at(tied, low, 1)
         if settings.breaks_ties:
             np.add.at(ahead, before, 1)
             np.subtract.at(ahead, low, 1)
-    if seen != first.base[-1]:
+    if done != first.base[-1]:
         raise Changed
     above, tied, ahead = (_running(judged, count) for count in (above, tied, ahead))
     place = above + ahead if settings.breaks_ties else None
@@ -107,28 +107,28 @@ def _first_look(judgments: Judgments, settings: Settings, piece: Rows) -> Look:
     """Find the judged documents of a piece."""
     lines = read_lines(judgments, piece, settings)
     line, row = match_lines(judgments, lines)
-    known = lines.query != UNKNOWN
+    judged = lines.query != UNKNOWN
     unjudged = list(dict.fromkeys(lines.unjudged()))
     hits = lines.query[lines.owner(line)], row, lines.score[line], line
-    return Look(lines.key, lines.query[known], lines.size[known], unjudged, hits)
+    return Look(lines.key, lines.query[judged], lines.size[judged], unjudged, hits)
 
 
-def _check_names(judgments: Judgments, settings: Settings, over_pieces: Pass, several: Words) -> None:
+def _check_names(judgments: Judgments, settings: Settings, over_pieces: Pass, repeats: Words) -> None:
     """Look whether lines with the same key are about the same query and document; the plain reader then says which."""
 
     def names(piece: Rows) -> list[tuple[bytes, bytes]]:
         lines = read_lines(judgments, piece, settings)
-        line = np.flatnonzero(is_among(lines.key, several))
+        line = np.flatnonzero(is_among(lines.key, repeats))
         owner = lines.owner(line)
         docs = Ids(lines.text, lines.start, lines.stop)
         return [(lines.name.bytes_at(a), docs.bytes_at(b)) for a, b in zip(owner.tolist(), line.tolist(), strict=True)]
 
-    seen: set[tuple[bytes, bytes]] = set()
+    pairs: set[tuple[bytes, bytes]] = set()
     for part in over_pieces(names):
         for name in part:
-            if name in seen:
+            if name in pairs:
                 raise Odd
-            seen.add(name)
+            pairs.add(name)
 
 
 def _ranked(judgments: Judgments, settings: Settings, query: Ints, row: Ints, score: Floats, line: Ints) -> Judged:

@@ -38,10 +38,10 @@ class Documents(NamedTuple):
         key = None if query is None else shuffle_keys(settings.seed, query, hashes(text, start, stop, FIXED_KEYS))
         return cls(text, start, stop, line, key)
 
-    def at(self, some: Ints) -> "Documents":
+    def at(self, rows: Ints) -> "Documents":
         """Return some of the documents."""
-        key = None if self.key is None else self.key[some]
-        return Documents(self.text, self.start[some], self.stop[some], self.line[some], key)
+        key = None if self.key is None else self.key[rows]
+        return Documents(self.text, self.start[rows], self.stop[rows], self.line[rows], key)
 
 
 def stands_before(settings: Settings, mine: Documents, other: Documents) -> Bools:
