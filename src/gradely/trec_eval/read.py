@@ -177,14 +177,14 @@ def _plain_run(qrels: Qrels, source: Source, compat: int) -> dict[str, list[tupl
     """Return the scores and documents of the judged queries."""
     rows: dict[str, list[tuple[float, str]]] = {}
     for number, line in _lines(_content(source)):
-        found = [each.decode(ENCODING) for each in line.split()]
-        if not found or (compat == 10 and found[0].startswith("#")):
+        fields = [field.decode(ENCODING) for field in line.split()]
+        if not fields or (compat == 10 and fields[0].startswith("#")):
             continue
-        if len(found) < 6:
-            what = f"{len(found)} fields instead of 6 (query Q0 document rank score tag)"
+        if len(fields) < 6:
+            what = f"{len(fields)} fields instead of 6 (query Q0 document rank score tag)"
             raise Quit(UNREADABLE, f"{source.name}:{number}: malformed line, {what}: {clip(line)}")
-        if found[0] in qrels.index:
-            rows.setdefault(found[0], []).append((_score(source, number, found[4]), found[2]))
+        if fields[0] in qrels.index:
+            rows.setdefault(fields[0], []).append((_score(source, number, fields[4]), fields[2]))
     return rows
 
 
@@ -208,5 +208,5 @@ def _first_twice(docs: list[tuple[float, str]], most: int | None) -> str | None:
     """Return a document that is there twice among those that are kept."""
     if len({doc for _, doc in docs}) == len(docs):
         return None
-    kept = sorted(doc for _, doc in sorted(docs, reverse=True)[:most])
-    return next((doc for doc, other in pairwise(kept) if doc == other), None)
+    names = sorted(doc for _, doc in sorted(docs, reverse=True)[:most])
+    return next((doc for doc, other in pairwise(names) if doc == other), None)

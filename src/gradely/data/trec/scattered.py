@@ -63,8 +63,8 @@ class Pieces(NamedTuple):
 def count_scattered(judgments: Judgments, settings: Settings, over_pieces: Pass) -> Hits:
     """Return where the judged documents of a file stand."""
     first = _first_pass(judgments, settings, over_pieces)
-    if len(several := repeated(first.key)):
-        _check_names(judgments, settings, over_pieces, several)
+    if len(repeats := repeated(first.key)):
+        _check_names(judgments, settings, over_pieces, repeats)
     judged = _ranked(judgments, settings, *first.hits)
     slots = len(judged.row) + len(judged.start)
     above, tied, ahead = (np.zeros(slots, np.int64) for _ in range(3))

@@ -102,13 +102,13 @@ def _gain(name: str, printed: Printed) -> list[Cell]:
     """The paper's logarithm is of base 10; the base cancels in nDCG."""
     labels = [printed.factor * grade for grade in RANKING]
     best = sorted(labels, reverse=True)
-    dcg, ideal = ([of(DCG(gain="exp").replace(k=k), each) / log10(2) for k in RANKS] for each in (labels, best))
+    dcg, ideal = ([of(DCG(gain="exp").replace(k=k), ranking) / log10(2) for k in RANKS] for ranking in (labels, best))
     ndcg = [of(nDCG(gain="exp").replace(k=k), labels) for k in RANKS]
     columns = (("DCG", printed.dcg, dcg), ("ideal DCG", printed.ideal, ideal), ("nDCG", printed.ndcg, ndcg))
     cells = [
-        Cell(f"{what} of gain {name} at rank {rank}", shown, value)
+        Cell(f"{what} of gain {name} at rank {rank}", as_printed, value)
         for what, column, values in columns
-        for rank, shown, value in zip(RANKS, column.split(), values, strict=True)
+        for rank, as_printed, value in zip(RANKS, column.split(), values, strict=True)
     ]
     return [*cells, Cell(f"mean nDCG of gain {name}", printed.mean, float(np.mean(ndcg)))]
 
