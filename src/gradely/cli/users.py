@@ -9,7 +9,8 @@ from gradely.cli.inputs import read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import write_file
 from gradely.cli.results import list_notes, to_json, write_results
-from gradely.comparison.users import UserRegions, users
+from gradely.comparison.user_regions import UserRegions
+from gradely.comparison.users import users
 from gradely.settings import Settings
 from gradely.tables import Table, render
 

@@ -123,7 +123,7 @@ class Evaluation:
         return np.vstack([values[self.counted], np.zeros((unjudged, values.shape[1]))])
 
     @cached_property
-    def counted_hits(self) -> Hits:
+    def kept(self) -> Hits:
         """The hits that count: all, or as if unjudged documents had not been retrieved."""
         return self.placed_hits.judged_only() if self.settings.judged_only else self.placed_hits
 
@@ -151,7 +151,7 @@ class Evaluation:
 
     @cached_property
     def _blocks(self) -> Blocks:
-        return Blocks(self.qrels, self.counted_hits)
+        return Blocks(self.qrels, self.kept)
 
     @cached_property
     def _values(self) -> tuple[Floats, Bools]:
@@ -171,9 +171,9 @@ class Evaluation:
     def _bounded(self, blocks: Blocks, ties: str, queries: Ints) -> Bools:
         """Return [these queries, measures]: true where the best or worst value is a bound, not that of an order."""
         bounded = np.zeros((len(queries), len(self.measures)), bool)
-        searched = [(j, measure) for j, measure in enumerate(self.measures.values()) if measure.may_be_bounded]
-        for rows, batch in blocks.batches(ties, queries) if searched else ():
-            for j, measure in searched:
+        some = [(j, measure) for j, measure in enumerate(self.measures.values()) if measure.may_be_bounded]
+        for rows, batch in blocks.batches(ties, queries) if some else ():
+            for j, measure in some:
                 flags = measure.bounded(measure.apply_relevance(batch))
                 bounded[np.searchsorted(queries, rows), j] = flags.any(axis=1)
         return bounded
@@ -181,11 +181,11 @@ class Evaluation:
     def tie_ranges(self) -> list[TieRange]:
         """Return how far each mean moves with the order of ties, for the measures that move."""
         moves = np.zeros(len(self.qrels), bool)
-        moves[self.counted_hits.query[self.counted_hits.tied > 1]] = True
+        moves[self.kept.query[self.kept.tied > 1]] = True
         tied = self.counted[moves[self.counted]]
         if not len(tied):
             return []
-        blocks = Blocks(self.qrels, self.counted_hits.loose(moves))
+        blocks = Blocks(self.qrels, self.kept.loose(moves))
         low, high = (self._extreme(blocks, ties, tied) for ties in ("worst", "best"))
         moved = np.count_nonzero(high - low > SAME, axis=0)
         total, mine = self.table.sum(axis=0), self.table[np.searchsorted(self.counted, tied)].sum(axis=0)
@@ -235,7 +235,7 @@ class Evaluation:
         return note_names("unjudged", len(queries), total, "query", text, queries)
 
     def _dropped(self) -> list[Note]:
-        before, dropped = self.hits.documents, self.hits.documents - self.counted_hits.documents
+        before, dropped = self.hits.documents, self.hits.documents - self.kept.documents
         text = f"{dropped:,} of {before:,} documents are unjudged and were dropped"
         return [Note("dropped", dropped, before, text)] if dropped else []
 
@@ -274,14 +274,14 @@ class Evaluation:
         """Say where the best or worst value is a bound, since tie groups have too many orders to search."""
         if self.settings.ties not in ("best", "worst"):
             return []
-        answered = np.flatnonzero(self.hits.answered)
-        bounded = self._bounded(self._blocks, self.settings.ties, answered)
+        some = np.flatnonzero(self.hits.answered)
+        bounded = self._bounded(self._blocks, self.settings.ties, some)
         return [
             note
             for j, name in enumerate(self.measures)
             for note in self._note_judged(
                 "bounds",
-                answered[bounded[:, j]],
+                some[bounded[:, j]],
                 len(self.queries),
                 "query",
                 f"with tie groups too large to search: {name} is a bound there that no order may reach",
