@@ -11,7 +11,8 @@ from gradely.comparison.plan import Plan, Planned, plan
 from gradely.comparison.pools import Pools, pools
 from gradely.comparison.saved_scores import SavedScores, keep_scores
 from gradely.comparison.ties import Orders, RunTies, Swap, TieSensitivity, tie_sensitivity
-from gradely.comparison.users import UserRegions, users
+from gradely.comparison.user_regions import UserRegions
+from gradely.comparison.users import users
 from gradely.comparison.verdict import Change, Gate
 from gradely.data import Qrels, Run, read_qrels, read_run
 from gradely.data.virtual_users import qrels_from_run

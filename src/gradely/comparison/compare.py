@@ -68,16 +68,16 @@ def compare(
     >>> (pair.difference, pair.wins, pair.p) == (1 - 1 / 2, 3, 2 / 2**3)
     True
     """
-    several = (baselines,) if isinstance(baselines, str) else tuple(baselines)
-    design = Design(test, correction, alpha, seed, resamples, several, family, simultaneous, rope).settled()
+    references = (baselines,) if isinstance(baselines, str) else tuple(baselines)
+    design = Design(test, correction, alpha, seed, resamples, references, family, simultaneous, rope).settled()
     settings, named = Settings(ties, queries, judged_only, precision, seed, threads), name_runs(runs)
-    unknown = next((name for name in several if name not in named), None)
+    unknown = next((name for name in references if name not in named), None)
     if unknown is not None:
         raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, named)}")
-    judgments, chosen = read_qrels(qrels, threads=threads), parse_all(measures)
+    judgments, parsed = read_qrels(qrels, threads=threads), parse_all(measures)
     depth = top_depth(len(judgments), len(named)) if details else None
     places: TiePolicy = "trec" if details else "expected"
-    results = evaluate_all(judgments, named, chosen, settings, progress, places=places, depth=depth)
+    results = evaluate_all(judgments, named, parsed, settings, progress, places=places, depth=depth)
     return Comparison(Leaderboard(results), design, named)
 
 

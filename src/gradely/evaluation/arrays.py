@@ -102,11 +102,11 @@ def _on_device(
     ordered = "order" if ties == "random" else ties
     quick = {name: measure for name, measure in measures.items() if _is_quick(measure, levels)}
     values = values_of(list(quick.values()), scores, labels, mask, ties=ordered, check=False) if quick else []
-    found = dict(zip(quick, values, strict=True))
+    values_by_name = dict(zip(quick, values, strict=True))
     if len(quick) < len(measures):
         batch = ranked(scores, labels, mask, ordered)
-        found |= {name: measure(batch) for name, measure in measures.items() if name not in quick}
-    return {name: found[name] for name in measures}
+        values_by_name |= {name: measure(batch) for name, measure in measures.items() if name not in quick}
+    return {name: values_by_name[name] for name in measures}
 
 
 def _is_quick(measure: Measure, levels: Levels) -> bool:

@@ -92,8 +92,8 @@ class Measure(Parametric, metaclass=_MeasureType):
         with unwarned():
             batch = self.order_ties(batch.top(self.k))
             norm = self.norm(batch)
-            some, added = norm > 0, self.start(batch) + sum_rows(self.terms(batch))
-            values = batch.xp.where(some, added / batch.xp.where(some, norm, 1.0), 0.0)
+            defined, added = norm > 0, self.start(batch) + sum_rows(self.terms(batch))
+            values = batch.xp.where(defined, added / batch.xp.where(defined, norm, 1.0), 0.0)
         if batch.fixed:
             return values
         finite = batch.xp.isfinite(values)
@@ -150,10 +150,10 @@ class Measure(Parametric, metaclass=_MeasureType):
 
     def __str__(self) -> str:
         """Return the name that reads back as this measure."""
-        given = (
+        arguments = (
             (name, declared.default, getattr(self, name)) for name, declared in self.parameters.items() if name != "k"
         )
-        stated = [f"{name}={show(value)}" for name, default, value in given if value != default]
+        stated = [f"{name}={show(value)}" for name, default, value in arguments if value != default]
         return self.name + (f"({', '.join(stated)})" if stated else "") + (f"@{self.k}" if self.k else "")
 
 
