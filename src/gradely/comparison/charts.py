@@ -8,8 +8,8 @@ from gradely.optional import altair, converter
 
 __all__ = ["PALETTE", "altair", "drawn", "panels", "picture", "styled"]
 
-PALETTE = ("#3b82c4", "#e07b39", "#4a9d5b", "#b05cc6", "#c9a227", "#d1495b", "#3fa7a0", "#8d8d8d")
-"""for categories; told apart on light and on dark ground"""
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#b0a000", "#7f7f7f")
+"""for categories: those of Okabe and Ito, which the colour-blind tell apart, but for a darker yellow; grey last"""
 
 
 def drawn(records: Sequence[Mapping[str, Any]]) -> Any:
