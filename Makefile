@@ -3,14 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .bench
+TOOLS := .tools
+MINUTES ?= 1
+SEED ?= 0
 
-.PHONY: help demo test test-arrays mutants docs bench clean
+.PHONY: help demo test test-arrays test-tools fuzz mutants docs bench clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
 	@echo "make test         everything the checks need, then style, types, imports and tests"
 	@echo "make test-arrays  the kernels on PyTorch and JAX, which are heavy"
-	@echo "make mutants      change the formulas, one operator or number at a time: which changes does no test notice?"
+	@echo "make test-tools   the adapters inside the tools that they are for, which are heavy"
+	@echo "make fuzz         broken files through every command, and what must be equal compared; MINUTES=60 SEED=7 for more"
+	@echo "make mutants      change the code, one operator or number at a time: which changes does no test notice?"
 	@echo "make docs         write what follows from the code: pages and tables of the documents, the stub of public names"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
 	@echo "make clean        remove what make has made"
@@ -25,10 +30,17 @@ test: $(VENV)/test-ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
 	$(BIN)/pytest -n auto
 
 test-arrays: $(VENV)/arrays-ready
 	$(BIN)/pytest -n auto tests/test_arrays.py tests/test_ids.py tests/test_devices.py
+
+test-tools: $(TOOLS)/ready
+	$(TOOLS)/bin/python -m pytest -W default tests/tools
+
+fuzz: $(VENV)/test-ready
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
 mutants: $(VENV)/test-ready
 	$(BIN)/python -m tests.mutants
@@ -42,7 +54,7 @@ bench: $(BENCH)/ready
 	$(BENCH)/peers/bin/python -m benchmarks.run $(BENCH) $(BENCH)/data --json benchmarks/results.json --markdown docs/benchmarks.md
 
 clean:
-	rm -rf $(VENV) $(BENCH) gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(BENCH) $(TOOLS) gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
 
 $(VENV)/made:
 	$(PYTHON) -c 'import sys; sys.exit("gradely needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -61,6 +73,13 @@ $(VENV)/test-ready: $(VENV)/installed
 $(VENV)/arrays-ready: $(VENV)/test-ready
 	$(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/pip install --quiet jax
+	touch $@
+
+$(TOOLS)/ready: pyproject.toml tests/tools/requirements.txt
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/pip install --quiet --upgrade "pip>=25.1"
+	$(TOOLS)/bin/pip install --quiet --editable .
+	$(TOOLS)/bin/pip install --quiet --requirement tests/tools/requirements.txt
 	touch $@
 
 $(BENCH)/ready: pyproject.toml

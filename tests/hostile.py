@@ -13,5 +13,8 @@ HOSTILE = (
     "\ud800",
     "&lt;b&gt;",
     "datum.x]['__proto__",
+    "__proto__",
+    "constructor",
+    "toString",
     "long" * 2560,
 )

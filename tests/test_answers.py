@@ -9,6 +9,7 @@ from scipy import integrate, stats
 import gradely
 from gradely.cli.main import run as cli
 from gradely.comparison.answers import answer, summary
+from gradely.comparison.captions import note_tests
 from gradely.comparison.design import Design
 from gradely.comparison.equivalence import chances, tost
 from gradely.comparison.influence import Influence
@@ -153,6 +154,22 @@ def test_leaving_one_out_without_spread_or_queries():
     assert influence.adjusted[4, 0, 0] == 2 / 2**4
     few = Influence(pairwise(column(0.5, 0.4)), ["x", "y"])
     assert few.table().rows == [] and "at least 3 queries" in few.caption() and len(few.to_frame("polars")) == 0
+
+
+def test_very_many_queries_are_left_out_one_by_one_only_by_t():
+    many = np.random.default_rng(0).normal(0, 1, (2001, 2))
+    names = [f"q{i}" for i in range(2001)]
+    assert Influence(pairwise(many), names).adjusted.shape == (2001, 1, 1)
+    with pytest.raises(gradely.DataError, match="2,001 queries are too many"):
+        _ = Influence(pairwise(many, test="wilcoxon"), names).adjusted
+
+
+def test_too_few_queries_for_simultaneous_intervals_are_noted():
+    tested = pairwise(np.random.default_rng(0).normal(0, 1, (2, 4)), simultaneous=True)
+    assert np.isnan(tested.intervals(0).low).all()
+    assert [note.kind for note in note_tests(tested)] == ["endless"]
+    enough = pairwise(np.random.default_rng(0).normal(0, 1, (9, 4)), simultaneous=True)
+    assert not np.isnan(enough.intervals(0).low).any() and note_tests(enough) == []
 
 
 def test_the_matrix_lays_out_the_pairs(demo):  # noqa: F811

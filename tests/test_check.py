@@ -11,7 +11,7 @@ import gradely
 from gradely.cli.main import run
 from gradely.data.read import files
 from gradely.data.read.files import Source, ignore
-from gradely.data.tally import Tally, tally_run
+from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import chunks as pieces
 from gradely.data.trec import plain as trec
 from gradely.data.trec import runs
@@ -39,7 +39,7 @@ def by_hand(rows):
     return len(rows), len(tied), len({(a[0], a[3]) for a in tied}), len(rounded) - len(tied), against
 
 
-def as_counts(found: Tally):
+def as_counts(found: RunCounts):
     return *found[:4], set(found.against)
 
 
@@ -54,14 +54,14 @@ def test_a_run_is_counted_the_same_in_pieces_as_by_hand(tmp_path_factory, rows, 
     finally:
         runs.PIECE = before
     scanned = trec.scan(source, trec.RUN, ignore)
-    assert as_counts(tally_run(scanned.values, scanned.ranks)) == by_hand(rows)
+    assert as_counts(count_run(scanned.values, scanned.ranks)) == by_hand(rows)
 
 
 def test_ranks_that_are_no_numbers_contradict_nothing(tmp_path):
     source = written(tmp_path / "run", [("a", 1, 1, 1.0), ("a", 2, 2, 2.0)], rank=lambda _: "-")
     assert survey(source, 1, ignore).against == []
     scanned = trec.scan(source, trec.RUN, ignore)
-    assert tally_run(scanned.values, scanned.ranks).against == []
+    assert count_run(scanned.values, scanned.ranks).against == []
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,7 +52,16 @@ def commands(block):
         yield pytest.param(command, shown, id=f"{block.where} {command}")
 
 
-PYTHON = [pytest.param(block, id=block.where) for block in BLOCKS if block.language == "python"]
+TOOLS = ("ir_measures", "ranx", "sklearn", "torchmetrics")
+"""examples that import these run by make test-tools, where they are installed"""
+
+
+def marks(block):
+    absent = [name for name in TOOLS if f"import {name}" in block.text and find_spec(name) is None]
+    return pytest.mark.skipif(bool(absent), reason=f"{', '.join(absent)} is not installed: make test-tools")
+
+
+PYTHON = [pytest.param(block, id=block.where, marks=marks(block)) for block in BLOCKS if block.language == "python"]
 CONSOLE = [each for block in BLOCKS if block.text.startswith("$ ") for each in commands(block)]
 
 
@@ -63,6 +73,11 @@ def demo(tmp_path, monkeypatch):
         folder.mkdir(exist_ok=True)
         for name, text in collection().items():
             (folder / name).write_text(text)
+    theirs = sys.modules.pop("pytrec_eval", None)
+    yield
+    sys.modules.pop("pytrec_eval", None)  # an example puts ours in its place
+    if theirs:
+        sys.modules["pytrec_eval"] = theirs
 
 
 def printed_by(code, where):

@@ -14,9 +14,10 @@ from gradely.data.align import align
 from gradely.data.qrels import Qrels
 from gradely.data.read.files import Source, ignore
 from gradely.data.read.inputs import plain_run
+from gradely.data.tie_counts import count_run
 from gradely.data.trec import hashing, runs
 from gradely.data.trec.hashing import FIXED_KEYS, hashes, shuffle_keys_of, token_hashes
-from gradely.data.trec.plain import QRELS, read
+from gradely.data.trec.plain import QRELS, RUN, read, scan
 from gradely.data.trec.qrels import load_qrels
 from gradely.data.trec.runs import stream_run
 from gradely.data.trec.survey import survey
@@ -145,12 +146,16 @@ def test_a_real_duplicate_is_found_among_collisions(weak, collection):
             gradely.evaluate(collection / "qrels", collection / name)
 
 
+def sorted_against(counts):
+    return counts._replace(against=sorted(counts.against))
+
+
 @pytest.mark.parametrize("name", ["run", "shuffled"])
 def test_checking_merges_no_queries(weak, collection, name):
+    plain = scan(Source(collection / name), RUN, ignore)
     counts = survey(Source(collection / name), 1, ignore)
     assert counts.documents == 1800
-    assert counts == survey(Source(collection / name), 1, ignore)
-    assert len(gradely.check(collection / "qrels", collection / name)) > 3
+    assert sorted_against(counts) == sorted_against(count_run(plain.values, plain.ranks))
     assert "60 queries, 1,800 documents" in str(gradely.check(collection / "qrels", collection / name))
 
 

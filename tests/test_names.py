@@ -1,13 +1,15 @@
 """Names and measures: what prints reads back, what is typed is understood, what is wrong is explained."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gradely
 from gradely import MeasureError, parse
-from gradely.measures.names import TREC
 from tests.cases import CASES
+from tests.elsewhere import LIBRARIES
 
 
 @pytest.mark.parametrize(
@@ -93,8 +95,34 @@ def test_measures_of_trec_eval_have_their_names(typed, meant):
     assert parse(typed) == meant
 
 
-def test_every_trec_name_is_understood():
-    assert all(parse(pattern.replace(r"(\d+)", "7").replace(r"([\d.]+)", "0.50")) for pattern in TREC)
+ELSEWHERE = [
+    pytest.param(name, ours, id=f"{library} {name}")
+    for library, names in LIBRARIES.items()
+    for name, ours in names.items()
+]
+
+
+@pytest.mark.parametrize(("name", "ours"), ELSEWHERE)
+def test_names_from_elsewhere_are_read_or_refused_with_what_to_type(name, ours):
+    if ours is not None:
+        assert parse(name) == parse(ours) and str(parse(name)) == ours
+        return
+    with pytest.raises(MeasureError) as refusal:
+        parse(name)
+    typed = re.findall("`([^`]+)`", str(refusal.value)) or re.findall("leave (-l2) out", str(refusal.value))
+    assert typed and "gradely measures" not in typed
+    assert all(text.startswith(("gradely trec_eval -m ", "-l")) or parse(text) for text in typed)
+
+
+def test_a_class_or_a_measure_takes_a_cut_off():
+    assert gradely.nDCG @ 10 == gradely.nDCG(k=10)
+    assert gradely.nDCG(gain="exp") @ 10 == gradely.nDCG(k=10, gain="exp")
+    assert gradely.IPrec @ 0.1 == gradely.IPrec(recall=0.1)
+    assert gradely.IPrec @ 5 == gradely.IPrec(k=5)
+    with pytest.raises(MeasureError, match="nDCG@10 has a cut-off already"):
+        _ = gradely.nDCG(10) @ 5
+    with pytest.raises(MeasureError, match="whole number"):
+        _ = gradely.nDCG @ 0.5
 
 
 @pytest.mark.parametrize(
@@ -103,6 +131,8 @@ def test_every_trec_name_is_understood():
         ("nDGC@10", "Did you mean nDCG"),
         ("precison", "Did you mean"),
         ("gm_map", "geometric_mean"),
+        ("P.5,10", "several measures; name each: P.5, P.10"),
+        ("nDCG(k=10)@5", "cut-off already"),
         ("AP(real=2)", "Did you mean rel"),
         ("AP(2)", "parameters have names"),
         ("AP(**x)", "parameters have names"),

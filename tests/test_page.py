@@ -81,6 +81,29 @@ def test_the_policy_allows_nothing_but_the_pages_own_script_and_style(templates)
     assert page(templates) == html
 
 
+def test_a_browser_enforces_the_policy(templates, tmp_path, browser):  # noqa: F811
+    """Script, style, picture, frame, form and address that are not the page's own are refused, were they in it."""
+    injected = (
+        "<script>window.pwned = 1</script><img src=x.png><iframe src=x.html></iframe><base href=//evil.example/>"
+        "<link rel=stylesheet href=x.css><script src=x.js></script><svg onload='window.pwned = 1'></svg>"
+        "<a id=trap href='javascript:window.pwned = 1'>x</a><form action=x.html><button id=send>x</button></form>"
+    )
+    (tmp_path / "page.html").write_text(page(templates).replace("</main>", f"{injected}</main>"), encoding="utf-8")
+    browser.open(tmp_path / "page.html")
+    for name in ("trap", "send"):
+        browser.driver.execute_script(f"document.getElementById('{name}').click()")
+    browser.driver.execute_script(
+        "fetch('x.json').catch(() => 0);"
+        "document.body.append(Object.assign(document.createElement('script'), { textContent: 'window.pwned = 1' }))"
+    )
+    browser.settle()
+    assert browser.ask("window.pwned") is None
+    assert browser.ask("document.baseURI") == browser.ask("location.href")
+    refused = "\n".join(browser.console())
+    for what in ("x.png", "x.css", "x.js", "x.html", "x.json", "form-action", "base-uri", "inline"):
+        assert what in refused, what
+
+
 def test_a_page_without_charts_has_no_script(templates):
     html = render("story.html", title="t", package=templates, names=["a"], bars=False)
     assert "<script" not in html and "script-src &#39;none&#39;" in html

@@ -4,6 +4,7 @@ import ast
 import inspect
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import get_args
 
@@ -11,6 +12,7 @@ import pytest
 
 import gradely
 
+ROOT = Path(__file__).parents[1]
 HEAVY = (
     "scipy",
     "pandas",
@@ -147,3 +149,23 @@ def test_batches_are_freed_when_done_with():
         assert gone() is None
     finally:
         gc.enable()
+
+
+def test_an_adapter_without_its_tool_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    from gradely.adapters import ir_measures
+
+    with pytest.raises(gradely.MissingExtra, match=r"ir-measures: pip install 'gradely\[ir_measures\]'"):
+        _ = ir_measures.nDCG
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(gradely.__file__).parent / "adapters").glob("*.py")), ids=lambda p: p.stem
+)
+def test_an_adapter_imports_no_tool_and_has_an_extra(path):
+    if path.stem == "__init__" or path.stem.endswith("_pipeline"):
+        return
+    loaded = modules_after(f"import gradely.adapters.{path.stem}")
+    assert path.stem not in loaded and not set(HEAVY) & loaded
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert path.stem in extras

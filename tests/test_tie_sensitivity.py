@@ -9,7 +9,8 @@ import pytest
 
 import gradely
 from gradely.cli.main import run as cli
-from gradely.data.tie_counts import stored_as, tied_documents
+from gradely.data.score_precision import stored_as
+from gradely.data.tie_counts import count_ties
 from tests.shared_data import DATA, needs
 from tests.test_cli import demo  # noqa: F401 - a fixture
 from tests.test_compare import FILES, RUNS
@@ -36,13 +37,13 @@ def test_runs_that_change_places():
 
 def test_tied_documents_by_hand():
     run = gradely.read_run({"q": {"a": 1.0, "b": 1.0, "c": 0.5, "d": 0.25, "e": 0.25, "f": 0.25}})
-    found = tied_documents(run, run.scores)
+    found = count_ties(run, run.scores)
     assert (found.documents, found.tied, found.groups, found.largest, found.share) == (6, 5, 2, 3, 5 / 6)
 
 
 def test_ties_that_rounding_would_make():
     scores = {"a": 1.0, "b": 1.0 + 1e-9, "c": 2.0, "d": 2.0001}
-    found = tied_documents(gradely.read_run({"q": scores}), ["q"])
+    found = count_ties(gradely.read_run({"q": scores}), ["q"])
     assert (found.tied, found.single, found.half) == (0, 2, 4)
 
 
@@ -78,7 +79,7 @@ def test_how_bfloat16_and_decimals_are_told():
 def test_a_real_run_of_half_precision_is_nearly_all_tied():
     path = DATA / "trec-dl-2019-passage" / "runs" / "REP_LLAMA__first-stage_dl19.txt.gz"
     run = gradely.read_run(path)
-    found = tied_documents(run, run.scores)
+    found = count_ties(run, run.scores)
     assert (round(found.share, 3), found.stored, found.half) == (0.985, "3 decimals", 0)
 
 

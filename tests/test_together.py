@@ -1,7 +1,7 @@
 """All measures in all settings on collections of many queries at once: every value is what the reference says.
 
 The other tests look at one query at a time; here queries of all widths stand in one batch and must not disturb one
-another. `tests/mutants.py` runs this first, since it takes a second and notices nearly every change of a formula.
+another. `tests/mutants` runs this first, since it takes a second and notices nearly every change of a formula.
 """
 
 import random

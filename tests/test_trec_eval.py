@@ -10,7 +10,9 @@ import pytest
 
 from gradely.cli.main import run
 from gradely.trec_eval.catalogue import TABLE
+from gradely.trec_eval.errors import Quit
 from gradely.trec_eval.help import ABOUT
+from gradely.trec_eval.options import parse
 from gradely.trec_eval.parameters import atof
 from tests.shared_data import DATA, needs
 
@@ -86,7 +88,7 @@ def test_the_program_of_its_own_reads_standard_input_and_plain_files(tmp_path):
     """Under the name gradely-trec_eval, with its options after the files."""
     qrels = tmp_path / "qrels"
     qrels.write_bytes(gzip.decompress(Path(FILES["qrels.test"]).read_bytes()))
-    code = "import sys; sys.argv[0] = 'x'; from gradely.cli.main import trec_eval; trec_eval()"
+    code = "import sys; sys.argv[0] = 'x'; from gradely.cli import trec_eval; trec_eval()"
     done = subprocess.run(
         [sys.executable, "-c", code, str(qrels), "-", "-m", "all_trec", "-q"],
         input=gzip.decompress(Path(FILES["results.test"]).read_bytes()),
@@ -226,6 +228,9 @@ def test_levels_of_the_average_that_fall_have_been_walked_past(trec_eval):
         ("-m prefs_simp", 1, "preference"),
         ("-R prefs", 2, "preference"),
         ("-R trec", 2, "use qrels"),
+        ("-R qrels_jg", 4, "-m qrels_jg"),
+        ("-m qrels_jg", 4, "-R qrels_jg"),
+        ("-m map_avgjg -m runid", 4, "-R qrels_jg"),
         ("-T letor", 2, "trec_results"),
         ("-m P.0", 2, "at least 1"),
         ("-m P.a", 2, "at least 1"),
@@ -233,10 +238,9 @@ def test_levels_of_the_average_that_fall_have_been_walked_past(trec_eval):
         ("-m iprec_at_recall..1,0.10", 2, "twice"),
         ("-m ndcg.1", 2, "key=number"),
         ("-m ndcg.-1=3", 2, "below 0"),
-        ("-m relstring.inf", 2, "finite"),
-        ("-m rbp.p=nan", 2, "finite"),
         ("-m utility.1,2", 4, "four"),
-        ("-Z nothing", 2, "no such file"),
+        ("-Z nothing", 255, "no such file"),
+        ("-Z /dev/null", 255, "empty"),
     ],
 )
 def test_wrong_options_have_the_exit_code_of_trec_eval_and_one_clear_line(trec_eval, options, code, says):
@@ -328,3 +332,190 @@ def test_help_names_every_measure_and_the_version_goes_to_standard_error(capfdbi
 )
 def test_numbers_are_read_as_atof_does(text, number):
     assert atof(text) == number
+
+
+def test_abbreviations_are_those_of_trec_eval_which_has_no_option_compat(trec_eval):
+    for option in ("--c", "--co", "--com", "--comp", "--compl"):
+        assert trec_eval(option, ranking="1 Q0 a 1 0.5 x\n") == trec_eval("-c", ranking="1 Q0 a 1 0.5 x\n")
+    assert trec_eval("--compa 9 -q") == trec_eval("--compat 9 -q")
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ("-m bogus -R foo", 1),
+        ("-m bogus -Z nothing", 1),
+        ("-R foo -Z nothing", 2),
+        ("-m P.a -Z nothing", 255),
+        ("-m utility.1,2 -m ndcg.1", 2),
+        ("-m utility.1,2 -Z nothing", 255),
+        ("--compat 9 -m utility.1,2", 7),
+        ("--compat 9 -m P.a", 2),
+    ],
+)
+def test_of_two_errors_the_one_that_trec_eval_meets_first(trec_eval, options, code):
+    assert trec_eval(options, "3 0 a 1\n")[0] == code
+
+
+def test_numbers_beyond_all_numbers(trec_eval):
+    """A score that is too large is infinite, and stands above the largest number; in single precision both tie."""
+    qrels, scores = "1 0 a 1\n", "1 Q0 a 1 {} x\n1 Q0 b 1 1.7976931348623157e308 x\n"
+    for large in ("0x1p1024", "inf", "1e999", "INFINITY"):
+        ranking = scores.format(large)
+        assert values(trec_eval("-m recip_rank", qrels, ranking)[1]) == {"recip_rank": "1.0000"}
+        assert values(trec_eval("--compat 9 -m recip_rank", qrels, ranking)[1]) == {"recip_rank": "0.5000"}
+    ranking = scores.format("-inf").replace(" 1.7976", " -1.7976")
+    assert values(trec_eval("-m recip_rank", qrels, ranking)[1]) == {"recip_rank": "0.5000"}
+
+
+def test_digits_are_those_of_ascii(trec_eval):
+    assert values(trec_eval("-m num_rel", "1 0 a ٣\n1 0 b 2\n", "1 Q0 a 1 1 x\n")[1]) == {"num_rel": "1"}
+    assert trec_eval("-m P.٣")[0] == 2
+    digits = "9" * 5000
+    code, out, _ = trec_eval(f"-m num_rel -M {digits}", f"1 0 a {'0' * 5000}1\n", f"1 Q0 a 1 {digits} x\n")
+    assert (code, values(out)) == (0, {"num_rel": "1"})
+
+
+@pytest.mark.parametrize("odd", ["inf", "1 x y"])
+def test_documents_judged_twice_in_a_query_of_any_name(trec_eval, odd):
+    """Names are bytes where the run is not regular."""
+    qrels = "é 0 ü 1\né 0 ü 1\n"
+    ranking = f"é Q0 ü 1 {odd}\n" if " " in odd else f"é Q0 ü 1 {odd} x\n"
+    assert trec_eval("", qrels, ranking)[0] == 4
+
+
+def test_what_does_not_look_at_documents_does_not_mind_duplicates(trec_eval):
+    qrels, ranking = QRELS + "1 0 a 1\n", RUN + "1 Q0 a 1 0.5 x\n"
+    for options in ("-m num_q", "-m runid", "-m runid -m num_q -q", "--compat 9 -m num_q -c"):
+        assert trec_eval(options, qrels, ranking)[0] == 0
+    assert trec_eval("-m num_q -m num_ret", qrels, ranking)[0] == 4
+    assert trec_eval("-m num_q -m relstring", qrels, ranking)[0] == 4
+
+
+def test_a_duplicate_counts_in_version_9_where_the_run_lacks_the_query(trec_eval):
+    qrels = QRELS + "3 0 a 1\n3 0 a 1\n"
+    assert values(trec_eval("--compat 9 -c -m num_rel", qrels)[1]) == {"num_rel": "6"}
+    assert trec_eval("-c -m num_rel", qrels)[0] == 4
+
+
+JUDGED = "1 0 a 1\n1 0 b 0\n1 0 c 2\n"
+RANKED = "1 Q0 a 1 3 x\n1 Q0 b 2 2 x\n"
+
+
+@pytest.mark.parametrize(
+    ("measure", "name", "value"),
+    [
+        ("iprec_at_recall.100000", "iprec_at_recall_100000.0", "0.0000"),
+        ("iprec_at_recall.1e30", "iprec_at_recall_10000000", "1.0000"),
+        ("iprec_at_recall.inf", "iprec_at_recall_inf", "1.0000"),
+        ("iprec_at_recall.nan", "iprec_at_recall_nan", "1.0000"),
+        ("Rprec_mult.1e5", "Rprec_mult_100000.0", "0.0000"),
+        ("Rprec_mult.inf", "Rprec_mult_inf", "0.0000"),
+        ("11pt_avg.inf", "11pt_avg_inf", "1.0000"),
+        ("set_F.inf", "set_F_inf", "-nan"),
+        ("set_F.nan", "set_F_nan", "nan"),
+        ("set_F.-1", "set_F_-1", "-nan"),
+        ("utility.inf,0,0,0", "utility_inf,0,0,0", "inf"),
+        ("utility.nan,1,1,1", "utility_nan,1,1,1", "nan"),
+        ("ndcg.p=3", "ndcg_p=3", "0.6075"),
+        ("ndcg. 1=3", "ndcg_ 1=3", "0.7039"),
+        ("G.x=3", "G_x=3", "0.3988"),
+        ("ndcg.1=3,1=5", "ndcg_1=3,1=5", "0.7039"),
+        ("ndcg.1=5,1=3", "ndcg_1=5,1=3", "0.4791"),
+    ],
+)
+def test_parameters_that_are_odd_as_version_9_has_them(tmp_path, capfdbinary, measure, name, value):
+    """What trec_eval 9.0.4 printed."""
+    paths = tmp_path / "qrels", tmp_path / "run"
+    for path, text in zip(paths, (JUDGED, RANKED), strict=True):
+        path.write_text(text)
+    assert run(["trec_eval", "--compat", "9", "-m", measure, *map(str, paths)]) == 0
+    assert capfdbinary.readouterr().out.decode() == f"{name:<22}\tall\t{value:>6}\n"
+
+
+def test_a_level_too_large_for_a_whole_number_takes_those_before_it_along(trec_eval):
+    """trec_eval waits for it up to the top of the ranking; what trec_eval 9.0.4 printed."""
+    ranking = "1 Q0 z 1 4 x\n" + RANKED
+    given = values(trec_eval("--compat 9 -m iprec_at_recall.1,1e30 -m Rprec_mult.0.5,1e30", JUDGED, ranking)[1])
+    assert given["iprec_at_recall_1.00"] == given["iprec_at_recall_10000000"] == "0.5000"
+    assert given["Rprec_mult_0.50"] == "0.0000"
+    assert values(trec_eval("--compat 9 -m iprec_at_recall.1 -m Rprec_mult.1", JUDGED, ranking)[1]) == {
+        "iprec_at_recall_1.00": "0.0000",
+        "Rprec_mult_1.00": "0.5000",
+    }
+
+
+def test_in_version_10_only_whole_numbers_are_levels_and_the_last_p_counts(trec_eval):
+    plain = values(trec_eval("-m ndcg -m rbp.p=0.8", JUDGED, RANKED)[1])
+    odd = values(trec_eval("-m ndcg.p=3,1x=7 -m rbp.p=0.5,p=0.8", JUDGED, RANKED)[1])
+    assert list(odd.values()) == list(plain.values())
+
+
+def test_the_sum_of_nothing_has_no_sign(trec_eval):
+    """-0.0000 of a query is 0.0000 of all."""
+    qrels, ranking = "1 0 a 1\n1 0 b 0\n", "1 Q0 b 1 1 x\n"
+    _, out, _ = trec_eval("-q -m utility.0,-0.0,-0.0,-0.0 -N 9", qrels, ranking)
+    assert values(out)["utility_0,-0.0,-0.0,-0.0"] == "0.0000"
+    _, out, _ = trec_eval("-q -m set_F.-2", "1 0 a 1\n", "1 Q0 a 1 1 x\n")
+    assert values(out)["set_F_-2"] == "1.0000"
+
+
+GROUPED = "1 A a 1\n1 A b 0\n1 B a 0\n1 B c 2\n1 B b 1\n2 A x 1\n2 C y 1\n2 C x -1\n2 10 x 0\n"
+"""of each query, judgments of several groups"""
+
+
+def test_groups_of_judgments(trec_eval):
+    """Ranked: 1 a b d c, 2 y x. A mean of each query over its groups, as trec_eval 9.0.4 printed it."""
+    ranking = "1 Q0 a 1 4 t\n1 Q0 b 1 3 t\n1 Q0 d 1 2 t\n1 Q0 c 1 1 t\n2 Q0 y 1 2 t\n2 Q0 x 2 1 t\n"
+    options = "-R qrels_jg -q -m map_avgjg -m P_avgjg.1,2 -m Rprec_mult_avgjg.1,2 -m num_q"
+    for compat in ("", "--compat 9 "):
+        _, out, _ = trec_eval(compat + options, GROUPED, ranking)
+        assert values(out, "1") == {
+            "map_avgjg": f"{(1 + (1 / 2 + 2 / 4) / 2) / 2:.4f}",
+            "P_avgjg_1": f"{(1 + 0) / 2:.4f}",
+            "P_avgjg_2": f"{(1 / 2 + 1 / 2) / 2:.4f}",
+            "Rprec_mult_avgjg_1.00": f"{(1 + 1 / 2) / 2:.4f}",
+            "Rprec_mult_avgjg_2.00": f"{(1 / 2 + 2 / 4) / 2:.4f}",
+        }
+        assert values(out, "2")["map_avgjg"] == f"{(0 + 1 / 2 + 1) / 3:.4f}"
+        assert values(out)["num_q"] == "2"
+
+
+def test_groups_of_judgments_and_the_other_options(trec_eval):
+    ranking = "1 Q0 d 1 4 t\n1 Q0 b 1 3 t\n1 Q0 a 1 2 t\n"
+    options = "-R qrels_jg -q -m map_avgjg"
+    assert trec_eval(options, GROUPED, ranking)[0] == 4  # query 2 is not in the run
+    _, out, _ = trec_eval(f"{options} -c", GROUPED, ranking)
+    assert [values(out, of)["map_avgjg"] for of in ("1", "2", "all")] == ["0.2917", "0.0000", "0.1458"]
+    _, out, _ = trec_eval(f"--compat 9 {options} -J", GROUPED, ranking)
+    assert values(out)["map_avgjg"] == f"{(1 / 2 + 1 / 2) / 2:.4f}"
+    _, out, _ = trec_eval(f"--compat 9 {options} -M 2 -l2", GROUPED, ranking)
+    assert values(out)["map_avgjg"] == "0.0000"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [(GROUPED + "1 A a 0\n", 2), (GROUPED + "\n", 2), ("# comment\n" + GROUPED, 2), (GROUPED + "1 A\n", 2), ("", 2)],
+)
+def test_groups_of_judgments_that_cannot_be_read(trec_eval, text, code):
+    found, out, err = trec_eval("-R qrels_jg -m qrels_jg -c", text)
+    assert (found, out, err.count(b"\n")) == (code, b"", 1)
+
+
+def test_names_of_groups_are_bytes_as_all_names_are(trec_eval):
+    ranking = "1 Q0 b 1 4 t\n1 Q0 a 1 inf t\n2 Q0 x 2 1 t\n"
+    want = trec_eval("-R qrels_jg -q -m qrels_jg", GROUPED.replace("a ", "é "), ranking.replace(" a ", " é "))
+    text = GROUPED.replace("a ", "é ").replace("A", "ü").encode("latin-1")
+    assert want[0] == 0
+    assert trec_eval("-R qrels_jg -q -m qrels_jg", text, ranking.replace(" a ", " é ").encode("latin-1")) == want
+
+
+def test_the_environment_may_say_the_version(monkeypatch):
+    monkeypatch.setenv("GRADELY_TREC_EVAL", "9")
+    assert parse(["qrels", "run"]).compat == 9
+    assert parse(["--compat", "10", "qrels", "run"]).compat == 10
+    monkeypatch.setenv("GRADELY_TREC_EVAL", "")
+    assert parse(["qrels", "run"]).compat == 10
+    monkeypatch.setenv("GRADELY_TREC_EVAL", "nine")
+    with pytest.raises(Quit, match="GRADELY_TREC_EVAL is the version to be like, 9 or 10; found 'nine'"):
+        parse(["qrels", "run"])

@@ -125,7 +125,7 @@ def test_three_levels_share_all_populations():
     found = gradely.users(qrels, runs)
     assert sum(found.shares) == pytest.approx(1) and found.stretches == []
     assert all(0 <= low <= high <= 1 for low, high in found.intervals)
-    assert "of all populations of users" in found.sentences()[0]
+    assert "Of all populations of users, the best run is run" in found.sentences()[0]
     assert [record["run"] for record in found.records()] == found.runs
 
 

@@ -6,6 +6,7 @@ from gradely.comparison.gate import gate
 from gradely.comparison.influence import Influence, Without
 from gradely.comparison.matrix import Matrix
 from gradely.comparison.pairwise import Pair
+from gradely.comparison.phi_curves import PhiCurve, PhiCurves, phi
 from gradely.comparison.plan import Plan, Planned, plan
 from gradely.comparison.pools import Pools, pools
 from gradely.comparison.saved_scores import SavedScores, keep_scores
@@ -13,6 +14,7 @@ from gradely.comparison.ties import Orders, RunTies, Swap, TieSensitivity, tie_s
 from gradely.comparison.users import UserRegions, users
 from gradely.comparison.verdict import Change, Gate
 from gradely.data import Qrels, Run, read_qrels, read_run
+from gradely.data.virtual_users import qrels_from_run
 from gradely.errors import DataError, GradelyError, InputError, MeasureError, MissingExtra
 from gradely.evaluation.arrays import evaluate_arrays
 from gradely.evaluation.check import Finding, check
@@ -23,6 +25,7 @@ from gradely.evaluation.runs import Evaluations, evaluate_runs
 from gradely.evaluation.scores import Scores
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
+from gradely.kernel.from_groups import from_groups
 from gradely.kernel.from_ids import from_ids
 from gradely.measures import ALL, Measure
 from gradely.measures.ap import AP, infAP
@@ -82,6 +85,8 @@ __all__ = [
     "P",
     "Pair",
     "Phi",
+    "PhiCurve",
+    "PhiCurves",
     "Plan",
     "Planned",
     "Pools",
@@ -117,6 +122,7 @@ __all__ = [
     "evaluate_runs",
     "explain",
     "from_arrays",
+    "from_groups",
     "from_ids",
     "gate",
     "infAP",
@@ -125,8 +131,10 @@ __all__ = [
     "nDCG",
     "nDCGphi",
     "parse",
+    "phi",
     "plan",
     "pools",
+    "qrels_from_run",
     "read_qrels",
     "read_run",
     "reproduce",

@@ -51,8 +51,7 @@ class Settings:
         check_choice("tie policy", self.ties, TIES)
         check_choice("query policy", self.queries, QUERIES)
         check_choice("precision", self.precision, PRECISIONS)
-        if not isinstance(self.seed, Integral) or self.seed < 0:
-            raise DataError(f"the seed is a whole number of at least 0; found {self.seed!r}")
+        check_seed(self.seed)
         if self.threads is not None and (not isinstance(self.threads, Integral) or self.threads < 1):
             raise DataError(f"the number of threads is at least 1; found {self.threads!r}")
 
@@ -63,9 +62,9 @@ class Settings:
     @property
     def workers(self) -> int:
         """How many threads work."""
-        from gradely.threads import cores
+        from gradely.threads import workers
 
-        return self.threads or cores()
+        return workers(self.threads)
 
     @property
     def breaks_ties(self) -> bool:
@@ -80,6 +79,12 @@ class Settings:
 
         with np.errstate(over="ignore"):
             return scores.astype(np.float32).astype(np.float64)
+
+
+def check_seed(seed: int) -> None:
+    """Raise unless random numbers can be drawn with it."""
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+        raise DataError(f"the seed is a whole number of at least 0; found {seed!r}")
 
 
 def check_ties(ties: str, *, without_names: bool = False) -> None:

@@ -1,6 +1,7 @@
 """One table, many formats: for the terminal, for spreadsheets, for papers."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeAlias
 
 from gradely.frames import to_frame
@@ -15,6 +16,12 @@ class Marked(NamedTuple):
 
 
 Cell: TypeAlias = str | float | int | Marked | None
+SAFE: ContextVar[bool] = ContextVar("safe", default=False)
+"""whether CSV and TSV are written so that a spreadsheet takes no cell for a formula"""
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""with these, a formula begins"""
+MARKDOWN = str.maketrans({"<": "&lt;"} | {character: "\\" + character for character in "\\|[]!"})
+"""what begins a cell, a tag, a link or an image"""
 RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹")
 """marks in plain text; there is no raised q"""
 LATEX = str.maketrans(
@@ -95,15 +102,20 @@ def _padded(text: str, mark: Marked, width: int, number: bool, *, bold: bool) ->
 
 
 def to_delimited(table: Table, delimiter: str) -> str:
-    """CSV or TSV, numbers in full."""
+    """CSV or TSV, numbers in full; names as they are, or where SAFE says so with a quote before what is a formula."""
     import csv
     import io
 
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(table.header)
-    writer.writerows([plain_cell(cell) for cell in row] for row in table.rows)
+    shown = _no_formula if SAFE.get() else plain_cell
+    writer.writerows([shown(cell) for cell in row] for row in [table.header, *table.rows])
     return out.getvalue()
+
+
+def _no_formula(cell: Cell) -> str | float | None:
+    value = plain_cell(cell)
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value
 
 
 def to_markdown(table: Table) -> str:
@@ -116,7 +128,7 @@ def to_markdown(table: Table) -> str:
 
 def escape_markdown(text: str) -> str:
     """Return text that Markdown shows as it is."""
-    return plain_line(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    return plain_line(text).translate(MARKDOWN).replace("://", "&#58;//").replace("www.", "www&#46;")
 
 
 def _marked(table: Table, cells: list[list[str]], best: str, marks: str) -> list[list[str]]:

@@ -11,6 +11,8 @@ import numpy as np
 
 T = TypeVar("T")
 R = TypeVar("R")
+MOST = 4
+"""threads for each processor, at most"""
 LARGE = 31 << 20
 """bytes; glibc takes things of 32 MB and more for exceptions"""
 
@@ -20,11 +22,20 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def workers(threads: int | None) -> int:
+    """Return how many threads work: as many as there are processors, or as asked, up to a few for each.
+
+    More would only wait for one another and take memory.
+    """
+    return min(threads or cores(), MOST * cores())
+
+
 def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Iterator[R]:
     """Work on several things at a time, or on the spot where there is only one; yield the results in order.
 
     No more things are taken than threads can work on, and one.
     """
+    threads = workers(threads)
     waiting = iter(things)
     first = list(islice(waiting, 2 if threads > 1 else 1))
     if len(first) < 2:

@@ -1,5 +1,27 @@
 """The command line."""
 
-from gradely.cli.main import main
+from typing import NoReturn
 
-__all__ = ["main"]
+
+def main() -> NoReturn:
+    """Run `gradely`."""
+    _start()
+
+
+def trec_eval() -> NoReturn:
+    """Run `gradely trec_eval`, as a program of its own."""
+    _start("trec_eval")
+
+
+def _start(*command: str) -> NoReturn:
+    """Import the commands and run one.
+
+    Who interrupts it while modules are imported wants it to end, and no traceback of the import.
+    """
+    import signal
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from gradely.cli.main import start
+
+    start(command)

@@ -1,11 +1,15 @@
 """gradely evaluate."""
 
+from functools import partial
+
 import click
 
 from gradely.cli import options
-from gradely.cli.inputs import choose_measures, read_inputs
+from gradely.cli.inputs import Inputs, choose_measures, list_runs, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.results import list_notes, to_json, write_results
+from gradely.data import Qrels, open_run
+from gradely.data.virtual_users import GradedBy, qrels_from_run
 from gradely.evaluation.notes import Note, merge_notes
 from gradely.evaluation.runs import Evaluations, evaluate_all
 from gradely.measures.names import parse_all
@@ -17,6 +21,27 @@ from gradely.tables import Cell, Table, render
 @click.argument("qrels")
 @click.argument("runs", nargs=-1)
 @options.measures
+@click.option(
+    "--qrels-from-run",
+    "virtual",
+    metavar="RUN",
+    help="Take a run for the qrels of a virtual user, who would rank as it does; name only RUNS then.",
+)
+@click.option(
+    "--qrels-feature", type=click.IntRange(min=1), help="The feature of a LETOR file that --qrels-from-run is."
+)
+@click.option(
+    "--graded-by",
+    type=click.Choice(["score", "rank"]),
+    default="score",
+    show_default=True,
+    help="What the labels of --qrels-from-run are: scores, or ranks counted from the last.",
+)
+@click.option(
+    "--levels",
+    metavar="DEPTHS",
+    help="Labels of --qrels-from-run by depth: 10,25,50 gives 3, 2 and 1 to the top 10, 25 and 50, 0 to the rest.",
+)
 @options.settings()
 @click.option("-q", "--per-query", is_flag=True, help="Show every query, too.")
 @options.inputs
@@ -27,6 +52,10 @@ def command(
     *,
     measures: tuple[str, ...],
     per_query: bool,
+    virtual: str | None,
+    qrels_feature: int | None,
+    graded_by: GradedBy,
+    levels: str | None,
     settings: Settings,
     inputs: InputOptions,
     output: OutputOptions,
@@ -37,12 +66,28 @@ def command(
     file that holds both qrels and runs is named once, with --feature.
     """
     named = parse_all(choose_measures(measures, settings.ties))
-    given = read_inputs(qrels, runs, inputs, settings)
+    if virtual is None:
+        if levels is not None or graded_by != "score" or qrels_feature is not None:
+            wanted = "--graded-by, --levels and --qrels-feature grade a run that is named with --qrels-from-run"
+            raise click.UsageError(wanted)
+        given = read_inputs(qrels, runs, inputs, settings)
+    else:
+        judgments = virtual_qrels(virtual, graded_by, levels, inputs, qrels_feature)
+        given = Inputs(judgments, *list_runs(virtual, (qrels, *runs), inputs))
     with given.bar() as bar:
         results = evaluate_all(given.qrels, given.runs, named, settings, bar)
         _ = results.notes  # what ties change takes a while, too
     text = show(results, output, per_query=per_query)
     write_results(text, list_notes(visible_notes(results, output.digits)), output)
+
+
+def virtual_qrels(path: str, by: GradedBy, levels: str | None, inputs: InputOptions, feature: int | None) -> Qrels:
+    """Return the qrels of a virtual user, from a run."""
+    try:
+        depths = None if levels is None else [int(depth) for depth in levels.split(",")]
+    except ValueError:
+        raise click.UsageError(f"--levels are depths of the ranking, like 10,25,50; found {levels}") from None
+    return qrels_from_run(partial(open_run, path, format=inputs.qrels_format, feature=feature), by, levels=depths)
 
 
 def show(results: Evaluations, output: OutputOptions, *, per_query: bool) -> str:

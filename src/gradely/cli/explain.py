@@ -10,7 +10,7 @@ from gradely.data import open_run, read_qrels
 from gradely.evaluation.explain import Explanation, explain
 from gradely.measures.names import parse
 from gradely.settings import Settings
-from gradely.tables import Table, render
+from gradely.tables import Table, plain_line, render
 
 
 @click.command("explain")
@@ -80,7 +80,7 @@ def summary(explained: Explanation, digits: int, depth: int | None) -> str:
         adds = sum(line.adds for line in hidden)
         lines.append(f"… and {len(hidden):,} more documents, which add {adds:{number}}")
     if explained.missed:
-        some = ", ".join(f"{doc} ({label:g})" for doc, label in explained.missed[:5])
+        some = ", ".join(f"{plain_line(doc)} ({label:g})" for doc, label in explained.missed[:5])
         more = ", …" if len(explained.missed) > 5 else ""
         lines.append(f"judged but not retrieved: {len(explained.missed):,} documents, with their labels: {some}{more}")
     if explained.start:

@@ -89,13 +89,13 @@ def command(
             say(f"{plain_line(str(save))}: the scores of {plain_line(kept.name)}; nothing was compared\n")
             return 0
         old = older[0] if older else baseline
-        made = gate(given.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
+        verdict = gate(given.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
     if summary:
-        write_file(summarize(made).encode(), summary)
-    if save and made.passed:
-        write_file(made.saved.text().encode(), save)
-    write_results(show(made, output), list_notes([made.caption(), *made.notes]), output)
-    return 0 if made.passed else 1
+        write_file(summarize(verdict).encode(), summary)
+    if save and verdict.passed:
+        write_file(verdict.saved.text().encode(), save)
+    write_results(show(verdict, output), list_notes([verdict.caption(), *verdict.notes]), output)
+    return 0 if verdict.passed else 1
 
 
 def read_limits(drops: tuple[str, ...], names: list[str]) -> dict[str, float]:
@@ -116,40 +116,43 @@ def read_limits(drops: tuple[str, ...], names: list[str]) -> dict[str, float]:
     return dict.fromkeys((str(parse(name)) for name in names), usual) | limits
 
 
-def show(made: Gate, output: OutputOptions) -> str:
+def show(verdict: Gate, output: OutputOptions) -> str:
     """Return the verdict in a format."""
     if output.form == "json":
-        return to_json(as_data(made))
-    text = render(made.table()._replace(digits=output.digits), output.form)
+        return to_json(as_data(verdict))
+    text = render(verdict.table()._replace(digits=output.digits), output.form)
     if output.form == "markdown":
-        return f"{escape_markdown(made.summary())}\n\n{text}\n{escape_markdown(made.caption())}\n"
-    return f"{plain_line(made.summary())}\n\n{text}" if output.form == "table" else text
+        return f"{escape_markdown(verdict.summary())}\n\n{text}\n{escape_markdown(verdict.caption())}\n"
+    return f"{plain_line(verdict.summary())}\n\n{text}" if output.form == "table" else text
 
 
-def summarize(made: Gate) -> str:
+def summarize(verdict: Gate) -> str:
     """Return a summary in Markdown: the verdict, the table, and by measure the queries that lost most."""
-    parts = [f"## {'✅' if made.passed else '❌'} {escape_markdown(made.summary())}", render(made.table(), "markdown")]
-    for change in made.changes:
-        losers = made.losers(change.measure)
+    parts = [
+        f"## {'✅' if verdict.passed else '❌'} {escape_markdown(verdict.summary())}",
+        render(verdict.table(), "markdown"),
+    ]
+    for change in verdict.changes:
+        losers = verdict.losers(change.measure)
         if change.drop > 0 and losers.rows:
-            lost = f"{change.measure}: {change.losses:,} of {len(made.queries):,} queries lost"
+            lost = f"{change.measure}: {change.losses:,} of {len(verdict.queries):,} queries lost"
             title = f"{lost}; the {len(losers.rows)} that lost most"
             parts.append(f"<details><summary>{title}</summary>\n\n{render(losers, 'markdown')}\n</details>\n")
-    parts.append("\n".join(f"- {escape_markdown(str(line))}" for line in (made.caption(), *made.notes)))
+    parts.append("\n".join(f"- {escape_markdown(str(line))}" for line in (verdict.caption(), *verdict.notes)))
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
-def as_data(made: Gate) -> dict[str, Any]:
+def as_data(verdict: Gate) -> dict[str, Any]:
     """Return everything as plain data, values in full."""
-    tables = {change.measure: made.losers(change.measure) for change in made.changes}
+    tables = {change.measure: verdict.losers(change.measure) for change in verdict.changes}
     return {
-        "passed": made.passed,
-        "summary": made.summary(),
-        "caption": made.caption(),
-        "measures": [change._asdict() for change in made.changes],
+        "passed": verdict.passed,
+        "summary": verdict.summary(),
+        "caption": verdict.caption(),
+        "measures": [change._asdict() for change in verdict.changes],
         "losers": {
             measure: [dict(zip(table.header, row, strict=True)) for row in table.rows]
             for measure, table in tables.items()
         },
-        "notes": [note.as_dict() for note in made.notes],
+        "notes": [note.as_dict() for note in verdict.notes],
     }

@@ -3,12 +3,15 @@
 import gc
 import importlib
 import os
+import signal
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 import click
 
 from gradely import __version__
+from gradely.cli.output import fail, open_streams
 
 COMMANDS = {
     "evaluate": "Measure runs against judgments.",
@@ -22,6 +25,7 @@ COMMANDS = {
     "check": "Find what is wrong or odd in the data.",
     "correlate": "Tell how alike measures rank systems.",
     "pools": "Tell how systems would rank with fewer judgments.",
+    "phi": "Show the curve of φ and its control points.",
     "users": "Tell for which users which run is best.",
     "papers": "Run the experiments of the papers again.",
     "trec_eval": "Do what trec_eval does, with its options.",
@@ -64,7 +68,16 @@ def gradely() -> None:
     """
 
 
-def main(*command: str) -> NoReturn:
+class Terminated(BaseException):
+    """A signal asks the program to end."""
+
+    def __init__(self, number: int, _: object) -> None:
+        """Keep which signal it was."""
+        super().__init__(number)
+        self.number = number
+
+
+def start(command: tuple[str, ...]) -> NoReturn:
     """Run the command line, or one command of it, and leave with its exit code.
 
     A command ends soon: rubbish is collected late, and modules are not torn down one by one at the end. Both take
@@ -72,14 +85,26 @@ def main(*command: str) -> NoReturn:
     """
     gc.set_threshold(100_000, 50, 50)
     sys.setswitchinterval(HANDOVER)
+    open_streams()
+    _listen()
     code = run([*command, *sys.argv[1:]])
-    sys.stderr.flush()
+    with suppress(OSError):
+        sys.stderr.flush()
     os._exit(code)
 
 
-def trec_eval() -> NoReturn:
-    """Run `gradely trec_eval`, as a program of its own."""
-    main("trec_eval")
+def _listen() -> None:
+    """Let signals raise, so that what was begun is cleaned up; those that are ignored stay ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _terminate)
+
+
+def _terminate(number: int, frame: object) -> NoReturn:
+    raise Terminated(number, frame)
 
 
 def run(arguments: list[str]) -> int:
@@ -87,21 +112,24 @@ def run(arguments: list[str]) -> int:
     try:
         with gradely.make_context("gradely", arguments) as context:
             result = gradely.invoke(context)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        return _fail(_usage(error))
+        return fail(_usage(error))
     except (click.Abort, KeyboardInterrupt):
-        return _fail("interrupted", code=130)
+        return fail("interrupted", code=130)
+    except Terminated as signalled:
+        return fail("terminated", code=128 + signalled.number)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _fail("standard output was closed early")
+        return fail("standard output was closed early")
     except MemoryError:
-        return _fail("not enough memory")
-    except ValueError as error:
-        return _expected(error)
-    except ImportError as error:
+        return fail("not enough memory")
+    except OSError as error:
+        return fail(f"{error.filename or 'input or output'}: {error.strerror or error}")
+    except (ValueError, ImportError) as error:
         return _expected(error)
     return result if isinstance(result, int) else 0
 
@@ -112,15 +140,10 @@ def _expected(error: Exception) -> int:
 
     if not isinstance(error, GradelyError):
         raise error
-    return _fail(str(error))
+    return fail(str(error))
 
 
 def _usage(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     hint = f" (see {context.command_path} --help)" if context else ""
     return error.format_message().rstrip(".") + hint
-
-
-def _fail(message: str, code: int = 2) -> int:
-    click.echo("gradely: " + " ".join(message.split()), err=True)
-    return code

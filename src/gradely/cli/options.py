@@ -9,7 +9,7 @@ import click
 from gradely.data.read.inputs import FORMATS as INPUTS
 from gradely.evaluation.runs import DEFAULT
 from gradely.settings import PRECISIONS, QUERIES, TIES, Settings
-from gradely.tables import FORMATS
+from gradely.tables import FORMATS, SAFE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 ENDINGS = {
@@ -116,6 +116,13 @@ def inputs(command: Command) -> Command:
 def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Command:
     """--format, --digits and -o, which may name a picture where the command draws one."""
     command = pack(partial(_settle_output, pictures=pictures), "output", OutputOptions._fields, command)
+    command = click.option(
+        "--safe-csv",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda _context, _parameter, safe: SAFE.set(safe),
+        help="In csv and tsv, put ' before text that a spreadsheet would take for a formula: = + - @ at its beginning.",
+    )(command)
     command = click.option(
         "-o",
         "--output",

@@ -6,26 +6,76 @@ from contextlib import suppress
 
 from gradely.errors import InputError
 
+LONGEST = 300
+"""characters of an error's line"""
+TAIL = 100
+"""characters at its end that say what to do, and stay where it is cut"""
+
 
 def write(text: str, path: str | None) -> None:
     """Write text to a file, or to standard output where none is named."""
     if path is None or path == "-":
         say(text)
     else:
-        write_file(text.encode(), path)
+        write_file(encode(text), path)
+
+
+def encode(text: str) -> bytes:
+    r"""Return UTF-8, whatever the text; half a surrogate pair as \udc00, which JSON reads back as it was."""
+    return text.encode(errors="backslashreplace")
 
 
 def say(text: str) -> None:
     """Write text to standard output."""
-    say_bytes(text.encode(errors="surrogatepass"))
+    say_bytes(encode(text))
 
 
 def say_bytes(content: bytes) -> None:
     """Write bytes to standard output, all of them: an unbuffered one takes only what a pipe has room for."""
+    if sys.stdout is None:
+        raise InputError("standard output is closed; open it, or name a file with -o")
     rest = memoryview(content)
-    while rest:
-        rest = rest[sys.stdout.buffer.write(rest) :]
-    sys.stdout.buffer.flush()
+    try:
+        while rest:
+            rest = rest[sys.stdout.buffer.write(rest) :]
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"standard output cannot be written: {error.strerror or error}") from None
+
+
+def fail(message: str, code: int = 2, program: str = "gradely") -> int:
+    """Say in one line on standard error what is wrong, if that can be written; return the exit code."""
+    import click
+
+    with suppress(OSError):
+        click.echo(error_line(f"{program}: {message}"), err=True)
+    return code
+
+
+def error_line(message: str) -> str:
+    """Return a message as one line that is printable and not too long; its end stays, which says what to do."""
+    from gradely.tables import plain_line
+
+    line = plain_line(" ".join(message.split()))
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - TAIL - 1]}…{line[-TAIL:]}"
+
+
+def open_streams() -> None:
+    """Open what is closed of the standard streams on nothing, so that no file of ours gets their numbers.
+
+    Standard output stays known to be closed.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)  # noqa: SIM115 - it stays open
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - it stays open
 
 
 def check_writable(path: str | None) -> None:

@@ -44,7 +44,9 @@ def listing() -> str:
 @click.option(
     "--out", default="gradely-papers", show_default=True, metavar="DIR", help="Where to leave what comes out."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn at random.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."
+)
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, in a folder each."""
     from gradely.optional import stats

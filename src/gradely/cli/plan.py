@@ -55,22 +55,22 @@ def command(
     named = [name if name in given.runs else run_name(name) for name in baselines]
     chosen = choose_measures(measures, settings.ties)
     with given.bar() as bar:
-        made = plan(given.qrels, given.runs, chosen, baselines=named, progress=bar, **design, **asdict(settings))
-    write_results(show(made, output), list_notes([made.caption(), *made.notes]), output)
+        result = plan(given.qrels, given.runs, chosen, baselines=named, progress=bar, **design, **asdict(settings))
+    write_results(show(result, output), list_notes([result.caption(), *result.notes]), output)
 
 
-def show(made: Plan, output: OutputOptions) -> str:
+def show(result: Plan, output: OutputOptions) -> str:
     """Return the plan in a format."""
     if output.form == "json":
-        return to_json(as_data(made))
-    text = render(made.table()._replace(digits=output.digits), output.form)
+        return to_json(as_data(result))
+    text = render(result.table()._replace(digits=output.digits), output.form)
     if output.form == "markdown":
-        return f"{escape_markdown(made.summary())}\n\n{text}\n{escape_markdown(made.caption())}\n"
-    return f"{plain_line(made.summary())}\n\n{text}" if output.form == "table" else text
+        return f"{escape_markdown(result.summary())}\n\n{text}\n{escape_markdown(result.caption())}\n"
+    return f"{plain_line(result.summary())}\n\n{text}" if output.form == "table" else text
 
 
-def as_data(made: Plan) -> dict[str, Any]:
+def as_data(result: Plan) -> dict[str, Any]:
     """Return everything as plain data, values in full."""
-    design = {key: value for key, value in made._asdict().items() if key not in ("rows", "notes")}
-    pairs, notes = [row._asdict() for row in made.rows], [note.as_dict() for note in made.notes]
-    return {"summary": made.summary(), "caption": made.caption(), **design, "pairs": pairs, "notes": notes}
+    design = {key: value for key, value in result._asdict().items() if key not in ("rows", "notes")}
+    pairs, notes = [row._asdict() for row in result.rows], [note.as_dict() for note in result.notes]
+    return {"summary": result.summary(), "caption": result.caption(), **design, "pairs": pairs, "notes": notes}

@@ -7,6 +7,8 @@ from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from gradely.tables import plain_line
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -45,7 +47,7 @@ class Bar:
                 self._bar = _new_bar(self._started)
             total = sum(self._sizes.values())
             completed = sum(self._done[piece] * self._sizes[piece] for piece in self._done)
-            self._bar.update(self._bar.task_ids[0], completed=completed, total=total, description=name)
+            self._bar.update(self._bar.task_ids[0], completed=completed, total=total, description=plain_line(name))
 
 
 def _new_bar(started: float) -> "Progress":

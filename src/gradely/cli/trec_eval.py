@@ -6,7 +6,7 @@ from functools import partial
 import click
 
 from gradely import __version__
-from gradely.cli.output import say_bytes
+from gradely.cli.output import fail, say_bytes
 from gradely.cli.progress import Bar
 from gradely.trec_eval.command import trec_eval
 from gradely.trec_eval.errors import Quit
@@ -30,8 +30,7 @@ def command(arguments: list[str]) -> int:
         options = parse(arguments)
         say_bytes(_output(options))
     except Quit as quit_:
-        click.echo("trec_eval: " + " ".join(str(quit_).split()), err=True)
-        return quit_.code
+        return fail(str(quit_), quit_.code, "trec_eval")
     return 0
 
 

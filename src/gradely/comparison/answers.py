@@ -115,7 +115,7 @@ class Answer:
 
     def _p(self, p: float, words: str = "") -> str:
         corrected = "corrected " if self.design.correction != "none" and self._family() > 1 else ""
-        return f"{corrected}p {shown_p(p, self.design.alpha, words)}"
+        return f"{corrected}p {format_p(p, self.design.alpha, words)}"
 
     def _family(self) -> int:
         return len(self.tested.pairs) * (len(self.tested.measures) if self.design.family == "all" else 1)
@@ -137,10 +137,10 @@ def listing(names: Sequence[str]) -> str:
     return few[0] if len(few) == 1 else f"{', '.join(few[:-1])} and {few[-1]}"
 
 
-def shown_p(p: float, alpha: float, words: str = "") -> str:
+def format_p(p: float, alpha: float, words: str = "") -> str:
     """Return a p-value with as many digits as it takes to see on which side of alpha it lies.
 
-    >>> shown_p(0.912, 0.05), shown_p(0.0496, 0.05), shown_p(0.00002, 0.05)
+    >>> format_p(0.912, 0.05), format_p(0.0496, 0.05), format_p(0.00002, 0.05)
     ('.91', '.0496', '< .001')
     """
     if p < 0.001 < alpha:

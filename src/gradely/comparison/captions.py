@@ -1,6 +1,9 @@
 """What stands below a comparison: how it was tested, over which family, and what there is to note about the tests."""
 
+import numpy as np
+
 from gradely.comparison.intervals import DRAWS
+from gradely.comparison.pairs import without_spread
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import CORRECTIONS, DRAWN, SIMULTANEOUS, TESTS
 from gradely.evaluation.notes import Note
@@ -61,12 +64,12 @@ def _intervals(tested: Pairwise) -> str:
     return f"{level}: of differences by max-t, which hold for all pairs of {family} at once, and {means}, not corrected"
 
 
-def test_notes(tested: Pairwise) -> list[Note]:
+def note_tests(tested: Pairwise) -> list[Note]:
     """Return what there is to note about the tests."""
     if not len(tested.pairs):
         runs = len(tested.names)
         return [Note("untested", runs, runs, untested(tested))]
-    return [*_replaced(tested), *_charged(tested), *_coarse(tested)]
+    return [*_replaced(tested), *_charged(tested), *_coarse(tested), *_endless(tested)]
 
 
 def _replaced(tested: Pairwise) -> list[Note]:
@@ -105,3 +108,15 @@ def _coarse(tested: Pairwise) -> list[Note]:
         "fewer runs or measures, or a baseline"
     )
     return [Note("coarse", family, family, text)]
+
+
+def _endless(tested: Pairwise) -> list[Note]:
+    """Say that too few queries have no intervals that hold at once: signs can then make all differences equal."""
+    if not tested.design.simultaneous:
+        return []
+    lacking = sum(
+        int(np.count_nonzero(np.isnan(tested.intervals(m).low) & ~without_spread(tested.by_query(m))))
+        for m in range(len(tested.measures))
+    )
+    text = f"{tested.values.shape[1]:,} queries are too few for intervals that hold for so many pairs at once"
+    return [Note("endless", lacking, tested.p.size, text)] if lacking else []

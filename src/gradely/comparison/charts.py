@@ -6,10 +6,11 @@ from typing import Any
 
 from gradely.optional import altair, converter
 
-__all__ = ["PALETTE", "altair", "drawn", "panels", "picture", "styled"]
+__all__ = ["PALETTE", "altair", "categories", "drawn", "panels", "picture", "styled"]
 
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#b0a000", "#7f7f7f")
-"""for categories: those of Okabe and Ito, which the colour-blind tell apart, but for a darker yellow; grey last"""
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b", "#8d8d8d")
+"""for categories: the colours of Okabe and Ito (2008), which colour-blind people tell apart, without the yellow that is
+lost on white and the black that is lost on a dark ground; greys come last, and lines have shapes or dashes, too"""
 
 
 def drawn(records: Sequence[Mapping[str, Any]]) -> Any:
@@ -18,10 +19,22 @@ def drawn(records: Sequence[Mapping[str, Any]]) -> Any:
     return alt.Chart(alt.Data(values=list(records)))
 
 
-def panels(chart: Any, by: str, columns: int) -> Any:
-    """Return a chart once for each value of a column, side by side, each with its own axes."""
-    each = altair().Facet(f"{by}:N", title=None)
-    return styled(chart.facet(each, columns=columns).resolve_axis(x="independent", y="independent"))
+def categories(column: str, order: Sequence[Any], second: str = "shape", title: str | None = None) -> dict[str, Any]:
+    """Return channels that tell the values of a column apart by colour and by a second sign, with one legend for both.
+
+    The second sign is the shape of points, or strokeDash for lines. Given by `sort`, the order would split the legend.
+    """
+    alt = altair()
+    scale = alt.Scale(domain=list(order))
+    kinds = {"color": alt.Color, "shape": alt.Shape, "strokeDash": alt.StrokeDash}
+    return {name: kinds[name](f"{column}:N", title=title, scale=scale) for name in ("color", second)}
+
+
+def panels(chart: Any, by: str, columns: int, *, same_scale: bool = True) -> Any:
+    """Return a chart once for each value of a column, side by side, each with its own axes, and maybe its own scale."""
+    facets = chart.facet(altair().Facet(f"{by}:N", title=None), columns=columns)
+    facets = facets.resolve_axis(x="independent", y="independent")
+    return styled(facets if same_scale else facets.resolve_scale(y="independent"))
 
 
 def styled(chart: Any) -> Any:

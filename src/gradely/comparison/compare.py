@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from gradely.comparison.answers import answer, summary
-from gradely.comparison.captions import describe_tests, test_notes
+from gradely.comparison.captions import describe_tests, note_tests
 from gradely.comparison.design import Design
 from gradely.comparison.influence import Influence
 from gradely.comparison.leaderboard import Leaderboard
@@ -227,7 +227,7 @@ class Comparison:
     @property
     def notes(self) -> list[Note]:
         """What happened to queries, documents and tests, each with its count."""
-        return self.board.notes + test_notes(self.tested)
+        return self.board.notes + note_tests(self.tested)
 
     def __repr__(self) -> str:
         """Show the table and what is needed to do it again."""

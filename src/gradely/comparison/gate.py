@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.captions import test_notes
+from gradely.comparison.captions import note_tests
 from gradely.comparison.design import Design
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.plan import POWER, plan_pairs
@@ -95,7 +95,7 @@ def decide(
         *_left_out(new, old, queries),
         *new.notes,
         *_marked(old.notes),
-        *test_notes(tested),
+        *note_tests(tested),
         *_weak(tested, limits),
     ]
     return Gate(_changes(tested, limits, strict=strict), tested, queries, new, strict, notes)
@@ -143,8 +143,8 @@ def _weak(tested: Pairwise, limits: dict[str, float]) -> list[Note]:
     rows = plan_pairs(tested, None, POWER, "none").rows
     weak = [row for row in rows if row.detectable is not None and row.detectable > limits[row.measure]]
     least = ", ".join(f"{row.measure} {row.detectable:.4f}" for row in weak)
-    shown = f"{tested.values.shape[1]:,} queries show a drop with power {POWER:g}"
-    text = f"{shown} only from these on, above the limit: {least}"
+    queries = f"{tested.values.shape[1]:,} queries show a drop with power {POWER:g}"
+    text = f"{queries} only from these on, above the limit: {least}"
     return [Note("weak", len(weak), len(limits), text)] if weak else []
 
 
@@ -153,12 +153,12 @@ def check_limits(
 ) -> dict[str, float]:
     """Return the limit of each measure by its name; refuse what is no limit, or of no measure at hand."""
     names = list(dict.fromkeys(str(measure) for measure in parse_all(measures).values()))
-    given = {str(parse(name)): limit for name, limit in max_drop.items()} if isinstance(max_drop, Mapping) else {}
-    unknown = next((name for name in given if name not in names), None)
+    single = {str(parse(name)): limit for name, limit in max_drop.items()} if isinstance(max_drop, Mapping) else {}
+    unknown = next((name for name in single if name not in names), None)
     if unknown is not None:
         raise DataError(f"a limit for {unknown}, which is not measured: add it to {', '.join(names)}")
     usual = 0.0 if isinstance(max_drop, Mapping) else max_drop
-    limits = {name: given.get(name, usual) for name in names}
+    limits = {name: single.get(name, usual) for name in names}
     for name, limit in limits.items():
         if not (isinstance(limit, int | float) and limit >= 0 and isfinite(limit)):
             raise DataError(f"how much {name} may fall is a number from 0 on, like 0.01; found {limit!r}")

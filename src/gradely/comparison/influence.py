@@ -9,6 +9,7 @@ import numpy as np
 
 from gradely.comparison.pairwise import Pairwise
 from gradely.data.types import Bools, Floats
+from gradely.errors import DataError
 from gradely.frames import to_frame
 from gradely.optional import stats
 from gradely.tables import Table
@@ -17,6 +18,8 @@ FEWEST = 3
 """one query is left out, and a test takes two"""
 SHOWN = 5
 """so many queries are named in a row of the table"""
+MOST = 2_000
+"""with more queries than this, only t is tested again without each of them: it has a closed form"""
 ROUNDING = 1e-12
 """of a sum of squares, what is left when all the rest is the same"""
 
@@ -54,6 +57,10 @@ class Influence:
         if tested.design.test == "t":
             raw = np.stack([leave_one_out(tested.by_query(m)) for m in range(shape[0])], axis=1)
             return np.stack([tested.correct(p) for p in raw])
+        if queries > MOST:
+            raise DataError(
+                f"{queries:,} queries are too many to test again without each: that takes the test t, or up to {MOST:,}"
+            )
         return np.stack([tested.without(i).adjusted for i in range(queries)])
 
     @cached_property

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradely.comparison import resampling
 from gradely.comparison.pairs import without_spread
-from gradely.data.types import Bools, Floats
+from gradely.data.types import Bools, Floats, Ints
 from gradely.optional import stats
 
 DRAWS = 10_000
@@ -83,10 +83,17 @@ def _drawn_quantiles(table: Floats, level: float, seed: int, draws: int) -> tupl
         mean, error = resampling.moments(counts, centred)
         t[rows : rows + len(counts)] = np.where(error > 0, mean / np.where(error > 0, error, 1.0), np.nan)
         rows += len(counts)
-    tail, missing = (1 - level) / 2, np.isnan(t).mean(axis=0)
-    # a column without any t left is never used: zeros keep NumPy from warning of it
-    below, above = np.nanquantile(np.where(missing < 1, t, 0.0), [tail, 1 - tail], axis=0)
-    return below, above, missing <= SPREADLESS * tail
+    tail, counted = (1 - level) / 2, draws - np.count_nonzero(np.isnan(t), axis=0)
+    t.sort(axis=0)  # what is NaN goes to the end
+    return _quantile(t, counted, tail), _quantile(t, counted, 1 - tail), counted >= (1 - SPREADLESS * tail) * draws
+
+
+def _quantile(ordered: Floats, counted: Ints, share: float) -> Floats:
+    """Return a quantile of each column, whose first `counted` rows are sorted numbers, as np.quantile does of them."""
+    place = np.maximum(counted - 1, 0) * share
+    low = np.floor(place).astype(np.int64)
+    columns, high = np.arange(len(counted)), np.minimum(low + 1, np.maximum(counted - 1, 0))
+    return ordered[low, columns] + (place - low) * (ordered[high, columns] - ordered[low, columns])
 
 
 def _around(values: Floats, reach: float) -> Intervals:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradely.comparison.compare import compare
 from gradely.comparison.pairs import without_spread
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import CORRECTIONS
@@ -123,11 +124,9 @@ def plan(
     >>> [(row.queries_needed, round(row.detectable, 3)) for row in plan(qrels, runs, ["RR"]).rows]
     [(6, 0.36)]
     """
-    from gradely.comparison.compare import compare
-
     _check(power, difference)
     check_choice("correction", correction, PLANNED)
-    made = compare(
+    comparison = compare(
         qrels,
         runs,
         measures,
@@ -141,7 +140,7 @@ def plan(
         threads=threads,
         progress=progress,
     )
-    return plan_pairs(made.tested, difference, power, correction, made.board.notes)
+    return plan_pairs(comparison.tested, difference, power, correction, comparison.board.notes)
 
 
 def plan_pairs(

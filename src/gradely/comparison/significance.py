@@ -58,8 +58,8 @@ def p_values(
     """
     table = checked(values)
     pairs = all_pairs(table.shape[1]) if pairs is None else pairs
-    found: Floats = joint_p_values(table[None], test, pairs, resamples=resamples, seed=seed)[0]
-    return found
+    (p,) = joint_p_values(table[None], test, pairs, resamples=resamples, seed=seed)
+    return np.asarray(p)
 
 
 def joint_p_values(values: Floats, test: str, pairs: Pairs, *, resamples: int, seed: int) -> Floats:

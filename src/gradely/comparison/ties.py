@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gradely.data import read_qrels
 from gradely.data.details import RunDetails
-from gradely.data.tie_counts import Tied
+from gradely.data.tie_counts import TieCounts
 from gradely.evaluation.evaluation import SAME, Evaluation
 from gradely.evaluation.notes import Note, count_of
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
@@ -33,7 +33,7 @@ class RunTies(NamedTuple):
     """What ties do to one run."""
 
     run: str
-    tied: Tied
+    tied: TieCounts
     orders: dict[str, Orders]
     """by measure"""
 
@@ -154,7 +154,7 @@ def run_ties(evaluation: Evaluation, details: RunDetails | None) -> RunTies:
     return RunTies(evaluation.name, details.ties, orders)
 
 
-def _stored(run: str, tied: Tied) -> Iterator[Note]:
+def _stored(run: str, tied: TieCounts) -> Iterator[Note]:
     if tied.tied and tied.stored in ("half precision", "bfloat16"):
         text = f"documents are tied, maybe only because scores were stored so: all fit {tied.stored}"
         yield Note("stored", tied.tied, tied.documents, f"{run}: {tied.tied:,} of {tied.documents:,} {text}")

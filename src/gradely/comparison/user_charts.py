@@ -40,7 +40,7 @@ def lines(found: "UserRegions") -> Any:
         for i in range(len(x))
     ]
     title = f"share of users who are content with level {found.levels[0]:g}"
-    axis = alt.Axis(format=".0%")
+    axis = alt.Axis(format=".0%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     base = (
         drawn(records)
         .mark_line(strokeWidth=2)
@@ -50,11 +50,18 @@ def lines(found: "UserRegions") -> Any:
             color=_colour(found),
         )
     )
-    crossings = [{"share": s.start, "text": f"{100 * s.start:.0f} %"} for s in found.stretches[1:]]
+    crossings = [
+        {"share": s.start, "text": f"{100 * s.start:.0f} %", "y": 10 + 14 * (i % 4)}
+        for i, s in enumerate(found.stretches[1:])
+    ]
     if crossings:
         rule = drawn(crossings).mark_rule(strokeDash=[4, 3], color="#555555").encode(x="share:Q")
-        text = drawn(crossings).mark_text(align="left", dx=4, y=10, color="#333333").encode(x="share:Q", text="text:N")
-        base = base + rule + text
+        text = (
+            drawn(crossings)
+            .mark_text(align="right", dx=-4, color="#333333")
+            .encode(x="share:Q", y=alt.Y("y:Q", axis=None, scale=None), text="text:N")
+        )
+        base = (base + rule + text).resolve_scale(y="independent")
     return base.properties(width=WIDTH, height=HEIGHT)
 
 
@@ -83,7 +90,7 @@ def triangle(found: "UserRegions") -> Any:
         for (x, y), level in zip(((0, -0.07), (1, -0.07), (0.5, sqrt(3) / 2 + 0.05)), found.levels, strict=True)
     ]
     text = drawn(names).mark_text(fontSize=12).encode(x="x:Q", y="y:Q", text="text:N")
-    return (cells + text).properties(width=WIDTH * 1.24, height=WIDTH * 1.1)
+    return (cells + text).properties(width=WIDTH * 1.24, height=WIDTH * 1.1, view=alt.ViewConfig(stroke=None))
 
 
 def bars(found: "UserRegions") -> Any:

@@ -27,6 +27,8 @@ MOST = 8
 """levels; of more, a grid over all populations is too coarse to say anything"""
 DRAWS = 1_000
 """of queries, for intervals"""
+LEAST = 0.005
+"""a run that is best for a smaller share of populations is not named in a sentence"""
 LEVEL = 0.95
 """of intervals"""
 
@@ -99,8 +101,9 @@ class UserRegions:
         return [self._sentence(i) for i in range(len(self.stretches))]
 
     def _most(self) -> str:
-        share, run = max(zip(self.shares, self.runs, strict=True), key=lambda pair: pair[0])
-        return f"{run} is best for {share:.0%} of all populations of users.".replace("%", " %")
+        ranked = sorted(zip(self.shares, self.runs, strict=True), key=lambda pair: -pair[0])
+        several = [f"{run} for {_percent(share)}" for share, run in ranked if share >= LEAST]
+        return f"Of all populations of users, the best run is {', '.join(several)}."
 
     def _sentence(self, i: int) -> str:
         """Return for which users a run is best, of two levels, with the interval of where it changes places."""

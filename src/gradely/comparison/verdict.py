@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.answers import shown_p
+from gradely.comparison.answers import format_p
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.saved_scores import SavedScores
 from gradely.comparison.significance import CORRECTIONS, DRAWN, TESTS
@@ -67,7 +67,7 @@ class Gate:
             return f"Passed: {new} is not worse than {old} by more than {beyond}."
         parts = [
             f"{change.measure} fell by {change.drop:.4f}, more than {change.limit:g}"
-            + ("" if change.adjusted is None else f" (p {shown_p(change.adjusted, self.tested.design.alpha)})")
+            + ("" if change.adjusted is None else f" (p {format_p(change.adjusted, self.tested.design.alpha)})")
             for change in self.changes
             if change.failed
         ]

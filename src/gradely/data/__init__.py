@@ -1,4 +1,4 @@
-"""Judgments and runs: reading them from anything, and finding out where the judged documents landed."""
+"""Judgments and runs: reading them from anything, and finding out where the judged documents stand."""
 
 from gradely.data.batches import Blocks
 from gradely.data.hits import Hits

@@ -1,4 +1,4 @@
-"""Align: find the judged documents in a run, and where each landed.
+"""Align: find the judged documents in a run, and where they stand.
 
 Only judged documents are looked up; ranks are counted, so that the run is never sorted as a whole.
 """
@@ -17,8 +17,8 @@ from gradely.data.read.files import clip
 from gradely.data.read.inputs import Run
 from gradely.data.rule import Rule
 from gradely.data.search import end_of_better
-from gradely.data.tie_breaking import breaker, places_among_tied
-from gradely.data.types import Floats, Ints
+from gradely.data.tie_breaking import places_among_tied
+from gradely.data.types import Bools, Floats, Ints
 from gradely.data.values import flat
 
 DOCUMENTS = 1 << 18
@@ -33,7 +33,7 @@ Ranking: TypeAlias = Mapping[str, float]
 
 
 def align(qrels: Qrels, run: Run, rule: Rule) -> Hits:
-    """Return where the judged documents of the run landed, with ties broken where the policy goes by document."""
+    """Return where the judged documents of the run stand, with ties broken where the policy goes by document."""
     common = [i for i, query in enumerate(qrels.queries) if query in run.scores]
     retrieved, answered = np.zeros(len(qrels), np.int64), np.zeros(len(qrels), bool)
     answered[common] = True
@@ -76,14 +76,18 @@ def _align(
     start = np.cumsum(size) - size
     above, tied = count_above(scores, start, start + size, which, mine)
     place = above.copy()
-    for i in np.unique(which[tied > 1]).tolist() if rule.breaks else ():
-        here = np.flatnonzero((which == i) & (tied > 1))
-        order = breaker(rule.ties, qrels.queries[at[i]], rule.seed)
+    for here in _by_ranking(which, tied > 1) if rule.breaks else ():
+        i = int(which[here[0]])
+        part = slice(start[i], start[i] + size[i])
         docs = [qrels.docs[j] for j in row[here].tolist()]
-        place[here] += places_among_tied(
-            list(rankings[i]), scores[start[i] : start[i] + size[i]], docs, mine[here], order
-        )
+        place[here] += places_among_tied(rule, qrels.queries[at[i]], list(rankings[i]), scores[part], docs, mine[here])
     return np.asarray(at, np.int64)[which], row, above, tied, place
+
+
+def _by_ranking(which: Ints, flags: Bools) -> list[Ints]:
+    """Return the hits that are flagged, those of each ranking together; rankings ascend."""
+    here = np.flatnonzero(flags)
+    return np.split(here, np.flatnonzero(np.diff(which[here])) + 1) if len(here) else []
 
 
 def _look_up(qrels: Qrels, run: Run, at: list[int], rankings: list[Ranking]) -> tuple[Ints, Ints, Floats]:
@@ -91,8 +95,8 @@ def _look_up(qrels: Qrels, run: Run, at: list[int], rankings: list[Ranking]) -> 
     first = qrels.start[at]
     judged = qrels.start[np.add(at, 1)] - first
     docs = [qrels.docs[a : a + n] for a, n in zip(first.tolist(), judged.tolist(), strict=True)]
-    found = (map(ranking.get, each, repeat(nan)) for ranking, each in zip(rankings, docs, strict=True))
-    mine = np.fromiter(chain.from_iterable(found), np.float64, int(judged.sum()))
+    scores = (map(ranking.get, names, repeat(nan)) for ranking, names in zip(rankings, docs, strict=True))
+    mine = np.fromiter(chain.from_iterable(scores), np.float64, int(judged.sum()))
     which = np.repeat(np.arange(len(at)), judged)
     row = np.repeat(first - (np.cumsum(judged) - judged), judged) + np.arange(len(mine))
     missed = np.isnan(mine)
@@ -102,7 +106,7 @@ def _look_up(qrels: Qrels, run: Run, at: list[int], rankings: list[Ranking]) -> 
 
 
 def _renamed(qrels: Qrels, run: Run, rankings: list[Ranking], at: list[int], which: list[int], row: list[int]) -> bool:
-    """Give rankings that mix types of ids ids of text; they are told by judged documents that only seem missing."""
+    """Give rankings that mix types of ids ids of text; judged documents that only seem missing give them away."""
     mixed = {i for i, doc in zip(which, row, strict=True) if disguised(rankings[i], qrels.docs[doc])}
     for i in mixed:
         rankings[i] = renamed(rankings[i], run.name, qrels.queries[at[i]])

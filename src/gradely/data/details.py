@@ -8,7 +8,7 @@ import numpy as np
 from gradely.data.qrels import Qrels
 from gradely.data.read.files import Source
 from gradely.data.read.inputs import Run, plain_run
-from gradely.data.tie_counts import Tied, tied_documents
+from gradely.data.tie_counts import TieCounts, count_ties
 
 ENTRIES, DEEPEST = 150_000, 20
 """so many documents of rankings are kept in all, about a megabyte of a page, and so many of one ranking"""
@@ -24,7 +24,7 @@ class Top(NamedTuple):
 class RunDetails(NamedTuple):
     """The ties of a run in the judged queries, and the top of each ranking by the query's index in the qrels."""
 
-    ties: Tied
+    ties: TieCounts
     tops: dict[int, Top]
 
 
@@ -39,7 +39,7 @@ def describe_run(qrels: Qrels, run: Run | Source, depth: int) -> RunDetails:
     judged = [query for query in whole.scores if query in qrels.index]
     rankings = ((query, whole.scores[query]) for query in judged if depth)
     tops = {qrels.index[query]: top(ranking, depth) for query, ranking in rankings if ranking}
-    return RunDetails(tied_documents(whole, judged), tops)
+    return RunDetails(count_ties(whole, judged), tops)
 
 
 def top(ranking: Mapping[str, float], depth: int) -> Top:

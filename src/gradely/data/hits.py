@@ -1,4 +1,4 @@
-"""Hits: the judged documents that a run retrieved, and where they landed."""
+"""Hits: the judged documents that a run retrieved, and where they stand."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from gradely.data.types import Ints
 
 
 class Hits(NamedTuple):
-    """One entry a judged, retrieved document, and what is known of each query of the judgments."""
+    """One entry per judged, retrieved document, and what is known of each query of the judgments."""
 
     query: npt.NDArray[np.integer]
     """index of the query in the judgments"""
@@ -39,7 +39,7 @@ class Hits(NamedTuple):
 
     def only(self, some: npt.NDArray[np.bool_]) -> "Hits":
         """Return some of the hits, flagged."""
-        query, row, above, tied = (each[some] for each in (self.query, self.row, self.above, self.tied))
+        query, row, above, tied = (column[some] for column in (self.query, self.row, self.above, self.tied))
         place = None if self.place is None else self.place[some]
         return self._replace(query=query, row=row, above=above, tied=tied, place=place)
 

@@ -23,6 +23,10 @@ class Qrels:
         self.queries, self.start, self.docs, self.grade, self.name = queries, start, docs, grade, name
         self.hashed: object = None
         """what the fast reader makes of it, once"""
+        self.whole = False
+        """True where queries were given as whole numbers, and not as text that looks like them"""
+        self.notes: list[str] = []
+        """what was taken for granted when it was read"""
 
     @classmethod
     def of(cls, labels: Mapping[str, Mapping[str, float]], name: str = "qrels") -> "Qrels":

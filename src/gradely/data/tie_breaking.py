@@ -1,50 +1,39 @@
 """Tie policies that go by document: each puts the tied documents of a query in order, best first."""
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 import numpy as np
 
+from gradely.data.rule import Rule
 from gradely.data.trec.hashing import shuffle_keys_of
 from gradely.data.trec.tokens import encoded
 from gradely.data.types import Floats, Ints
 
-Breaker: TypeAlias = Callable[[list[str], str, int], list[str]]
 
-
-def _by_name(tied: list[str], query: str, seed: int) -> list[str]:  # noqa: ARG001 - one signature for all
-    """By name, descending. Python compares code points, which orders as UTF-8 bytes do."""
-    return sorted(tied, reverse=True)
-
-
-def _as_given(tied: list[str], query: str, seed: int) -> list[str]:  # noqa: ARG001 - one signature for all
-    """In the order of the input."""
-    return tied
-
-
-def _shuffled(tied: list[str], query: str, seed: int) -> list[str]:
-    """In an order drawn with the seed; where the keys are the same, by name, ascending."""
+def break_ties(rule: Rule, query: str, tied: list[str]) -> list[str]:
+    """Return tied documents of a query, given in the order of the input, as the policy has them."""
+    if rule.ties == "trec":
+        return sorted(tied, reverse=True)  # Python compares code points, which orders as UTF-8 bytes do
+    if rule.ties == "order":
+        return tied
     names = [encoded(doc) for doc in tied]
-    keys = shuffle_keys_of(seed, encoded(query), names).tolist()
+    keys = shuffle_keys_of(rule.seed, encoded(query), names).tolist()
     return [doc for *_, doc in sorted(zip(keys, names, tied, strict=True))]
 
 
-BREAKERS: dict[str, Breaker] = {"trec": _by_name, "order": _as_given, "random": _shuffled}
-
-
-def breaker(ties: str, query: str, seed: int) -> Callable[[list[str]], list[str]]:
-    """Return what puts tied documents of a query in order."""
-    return lambda tied: BREAKERS[ties](tied, query, seed)
-
-
 def places_among_tied(
-    ranking: list[str], scores: Floats, docs: Sequence[str], mine: Floats, order: Callable[[list[str]], list[str]]
+    rule: Rule, query: str, ranking: list[str], scores: Floats, docs: Sequence[str], mine: Floats
 ) -> Ints:
-    """Return the place of each of some documents of a ranking among those that share its score."""
+    """Return the place of each of some documents of a ranking, given with their scores, among those that share it."""
+    order = np.argsort(-scores, kind="stable")
+    descending = -scores[order]
     out = np.zeros(len(docs), np.int64)
-    for score in np.unique(mine):
-        tied = order([ranking[i] for i in np.flatnonzero(scores == score).tolist()])
+    groups: dict[float, list[int]] = {}
+    for i, score in enumerate(mine.tolist()):
+        groups.setdefault(score, []).append(i)
+    for score, members in groups.items():
+        first, last = (int(np.searchsorted(descending, -score, side)) for side in ("left", "right"))
+        tied = break_ties(rule, query, [ranking[i] for i in order[first:last].tolist()])
         place = {doc: i for i, doc in enumerate(tied)}
-        here = np.flatnonzero(mine == score)
-        out[here] = [place[docs[i]] for i in here.tolist()]
+        out[members] = [place[docs[i]] for i in members]
     return out

@@ -1,24 +1,38 @@
-"""How many documents of a run share their score, and whether the precision of the scores makes them."""
+"""What can be counted of a run without judgments: its documents, its ties, ranks that contradict the scores."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from gradely.data.read.inputs import Run
+from gradely.data.read.files import clip
+from gradely.data.read.inputs import Run, Scores
 from gradely.data.rule import Rule
-from gradely.data.tally import in_order, tied_in
-from gradely.data.types import Bools, Floats
+from gradely.data.score_precision import stored_as, to_half
+from gradely.data.types import Floats
+from gradely.data.values import flat
 
-BITS = {"bfloat16": 8, "half precision": 11, "single precision": 24}
-"""how many bits of a score each precision keeps"""
-PRINTED = 5e-6
-"""scores are often printed with six digits: nearer ones may be the same number"""
-SAMPLE = 10_000
-"""so many distinct scores tell how all were stored"""
+Bools = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.integer]
+SINGLE = Rule(single=True)
 
 
-class Tied(NamedTuple):
+class RunCounts(NamedTuple):
+    """Counts of a run, or of a part of it."""
+
+    documents: int
+    tied: int
+    """documents that share their score with another"""
+    groups: int
+    """how many tie groups they are in"""
+    single: int
+    """documents that tie only once scores are rounded to single precision"""
+    against: list[str]
+    """queries whose rank column contradicts the scores"""
+
+
+class TieCounts(NamedTuple):
     """Documents that share their score with another of the same query, and the groups that they form."""
 
     documents: int
@@ -39,21 +53,61 @@ class Tied(NamedTuple):
         return self.tied / max(self.documents, 1)
 
 
-def tied_documents(run: Run, queries: Iterable[str]) -> Tied:
+def count_run(scores: Scores, ranks: Mapping[str, Sequence[float]]) -> RunCounts:
+    """Return the counts of a run in memory; its rank column, where it has one, in the order of the scores."""
+    names, tables = list(scores), list(scores.values())
+    query = np.repeat(np.arange(len(names)), np.array([len(table) for table in tables], np.int64))
+    score = flat(tables, lambda i, doc: f"query {clip(names[i])}, document {clip(doc)}: the score")
+    rank = np.concatenate([ranks.get(name) or np.full(len(scores[name]), np.nan) for name in names])
+    return count_lines(query, score, rank, names.__getitem__)
+
+
+def count_lines(query: Numbers, score: Floats, rank: Floats, name: Callable[[int], str]) -> RunCounts:
+    """Return the counts of whole queries, given by number, line by line; a rank of NaN is none."""
+    ordered, together = _in_order(query, score)
+    tied, groups = _count_tied(ordered, together)
+    single, _ = _count_tied(SINGLE.rounded(ordered), together)
+    ranked = ~np.isnan(rank)
+    against = _against(query[ranked], score[ranked], rank[ranked])
+    return RunCounts(len(score), tied, groups, single - tied, [name(i) for i in against.tolist()])
+
+
+def add_counts(parts: list[RunCounts]) -> RunCounts:
+    """Return the counts of all parts of a run together."""
+    documents, tied, groups, single = (sum(column) for column in list(zip(*(part[:4] for part in parts), strict=True)))
+    return RunCounts(documents, tied, groups, single, [name for part in parts for name in part.against])
+
+
+def count_ties(run: Run, queries: Iterable[str]) -> TieCounts:
     """Count the tied documents of some queries of a run."""
-    tables = [run.scores[query] for query in queries]
-    every: Floats = np.concatenate([np.zeros(0), *(np.fromiter(table.values(), np.float64) for table in tables)])
-    score, together = in_order(np.repeat(np.arange(len(tables)), [len(table) for table in tables]), every)
-    tied, groups = tied_in(score, together)
-    return Tied(
+    names = list(queries)
+    tables = [run.scores[query] for query in names]
+    every = flat(tables, lambda i, doc: f"{run.name}: query {clip(names[i])}, document {clip(doc)}: the score")
+    score, together = _in_order(np.repeat(np.arange(len(tables)), [len(table) for table in tables]), every)
+    tied, groups = _count_tied(score, together)
+    return TieCounts(
         documents=len(every),
         tied=tied,
         groups=groups,
         largest=_largest(score, together),
-        single=tied_in(Rule(single=True).rounded(score), together)[0] - tied,
-        half=tied_in(_half(score), together)[0] - tied,
+        single=_count_tied(SINGLE.rounded(score), together)[0] - tied,
+        half=_count_tied(to_half(score), together)[0] - tied,
         stored=stored_as(every),
     )
+
+
+def _in_order(query: Numbers, score: Floats) -> tuple[Floats, Bools]:
+    """Return the scores query by query, best first, and where the next one is of the same query."""
+    order = np.lexsort((-score, query))
+    return score[order], query[order][1:] == query[order][:-1]
+
+
+def _count_tied(score: Floats, together: Bools) -> tuple[int, int]:
+    """Return how many documents share their score, and how many groups they form, from scores in order."""
+    same = (score[1:] == score[:-1]) & together
+    shared = np.concatenate([same, [False]]) | np.concatenate([[False], same])
+    count = int(np.count_nonzero(shared))
+    return count, count - int(np.count_nonzero(same))
 
 
 def _largest(score: Floats, together: Bools) -> int:
@@ -63,48 +117,8 @@ def _largest(score: Floats, together: Bools) -> int:
     return size if size > 1 else 0
 
 
-def _half(scores: Floats) -> Floats:
-    """Half precision ends at 65,504; what lies beyond keeps eleven bits all the same."""
-    return _rounded(scores, BITS["half precision"])
-
-
-def _rounded(scores: Floats, bits: int) -> Floats:
-    mantissa, exponent = np.frexp(scores)
-    kept: Floats = np.ldexp(np.rint(mantissa * 2**bits), exponent - bits)
-    return kept
-
-
-def stored_as(scores: Floats) -> str:
-    """Return the least that holds all scores, as far as their digits tell.
-
-    >>> stored_as(np.asarray([0.1, 0.7, 12.3]).astype(np.float16).astype(float))
-    'half precision'
-    >>> [stored_as(np.asarray(each)) for each in ([3.0, 1.0], [0.25, 0.5], [0.1234567, 1 / 3])]
-    ['whole numbers', '2 decimals', 'double precision']
-    """
-    some = np.unique(scores)[:: max(1, len(scores) // SAMPLE)]
-    decimals = next((n for n in range(7) if np.array_equal(np.round(some, n), some)), 7)
-    if decimals == 0:
-        return "whole numbers"
-    if _printed_half(some, decimals):
-        return "half precision"
-    precision = "" if decimals <= 3 else _precision(some)
-    return precision or (f"{decimals} decimal{'s' * (decimals > 1)}" if decimals < 7 else "double precision")
-
-
-def _printed_half(scores: Floats, decimals: int) -> bool:
-    """Return whether these are the shortest texts of half-precision numbers, where those are coarser than decimals."""
-    largest = np.abs(scores).max()
-    if largest >= 65504 or np.spacing(np.float16(largest)) < 10.0**-decimals:
-        return False
-    printed = [float(str(score)) for score in scores.astype(np.float16)]
-    return printed == list(scores)
-
-
-def _precision(scores: Floats) -> str:
-    """Return the least precision that holds all scores but for the digits that were not printed; or nothing."""
-    for name, bits in BITS.items():
-        near = PRINTED if bits < 24 else 0.0
-        if np.all(np.abs(_rounded(scores, bits) - scores) <= near * np.abs(scores)):
-            return name
-    return ""
+def _against(query: Numbers, score: Floats, rank: Floats) -> Numbers:
+    """Return the queries in which a higher score stands at a later rank; equal ranks may be in any order."""
+    order = np.lexsort((-score, rank, query))
+    query, score = query[order], score[order]
+    return np.unique(query[1:][(score[1:] > score[:-1]) & (query[1:] == query[:-1])])

@@ -1,13 +1,16 @@
-"""evaluate_arrays: from dense arrays of scores and labels to values, a block of rows at a time."""
+"""evaluate_arrays: from arrays of scores and labels to values, a block of queries at a time."""
 
 from collections.abc import Iterable
 from typing import Any
 
-from gradely.errors import NotFinite
+import numpy as np
+
+from gradely.errors import DataError, NotFinite
 from gradely.evaluation.runs import DEFAULT
-from gradely.kernel.backend import is_numpy, namespace
+from gradely.kernel.backend import device_of, is_numpy, namespace
 from gradely.kernel.batch import Array, Levels, rows_at_a_time
 from gradely.kernel.from_arrays import aligned, ranked
+from gradely.kernel.from_groups import Groups, Ints, grouped, is_ragged
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import check_ties
 from gradely.threads import cores, on_threads
@@ -19,20 +22,33 @@ def evaluate_arrays(
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     mask: Any = None,
     *,
+    group: Any = None,
+    qid: Any = None,
     ties: str = "expected",
     seed: int = 0,
     threads: int | None = None,
 ) -> dict[str, Array]:
-    """Return the values of each measure, one a row, from scores and labels, one row a query.
+    """Return the values of each measure, one per query, from arrays of scores and labels.
 
-    It gives what measures give for from_arrays(scores, labels, mask), but NumPy's arrays are ranked and measured in
-    blocks of rows, on all processors: no copy of the whole is made, and it takes a fraction of the time.
+    They are tables with one row per query, and `mask` is true for real documents; or flat, with `group`, how many
+    documents each query has, or `qid`, the query of each document; or lists with one list per query. With `qid`, values
+    are in the order in which queries first appear.
+
+    It gives what measures give for from_arrays or from_groups, but NumPy's arrays are ranked and measured in blocks of
+    queries, on all processors: no copy of the whole is made, and it takes a fraction of the time. Queries of about the
+    same length are taken together, so that a long one does not make the others long.
 
     >>> evaluate_arrays([[0.9, 0.4, 0.4], [0.1, 0.7, 0.2]], [[0, 2, 1], [1, 0, 3]], ["RR", "P@1"])
     {'RR': array([0.5, 0.5]), 'P@1': array([0., 0.])}
+    >>> evaluate_arrays([0.9, 0.4, 0.1, 0.7, 0.2], [0, 2, 1, 1, 0], ["RR"], group=[3, 2])
+    {'RR': array([0.5, 1. ])}
     """
     check_ties(ties, without_names=True)
-    scores, labels, mask = aligned(scores, labels, mask, ties, seed)
+    if group is not None or qid is not None or is_ragged(scores):
+        if mask is not None:
+            raise DataError("with groups there is nothing to mask: leave mask out")
+        return _in_groups(grouped(scores, labels, group, qid, ties, seed), measures, ties, threads)
+    scores, labels, mask = aligned(scores, labels, mask, ties, seed, flat=False)
     levels = Levels(labels, mask)
     fitted = {name: measure.fit(levels) for name, measure in parse_all(measures).items()}
 
@@ -46,6 +62,29 @@ def evaluate_arrays(
     blocks = list(on_threads(work, _blocks(scores), threads or cores()))
     columns = zip(*blocks, strict=True)
     return {name: namespace(*values).concat(values) for name, values in zip(fitted, columns, strict=True)}
+
+
+def _in_groups(
+    groups: Groups, measures: MeasureLike | Iterable[MeasureLike], ties: str, threads: int | None
+) -> dict[str, Array]:
+    """Return the values of each measure, one per group."""
+    levels = Levels(groups.labels)
+    fitted = {name: measure.fit(levels) for name, measure in parse_all(measures).items()}
+
+    def work(queries: Ints) -> list[Array]:
+        batch = groups.batch(queries, ties)
+        try:
+            return [measure.compute(batch) for measure in fitted.values()]
+        except NotFinite as error:
+            row = int(queries[error.row])
+            raise NotFinite(error.measure, row, float(batch.pool[error.row, 0])) from None
+
+    blocks = list(groups.blocks())
+    columns = zip(*on_threads(work, blocks, threads or cores()), strict=True)
+    xp, done = namespace(groups.scores), np.concatenate(blocks)
+    back = None if (np.diff(done) == 1).all() else xp.asarray(np.argsort(done), device=device_of(groups.scores))
+    out = {name: xp.concat(values) for name, values in zip(fitted, columns, strict=True)}
+    return out if back is None else {name: xp.take(values, back, axis=0) for name, values in out.items()}
 
 
 def _blocks(scores: Array) -> list[slice]:

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data import Hits, Qrels, Report, Rule, Run, open_run, read_qrels
-from gradely.data.locate import land
+from gradely.data.locate import find_hits
 from gradely.data.read.files import Source, halves, ignore
 from gradely.data.read.inputs import format_of
-from gradely.data.tally import Tally, tally_run
+from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, GradelyError
+from gradely.evaluation.mismatch import documents_apart
 from gradely.evaluation.notes import count_of
 from gradely.threads import cores
 
@@ -59,7 +60,8 @@ def check_qrels(given: Any, form: str | None = None) -> tuple[Qrels, list[Findin
             raise
         scanned = _scanned(given, trec.QRELS)
         judgments, wrong = Qrels.of(scanned.values, given.name), _wrong(given.name, scanned.wrong)
-    return judgments, [*wrong, *_qrels(judgments)]
+    granted = [Finding(judgments.name, "odd", note.removeprefix(f"{judgments.name} ")) for note in judgments.notes]
+    return judgments, [*wrong, *granted, *_qrels(judgments)]
 
 
 def check_run(qrels: Qrels | None, given: Any, report: Report = ignore) -> list[Finding]:
@@ -68,14 +70,15 @@ def check_run(qrels: Qrels | None, given: Any, report: Report = ignore) -> list[
     if isinstance(run, Source):
         hits, counts, wrong = _file(qrels, run, report)
     else:
-        hits = None if qrels is None else land(qrels, run, Rule())
-        counts, wrong = tally_run(run.scores, {}), []
+        hits = None if qrels is None else find_hits(qrels, run, Rule())
+        counts, wrong = count_run(run.scores, {}), []
     if qrels is None or hits is None:
         return [*wrong, *_alone(run.name, counts)]
-    return [*wrong, *_run(qrels, run.name, hits, counts)]
+    apart = "" if wrong else documents_apart(qrels, run, hits)
+    return [*wrong, *_run(qrels, run.name, hits, counts), *([Finding(run.name, "wrong", apart)] if apart else [])]
 
 
-def _file(qrels: Qrels | None, source: Source, report: Report) -> tuple[Hits | None, Tally, list[Finding]]:
+def _file(qrels: Qrels | None, source: Source, report: Report) -> tuple[Hits | None, RunCounts, list[Finding]]:
     """Return all about a TREC run: in two passes and little memory, unless lines of it must be explained."""
     from gradely.data.trec.chunks import Odd
     from gradely.data.trec.survey import survey
@@ -83,11 +86,11 @@ def _file(qrels: Qrels | None, source: Source, report: Report) -> tuple[Hits | N
     try:
         first, second = halves(report)
         counts = survey(source, cores(), first)
-        return None if qrels is None else land(qrels, source, Rule(), report=second), counts, []
+        return None if qrels is None else find_hits(qrels, source, Rule(), report=second), counts, []
     except (GradelyError, Odd):
         scanned = _scanned(source, trec.RUN, report)
-        hits = None if qrels is None else land(qrels, Run(scanned.values, source.name), Rule())
-        return hits, tally_run(scanned.values, scanned.ranks), _wrong(source.name, scanned.wrong)
+        hits = None if qrels is None else find_hits(qrels, Run(scanned.values, source.name), Rule())
+        return hits, count_run(scanned.values, scanned.ranks), _wrong(source.name, scanned.wrong)
 
 
 def _scanned(source: Source, layout: trec.Layout, report: Report = ignore) -> trec.Scanned:
@@ -127,7 +130,7 @@ def _qrels(qrels: Qrels) -> Iterator[Finding]:
         yield fact(f"no relevant document in {_queries(barren)}; they score 0", "odd")
 
 
-def _run(qrels: Qrels, name: str, hits: Hits, counts: Tally) -> Iterator[Finding]:
+def _run(qrels: Qrels, name: str, hits: Hits, counts: RunCounts) -> Iterator[Finding]:
     def fact(text: str, kind: str = "fact") -> Finding:
         return Finding(name, kind, text)
 
@@ -148,7 +151,7 @@ def _run(qrels: Qrels, name: str, hits: Hits, counts: Tally) -> Iterator[Finding
     yield from (fact(text, kind) for kind, text in _ties(counts))
 
 
-def _alone(name: str, counts: Tally) -> Iterator[Finding]:
+def _alone(name: str, counts: RunCounts) -> Iterator[Finding]:
     """Yield what can be said of a run without qrels."""
     yield Finding(name, "fact", count_of(counts.documents, "document"))
     yield from (Finding(name, kind, text) for kind, text in _ties(counts))
@@ -162,7 +165,7 @@ def _unjudged(hits: Hits) -> str:
     return f"{rest} of the documents are unjudged, {_share(top - judged, top)} of the top {TOP}"
 
 
-def _ties(counts: Tally) -> Iterator[tuple[str, str]]:
+def _ties(counts: RunCounts) -> Iterator[tuple[str, str]]:
     """Yield how many documents are tied, and how many only if scores are cut to single precision."""
     if counts.tied:
         share, groups = _share(counts.tied, counts.documents), count_of(counts.groups, "tie group")

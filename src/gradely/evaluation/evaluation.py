@@ -12,6 +12,7 @@ from gradely.data.details import RunDetails
 from gradely.data.read.files import clip
 from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import NotFinite
+from gradely.evaluation.mismatch import labels_below
 from gradely.evaluation.notes import NAMED, Note, TieRange, note_names
 from gradely.evaluation.scores import Scores
 from gradely.kernel.batch import Batch
@@ -82,6 +83,8 @@ class Evaluation:
     """how many threads measure"""
     details: RunDetails | None = None
     """where asked for: how many documents tie, and the tops of the rankings"""
+    apart: str | None = None
+    """what to say where the run and the qrels have no documents in common"""
 
     def scores(self) -> Scores:
         """Return the scores of the queries that count."""
@@ -93,6 +96,7 @@ class Evaluation:
             name=self.name,
             ranges=self.tie_ranges,
             notes=self.notes,
+            whole=self.qrels.whole,
         )
 
     def under(self, ties: TiePolicy) -> "Evaluation":
@@ -166,9 +170,11 @@ class Evaluation:
     def _bounded(self, blocks: Blocks, ties: str, queries: Ints) -> Bools:
         """Return [these queries, measures]: true where the best or worst value is a bound, not that of an order."""
         bounded = np.zeros((len(queries), len(self.measures)), bool)
-        for rows, batch in blocks.batches(ties, queries):
-            flags = [measure.bounded(measure.apply_relevance(batch)).any(axis=1) for measure in self.measures.values()]
-            bounded[np.searchsorted(queries, rows)] = np.stack(flags, axis=1)
+        some = [(j, measure) for j, measure in enumerate(self.measures.values()) if measure.may_be_bounded]
+        for rows, batch in blocks.batches(ties, queries) if some else ():
+            for j, measure in some:
+                flags = measure.bounded(measure.apply_relevance(batch))
+                bounded[np.searchsorted(queries, rows), j] = flags.any(axis=1)
         return bounded
 
     def tie_ranges(self) -> list[TieRange]:
@@ -194,6 +200,7 @@ class Evaluation:
     def notes(self) -> list[Note]:
         """Return what happened to queries and documents."""
         return [
+            *self._data(),
             *self._missing(),
             *self._unjudged(),
             *self._dropped(),
@@ -201,6 +208,12 @@ class Evaluation:
             *self._unreachable(),
             *self._bounds(),
         ]
+
+    def _data(self) -> list[Note]:
+        """Return what was taken for granted, and what is probably a mistake."""
+        below = labels_below(self.qrels, self.measures)
+        texts = [*(("labels", text) for text in self.qrels.notes), ("apart", self.apart), ("labels", below)]
+        return [Note(kind, len(self.qrels), len(self.qrels), text) for kind, text in texts if text]
 
     def _missing(self) -> list[Note]:
         fate = "count{s} 0" if self.settings.queries == "qrels" else "{are} left out"

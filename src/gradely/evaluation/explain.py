@@ -13,7 +13,7 @@ from gradely.data import Blocks, Qrels, Rule, locate, open_run, read_qrels
 from gradely.data.batches import in_rank_order
 from gradely.data.read.files import Source, clip
 from gradely.data.read.inputs import Run
-from gradely.data.tie_breaking import BREAKERS
+from gradely.data.tie_breaking import break_ties
 from gradely.data.trec.one_query import read_query
 from gradely.data.values import flat
 from gradely.errors import DataError, did_you_mean
@@ -155,8 +155,9 @@ def _seats(
         # a bound of a tie group that is too large to be searched has no order
         yield from ((start + 1, start + len(tied), doc) for doc in tied)
         return
-    if ties in BREAKERS:
-        seated = BREAKERS[ties](tied, query, seed)
+    rule = Rule(ties, seed)
+    if rule.breaks:
+        seated = break_ties(rule, query, tied)
     else:
         unjudged = iter([doc for doc in tied if doc not in above])
         taken = {above[doc]: doc for doc in tied if doc in above}

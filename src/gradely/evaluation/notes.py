@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gradely.tables import plain_line
+
 NAMED = 5
 """how many of many queries a note names"""
 NAMED_RUNS = 3
@@ -17,8 +19,8 @@ class Note:
         self.kind, self.count, self.of, self.text = kind, count, of, text
 
     def __str__(self) -> str:
-        """Return the note as a sentence."""
-        return self.text
+        """Return the note as a sentence that stays on its line, whatever the ids in it."""
+        return plain_line(self.text)
 
     def __repr__(self) -> str:
         """Return the note as a sentence."""
@@ -69,13 +71,13 @@ def count_of(number: int, noun: str) -> str:
 def note_names(kind: str, count: int, of: int, noun: str, text: str, names: Sequence[str]) -> list[Note]:
     """Return a note about some things of a kind, the first of them named; none where there are none.
 
-    In the text, {are} and {s} become what the count needs.
+    In the text, {are} and {s} become what the count needs; other braces are those of a measure's name.
 
     >>> note_names("missing", 1, 2, "judged query", "{are} not in the run and count{s} 0", ["q1"])
     [Note('1 of 2 judged queries is not in the run and counts 0: q1')]
     """
     several = ", ".join(names[:NAMED]) + (", …" if count > NAMED else "")
-    said = text.format(are="is" if count == 1 else "are", s="s" if count == 1 else "")
+    said = text.replace("{are}", "is" if count == 1 else "are").replace("{s}", "s" if count == 1 else "")
     return [Note(kind, count, of, f"{count:,} of {count_of(of, noun)} {said}: {several}")] if count else []
 
 

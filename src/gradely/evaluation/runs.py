@@ -11,6 +11,7 @@ from gradely.data import Qrels, Rule, Run, locate, open_run, read_qrels, run_nam
 from gradely.data.details import describe_run
 from gradely.errors import DataError
 from gradely.evaluation.evaluation import Evaluation
+from gradely.evaluation.mismatch import documents_apart
 from gradely.evaluation.notes import Note, merge_notes, note_names
 from gradely.evaluation.scores import Scores
 from gradely.frames import to_frame
@@ -196,7 +197,8 @@ def evaluate_run(
 
     hits = locate(qrels, ranking, rule, workers, report)
     details = None if depth is None else describe_run(qrels, ranking, depth)
-    return Evaluation(qrels, hits, fitted, settings, title, placed, workers, details)
+    apart = documents_apart(qrels, ranking, hits)
+    return Evaluation(qrels, hits, fitted, settings, title, placed, workers, details, apart)
 
 
 def name_runs(runs: Any) -> dict[str, Any]:

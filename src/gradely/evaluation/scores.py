@@ -31,11 +31,15 @@ class Scores:
         name: str,
         ranges: Callable[[], list[TieRange]],
         notes: Callable[[], list[Note]],
+        whole: bool = False,
     ) -> None:
-        """Hold values [queries, measures] and how they came about; ranges and notes are made when asked for."""
+        """Hold values [queries, measures] and how they came about; ranges and notes are made when asked for.
+
+        With `whole`, queries were given as whole numbers, and are so in dataframes.
+        """
         self.queries, self.measures, self.values = queries, measures, values
         self.settings, self.name = settings, name
-        self._ranges, self._notes = ranges, notes
+        self._ranges, self._notes, self._whole = ranges, notes, whole
 
     @property
     def ties(self) -> str:
@@ -89,17 +93,25 @@ class Scores:
     def columns(self, *, wide: bool = False) -> dict[str, list[Any]]:
         """Return the values as columns: query, measure and value, or with `wide` the query and one per measure."""
         if wide:
-            return {"query": list(self.queries)} | dict(zip(self.measures, self.values.T.tolist(), strict=True))
+            return {"query": list(self._natives())} | dict(zip(self.measures, self.values.T.tolist(), strict=True))
         return {
-            "query": [query for query in self.queries for _ in self.measures],
+            "query": [query for query in self._natives() for _ in self.measures],
             "measure": list(self.measures) * len(self.queries),
             "value": self.values.ravel().tolist(),
         }
 
+    def _natives(self) -> Sequence[str] | list[int]:
+        """Return the queries as they were given; all text where one is no number, as of a run that has others."""
+        try:
+            return [int(query) for query in self.queries] if self._whole else self.queries
+        except ValueError:
+            return self.queries
+
     def to_frame(self, library: str = "pandas", *, wide: bool = False) -> Any:
         """Return a dataframe of (query, measure, value), of pandas, polars or pyarrow.
 
-        With `wide`, it has one row per query, and one column per measure.
+        With `wide`, it has one row per query, and one column per measure. Queries are text, or whole numbers where the
+        qrels have whole numbers, so that both can be joined.
         """
         return to_frame(self.columns(wide=wide), library)
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from gradely.errors import DataError
-from gradely.kernel.backend import device_of, is_array, namespace
+from gradely.kernel.backend import device_of, is_array, is_numpy, namespace
 from gradely.kernel.batch import Array, Batch
 from gradely.settings import check_ties
 
@@ -26,31 +26,68 @@ def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: str = "expe
     return ranked(*aligned(scores, labels, mask, ties, seed), ties)
 
 
-def aligned(scores: Any, labels: Any, mask: Any, ties: str, seed: int) -> tuple[Array, Array, Array | None]:
-    """Return scores, labels and mask as arrays [Q, K] of one library; in a random order for random ties."""
-    given = [x for x in (scores, labels, mask) if is_array(x)]
-    xp = namespace(*given)
-    where = device_of(given[0]) if given else None
-    arrays = [
-        x if is_array(x) else xp.asarray(np.asarray(x), device=where) for x in (scores, labels, mask) if x is not None
-    ]
-    for name, x in zip(("scores", "labels"), arrays, strict=False):
-        if not xp.isdtype(x.dtype, ("bool", "integral", "real floating")):
-            raise DataError(f"{name} must be numbers; found {x.dtype}, as of None, text or lists of different lengths")
+def aligned(
+    scores: Any, labels: Any, mask: Any, ties: str, seed: int, *, flat: bool = True
+) -> tuple[Array, Array, Array | None]:
+    """Return scores, labels and mask as arrays [Q, K] of one library; in a random order for random ties.
+
+    Flat arrays are one query, or refused.
+    """
+    arrays = as_arrays({"scores": scores, "labels": labels} | ({} if mask is None else {"mask": mask}))
+    xp = namespace(arrays[0])
     shapes = [tuple(x.shape) for x in arrays]
     if len(set(shapes)) > 1 or len(shapes[0]) not in (1, 2) or 0 in shapes[0]:
         found = ", ".join(map(str, shapes))
         raise DataError(f"scores, labels and mask must have one shape, [queries, documents]; found {found}")
+    if len(shapes[0]) == 1 and not flat:
+        raise DataError(
+            f"{shapes[0][0]:,} scores in a row: say which query each belongs to, with group=sizes or qid=ids;"
+            " of one query, give scores[None, :] and labels[None, :]"
+        )
     arrays = [x[None, :] if x.ndim == 1 else x for x in arrays]
     arrays = _shuffled(xp, seed, arrays) if ties == "random" else arrays
     return arrays[0], arrays[1], xp.astype(arrays[2], xp.bool) if mask is not None else None
 
 
+def as_arrays(given: dict[str, Any]) -> list[Array]:
+    """Return what is given as arrays of numbers, all of one library and on one device; lists follow the arrays."""
+    arrays = {name: x for name, x in given.items() if is_array(x)}
+    libraries = {name: type(x).__module__.split(".")[0] for name, x in arrays.items()}
+    if len(set(libraries.values())) > 1:
+        found = " and ".join(f"{name} of {library}" for name, library in libraries.items())
+        raise DataError(f"{found}: give arrays of one library")
+    devices = {name: str(device_of(x)) for name, x in arrays.items()}
+    if len(set(devices.values())) > 1:
+        found = " and ".join(f"{name} on {device}" for name, device in devices.items())
+        raise DataError(f"{found}: give arrays on one device")
+    xp = namespace(*arrays.values())
+    where = device_of(next(iter(arrays.values()))) if arrays else None
+    return [
+        arrays[name] if name in arrays and not is_numpy(x) else xp.asarray(_numbers(name, x), device=where)
+        for name, x in given.items()
+    ]
+
+
+def _numbers(name: str, given: Any) -> Array:
+    """Return a list or an array of NumPy as numbers; refuse text, None, and rows of different lengths."""
+    if given is None:
+        raise DataError(f"{name} are missing (None)")
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError):
+        raise DataError(f"{name}: the rows are of different lengths, or nested; pad them, or say group=sizes") from None
+    if array.dtype.kind in "OUSV":
+        odd = next((x for x in array.ravel().tolist() if not isinstance(x, int | float)), None)
+        raise DataError(f"{name} are numbers; found {'None' if odd is None else repr(odd)[:60]}")
+    if array.dtype.kind not in "biuf":
+        raise DataError(f"{name} are numbers; found {array.dtype}")
+    return array
+
+
 def ranked(scores: Array, labels: Array, mask: Array | None, ties: str) -> Batch:
     """Return the Batch of aligned arrays, or of some of their rows; refuse what is not finite."""
     xp = namespace(scores)
-    _check_finite(xp, "score", scores, mask)
-    _check_finite(xp, "label", labels, mask)
+    check_numbers(xp, {"score": scores, "label": labels}, mask)
     number = real(xp)
     keys = -(scores if xp.isdtype(scores.dtype, "real floating") else xp.astype(scores, number))
     keys = keys if mask is None else xp.where(mask, keys, xp.inf)
@@ -72,17 +109,20 @@ def ranked(scores: Array, labels: Array, mask: Array | None, ties: str) -> Batch
     )
 
 
-def _check_finite(xp: Any, name: str, x: Array, mask: Array | None) -> None:
+def check_numbers(xp: Any, arrays: dict[str, Array], mask: Array | None = None) -> None:
     """Refuse NaN and infinity, except in padding."""
-    if xp.isdtype(x.dtype, "real floating"):
-        odd = ~xp.isfinite(x)
-        if bool(xp.any(odd if mask is None else odd & mask)):
-            raise DataError(f"a {name} is NaN or infinite; mask it out or replace it")
+    for name, x in arrays.items():
+        if xp.isdtype(x.dtype, "real floating"):
+            odd = ~xp.isfinite(x)
+            if bool(xp.any(odd if mask is None else odd & mask)):
+                raise DataError(f"a {name} is NaN or infinite; mask it out or replace it")
 
 
 def best_first(labels: Array, real: Array) -> dict[str, Array]:
     """Return the pool, the real ones of some labels sorted, and where it holds one, as a Batch names them."""
     xp = namespace(labels)
+    if bool(xp.all(real)):
+        return {"pool": -xp.sort(-labels, axis=1), "pooled": real}
     pool = -xp.sort(xp.where(real, -labels, xp.inf), axis=1)
     pooled = pool > -xp.inf
     return {"pool": xp.where(pooled, pool, 0.0), "pooled": pooled}

@@ -25,20 +25,40 @@ def from_ids(ranked: Any, labelled: Any, labels: Any = None, *, padding: int = -
     ranked, labelled, labels = _aligned(ranked, labelled, labels)
     _check_padding(ranked, padding)
     xp = namespace(ranked)
-    place, which = _found(ranked, labelled, padding)
-    found = place < ranked.shape[1]
-    numbers = xp.astype(labels, real(xp))
+    fields = (_fields_in_blocks if is_numpy(ranked) else _fields)(ranked, labelled, labels, padding)
+    place = fields["above"]
     column = xp.broadcast_to(xp.arange(place.shape[1], dtype=place.dtype, device=device_of(place)), place.shape)
-    return Batch(
-        grade=xp.where(found, xp.take_along_axis(numbers, which, axis=1), 0.0),
-        judged=found,
-        above=xp.where(found, place, 0),
-        tied=xp.broadcast_to(xp.ones_like(column[:1, :1]), place.shape),
-        first=column,
-        last=column + 1,
-        retrieved=xp.sum(xp.astype(ranked != padding, place.dtype), axis=1),
+    ones = xp.broadcast_to(xp.ones_like(column[:1, :1]), place.shape)
+    return Batch(tied=ones, first=column, last=column + 1, **fields)
+
+
+def _fields_in_blocks(ranked: Array, labelled: Array, labels: Array, padding: int) -> dict[str, Array]:
+    """Return fields of the Batch; blocks of rows write their part of them, on all processors."""
+    rows = rows_at_a_time(ranked.shape[1] + labelled.shape[1])
+    one = _fields(ranked[:1], labelled[:1], labels[:1], padding)
+    fields = {name: np.empty((len(ranked), *x.shape[1:]), x.dtype) for name, x in one.items()}
+
+    def work(start: int) -> None:
+        some = slice(start, start + rows)
+        for name, part in _fields(ranked[some], labelled[some], labels[some], padding, start).items():
+            fields[name][some] = part
+
+    list(on_threads(work, range(0, len(ranked), rows), cores()))
+    return fields
+
+
+def _fields(ranked: Array, labelled: Array, labels: Array, padding: int, row: int = 0) -> dict[str, Array]:
+    """Return fields of the Batch of some rows, the first of which is number `row`."""
+    xp = namespace(ranked)
+    place, which = _match(ranked, labelled, padding, row)
+    found, numbers = place < ranked.shape[1], xp.astype(labels, real(xp))
+    return {
+        "grade": xp.where(found, xp.take_along_axis(numbers, which, axis=1), 0.0),
+        "judged": found,
+        "above": xp.where(found, place, 0),
+        "retrieved": xp.sum(xp.astype(ranked != padding, place.dtype), axis=1),
         **best_first(numbers, labelled != padding),
-    )
+    }
 
 
 def _aligned(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array]:
@@ -71,20 +91,8 @@ def _check_padding(ranked: Array, padding: int) -> None:
         raise DataError(f"the padding {padding} must come after the last ranked id of a row")
 
 
-def _found(ranked: Array, labelled: Array, padding: int) -> tuple[Array, Array]:
-    """Return [Q, L], ranked ones first: the place of each labelled id, K where it is not ranked, and its column."""
-    rows = rows_at_a_time(ranked.shape[1] + labelled.shape[1]) if is_numpy(ranked) else ranked.shape[0]
-    blocks = [slice(i, i + rows) for i in range(0, ranked.shape[0], rows)]
-    found = on_threads(
-        lambda some: _match(ranked[some, ...], labelled[some, ...], padding, some.start), blocks, cores()
-    )
-    place, which = zip(*found, strict=True)
-    xp = namespace(ranked)
-    return xp.concat(place), xp.concat(which)
-
-
 def _match(ranked: Array, labelled: Array, padding: int, row: int) -> tuple[Array, Array]:
-    """Do so for some rows, the first of which is number `row`.
+    """Return [Q, L], ranked ones first: the place of each labelled id, K where it is not ranked, and its column.
 
     Ids and columns are packed into one number: one sort of each row brings equal ids together, the labelled one first,
     and a second one puts the labelled ones in rank order, those that are not ranked last.

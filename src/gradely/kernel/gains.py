@@ -49,8 +49,11 @@ class Table(NamedTuple):
 
 
 def is_number(x: Any) -> bool:
-    """True for a finite number that is not a truth value."""
-    return isinstance(x, Real) and not isinstance(x, bool) and math.isfinite(x)
+    """True for a finite number that is not a truth value; a whole number may be too large to be a finite one."""
+    try:
+        return isinstance(x, Real) and not isinstance(x, bool) and math.isfinite(x)
+    except OverflowError:
+        return False
 
 
 def plain(x: Any) -> float:

@@ -1,6 +1,6 @@
 """What a measure is: what each document adds, over a norm."""
 
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -14,7 +14,15 @@ from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, Shift,
 from gradely.threads import cores, on_threads
 
 
-class Measure(Parametric, ABC):
+class _MeasureType(ABCMeta):
+    """What a class of measures can do itself: take a cut-off."""
+
+    def __matmul__(cls, k: Any) -> Any:
+        """Return the measure with a cut-off, as in nDCG @ 10."""
+        return cls() @ k
+
+
+class Measure(Parametric, metaclass=_MeasureType):
     """A measure of ranking quality: from a Batch to one number a query.
 
     Its fields are its parameters. It is the sum of what each judged document adds (`terms`), from a `start` that is
@@ -24,6 +32,8 @@ class Measure(Parametric, ABC):
     name: ClassVar[str]
     takes_expected: ClassVar[bool] = True
     """False where no closed form is known of the mean over the orders of tied documents"""
+    may_be_bounded: ClassVar[bool] = False
+    """True where best and worst may be bounds that contain every order, not those of an order"""
     has_ceiling: ClassVar[bool] = False
     """True where some queries cannot reach 1, however good the ranking"""
     k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count", kw_only=False)
@@ -35,6 +45,12 @@ class Measure(Parametric, ABC):
         if not isinstance(self.k, Integral) or not is_number(self.k) or self.k < 1:
             raise MeasureError(f"the cut-off k is a whole number of at least 1, as in {self.name}@10; found {self.k!r}")
         self._set("k", int(self.k))
+
+    def __matmul__(self, k: Any) -> Self:
+        """Return the measure with a cut-off, as in nDCG(gain="exp") @ 10."""
+        if self.k is not None:
+            raise MeasureError(f"{self} has a cut-off already; it cannot have the cut-off {k!r}, too")
+        return self.replace(k=k)
 
     def __call__(self, batch: Batch) -> Array:
         """Return the value of each query of the batch."""

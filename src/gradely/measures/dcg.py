@@ -157,7 +157,8 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
     def norm(self, batch: Batch) -> Array:
         """The DCG of the ideal ranking."""
         xp = batch.xp
-        gains = self.ideal(batch) if self.k is None else self.ideal(batch)[:, : self.k]
+        gains = self.ideal(batch)
+        gains = gains if self.k is None else gains[:, : min(self.k, gains.shape[1])]
         rank = xp.arange(1, gains.shape[1] + 1, dtype=gains.dtype, device=batch.device)
         return sum_rows(gains / DISCOUNTS[self.discount](batch, rank)[None, :])
 

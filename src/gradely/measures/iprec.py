@@ -1,6 +1,7 @@
 """Interpolated precision at levels of recall."""
 
 from collections.abc import Iterable
+from typing import Any, Self
 
 from gradely.errors import MeasureError, check_choice
 from gradely.kernel.batch import Array, Batch
@@ -71,6 +72,10 @@ class IPrec(Binary):
         levels = tuple(plain(level) for level in levels)
         self._set("recall", levels[0] if len(levels) == 1 else levels)
         check_choice("rounding", self.rounding, ROUNDING, MeasureError)
+
+    def __matmul__(self, k: Any) -> Self:
+        """Return the measure at a level of recall, as in IPrec @ 0.1, or with a cut-off, which is a whole number."""
+        return self.replace(recall=k) if isinstance(k, float) else super().__matmul__(k)
 
     @property
     def levels(self) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""From names to measures: "nDCG@10", "AP(rel=2)", "eGAP(g=[0.2, 0.8])@100", and trec_eval's own names.
+"""From names to measures: "nDCG@10", "AP(rel=2)", "eGAP(g=[0.2, 0.8])@100", and the names of other libraries.
 
 The grammar is that of ir_measures, NAME(parameter=value, …)@k. A measure prints the name that reads back as itself.
 """
@@ -11,44 +11,21 @@ from functools import lru_cache
 from typing import Any, NoReturn, TypeAlias
 
 from gradely.errors import MeasureError, did_you_mean
-from gradely.measures import ALL, Measure, parameters
+from gradely.measures import ALL, Measure, P, RelativeP, parameters
+from gradely.measures.aliases import ALIASES, PARAMETERS, PATTERNS, REFUSED
 from gradely.relevance import NAMED
 
 MeasureLike: TypeAlias = str | Measure | type[Measure]
 
-ALIASES = {
-    "MAP": "AP",
-    "MRR": "RR",
-    "Precision": "P",
-    "Recall": "R",
-    "HitRate": "Success",
-    "SetP": "P",
-    "SetR": "R",
-    "muMAP": "muAP",
-    "μAP": "muAP",
-    "μMAP": "muAP",
-    "nDCGφ": "nDCGphi",
-}
-BY_NAME: dict[str, type[Measure]] = {measure.name.lower(): measure for measure in ALL}
-BY_NAME |= {alias.lower(): BY_NAME[name.lower()] for alias, name in ALIASES.items()}
-TREC = {
-    r"map": "AP",
-    r"map_cut_(\d+)": "AP@{}",
-    r"ndcg_cut_(\d+)": "nDCG@{}",
-    r"P_(\d+)": "P@{}",
-    r"recall_(\d+)": "R@{}",
-    r"success_(\d+)": "Success@{}",
-    r"recip_rank": "RR",
-    r"set_P": "P",
-    r"set_recall": "R",
-    r"set_F": "F1",
-    r"set_F_([\d.]+)": "F(x={})",
-    r"set_relative_P": "RelativeP",
-    r"relative_P_(\d+)": "RelativeP@{}",
-    r"iprec_at_recall_([\d.]+)": "IPrec(recall={})",
-    r"11pt_avg": "IPrec",
-    r"unj_(\d+)": "Unjudged@{}",
-}
+
+def plain_name(name: str) -> str:
+    """Return a name without what does not matter in it: case, - and _, and how µ is written."""
+    return re.sub("[-_]", "", unicodedata.normalize("NFKC", name).lower())
+
+
+BY_NAME: dict[str, type[Measure]] = {plain_name(measure.name): measure for measure in ALL}
+OTHERS = {plain_name(alias): name for alias, name in ALIASES.items()}
+NOT_HERE = {plain_name(name): (name, text) for name, text in REFUSED.items()}
 LONGEST = 10_000
 
 
@@ -84,14 +61,14 @@ def parse_all(measures: MeasureLike | Iterable[MeasureLike]) -> dict[str, Measur
 
 @lru_cache(maxsize=1024)
 def _parsed(text: str) -> Measure:
-    for pattern, name in TREC.items():
+    for pattern, name in PATTERNS.items():
         if found := re.fullmatch(pattern, text):
-            return _parsed(name.format(*found.groups()))
-    tree = _tree(text)
-    k: dict[str, Any] = {}
+            base, level, threshold = name.format(*found.groups()).partition("-l")
+            return _parsed(base).replace(**_threshold(base, threshold)) if level else _parsed(base)
+    tree = _tree(_quoted(text))
+    at, given = None, dict[str, Any]()
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
-        k, tree = {"k": _value(tree.right, text)}, tree.left
-    given: dict[str, Any] = {}
+        at, tree = _value(tree.right, text), tree.left
     if isinstance(tree, ast.Call):
         if tree.args or any(keyword.arg is None for keyword in tree.keywords):
             raise MeasureError(f"{text}: parameters have names, as in AP(rel=2)")
@@ -99,7 +76,26 @@ def _parsed(text: str) -> Measure:
         tree = tree.func
     if not isinstance(tree, ast.Name):
         _unreadable(text)
-    return _made(find(tree.id), text, given | k)
+    known = _named(tree.id)
+    if isinstance(known, P) and given.pop("relative", False):
+        known = RelativeP()
+    made = known.replace(**translate(known, text, given))
+    return made if at is None else made @ at
+
+
+def _threshold(base: str, level: str) -> dict[str, float]:
+    """Return the parameter that ranx writes as -l2."""
+    if "rel" not in _parsed(base).parameters:
+        raise MeasureError(f"{base}-l{level}: {base} takes labels as they are; leave -l{level} out")
+    return {"rel": float(level)}
+
+
+def _quoted(text: str) -> str:
+    """Return a name with - in it as Python reads names; refuse several cut-offs in one."""
+    if found := re.fullmatch(r"(\w+)[._](\d+(?:,\d+)+)", text):
+        names = ", ".join(f"{found[1]}.{k}" for k in found[2].split(","))
+        raise MeasureError(f"{text} is several measures; name each: {names}")
+    return re.sub(r"^([A-Za-z]+)-([A-Za-z]+)", r"\1_\2", text)
 
 
 def _tree(text: str) -> ast.expr:
@@ -117,18 +113,27 @@ def _unreadable(text: str) -> NoReturn:
 
 def find(name: str) -> type[Measure]:
     """Return the measure class of a bare name, whatever its case."""
-    found = BY_NAME.get(unicodedata.normalize("NFKC", name).lower())
-    if found is None and name.startswith("gm_"):
-        raise MeasureError(f"{name} is a geometric mean over queries: scores.geometric_mean(), or `gradely trec_eval`")
-    if found is None:
-        hint = did_you_mean(name, [*ALIASES, *(measure.name for measure in ALL)])
-        raise MeasureError(f"no measure {name!r}.{hint} `gradely measures` lists them all")
-    return found
+    return type(_named(name))
 
 
-def _made(measure: type[Measure], text: str, given: dict[str, Any]) -> Measure:
-    """Return the measure with these parameters."""
-    known = list(parameters(measure))
+def _named(name: str) -> Measure:
+    """Return the measure of a bare name, ours or that of another library; say what to type where there is none."""
+    plain = plain_name(name)
+    if plain in BY_NAME:
+        return BY_NAME[plain]()
+    if plain in OTHERS:
+        return _parsed(OTHERS[plain])
+    if plain in NOT_HERE or plain.startswith("prefs"):
+        what, text = NOT_HERE.get(plain) or (name, NOT_HERE["compat"][1])
+        raise MeasureError(f"{what} is no measure of gradely: {text}")
+    hint = did_you_mean(name, [*ALIASES, *(measure.name for measure in ALL)])
+    raise MeasureError(f"no measure {name!r}.{hint} `gradely measures` lists them all")
+
+
+def translate(measure: Measure, text: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters of a measure, as ir_measures may call them, by their names here; refuse others."""
+    known = list(parameters(type(measure)))
+    given = {name if name in known else PARAMETERS.get(name, name): value for name, value in given.items()}
     if given.get("dcg") in ("log2", "exp-log2") and "gain" in known:
         given["gain"] = {"log2": "linear", "exp-log2": "exp"}[given.pop("dcg")]
     unknown = next((name for name in given if name not in known), None)
@@ -139,7 +144,7 @@ def _made(measure: type[Measure], text: str, given: dict[str, Any]) -> Measure:
     if unknown is not None:
         hint = did_you_mean(unknown, known)
         raise MeasureError(f"{text}: {measure.name} has no parameter {unknown!r}, only {', '.join(known)}.{hint}")
-    return measure(**given)
+    return given
 
 
 def _value(node: ast.expr, text: str) -> Any:

@@ -23,6 +23,8 @@ class Searched(Measure):
     a bound, which no order exceeds.
     """
 
+    may_be_bounded = True
+
     @abstractmethod
     def kinds(self, batch: Batch) -> Array:
         """Return [Q, H]: whole numbers; documents of one kind can take each other's place.

@@ -30,8 +30,9 @@ class Users(NamedTuple):
             raise MeasureError(f"the levels of g are above 0, since 0 is not relevant; found {g!r}")
         if any(share < 0 for _, share in pairs):
             raise MeasureError(f"the shares of g cannot be negative; found {g!r}")
-        if not isclose(sum(share for _, share in pairs), 1, abs_tol=1e-6):
-            raise MeasureError(f"the shares of g must sum to 1; {g!r} sums to {sum(share for _, share in pairs):g}")
+        total = sum(float(share) for _, share in pairs)
+        if not isclose(total, 1, abs_tol=1e-6):
+            raise MeasureError(f"the shares of g must sum to 1; {g!r} sums to {total:g}")
         return cls(tuple(level for level, _ in pairs), tuple(share for _, share in pairs), not isinstance(g, Mapping))
 
     def up_to(self, batch: Batch, relevance: Array) -> Array:

@@ -8,6 +8,7 @@ from gradely.data.read.files import ignore
 from gradely.errors import InputError, did_you_mean
 from gradely.papers.library import FOLDER, Library
 from gradely.papers.outcome import Experiment, Outcome
+from gradely.settings import check_seed
 
 PAPERS = {
     "S11": "Scheel, Lommatzsch, Albayrak: Performance Measures for Multi-Graded Relevance (2011)",
@@ -58,6 +59,7 @@ def reproduce(name: str, data: str | Path = FOLDER, *, seed: int = 0, progress: 
     `data` is the folder of public data sets. The outcome has claims, tables (`sheets`) and altair charts (`figures`).
     """
     chosen, library = experiment(name), Library(data)
+    check_seed(seed)
     check_data([chosen], library)
     return chosen.run(library, seed, progress)
 

@@ -31,7 +31,7 @@ def _slopes(xp: Any, h: Array, secant: Array) -> Array:
         return xp.concat([secant, secant], axis=1)
     left, right = secant[:, :-1], secant[:, 1:]
     w1, w2 = 2 * h[:, 1:] + h[:, :-1], h[:, 1:] + 2 * h[:, :-1]
-    steep = left * right > 0
+    steep = _sides(xp, left, right) > 0
     mean = w1 / xp.where(steep, left, 1.0) + w2 / xp.where(steep, right, 1.0)
     inner = xp.where(steep, (w1 + w2) / xp.where(steep, mean, 1.0), 0.0)
     return xp.concat(
@@ -44,13 +44,18 @@ def _slopes(xp: Any, h: Array, secant: Array) -> Array:
     )
 
 
+def _sides(xp: Any, a: Array, b: Array) -> Array:
+    """Return the sign of the product, which itself may be larger than any number, or too small for one."""
+    return xp.sign(a) * xp.sign(b)
+
+
 def _end(xp: Any, h: Array, secant: Array) -> Array:
     """Return the slope at an end from the two intervals next to it, the outer one first."""
     h0, h1, m0, m1 = h[:, :1], h[:, 1:], secant[:, :1], secant[:, 1:]
     width = h0 + h1
     slope = ((2 * h0 + h1) * m0 - h0 * m1) / xp.where(width > 0, width, 1.0)
-    slope = xp.where(slope * m0 > 0, slope, 0.0)
-    return xp.where((m0 * m1 <= 0) & (xp.abs(slope) > 3 * xp.abs(m0)), 3 * m0, slope)
+    slope = xp.where(_sides(xp, slope, m0) > 0, slope, 0.0)
+    return xp.where((_sides(xp, m0, m1) <= 0) & (xp.abs(slope) > 3 * xp.abs(m0)), 3 * m0, slope)
 
 
 def _hermite(xp: Any, x: Array, h: Array, y: Array, slope: Array, at: Array) -> Array:

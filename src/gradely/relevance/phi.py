@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import pairwise
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
@@ -33,7 +33,7 @@ class Phi(Relevance):
         """Bring one's own points into one form and refuse what is no curve."""
         if not isinstance(self.control, str):
             self._set("control", _own_points(self.control))
-        elif self.control not in CURVES:
+        elif self.control not in CONTROLS:
             raise MeasureError(
                 f"no control points {self.control!r}: use 'paper', 'code' or a list like [(0, 0), (10, 1)]"
             )
@@ -43,7 +43,10 @@ class Phi(Relevance):
         if isinstance(self.control, str):
             batch = _scaled(batch)
         at = batch.xp.concat([batch.grade, batch.pool], axis=1)
-        value = CURVES[self.control](batch, at) if isinstance(self.control, str) else _own(batch, at, self.control)
+        if isinstance(self.control, str):
+            value = _curve(batch, at, CONTROLS[self.control](batch))
+        else:
+            value = _own(batch, at, self.control)
         width = batch.grade.shape[1]
         return batch.relabelled(value[:, :width], value[:, width:], batch.pooled)
 
@@ -99,14 +102,33 @@ def _own(batch: Batch, at: Array, points: Points) -> Array:
     return interpolate(batch.xp, row(x for x, _ in points), row(y for _, y in points), at)
 
 
-def _paper(batch: Batch, at: Array) -> Array:
+class Control(NamedTuple):
+    """The control points of each query, [Q, 1], before those that coincide are taken for one."""
+
+    start: Array
+    """φ is 0 there"""
+    median: Array
+    """and there"""
+    w: Array
+    """where scores begin to stand out; left out unless it lies between median and maximum"""
+    high: Array
+    """φ is 1 there"""
+    spread: Array
+    """by which φ at w is 1 - (high - w)/spread"""
+
+    def level(self, xp: Any) -> Array:
+        """Return φ at w."""
+        return 1 - (self.high - self.w) / xp.where(self.spread > 0, self.spread, 1.0)
+
+
+def _paper(batch: Batch) -> Control:
     """Minimum, median, maximum, and w = Q3 + 1.5·IQR where the maximum lies beyond it."""
     n = batch.xp.sum(batch.number(batch.pooled), axis=1, keepdims=True)
     low, q1, median, q3, high = (_quantile(batch, n, share) for share in (0.0, 0.25, 0.5, 0.75, 1.0))
-    return _curve(batch, at, (low, median, q3 + 1.5 * (q3 - q1), high), high - low)
+    return Control(low, median, q3 + 1.5 * (q3 - q1), high, high - low)
 
 
-def _code(batch: Batch, at: Array) -> Array:
+def _code(batch: Batch) -> Control:
     """0, and of the positive scores the median, the maximum, and w where the maximum lies beyond it.
 
     w is the largest score that is not above the upper hinge + 1.5 × the hinge spread, as R's boxplot.stats has it.
@@ -119,21 +141,42 @@ def _code(batch: Batch, at: Array) -> Array:
     inside = positive & (batch.pool <= upper + 1.5 * (upper - lower))
     whisker = xp.max(xp.where(inside, batch.pool, 0.0), axis=1, keepdims=True)
     low, median, high = (_quantile(batch, n, share) for share in (0.0, 0.5, 1.0))
-    return _curve(batch, at, (xp.zeros_like(low), median, whisker, high), high - low)
+    return Control(xp.zeros_like(low), median, whisker, high, high - low)
 
 
-CURVES = {"paper": _paper, "code": _code}
+CONTROLS = {"paper": _paper, "code": _code}
 
 
-def _curve(batch: Batch, at: Array, points: tuple[Array, Array, Array, Array], spread: Array) -> Array:
+def control_points(batch: Batch, control: str | Points) -> list[Points]:
+    """Return the control points of each query, (score, φ); none where no score stands out, so that φ is 0."""
+    if not isinstance(control, str):
+        return [control] * int(batch.pool.shape[0])
+    found = CONTROLS[control](batch)
+    lowest = batch.xp.min(batch.xp.where(batch.pooled, batch.pool, found.high), axis=1, keepdims=True)
+    columns = (*found[:4], found.level(batch.xp), lowest)
+    return [_distinct(*(float(column[i, 0]) for column in columns)) for i in range(batch.pool.shape[0])]
+
+
+def _distinct(start: float, median: float, w: float, high: float, level: float, lowest: float) -> Points:
+    """Return the points of one query as the curve takes them."""
+    if lowest >= high or start >= high:
+        return ()
+    if median >= high:
+        return ((start, 0.0), (high, 1.0))
+    points = [(start, 0.0)] if start < median else []
+    beyond = [(w, level)] if median < w < high else []
+    return (*points, (median, 0.0), *beyond, (high, 1.0))
+
+
+def _curve(batch: Batch, at: Array, control: Control) -> Array:
     """Return φ through (start, 0), (median, 0), (w, 1 - (high - w)/spread) where median < w < high, (high, 1).
 
     Where start and median coincide they are one point. Where the median is the maximum, φ is 1 there and 0 below; where
     no score stands out, it is 0.
     """
-    xp, (start, median, w, high) = batch.xp, points
+    xp, (start, median, w, high, _) = batch.xp, control
     zero, one = xp.zeros_like(high), xp.ones_like(high)
-    level = 1 - (high - w) / xp.where(spread > 0, spread, 1.0)
+    level = control.level(xp)
     value = xp.where(at >= high, one, zero)
     apart, beyond = start < median, (median < w) & (w < high)
     for chosen, x, y in (

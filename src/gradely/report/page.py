@@ -132,7 +132,8 @@ def _environment(package: str) -> Any:
 def _markup(text: str) -> Any:
     from markupsafe import Markup
 
-    return Markup(text)  # noqa: S704 - our own files, and JSON with its angle brackets escaped
+    # our own files, and JSON with its angle brackets escaped
+    return Markup(text)  # noqa: S704 # nosec B704
 
 
 @cache

@@ -10,6 +10,13 @@ from gradely.tables import plain_line
 
 LONGEST = 120
 """ids longer than this are cut where they are shown"""
+INHERITED = (
+    *("__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString"),
+    *("toString", "valueOf", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"),
+)
+"""what every object of JavaScript has: as the name of a group it would be taken for one that is there already"""
+JOINER = "\u2060"
+"""takes no room, and makes another name of one that is inherited"""
 UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
@@ -43,6 +50,6 @@ def labels(names: Iterable[str]) -> list[str]:
     >>> [each[-4:] for each in labels(["a" * 200, "a" * 300, "b"])]
     ['… #1', '… #2', 'b']
     """
-    several = [clipped(name) for name in names]
+    several = [JOINER + name if name in INHERITED else name for name in map(clipped, names)]
     count = Counter(several)
     return [f"{name} #{i}" if count[name] > 1 else name for i, name in enumerate(several, 1)]

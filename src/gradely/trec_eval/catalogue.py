@@ -1,18 +1,22 @@
 """The measures of trec_eval in its own order, how each takes parameters, and what it prints."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from gradely import measures as library
 from gradely.errors import did_you_mean
+from gradely.kernel.batch import Batch
 from gradely.trec_eval import gains, parameters, values
 from gradely.trec_eval.errors import IMPOSSIBLE, USAGE, Quit
 from gradely.trec_eval.gains import Gains
-from gradely.trec_eval.options import Options
+from gradely.trec_eval.options import GROUPED, Options
 from gradely.trec_eval.values import Value
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 TENTHS = tuple(i / 10 for i in range(11))
+FIFTHS = tuple(i / 5 for i in range(1, 11))
+LEVEL_LENGTH = 9
+"""characters of a level in a name, with the line before it"""
 
 
 class Column(NamedTuple):
@@ -24,6 +28,8 @@ class Column(NamedTuple):
     value: Value | None = None
     length: int = 0
     """of a relstring"""
+    grouped: bool = False
+    """a mean over groups of judgments, which only one format of judgments has"""
 
 
 class Entry(NamedTuple):
@@ -54,13 +60,25 @@ def _at(measure: Any, default: tuple[int, ...] = CUTOFFS, *, binary: bool = True
     return Entry(columns, parameters.cutoffs, default)
 
 
-def _levels(make: Callable[[Options, float], Value], default: tuple[float, ...]) -> Entry:
-    """Return a measure at levels that are real numbers."""
+def _levels(make: Callable[[Options, float, tuple[float, ...]], Value], default: tuple[float, ...]) -> Entry:
+    """Return a measure at levels that are real numbers; each may depend on those after it. Long names are cut off."""
 
-    def columns(name: str, given: list[float], options: Options) -> list[Column]:
-        return [Column(f"{name}_{level:3.2f}", value=make(options, level)) for level in given]
+    def columns(name: str, given: Sequence[float], options: Options) -> list[Column]:
+        return [
+            Column(f"{name}_{level:3.2f}"[: len(name) + LEVEL_LENGTH], value=make(options, level, (*given[i + 1 :],)))
+            for i, level in enumerate(given)
+        ]
 
     return Entry(columns, parameters.levels, default)
+
+
+def _grouped(entry: Entry) -> Entry:
+    """Return a measure as the mean over groups of judgments."""
+
+    def columns(name: str, given: Any, options: Options) -> list[Column]:
+        return [column._replace(grouped=True) for column in entry.columns(name, given, options)]
+
+    return entry._replace(columns=columns)
 
 
 def _single(make: Callable[[Options, Any], Value], read: Callable[[str, str], Any], default: Any) -> Entry:
@@ -70,17 +88,25 @@ def _single(make: Callable[[Options, Any], Value], read: Callable[[str, str], An
 
 def _gained(make: Callable[[Gains], Value]) -> Entry:
     """Return one value of gains."""
-    return _single(lambda _, given: make(Gains(parameters.gains(given))), parameters.pairs, {})
+    return _single(lambda options, given: make(_gains(given, options)), parameters.pairs, [])
+
+
+def _gains(given: parameters.Pairs, options: Options) -> Gains:
+    return Gains(parameters.gains(given, options.compat))
 
 
 def _relstring(name: str, given: list[float], _: Options) -> list[Column]:
-    return [Column(name, "relstring", length=max(int(given[0]), 0))]
+    return [Column(name, "relstring", length=max(int(values.whole(given[0])), 0))]
 
 
 def _utility(options: Options, given: list[float]) -> Value:
-    if len(given) != 4:
+    if len(given) == 4:
+        return values.utility(options.level, options.size, *given)
+
+    def value(_: Batch) -> NoReturn:
         raise Quit(IMPOSSIBLE, f"-m utility takes four parameters, as in utility.1,-1,0,0; found {len(given)}")
-    return values.utility(options.level, options.size, *given)
+
+    return value
 
 
 def _rounding(options: Options) -> str:
@@ -98,13 +124,15 @@ TABLE: dict[str, Entry] = {
     "Rprec": _binary(library.Rprec),
     "bpref": _binary(library.bpref),
     "recip_rank": _binary(library.RR),
-    "iprec_at_recall": _levels(lambda o, level: values.iprec_at_recall(o.level, level, _rounding(o)), TENTHS),
+    "iprec_at_recall": _levels(
+        lambda o, level, later: values.iprec_at_recall(o.level, level, _rounding(o), later), TENTHS
+    ),
     "P": _at(library.P),
     "relstring": Entry(_relstring, parameters.values, (10.0,)),
     "recall": _at(library.R),
     "infAP": _binary(library.infAP),
     "gm_bpref": _binary(library.bpref, "geometric"),
-    "Rprec_mult": _levels(lambda o, times: values.Rprec_mult(o.level, times), tuple(i / 5 for i in range(1, 11))),
+    "Rprec_mult": _levels(lambda o, times, later: values.Rprec_mult(o.level, times, later), FIFTHS),
     "utility": _single(_utility, parameters.values, (1.0, -1.0, 0.0, 0.0)),
     "11pt_avg": _single(lambda o, v: values.eleven_points(o.level, v, _rounding(o)), parameters.values, TENTHS),
     "binG": _binary(library.binG),
@@ -113,7 +141,7 @@ TABLE: dict[str, Entry] = {
     "ideal_dcg": _gained(gains.ideal_dcg),
     "ndcg": _gained(gains.ndcg),
     "ndcg_rel": _gained(gains.ndcg_rel),
-    "Rndcg": _single(lambda o, v: gains.Rndcg(Gains(parameters.gains(v)), o.level), parameters.pairs, {}),
+    "Rndcg": _single(lambda o, v: gains.Rndcg(_gains(v, o), o.level), parameters.pairs, []),
     "ndcg_cut": _at(library.nDCG, binary=False),
     "map_cut": _at(library.AP),
     "relative_P": _at(library.RelativeP),
@@ -124,26 +152,30 @@ TABLE: dict[str, Entry] = {
     "set_map": _one(lambda options: values.set_map(options.level)),
     "set_F": _single(lambda o, given: values.set_F(o.level, given[0]), parameters.values, (1.0,)),
     "num_nonrel_judged_ret": _one(lambda options: values.num_nonrel_judged_ret(options.level), "sum"),
+    "map_avgjg": _grouped(_binary(library.AP)),
+    "P_avgjg": _grouped(_at(library.P)),
+    "Rprec_mult_avgjg": _grouped(_levels(lambda o, times, later: values.Rprec_mult(o.level, times, later), FIFTHS)),
     "yaap": _one(lambda options: values.yaap(options.level)),
-    "rbp": _single(lambda _, v: gains.rbp(Gains(parameters.gains(v)), v.get("p", 0.9)), parameters.pairs, {}),
-    "rbp_resid": _single(lambda _, v: gains.rbp_resid(v.get("p", 0.9)), parameters.pairs, {}),
+    "rbp": _single(lambda o, v: gains.rbp(_gains(v, o), parameters.persistence(v)), parameters.pairs, []),
+    "rbp_resid": _single(lambda _, v: gains.rbp_resid(parameters.persistence(v)), parameters.pairs, []),
     "unj": _at(library.Unjudged, (5, 10, 20), binary=False),
 }
 """by name, in the order in which trec_eval prints them"""
 NEW = ("rbp", "rbp_resid", "unj")
 """in version 10 only"""
 OFFICIAL = tuple(TABLE)[: tuple(TABLE).index("relstring")]
-BY_NAME_ONLY = ("dcg", "ideal_dcg", "yaap")
+GROUPS = ("map_avgjg", "P_avgjg", "Rprec_mult_avgjg")
+BY_NAME_ONLY = ("dcg", "ideal_dcg", "yaap", *GROUPS)
 RUN = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
 SETS = (*RUN, "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
-PREFERENCES = ("prefs", "all_prefs", "qrels_jg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg")
+PREFERENCES = ("prefs", "all_prefs")
 """these, and all that begin with prefs_, are of preference judgments"""
 
 
 def nickname(name: str, compat: int) -> tuple[str, ...] | None:
     """Return the measures that a nickname stands for, None where it is not one."""
     known = tuple(each for each in TABLE if each not in BY_NAME_ONLY and (compat == 10 or each not in NEW))
-    return {"official": OFFICIAL, "set": SETS, "all_trec": known}.get(name)
+    return {"official": OFFICIAL, "set": SETS, "all_trec": known, GROUPED: ("runid", "num_q", *GROUPS)}.get(name)
 
 
 def chosen(options: Options) -> list[Column]:

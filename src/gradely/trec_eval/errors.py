@@ -2,8 +2,8 @@
 
 from gradely.errors import GradelyError
 
-USAGE, UNREADABLE, IMPOSSIBLE, NOTHING = 1, 2, 4, 7
-"""exit codes: options and measures; files and parameters; queries that cannot be measured; no query in common"""
+USAGE, UNREADABLE, IMPOSSIBLE, NOTHING, BAD_ZSCORES = 1, 2, 4, 7, 255
+"""exit codes: options and measures; files and parameters; queries that cannot be measured; no query in common; -Z"""
 
 
 class Quit(GradelyError, ValueError):

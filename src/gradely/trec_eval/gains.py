@@ -16,24 +16,29 @@ CELLS = 1 << 20
 
 
 class Gains:
-    """The gains of levels; a level that is not listed gains its number, a document without judgment nothing."""
+    """The gains of levels; a level that is not listed gains its number, a document without judgment nothing.
 
-    def __init__(self, table: dict[int, float]) -> None:
+    Of a level that is listed several times, a retrieved document gains the lowest, and an ideal one the first.
+    """
+
+    def __init__(self, given: list[tuple[int, float]]) -> None:
         """Hold the gains that differ from their level."""
-        self.table = table
+        self.given = [gain for _, gain in given]
+        self.table = dict(reversed(given))
+        self.lowest = {level: min(gain for other, gain in given if other == level) for level in self.table}
 
-    def _of(self, labels: Array, known: Array) -> Array:
-        listed = (np.where(labels == level, gain, 0.0) for level, gain in self.table.items())
-        own = np.where(np.isin(labels, list(self.table)), 0.0, labels)
+    def _of(self, labels: Array, known: Array, table: dict[int, float]) -> Array:
+        listed = (np.where(labels == level, gain, 0.0) for level, gain in table.items())
+        own = np.where(np.isin(labels, list(table)), 0.0, labels)
         return np.where(known & (labels >= 0), reduce(np.add, listed, own), 0.0)
 
     def found(self, batch: Batch) -> Array:
         """Return [Q, H]: the gain of each judged document that is retrieved."""
-        return self._of(batch.grade, batch.judged)
+        return self._of(batch.grade, batch.judged, self.lowest)
 
     def ideal(self, batch: Batch) -> Array:
         """Return [Q, B]: the gains of the pool above 0, best first."""
-        return np.maximum(-np.sort(-self._of(batch.pool, batch.pooled), axis=1), 0.0)
+        return np.maximum(-np.sort(-self._of(batch.pool, batch.pooled, self.table), axis=1), 0.0)
 
     def range(self, batch: Batch) -> tuple[Array, Array]:
         """Return [Q, 1] each: the lowest and the highest gain of the levels from 0 to the best of the pool."""
@@ -44,7 +49,7 @@ class Gains:
     def _span(self, best: int) -> tuple[float, float]:
         low = next((level for level in range(best + 1) if level not in self.table), None)
         high = next((level for level in range(best, -1, -1) if level not in self.table), None)
-        known = [*self.table.values(), *(level for level in (low, high) if level is not None)]
+        known = [*self.given, *(level for level in (low, high) if level is not None)]
         return min(known, default=0.0), max(known, default=0.0)
 
 

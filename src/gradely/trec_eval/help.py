@@ -5,7 +5,7 @@ from gradely.trec_eval.options import USAGE_LINE, Options
 
 OPTIONS = """\
  -q  --query_eval_wanted             the values of every query, too
- -m  --measure NAME[.PARAMETERS]     a measure, or a set of them: official (by default), all_trec, set; repeat for more
+ -m  --measure NAME[.PARAMETERS]     a measure, or a set of them: official (by default), all_trec, set, qrels_jg; repeat
  -c  --complete_rel_info_wanted      average over all judged queries; those that are not in the run count 0
  -n  --nosummary                     no values of all queries
  -l  --level_for_rel LEVEL           labels of at least this are relevant; 1 by default
@@ -13,11 +13,11 @@ OPTIONS = """\
  -M  --Max_retrieved_per_topic MOST  keep so many documents of a query, best first
  -N  --Number_docs_in_coll SIZE      how many documents the collection has; utility may need it
  -Z  --Zscore FILE                   z-scores: FILE has lines `query measure mean deviation`
- -R  --Rel_info_format FORMAT        of the judgments: qrels
+ -R  --Rel_info_format FORMAT        of the judgments: qrels, or qrels_jg, with groups of judgments
  -T  --Results_format FORMAT         of the run: trec_results
  -v  --version                       the version
  -h  --help                          this text; with -m, about those measures
-     --compat 9|10                   the version of trec_eval to be like; 10 by default
+     --compat 9|10                   the version of trec_eval to be like; else GRADELY_TREC_EVAL, else 10
 """
 ABOUT = {
     "runid": "the tag in the last line of the run",
@@ -56,6 +56,9 @@ ABOUT = {
     "set_map": "recall times precision of the retrieved set",
     "set_F": "(x+1)·P·R / (R + x·P) of the retrieved set, as in set_F.0.5; F in gradely",
     "num_nonrel_judged_ret": "documents that are retrieved and judged not relevant; the sum",
+    "map_avgjg": "average precision, the mean over groups of judgments; with -R qrels_jg",
+    "P_avgjg": "precision at cut-offs, the mean over groups of judgments",
+    "Rprec_mult_avgjg": "precision after a multiple of the relevant documents, the mean over groups of judgments",
     "yaap": "log((1+s) / (1+R-s)), s the sum of precision at the R relevant documents",
     "rbp": "rank-biased precision, as in rbp.p=0.8; RBP in gradely; gains as in ndcg, brought to 0 … 1",
     "rbp_resid": "how much rank-biased precision would rise, were all documents without judgment relevant",

@@ -1,6 +1,7 @@
 """The lines that trec_eval prints."""
 
 from collections.abc import Iterator
+from math import copysign, isnan
 
 import numpy as np
 
@@ -20,7 +21,14 @@ def of_queries(
     shown = [(j, _form(column, zscores=zscores), column) for j, column in enumerate(columns) if _per_query(column)]
     for i, (name, row) in enumerate(zip(names, table.tolist(), strict=True)):
         for j, form, column in shown:
-            yield form % (name, strings[column.name][i] if column.kind == "relstring" else row[j])
+            yield _line(form, name, strings[column.name][i] if column.kind == "relstring" else row[j])
+
+
+def _line(form: bytes, name: bytes, value: float | bytes) -> bytes:
+    """Return a line; what is no number has a sign, as C prints it."""
+    if isinstance(value, float) and isnan(value) and copysign(1, value) < 0:
+        return (form % (name, value)).replace(b"   nan\n", b"  -nan\n")
+    return form % (name, value)
 
 
 def _per_query(column: Column) -> bool:
@@ -31,7 +39,7 @@ def of_all(summary: list[float], columns: list[Column], run_id: bytes, *, zscore
     """Yield the lines of the summary."""
     for value, column in zip(summary, columns, strict=True):
         if column.kind != "relstring":
-            yield _form(column, zscores=zscores) % (b"all", run_id if column.kind == "runid" else value)
+            yield _line(_form(column, zscores=zscores), b"all", run_id if column.kind == "runid" else value)
 
 
 def _form(column: Column, *, zscores: bool) -> bytes:

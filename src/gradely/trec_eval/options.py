@@ -1,5 +1,6 @@
 """The command line of trec_eval, read as its getopt_long does."""
 
+import os
 import re
 from getopt import GetoptError, gnu_getopt
 from typing import NamedTuple
@@ -27,10 +28,18 @@ LONG = {
     "compat=": "--compat",
 }
 """getopt's long options, and the short ones they stand for"""
-PREFERENCES = ("prefs", "qrels_prefs", "qrels_jg")
-"""formats of judgments that are not graded labels"""
+VERSION = "GRADELY_TREC_EVAL"
+"""the variable of the environment that says which version to be like"""
+ABBREVIATIONS = dict.fromkeys(("--c", "--co", "--com", "--comp"), "--complete_rel_info_wanted")
+"""what trec_eval takes, and only --compat, which it does not have, would make ambiguous"""
+QRELS, GROUPED = "qrels", "qrels_jg"
+"""formats of judgments: labels, and labels by several judges or groups of them"""
+PREFERENCES = ("prefs", "qrels_prefs")
+"""formats of judgments that are not labels"""
 LONGEST = 2**63 - 1
 """whole numbers are not larger"""
+DIGITS = 19
+"""whole numbers are not longer"""
 USAGE_LINE = "gradely trec_eval [-q] [-c] [-n] [-J] [-l LEVEL] [-M MOST] [-m MEASURE[.PARAMETERS]]... QRELS RUN"
 
 
@@ -51,12 +60,14 @@ class Options(NamedTuple):
     most: int | None = None
     size: int = 0
     zscores: str | None = None
+    qrels_format: str = QRELS
+    run_format: str = "trec_results"
 
 
 def parse(arguments: list[str]) -> Options:
     """Return the options of a command line; raise Quit where it is not one."""
     try:
-        found, files = gnu_getopt(arguments, SHORT, list(LONG))
+        found, files = gnu_getopt([ABBREVIATIONS.get(argument, argument) for argument in arguments], SHORT, list(LONG))
     except GetoptError as error:
         raise Quit(USAGE, f"{error}; usage: {USAGE_LINE}") from None
     given = [(LONG.get(name[2:], LONG.get(name[2:] + "=", name)), value) for name, value in found]
@@ -64,13 +75,14 @@ def parse(arguments: list[str]) -> Options:
     early = flags & {"-h", "-v"}
     if len(files) != 2 and not early:
         raise Quit(USAGE, f"give two files, the judgments and the run; usage: {USAGE_LINE}")
-    _refuse(values)
+    if "-D" in values:
+        raise Quit(USAGE, "-D shows the inside of trec_eval, which is not here; try `gradely explain` for one query")
     qrels, run = files if len(files) == 2 else ("", "")
     return Options(
         qrels,
         run,
         measures=[value for name, value in given if name == "-m"],
-        compat=_compat(values.get("--compat", "10")),
+        compat=_compat(values),
         help="-h" in flags,
         version="-v" in flags,
         per_query="-q" in flags,
@@ -81,6 +93,8 @@ def parse(arguments: list[str]) -> Options:
         most=max(atol(values["-M"]), 0) if "-M" in values else None,
         size=atol(values.get("-N", "0")),
         zscores=values.get("-Z"),
+        qrels_format=values.get("-R", QRELS),
+        run_format=values.get("-T", "trec_results"),
     )
 
 
@@ -90,13 +104,20 @@ def atol(text: str) -> int:
     >>> atol("23.4"), atol(" -7x"), atol("many")
     (23, -7, 0)
     """
-    found = re.match(r"\s*([+-]?\d+)", text)
-    return max(-LONGEST, min(int(found[1]), LONGEST)) if found else 0
+    found = re.match(r"\s*([+-]?)0*(\d*)", text, re.ASCII)
+    assert found is not None  # anything begins with nothing
+    size = LONGEST if len(found[2]) > DIGITS else min(int(found[2] or "0"), LONGEST)
+    return -size if found[1] == "-" else size
 
 
-def _compat(text: str) -> int:
+def _compat(values: dict[str, str]) -> int:
+    """Return the version to be like: that of --compat, else of the environment, else the newest."""
+    name, text = next(
+        (pair for pair in (("--compat", values.get("--compat")), (VERSION, os.environ.get(VERSION))) if pair[1]),
+        ("--compat", "10"),
+    )
     if text not in ("9", "10"):
-        raise Quit(USAGE, f"--compat is the version to be like, 9 or 10; found {text!r}")
+        raise Quit(USAGE, f"{name} is the version to be like, 9 or 10; found {text!r}")
     return int(text)
 
 
@@ -106,14 +127,13 @@ def _level(text: str) -> int:
     return atol(text)
 
 
-def _refuse(values: dict[str, str]) -> None:
-    """Refuse what gradely does not do, and say so."""
-    if "-D" in values:
-        raise Quit(USAGE, "-D shows the inside of trec_eval, which is not here; try `gradely explain` for one query")
-    form = values.get("-R", "qrels")
+def check_formats(options: Options) -> None:
+    """Refuse formats that are not read here."""
+    form = options.qrels_format
     if form in PREFERENCES:
-        raise Quit(UNREADABLE, f"-R {form}: preference judgments are not read here, only qrels")
-    if form != "qrels":
-        raise Quit(UNREADABLE, f"-R {form}: no such format of judgments; use qrels.{did_you_mean(form, PREFERENCES)}")
-    if values.get("-T", "trec_results") != "trec_results":
-        raise Quit(UNREADABLE, f"-T {values['-T']}: no such format of runs; use trec_results")
+        raise Quit(UNREADABLE, f"-R {form}: preference judgments are not read here, only {QRELS} and {GROUPED}")
+    if form not in (QRELS, GROUPED):
+        hint = did_you_mean(form, (QRELS, GROUPED))
+        raise Quit(UNREADABLE, f"-R {form}: no such format of judgments; use {QRELS} or {GROUPED}.{hint}")
+    if options.run_format != "trec_results":
+        raise Quit(UNREADABLE, f"-T {options.run_format}: no such format of runs; use trec_results")

@@ -1,7 +1,7 @@
 """Parameters of measures, `P.5,10` or `ndcg.1=3,2=9`, by the four ways in which trec_eval reads them."""
 
 import re
-from math import isfinite
+from math import inf
 from typing import TypeVar
 
 from gradely.trec_eval.errors import UNREADABLE, Quit
@@ -10,11 +10,11 @@ from gradely.trec_eval.options import atol
 NUMBER = re.compile(
     r"\s*([+-]?)(?:(0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?\d+)?)"
     r"|((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(inf(?:inity)?)|(nan))",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 """sign, and a hexadecimal or decimal number, infinity or nan"""
 T = TypeVar("T")
-Pairs = dict[str, float]
+Pairs = list[tuple[str, float]]
 
 
 def atof(text: str) -> float:
@@ -22,13 +22,22 @@ def atof(text: str) -> float:
 
     >>> atof("1.5e3x"), atof("0x10"), atof(".25"), atof("high")
     (1500.0, 16.0, 0.25, 0.0)
+    >>> atof("0x1p1024")
+    inf
     """
     found = NUMBER.match(text)
     if not found:
         return 0.0
     sign, hexadecimal, *other = found.groups()
-    value = float.fromhex(hexadecimal) if hexadecimal else float(next(filter(None, other)))
+    value = _from_hexadecimal(hexadecimal) if hexadecimal else float(next(filter(None, other)))
     return -value if sign == "-" else value
+
+
+def _from_hexadecimal(text: str) -> float:
+    try:
+        return float.fromhex(text)
+    except OverflowError:
+        return inf
 
 
 def cutoffs(name: str, text: str) -> list[int]:
@@ -50,28 +59,28 @@ def _distinct(name: str, text: str, found: list[T]) -> list[T]:
     return found
 
 
-def values(name: str, text: str) -> list[float]:
+def values(_: str, text: str) -> list[float]:
     """Return numbers as they are given."""
-    return [_finite(name, each) for each in text.split(",")]
-
-
-def _finite(name: str, text: str) -> float:
-    if not isfinite(number := atof(text)):
-        raise Quit(UNREADABLE, f"-m {name}: the parameter {text} is not a finite number")
-    return number
+    return [atof(number) for number in text.split(",")]
 
 
 def pairs(name: str, text: str) -> Pairs:
-    """Return {key: number}; the first of a key counts."""
-    each = [part.split("=") for part in text.split(",")]
-    if any(len(pair) != 2 for pair in each):
+    """Return keys and numbers as they are given."""
+    parts = [part.split("=") for part in text.split(",")]
+    if any(len(part) != 2 for part in parts):
         raise Quit(UNREADABLE, f"-m {name}.{text}: write parameters as key=number, as in {name}.1=3,2=9")
-    return {key: _finite(name, value) for key, value in reversed(each)}
+    return [(key, atof(number)) for key, number in parts]
 
 
-def gains(given: Pairs) -> dict[int, float]:
-    """Return the gain of each level that has one of its own; other keys are not levels."""
-    found = {atol(key): gain for key, gain in given.items() if re.fullmatch(r"[+-]?\d+", key)}
-    if min(found, default=0) < 0:
-        raise Quit(UNREADABLE, f"a gain for the level {min(found)}: levels below 0 are not judged, and gain nothing")
-    return found
+def persistence(given: Pairs) -> float:
+    """Return the parameter p of rbp; the last one counts."""
+    return dict(given).get("p", 0.9)
+
+
+def gains(given: Pairs, compat: int) -> list[tuple[int, float]]:
+    """Return levels and gains; version 9 takes any key for a level, 10 only whole numbers."""
+    levels = [(atol(key), gain) for key, gain in given if compat == 9 or re.fullmatch(r"[+-]?[0-9]+", key)]
+    lowest = min((level for level, _ in levels), default=0)
+    if lowest < 0:
+        raise Quit(UNREADABLE, f"a gain for the level {lowest}: levels below 0 are not judged, and gain nothing")
+    return levels

@@ -8,7 +8,7 @@ import numpy as np
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.types import Floats, Ints
 from gradely.kernel.batch import Batch
-from gradely.threads import on_threads
+from gradely.threads import cores, on_threads
 from gradely.trec_eval.catalogue import Column
 from gradely.trec_eval.errors import IMPOSSIBLE, NOTHING, Quit
 from gradely.trec_eval.options import Options
@@ -33,7 +33,7 @@ def ordered(judged: Judged) -> Ints:
     return np.asarray(sorted(range(len(names)), key=names.__getitem__), np.int64)
 
 
-def chosen(judged: Judged, ranked: Ranked, options: Options) -> Queries:
+def chosen(judged: Judged, ranked: Ranked, columns: list[Column], options: Options) -> Queries:
     """Return the queries to measure; refuse what trec_eval refuses."""
     order = ordered(judged)
     answered = ranked.hits.answered[order]
@@ -48,8 +48,21 @@ def chosen(judged: Judged, ranked: Ranked, options: Options) -> Queries:
     measured = order if options.compat == 10 else both
     if not len(measured):
         raise Quit(NOTHING, "the judgments and the run have no query in common")
-    _check(judged, ranked, measured)
+    if any(column.value is not None or column.kind == "relstring" for column in columns):
+        _check_format(judged, columns)
+        _check(judged, ranked, measured)
     return Queries(measured, missing, len(order) if options.complete else len(measured))
+
+
+def _check_format(judged: Judged, columns: list[Column]) -> None:
+    """Refuse measures of one format of judgments with the other."""
+    for column in columns:
+        if column.value is None and column.kind != "relstring":
+            continue
+        if judged.groups is None and column.grouped:
+            raise Quit(IMPOSSIBLE, f"-m {column.name}: it is a mean over groups of judgments; add -R qrels_jg")
+        if judged.groups is not None and not column.grouped:
+            raise Quit(IMPOSSIBLE, f"-m {column.name}: it does not know groups of judgments; use -m qrels_jg")
 
 
 def _check(judged: Judged, ranked: Ranked, measured: Ints) -> None:
@@ -60,7 +73,7 @@ def _check(judged: Judged, ranked: Ranked, measured: Ints) -> None:
             if query in twice:
                 raise Quit(IMPOSSIBLE, f"document {twice[query]} of query {query} is twice in the {where}; keep one")
     first = int(measured[0])
-    if qrels.grade[qrels.start[first] : qrels.start[first + 1]].max() < 0:
+    if judged.groups is None and qrels.grade[qrels.start[first] : qrels.start[first + 1]].max() < 0:
         raise Quit(IMPOSSIBLE, f"all labels of query {qrels.queries[first]} are negative: nothing is judged")
 
 
@@ -78,6 +91,16 @@ def kept(qrels: Qrels, hits: Hits, queries: Queries, options: Options) -> Hits:
     return hits.only(qrels.grade[hits.row] >= 0).judged_only() if options.judged_only else hits
 
 
+def table_of(judged: Judged, hits: Hits, queries: Queries, columns: list[Column], options: Options) -> Floats:
+    """Return the values, [queries measured, columns]."""
+    groups = judged.groups
+    if groups is None:
+        return values(judged.qrels, kept(judged.qrels, hits, queries, options), queries, columns, cores())
+    several = Queries(groups.within(queries.measured), groups.within(queries.missing), 0)
+    hits = kept(groups.qrels, groups.hits(hits), several, options)
+    return groups.means(values(groups.qrels, hits, several, columns, cores()), several.measured, queries.measured)
+
+
 def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], threads: int) -> Floats:
     """Return the values, [queries measured, columns]; those that are no number of a query are 0."""
     table = np.zeros((len(qrels), len(columns)))
@@ -85,8 +108,9 @@ def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], th
 
     def work(block: tuple[Ints, Batch]) -> None:
         rows, batch = block
-        for j, value in made:
-            table[rows, j] = value(batch)
+        with np.errstate(all="ignore"):  # parameters may be infinite, or no numbers
+            for j, value in made:
+                table[rows, j] = value(batch)
 
     for _ in on_threads(work, Blocks(qrels, hits).batches("trec", queries.measured), threads):
         pass
@@ -109,19 +133,21 @@ def _logged(table: Floats, columns: list[Column]) -> Floats:
     return table
 
 
-def summary(table: Floats, columns: list[Column], queries: Queries, qrels: Qrels, options: Options) -> list[float]:
-    """Return the value of each column for all queries, added up in their order."""
-    sums = np.cumulative_sum(table, axis=0)[-1].tolist()
-    return [_of_all(column, total, table, queries, qrels, options) for column, total in zip(columns, sums, strict=True)]
+def summary(table: Floats, columns: list[Column], queries: Queries, judged: Judged, options: Options) -> list[float]:
+    """Return the value of each column for all queries, added up in their order, from 0 on."""
+    with np.errstate(all="ignore"):
+        sums = np.cumulative_sum(table, axis=0, include_initial=True)[-1].tolist()
+    relevant = judged.relevant if options.complete else None
+    return [_of_all(column, total, len(table), queries, relevant) for column, total in zip(columns, sums, strict=True)]
 
 
-def _of_all(column: Column, total: float, table: Floats, queries: Queries, qrels: Qrels, options: Options) -> float:
+def _of_all(column: Column, total: float, measured: int, queries: Queries, relevant: int | None) -> float:
     if column.kind == "num_q":
         return queries.number
-    if column.name == "num_rel" and options.complete:
-        return int((qrels.grade > 0).sum())
+    if column.name == "num_rel" and relevant is not None:
+        return relevant
     if column.kind == "sum":
         return total
     if column.kind == "geometric":
-        return exp((total + (queries.number - len(table)) * log(LEAST)) / queries.number)
+        return exp((total + (queries.number - measured) * log(LEAST)) / queries.number)
     return total / queries.number

@@ -6,7 +6,6 @@ Text that is not UTF-8 is read as Latin-1, so that anything is taken; names comp
 from collections.abc import Iterator
 from itertools import pairwise
 from math import isnan
-from sys import float_info
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +19,8 @@ from gradely.data.trec.qrels import load_qrels
 from gradely.data.trec.runs import stream_run
 from gradely.errors import InputError
 from gradely.trec_eval.errors import UNREADABLE, Quit
-from gradely.trec_eval.options import atol
+from gradely.trec_eval.groups import Groups
+from gradely.trec_eval.options import GROUPED, Options, atol
 from gradely.trec_eval.parameters import atof
 from gradely.trec_eval.tail import run_id
 
@@ -36,6 +36,10 @@ class Judged(NamedTuple):
     twice: dict[str, str]
     encoding: str
     """how ids become bytes again"""
+    relevant: int
+    """judgments above 0, duplicates included"""
+    groups: Groups | None = None
+    """the judgments one group at a time, where they are in groups"""
 
 
 class Ranked(NamedTuple):
@@ -51,9 +55,11 @@ def source_of(path: str) -> Source:
     return Source("-" if path.startswith("-") else path)
 
 
-def read_judgments(source: Source, compat: int, threads: int) -> Judged:
+def read_judgments(source: Source, options: Options, threads: int) -> Judged:
     """Return the judgments of a file."""
-    content = _content(source)
+    content, compat = _content(source), options.compat
+    if options.qrels_format == GROUPED:
+        return _grouped_judgments(source, content)
     try:
         qrels = load_qrels(source, threads)
     except Odd:
@@ -62,7 +68,7 @@ def read_judgments(source: Source, compat: int, threads: int) -> Judged:
     odd = np.abs(qrels.grade).max() > LARGE or (qrels.grade % 1).any()
     if odd or lines != len(qrels.grade) or b"\n#" in content or content.startswith(b"#"):
         return _plain_judgments(source, content, compat)
-    return Judged(qrels, {}, "utf-8")
+    return Judged(qrels, {}, "utf-8", int((qrels.grade > 0).sum()))
 
 
 def _content(source: Source) -> bytes:
@@ -79,21 +85,44 @@ def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
 def _plain_judgments(source: Source, content: bytes, compat: int) -> Judged:
     labels: dict[str, dict[str, float]] = {}
     twice: dict[str, str] = {}
-    encoding = _encoding(content)
+    relevant, encoding = 0, _encoding(content)
     for number, line in _lines(content):
         if compat == 10 and line.startswith(b"#"):
             continue
-        found = [each.decode(encoding) for each in line.split()]
-        if len(found) != 4:
-            what = f"{len(found)} fields instead of 4 (query iteration document label)"
-            raise Quit(UNREADABLE, f"{source.name}:{number}: malformed line, {what}: {clip(line)}")
-        docs = labels.setdefault(found[0], {})
-        if found[2] in docs:
-            twice.setdefault(found[0], found[2])
-        docs[found[2]] = float(atol(found[3]))
+        query, _, doc, label = _judgment(source, number, line, encoding)
+        docs = labels.setdefault(query, {})
+        if doc in docs:
+            twice.setdefault(query, doc)
+        docs[doc] = label
+        relevant += label > 0
     if not labels:
         raise Quit(UNREADABLE, f"{source.name}: no judgments")
-    return Judged(Qrels.of(labels, source.name), twice, encoding)
+    return Judged(Qrels.of(labels, source.name), twice, encoding, relevant)
+
+
+def _grouped_judgments(source: Source, content: bytes) -> Judged:
+    labels: dict[str, dict[bytes, dict[str, float]]] = {}
+    relevant, encoding = 0, _encoding(content)
+    for number, line in _lines(content):
+        query, group, doc, label = _judgment(source, number, line, encoding)
+        docs = labels.setdefault(query, {}).setdefault(group, {})
+        if doc in docs:
+            what = f"document {clip(doc)} of query {clip(query)} is twice in the group {clip(group)}; keep one"
+            raise Quit(UNREADABLE, f"{source.name}:{number}: {what}")
+        docs[doc] = label
+        relevant += label > 0
+    qrels, groups = Groups.of(labels, source.name)
+    return Judged(qrels, {}, encoding, relevant, groups)
+
+
+def _judgment(source: Source, number: int, line: bytes, encoding: str) -> tuple[str, bytes, str, float]:
+    """Return query, iteration or group, document and label of a line."""
+    fields = line.split()
+    if len(fields) != 4:
+        what = f"{len(fields)} fields instead of 4 (query iteration document label)"
+        raise Quit(UNREADABLE, f"{source.name}:{number}: malformed line, {what}: {clip(line)}")
+    query, group, doc, label = fields
+    return query.decode(encoding), group, doc.decode(encoding), float(atol(label.decode(encoding)))
 
 
 def _encoding(content: bytes) -> str:
@@ -120,9 +149,10 @@ def read_ranking(
     except InputError as error:
         raise Quit(UNREADABLE, str(error)) from None
     rows = _plain_run(judged.qrels, source, compat)
+    rows = {query: _levelled(docs, rule) for query, docs in rows.items()}
     scores = {query: {doc: score for score, doc in sorted(docs)} for query, docs in rows.items()}
-    twice = {query: doc for query, docs in rows.items() if (doc := _first_twice(docs, rule, most)) is not None}
-    return judged, Ranked(align(judged.qrels, Run(scores, source.name), rule), name, twice)
+    twice = {query: doc for query, docs in rows.items() if (doc := _first_twice(docs, most)) is not None}
+    return judged, Ranked(align(judged.qrels, Run(scores, source.name), Rule("trec")), name, twice)
 
 
 def _ranking_score(text: bytes) -> float:
@@ -134,10 +164,12 @@ def _ranking_score(text: bytes) -> float:
 
 
 def _as_bytes(judged: Judged) -> Judged:
-    """Return judgments that were read the fast way with ids as bytes."""
+    """Return judgments that were read as UTF-8 with ids as bytes."""
     qrels = judged.qrels
-    queries, docs = ([each.encode().decode(ENCODING) for each in ids] for ids in (qrels.queries, qrels.docs))
-    return Judged(Qrels(queries, qrels.start, docs, qrels.grade, qrels.name), judged.twice, ENCODING)
+    queries, docs = ([name.encode().decode(ENCODING) for name in ids] for ids in (qrels.queries, qrels.docs))
+    twice = {query.encode().decode(ENCODING): doc.encode().decode(ENCODING) for query, doc in judged.twice.items()}
+    renamed = Qrels(queries, qrels.start, docs, qrels.grade, qrels.name)
+    return judged._replace(qrels=renamed, twice=twice, encoding=ENCODING)
 
 
 def _plain_run(qrels: Qrels, source: Source, compat: int) -> dict[str, list[tuple[float, str]]]:
@@ -156,18 +188,24 @@ def _plain_run(qrels: Qrels, source: Source, compat: int) -> dict[str, list[tupl
 
 
 def _score(source: Source, number: int, text: str) -> float:
-    """Return a score; infinity as the largest number, for it ranks the same."""
+    """Return a score."""
     score = atof(text)
     if isnan(score):
         raise Quit(UNREADABLE, f"{source.name}:{number}: the score is {text}, which has no place in a ranking")
-    return min(max(score, -float_info.max), float_info.max)
+    return score
 
 
-def _first_twice(docs: list[tuple[float, str]], rule: Rule, most: int | None) -> str | None:
+def _levelled(docs: list[tuple[float, str]], rule: Rule) -> list[tuple[float, str]]:
+    """Return documents with whole numbers for scores, which rank and tie as they did; infinity has a place, too."""
+    with np.errstate(over="ignore"):
+        scores = rule.rounded(np.array([score for score, _ in docs]))
+    levels = np.unique(scores, return_inverse=True)[1].tolist()
+    return list(zip(map(float, levels), (doc for _, doc in docs), strict=True))
+
+
+def _first_twice(docs: list[tuple[float, str]], most: int | None) -> str | None:
     """Return a document that is there twice among those that are kept."""
     if len({doc for _, doc in docs}) == len(docs):
         return None
-    scores = rule.rounded(np.array([score for score, _ in docs])).tolist()
-    ranked = sorted(zip(scores, (doc for _, doc in docs), strict=True), reverse=True)
-    kept = sorted(doc for _, doc in ranked[:most])
+    kept = sorted(doc for _, doc in sorted(docs, reverse=True)[:most])
     return next((doc for doc, other in pairwise(kept) if doc == other), None)

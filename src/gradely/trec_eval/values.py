@@ -18,6 +18,8 @@ from gradely.measures.iprec import ROUNDING, best_from
 Value: TypeAlias = Callable[[Batch], Array]
 DEEPEST = 2.0**53
 """no ranking is as long"""
+LEAST = -(2.0**63)
+"""the least whole number of C, which becomes of what is none or too large"""
 
 
 def num_ret(batch: Batch) -> Array:
@@ -40,6 +42,11 @@ def num_nonrel_judged_ret(level: int) -> Value:
     return lambda batch: sum_rows(batch.number(batch.judged & (batch.grade >= 0) & (batch.grade < level)))
 
 
+def whole(number: Array) -> Array:
+    """Return whole numbers as C has them: what is not finite, or too large for them, becomes the least."""
+    return np.where(np.abs(number) < -LEAST, number, LEAST)
+
+
 def quotient(above: Array, below: Array) -> Array:
     """Return a quotient, 0 where there is nothing to divide by."""
     return np.where(below != 0, above / np.where(below != 0, below, 1.0), 0.0)
@@ -60,7 +67,7 @@ def set_F(level: int, x: float) -> Value:
 
     def value(batch: Batch) -> Array:
         p, r = P(rel=level).compute(batch), R(rel=level).compute(batch)
-        return quotient((x + 1.0) * p * r, x * p + r)
+        return np.where(p > 0, (x + 1.0) * p * r / np.where(p > 0, x * p + r, 1.0), 0.0)
 
     return value
 
@@ -87,23 +94,37 @@ def yaap(level: int) -> Value:
     return value
 
 
-def Rprec_mult(level: int, times: float) -> Value:
-    """Return the precision after some times as many documents as there are relevant ones."""
+def Rprec_mult(level: int, times: float, later: tuple[float, ...] = ()) -> Value:
+    """Return the precision after some times as many documents as there are relevant ones.
+
+    trec_eval walks up the ranking with the last multiple first, and waits for one that is too large for ever.
+    """
 
     def value(batch: Batch) -> Array:
-        depth = np.clip(ROUNDING["up"](batch, times * num_rel(level)(batch)), 0, DEEPEST)
+        depth, waits = _needed(batch, level, times, later, "up")
+        depth = np.clip(np.where(waits, 0, depth), 0, DEEPEST)
         inside = counted(batch, P(rel=level).relevant(batch), depth.astype(np.int64)[:, None])
         return quotient(sum_rows(inside), depth)
 
     return value
 
 
-def iprec_at_recall(level: int, recall: float, rounding: str) -> Value:
-    """Return the interpolated precision at a level of recall, which need not lie between 0 and 1."""
+def _needed(batch: Batch, level: int, share: float, later: tuple[float, ...], rounding: str) -> tuple[Array, Array]:
+    """Return how many documents a share of the relevant ones is, and whether a later share is too large a number."""
+    relevant = num_rel(level)(batch)
+    needed = [whole(ROUNDING[rounding](batch, number * relevant)) for number in (share, *later)]
+    return needed[0], np.any(np.stack(needed[1:] or [np.zeros_like(relevant)]) == LEAST, axis=0)
+
+
+def iprec_at_recall(level: int, recall: float, rounding: str, later: tuple[float, ...] = ()) -> Value:
+    """Return the interpolated precision at a level of recall, which need not lie between 0 and 1.
+
+    trec_eval walks up the ranking with the last level first, and to its top for one that is too large a number.
+    """
 
     def value(batch: Batch) -> Array:
-        needed = ROUNDING[rounding](batch, recall * num_rel(level)(batch))
-        return sum_rows(best_from(batch, IPrec(rel=level).relevant(batch), needed, None))
+        needed, waits = _needed(batch, level, recall, later, rounding)
+        return sum_rows(best_from(batch, IPrec(rel=level).relevant(batch), np.where(waits, LEAST, needed), None))
 
     return value
 
@@ -121,7 +142,7 @@ def eleven_points(level: int, recalls: list[float], rounding: str) -> Value:
         left, out_of_reach = found, found >= 0
         passed, added = ~out_of_reach, np.zeros_like(found)
         for recall in reversed(recalls):
-            needed = ROUNDING[rounding](batch, recall * relevant)
+            needed = whole(ROUNDING[rounding](batch, recall * relevant))
             out_of_reach = out_of_reach & (needed > found)
             passed = passed | ~out_of_reach & ((needed > left) | (needed <= 0))
             here = np.where(passed, best, iprec_at_recall(level, recall, rounding)(batch))

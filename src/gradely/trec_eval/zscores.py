@@ -4,7 +4,7 @@ from gradely.data.read.files import Source, clip
 from gradely.data.types import Floats
 from gradely.errors import InputError
 from gradely.trec_eval.catalogue import Column
-from gradely.trec_eval.errors import UNREADABLE, Quit
+from gradely.trec_eval.errors import BAD_ZSCORES, Quit
 from gradely.trec_eval.parameters import atof
 
 MISSING = -1000000.0
@@ -17,13 +17,13 @@ def read(path: str) -> Known:
     try:
         content = Source(path).read()
     except InputError as error:
-        raise Quit(UNREADABLE, str(error)) from None
+        raise Quit(BAD_ZSCORES, str(error)) from None
     known: Known = {}
     for number, line in enumerate(content.removesuffix(b"\n").split(b"\n"), 1):
         found = line.split()
         if len(found) != 4:
             what = f"{len(found)} fields instead of 4 (query measure mean deviation)"
-            raise Quit(UNREADABLE, f"{path}:{number}: malformed line, {what}: {clip(line)}")
+            raise Quit(BAD_ZSCORES, f"{path}:{number}: malformed line, {what}: {clip(line)}")
         mean, deviation = (atof(each.decode("latin-1")) for each in found[2:])
         known[found[0], found[1].decode("latin-1")] = (mean, deviation)
     return known

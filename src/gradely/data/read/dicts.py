@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Reversible, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from math import isnan
+from numbers import Real
 from typing import Any
 
 from gradely.data.read.files import clip
@@ -12,7 +14,8 @@ from gradely.errors import DataError
 def as_labels(given: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
     """Return {query: {document: label}}; a plain list or set of documents means label 1 for each."""
     labels = _by_query(given, name, lambda query, docs: dict.fromkeys(_distinct(docs, name, query), 1.0))
-    return {query: _all_texts(docs, name, query) for query, docs in labels.items()}
+    labels.update((query, _all_texts(docs, name, query)) for query, docs in labels.items())
+    return labels
 
 
 def as_scores(given: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
@@ -20,8 +23,14 @@ def as_scores(given: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, flo
     return _by_query(given, name, lambda query, ranking: _ranked(ranking, name, query))
 
 
+class WholeKeys(dict[str, Mapping[str, float]]):
+    """{query: {document: number}} whose queries were whole numbers."""
+
+
 def _by_query(given: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Mapping[str, float]]:
     out: dict[str, Mapping[str, float]] = {}
+    if all(type(query) is int for query in given):
+        out = WholeKeys()
     for query, docs in given.items():
         key = text(query, name)
         if key in out:
@@ -62,15 +71,18 @@ def disguised(docs: Mapping[Any, float], missing: str) -> bool:
 
 
 def text(identifier: Any, name: str) -> str:
-    """Return an id as text."""
+    """Return an id as text; 10.0 is 10."""
     if isinstance(identifier, str):
         return identifier
-    if identifier is None:
-        raise DataError(f"{name}: an id is missing (None)")
+    if identifier is None or (isinstance(identifier, Real) and isnan(identifier)):
+        raise DataError(f"{name}: an id is missing ({identifier})")
     if type(identifier).__hash__ is None:  # lists, dicts, arrays
         raise DataError(f"{name}: an id is {clip(str(identifier))}; it must be text or a number")
     try:
-        return identifier.decode() if isinstance(identifier, bytes) else str(identifier)
+        if isinstance(identifier, bytes):
+            return identifier.decode()
+        integral = isinstance(identifier, Real) and not isinstance(identifier, int) and identifier == identifier // 1
+        return str(int(identifier)) if integral else str(identifier)
     except ValueError:
         raise DataError(f"{name}: an id is not UTF-8 text, or has too many digits: {clip(repr(identifier))}") from None
 

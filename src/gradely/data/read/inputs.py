@@ -1,15 +1,17 @@
 """Qrels and runs from anything: files of every format, dataframes, dicts."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradely.data.qrels import Qrels
 from gradely.data.read import letor, tables
-from gradely.data.read.dicts import as_labels, as_scores
+from gradely.data.read.dicts import WholeKeys, as_labels, as_scores
 from gradely.data.read.files import Source
-from gradely.data.read.json_files import from_json, from_json_lines, has_json_lines
 from gradely.data.read.packed import bare_name
+from gradely.data.read.tables import Names
+from gradely.data.table import Table, TableScores, qrels_from
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, InputError, did_you_mean
 from gradely.threads import cores
@@ -43,24 +45,48 @@ class Run:
         return f"Run({self.name}: {len(self):,} queries)"
 
 
-def read_qrels(given: Any, *, format: str | None = None, threads: int | None = None) -> Qrels:  # noqa: A002 - its name
-    """Read judgments: a file, a dataframe, {query: {document: label}}, or {query: [relevant documents]}.
+def read_qrels(
+    given: Any,
+    *,
+    format: str | None = None,  # noqa: A002 - its name
+    columns: Names | None = None,
+    duplicates: str = "error",
+    threads: int | None = None,
+) -> Qrels:
+    """Read judgments: a file, a dataframe, records, {query: {document: label}}, or {query: [relevant documents]}.
 
     `format` is one of trec, csv, tsv, json, jsonl, parquet, letor; by default it is told by the name and the content.
+    `columns` says what a table calls its columns, where they have other names than people use: {"query": "uid",
+    "document": "iid", "label": "clicks"}. A table without labels holds relevant documents, each of label 1.
+    `duplicates` says what to do with a document that is there twice for a query: error, or max, sum, first.
 
     >>> read_qrels({"q1": {"d1": 2, "d2": 0}, "q2": ["d7"]})
     Qrels(qrels: 2 queries, 3 judgments)
     """
     if isinstance(given, Qrels):
         return given
+    tables.check_duplicates(duplicates)
     if not isinstance(given, str | os.PathLike | Source):
-        return Qrels.of(_in_memory(given, "qrels", "label"), "qrels")
+        return _as_qrels(_in_memory(given, "qrels", "label", columns, duplicates), "qrels", threads)
     source = given if isinstance(given, Source) else Source(given)
     name = format or format_of(source)
-    return _trec_qrels(source, threads or cores()) if name == "trec" else Qrels.of(_labels(source, name), source.name)
+    if name == "trec":
+        return _trec_qrels(source, duplicates, threads or cores())
+    if name == "letor":
+        return Qrels.of(letor.read_labels(source), source.name)
+    return _as_qrels(_shared(source, name, "label", columns, duplicates), source.name, threads)
 
 
-def _trec_qrels(source: Source, threads: int) -> Qrels:
+def _as_qrels(labels: Scores | Table, name: str, threads: int | None) -> Qrels:
+    """Return judgments from what was read."""
+    if isinstance(labels, Table):
+        return qrels_from(labels, threads)
+    qrels = Qrels.of(labels, name)
+    qrels.whole = isinstance(labels, WholeKeys)
+    return qrels
+
+
+def _trec_qrels(source: Source, duplicates: str, threads: int) -> Qrels:
     """Read judgments the fast way; where the text is odd, the plain one, which explains what is wrong with it."""
     from gradely.data.trec.chunks import Odd
     from gradely.data.trec.qrels import load_qrels
@@ -68,18 +94,27 @@ def _trec_qrels(source: Source, threads: int) -> Qrels:
     try:
         return load_qrels(source, threads)
     except Odd:
-        return Qrels.of(trec.read(source, trec.QRELS), source.name)
+        return Qrels.of(trec.read(source, trec.QRELS, duplicates), source.name)
 
 
-def read_run(given: Any, *, format: str | None = None, feature: int | None = None, ascending: bool = False) -> Run:  # noqa: A002
-    """Read what a system retrieved: a file, a dataframe, {query: {document: score}}, or {query: [ranked documents]}.
+def read_run(
+    given: Any,
+    *,
+    format: str | None = None,  # noqa: A002 - its name
+    columns: Names | None = None,
+    duplicates: str = "error",
+    feature: int | None = None,
+    ascending: bool = False,
+) -> Run:
+    """Read what a system retrieved: a file, a dataframe, records, {query: {document: score}}, or ranked documents.
 
+    `columns` and `duplicates` are as for read_qrels: duplicates="max" makes passages documents by their best score.
     Of a LETOR file, `feature` is the number of the feature to rank by, `ascending` if low values are best.
 
     >>> read_run({"q1": {"d1": 0.9, "d2": 0.4}, "q2": ["d7", "d3"]})
     Run(run: 2 queries)
     """
-    run = open_run(given, format=format, feature=feature, ascending=ascending)
+    run = open_run(given, format=format, columns=columns, duplicates=duplicates, feature=feature, ascending=ascending)
     return plain_run(run) if isinstance(run, Source) else run
 
 
@@ -87,6 +122,8 @@ def open_run(
     given: Any,
     *,
     format: str | None = None,  # noqa: A002 - its name
+    columns: Names | None = None,
+    duplicates: str = "error",
     feature: int | None = None,
     ascending: bool = False,
 ) -> Run | Source:
@@ -95,19 +132,26 @@ def open_run(
         return open_run(given())
     if isinstance(given, Run | Source):
         return given
+    tables.check_duplicates(duplicates)
     if not isinstance(given, str | os.PathLike):
-        return Run(_in_memory(given, "run", "score"), "run")
+        return _as_run(_in_memory(given, "run", "score", columns, duplicates), "run")
     source = Source(given)
     name = format or format_of(source)
-    if name == "trec" and feature is None:
-        return source
-    title = run_name(source.path) + (f":{feature}" if feature is not None else "")
-    return Run(_scores(source, name, feature, ascending=ascending), title)
+    if feature is not None or name == "letor":
+        return Run(_feature(source, name, feature, ascending=ascending), f"{run_name(source.path)}:{feature}")
+    if name == "trec":
+        return source if duplicates == "error" else plain_run(source, duplicates)
+    return _as_run(_shared(source, name, "score", columns, duplicates), run_name(source.path))
 
 
-def plain_run(source: Source) -> Run:
+def _as_run(scores: Scores | Table, name: str) -> Run:
+    """Return a run from what was read; a table is read on when it is needed."""
+    return Run(TableScores(scores) if isinstance(scores, Table) else scores, name)
+
+
+def plain_run(source: Source, duplicates: str = "error") -> Run:
     """Read a TREC file as a whole."""
-    return Run(trec.read(source, trec.RUN), run_name(source.path))
+    return Run(trec.read(source, trec.RUN, duplicates), run_name(source.path))
 
 
 def run_name(path: str) -> str:
@@ -134,11 +178,15 @@ def run_names(paths: Sequence[str]) -> list[str]:
     return short if len(set(short)) == len(short) else list(paths)
 
 
-def _in_memory(given: Any, name: str, kind: str) -> Scores:
+def _in_memory(given: Any, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
     if isinstance(given, Mapping):
         return as_labels(given, name) if kind == "label" else as_scores(given, name)
-    if tables.is_frame(given):
-        return tables.from_frame(given, kind, name)
+    from gradely.data.read import frames, records
+
+    if frames.is_frame(given):
+        return frames.FrameTable(given, kind, name, columns, duplicates)
+    if records.are_records(given):
+        return records.RecordTable(given, kind, name, columns, duplicates)
     raise DataError(
         f"{name}: cannot be read from {type(given).__name__}; "
         f"give a path, a dataframe or {{query: {{document: {kind}}}}}"
@@ -153,36 +201,47 @@ def format_of(source: Source) -> str:
     head = source.head
     if head.startswith(b"PAR1"):
         return "parquet"
+    if re.match(rb"\s*\[\s*\{", head):
+        return "json"
     if head.lstrip().startswith(b"{"):
+        from gradely.data.read.json_files import has_json_lines
+
         return "jsonl" if has_json_lines(source) else "json"
     if letor.looks_like(head):
         return "letor"
     return {",": "csv", "\t": "tsv", None: "trec"}[tables.delimiter_of(head)]
 
 
-def _labels(source: Source, name: str) -> Scores:
-    return letor.read_labels(source) if name == "letor" else _shared(source, name, "label")
-
-
-def _scores(source: Source, name: str, feature: int | None, *, ascending: bool) -> Scores:
-    if feature is not None and name != "letor":
+def _feature(source: Source, name: str, feature: int | None, *, ascending: bool) -> Scores:
+    """Read a run from a feature of a LETOR file."""
+    if name != "letor":
         raise InputError(f"{source.name}: a feature to rank by is for LETOR files ({letor.EXPECTED})")
-    if name == "letor":
-        if feature is None:
-            raise InputError(
-                f"{source.name}: is a LETOR file; say which feature to rank by: feature=21, or --feature 21"
-            )
-        return letor.read_feature(source, feature, ascending=ascending)
-    return _shared(source, name, "score")
+    if feature is None:
+        raise InputError(f"{source.name}: is a LETOR file; say which feature to rank by: feature=21, or --feature 21")
+    return letor.read_feature(source, feature, ascending=ascending)
 
 
-def _shared(source: Source, name: str, kind: str) -> Scores:
+def _shared(source: Source, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
     """Read a format that judgments and runs share."""
-    reader = as_labels if kind == "label" else as_scores
     if name in ("csv", "tsv"):
-        return tables.from_csv(source, kind, "," if name == "csv" else "\t")
-    if name in ("json", "jsonl"):
-        return from_json(source, reader) if name == "json" else from_json_lines(source, kind, reader)
+        from gradely.data.read.csv_files import CsvTable
+
+        return CsvTable(source, kind, "," if name == "csv" else "\t", columns, duplicates)
     if name == "parquet":
-        return tables.from_parquet(source, kind)
+        from gradely.data.read.parquet import ParquetTable
+
+        return ParquetTable(source, kind, columns, duplicates)
+    if name in ("json", "jsonl"):
+        return _json(source, name, kind, columns, duplicates)
     raise InputError(f"no format {name!r}: use one of {', '.join(FORMATS)}.{did_you_mean(name, FORMATS)}")
+
+
+def _json(source: Source, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
+    from gradely.data.read import json_files as json
+    from gradely.data.read.records import RecordTable
+
+    reader = as_labels if kind == "label" else as_scores
+    if name == "jsonl":
+        return json.from_json_lines(source, kind, reader, columns, duplicates)
+    found = json.from_json(source, reader)
+    return RecordTable(found, kind, source.name, columns, duplicates) if isinstance(found, list) else found

@@ -1,11 +1,12 @@
-"""JSON and JSON Lines: {query: {document: number}}, {query: [documents]}, or one record per line."""
+"""JSON and JSON Lines: {query: {document: number}}, {query: [documents]}, or records, in an array or one per line."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from gradely.data.read.files import HEAD, LONGEST_LINE, Source, clip
+from gradely.data.read.records import are_records, flatten, holds_results
 from gradely.data.read.rows import Rows
-from gradely.data.read.tables import pick, sign_of
+from gradely.data.read.tables import VALUE, Names, find_column, pick_columns
 from gradely.data.values import to_number
 from gradely.errors import DataError, InputError
 
@@ -27,48 +28,64 @@ def has_json_lines(source: Source) -> bool:
 
 def _is_record(line: bytes) -> bool:
     try:
-        record = _object(line.decode(), "")
-        return not _is_nested(record) and bool(pick(list(record), "label", "") or pick(list(record), "score", ""))
+        record = _object(_parsed(line.decode(), ""), "")
+        return not _is_nested(record) and bool(pick_columns(list(record), "label", ""))
     except (InputError, DataError, UnicodeDecodeError):
         return False
 
 
-def from_json(source: Source, reader: Reader) -> dict[str, Mapping[str, float]]:
-    """Read one JSON object."""
-    return reader(_object(source.text(), source.name), source.name)
+def from_json(source: Source, reader: Reader) -> dict[str, Mapping[str, float]] | list[Any]:
+    """Read one JSON object {query: …}; records, in an array or one by itself, are returned as they are."""
+    content = _parsed(source.text(), source.name)
+    if isinstance(content, dict) and holds_results(content):
+        return [content]
+    if isinstance(content, list) and are_records(content):
+        return content
+    return reader(_object(content, source.name), source.name)
 
 
-def from_json_lines(source: Source, kind: str, reader: Reader) -> dict[str, Mapping[str, float]]:
+def from_json_lines(
+    source: Source, kind: str, reader: Reader, columns: Names | None, duplicates: str
+) -> dict[str, Mapping[str, float]]:
     """Read JSON objects, one per line: {query: {document: number}} or {"query_id": …, "doc_id": …, "score": …}."""
-    rows = Rows(source.name)
+    rows = Rows(source.name, duplicates)
     for number, line in source.lines():
         name = f"{source.name}:{number}"
-        for query, docs in reader(_nested(_object(line.decode(), name), kind, name), name).items():
-            for doc, value in docs.items():
-                rows.add(number, query, doc, value)
+        for record in flatten(_object(_parsed(line.decode(), name), name), name):
+            for query, docs in reader(_nested(record, kind, name, columns), name).items():
+                for doc, value in docs.items():
+                    rows.add(number, query, doc, value)
     return dict(rows.values)
 
 
-def _is_nested(record: dict[str, Any]) -> bool:
+def _is_nested(record: Mapping[str, Any]) -> bool:
     return any(isinstance(value, dict | list) for value in record.values())
 
 
-def _nested(record: dict[str, Any], kind: str, name: str) -> dict[Any, Any]:
+def _nested(record: Mapping[str, Any], kind: str, name: str, columns: Names | None) -> Mapping[Any, Any]:
     """Return a record {"query_id": …, "doc_id": …, "score": …} as {query: {document: value}}; what is nested stays."""
-    if _is_nested(record):
+    if _is_nested(record) and not columns:
         return record
-    query, doc, value = pick(list(record), kind, name)
+    picked = pick_columns(list(record), kind, name, columns)
+    rest = [column for column in record if column not in picked[:2]]
+    value = picked.value or find_column(rest, VALUE[kind], kind, name)
     number = record[value]
-    if sign_of(value) < 0:
+    if picked.sign < 0:
         number = -to_number(number, f"{name}: the {value}")
-    return {record[query]: {record[doc]: number}}
+    return {record[picked.query]: {record[picked.document]: number}}
 
 
-def _object(text: str, name: str) -> dict[str, Any]:
+def _object(content: Any, name: str) -> dict[str, Any]:
+    if not isinstance(content, dict):
+        raise InputError(f"{name}: expected an object {{query: {{document: number}}}}, found {clip(repr(content))}")
+    return content
+
+
+def _parsed(text: str, name: str) -> Any:
     import json
 
     try:
-        found = json.loads(text, object_pairs_hook=lambda pairs: _distinct(pairs, name))
+        return json.loads(text, object_pairs_hook=lambda pairs: _distinct(pairs, name))
     except json.JSONDecodeError as error:
         raise InputError(f"{name}: is not JSON: {error.msg} in line {error.lineno}, column {error.colno}") from None
     except RecursionError:
@@ -77,9 +94,6 @@ def _object(text: str, name: str) -> dict[str, Any]:
         raise
     except ValueError:
         raise InputError(f"{name}: a number has too many digits") from None
-    if not isinstance(found, dict):
-        raise InputError(f"{name}: expected an object {{query: {{document: number}}}}, found {clip(text)}")
-    return found
 
 
 def _distinct(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:

@@ -1,114 +1,81 @@
-"""Tables with one judgment or one retrieved document a row: dataframes of any library, CSV, TSV, Parquet."""
+"""Which columns of a table hold the query, the document and the number, by the names people use."""
 
-import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-import numpy as np
+from gradely.data.read.files import clip
+from gradely.errors import DataError, InputError, did_you_mean
 
-from gradely.data.read.dicts import text
-from gradely.data.read.files import Source, clip
-from gradely.data.read.rows import Rows
-from gradely.data.trec.plain import to_number
-from gradely.data.types import Floats, Ints
-from gradely.errors import DataError, InputError, MissingExtra
-
-QUERY = ("query_id", "qid", "query", "topic", "topic_id", "user_id", "user", "session_id")
+QUERY = (
+    "query_id", "qid", "query", "topic", "topic_id", "user_id", "user", "uid", "question_id", "question", "session_id",
+    "request_id", "customer_id", "search_id",
+)  # fmt: skip
 DOC = (
-    "doc_id",
-    "docno",
-    "doc",
-    "document",
-    "document_id",
-    "did",
-    "corpus_id",
-    "item_id",
-    "item",
-    "movie_id",
-    "product_id",
-    "pid",
-)
+    "doc_id", "docno", "doc", "document", "document_id", "did", "corpus_id", "passage_id", "passage", "chunk_id",
+    "chunk", "article_id", "article", "item_id", "item", "iid", "movie_id", "product_id", "product", "pid",
+)  # fmt: skip
 VALUE = {
-    "label": ("relevance", "label", "rel", "grade", "rating", "gain", "score"),
-    "score": ("score", "sim", "similarity", "prediction", "rating", "rank"),
+    "label": ("relevance", "label", "rel", "grade", "rating", "gain", "r_ui", "target", "weight", "score"),
+    "score": ("score", "sim", "similarity", "prediction", "pred", "est", "rating", "rank"),
 }
-
-
+ROLES = {"query": QUERY, "document": DOC, "label": VALUE["label"], "score": VALUE["score"]}
+"""what columns may be named for"""
+DUPLICATES = {
+    "error": "refuse them",
+    "max": "take the highest number",
+    "sum": "add the numbers up",
+    "first": "take the first one",
+}
+"""what can be done with a document that is there twice for a query"""
 SHOWN = 8
 """how many columns an error names"""
 
-
-def _refuse(ids: Sequence[Any], name: str) -> NoReturn:
-    """Say which of some ids cannot be one."""
-    for identifier in ids:
-        text(identifier, name)
-    raise AssertionError("one of the ids cannot be looked up")
+Names = Mapping[str, str]
+"""{"query": …, "document": …, "label" or "score": …}: what a table calls its columns, as far as it must be said"""
 
 
-class Columns(Mapping[str, dict[str, float]]):
-    """{query: {document: value}} over three columns; each query's dict is made when it is asked for."""
+class Picked(NamedTuple):
+    """The columns of a table."""
 
-    def __init__(self, query: Sequence[Any], doc: Sequence[Any], value: Floats, name: str) -> None:
-        """Sort the rows by query, in the order in which queries first appear."""
-        self.name = name
-        code: dict[Any, int] = {}
-        try:
-            codes = np.fromiter((code.setdefault(q, len(code)) for q in query), np.int64, len(query))
-        except TypeError:
-            _refuse(query, name)
-        self.row: Ints = np.argsort(codes, kind="stable")
-        ends = np.cumsum(np.bincount(codes, minlength=len(code)))
-        keys = [text(q, name) for q in code]
-        if len(set(keys)) < len(keys):
-            raise DataError(f"{name}: a query is there as different types; ids are compared as text")
-        self._slice = {
-            key: slice(int(stop - size), int(stop))
-            for key, stop, size in zip(keys, ends, np.diff(ends, prepend=0), strict=True)
-        }
-        self.doc, self.value = doc, value
+    query: str
+    document: str
+    value: str | None
+    """None where rows have no label: all are relevant"""
 
-    def __getitem__(self, query: str) -> dict[str, float]:
-        """Return {document: value} of one query."""
-        rows = self.row[self._slice[query]]
-        docs = [text(self.doc[i], self.name) for i in rows.tolist()]
-        out = dict(zip(docs, self.value[rows].tolist(), strict=True))
-        if len(out) < len(docs):
-            self._duplicate(query, docs, rows)
-        return out
+    @property
+    def sign(self) -> int:
+        """-1 where the numbers are ranks, of which 1 is best."""
+        return -1 if self.value is not None and bare(self.value) == "rank" else 1
 
-    def _duplicate(self, query: str, docs: list[str], rows: Ints) -> None:
-        seen: dict[str, int] = {}
-        for doc, row in zip(docs, rows.tolist(), strict=True):
-            if doc in seen:
-                rows_told = f"rows {seen[doc] + 1} and {row + 1}"
-                raise DataError(
-                    f"{self.name}: document {clip(doc)} of query {clip(query)} is there twice, in {rows_told}"
-                )
-            seen[doc] = row
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the queries, in the order in which they first appear."""
-        return iter(self._slice)
-
-    def __len__(self) -> int:
-        """Return the number of queries."""
-        return len(self._slice)
+    @property
+    def names(self) -> list[str]:
+        """The columns that are read, each once."""
+        return list(dict.fromkeys(name for name in self if name is not None))
 
 
-def column(names: Sequence[str], known: Sequence[str], what: str, name: str) -> str:
+def find_column(names: Sequence[str], known: Sequence[str], what: str, name: str) -> str:
     """Return which of the table's columns holds something, by the names people use."""
-    plain: dict[str, list[str]] = {}
-    for given in names:
-        plain.setdefault(bare(given), []).append(given)
-    fitting = next((plain[bare(usual)] for usual in known if bare(usual) in plain), None)
-    if fitting is None:
-        some = ", ".join(clip(str(given), 30) for given in names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
-        raise InputError(f"{name}: no {what} column among {some}; name it {' or '.join(known[:3])}")
-    if len(fitting) > 1:
-        several = " and ".join(clip(given, 30) for given in fitting[:2])
-        raise InputError(f"{name}: {several} may both be the {what} column; rename or drop one")
-    return fitting[0]
+    found = _known(names, known, what, name)
+    if found is None:
+        raise InputError(f"{name}: no {what} column among {_some(names)}; name it {' or '.join(known[:3])}")
+    return found
+
+
+def _known(names: Sequence[str], known: Sequence[str], what: str, name: str) -> str | None:
+    """Return the column that has the first of the known names that any has; refuse two that both have it."""
+    for usual in known:
+        fitting = [given for given in names if bare(given) == bare(usual)]
+        if len(fitting) > 1:
+            several = " and ".join(clip(given, 30) for given in fitting[:2])
+            raise InputError(f"{name}: {several} may both be the {what} column; rename or drop one")
+        if fitting:
+            return fitting[0]
+    return None
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(clip(str(each), 30) for each in names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
 
 
 def bare(name: object) -> str:
@@ -116,123 +83,36 @@ def bare(name: object) -> str:
     return "".join(filter(str.isalnum, name.lower())) if isinstance(name, str) else ""
 
 
-def sign_of(name: str) -> int:
-    """Return what turns a column into scores: -1 for ranks, of which 1 is best, 1 for anything else."""
-    return -1 if bare(name) == "rank" else 1
+def pick_columns(names: Sequence[str], kind: str, name: str, said: Names | None = None) -> Picked:
+    """Return the columns of query, document and value: those that were said, the others by the names people use."""
+    said = said or {}
+    for role, given in said.items():
+        if role not in ROLES:
+            raise InputError(f"no column {role!r} to name: use {', '.join(ROLES)}.{did_you_mean(str(role), ROLES)}")
+        if role in ("query", "document", kind) and list(names).count(given) != 1:
+            problem = "no column" if given not in names else "more than one column"
+            raise InputError(f"{name}: {problem} {given!r} among {_some(names)}")
+    query = said.get("query") or find_column(names, QUERY, "query", name)
+    document = said.get("document") or find_column([each for each in names if each != query], DOC, "document", name)
+    rest = [each for each in names if each not in (query, document)]
+    value = said.get(kind) or _known(rest, VALUE[kind], kind, name)
+    if value is None and kind == "score":
+        find_column(rest or names, VALUE[kind], kind, name)
+    return Picked(query, document, value)
 
 
-def pick(names: Sequence[str], kind: str, name: str) -> tuple[str, str, str]:
-    """Return the columns of query, document and value."""
-    query, doc = column(names, QUERY, "query", name), column(names, DOC, "document", name)
-    rest = [each for each in names if each not in (query, doc)]
-    return query, doc, column(rest, VALUE[kind], kind, name)
+def no_labels(names: Sequence[str], picked: Picked, name: str) -> str:
+    """Return a note that a table has no labels, and what to do if it has."""
+    rest = [each for each in names if each not in (picked.query, picked.document)]
+    hint = f'; if one of {_some(rest)} holds labels, say columns={{"label": …}}' if rest else ""
+    return f"{name} has no label column: every row counts as relevant, with label 1{hint}"
 
 
-def is_frame(given: Any) -> bool:
-    """True for a dataframe of any library."""
-    import narwhals.stable.v2 as nw
-
-    try:
-        native: Any = nw.from_native(given, pass_through=True)
-    except nw.exceptions.DuplicateError:
-        return True
-    return isinstance(native, nw.DataFrame | nw.LazyFrame)
-
-
-def from_frame(given: Any, kind: str, name: str) -> Columns:
-    """Read a dataframe of pandas, polars, pyarrow, DuckDB or any other library that narwhals knows."""
-    import narwhals.stable.v2 as nw
-
-    query, doc, value = pick(_column_names(given, name), kind, name)
-    frame: Any = nw.from_native(given)
-    frame = frame.select(query, doc, value)
-    frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    if not len(frame):
-        raise DataError(f"{name}: has no rows")
-    for each in (query, doc, value):
-        if frame[each].is_null().any():
-            raise DataError(f"{name}: column {clip(each)} has missing values")
-    values = sign_of(value) * _floats(frame[value], name)
-    return Columns(_ids(frame[query], name), _ids(frame[doc], name), values, name)
-
-
-def _column_names(given: Any, name: str) -> list[Any]:
-    """Return the names of a dataframe's columns; narwhals refuses those that are there twice."""
-    import narwhals.stable.v2 as nw
-
-    try:
-        frame: Any = nw.from_native(given)
-        return list(frame.collect_schema().names())
-    except nw.exceptions.DuplicateError as error:
-        raise InputError(f"{name}: {' '.join(str(error).split())}; rename or drop one") from None
-
-
-def _ids(series: Any, name: str) -> list[Any]:
-    try:
-        return list(series.to_list())
-    except ValueError:
-        raise DataError(f"{name}: column {clip(series.name)} holds text that is not UTF-8") from None
-
-
-def _floats(series: Any, name: str) -> Floats:
-    try:
-        return np.asarray(series.to_numpy(), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: column {clip(series.name)} holds something that is not a number: {error}") from None
-
-
-def from_parquet(source: Source, kind: str) -> Columns:
-    """Read the three columns of a Parquet file."""
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtra("pyarrow", "parquet") from None
-    with source.unpacked() as file:
-        try:
-            names = parquet.read_schema(file).names
-            file.seek(0)
-            table = parquet.read_table(file, columns=list(pick(names, kind, source.name)))
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{source.name}: is not a Parquet file: {error}") from None
-    return from_frame(table, kind, source.name)
-
-
-def from_csv(source: Source, kind: str, delimiter: str) -> dict[str, dict[str, float]]:
-    """Read a text table with a header line."""
-    import csv
-
-    lines = csv.reader(_text_lines(source), delimiter=delimiter)
-    rows = Rows(source.name)
-    try:
-        header = [cell.strip() for cell in next(lines, [])]
-        query, doc, value = (header.index(cell) for cell in pick(header, kind, source.name))
-        sign = sign_of(header[value])
-        for row in filter(None, lines):
-            if len(row) != len(header):
-                what = f"{len(row)} fields instead of {len(header)}: {clip(delimiter.join(row))}"
-                raise InputError(f"{source.name}:{lines.line_num}: {what}")
-            rows.add(lines.line_num, row[query], row[doc], sign * to_number(source, kind, lines.line_num, row[value]))
-    except csv.Error as error:
-        raise InputError(f"{source.name}:{lines.line_num}: is not {_NAMES[delimiter]}: {error}") from None
-    if not rows.values:
-        raise DataError(f"{source.name}: has no rows below its header")
-    return rows.values
-
-
-_NAMES = {",": "CSV", "\t": "TSV"}
-
-
-def _text_lines(source: Source) -> Iterator[str]:
-    """Yield lines with their ends, LF, CR LF or CR; line breaks inside quotes stay with the field."""
-    empty = True
-    for first, block in source.blocks():
-        source.check_text(block, first)
-        for line in io.StringIO(block.decode(), newline=""):
-            empty = empty and line.isspace()
-            yield line
-    if empty:
-        raise InputError(f"{source.name}: is empty")
+def check_duplicates(duplicates: str) -> None:
+    """Raise unless this says what to do with a document that is there twice."""
+    if duplicates not in DUPLICATES:
+        hint = did_you_mean(str(duplicates), DUPLICATES)
+        raise DataError(f"no way with duplicates {duplicates!r}: use one of {', '.join(DUPLICATES)}.{hint}")
 
 
 def delimiter_of(head: bytes) -> str | None:

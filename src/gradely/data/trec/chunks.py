@@ -1,10 +1,10 @@
 """A stream of lines as pieces that end where a query ends."""
 
 import queue
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import FileIO
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,10 @@ PIECE = 3 << 20
 """bytes of a piece: few enough for the cache, and enough that threads seldom wait for one another"""
 LONGEST = LONGEST_LINE
 """bytes of the longest piece; a query that is longer is treated as scattered, a line is refused"""
+
+
+QueryAt: TypeAlias = Callable[[memoryview, int], bytes]
+"""returns the query of the line that begins at a position"""
 
 
 class Odd(Exception):
@@ -73,8 +77,19 @@ class Piece(NamedTuple):
         return np.empty(size, bool) if self.buffer is None else self.buffer.blank[:size]
 
 
+def first_field(text: memoryview, at: int) -> bytes:
+    """Return the first field of the line at a position, as far as 512 bytes show it."""
+    found = bytes(text[at : at + 512]).split(None, 1)
+    return found[0] if found else b""
+
+
 def pieces(
-    stream: FileIO | Unpacked, free: "queue.SimpleQueue[Buffer]", size: int, *, whole_queries: bool
+    stream: FileIO | Unpacked,
+    free: "queue.SimpleQueue[Buffer]",
+    size: int,
+    *,
+    whole_queries: bool,
+    query_at: QueryAt = first_field,
 ) -> Iterator[Piece]:
     """Yield the stream in pieces of about some size, each in a free buffer, which the user of the piece puts back.
 
@@ -85,7 +100,10 @@ def pieces(
     while True:
         buffer, limit = free.get(), max(size, len(rest) + 1)
         filled, ended = _fill(stream, buffer, rest, limit)
-        while not ended and (cut := last_cut(buffer.view, PAD, filled, whole_queries=whole_queries)) == PAD:
+        while (
+            not ended
+            and (cut := last_cut(buffer.view, PAD, filled, whole_queries=whole_queries, query_at=query_at)) == PAD
+        ):
             if limit >= LONGEST:
                 raise Scattered if whole_queries else Odd
             limit *= 2
@@ -125,7 +143,7 @@ def close(text: Bytes, stop: int) -> int:
     return stop if text[stop - 1] == NEWLINE else stop + 1
 
 
-def last_cut(text: memoryview, start: int, stop: int, *, whole_queries: bool) -> int:
+def last_cut(text: memoryview, start: int, stop: int, *, whole_queries: bool, query_at: QueryAt = first_field) -> int:
     """Return where text[start:stop] can be cut last, between lines or between queries; `start` where it cannot.
 
     The last query begins at the first line from which on its name stands; bisect for it, since its lines are together.
@@ -135,14 +153,14 @@ def last_cut(text: memoryview, start: int, stop: int, *, whole_queries: bool) ->
     if not whole_queries or end == start:
         return end
     found = _last_line(text, start, end - 1)
-    query = _query(text, found)
+    query = query_at(text, found)
     low, high = start, found
     while low < high:
         middle = (low + high) // 2
         line = _line_from(text, middle)
         if line >= found:
             high = middle
-        elif _query(text, line) == query:
+        elif query_at(text, line) == query:
             found, high = line, middle
         else:
             low = middle + 1
@@ -170,9 +188,3 @@ def _line_from(text: memoryview, at: int) -> int:
         if found >= 0:
             return at + found
         step *= 4
-
-
-def _query(text: memoryview, at: int) -> bytes:
-    """Return the first field of the line at a position, as far as 512 bytes show it."""
-    found = bytes(text[at : at + 512]).split(None, 1)
-    return found[0] if found else b""

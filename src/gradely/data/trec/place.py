@@ -1,23 +1,29 @@
 """Where the judged documents of a piece stand."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from gradely.data.columns import Ids, Triples
 from gradely.data.rule import Rule
-from gradely.data.trec.chunks import Odd, Piece, Scattered
-from gradely.data.trec.decimals import numbers
-from gradely.data.trec.fields import Dialect, fields
+from gradely.data.trec.chunks import Odd, Scattered
 from gradely.data.trec.hashing import FIXED_KEYS, SALT, distinct, hashes
 from gradely.data.trec.match import UNKNOWN, Judgments, has_repetition, new_tokens, ranges
-from gradely.data.trec.plain import LONGEST_NAME, RUN
+from gradely.data.trec.plain import LONGEST_NAME
 from gradely.data.trec.tie_places import Documents, place_among_tied
-from gradely.data.trec.tokens import decoded
 from gradely.data.types import Bytes, Floats, Ints, Words
 
-QUERY, DOC, SCORE = 0, 2, 4
-"""the fields of a run that matter"""
+
+class Rows(Protocol):
+    """Lines of a file or rows of a table, as arrays when asked for."""
+
+    @property
+    def number(self) -> int:
+        """How many pieces were before it."""
+
+    def columns(self) -> Triples:
+        """Return query, document and score of each row."""
 
 
 class Lines(NamedTuple):
@@ -34,9 +40,8 @@ class Lines(NamedTuple):
     size: Ints
     query: Ints
     """index of each query in the judgments, or UNKNOWN"""
-    query_start: Ints
-    """where each query's name begins"""
-    query_stop: Ints
+    name: Ids
+    """where each query's name is"""
 
     def owner(self, line: Ints) -> Ints:
         """Return which of the piece's queries lines are about."""
@@ -44,16 +49,13 @@ class Lines(NamedTuple):
 
     def unjudged(self) -> list[str]:
         """Return the names of the queries that have no judgments."""
-        return [
-            decoded(self.text[self.query_start[i] : self.query_stop[i]].tobytes())
-            for i in np.flatnonzero(self.query == UNKNOWN).tolist()
-        ]
+        return [self.name.name(i) for i in np.flatnonzero(self.query == UNKNOWN).tolist()]
 
     def documents(self, rule: Rule, line: Ints, base: int = 0) -> Documents:
         """Return what breaks ties between some lines; `base` lines stand before the piece."""
         query = None
         if rule.ties == "random":
-            query = hashes(self.text, self.query_start, self.query_stop, FIXED_KEYS)[self.owner(line)]
+            query = hashes(*self.name, FIXED_KEYS)[self.owner(line)]
         return Documents.of(rule, self.text, (self.start[line], self.stop[line]), line + base, query)
 
 
@@ -68,9 +70,9 @@ class PieceHits(NamedTuple):
     """query, row, above, tied and, where ties are broken, place of each judged document"""
 
 
-def find_hits(judgments: Judgments, piece: Piece, rule: Rule, dialect: Dialect) -> PieceHits:
+def find_hits(judgments: Judgments, piece: Rows, rule: Rule) -> PieceHits:
     """Return where the judged documents of a piece stand; every query of it must be whole."""
-    lines = read_lines(judgments, piece, rule, dialect)
+    lines = read_lines(judgments, piece, rule)
     unjudged = lines.unjudged()
     known = lines.query[lines.query != UNKNOWN]
     if len(np.unique(known)) < len(known) or len(set(unjudged)) < len(unjudged):
@@ -89,20 +91,18 @@ def find_hits(judgments: Judgments, piece: Piece, rule: Rule, dialect: Dialect) 
     return PieceHits(lines.query, lines.size, unjudged, tuple(column.astype(np.int32) for column in hits))
 
 
-def read_lines(judgments: Judgments, piece: Piece, rule: Rule, dialect: Dialect) -> Lines:
+def read_lines(judgments: Judgments, piece: Rows, rule: Rule) -> Lines:
     """Return the lines of a piece."""
-    text = piece.text
-    (start, stop), (doc, doc_stop), score = fields(piece, RUN, (QUERY, DOC, SCORE), dialect)
-    first = new_tokens(text, start, stop)
-    size = np.diff(first, append=len(start))
-    start, stop = start[first], stop[first]
-    if max((stop - start).max(initial=0), (doc_stop - doc).max(initial=0)) > LONGEST_NAME:
+    query, document, score = piece.columns()
+    first = new_tokens(*query)
+    size = np.diff(first, append=len(score))
+    query = query.take(first)
+    if max(query.longest, document.longest) > LONGEST_NAME:
         raise Odd
-    query, query_hash = judgments.query(text, start, stop)
-    key = hashes(text, doc, doc_stop)
+    index, query_hash = judgments.query(*query)
+    key = hashes(*document)
     key ^= np.repeat(query_hash * SALT, size)
-    value = rule.rounded(numbers(piece, *score, dialect.number))
-    return Lines(text, doc, doc_stop, value, key, first, size, query, start, stop)
+    return Lines(*document, rule.rounded(score), key, first, size, index, query)
 
 
 def match_lines(judgments: Judgments, lines: Lines) -> tuple[Ints, Ints]:

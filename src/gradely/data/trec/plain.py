@@ -34,9 +34,9 @@ QRELS = Layout("label", "query iteration document label", value=3, extra=False)
 RUN = Layout("score", "query Q0 document rank score tag", value=4, extra=True)
 
 
-def read(source: Source, layout: Layout) -> dict[str, dict[str, float]]:
+def read(source: Source, layout: Layout, duplicates: str = "error") -> dict[str, dict[str, float]]:
     """Return {query: {document: value}} in the order of the file."""
-    rows = Rows(source.name)
+    rows = Rows(source.name, duplicates)
     for number, line in source.lines():
         rows.add(number, *fields(source, layout, number, line))
     return rows.values

@@ -3,54 +3,97 @@
 import queue
 from collections.abc import Callable, Iterator
 from itertools import chain, repeat
-from typing import TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from gradely.data.columns import Ids, Triples
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
 from gradely.data.read.files import Report, Source, changed, halves, ignore
 from gradely.data.rule import Rule
-from gradely.data.trec.chunks import PIECE, Buffer, Changed, Odd, Piece, Scattered, pieces
-from gradely.data.trec.fields import STRICT, Dialect
+from gradely.data.trec.chunks import PIECE, Buffer, Changed, Odd, Piece, QueryAt, Scattered, first_field, pieces
+from gradely.data.trec.decimals import numbers
+from gradely.data.trec.fields import STRICT, Dialect, fields
 from gradely.data.trec.match import UNKNOWN, Judgments
-from gradely.data.trec.place import PieceHits, find_hits
+from gradely.data.trec.place import PieceHits, Rows, find_hits
+from gradely.data.trec.plain import RUN
 from gradely.data.trec.scattered import count_scattered
-from gradely.threads import on_threads
+from gradely.threads import on_threads, workers
 
 T = TypeVar("T")
 SMALL = 1 << 23
 """bytes of a file that is read before threads would have started"""
 
 
+QUERY, DOC, SCORE = 0, 2, 4
+"""the fields of a run that matter"""
+
+
+class RunPiece(NamedTuple):
+    """A piece of a run in TREC text."""
+
+    piece: Piece
+    dialect: Dialect
+
+    @property
+    def number(self) -> int:
+        """How many pieces were before it."""
+        return self.piece.number
+
+    def columns(self) -> Triples:
+        """Return query, document and score of each line."""
+        query, document, score = fields(self.piece, RUN, (QUERY, DOC, SCORE), self.dialect)
+        text = self.piece.text
+        return Triples(Ids(text, *query), Ids(text, *document), numbers(self.piece, *score, self.dialect.number))
+
+
+class Pieces(Protocol):
+    """Runs a function over all pieces of a run, and yields the results in order."""
+
+    def __call__(self, work: Callable[[Rows], Any], report: Report, *, whole_queries: bool) -> Iterator[Any]:
+        """Do so; with `whole_queries`, no query is cut."""
+
+
 def stream_run(
     qrels: Qrels, source: Source, rule: Rule, threads: int, report: Report, dialect: Dialect = STRICT
 ) -> Hits:
     """Return where the judged documents of a run stand; raise Odd where the plain reader must look."""
+
+    def over_pieces(work: Callable[[Rows], Any], report: Report, *, whole_queries: bool) -> Iterator[Any]:
+        return each_piece(
+            source, lambda piece: work(RunPiece(piece, dialect)), threads, report, whole_queries=whole_queries
+        )
+
+    return stream(qrels, source.name, over_pieces, rule, report)
+
+
+def stream(qrels: Qrels, name: str, over_pieces: Pieces, rule: Rule, report: Report) -> Hits:
+    """Return where the judged documents of a run stand, piece by piece, whatever the pieces are of."""
     judgments = Judgments.of(qrels)
     try:
-        parts = each_piece(
-            source, lambda piece: find_hits(judgments, piece, rule, dialect), threads, report, whole_queries=True
-        )
+        parts = over_pieces(lambda piece: find_hits(judgments, piece, rule), report, whole_queries=True)
         return _together(qrels, list(parts))
     except Scattered:
         pass
     passes = chain(halves(report), repeat(ignore))
     try:
-        return count_scattered(
-            judgments,
-            rule,
-            dialect,
-            lambda work: each_piece(source, work, threads, next(passes), whole_queries=False),
-        )
+        return count_scattered(judgments, rule, lambda work: over_pieces(work, next(passes), whole_queries=False))
     except Changed:
-        raise changed(source.name) from None
+        raise changed(name) from None
 
 
 def each_piece(
-    source: Source, work: Callable[[Piece], T], threads: int, report: Report, *, whole_queries: bool
+    source: Source,
+    work: Callable[[Piece], T],
+    threads: int,
+    report: Report,
+    *,
+    whole_queries: bool,
+    query_at: QueryAt = first_field,
+    skip: int = 0,
 ) -> Iterator[T]:
-    """Run a function over all pieces of a file; yield the results in order."""
+    """Run a function over all pieces of a file, less some bytes at its start; yield the results in order."""
     free: queue.SimpleQueue[Buffer] = queue.SimpleQueue()
 
     def use(piece: Piece) -> T:
@@ -61,10 +104,14 @@ def each_piece(
                 free.put(piece.buffer)
 
     with source.stream() as stream:
-        threads = threads if source.size > SMALL else 1
+        while skip:
+            skip -= stream.readinto(bytearray(skip)) or skip
+        threads = workers(threads) if source.size > SMALL else 1
         for _ in range(threads + 1 if threads > 1 else 1):
             free.put(Buffer(PIECE))
-        for result in on_threads(use, pieces(stream, free, PIECE, whole_queries=whole_queries), threads):
+        for result in on_threads(
+            use, pieces(stream, free, PIECE, whole_queries=whole_queries, query_at=query_at), threads
+        ):
             report(stream.tell() / source.size)
             yield result
 

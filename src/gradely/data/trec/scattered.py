@@ -9,18 +9,18 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from gradely.data.columns import Ids
 from gradely.data.hits import Hits
 from gradely.data.rule import Rule
 from gradely.data.search import end_of_better
-from gradely.data.trec.chunks import Changed, Odd, Piece
-from gradely.data.trec.fields import Dialect
+from gradely.data.trec.chunks import Changed, Odd
 from gradely.data.trec.hashing import FIXED_KEYS, hashes, is_among, repeated
 from gradely.data.trec.match import UNKNOWN, Judgments
-from gradely.data.trec.place import Lines, match_lines, read_lines
+from gradely.data.trec.place import Lines, Rows, match_lines, read_lines
 from gradely.data.trec.tie_places import Documents, order_ties, stands_before
 from gradely.data.types import Floats, Ints, Words
 
-Pass: TypeAlias = Callable[[Callable[[Piece], Any]], Iterator[Any]]
+Pass: TypeAlias = Callable[[Callable[[Rows], Any]], Iterator[Any]]
 """runs a function over all pieces of a file, in order"""
 
 
@@ -60,17 +60,17 @@ class Pieces(NamedTuple):
     """query, row, score and line, as columns"""
 
 
-def count_scattered(judgments: Judgments, rule: Rule, dialect: Dialect, over_pieces: Pass) -> Hits:
+def count_scattered(judgments: Judgments, rule: Rule, over_pieces: Pass) -> Hits:
     """Return where the judged documents of a file stand."""
-    first = _first_pass(judgments, rule, dialect, over_pieces)
+    first = _first_pass(judgments, rule, over_pieces)
     if len(several := repeated(first.key)):
-        _check_names(judgments, rule, dialect, over_pieces, several)
+        _check_names(judgments, rule, over_pieces, several)
     judged = _ranked(judgments, rule, *first.hits)
     slots = len(judged.row) + len(judged.start)
     above, tied, ahead = (np.zeros(slots, np.int64) for _ in range(3))
     seen = 0
     for lines, better, (high, low), before in over_pieces(
-        lambda piece: _second_look(judgments, rule, dialect, judged, piece, first.base)
+        lambda piece: _second_look(judgments, rule, judged, piece, first.base)
     ):
         seen += lines
         np.add.at(above, better, 1)
@@ -86,11 +86,11 @@ def count_scattered(judgments: Judgments, rule: Rule, dialect: Dialect, over_pie
     return Hits(judged.query, judged.row, above, tied, place, first.retrieved, first.retrieved > 0, first.unjudged)
 
 
-def _first_pass(judgments: Judgments, rule: Rule, dialect: Dialect, over_pieces: Pass) -> Pieces:
+def _first_pass(judgments: Judgments, rule: Rule, over_pieces: Pass) -> Pieces:
     """Find the judged documents of all pieces; of a piece nothing is kept that is as long as the judgments."""
     base, keys, hits = [0], [np.zeros(0, np.uint64)], list[Any]()
     retrieved, unjudged = np.zeros(len(judgments.qrels), np.int64), dict[str, None]()
-    for look in over_pieces(lambda piece: _first_look(judgments, rule, dialect, piece)):
+    for look in over_pieces(lambda piece: _first_look(judgments, rule, piece)):
         np.add.at(retrieved, look.query, look.size)
         unjudged.update(dict.fromkeys(look.unjudged))
         query, row, score, line = look.hits
@@ -103,9 +103,9 @@ def _first_pass(judgments: Judgments, rule: Rule, dialect: Dialect, over_pieces:
     return Pieces(base, np.concatenate(keys), retrieved, tuple(unjudged), columns)
 
 
-def _first_look(judgments: Judgments, rule: Rule, dialect: Dialect, piece: Piece) -> Look:
+def _first_look(judgments: Judgments, rule: Rule, piece: Rows) -> Look:
     """Find the judged documents of a piece."""
-    lines = read_lines(judgments, piece, rule, dialect)
+    lines = read_lines(judgments, piece, rule)
     line, row = match_lines(judgments, lines)
     known = lines.query != UNKNOWN
     unjudged = list(dict.fromkeys(lines.unjudged()))
@@ -113,18 +113,15 @@ def _first_look(judgments: Judgments, rule: Rule, dialect: Dialect, piece: Piece
     return Look(lines.key, lines.query[known], lines.size[known], unjudged, hits)
 
 
-def _check_names(judgments: Judgments, rule: Rule, dialect: Dialect, over_pieces: Pass, several: Words) -> None:
+def _check_names(judgments: Judgments, rule: Rule, over_pieces: Pass, several: Words) -> None:
     """Look whether lines with the same key are about the same query and document; the plain reader then says which."""
 
-    def names(piece: Piece) -> list[tuple[bytes, bytes]]:
-        lines = read_lines(judgments, piece, rule, dialect)
+    def names(piece: Rows) -> list[tuple[bytes, bytes]]:
+        lines = read_lines(judgments, piece, rule)
         line = np.flatnonzero(is_among(lines.key, several))
         owner = lines.owner(line)
-        bounds = (lines.query_start[owner], lines.query_stop[owner], lines.start[line], lines.stop[line])
-        return [
-            (lines.text[a:b].tobytes(), lines.text[c:d].tobytes())
-            for a, b, c, d in zip(*(bound.tolist() for bound in bounds), strict=True)
-        ]
+        docs = Ids(lines.text, lines.start, lines.stop)
+        return [(lines.name.bytes_at(a), docs.bytes_at(b)) for a, b in zip(owner.tolist(), line.tolist(), strict=True)]
 
     seen: set[tuple[bytes, bytes]] = set()
     for part in over_pieces(names):
@@ -161,15 +158,13 @@ def _documents(judgments: Judgments, rule: Rule, query: Ints, row: Ints, line: I
 Counts: TypeAlias = tuple[int, Ints, tuple[Ints, Ints], Ints]
 
 
-def _second_look(
-    judgments: Judgments, rule: Rule, dialect: Dialect, judged: Judged, piece: Piece, base: list[int]
-) -> Counts:
+def _second_look(judgments: Judgments, rule: Rule, judged: Judged, piece: Rows, base: list[int]) -> Counts:
     """Return how many lines a piece has and, for its lines, slots of judged documents.
 
     They are those from which on documents are lower, those between which they are tied, and those from which on tied
     documents stand behind the line.
     """
-    lines = read_lines(judgments, piece, rule, dialect)
+    lines = read_lines(judgments, piece, rule)
     if piece.number >= len(base) - 1:
         raise Changed
     query = np.repeat(lines.query, lines.size)

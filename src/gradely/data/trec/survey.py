@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.data.read.files import Report, Source
-from gradely.data.tally import Tally, tally, total
+from gradely.data.tie_counts import RunCounts, add_counts, count_lines
 from gradely.data.trec.chunks import Odd, Piece, Scattered
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import fields
@@ -21,7 +21,7 @@ QUERY, RANK, SCORE = 0, 3, 4
 """the fields that matter"""
 
 
-class Columns(NamedTuple):
+class PieceLines(NamedTuple):
     """The lines of a piece, in stretches of one query each."""
 
     salt: Words
@@ -40,27 +40,29 @@ class Columns(NamedTuple):
         return self.piece.text[self.start[stretch] : self.stop[stretch]].tobytes().decode()
 
 
-def survey(source: Source, threads: int, report: Report) -> Tally:
+def survey(source: Source, threads: int, report: Report) -> RunCounts:
     """Return the counts of a run; raise Odd where the plain reader must look."""
     try:
-        return _whole_queries(list(each_piece(source, _whole, threads, report, whole_queries=True)))
+        return _whole_queries(list(each_piece(source, _count_piece, threads, report, whole_queries=True)))
     except Scattered:
-        return _together(each_piece(source, _kept, threads, report, whole_queries=False))
+        return _together(each_piece(source, _keep_scores, threads, report, whole_queries=False))
 
 
-def _whole_queries(parts: list[tuple[Words, Tally]]) -> Tally:
+def _whole_queries(parts: list[tuple[Words, RunCounts]]) -> RunCounts:
     """Return the counts of all pieces; a query that is in two of them is scattered."""
+    if not parts:
+        raise Odd
     if not distinct(np.concatenate([salt for salt, _ in parts])):
         raise Scattered
-    return total([counts for _, counts in parts])
+    return add_counts([counts for _, counts in parts])
 
 
-def _columns(piece: Piece) -> Columns:
+def _columns(piece: Piece) -> PieceLines:
     (start, stop), rank, score = fields(piece, RUN, (QUERY, RANK, SCORE))
     first = new_tokens(piece.text, start, stop)
     size = np.diff(first, append=len(start))
     salt = hashes(piece.text, start[first], stop[first])
-    return Columns(salt, size, numbers(piece, *score), _ranks(piece, *rank), piece, start[first], stop[first])
+    return PieceLines(salt, size, numbers(piece, *score), _ranks(piece, *rank), piece, start[first], stop[first])
 
 
 def _ranks(piece: Piece, start: Ints, stop: Ints) -> Floats:
@@ -70,19 +72,18 @@ def _ranks(piece: Piece, start: Ints, stop: Ints) -> Floats:
         return np.full(len(start), np.nan)
 
 
-def _whole(piece: Piece) -> tuple[Words, Tally]:
+def _count_piece(piece: Piece) -> tuple[Words, RunCounts]:
     """Count the lines of a piece whose queries are whole."""
     columns = _columns(piece)
     if not distinct(columns.salt):
         raise Scattered
     query = np.repeat(np.arange(len(columns.size)), columns.size)
-    return columns.salt, tally(query, columns.score, columns.rank, columns.name)
+    return columns.salt, count_lines(query, columns.score, columns.rank, columns.name)
 
 
-class Kept(NamedTuple):
-    """What is kept of a piece where queries are scattered: each query once, and what it is in every line."""
+class PieceScores(NamedTuple):
+    """What is kept of a piece where queries are scattered: its queries, once each, and the one of every line."""
 
-    salt: list[int]
     names: list[str]
     query: npt.NDArray[np.int32]
     """which of those each line is about"""
@@ -90,21 +91,20 @@ class Kept(NamedTuple):
     rank: Floats
 
 
-def _kept(piece: Piece) -> Kept:
+def _keep_scores(piece: Piece) -> PieceScores:
     columns = _columns(piece)
-    salt, first, which = np.unique(columns.salt, return_index=True, return_inverse=True)
-    query = np.repeat(which.astype(np.int32), columns.size)
-    return Kept(salt.tolist(), [columns.name(i) for i in first.tolist()], query, columns.score, columns.rank)
+    names = [columns.name(i) for i in range(len(columns.size))]
+    number = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    query = np.repeat(np.array([number[name] for name in names], np.int32), columns.size)
+    return PieceScores(list(number), query, columns.score, columns.rank)
 
 
-def _together(parts: Iterable[Kept]) -> Tally:
+def _together(parts: Iterable[PieceScores]) -> RunCounts:
     """Count all lines at once."""
-    number: dict[int, int] = {}
-    names: list[str] = []
+    number: dict[str, int] = {}
     lines = []
     for part in parts:
-        names += [name for salt, name in zip(part.salt, part.names, strict=True) if salt not in number]
-        here = np.array([number.setdefault(salt, len(number)) for salt in part.salt], np.int32)
+        here = np.array([number.setdefault(name, len(number)) for name in part.names], np.int32)
         lines.append((here[part.query], part.score, part.rank))
     query, score, rank = map(np.concatenate, zip(*lines, strict=True))
-    return tally(query, score, rank, names.__getitem__)
+    return count_lines(query, score, rank, list(number).__getitem__)

@@ -1,9 +1,9 @@
 """Proofs, in a line each, of the axioms that hold; a measure that is not named here has a counterexample."""
 
 GAINS = ("DCG", "nDCG", "nDCG(gain='exp')", "NDCNG", "nDCGphi", "RBP", "RBP(relevance='identity')")
-SETS = ("P", "F1", "F(x=4)", "RelativeP", "Utility")
+SETS = ("P", "R", "F1", "F(x=4)", "RelativeP", "Success", "Utility")
 DIVIDED = ("P@k", "F1@k", "F(x=4)@k", "RelativeP@k")
-COUNTS = (*DIVIDED, "Utility@k", "R", "Rprec", "Success")
+COUNTS = (*DIVIDED, "Utility@k", "R@k", "Success@k", "Rprec")
 MIXTURES = ("GAP", "eGAP", "muAP")
 ALL = (*SETS, *COUNTS, "Judged", "AP", "RR", "bpref", "binG", *GAINS, "ERR", *MIXTURES, "xGAP")
 
@@ -35,7 +35,21 @@ _PROOFS: dict[str, list[tuple[tuple[str, ...], str]]] = {
     "add": [
         (DIVIDED, "What it is divided by depends on k and the pool only, and no document above moves."),
         (
-            ("R", "Rprec", "Success", "AP", "RR", "bpref", "binG", *GAINS, "ERR", *MIXTURES, "xGAP"),
+            (
+                "R",
+                "R@k",
+                "Rprec",
+                "Success",
+                "Success@k",
+                "AP",
+                "RR",
+                "bpref",
+                "binG",
+                *GAINS,
+                "ERR",
+                *MIXTURES,
+                "xGAP",
+            ),
             "No document above moves, the norm depends on the pool only, and what a document adds is never negative.",
         ),
     ],

@@ -16,10 +16,11 @@ TENTHS = [(a / 10, b / 10, (10 - a - b) / 10) for a in range(10, -1, -1) for b i
 """users over three levels"""
 TIED = 3
 """how many documents tie where names are looked at"""
-WHOLE = ("P", "F1", "F(x=4)", "RelativeP", "Utility")
+WHOLE = ("P", "R", "F1", "F(x=4)", "RelativeP", "Success", "Utility")
+"""measures of a set: all that is retrieved, or what the top k hold, which are asked apart"""
 CUT = tuple(f"{name}@k" for name in WHOLE)
 BOTH = (
-    *("R", "Rprec", "Success", "Judged", "AP", "RR", "bpref", "binG"),
+    *("Rprec", "Judged", "AP", "RR", "bpref", "binG"),
     *("DCG", "nDCG", "nDCG(gain='exp')", "NDCNG", "nDCGphi", "RBP", "RBP(relevance='identity')", "ERR", "muAP"),
 )
 

@@ -1,0 +1,136 @@
+"""How often each test finds a difference that is not there, and how often intervals cover what they should.
+
+    python -m benchmarks.error_rates [TRIALS]
+
+Prints the tables of docs/compare.md. Seeds are fixed. A null is a distribution of differences whose mean is 0: for the
+tests the question is the mean, so a skewed null is a null, too.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gradely.comparison import resampling
+from gradely.comparison.intervals import bootstrap_intervals, simultaneous_intervals, t_intervals
+from gradely.comparison.pairs import all_pairs, differences
+from gradely.comparison.significance import p_values
+from gradely.tables import Table, to_markdown
+
+ALPHA, TRIALS, RESAMPLES = 0.05, 4_000, 1_999
+SIZES = (10, 25, 50)
+TESTS = ("t", "wilcoxon", "randomization", "bootstrap")
+Draw: TypeAlias = Callable[[np.random.Generator, tuple[int, ...]], Any]
+
+
+def mostly_ties(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    """80 % of the queries tie, the others change by a step of RR, up or down."""
+    steps = rng.choice([0.5, 2 / 3, 0.75], shape) * rng.choice([-1.0, 1.0], shape)
+    return np.where(rng.random(shape) < 0.8, 0.0, steps)
+
+
+NULLS: dict[str, Draw] = {
+    "normal": lambda rng, shape: rng.normal(0, 0.1, shape),
+    "like AP: difference of two beta(0.6, 1.4)": lambda rng, shape: (
+        rng.beta(0.6, 1.4, shape) - rng.beta(0.6, 1.4, shape)
+    ),
+    "skewed: exponential, many small losses and few large wins": lambda rng, shape: rng.exponential(1, shape) - 1,
+    "very skewed: gamma(0.3)": lambda rng, shape: rng.gamma(0.3, 1, shape) - 0.3,
+    "like RR: 80 % ties, symmetric": mostly_ties,
+}
+VALUES: dict[str, tuple[Draw, float]] = {
+    "like AP: beta(0.6, 1.4)": (lambda rng, shape: rng.beta(0.6, 1.4, shape), 0.3),
+    "like RR: 1 / geometric(0.5)": (lambda rng, shape: 1 / rng.geometric(0.5, shape), float(np.log(2))),
+    "like Success: 0 or 1, 0.7 on average": (lambda rng, shape: (rng.random(shape) < 0.7).astype(float), 0.7),
+}
+
+
+def type_one_errors(trials: int) -> Table:
+    """Return the share of nulls with p below 0.05, by distribution, number of queries and test."""
+    rows: list[list[Any]] = []
+    for name, draw in NULLS.items():
+        for queries in SIZES:
+            differ = np.round(draw(np.random.default_rng(queries), (queries, trials)), 12)
+            rates = [float(np.mean(pairs_of_one(differ, test) < ALPHA)) for test in TESTS]
+            rows.append([name, queries, *rates])
+    return Table(["null", "queries", *TESTS], rows, 3)
+
+
+def pairs_of_one(differ: Any, test: str) -> Any:
+    """Return p-values of columns of differences: runs whose pairs with a run of zeros they are."""
+    values = np.concatenate([np.zeros((len(differ), 1)), differ], axis=1)
+    pairs = all_pairs(values.shape[1])
+    first = type(pairs)(pairs.first[: differ.shape[1]], pairs.second[: differ.shape[1]])
+    return p_values(values, test, first, resamples=RESAMPLES)
+
+
+def family_errors(trials: int) -> Table:
+    """Return the share of null families, six runs on 25 queries, with any p below 0.05."""
+    rng = np.random.default_rng(6)
+    found: dict[str, list[bool]] = {"t, not corrected": [], "t, Holm": [], "tukey": [], "max-t": []}
+    for _ in range(trials):
+        values = rng.beta(0.6, 1.4, (25, 6))
+        p = p_values(values, "t")
+        found["t, not corrected"].append(p.min() < ALPHA)
+        found["t, Holm"].append(p.min() * len(p) < ALPHA)
+        for test in ("tukey", "max-t"):
+            found[test].append(p_values(values, test, resamples=399).min() < ALPHA)
+    return Table([*found], [[float(np.mean(hits)) for hits in found.values()]], 3)
+
+
+def percentile(values: Any, level: float, draws: int) -> tuple[Any, Any]:
+    """Return the percentile interval, which stands for what is common."""
+    means = np.concatenate(
+        [counts @ np.sort(values, axis=0) for counts in resampling.draw_counts(len(values), draws, 0)]
+    )
+    return tuple(np.quantile(means / len(values), [(1 - level) / 2, (1 + level) / 2], axis=0))
+
+
+def coverage(trials: int) -> Table:
+    """Return how often the interval of a mean covers it, by distribution and number of queries."""
+    rows: list[list[Any]] = []
+    for name, (draw, mean) in VALUES.items():
+        for queries in (5, *SIZES):
+            values = draw(np.random.default_rng(queries), (queries, trials))
+            several = (
+                percentile(values, 0.95, RESAMPLES),
+                t_intervals(values, 0.95),
+                bootstrap_intervals(values, 0.95, 0, RESAMPLES),
+            )
+            # where nothing varies there is no interval, and nothing is said that could be wrong
+            inside = [np.mean(~((low > mean) | (high < mean))) for low, high in several]
+            rows.append([name, queries, *map(float, inside)])
+    return Table(["values", "queries", "percentile", "t", "studentised"], rows, 3)
+
+
+def simultaneous_coverage(trials: int) -> Table:
+    """Return how often all pairs of six runs are covered at once."""
+    rng, pairs, rows = np.random.default_rng(8), all_pairs(6), []
+    for queries in SIZES:
+        inside = {"t": 0, "simultaneous": 0}
+        for _ in range(trials):
+            differ = differences(rng.beta(0.6, 1.4, (queries, 6)), pairs)
+            for kind, (low, high) in {
+                "t": t_intervals(differ, 0.95),
+                "simultaneous": simultaneous_intervals(differ, 0.95, 0, 999),
+            }.items():
+                inside[kind] += bool(np.all((low <= 0) & (high >= 0)))
+        rows.append([queries, *(count / trials for count in inside.values())])
+    return Table(["queries", "t", "simultaneous"], rows, 3)
+
+
+def main() -> None:
+    """Print all tables."""
+    trials = int(sys.argv[1]) if len(sys.argv) > 1 else TRIALS
+    for title, table in (
+        ("Type I errors", type_one_errors(trials)),
+        ("Family-wise errors", family_errors(trials // 2)),
+        ("Coverage of intervals of means", coverage(trials)),
+        ("Coverage of all intervals of differences at once", simultaneous_coverage(trials // 2)),
+    ):
+        print(f"{title}\n\n{to_markdown(table)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""pytrec_eval's interface on gradely: `import gradely.adapters.pytrec_eval as pytrec_eval`.
+
+The same names, the same values, and no compiler needed; beyond it, `ties="expected"` and labels that are any numbers.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from functools import partialmethod
+from math import exp, fsum, log
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gradely.data import Blocks, Hits, Qrels, Rule, Run, read_qrels
+from gradely.data.locate import find_hits
+from gradely.data.read.dicts import as_scores
+from gradely.data.types import Floats, Ints
+from gradely.errors import DataError, InputError, MeasureError, did_you_mean
+from gradely.kernel.batch import Batch
+from gradely.measures import nDCG
+from gradely.settings import TiePolicy, check_ties
+from gradely.threads import cores, on_threads
+from gradely.trec_eval.catalogue import BY_NAME_ONLY, NEW, TABLE, Column, Entry, nickname
+from gradely.trec_eval.options import Options
+from gradely.trec_eval.queries import LEAST
+
+PUBLIC = (
+    *("RelevanceEvaluator", "compute_aggregated_measure", "parse_qrel", "parse_run"),
+    *("supported_measures", "supported_nicknames"),
+)
+VERSION = 9
+"""of trec_eval, which pytrec_eval is built on: scores are compared in single precision"""
+supported_measures = frozenset(name for name in TABLE if name not in (*NEW, *BY_NAME_ONLY))
+supported_nicknames = {name: set(nickname(name, VERSION) or ()) for name in ("official", "set", "all_trec")}
+WITHOUT_ORDER = frozenset({"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret", "utility"})
+"""what does not depend on the order of documents; the set_ measures do not, either"""
+WITH_EXPECTATION = frozenset(
+    [
+        "map",
+        "gm_map",
+        "Rprec",
+        "bpref",
+        "gm_bpref",
+        "recip_rank",
+        "P",
+        "recall",
+        "Rprec_mult",
+        "binG",
+        "ndcg",
+        "ndcg_cut",
+        "map_cut",
+        "relative_P",
+        "success",
+    ]
+)
+"""those of which the mean over all orders of tied documents is known"""
+
+
+class RelevanceEvaluator:
+    """Judgments and measures, to evaluate any number of runs with."""
+
+    def __init__(
+        self,
+        query_relevance: Mapping[str, Mapping[str, float]],
+        measures: Iterable[str],
+        relevance_level: float = 1,
+        judged_docs_only_flag: bool = False,  # noqa: FBT002 - as pytrec_eval has it
+        *,
+        ties: TiePolicy = "trec",
+    ) -> None:
+        """Take judgments {query: {document: label}} and names of measures, as pytrec_eval does.
+
+        `ties`: trec (the default), as pytrec_eval breaks them; expected, the mean over all their orders; best, worst.
+        """
+        check_ties(ties)
+        self.ties, self.judged_only = ties, judged_docs_only_flag
+        judged = {query: labels for query, labels in query_relevance.items() if len(labels)}
+        self.qrels: Qrels | None = read_qrels(judged) if judged else None
+        self.columns = _columns(measures, relevance_level, ties)
+
+    def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+        """Return {query: {measure: value}} for the queries of the run, {query: {document: score}}, that are judged."""
+        if self.qrels is None or not scores:
+            return {}
+        run = Run(as_scores(scores, "run"))
+        common = [self.qrels.index[query] for query in run.scores if query in self.qrels.index]
+        hits = find_hits(self.qrels, run, Rule(self.ties, single=True))
+        hits = hits.only(self.qrels.grade[hits.row] >= 0).judged_only() if self.judged_only else hits
+        table = _values(self.qrels, hits, np.asarray(common, np.int64), self.columns, self.ties)
+        names = [column.name for column in self.columns]
+        return {
+            self.qrels.queries[i]: dict(zip(names, row, strict=True))
+            for i, row in zip(common, table[common].tolist(), strict=True)
+        }
+
+
+def _values(qrels: Qrels, hits: Hits, queries: Ints, columns: list[Column], ties: str) -> Floats:
+    """Return the values, [all judged queries, columns], of these queries."""
+    table = np.zeros((len(qrels), len(columns)))
+
+    def work(block: tuple[Ints, Batch]) -> None:
+        rows, batch = block
+        for j, column in enumerate(columns):
+            if column.value is not None:
+                table[rows, j] = column.value(batch)
+
+    for _ in on_threads(work, Blocks(qrels, hits).batches(ties, queries), cores()):
+        pass
+    for j, column in enumerate(columns):
+        if column.kind == "geometric":
+            table[:, j] = [log(max(value, LEAST)) for value in table[:, j].tolist()]
+        elif column.kind == "num_q":
+            table[:, j] = 1.0
+    return table
+
+
+def _columns(measures: Iterable[str], level: float, ties: str) -> list[Column]:
+    """Return the columns of some measures, in trec_eval's order."""
+    given: dict[str, set[str]] = {}
+    for measure in measures:
+        for name in supported_nicknames.get(measure, [measure]):
+            base, parameters = _split(name)
+            given.setdefault(base, set()).update(parameters)
+    options = Options("", "", [], compat=VERSION, level=level)  # type: ignore[arg-type] # labels may be any numbers
+    return [
+        column
+        for name in TABLE
+        if name in given
+        for column in _known(name, TABLE[name], ",".join(sorted(given[name])), options, ties)
+    ]
+
+
+def _split(measure: str) -> tuple[str, list[str]]:
+    """Return a measure and its parameters: map, P.5,10 or ndcg_cut_10."""
+    if measure in supported_measures:
+        return measure, []
+    for name in sorted(supported_measures, key=len, reverse=True):
+        if found := re.fullmatch(rf"{re.escape(name)}[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)", measure):
+            return name, found[1].split(",")
+    raise MeasureError(f"unsupported measure {measure}.{did_you_mean(measure, supported_measures)}")
+
+
+def _known(name: str, entry: Entry, parameters: str, options: Options, ties: str) -> list[Column]:
+    """Return the columns of a measure; refuse one that these ties do not suit."""
+    loose = ties in ("expected", "best", "worst")
+    if loose and name not in WITH_EXPECTATION | WITHOUT_ORDER and not name.startswith("set_"):
+        raise MeasureError(f"{name}: the mean over all orders of tied documents has no closed form; use ties='trec'")
+    if loose and name == "ndcg":
+        return [Column(name, value=nDCG().compute)]
+    read = entry.read(name, parameters) if parameters and entry.read else entry.default
+    return entry.columns(name, read, options)
+
+
+def parse_run(lines: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Return {query: {document: score}} from the lines of a run in TREC's format."""
+    return _parsed(lines, 6, 4, float, "query Q0 document rank score tag")
+
+
+def parse_qrel(lines: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Return {query: {document: label}} from the lines of judgments in TREC's format."""
+    return _parsed(lines, 4, 3, _whole, "query 0 document label")
+
+
+def _whole(text: str) -> Any:
+    """Return a label: a whole number, or else any number."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _parsed(lines: Iterable[str], count: int, value: int, read: Any, form: str) -> dict[str, dict[str, Any]]:
+    out: dict[str, dict[str, Any]] = {}
+    for number, line in enumerate(lines, 1):
+        fields = line.split()
+        try:
+            found = read(fields[value]) if len(fields) == count else None
+        except ValueError:
+            found = None
+        if found is None:
+            raise InputError(f"line {number}: expected {form!r}; found {line.strip()!r}")
+        documents = out.setdefault(fields[0], {})
+        if fields[2] in documents:
+            raise DataError(f"line {number}: document {fields[2]} of query {fields[0]} is there twice; keep one")
+        documents[fields[2]] = found
+    return out
+
+
+def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
+    """Return what a measure is of all queries: a sum of counts, a geometric mean of gm_ measures, else the mean."""
+    listed = [float(value) for value in values]
+    if not listed:
+        raise DataError(f"{measure}: there are no values to average")
+    if measure.startswith("num_"):
+        return fsum(listed)
+    mean = fsum(listed) / len(listed)
+    return exp(mean) if measure.startswith("gm_") else mean
+
+
+def install(*, ties: TiePolicy = "trec") -> None:
+    """Let `import pytrec_eval` give gradely's from now on, also inside BEIR, MTEB and others that import it.
+
+    Call it before they are imported; those that hold the module already keep theirs. `ties` is what their evaluators
+    take by default.
+    """
+    check_ties(ties)
+    module = ModuleType("pytrec_eval", __doc__)
+    vars(module).update({name: globals()[name] for name in PUBLIC})
+    init = partialmethod(RelevanceEvaluator.__init__, ties=ties)
+    vars(module)["RelevanceEvaluator"] = type("RelevanceEvaluator", (RelevanceEvaluator,), {"__init__": init})
+    sys.modules["pytrec_eval"] = module

@@ -1,0 +1,166 @@
+"""φ as people can look at it: the control points, the curve, and what each judged document gets."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gradely.comparison.charts import altair, drawn, styled
+from gradely.data import Qrels, read_qrels
+from gradely.data.types import Floats
+from gradely.errors import DataError, did_you_mean
+from gradely.evaluation.notes import Note, count_of
+from gradely.kernel.batch import Batch
+from gradely.kernel.from_arrays import from_arrays
+from gradely.relevance import Phi
+from gradely.relevance.phi import Points, control_points
+from gradely.tables import Cell, Table
+
+STEPS = 200
+"""points of a drawn curve"""
+MOST = 12
+"""queries whose curves are drawn, at most"""
+NAMES = {"paper": "the paper's text", "code": "the authors' code"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PhiCurve:
+    """φ of one query: from the score of a document to its relevance."""
+
+    query: str
+    scores: dict[str, float]
+    """of the judged documents"""
+    function: Phi
+
+    @cached_property
+    def _batch(self) -> Batch:
+        return from_arrays(np.zeros(len(self.scores)), np.asarray(list(self.scores.values()), np.float64))
+
+    @property
+    def points(self) -> Points:
+        """The control points, (score, φ); none where no score stands out, so that φ is 0 everywhere."""
+        return control_points(self._batch, self.function.control)[0]
+
+    def __call__(self, scores: Any) -> Floats:
+        """Return φ of any scores."""
+        at = np.atleast_1d(np.asarray(scores, np.float64))
+        batch = self._batch.relabelled(at[None, :], self._batch.pool, self._batch.pooled)
+        return np.asarray(self.function(batch).grade[0])
+
+    def documents(self) -> dict[str, float]:
+        """Return φ of the judged documents, best first."""
+        values = dict(zip(self.scores, self(list(self.scores.values())).tolist(), strict=True))
+        return dict(sorted(values.items(), key=lambda item: (-item[1], -self.scores[item[0]], item[0])))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PhiCurves:
+    """φ of the queries of a collection."""
+
+    curves: list[PhiCurve]
+    function: Phi
+    name: str
+
+    @property
+    def notes(self) -> list[Note]:
+        """Queries in which no score stands out."""
+        flat = [curve.query for curve in self.curves if not curve.points]
+        text = f"{len(flat):,} of {count_of(len(self.curves), 'query')} have equal scores only: φ is 0 there"
+        return [Note("flat", len(flat), len(self.curves), text)] if flat else []
+
+    def summary(self) -> str:
+        """Return what it is of."""
+        control = self.function.control
+        whose = f"by {NAMES[control]}" if isinstance(control, str) else "as given"
+        return f"{self.name}: φ of {count_of(len(self.curves), 'query')}, control points {whose}"
+
+    def tables(self, digits: int) -> list[Table]:
+        """Return the control points, and of a single query the documents."""
+        rows: list[list[Cell]] = [
+            [curve.query, round(x, digits), round(y, digits)] for curve in self.curves for x, y in curve.points
+        ]
+        tables = [Table(["query", "score", "φ"], rows)]
+        if len(self.curves) == 1:
+            (curve,) = self.curves
+            documents: list[list[Cell]] = [
+                [doc, curve.scores[doc], round(value, digits)] for doc, value in curve.documents().items()
+            ]
+            tables.append(Table(["document", "score", "φ"], documents))
+        return tables
+
+    def records(self) -> list[dict[str, Cell]]:
+        """Return one record per query and control point."""
+        return [{"query": curve.query, "score": x, "phi": y} for curve in self.curves for x, y in curve.points]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        queries = [
+            {
+                "query": curve.query,
+                "points": [{"score": x, "phi": y} for x, y in curve.points],
+                "documents": curve.documents(),
+            }
+            for curve in self.curves
+        ]
+        return {"about": self.summary(), "queries": queries, "notes": [note.as_dict() for note in self.notes]}
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a dataframe with one row per query and control point, of pandas, polars or pyarrow."""
+        return Table.of(self.records()).to_frame(library)
+
+    def chart(self) -> Any:
+        """Return an altair chart of the curves, their control points, and the scores of the documents below."""
+        alt = altair()
+        some = [curve for curve in self.curves if curve.points][:MOST]
+        if not some:
+            raise DataError(f"{self.name}: no curve to draw, since no score stands out in any query")
+        x = alt.X("score:Q", title="score", scale=alt.Scale(nice=False, padding=12))
+        y = alt.Y("phi:Q", title="φ", scale=alt.Scale(domain=[-0.06, 1.06], nice=False))
+        panels = [
+            (
+                drawn(_line(curve)).mark_line(strokeWidth=2, color="#0072b2").encode(x=x, y=y)
+                + drawn(_marks(curve)).mark_point(filled=True, size=70, opacity=1, color="#d55e00").encode(x=x, y=y)
+                + drawn(_documents(curve)).mark_tick(thickness=1, color="#333333", size=8).encode(x=x, y=y)
+            ).properties(title=f"{curve.query}, {count_of(len(curve.scores), 'document')}", width=300, height=200)
+            for curve in some
+        ]
+        return styled(alt.concat(*panels, columns=min(3, len(panels))))
+
+
+def _line(curve: PhiCurve) -> list[dict[str, float]]:
+    low, high = min(curve.scores.values()), max(curve.scores.values())
+    at = np.linspace(min(low, curve.points[0][0]), max(high, curve.points[-1][0]), STEPS)
+    return [{"score": float(x), "phi": float(y)} for x, y in zip(at, curve(at), strict=True)]
+
+
+def _marks(curve: PhiCurve) -> list[dict[str, float]]:
+    return [{"score": x, "phi": y} for x, y in curve.points]
+
+
+def _documents(curve: PhiCurve) -> list[dict[str, float]]:
+    return [{"score": score, "phi": -0.03} for score in curve.scores.values()]
+
+
+def phi(qrels: Any, query: str | None = None, control: Any = "paper") -> PhiCurves:
+    """Return φ of a query, or of all: the control points, the curve, and φ of each judged document.
+
+    `control` is 'paper' (the text of Moniz, Torgo and Vinagre), 'code' (what their code does) or one's own list of
+    (score, relevance).
+
+    >>> (curve,) = phi({"q": {"a": 100, "b": 20, "c": 90, "d": 15, "e": 10}}, "q").curves
+    >>> curve.points
+    ((10.0, 0.0), (20.0, 0.0), (100.0, 1.0))
+    >>> {document: round(value, 4) for document, value in curve.documents().items()}
+    {'a': 1.0, 'c': 0.7763, 'b': 0.0, 'd': 0.0, 'e': 0.0}
+    """
+    function, judgments = Phi(control), read_qrels(qrels)
+    names = list(judgments.queries) if query is None else [_known(judgments, str(query))]
+    curves = [PhiCurve(name, judgments.labels(name), function) for name in names]
+    return PhiCurves(curves, function, judgments.name)
+
+
+def _known(qrels: Qrels, query: str) -> str:
+    if query not in qrels.index:
+        raise DataError(f"{qrels.name}: no query {query!r}.{did_you_mean(query, qrels.queries)}")
+    return query

@@ -1,0 +1,136 @@
+"""Ids of any type as bytes: whole numbers, Arrow columns, Python objects."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gradely.data.columns import Ids
+from gradely.data.read.dicts import text as as_text
+from gradely.data.trec.tokens import PAD, Tokens, U, encoded
+from gradely.data.types import Bytes
+from gradely.errors import DataError
+
+POWERS = np.array([10**n for n in range(1, 20)], U)
+"""a whole number has one digit more than powers of ten that are not above it"""
+FOUR = np.frombuffer(b"".join(b"%04d" % n for n in range(10_000)), "<u4").astype(U)
+"""the four digits of numbers below 10,000"""
+MINUS = 45
+
+
+def from_integers(values: npt.NDArray[np.integer]) -> Ids:
+    """Return whole numbers as decimal digits, four at a time from a table; each number ends a cell of whole words."""
+    negative = values < 0
+    signed = values.astype(np.int64) if values.dtype.kind == "i" else values
+    rest: Any = np.where(negative, -signed, signed).astype(U) if negative.any() else signed.astype(U)
+    size = np.searchsorted(POWERS, rest, side="right") + 1 + negative
+    words = (int(size.max(initial=1)) + 7) // 8
+    text = np.full(2 * PAD + 8 * words * len(values), 10, np.uint8)
+    cells = text[PAD : len(text) - PAD].view("<u8").reshape(len(values), words)
+    for column in range(words - 1, -1, -1):
+        upper, lower = _pair(rest % U(10**8))
+        cells[:, column] = FOUR[upper] | FOUR[lower] << U(32)
+        rest = rest // U(10**8)
+    stop = PAD + 8 * words * np.arange(1, len(values) + 1)
+    text[(stop - size)[negative]] = MINUS
+    return Ids(text, stop - size, stop)
+
+
+def _pair(eight: Any) -> tuple[Any, Any]:
+    """Return the upper and the lower four of eight digits."""
+    small = eight.astype(np.uint32)
+    upper = small // np.uint32(10_000)
+    return upper, small - upper * np.uint32(10_000)
+
+
+def from_floats(values: npt.NDArray[np.floating], name: str) -> Ids:
+    """Return numbers as ids; 10.0 is 10."""
+    if not np.isfinite(values).all():
+        raise DataError(f"{name}: an id is {values[~np.isfinite(values)][0]}; fill it in, or drop its row")
+    whole = values.astype(np.int64) if np.abs(values).max(initial=0) < 2.0**63 else None
+    if whole is not None and (whole == values).all():
+        return from_integers(whole)
+    return from_objects(values.tolist(), name)
+
+
+def from_objects(values: Iterable[Any], name: str) -> Ids:
+    """Return Python objects as ids, each made text by itself."""
+    several = list(values)
+    if set(map(type, several)) == {int} and (whole := np.array(several)).dtype.kind in "iu":
+        return from_integers(whole)
+    try:  # all text, and mostly ASCII, where characters are bytes
+        joined = "".join(several)
+        if joined.isascii():
+            return from_buffer(joined.encode(), np.fromiter(map(len, several), np.int64, len(several)))
+    except TypeError:
+        pass
+    tokens = Tokens.of(encoded(as_text(value, name)) for value in several)
+    start = tokens.start.astype(np.int64)
+    return Ids(tokens.text, start, start + tokens.size)
+
+
+def from_buffer(content: bytes, size: npt.NDArray[np.int64]) -> Ids:
+    """Return ids that stand side by side, of so many bytes each."""
+    stop = PAD + np.cumsum(size)
+    return Ids(np.frombuffer(b"\n" * PAD + content + b"\n" * PAD, np.uint8), stop - size, stop)
+
+
+def from_arrow(array: Any, name: str) -> Ids:
+    """Return an Arrow array as ids: text from its own buffer, dictionaries by their codes."""
+    import pyarrow as pa
+
+    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return _from_dictionary(array, name)
+    if pa.types.is_integer(kind):
+        return from_integers(array.to_numpy(zero_copy_only=False))
+    if pa.types.is_floating(kind):
+        return from_floats(array.to_numpy(zero_copy_only=False).astype(np.float64), name)
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        array = array.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
+    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type) or _is_binary(array.type)):
+        return from_objects(array.to_pylist(), name)
+    return _from_text(array, name)
+
+
+def _is_binary(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _from_text(array: Any, name: str) -> Ids:
+    """Return Arrow text as ids; its bytes are copied once, to have room around them."""
+    import pyarrow as pa
+
+    large = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
+    _, offsets, data = array.buffers()
+    edge = np.frombuffer(offsets, np.int64 if large else np.int32)[array.offset : array.offset + len(array) + 1]
+    if not len(array):
+        return from_objects([], name)
+    begin, end = int(edge[0]), int(edge[-1])
+    text = np.full(end - begin + 2 * PAD, 10, np.uint8)
+    if end > begin:
+        text[PAD : len(text) - PAD] = np.frombuffer(data, np.uint8)[begin:end]
+    _check_utf8(text, name)
+    edge = edge.astype(np.int64) + (PAD - begin)
+    return Ids(text, edge[:-1], edge[1:])
+
+
+def _check_utf8(text: Bytes, name: str) -> None:
+    if text.max() > 127:
+        try:
+            text.tobytes().decode()
+        except UnicodeDecodeError as error:
+            found = text[max(0, error.start - 20) : error.start + 20].tobytes()
+            raise DataError(f"{name}: an id is not UTF-8 text: {found!r}; decode ids before") from None
+
+
+def _from_dictionary(array: Any, name: str) -> Ids:
+    """Return codes into a dictionary as ids; nothing is decoded, unless the dictionary is longer than the rows."""
+    if len(array.dictionary) > len(array):
+        return from_arrow(array.dictionary_decode(), name)
+    known = from_arrow(array.dictionary, name)
+    return known.take(array.indices.to_numpy(zero_copy_only=False))

@@ -1,0 +1,206 @@
+"""CSV and TSV files as tables: read in pieces, with array operations, and never held as a whole.
+
+Text that is odd in any way (quotes inside fields, lines of other widths, control characters) is left to the plain
+reader, which is the csv module of Python, and which also explains errors.
+"""
+
+import csv
+from collections.abc import Callable, Iterator
+from io import StringIO
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from gradely.data.columns import Ids, Triples
+from gradely.data.read.files import Report, Source, clip
+from gradely.data.read.rows import Rows
+from gradely.data.read.tables import Names, no_labels, pick_columns
+from gradely.data.table import Table
+from gradely.data.trec.chunks import NEWLINE, Odd, Piece
+from gradely.data.trec.decimals import numbers
+from gradely.data.trec.plain import to_number
+from gradely.data.trec.runs import each_piece
+from gradely.data.types import Bools, Bytes, Ints
+from gradely.errors import DataError, InputError
+
+T = TypeVar("T")
+QUOTE, RETURN = 34, 13
+LONGEST = 131_072
+"""characters of the longest field, as in the csv module of Python"""
+
+HEADER = 1 << 20
+"""bytes of the longest header"""
+
+
+class Layout(NamedTuple):
+    """The columns of a file, counted from 0."""
+
+    delimiter: bytes
+    width: int
+    query: int
+    document: int
+    value: int | None
+    sign: int
+
+
+class CsvTable(Table):
+    """A text table with a header line."""
+
+    explains = True
+
+    def __init__(
+        self, source: Source, kind: str, delimiter: str, columns: Names | None = None, duplicates: str = "error"
+    ) -> None:
+        """Read the header and pick the columns."""
+        super().__init__(source.name, kind, duplicates)
+        self.source = source
+        header, self.skip = _header(source, delimiter)
+        picked = pick_columns(header, kind, self.name, columns)
+        query, document = header.index(picked.query), header.index(picked.document)
+        value = None if picked.value is None else header.index(picked.value)
+        self.layout = Layout(delimiter.encode(), len(header), query, document, value, picked.sign)
+        if value is None:
+            self.notes = [no_labels(header, picked, self.name)]
+
+    def each(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
+        """Run a function over pieces of the file."""
+
+        def use(piece: Piece) -> T:
+            return work(CsvPiece(piece, self.layout))
+
+        query_at, skip = self._query_at, self.skip
+        return each_piece(self.source, use, threads, report, whole_queries=whole_queries, query_at=query_at, skip=skip)
+
+    def _query_at(self, text: memoryview, at: int) -> bytes:
+        """Return the query of the line at a position, as far as 4,096 bytes show it."""
+        fields = bytes(text[at : at + 4096]).split(b"\n", 1)[0].split(self.layout.delimiter)
+        return fields[self.layout.query] if self.layout.query < len(fields) else b""
+
+    def plain(self) -> dict[str, dict[str, float]]:
+        """Read the file line by line, and explain what is wrong with it."""
+        rows, layout = Rows(self.name, self.duplicates), self.layout
+        for line, row in _records(self.source, layout.delimiter.decode()):
+            if len(row) != layout.width:
+                found = f"{len(row)} fields instead of {layout.width}: {clip(layout.delimiter.decode().join(row))}"
+                raise InputError(f"{self.name}:{line}: {found}")
+            value = 1.0 if layout.value is None else to_number(self.source, self.kind, line, row[layout.value])
+            rows.add(line, row[layout.query], row[layout.document], layout.sign * value)
+        if not rows.values:
+            raise DataError(f"{self.name}: has no rows below its header")
+        return rows.values
+
+
+def _header(source: Source, delimiter: str) -> tuple[list[str], int]:
+    """Return the names of the columns, and how many bytes they take."""
+    with source.stream() as stream:
+        start = bytearray(HEADER)
+        lines = StringIO(bytes(start[: stream.readinto(start)]).decode(errors="surrogateescape"), newline="")
+    try:
+        first = next(csv.reader(iter(lines.readline, ""), delimiter=delimiter), [])
+    except csv.Error as error:
+        raise InputError(f"{source.name}:1: {error}") from None
+    if not any(first):
+        _ = source.text()  # refuses an empty file
+        raise InputError(f"{source.name}:1: expected the names of columns, found a blank line")
+    skip = len(lines.getvalue()[: lines.tell()].encode(errors="surrogateescape"))
+    return [name.strip() for name in first], skip
+
+
+def _records(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows below the header that are not blank, with the number of the line that each ends in."""
+    lines = csv.reader(_text_lines(source), delimiter=delimiter)
+    try:
+        next(lines)
+        for row in lines:
+            if row:
+                yield lines.line_num, row
+    except csv.Error as error:
+        form = "CSV" if delimiter == "," else "TSV"
+        raise InputError(f"{source.name}:{lines.line_num}: is not {form}: {error}") from None
+
+
+def _text_lines(source: Source) -> Iterator[str]:
+    """Yield lines with their ends, LF, CR LF or CR; line breaks inside quotes stay with the field."""
+    for first, block in source.blocks():
+        source.check_text(block, first)
+        yield from StringIO(block.decode(), newline="")
+
+
+class CsvPiece:
+    """Whole lines of a file, below its header."""
+
+    def __init__(self, piece: Piece, layout: Layout) -> None:
+        """Find the lines."""
+        self.piece, self.layout, self.number = piece, layout, piece.number
+        text = piece.text[piece.start : piece.stop]
+        if (text < 9).any() or ((text > RETURN) & (text < 32)).any():
+            raise Odd  # control characters
+        if text.max() > 127:
+            _check_utf8(text)
+        self.start, self.stop = _cells(text, layout)
+
+    def columns(self) -> Triples:
+        """Return query, document and value of each line."""
+        layout, text = self.layout, self.piece.text
+        query, document = (Ids(text, *self._column(i)) for i in (layout.query, layout.document))
+        if layout.value is None:
+            return Triples(query, document, np.ones(len(query.start)))
+        value = numbers(self.piece, *self._column(layout.value))
+        return Triples(query, document, -value if layout.sign < 0 else value)
+
+    def _column(self, at: int) -> tuple[Ints, Ints]:
+        """Return where a field of each line begins and ends."""
+        return self.start[:, at] + self.piece.start, self.stop[:, at] + self.piece.start
+
+
+def _check_utf8(text: Bytes) -> None:
+    try:
+        text.tobytes().decode()
+    except UnicodeDecodeError:
+        raise Odd from None
+
+
+def _cells(text: Bytes, layout: Layout) -> tuple[Ints, Ints]:
+    """Return where the fields of all lines begin and end, [lines, fields]; quotes around a field are not part of it."""
+    quote = text == QUOTE
+    quotes = int(np.count_nonzero(quote))
+    edge = (text == ord(layout.delimiter)) | (text == NEWLINE)
+    if quotes:
+        edge &= (np.cumsum(quote, dtype=np.uint8) & 1) == 0
+    stop: Any = np.flatnonzero(edge)
+    start, stop, returns = _without_blank_lines(text, np.concatenate([[-1], stop[:-1]]) + 1, stop, layout.width)
+    start, stop = start.reshape(-1, layout.width), stop.reshape(-1, layout.width)
+    if (stop[:, -1] - start[:, 0]).max(initial=0) > LONGEST:
+        raise Odd
+    ends = text[stop[:, -1] - 1] == RETURN
+    if np.count_nonzero(text == RETURN) != np.count_nonzero(ends) + returns:
+        raise Odd  # a line that ends in a carriage return alone
+    stop[:, -1] -= ends
+    return _unquoted(text, quotes, start, stop) if quotes else (start, stop)
+
+
+def _without_blank_lines(text: Bytes, start: Any, stop: Any, width: int) -> tuple[Any, Any, int]:
+    """Return the fields of lines that are not blank, and how many carriage returns are in the others."""
+    newline = text[stop] == NEWLINE
+    if _in_lines(newline, width):
+        return start, stop, 0
+    alone = (stop - start == 1) & (text[start] == RETURN)
+    blank = np.concatenate([[True], newline[:-1]]) & newline & ((stop == start) | alone)
+    if not _in_lines(newline[~blank], width):
+        raise Odd
+    return start[~blank], stop[~blank], int(np.count_nonzero(blank & alone))
+
+
+def _in_lines(newline: Bools, width: int) -> bool:
+    """True where every so many fields, and only then, a line ends."""
+    lines, rest = divmod(len(newline), width)
+    return not rest and bool(newline[width - 1 :: width].all()) and int(np.count_nonzero(newline)) == lines
+
+
+def _unquoted(text: Bytes, quotes: int, start: Ints, stop: Ints) -> tuple[Ints, Ints]:
+    """Return the fields without quotes around them; any other quote is odd."""
+    opened = text[start] == QUOTE
+    closed = (text[stop - 1] == QUOTE) & (stop - start > 1)
+    if (opened != closed).any() or 2 * np.count_nonzero(opened) != quotes:
+        raise Odd
+    return start + opened, stop - opened

@@ -1,0 +1,127 @@
+"""Records: lists of dicts, dataclasses or named tuples, one per row, or one per query with its results inside."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gradely.data.columns import Triples
+from gradely.data.ids import from_objects
+from gradely.data.read.dicts import text
+from gradely.data.read.files import Report, clip
+from gradely.data.read.frames import numbers_of_objects
+from gradely.data.read.tables import DOC, QUERY, Names, bare, no_labels, pick_columns
+from gradely.data.table import Part, Table, cuts
+from gradely.errors import DataError, InputError
+from gradely.threads import on_threads
+
+T = TypeVar("T")
+Record = Mapping[str, Any]
+NESTED_ID = ("id", "_id")
+"""what the document of a result is called, where it has none of the names of a document"""
+
+
+def are_records(given: Any) -> bool:
+    """True for a list of dicts, dataclasses or named tuples."""
+    return isinstance(given, Sequence) and bool(given) and _record(given[0]) is not None
+
+
+def _record(given: Any) -> Record | None:
+    """Return a dict, a dataclass or a named tuple as {name: value}; None where it is none of them."""
+    if isinstance(given, Mapping):
+        return given
+    if is_dataclass(given) and not isinstance(given, type):
+        return {field.name: getattr(given, field.name) for field in fields(given)}
+    if isinstance(given, tuple) and hasattr(given, "_fields"):
+        return dict(zip(given._fields, given, strict=True))
+    return None
+
+
+def holds_results(record: Record) -> bool:
+    """True for {"query": …, "results": […]}: a query, no document beside it, and one list."""
+    names = {bare(name) for name in record if isinstance(name, str)}
+    lists = [value for value in record.values() if isinstance(value, list | tuple)]
+    return (
+        len(lists) == 1
+        and any(bare(name) in names for name in QUERY)
+        and not any(bare(name) in names for name in DOC if name in record and not isinstance(record[name], list))
+    )
+
+
+def flatten(record: Record, name: str) -> Iterator[Record]:
+    """Yield a record, or each result of one that holds several; results without a score are ranked as they stand."""
+    if not holds_results(record):
+        yield record
+        return
+    inside = next(key for key, value in record.items() if isinstance(value, list | tuple))
+    outside = {key: value for key, value in record.items() if key != inside}
+    for rank, entry in enumerate(record[inside], 1):
+        result = _record(entry)
+        if result is None:
+            yield {**outside, "doc_id": entry, "rank": rank}
+            continue
+        known = any(bare(key) == bare(each) for key in result for each in DOC)
+        own = "" if known else next((key for key in NESTED_ID if key in result), "")
+        if not known and not own:
+            raise InputError(f"{name}: a result has no document among {', '.join(map(clip, result))}; name it id")
+        yield {**outside, **result} if known else {**outside, "doc_id": result[own], **result}
+
+
+class RecordTable(Table):
+    """Records in memory."""
+
+    unit = "record"
+
+    def __init__(
+        self, given: Sequence[Any], kind: str, name: str, columns: Names | None = None, duplicates: str = "error"
+    ) -> None:
+        """Take the values out of the records."""
+        super().__init__(name, kind, duplicates)
+        flat = list(self._flat(given))
+        if not flat:
+            raise DataError(f"{name}: has no rows")
+        names = [each for each in flat[0] if isinstance(each, str)]
+        picked = pick_columns(names, kind, name, columns)
+        self.query, self.document = (self._column(flat, each) for each in (picked.query, picked.document))
+        values = None if picked.value is None else self._column(flat, picked.value)
+        self.value = np.ones(len(flat)) if values is None else numbers_of_objects(values, kind, name, 0, "record")
+        self.value = -self.value if picked.sign < 0 else self.value
+        self.whole = all(type(query) is int for query in self.query)
+        if picked.value is None:
+            self.notes = [no_labels(names, picked, name)]
+
+    def _flat(self, given: Sequence[Any]) -> Iterator[Record]:
+        for number, each in enumerate(given, 1):
+            record = _record(each)
+            if record is None:
+                raise InputError(
+                    f"{self.name}: record {number} is {clip(repr(each))}; expected a dict, as the first is"
+                )
+            yield from flatten(record, f"{self.name}: record {number}")
+
+    def _column(self, records: list[Record], column: str) -> list[Any]:
+        try:
+            return [record[column] for record in records]
+        except KeyError:
+            number = next(i for i, record in enumerate(records, 1) if column not in record)
+            raise InputError(f"{self.name}: record {number} has no {column!r}, which the first one has") from None
+
+    def each(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
+        """Run a function over some records at a time."""
+
+        def same_query(one: int, other: int) -> bool:
+            return text(self.query[one], self.name) == text(self.query[other], self.name)
+
+        def part(number: int, start: int, stop: int) -> Part:
+            rows = slice(start, stop)
+            return Part(number, lambda: self._take(rows), stop)
+
+        edges = cuts(len(self.query), same_query, whole_queries=whole_queries)
+        parts = (part(number, *edge) for number, edge in enumerate(edges))
+        yield from on_threads(work, parts, threads)
+        report(1.0)
+
+    def _take(self, rows: slice) -> Triples:
+        query, document = (from_objects(ids[rows], self.name) for ids in (self.query, self.document))
+        return Triples(query, document, self.value[rows])

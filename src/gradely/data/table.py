@@ -1,0 +1,210 @@
+"""Table: rows of query, document and number that can be read again and again, some rows at a time."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from gradely.data.columns import Ids, Stretches, Triples, concatenate, earliest_alike, number_ids
+from gradely.data.qrels import Qrels
+from gradely.data.read.files import Report, clip, ignore
+from gradely.data.trec.chunks import Odd, Scattered
+from gradely.data.trec.match import ranges
+from gradely.data.types import Floats, Ints
+from gradely.errors import DataError
+from gradely.threads import cores
+
+T = TypeVar("T")
+ROWS = 1 << 16
+"""rows that are worked on in one go: few enough for the cache, and enough that threads seldom wait for one another"""
+LONGEST = 1 << 22
+"""rows of the longest part; a query that is longer is treated as scattered"""
+
+
+class Part(NamedTuple):
+    """Some rows of a table; what they hold is taken out of it where they are worked on."""
+
+    number: int
+    """how many parts were before it"""
+    take: Callable[[], Triples]
+    stop: int
+    """how many rows are done after it"""
+    buffer: None = None
+
+    def columns(self) -> Triples:
+        """Return the rows as arrays."""
+        return self.take()
+
+
+class Table(ABC):
+    """Rows of query, document and number: a dataframe, a file, records."""
+
+    def __init__(self, name: str, kind: str, duplicates: str = "error") -> None:
+        """Say what errors call it, whether its numbers are labels or scores, and what to do with repeated rows."""
+        self.name, self.kind, self.duplicates = name, kind, duplicates
+        self.notes: list[str] = []
+        """what was taken for granted"""
+
+    whole = False
+    """True where queries are whole numbers, and not text that looks like them"""
+
+    unit = "row"
+    """what errors call a row"""
+    explains = False
+    """True where `plain` says better what is wrong"""
+
+    def plain(self) -> dict[str, dict[str, float]]:
+        """Read the rows one by one, and explain what is wrong with them; for tables whose text may be odd."""
+        raise AssertionError("only text can be odd")
+
+    @abstractmethod
+    def each(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
+        """Run a function over all parts; yield the results in order. With `whole_queries`, no query is cut."""
+
+    def triples(self, threads: int | None = None) -> "Grouped":
+        """Return all rows, query by query, in the order in which queries first appear."""
+        parts = list(self.each(_kept, threads or cores(), ignore, whole_queries=False))
+        if not parts:
+            raise DataError(f"{self.name}: has no rows")
+        query, size, document, value = zip(*parts, strict=True)
+        return _grouped(self, concatenate(query), np.concatenate(size), concatenate(document), np.concatenate(value))
+
+
+def _kept(part: Any) -> Stretches:
+    """Return the rows of a part in memory of their own."""
+    stretches = Stretches.of(part.columns())
+    return stretches._replace(query=stretches.query.compact(), document=stretches.document.compact())
+
+
+class Grouped(NamedTuple):
+    """All rows of a table; those of query i are start[i] … start[i+1] - 1."""
+
+    query: Ids
+    start: Ints
+    document: Ids
+    value: Floats
+
+
+def _grouped(table: Table, query: Ids, size: Ints, document: Ids, value: Floats) -> Grouped:
+    number, first = number_ids(query)
+    count = np.bincount(number, weights=size).astype(np.int64)
+    code, row = np.repeat(number, size), np.arange(len(value))
+    if (np.diff(number) < 0).any():
+        order = np.argsort(number, kind="stable")
+        row = ranges((np.cumsum(size) - size)[order], size[order])
+        code, document, value = code[row], document.take(row), value[row]
+    alike = earliest_alike(code, document)
+    if alike is not None:
+        keep, value = settle_duplicates(table, query.take(first), code, document, value, alike, row)
+        code, document, value = code[keep], document.take(keep), value[keep]
+        count = np.bincount(code, minlength=len(first))
+    return Grouped(query.take(first), np.concatenate([[0], np.cumsum(count)]), document, value)
+
+
+def settle_duplicates(
+    table: Table, query: Ids, code: Ints, document: Ids, value: Floats, alike: Ints, row: Ints
+) -> tuple[Ints, Floats]:
+    """Return the rows that stay where documents are there twice, and all values; of rows put together, the result."""
+    again = np.flatnonzero(alike != np.arange(len(alike)))
+    if table.duplicates == "error":
+        if table.explains:
+            raise Odd
+        at = again[0]
+        pair = f"{table.unit}s {row[alike[at]] + 1} and {row[at] + 1}"
+        raise DataError(
+            f"{table.name}: document {clip(document.name(at))} of query {clip(query.name(int(code[at])))} "
+            f"is there twice, in {pair}; keep one, or say duplicates='max', 'sum' or 'first'"
+        )
+    value = value.copy()
+    if table.duplicates == "max":
+        np.maximum.at(value, alike[again], value[again])
+    elif table.duplicates == "sum":
+        np.add.at(value, alike[again], value[again])
+    return np.flatnonzero(alike == np.arange(len(alike))), value
+
+
+def qrels_from(table: Table, threads: int | None = None) -> Qrels:
+    """Return the judgments that a table holds."""
+    try:
+        rows = table.triples(threads)
+        qrels = Qrels(rows.query.tokens(), rows.start, rows.document.tokens(), rows.value, table.name)
+    except Odd:
+        qrels = Qrels.of(table.plain(), table.name)
+    qrels.whole, qrels.notes = table.whole, table.notes
+    return qrels
+
+
+class TableScores(Mapping[str, dict[str, float]]):
+    """A table as {query: {document: score}}; it is read when it is asked for, and each query's dict made then."""
+
+    def __init__(self, table: Table) -> None:
+        """Hold the table."""
+        self.table = table
+
+    @cached_property
+    def _scores(self) -> Mapping[str, dict[str, float]]:
+        try:
+            return _GroupedScores(self.table.triples())
+        except Odd:
+            return self.table.plain()
+
+    def __getitem__(self, query: str) -> dict[str, float]:
+        """Return {document: score} of one query."""
+        return self._scores[query]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the queries, in the order in which they first appear."""
+        return iter(self._scores)
+
+    def __len__(self) -> int:
+        """Return the number of queries."""
+        return len(self._scores)
+
+
+class _GroupedScores(Mapping[str, dict[str, float]]):
+    """Rows as {query: {document: score}}."""
+
+    def __init__(self, rows: Grouped) -> None:
+        self.rows = rows
+        self.index = {query: i for i, query in enumerate(rows.query.tokens())}
+
+    def __getitem__(self, query: str) -> dict[str, float]:
+        at = self.index[query]
+        rows = slice(self.rows.start[at], self.rows.start[at + 1])
+        document = self.rows.document
+        tokens = Ids(document.text, document.start[rows], document.stop[rows]).tokens()
+        return dict(zip(tokens[:], self.rows.value[rows].tolist(), strict=True))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.index)
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+
+def cuts(length: int, same_query: Callable[[int, int], bool], *, whole_queries: bool) -> Iterator[tuple[int, int]]:
+    """Yield where parts begin and end; with `whole_queries`, between queries, found by bisection."""
+    start = 0
+    while start < length:
+        stop = min(start + ROWS, length)
+        while whole_queries and stop < length and (cut := last_query(start, stop, same_query)) == start:
+            if stop - start >= LONGEST:
+                raise Scattered
+            stop = min(2 * stop - start, length)
+        stop = cut if whole_queries and stop < length else stop
+        yield start, stop
+        start = stop
+
+
+def last_query(start: int, stop: int, same_query: Callable[[int, int], bool]) -> int:
+    """Return the first of the rows start … stop - 1 from which on all are of the last one's query, as far as told."""
+    low, high = start, stop - 1
+    while low < high:
+        middle = (low + high) // 2
+        if same_query(middle, stop - 1):
+            high = middle
+        else:
+            low = middle + 1
+    return low

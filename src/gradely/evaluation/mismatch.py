@@ -1,0 +1,116 @@
+"""Low values that are mistakes of the data: documents under other names, labels that are never relevant."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from gradely.data import Hits, Qrels, Run
+from gradely.data.read.files import Source, clip, ignore
+from gradely.data.table import Table, TableScores
+from gradely.data.trec.one_query import read_query
+from gradely.measures import Measure
+
+FEW = 0.01
+"""with a smaller share of the judged documents that a ranking has room for, ids are probably of two kinds"""
+ENOUGH = 100
+"""of fewer judged documents, a small share is nothing odd; none at all is"""
+SAMPLE = 10_000
+"""so many documents of a query are compared"""
+
+
+def documents_apart(qrels: Qrels, run: Run | Source, hits: Hits) -> str | None:
+    """Return a sentence where a run has no document, or almost none, in common with the judgments of its queries."""
+    room = int(np.minimum(hits.retrieved, np.diff(qrels.start))[hits.answered].sum())
+    found = len(hits.row)
+    if not room or found > FEW * room or (found and room < ENOUGH):
+        return None
+    many = "no document" if not found else f"only {found:,} of {room:,} judged documents"
+    says = f"{many} of {qrels.name} is in the rankings of {run.name}"
+    query, documents = _sample(qrels, run, hits)
+    judged = list(islice(qrels.labels(query), SAMPLE))
+    common = {*documents} & {*judged}
+    documents, judged = ([name for name in names if name not in common] for names in (documents, judged))
+    if not documents or not judged:
+        return says
+    here, there, reason = compare_ids(documents, judged)
+    return f"{says}: query {clip(query)} has {clip(here)} in the run and {clip(there)} in the judgments{reason}"
+
+
+def _sample(qrels: Qrels, run: Run | Source, hits: Hits) -> tuple[str, list[str]]:
+    """Return a query that both have, and documents that the run has for it; of a file, a part is read."""
+    both = np.flatnonzero(hits.answered & (hits.retrieved > 0))
+    query = qrels.queries[int(both[0])]
+    if isinstance(run, Source):
+        return query, list(islice(read_query(run, query), SAMPLE))
+    if isinstance(run.scores, TableScores):
+        return _first_part(qrels, run.scores.table)
+    return query, [str(doc) for doc in islice(run.scores[query], SAMPLE)]
+
+
+def _first_part(qrels: Qrels, table: Table) -> tuple[str, list[str]]:
+    """Return the first query of a table that has judgments, and some of its documents."""
+
+    def look(part: Any) -> tuple[str, list[str]]:
+        query, document, _ = part.columns()
+        names = query.tokens()
+        known = next((i for i, name in enumerate(names) if name in qrels.index), None)
+        if known is None:
+            return "", []
+        same = [i for i in range(known, min(known + SAMPLE, len(names))) if names[i] == names[known]]
+        return names[known], [document.name(i) for i in same]
+
+    parts = table.each(look, 1, ignore, whole_queries=False)
+    return next(((query, documents) for query, documents in parts if documents), ("", []))
+
+
+def _integral(name: str) -> str:
+    return re.sub(r"\.0+$", "", name)
+
+
+def _digits(name: str) -> str:
+    return re.sub(r"^.*?(\d+)\D*$", lambda match: match[1].lstrip("0") or "0", name, flags=re.DOTALL)
+
+
+REASONS: dict[str, Callable[[str], str]] = {
+    "blanks around one of them": str.strip,
+    "upper and lower case": str.casefold,
+    "numbers written as 10.0 and as 10": _integral,
+    "a prefix, an ending or leading zeros": _digits,
+}
+
+
+def compare_ids(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, str, str]:
+    """Return an id of either side, alike where any two are, and how they differ.
+
+    >>> compare_ids(["D1.0", "x"], ["y", "d1"])
+    ('D1.0', 'y', '; they do not look alike')
+    >>> compare_ids(["x", "DOC7"], ["doc7"])
+    ('DOC7', 'doc7', '; is it upper and lower case?')
+    """
+    ours, theirs = list(ours), list(theirs)
+    for reason, plain in REASONS.items():
+        known = {plain(name): name for name in reversed(theirs)}
+        alike = next((name for name in ours if plain(name) in known), None)
+        if alike is not None:
+            return alike, known[plain(alike)], f"; is it {reason}?"
+    return ours[0], theirs[0], "; they do not look alike"
+
+
+def labels_below(qrels: Qrels, measures: Mapping[str, Measure]) -> str | None:
+    """Return a sentence where no label reaches 1 and measures ask for 1."""
+    positive = qrels.levels()
+    names = list(_asking_for_one(measures))
+    if not len(positive) or positive[-1] >= 1 or not names:
+        return None
+    least = float(positive[0])
+    return (
+        f"the highest label is {positive[-1]:g}, and for {', '.join(names)} a document is relevant from label 1 on: "
+        f"none is; say from which label, as in {names[0].split('@')[0].split('(')[0]}(rel={least:g})"
+    )
+
+
+def _asking_for_one(measures: Mapping[str, Measure]) -> Iterator[str]:
+    return (name for name, measure in measures.items() if getattr(measure, "rel", None) == 1)

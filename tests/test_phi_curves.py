@@ -1,0 +1,68 @@
+"""φ to look at: points, curve and documents are those of the measure, and of SciPy's curve through the points."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import PchipInterpolator
+
+import gradely
+from gradely.cli.main import run as gradely_command
+from tests import reference
+
+QRELS = {"q": {"a": 100, "b": 20, "c": 90, "d": 15, "e": 10}, "flat": {"a": 3, "b": 3}}
+
+
+@pytest.mark.parametrize(("control", "oracle"), [("paper", reference.phi), ("code", reference.phi_code)])
+@settings(max_examples=60, deadline=None)
+@given(scores=st.lists(st.integers(0, 40), min_size=1, max_size=12))
+def test_curves_are_those_of_the_measure(control, oracle, scores):
+    labels = {f"d{i}": float(score) for i, score in enumerate(scores)}
+    (curve,) = gradely.phi({"q": labels}, "q", control).curves
+    at = np.linspace(min(scores), max(scores), 23)
+    np.testing.assert_allclose(curve(at), [oracle(scores)(y) for y in at], rtol=0, atol=1e-12)
+    assert curve.documents() == pytest.approx({doc: oracle(scores)(y) for doc, y in labels.items()}, abs=1e-12)
+    if len(curve.points) > 2:
+        x, y = zip(*curve.points, strict=True)
+        start = x[y.index(0.0) if y.count(0.0) == 1 else 1]
+        through = PchipInterpolator(x, y)(at)
+        np.testing.assert_allclose(curve(at), np.where(at <= start, 0.0, through), rtol=0, atol=1e-12)
+    if not curve.points:
+        assert not curve(at).any()
+
+
+def test_points_of_the_paper_and_of_one_s_own():
+    (curve,) = gradely.phi(QRELS, "q").curves
+    assert curve.points == ((10, 0), (20, 0), (100, 1))
+    (own,) = gradely.phi(QRELS, "q", [(0, 0), (50, 0.5), (100, 1)]).curves
+    assert own.points == ((0, 0), (50, 0.5), (100, 1))
+    assert own([0, 50, 100]).tolist() == [0, 0.5, 1]
+    found = gradely.phi(QRELS)
+    assert [curve.query for curve in found.curves] == ["q", "flat"]
+    assert [note.count for note in found.notes] == [1]
+
+
+def test_what_is_no_query_or_curve_is_refused():
+    with pytest.raises(gradely.DataError, match="no query 'p'"):
+        gradely.phi(QRELS, "p")
+    with pytest.raises(gradely.MeasureError, match="control points"):
+        gradely.phi(QRELS, "q", "nothing")
+    with pytest.raises(gradely.DataError, match="no curve to draw"):
+        gradely.phi(QRELS, "flat").chart()
+
+
+def test_the_command(tmp_path, capfdbinary):
+    path = tmp_path / "qrels.json"
+    path.write_text(json.dumps(QRELS))
+    assert gradely_command(["phi", str(path), "q", "--format", "json"]) == 0
+    data = json.loads(capfdbinary.readouterr().out)
+    assert data["queries"][0]["points"][-1] == {"score": 100.0, "phi": 1.0}
+    for form in ("svg", "png"):
+        picture = tmp_path / f"phi.{form}"
+        assert gradely_command(["phi", str(path), "-o", str(picture), "--control", "code"]) == 0
+        assert picture.read_bytes()[:5] in (b"<svg ", b"\x89PNG\r")
+    assert gradely_command(["phi", str(path), "q", "--control", "[(0, 0), (100, 1)]"]) == 0
+    assert "φ of 1 query, control points as given" in capfdbinary.readouterr().out.decode()
+    assert gradely_command(["phi", str(path), "q", "--control", "[(0, "]) == 2
