@@ -7,7 +7,7 @@ TOOLS := .tools
 MINUTES ?= 1
 SEED ?= 0
 
-.PHONY: help demo test test-arrays test-tools fuzz mutants docs bench clean
+.PHONY: help demo test test-arrays test-tools fuzz mutants docs bench bench-tables clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
@@ -18,6 +18,7 @@ help:
 	@echo "make mutants      change the code, one operator or number at a time: which changes does no test notice?"
 	@echo "make docs         write what follows from the code: pages and tables of the documents, the stub of public names"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
+	@echo "make bench-tables frames, Parquet, CSV and flat arrays against TREC text, as ratios; ten minutes"
 	@echo "make clean        remove what make has made"
 
 demo: $(VENV)/installed
@@ -53,6 +54,10 @@ bench: $(BENCH)/ready
 	$(BENCH)/peers/bin/python -m benchmarks.workloads $(BENCH)/data
 	$(BENCH)/peers/bin/python -m benchmarks.run $(BENCH) $(BENCH)/data --json benchmarks/results.json --markdown docs/benchmarks.md
 
+bench-tables: $(BENCH)/tables-ready
+	$(BENCH)/tables/bin/pip install --quiet --force-reinstall --no-deps .
+	$(BENCH)/tables/bin/python -m benchmarks.tables $(BENCH)/data
+
 clean:
 	rm -rf $(VENV) $(BENCH) $(TOOLS) gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
 
@@ -80,6 +85,8 @@ $(TOOLS)/ready: pyproject.toml tests/tools/requirements.txt
 	$(TOOLS)/bin/pip install --quiet --upgrade "pip>=25.1"
 	$(TOOLS)/bin/pip install --quiet --editable .
 	$(TOOLS)/bin/pip install --quiet --requirement tests/tools/requirements.txt
+	$(PYTHON) -m venv $(TOOLS)/RecTools
+	$(TOOLS)/RecTools/bin/pip install --quiet rectools  # wants an older NumPy than the others
 	touch $@
 
 $(BENCH)/ready: pyproject.toml
@@ -88,4 +95,9 @@ $(BENCH)/ready: pyproject.toml
 	$(BENCH)/peers/bin/pip install --quiet torch==2.13.0
 	$(BENCH)/peers/bin/pip install --quiet ir-measures polars pytrec-eval-terrier ranx scikit-learn torchmetrics
 	$(BENCH)/RecTools/bin/pip install --quiet rectools  # wants an older NumPy than the others
+	touch $@
+
+$(BENCH)/tables-ready: pyproject.toml
+	$(PYTHON) -m venv $(BENCH)/tables
+	$(BENCH)/tables/bin/pip install --quiet . pandas polars pyarrow ranx
 	touch $@

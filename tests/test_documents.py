@@ -52,12 +52,17 @@ def commands(block):
         yield pytest.param(command, shown, id=f"{block.where} {command}")
 
 
-TOOLS = ("ir_measures", "ranx", "sklearn", "torchmetrics")
-"""examples that import these run by make test-tools, where they are installed"""
+TOOLS = ("ir_measures", "pytrec_eval", "ranx", "rectools", "sklearn", "torchmetrics")
+"""examples that import these are run by make test-tools, where they are installed"""
+
+
+def tools_of(block):
+    """Return the tools that an example imports."""
+    return [name for name in TOOLS if re.search(rf"^(?:import|from) {name}\b", block.text, flags=re.MULTILINE)]
 
 
 def marks(block):
-    absent = [name for name in TOOLS if f"import {name}" in block.text and find_spec(name) is None]
+    absent = [name for name in tools_of(block) if find_spec(name) is None]
     return pytest.mark.skipif(bool(absent), reason=f"{', '.join(absent)} is not installed: make test-tools")
 
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradely
@@ -26,6 +26,7 @@ shares = st.lists(st.integers(1, 9), min_size=1, max_size=5).map(lambda parts: [
 numbers = st.floats(-1e6, 1e6) | st.integers(-5, 5)
 
 
+@settings(deadline=None)
 @given(
     rel=numbers,
     k=st.none() | st.integers(1, 10**6),

@@ -9,8 +9,10 @@ import pytest
 import gradely
 from gradely.cli.main import run
 from gradely.papers import MODULES, PAPERS, experiments
-from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
+from gradely.papers.ledger import Entry, enter, markdown, one_table, recorded
+from gradely.papers.outcome import Assessment, Claim, Experiment, Observation, Outcome, Sheet
 from gradely.papers.pages import ROWS, files
+from gradely.papers.verdicts import decide
 from gradely.tables import Table
 
 
@@ -18,6 +20,7 @@ def test_the_list_has_every_experiment_once(capfd):
     assert run(["papers"]) == 0
     lines = capfd.readouterr().out.splitlines()
     listed = [line.split()[0] for line in lines[2 : 2 + len(experiments())]]
+    assert lines[-1].startswith("all")  # it ends with one table over all papers, and their counts
     assert listed == list(experiments()) and len(set(listed)) == len(listed) >= len(MODULES)
     assert all(each.paper in PAPERS for each in experiments().values())
 
@@ -27,11 +30,14 @@ def test_a_run_leaves_numbers_figures_and_a_page(tmp_path, capfd):
     folder = tmp_path / "f14-limits"
     names = {path.name for path in folder.iterdir()}
     assert names == {"index.html", "claims.csv", "limits.csv", "limits.svg", "limits.png", "probabilities.csv"}
+    rows = list(csv.DictReader(io.StringIO((folder / "claims.csv").read_text())))
+    assert [row["verdict"] for row in rows] == ["holds"] * 3 and all(row["criterion"] for row in rows)
     assert (folder / "limits.png").read_bytes().startswith(b"\x89PNG")
     assert (folder / "limits.svg").read_text().startswith("<svg")
     page = (folder / "index.html").read_text()
     assert "seed 3" in page and page.count("✓&nbsp;holds") == 3
-    assert "holds    The chance to pick" in capfd.readouterr().out
+    out = capfd.readouterr().out
+    assert "The chance to pick a" in out and out.rstrip().splitlines()[-1].split() == ["all", "3", "3", "0", "0", "0"]
 
 
 def test_it_is_the_same_every_time():
@@ -48,12 +54,49 @@ def test_tables_are_frames_too():
 
 def outcome(rows=1, text="plain"):
     table = Table(["name", "value"], [[text, i / 3] for i in range(rows)])
-    return Outcome(text, text, [Claim(text, "1", "2", holds=False)], {"numbers": Sheet(text, table)}, {})
+    claim = Claim("x", "table 0", text, "1", text, lambda evidence: decide(holds=False, here=text))
+    tested = [Assessment(claim, verdict) for verdict in claim.test(None)]
+    return Outcome(text, text, None, {"numbers": Sheet(text, table)}, {}, [Observation(text, text)], tested)
 
 
 EXPERIMENT = Experiment(
-    "x", "F14", "table 0", "nothing", "nothing", ("some/folder",), lambda library, seed, progress: outcome()
+    "x", "F14", "table 0", "nothing", "nothing", (), ("some/folder",), lambda library, seed, progress: outcome()
 )
+
+
+def test_a_claim_is_tested_on_the_evidence_of_the_work():
+    claim = Claim("x", "table 0", "It is 3.", "3", "3 comes out", lambda evidence: decide(evidence == 3, str(evidence)))
+    for evidence, word in ((3, "holds"), (4, "differs")):
+        made = EXPERIMENT._replace(
+            claims=(claim,), work=lambda library, seed, progress, e=evidence: outcome()._replace(evidence=e)
+        )
+        (tested,) = made.run(None, 0, None).claims
+        assert (tested.verdict, tested.here, tested.text) == (word, str(evidence), "It is 3.")
+
+
+def test_the_record_speaks_of_every_claim_and_of_nothing_else():
+    """The recorded verdicts are those of the claims as they stand; quick experiments give them again, word by word."""
+    entries = recorded()
+    claims = {(name, claim.where, claim.says) for name, each in experiments().items() for claim in each.claims}
+    assert {(entry.experiment, entry.where, entry.claim) for entry in entries} == claims
+    quick = ("s11-tables", "f14-limits", "m08-enumeration", "m16-days", "m16-synthetic")
+    again = enter((experiments()[name], gradely.reproduce(name)) for name in quick)
+    assert again == [entry for entry in entries if entry.experiment in quick]
+
+
+def test_a_claim_is_said_once_and_its_other_data_stands_below():
+    entries = [Entry("S11", "x", "table 1", "It is so.", "1", "so", data, "2", "holds") for data in ("a", "b")]
+    other = entries[0]._replace(claim="It is not.")
+    rows = one_table([*entries, other, entries[1]._replace(claim="It is not.")]).rows
+    assert [row[2] for row in rows] == ["It is so.", "", "It is not.", ""] and [row[4] for row in rows] == [*"abab"]
+
+
+def test_the_record_is_printed_as_a_table_for_people_and_for_machines(capfd):
+    assert run(["papers", "--format", "csv"]) == 0
+    rows = list(csv.reader(io.StringIO(capfd.readouterr().out)))
+    assert [Entry(*row) for row in rows[1:]] == recorded()
+    assert run(["papers", "--format", "markdown"]) == 0
+    assert capfd.readouterr().out == markdown(recorded())
 
 
 def test_long_tables_are_cut_on_the_page_and_whole_in_the_file():
@@ -69,12 +112,17 @@ def test_pages_escape_what_they_are_given():
 
 
 def test_all_leaves_an_overview(tmp_path, monkeypatch, capfd):
-    others = {name: EXPERIMENT._replace(name=name, needs=()) for name in ("one", "two")}
+    claim = Claim("x", "table 0", "It is so.", "1", "it is so", lambda evidence: decide(holds=True, here="so"))
+    others = {name: EXPERIMENT._replace(name=name, needs=(), claims=(claim,)) for name in ("one", "two")}
+    others["three"] = EXPERIMENT._replace(name="three", needs=("nowhere",), claims=(claim,), optional=True)
     monkeypatch.setattr("gradely.cli.papers.experiments", lambda: others)
     assert run(["papers", "run", "all", "--out", str(tmp_path)]) == 0
     page = (tmp_path / "index.html").read_text()
-    assert 'href="one/index.html"' in page and 'href="two/index.html"' in page
-    capfd.readouterr()
+    assert 'href="one/index.html"' in page and 'href="two/index.html"' in page and "three/" not in page
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "claims.csv").read_text())))
+    assert [row["verdict"] for row in rows] == ["holds", "holds", "cannot be tested"]
+    assert rows[2]["here"] == "it takes nowhere"
+    assert capfd.readouterr().out.rstrip().splitlines()[-1].split() == ["all", "3", "2", "0", "0", "1"]
 
 
 @pytest.mark.parametrize(

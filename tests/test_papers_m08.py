@@ -53,7 +53,11 @@ def test_enumeration_claims():
     chosen = enumeration.rankings(seed=2, count=5)
     records = enumeration.compared(2, 5)
     assert len(records) == 2 * len(EXPECTED) and records[0]["orders"] == sum(ranking.size() for ranking in chosen)
-    assert [claim.verdict for claim in enumeration.claims(records, chosen)] == ["holds", "holds", "differs"]
+    off = max(
+        abs(enumeration.printed_rr(ranking) - enumeration.enumerated(gradely.RR(), ranking)) for ranking in chosen
+    )
+    words = [claim.test(enumeration.Evidence(records, off))[0].word for claim in enumeration.CLAIMS]
+    assert words == ["holds"] * 6 + ["differs"]
 
 
 def test_times_are_taken_of_every_measure_in_both_ways():
@@ -83,18 +87,30 @@ def test_the_timed_run_can_be_evaluated_and_ties(tmp_path):
     assert len(scores.queries) == 3 and scores.tie_ranges and not [n for n in scores.notes if n.kind == "missing"]
 
 
+def test_in_memory_sorting_is_timed_for_every_length_of_list(monkeypatch):
+    sorts = []
+    real = timing.from_arrays
+    monkeypatch.setattr(timing, "from_arrays", lambda *args, **kw: sorts.append(args[0].shape) or real(*args, **kw))
+    times = timing.in_memory(1, sizes=(18, 40), queries=20, repeats=1)
+    assert list(times) == [18, 40] and [set(pairs) for pairs in times.values()] == [set(enumeration.PRINTED)] * 2
+    assert set(sorts) == {(20, 18), (9, 40)} and len(sorts) == 2 * 2 * 6  # each measure, twice, sorts anew
+
+
 @pytest.mark.parametrize(("ratio", "verdict"), [(1.0, "holds"), (1.25, "holds"), (1.3, "differs")])
 def test_about_the_same_is_up_to_a_quarter_more(ratio, verdict):
-    times = {overhead.FILE: {measure.name: Pair(ratio, 1) for measure in EXPECTED}}
-    assert [claim.verdict for claim in overhead.claims(times)] == [verdict, verdict]
-    assert overhead.records(times)[0]["ratio"] == ratio
+    pairs = {measure.name: Pair(ratio, 1) for measure in EXPECTED}
+    times = overhead.Times({18: pairs, 100: pairs}, pairs, pairs)
+    assert [found.word for claim in overhead.CLAIMS for found in claim.test(times)] == [verdict] * 4
+    assert times.records()[0]["ratio"] == ratio
 
 
 def test_times_are_drawn_and_told():
     alone = {measure.name: Pair(i + 1.0, 1) for i, measure in enumerate(EXPECTED)}
-    assert "muAP, eGAP and xGAP most" in overhead.story({overhead.ALONE: alone})
-    drawing = overhead.chart(overhead.records({overhead.ALONE: alone})).to_dict()
-    assert [layer["mark"]["type"] for layer in drawing["layer"]] == ["rule", "point"]
+    times = overhead.Times({18: alone}, alone, alone)
+    assert f"at most {len(EXPECTED)}.00, {EXPECTED[-1].name}" in overhead.observations(times)[0].answer
+    drawing = overhead.chart(times.records()).to_dict()
+    assert [layer["mark"]["type"] for layer in drawing["spec"]["layer"]] == ["rule", "line"]
+    assert all("data" not in layer for layer in drawing["spec"]["layer"])  # else every panel would show all measures
 
 
 QRELS = gradely.read_qrels({"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1, "b": 0}})
@@ -140,9 +156,9 @@ def test_breaking_ties_moves_and_reorders_real_systems():
         assert (table <= best + 1e-9).all() and (table >= worst - 1e-9).all()
     assert ties.away(means, "nDCG@10")[0]["system"] == "KUCS_EN_Run.3.dat"
     tables = [ties.named({"clef": table(means)}) for table in (breaking.moves, breaking.reorderings)]
-    moved, reordered = ties.claims(*tables)
-    assert moved.holds and "RR of KUCS_EN_Run.3.dat moves by 0.1050" in moved.ours
-    assert reordered.holds
+    (moved,) = ties.performs_differently(tables[0])
+    assert moved.word == "holds" and "RR of KUCS_EN_Run.3.dat moves by 0.1050" in moved.here
+    assert "Of 6 pairs of systems" in ties.observations(tables[1])[0].answer
     assert ties.story(tables[0]).startswith("Over all collections RR and ERR@10 move most")
     assert ties.ranges(means, "nDCG@10").to_dict()["layer"] and ties.agreement(tables[1]).to_dict()["mark"]
     assert (expected[:, means.column("AP")] > 0).all()
@@ -152,4 +168,5 @@ def test_where_nothing_ties_nothing_moves():
     runs = {"one": RUNS["plain"], "two": {"q1": {"a": 1, "b": 2, "c": 3}, "q2": {"a": 1, "b": 2}}}
     means = breaking.read(QRELS, runs, seed=0, seeds=2)
     tables = [ties.named({"plain": table(means)}) for table in (breaking.moves, breaking.reorderings)]
-    assert [claim.verdict for claim in ties.claims(*tables)] == ["differs", "differs"]
+    assert [verdict.word for verdict in ties.performs_differently(tables[0])] == ["differs"]
+    assert "swapped by name none" in ties.observations(tables[1])[0].answer

@@ -1,4 +1,4 @@
-"""S11 again: its tables to the printed digit, its findings on smaller runs, its figures on real data."""
+"""S11 again: its tables to the printed digit, its observations on smaller runs, its figures on real data."""
 
 from math import sqrt
 
@@ -7,18 +7,28 @@ import pytest
 
 from gradely import from_arrays
 from gradely.data.read.files import ignore
-from gradely.measures import nDCG
+from gradely.measures import AP, nDCG
 from gradely.papers import experiments
 from gradely.papers.library import Library
-from gradely.papers.printed import agrees
-from gradely.papers.scheel2011 import collection, features, films, levels, means, ohsumed, ratings, recommenders
+from gradely.papers.scheel2011 import (
+    artificial,
+    collection,
+    features,
+    films,
+    levels,
+    means,
+    ohsumed,
+    ratings,
+    recommenders,
+)
 from gradely.papers.scheel2011.tables import table_1, table_2
+from gradely.papers.values import agrees
 from tests.shared_data import DATA, needs
 
 
 def test_tables_1_and_2_agree_number_by_number():
     cells = [*table_1(), *table_2()]
-    assert len(cells) == 7 + 3 * (3 * 8 + 1)
+    assert len(cells) == 8 + 3 * (3 * 8 + 1)
     assert [cell.what for cell in cells if not cell.agrees] == []
 
 
@@ -29,12 +39,12 @@ def test_a_number_agrees_rounded_or_cut_off_and_not_otherwise():
 
 def test_tables_outcome_holds():
     outcome = experiments()["s11-tables"].run(Library(), 0, ignore)
-    assert [claim.verdict for claim in outcome.claims] == ["holds"] * 3
-    assert "nDCG 0.2796 → 0.1706, NDCNG 0.3942 → 0.3942" in outcome.claims[2].ours
+    assert [tested.verdict for tested in outcome.claims] == ["holds"] * 5
+    assert "nDCG 0.2796 → 0.1706, NDCNG 0.3942 → 0.3942" in outcome.claims[3].here
 
 
 def test_swaps_move_two_items_each():
-    order = levels.swapped(np.random.default_rng(1), 7, 20)
+    order = artificial.swapped(np.random.default_rng(1), 7, 20)
     assert order.shape == (7, 20, levels.ITEMS) and (order[:, 0] == np.arange(levels.ITEMS)).all()
     assert (np.count_nonzero(order[:, 1:] != order[:, :-1], axis=2) == 2).all()
     assert (np.sort(order, axis=2) == np.arange(levels.ITEMS)).all()
@@ -43,7 +53,10 @@ def test_swaps_move_two_items_each():
 @pytest.mark.parametrize("count", levels.LEVELS)
 def test_reference_lists(count):
     rng = np.random.default_rng(2)
-    even, odd = levels.uniform(rng, 3, count), levels.uneven(rng, 30, count)
+    even, odd, free = (draw(rng, 30, count) for draw in (levels.uniform, levels.uneven, levels.free))
+    assert (levels.from_one(levels.uniform)(rng, 30, count) == even + 1).all()
+    assert free.min() >= 0 and free.max() < count and (np.diff(free, axis=1) <= 0).all()
+    assert count == 2 or (free[:, 0] < count - 1).any()  # the highest level may be absent
     assert (np.bincount(even[0]) == levels.ITEMS // count).all() and len(np.unique(even)) == count
     assert (np.diff(even, axis=1) <= 0).all() and (np.diff(odd, axis=1) <= 0).all()
     assert (odd[:, 0] == count - 1).all() and (odd[:, -1] == 0).all()
@@ -53,7 +66,14 @@ def test_reference_lists(count):
 @pytest.mark.parametrize("reference", [levels.uniform, levels.uneven])
 def test_the_number_of_levels_moves_ndcg_and_hardly_the_others(reference):
     found = levels.curves(reference, seed=0, runs=60, swaps=20)
-    assert all(claim.holds for claim in levels.claims(found, "here")), levels.claims(found, "here")
+    verdicts = [levels.falls(found), *(levels.steady(found, name) for name in ("µMAP", "mean NDCNG"))]
+    assert all(verdict.word == "holds" for (verdict,) in verdicts), verdicts
+    assert levels.curves(reference, seed=0, runs=60, swaps=20, step=5).values["µMAP"] == pytest.approx(
+        found.values["µMAP"][:, ::5]
+    )
+    (row,) = levels.sensitivity({"mine": found})
+    assert row["µMAP, share of nDCG"] == pytest.approx(found.spread("µMAP") / found.spread("mean nDCG"))
+    assert "mine: µMAP" in levels.observations([row])[0].answer
     assert all(values[:, 0] == pytest.approx(1) for values in found.values.values())
     assert all((values[:, -1] < 0.9).all() for values in found.values.values())
     assert found.values["mean nDCG"][0] == pytest.approx(found.values["mean NDCNG"][0])
@@ -110,11 +130,33 @@ def test_ohsumed_single_features_are_as_published(documents):
 
 @needs(collection.FOLDER)
 def test_the_virtual_users_own_feature_scores_1_and_the_claims_are_marked(documents, figures):
-    for name in ("figure-7", "figure-8"):
-        assert ohsumed.own(figures, name) == pytest.approx([1] * 6, abs=1e-12)
     letor = features.published(DATA / collection.FOLDER, documents)
-    verdicts = [claim.verdict for claim in ohsumed.claims(figures, documents, letor)]
-    assert verdicts == ["holds", "holds", "holds", "differs", "holds", "holds"]
+    counts = {name: documents.levels(features.USERS[name].feature) for name in ohsumed.VIRTUAL}
+    evidence = ohsumed.Evidence(figures, counts, documents.correlation(1, 9), documents.lacking(2), letor)
+    for name in ohsumed.VIRTUAL:
+        assert evidence.own(name) == pytest.approx([1] * 6, abs=1e-12)
+    verdicts = [(claim.key, found.word) for claim in ohsumed.CLAIMS for found in claim.test(evidence)]
+    held = ["one", "one", "levels", "nearest", "pearson", "more-levels", "letor"]
+    assert sorted(key for key, word in verdicts if word == "holds") == sorted(held)
+    assert [key for key, word in verdicts if word == "differs"] == ["average", "levels"] and evidence.lacking == 5
+
+
+@needs(collection.FOLDER)
+def test_map_at_each_threshold_is_that_of_the_labels_cut_there(documents):
+    some = documents._replace(
+        queries=documents.queries[:5],
+        grade=documents.grade[:5],
+        feature={number: values[:5] for number, values in documents.feature.items()},
+        real=documents.real[:5],
+    )
+    rows = features.by_threshold(some, features.USERS["figure-7"])
+    own = [row for row in rows if row["system"] == "TF title"]
+    reached = [np.mean((some.feature[1] >= row["threshold"]).any(axis=1)) for row in own]  # the others count 0
+    assert [row["MAP"] for row in own] == pytest.approx(reached) and len(rows) == 8 * len(own)
+    row = next(row for row in rows if row["system"] == "BM25" and row["threshold"] > 1)
+    cut = (some.feature[1] >= row["threshold"]).astype(float)
+    assert row["MAP"] == pytest.approx(np.mean(AP()(from_arrays(some.feature[21], cut, some.real))))
+    assert ohsumed.thresholds(rows).to_dict()["mark"]["type"] == "line"
 
 
 @needs(collection.FOLDER)
@@ -161,7 +203,15 @@ def test_film_ratings_on_a_part_of_the_users():
     some = every.stars[::6]
     some = some[:, np.count_nonzero(some, axis=0) > 0]
     records = films.scored(recommenders.Ratings(some, recommenders.split(some, 1)), ignore)
-    assert all(claim.holds for claim in ratings.claims(records)), ratings.claims(records)
+    for task in ratings.tasks(records):
+        changes = {name: films.change(records, task, name) for name in films.MEASURES}
+        assert max(changes["µMAP"], changes["NDCNG"]) < changes["nDCG"] / 4
+    assert ["nDCG's change" in found.answer for found in ratings.observations(records)] == [True, True, False]
     assert films.order(records, "films they rated", "µMAP", 10)[0] == "mean rating"
     assert films.order(records, "all films new to them", "µMAP", 10) == ["item–item", "popularity", "mean rating"]
+    shifts = films.by_shift(recommenders.Ratings(some, recommenders.split(some, 1)))
+    assert len(shifts) == 2 * 3 and all(
+        one["µMAP"] > two["µMAP"] for one, two in zip(shifts[::2], shifts[1::2], strict=True)
+    )
+    assert "mean rating: µMAP" in ratings.shift(shifts).answer
     assert len(ratings.chart(records).to_dict()["vconcat"]) == 2 and "recommenders" in ratings.reordered(records)

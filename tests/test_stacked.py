@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely.cli.main import run
-from gradely.comparison.correlate import above_quartile, few_high
-from gradely.comparison.kendall import kendall, tau_ap
+from gradely.comparison.kendall import kendall, meaning, tau_ap
 from gradely.comparison.pools import Draw
+from gradely.comparison.selection import above_quartile, few_high
 from gradely.comparison.stacked import StackedRuns, stack
 from gradely.data.demo import collection
 from gradely.measures.names import parse_all
+from gradely.papers.ferrante2014.study import above
 
 MEASURES = ["AP", "nDCG@5", "xGAP", "bpref", "Judged@3"]
 
@@ -135,7 +136,59 @@ def test_as_many_runs_lie_above_the_first_quartile_as_the_paper_has(monkeypatch,
     """F14, table 1."""
     monkeypatch.setattr(StackedRuns, "values", lambda self, measures: np.random.default_rng(runs).random((runs, 5, 1)))
     good, notes = above_quartile(object.__new__(StackedRuns))
-    assert good.sum() == left and notes[0].count == runs - left
+    assert good.sum() == left == above(runs) and notes[0].count == runs - left
+
+
+RARE = {
+    **{f"few{i}": {f"d{j}": 2 if j == 0 else 1 if j < 12 else 0 for j in range(20)} for i in range(3)},
+    **{f"many{i}": {f"d{j}": j % 3 for j in range(9)} for i in range(3)},
+}
+FOUR = {
+    name: {
+        query: dict(zip(docs, np.random.default_rng(k).random(len(docs)), strict=True)) for query, docs in RARE.items()
+    }
+    for k, name in enumerate(["one", "two", "three", "four"])
+}
+
+
+@pytest.mark.parametrize("function", [gradely.correlate, gradely.pools])
+def test_topics_and_runs_are_chosen_alike(function):
+    """Leaving the other topics and the worst run out beforehand gives the same τ."""
+    few = {query: docs for query, docs in RARE.items() if query.startswith("few")}
+    ap = {name: gradely.evaluate(RARE, run, ["AP"]).mean()["AP"] for name, run in FOUR.items()}
+    good = {name: run for name, run in FOUR.items() if ap[name] >= np.quantile(list(ap.values()), 0.25)}
+    assert 2 <= len(good) < len(FOUR)
+    options = {"rates": [1.0, 0.3], "repeat": 1} if function is gradely.pools else {}
+    chosen = function(RARE, FOUR, ["AP", "nDCG"], topics="few-high", level=2, min_quartile=True, **options)
+    assert "3 runs, 3 queries" in chosen.summary() and any(note.kind == "quartile" for note in chosen.notes)
+    if function is gradely.correlate:
+        assert chosen.tau.tolist() == function(few, good, ["AP", "nDCG"]).tau.tolist()
+    with pytest.raises(gradely.GradelyError, match="topics"):
+        function(RARE, FOUR, ["AP"], topics="some")
+
+
+@pytest.mark.parametrize(("tau", "said"), [(0.91, "equivalent"), (0.9, ""), (0.8, ""), (0.79, "noticeable change")])
+def test_what_f14_says_of_a_tau(tau, said):
+    assert meaning(tau) == said and meaning(float("nan")) == ""
+
+
+def test_the_summary_counts_what_tau_says(demo):
+    found = gradely.correlate("qrels.txt", demo, ["AP", "nDCG@10", "RR"])
+    pairs = [found.tau[0, 1], found.tau[0, 2], found.tau[1, 2]]
+    assert f"{sum(tau > 0.9 for tau in pairs)} of 3 pairs of measures are equivalent" in found.summary()
+    assert "below 0.8: a noticeable change" in found.summary()
+    shrunk = gradely.pools("qrels.txt", demo, ["AP"], rates=[1.0, 0.1], repeat=2)
+    assert "of 1 measures, from 0.1 of the pool, are equivalent" in shrunk.summary()
+
+
+def test_grades_may_vanish_where_no_document_must_stay():
+    qrels = gradely.read_qrels(QRELS)
+    kept = Draw(qrels, (7,)).kept(0.1, least=0)
+    assert [np.count_nonzero(kept[:33] & (qrels.grade[:33] == g)) for g in (0, 1, 2)] == [2, 1, 0]
+    found = [gradely.pools(RARE, FOUR, ["GAP"], rates=[0.05], repeat=3, least=least).tau for least in (1, 0)]
+    assert not np.array_equal(*found, equal_nan=True)
+    with pytest.raises(gradely.DataError, match="least=-1"):
+        gradely.pools(RARE, FOUR, ["GAP"], least=-1)
 
 
 def test_correlate_gives_matrices_frames_and_a_chart(demo):
@@ -146,7 +199,8 @@ def test_correlate_gives_matrices_frames_and_a_chart(demo):
     assert found.tau_ap[0, 1] == pytest.approx(tau_ap(means[:, 0], means[:, 1]))
     assert np.diag(found.tau) == pytest.approx(1)
     frame = found.to_frame("polars")
-    assert frame.shape == (9, 4) and frame["tau"].to_list()[1] == found.tau[0, 1]
+    assert frame.shape == (9, 5) and frame["tau"].to_list()[1] == found.tau[0, 1]
+    assert frame["meaning"].to_list()[0] == "equivalent"
     assert found.chart().to_dict()["layer"][0]["mark"]["type"] == "rect"
 
 
@@ -183,6 +237,7 @@ def test_the_commands_speak_every_format(demo, capfd, command):
         (["correlate", "qrels.txt", "dense.run"], "takes at least 2 runs"),
         (["correlate", "qrels.txt", "dense.run", "lexical.run", "--topics", "few-high", "--level", "9"], "levels are"),
         (["correlate", "qrels.txt", "dense.run", "dense.run"], "named twice"),
+        (["pools", "qrels.txt", "dense.run", "lexical.run", "--topics", "few-high", "--level", "9"], "levels are"),
         (["pools", "qrels.txt", "dense.run", "lexical.run", "--rates", "1,2"], "above 0 and up to 1; found 1.0, 2.0"),
         (["pools", "qrels.txt", "dense.run", "lexical.run", "--rates", "half"], "like 1.0,0.5,0.1"),
     ],

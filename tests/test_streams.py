@@ -53,7 +53,7 @@ def test_standard_output_that_is_closed(folder):
 def test_standard_input_that_is_closed(folder):
     for command in ("gradely evaluate qrels - <&-", "gradely trec_eval qrels - <&-"):
         code, _, err = shell(command)
-        assert (code, err.count("\n")) == (2, 1) and "empty" in err
+        assert (code, err.count("\n")) == (2, 1) and "standard input is closed" in err
 
 
 def test_standard_errors_that_are_closed_do_no_harm(folder):

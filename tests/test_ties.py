@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely.kernel.backend import sum_rows
-from gradely.measures import population, searched
+from gradely.measures import gap, population, searched
 from gradely.measures.population import Population
 from gradely.measures.searched import Searched
 from tests.cases import CASES, LABELS, Query, queries
@@ -63,6 +63,19 @@ def test_where_orders_are_too_many_to_search_best_and_worst_contain_every_orderi
     values = case.over_orderings(query)
     assert case.value(query, ties="worst") - 1e-12 <= min(values)
     assert max(values) <= case.value(query, ties="best") + 1e-12
+
+
+@pytest.mark.parametrize("k", [None, 1, 2, 4])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=any_labels)
+def test_so_do_bounds_of_very_many_levels(k, query, monkeypatch):
+    monkeypatch.setattr(searched, "STATES", 1)
+    monkeypatch.setattr(gap, "MANY", 0)
+    cases = [case for case in CASES if case.measure.name == "xGAP" and case.measure.k == k]
+    for case in cases:
+        values = case.over_orderings(query)
+        assert case.value(query, ties="worst") - 1e-12 <= min(values)
+        assert max(values) <= case.value(query, ties="best") + 1e-12
 
 
 def test_ties_of_xgap_whose_best_order_is_not_that_of_labels():

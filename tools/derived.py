@@ -1,7 +1,7 @@
 """The files that follow from the code, so that nobody keeps them by hand.
 
 `make docs` writes them, and a test compares them: the stub of the public names for editors and type checkers, the page
-about every measure, the page of public names, and the table of measures in the README.
+about every measure, the page of public names, the table of measures in the README, and the table of the papers' claims.
 """
 
 import inspect
@@ -11,10 +11,12 @@ from typing import Any
 
 import gradely
 from gradely.cli.page import page, summary
+from gradely.papers.ledger import markdown, recorded
 from gradely.tables import Table, to_markdown
 
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- make docs writes this table -->\n", "<!-- end of the table -->"
+CLAIMS = "## All claims\n\n"
 STUB = '''\
 """The public names of gradely; `make docs` writes them from __init__.py and the list of measures: change those."""
 
@@ -50,7 +52,9 @@ def names() -> str:
     values = {name: getattr(gradely, name) for name in gradely.__all__ if getattr(gradely, name) not in gradely.ALL}
     sections = [
         f"\n## {title}\n\n"
-        + to_markdown(Table(["name", "what it is"], [row(*item) for item in values.items() if kind(item[1])]))
+        + to_markdown(
+            Table(["name", "what it is"], [row(*item) for item in values.items() if kind(item[1])]), escape=False
+        )
         for title, kind in KINDS.items()
     ]
     return PYTHON + "".join(sections)
@@ -66,10 +70,23 @@ def readme() -> str:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = [[f"[`{kind.name}`](docs/measures.md#{kind.name.lower()})", summary(kind)] for kind in gradely.ALL]
     before, rest = text.split(BEGIN)
-    return f"{before}{BEGIN}\n{to_markdown(Table(['measure', 'what it says'], rows))}\n{END}{rest.split(END, 1)[1]}"
+    table = to_markdown(Table(["measure", "what it says"], rows), escape=False)
+    return f"{before}{BEGIN}\n{table}\n{END}{rest.split(END, 1)[1]}"
 
 
-FILES = {"src/gradely/__init__.pyi": stub, "docs/measures.md": page, "docs/python.md": names, "README.md": readme}
+def papers() -> str:
+    """Return the page about the papers, which ends with the record of all claims."""
+    text = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    return text[: text.index(CLAIMS) + len(CLAIMS)] + markdown(recorded())
+
+
+FILES = {
+    "src/gradely/__init__.pyi": stub,
+    "docs/measures.md": page,
+    "docs/papers.md": papers,
+    "docs/python.md": names,
+    "README.md": readme,
+}
 
 if __name__ == "__main__":
     for path, text in FILES.items():

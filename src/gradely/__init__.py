@@ -31,7 +31,7 @@ _PUBLIC = {
     "comparison.users": "users UserRegions",
     "comparison.phi_curves": "phi PhiCurves PhiCurve",
     "papers": "reproduce",
-    "papers.outcome": "Outcome Claim Sheet Figure",
+    "papers.outcome": "Outcome Claim Assessment Observation Sheet Figure",
     "data": "read_qrels read_run Qrels Run",
     "data.virtual_users": "qrels_from_run",
     "kernel.from_arrays": "from_arrays",

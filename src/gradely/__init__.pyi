@@ -41,7 +41,7 @@ from gradely.measures.precision import F, F1, P, R, RelativeP, Rprec, Utility
 from gradely.measures.rbp import RBP
 from gradely.measures.rr import RR, Success
 from gradely.papers import reproduce
-from gradely.papers.outcome import Claim, Figure, Outcome, Sheet
+from gradely.papers.outcome import Assessment, Claim, Figure, Observation, Outcome, Sheet
 from gradely.relevance import AtLeast, Max, Phi, Shift
 from gradely.settings import Settings
 
@@ -49,6 +49,7 @@ __version__: str
 __all__ = [
     "ALL",
     "AP",
+    "Assessment",
     "AtLeast",
     "Batch",
     "Change",
@@ -80,6 +81,7 @@ __all__ = [
     "MissingExtra",
     "NDCNG",
     "Note",
+    "Observation",
     "Orders",
     "Outcome",
     "P",

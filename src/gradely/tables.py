@@ -118,9 +118,9 @@ def _no_formula(cell: Cell) -> str | float | None:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value
 
 
-def to_markdown(table: Table) -> str:
-    """A pipe table."""
-    safe = [[escape_markdown(cell) for cell in row] for row in table.shown()]
+def to_markdown(table: Table, *, escape: bool = True) -> str:
+    """A pipe table; with escape=False the cells are Markdown already."""
+    safe = [[escape_markdown(cell) if escape else cell for cell in row] for row in table.shown()]
     cells = _marked(table, safe, "**{}**", "<sup>{}</sup>")
     rule = ["---:" if number else "---" for number in table.numeric()]
     return "\n".join("| " + " | ".join(row) + " |" for row in [cells[0], rule, *cells[1:]]) + "\n"

@@ -1,11 +1,14 @@
 """gradely.adapters.ir_measures in ir_measures' own pipeline, and in PyTerrier's experiments."""
 
+import gzip
+
 import pytest
 
 import gradely
 from gradely import MeasureError
 from gradely.adapters import ir_measures as ours
 from tests.cases import CASES
+from tests.shared_data import DATA, needs
 from tests.tools.tool import tool
 
 theirs = tool("ir_measures")
@@ -72,6 +75,18 @@ def test_frames_and_namedtuples_are_taken():
     expected = theirs.calc_aggregate([measure], QRELS, RUN)
     assert theirs.calc_aggregate([measure], iter(qrels), iter(run)) == expected
     assert theirs.calc_aggregate([measure], pandas.DataFrame(qrels), pandas.DataFrame(run)) == expected
+
+
+@needs("trec-dl-2019-passage")
+def test_real_runs_have_the_values_of_evaluate():
+    folder = DATA / "trec-dl-2019-passage"
+    path = min((folder / "runs").glob("*.gz"))
+    with gzip.open(folder / "qrels.dl19-passage.txt.gz", "rt") as qrels, gzip.open(path, "rt") as run:
+        judged, ranked = list(theirs.read_trec_qrels(qrels.read())), list(theirs.read_trec_run(run.read()))
+    names = ["nDCG@10", "AP(rel=2)", "muAP", "ERR@20"]
+    values = theirs.calc_aggregate([ours.measure(name) for name in names], judged, ranked)
+    scores = gradely.evaluate(folder / "qrels.dl19-passage.txt.gz", path, names).mean()
+    assert {name: values[ours.measure(name)] for name in names} == pytest.approx(scores, abs=1e-12)
 
 
 def frame(columns, rows):

@@ -5,23 +5,15 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.correlations import correlate_runs
-from gradely.comparison.correlate import TOPICS, correlate
+from gradely.cli.correlations import correlate_runs, selection
+from gradely.comparison.correlate import correlate
 
 
 @click.command("correlate")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1)
 @options.measures
-@click.option(
-    "--topics",
-    type=click.Choice(list(TOPICS)),
-    default="all",
-    show_default=True,
-    help=f"Which queries count; few-high are {TOPICS['few-high']}.",
-)
-@click.option("--level", type=float, help="The level k of --topics few-high; by default the highest.")
-@click.option("--min-quartile", is_flag=True, help="Leave out runs below the first quartile of AP.")
+@selection
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
 @options.inputs
 @options.output

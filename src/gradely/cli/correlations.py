@@ -1,14 +1,35 @@
-"""What `gradely correlate` and `gradely pools` share: how they show what came out."""
+"""What `gradely correlate` and `gradely pools` share: the topics and runs they take, and how they show the result."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
 
+import click
+
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.results import list_notes, to_json, write_results
+from gradely.comparison.selection import TOPICS
 from gradely.evaluation.notes import Note
 from gradely.settings import Settings
 from gradely.tables import Cell, Table, render
+
+
+def selection(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that choose topics and runs: --topics, --level, --min-quartile."""
+    decorators = (
+        click.option(
+            "--topics",
+            type=click.Choice(list(TOPICS)),
+            default="all",
+            show_default=True,
+            help=f"Which queries count; few-high are {TOPICS['few-high']}.",
+        ),
+        click.option("--level", type=float, help="The level k of --topics few-high; by default the highest."),
+        click.option("--min-quartile", is_flag=True, help="Leave out runs below the first quartile of AP."),
+    )
+    for decorate in reversed(decorators):
+        command = decorate(command)
+    return command
 
 
 class Result(Protocol):
@@ -19,7 +40,7 @@ class Result(Protocol):
         """What happened to runs and queries."""
 
     def summary(self) -> str:
-        """Return what it is about, in a line."""
+        """Return what it is about, in a line or two."""
 
     def tables(self, digits: int) -> list[Table]:
         """Return tables for people."""

@@ -8,6 +8,7 @@ from gradely.cli import options
 from gradely.cli.inputs import Inputs, choose_measures, list_runs, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.results import list_notes, to_json, write_results
+from gradely.cli.segments import segments_data, segments_table, with_segments
 from gradely.data import Qrels, open_run
 from gradely.data.virtual_users import GradedBy, qrels_from_run
 from gradely.evaluation.notes import Note, merge_notes
@@ -44,6 +45,9 @@ from gradely.tables import Cell, Table, render
 )
 @options.settings()
 @click.option("-q", "--per-query", is_flag=True, help="Show every query, too.")
+@click.option(
+    "--by", metavar="COLUMN|FILE", help="Show means by segment: a column of the qrels, or a table of query and segment."
+)
 @options.inputs
 @options.output
 def command(
@@ -52,6 +56,7 @@ def command(
     *,
     measures: tuple[str, ...],
     per_query: bool,
+    by: str | None,
     virtual: str | None,
     qrels_feature: int | None,
     graded_by: GradedBy,
@@ -74,6 +79,8 @@ def command(
     else:
         judgments = virtual_qrels(virtual, graded_by, levels, inputs, qrels_feature)
         given = Inputs(judgments, *list_runs(virtual, (qrels, *runs), inputs))
+    if by is not None:
+        given = given._replace(qrels=with_segments(given.qrels, by, qrels, inputs.columns))
     with given.bar() as bar:
         results = evaluate_all(given.qrels, given.runs, named, settings, bar)
         _ = results.notes  # what ties change takes a while, too
@@ -94,7 +101,12 @@ def show(results: Evaluations, output: OutputOptions, *, per_query: bool) -> str
     """Return the results in a format."""
     if output.form == "json":
         return to_json(as_data(results, per_query=per_query))
-    table = queries_table(results, output.form) if per_query else means_table(results, output.form)
+    if per_query:
+        table = queries_table(results, output.form)
+    elif results.qrels.segments is not None:
+        table = segments_table(results)
+    else:
+        table = means_table(results, output.form)
     return render(table._replace(digits=output.digits), output.form)
 
 
@@ -127,6 +139,7 @@ def as_data(results: Evaluations, *, per_query: bool) -> dict[str, object]:
     """Return everything as plain data, values in full."""
     runs = [
         {"run": name, "mean": scores.mean()}
+        | segments_data(scores)
         | ({"queries": scores.per_query()} if per_query else {})
         | {"notes": [note.as_dict() for note in scores.notes]}
         for name, scores in results.items()

@@ -12,6 +12,7 @@ from gradely.cli.options import InputOptions
 from gradely.cli.progress import Bar
 from gradely.data import Qrels, Run, open_run, read_qrels, run_names
 from gradely.data.read.files import Source
+from gradely.data.selection import read_queries, select
 from gradely.errors import InputError
 from gradely.evaluation.runs import DEFAULT
 from gradely.measures import ALL, EXPECTED
@@ -37,7 +38,15 @@ class Inputs(NamedTuple):
 def read_inputs(qrels: str, runs: tuple[str, ...], inputs: InputOptions, settings: Settings) -> Inputs:
     """Read the qrels, and see which runs there are; they are opened when their turn comes."""
     opened, sizes = list_runs(qrels, runs, inputs)
-    return Inputs(read_qrels(qrels, format=inputs.qrels_format, threads=settings.threads), opened, sizes)
+    only = None if inputs.only is None else read_queries(inputs.only)
+    judgments = read_qrels(
+        qrels,
+        format=inputs.qrels_format,
+        columns=inputs.columns,
+        duplicates=inputs.duplicates,
+        threads=settings.threads,
+    )
+    return Inputs(select(judgments, only=only, exclude=inputs.exclude), opened, sizes)
 
 
 def list_runs(
@@ -62,7 +71,13 @@ def list_runs(
 
 def _open(source: Source, feature: int | None, inputs: InputOptions) -> Run | Source:
     """Open a run; a pipe is kept as long as its source is held, so that it can be read again."""
-    return open_run(source.path, format=inputs.run_format, feature=feature, ascending=inputs.ascending)
+    return open_run(
+        source.path,
+        format=inputs.run_format,
+        columns=inputs.columns,
+        feature=feature,
+        ascending=inputs.ascending,
+    )
 
 
 def choose_measures(measures: tuple[str, ...], ties: str) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from gradely.data.read.inputs import FORMATS as INPUTS
+from gradely.data.read.tables import DUPLICATES
 from gradely.evaluation.runs import DEFAULT
 from gradely.settings import PRECISIONS, QUERIES, TIES, Settings
 from gradely.tables import FORMATS, SAFE
@@ -31,6 +32,13 @@ class InputOptions(NamedTuple):
     run_format: str | None
     features: tuple[int, ...]
     ascending: bool
+    columns: dict[str, str] | None = None
+    """what tables call their columns"""
+    duplicates: str = "error"
+    only: str | None = None
+    """a file of the queries that count"""
+    exclude: str | None = None
+    """a file of documents that are dropped first"""
 
 
 PICTURES = ("svg", "png")
@@ -92,9 +100,38 @@ def settings(*names: str) -> Callable[[Command], Command]:
     return add
 
 
+def _columns(_context: click.Context, _parameter: click.Parameter, value: str | None) -> dict[str, str] | None:
+    """Take query=uid,document=iid apart."""
+    if value is None:
+        return None
+    pairs = [pair.partition("=") for pair in value.split(",")]
+    if not all(role and name for role, _, name in pairs):
+        raise click.BadParameter("expected query=NAME,document=NAME,label=NAME,score=NAME, or some of them")
+    return {role.strip(): name.strip() for role, _, name in pairs}
+
+
 def inputs(command: Command) -> Command:
     """How to read the files."""
     command = pack(InputOptions, "inputs", InputOptions._fields, command)
+    command = click.option(
+        "--exclude",
+        metavar="FILE",
+        help="Documents to drop from the rankings first, as what users had in training: a table of query and document.",
+    )(command)
+    command = click.option("--only", metavar="FILE", help="The queries that count, one per line.")(command)
+    command = click.option(
+        "--duplicates",
+        type=click.Choice(list(DUPLICATES)),
+        default="error",
+        show_default=True,
+        help="What to do with a document that the qrels have twice for a query.",
+    )(command)
+    command = click.option(
+        "--columns",
+        callback=_columns,
+        metavar="ROLE=NAME,…",
+        help="What tables call their columns, where names are unusual: query=uid,document=iid,label=r,score=est.",
+    )(command)
     command = click.option(
         "--ascending", is_flag=True, help="Low values of --feature are best, as where features are ranks."
     )(command)

@@ -65,15 +65,13 @@ def error_line(message: str) -> str:
 def open_streams() -> None:
     """Open what is closed of the standard streams on nothing, so that no file of ours gets their numbers.
 
-    Standard output stays known to be closed.
+    Standard input and output stay known to be closed.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
-    if sys.stdin is None:
-        sys.stdin = open(os.devnull)  # noqa: SIM115 - it stays open
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - it stays open
 

@@ -41,7 +41,7 @@ FUNCTIONS: dict[str, type[Relevance]] = {
 def page() -> str:
     """Return the whole page: contents, words, policies and functions that all share, then a section a measure."""
     rows = [[f"[{measure.name}](#{measure.name.lower()})", summary(measure)] for measure in ALL]
-    contents = to_markdown(Table(["measure", "what it says"], rows))
+    contents = to_markdown(Table(["measure", "what it says"], rows), escape=False)
     return HEAD + contents + WORDS + _ties() + _functions() + "".join(f"\n{section(measure)}" for measure in ALL)
 
 
@@ -49,7 +49,7 @@ def section(measure: type[Measure]) -> str:
     """Return all about a measure."""
     rows = [[f"`{name}`", f"`{show(each.default)}`", each.doc] for name, each in parameters(measure).items()]
     *text, example = (_paragraph(part) for part in (inspect.getdoc(measure) or "").split("\n\n"))
-    table = to_markdown(Table(["parameter", "default", "meaning"], rows))
+    table = to_markdown(Table(["parameter", "default", "meaning"], rows), escape=False)
     return "\n".join([f"## {measure.name}\n", *text, table, example])
 
 
@@ -61,7 +61,7 @@ def summary(thing: object) -> str:
 def _ties() -> str:
     rows = [[f"`{name}`", meaning] for name, meaning in TIES.items()]
     return "\n## Tie policies\n\nOne holds for all measures of a call.\n\n" + to_markdown(
-        Table(["`ties=`", "tied documents"], rows)
+        Table(["`ties=`", "tied documents"], rows), escape=False
     )
 
 

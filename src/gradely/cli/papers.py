@@ -9,27 +9,65 @@ from gradely.cli.output import check_folder, say, write_file
 from gradely.cli.progress import Bar
 from gradely.errors import InputError
 from gradely.papers import PAPERS, check_data, experiment, experiments
+from gradely.papers.ledger import Entry, count, enter, leave_out, markdown, one_table, recorded, to_csv
 from gradely.papers.library import FOLDER, Library
 from gradely.papers.outcome import Experiment, Outcome
-from gradely.tables import Table, to_text
+from gradely.tables import Table, plain_line, to_text
 
 ALL = "all"
+WIDTH = 150
+"""how wide the table of claims is where it is not shown on a terminal"""
+SHARES = {"where": 2, "the paper says": 4, "its number": 3, "data": 4, "here": 6}
+"""how the columns that wrap share the width"""
 
 
 @click.group("papers", invoke_without_command=True)
+@click.option("--format", "form", type=click.Choice(["table", "csv", "markdown"]), default="table", show_default=True)
 @click.pass_context
-def command(context: click.Context) -> None:
-    """List the experiments of the papers that the measures come from; `papers run NAME` runs one again."""
+def command(context: click.Context, form: str) -> None:
+    """List the experiments of the papers that the measures come from, and every claim with its recorded verdict.
+
+    `papers run NAME` runs an experiment again. csv and markdown give the claims alone.
+    """
     if context.invoked_subcommand is None:
-        say(listing())
+        entries = recorded()
+        forms = {"csv": to_csv, "markdown": markdown}
+        say(forms[form](entries) if form in forms else f"{listing()}\n{RECORDED}\n\n{claims(entries)}")
+
+
+RECORDED = "The claims of the papers, as they came out on public data (`gradely papers run all`, seed 0):"
 
 
 def listing() -> str:
-    """Return one line an experiment, and the papers."""
+    """Return one line for each experiment, and the papers."""
     rows = [[each.name, f"{each.paper}, {each.part}", each.shows, each.wants or "-"] for each in experiments().values()]
     papers = "".join(f"{key}  {title}\n" for key, title in PAPERS.items())
     table = to_text(Table(["name", "paper", "what it shows", "data it needs"], rows))
     return f"{table}\n{papers}\n`gradely papers run NAME` runs one, `gradely papers run all` all of them.\n"
+
+
+def claims(entries: list[Entry]) -> str:
+    """Return one table over all papers, its cells wrapped to the width of the terminal, and the counts below."""
+    import io
+    import shutil
+    import sys
+
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as Wrapped
+    from rich.text import Text
+
+    source = one_table(entries)
+    table = Wrapped(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, expand=True)
+    for name in source.header:
+        table.add_column(name, ratio=SHARES.get(name), no_wrap=name in ("paper", "verdict"), overflow="fold")
+    for row in source.shown()[1:]:
+        table.add_row(*(Text(plain_line(cell)) for cell in row))
+    out = io.StringIO()
+    width = shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
+    Console(file=out, width=max(width, 100), color_system=None).print(table)
+    lines = "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+    return f"{lines}{to_text(count(entries))}"
 
 
 @command.command("run")
@@ -48,33 +86,47 @@ def listing() -> str:
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."
 )
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
-    """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, in a folder each."""
+    """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, in a folder each.
+
+    All leaves out an experiment whose data is not public where it is not there, and says so.
+    """
     from gradely.optional import stats
-    from gradely.papers.pages import files, overview
+    from gradely.papers.pages import overview
     from gradely.report.page import check_installed
 
-    chosen = list(experiments().values()) if ALL in names else [experiment(name) for name in dict.fromkeys(names)]
     library = Library(data)
+    chosen, absent = choose(names, library)
     check_data(chosen, library)
     check_folder(out)
     check_installed()
     stats()
-    outcomes: list[tuple[Experiment, Outcome]] = []
-    for each in chosen:
-        with Bar({each.name: 1}) as bar:
-            outcome = each.run(library, seed, partial(bar, each.name))
-            content = files(each, outcome, seed)
-        _write(Path(out) / each.name, content)
-        outcomes.append((each, outcome))
-        say(verdicts(each, outcome, Path(out)))
+    outcomes = [(each, run_one(each, library, seed, Path(out))) for each in chosen]
+    entries = [*enter(outcomes), *(entry for each in absent for entry in leave_out(each))]
     if len(outcomes) > 1:
-        _write(Path(out), {"index.html": overview(outcomes).encode()})
+        _write(Path(out), {"index.html": overview(outcomes, entries).encode(), "claims.csv": to_csv(entries).encode()})
+    say(claims(entries) if entries else "")
 
 
-def verdicts(each: Experiment, outcome: Outcome, out: Path) -> str:
-    """Return where the page is, and each claim with its verdict, or what was found where the paper claims nothing."""
-    lines = "".join(f"  {claim.verdict:<7}  {claim.text} Here: {claim.ours}\n" for claim in outcome.claims)
-    return f"{each.name}: {out / each.name / 'index.html'}\n{lines or f'  {outcome.found}'}\n"
+def choose(names: tuple[str, ...], library: Library) -> tuple[list[Experiment], list[Experiment]]:
+    """Return the experiments that are meant, and those that `all` leaves out since their data is not there."""
+    if ALL not in names:
+        return [experiment(name) for name in dict.fromkeys(names)], []
+    every = list(experiments().values())
+    absent = [each for each in every if each.optional and library.missing(each.needs)]
+    return [each for each in every if each not in absent], absent
+
+
+def run_one(each: Experiment, library: Library, seed: int, out: Path) -> Outcome:
+    """Run an experiment, leave what came out in its folder, and say where."""
+    from gradely.papers.pages import files
+
+    with Bar({each.name: 1}) as bar:
+        outcome = each.run(library, seed, partial(bar, each.name))
+        content = files(each, outcome, seed)
+    _write(out / each.name, content)
+    say(f"{each.name}: {out / each.name / 'index.html'}\n")
+    say("".join(f"  {observation.question} {observation.answer}\n" for observation in outcome.observations))
+    return outcome
 
 
 def _write(folder: Path, content: dict[str, bytes]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.correlations import correlate_runs
+from gradely.cli.correlations import correlate_runs, selection
 from gradely.comparison.pools import POOLS, RATES, pools
 
 
@@ -30,12 +30,20 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
     help="Shares of the pool that stay judged.",
 )
 @click.option("--repeat", type=click.IntRange(min=1), default=10, show_default=True, help="How often pools are drawn.")
+@click.option(
+    "--least",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="How many documents of each topic and grade stay judged at least; 0 lets grades vanish.",
+)
+@selection
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
 @options.inputs
 @partial(options.output, digits=2)
 def command(qrels: str, runs: tuple[str, ...], **given: Any) -> None:
     """Correlate the rankings of RUNS from the full pools with those from smaller ones: mean τ and 95 % of the draws.
 
-    Of each topic and grade the same share of documents stays judged, at least one; the others count as unjudged.
+    Of each topic and grade the same share of documents stays judged, at least --least; the others count as unjudged.
     """
     correlate_runs(pools, qrels, runs, later={POOLS: 3.0}, **given)

@@ -6,24 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.kendall import DIGITS, correlations, shown
-from gradely.comparison.stacked import StackedRuns, stack
-from gradely.data import Qrels, read_qrels
-from gradely.data.types import Bools, Floats
-from gradely.errors import DataError, check_choice
+from gradely.comparison.kendall import SCALE, correlations, meaning, shown, tally
+from gradely.comparison.selection import select
+from gradely.comparison.stacked import stack
+from gradely.data import read_qrels
+from gradely.data.types import Floats
 from gradely.evaluation.notes import Note, count_of
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
-from gradely.measures import AP
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import altair
 from gradely.settings import Precision, Settings, TiePolicy
 from gradely.tables import Cell, Table
-
-TOPICS = {
-    "all": "every judged topic",
-    "few-high": "topics with R(1) >= 10·R(k), R(k) ≠ 0: few documents of the highest level k, or of --level",
-}
-RATIO = 10
 
 
 class Correlation(NamedTuple):
@@ -40,9 +33,10 @@ class Correlation(NamedTuple):
     notes: list[Note]
 
     def summary(self) -> str:
-        """Return what it is about, in a line."""
+        """Return what it is about and what τ says, in two lines."""
         about = f"{count_of(len(self.systems), 'run')}, {count_of(len(self.topics), 'query')}, ties {self.ties}"
-        return f"{about}; τ_AP: row against column as the reference"
+        pairs = self.tau[np.triu_indices(len(self.measures), 1)]
+        return f"{about}; τ_AP: row against column as the reference\n{SCALE}; {tally(pairs, 'pairs of measures')}"
 
     def tables(self, digits: int = 4) -> list[Table]:
         """Return τ and τ_AP, a matrix each."""
@@ -53,24 +47,25 @@ class Correlation(NamedTuple):
         return Table([name, *self.measures], rows, digits)
 
     def records(self) -> list[dict[str, Cell]]:
-        """Return one record a pair of measures."""
+        """Return one record per pair of measures."""
         return [
             {
                 "measure": one,
                 "reference": other,
                 "tau": shown(self.tau[i, j]),
                 "tau_ap": shown(self.tau_ap[i, j]),
+                "meaning": meaning(self.tau[i, j]),
             }
             for i, one in enumerate(self.measures)
             for j, other in enumerate(self.measures)
         ]
 
     def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of (measure, reference, tau, tau_ap), of pandas, polars or pyarrow."""
+        """Return a dataframe of (measure, reference, tau, tau_ap, meaning), of pandas, polars or pyarrow."""
         return Table.of(self.records()).to_frame(library)
 
     def chart(self) -> Any:
-        """Return an altair chart: a square a pair of measures, τ in it."""
+        """Return an altair chart: a square per pair of measures, τ in it."""
         alt = altair()
         base = alt.Chart(alt.Data(values=self.records())).encode(
             x=alt.X("reference:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40)),
@@ -107,15 +102,11 @@ def correlate(
     lowest level, `level` is the highest by default). `min_quartile` leaves out runs below the first quartile of AP.
     The other options are those of evaluate: ties, judged_only, precision, seed, threads.
     """
-    check_choice("topics", topics, TOPICS)
     settings = Settings(ties, "qrels", judged_only, precision, seed, threads)
     judgments, named = read_qrels(qrels, threads=threads), parse_all(measures)
     results = evaluate_all(judgments, name_runs(runs), named, settings, progress)
     stacked = stack(results)
-    some = few_high(judgments, level) if topics == "few-high" else np.ones(len(judgments), bool)
-    good, notes = above_quartile(stacked) if min_quartile else (np.ones(len(results), bool), [])
-    if good.sum() < 2:
-        raise DataError("to compare rankings of runs takes at least 2 runs; fewer are left")
+    some, good, notes = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
     values = np.stack([scores.values for scores in results.values()])
     means = values[good][:, some].mean(axis=1)
     return Correlation(
@@ -127,27 +118,3 @@ def correlate(
         ties,
         [*stacked.notes(), *notes],
     )
-
-
-def few_high(qrels: Qrels, level: float | None = None) -> Bools:
-    """Return which topics have documents of a level, but ten times as many of the lowest level."""
-    levels = qrels.levels()
-    top = levels[-1] if level is None else level
-    if len(levels) < 2 or top not in levels[1:]:
-        found = ", ".join(f"{x:g}" for x in levels)
-        raise DataError(f"{qrels.name}: few-high needs a level above the lowest; the levels are {found}")
-    topic = np.repeat(np.arange(len(qrels)), np.diff(qrels.start))
-    low, high = (np.bincount(topic[qrels.grade == x], minlength=len(qrels)) for x in (levels[0], top))
-    some = np.asarray((low >= RATIO * high) & (high > 0))
-    if not some.any():
-        raise DataError(f"{qrels.name}: no topic has few documents of level {top:g}: {TOPICS['few-high']}")
-    return some
-
-
-def above_quartile(systems: StackedRuns) -> tuple[Bools, list[Note]]:
-    """Return which systems are not below the first quartile of AP over all topics, and how many are."""
-    ap = np.round(systems.values({"AP": AP()})[:, :, 0].mean(axis=1), DIGITS)
-    good = ap >= np.quantile(ap, 0.25)
-    low = int(np.count_nonzero(~good))
-    text = f"{low:,} of {len(ap):,} runs lie below the first quartile of AP and are left out"
-    return good, [Note("quartile", low, len(ap), text)] if low else []

@@ -9,6 +9,31 @@ from gradely.optional import stats
 
 DIGITS = 12
 """means that agree to so many decimals are the same: rounding must not decide which systems tie"""
+EQUIVALENT, NOTICEABLE = 0.9, 0.8
+"""above the first, F14 takes two rankings of systems for equivalent; below the second, the change is noticeable"""
+SCALE = f"τ above {EQUIVALENT}: equivalent rankings; below {NOTICEABLE}: a noticeable change (Ferrante and others 2014)"
+
+
+def meaning(tau: float) -> str:
+    """Return what F14 says of a τ; '' in between, and where there is none.
+
+    >>> meaning(0.95), meaning(0.85), meaning(0.7)
+    ('equivalent', '', 'noticeable change')
+    """
+    if tau > EQUIVALENT:
+        return "equivalent"
+    return "noticeable change" if tau < NOTICEABLE else ""
+
+
+def tally(taus: Any, of: str) -> str:
+    """Return how many of several τ mean what.
+
+    >>> tally([0.95, 0.91, 0.5], "pairs")
+    '2 of 3 pairs are equivalent, 1 noticeably changed'
+    """
+    words = [meaning(tau) for tau in taus]
+    same, changed = words.count("equivalent"), words.count("noticeable change")
+    return f"{same} of {len(words)} {of} are equivalent, {changed} noticeably changed"
 
 
 def kendall(x: Any, y: Any) -> float:

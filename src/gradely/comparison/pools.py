@@ -1,11 +1,12 @@
 """pools: whether systems would be ranked alike, had fewer documents been judged."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.kendall import DIGITS, kendall, shown, tau_ap
+from gradely.comparison.kendall import DIGITS, SCALE, kendall, meaning, shown, tally, tau_ap
+from gradely.comparison.selection import Selection, select
 from gradely.comparison.stacked import StackedRuns, stack
 from gradely.data import Qrels, read_qrels
 from gradely.data.types import Bools, Floats, Ints
@@ -41,9 +42,9 @@ class Draw:
         self.place[order] = np.arange(len(order)) - np.repeat(first, size)
         self.size[order] = np.repeat(size, size)
 
-    def kept(self, rate: float) -> Bools:
-        """Return which judgments are kept: of each topic and grade this share, rounded, and at least one."""
-        count: Ints = np.maximum(1, np.floor(rate * self.size + 0.5)).astype(np.int64)
+    def kept(self, rate: float, least: int = 1) -> Bools:
+        """Return which judgments are kept: of each topic and grade this share, rounded, and at least so many."""
+        count: Ints = np.maximum(least, np.floor(rate * self.size + 0.5)).astype(np.int64)
         return np.asarray(self.place < count)
 
 
@@ -60,7 +61,7 @@ class Pools(NamedTuple):
     notes: list[Note]
 
     def records(self) -> list[dict[str, Cell]]:
-        """Return one record a measure and rate: the mean over the draws and the interval that holds 95 % of them.
+        """Return one record per measure and rate: the mean over the draws and the interval that holds 95 % of them.
 
         There is no τ where all systems tie.
         """
@@ -74,19 +75,22 @@ class Pools(NamedTuple):
                 "low": shown(low[i, j]),
                 "high": shown(high[i, j]),
                 "tau_ap": shown(ap[i, j]),
+                "meaning": meaning(mean[i, j]),
             }
             for j, measure in enumerate(self.measures)
             for i, rate in enumerate(self.rates)
         ]
 
     def summary(self) -> str:
-        """Return what it is about, in a line."""
+        """Return what it is about and what τ says, in two lines."""
         sizes = [count_of(self.systems, "run"), count_of(self.topics, "query"), count_of(len(self.tau), "draw")]
         about = f"{', '.join(sizes)}, ties {self.ties}"
-        return f"{about}; mean τ and 95 % of the draws"
+        smallest = self.tau.mean(axis=0)[int(np.argmin(self.rates))]
+        share = tally(smallest, f"measures, from {min(self.rates):.4g} of the pool,")
+        return f"{about}; mean τ and 95 % of the draws\n{SCALE}; {share}"
 
     def tables(self, digits: int = 2) -> list[Table]:
-        """Return one row a measure, one column a rate: the mean τ and the interval of the draws."""
+        """Return one row per measure, one column per rate: the mean τ and the interval of the draws."""
         records = iter(self.records())
         rows: list[list[Cell]] = [
             [measure, *(_span(next(records), digits) for _ in self.rates)] for measure in self.measures
@@ -94,11 +98,11 @@ class Pools(NamedTuple):
         return [Table(["τ", *(f"{rate:.4g}" for rate in self.rates)], rows)]
 
     def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of (measure, rate, tau, low, high, tau_ap), of pandas, polars or pyarrow."""
+        """Return a dataframe of (measure, rate, tau, low, high, tau_ap, meaning), of pandas, polars or pyarrow."""
         return Table.of(self.records()).to_frame(library)
 
     def chart(self) -> Any:
-        """Return an altair chart: a line a measure, with the interval of its draws."""
+        """Return an altair chart: one line per measure, with the interval of its draws."""
         alt = altair()
         base = alt.Chart(alt.Data(values=self.records())).encode(
             x=alt.X("rate:Q", title="share of the pool", axis=alt.Axis(format="%"), scale=alt.Scale(reverse=True)),
@@ -124,6 +128,10 @@ def pools(
     *,
     rates: Sequence[float] = RATES,
     repeat: int = 10,
+    least: int = 1,
+    topics: str = "all",
+    level: float | None = None,
+    min_quartile: bool = False,
     ties: TiePolicy = "expected",
     judged_only: bool = False,
     precision: Precision = "double",
@@ -133,45 +141,67 @@ def pools(
 ) -> Pools:
     """Correlate the rankings of systems from the full pools with those from random parts of them.
 
-    Of each topic and grade the same share of documents stays judged, at least one; this is drawn `repeat` times. `runs`
-    is {name: run} or paths. The other options are those of evaluate: ties, judged_only, precision, threads.
+    Of each topic and grade the same share of documents stays judged, at least `least`; this is drawn `repeat` times.
+    `runs` is {name: run} or paths. `topics`, `level` and `min_quartile` choose topics and runs as in correlate. The
+    other options are those of evaluate: ties, judged_only, precision, threads.
     """
-    check_rates(rates, repeat)
+    check_rates(rates, repeat, least)
     settings, named = Settings(ties, "qrels", judged_only, precision, seed, threads), parse_all(measures)
     results = evaluate_all(read_qrels(qrels, threads=threads), name_runs(runs), named, settings, progress)
-    return draw_pools(stack(results), named, rates, repeat, seed, progress)
+    stacked = stack(results)
+    selection = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
+    return Draws(stacked, selection, seed, least).correlate(named, rates, repeat, progress)
 
 
-def draw_pools(
-    systems: StackedRuns,
-    measures: Mapping[str, Any],
-    rates: Sequence[float],
-    repeat: int,
-    seed: int,
-    progress: Progress,
-) -> Pools:
-    """Correlate the rankings of runs that have been read."""
-    full = _means(systems, measures)
-    tau, ap = np.empty((repeat, len(rates), len(measures))), np.empty((repeat, len(rates), len(measures)))
-    for i in range(repeat):
-        draw = Draw(systems.qrels, (seed, i))
-        for j, rate in enumerate(rates):
-            part = full if rate == 1 else _means(systems.with_judgments(draw.kept(rate)), measures)
+class Draws(NamedTuple):
+    """Runs that have been read, which of them and of the topics count, and how smaller pools are drawn."""
+
+    systems: StackedRuns
+    selection: Selection
+    seed: int
+    least: int = 1
+
+    def correlate(self, measures: Mapping[str, Any], rates: Sequence[float], repeat: int, progress: Progress) -> Pools:
+        """Correlate the rankings from the full pools with those from smaller ones."""
+        full = self._means(self.systems.values(measures))
+        tau, ap = np.empty((repeat, len(rates), len(measures))), np.empty((repeat, len(rates), len(measures)))
+        for i, j, values in self.values(measures, rates, repeat):
+            part = self._means(values)
             tau[i, j] = [kendall(x, y) for x, y in zip(part.T, full.T, strict=True)]
             ap[i, j] = [tau_ap(x, y) for x, y in zip(part.T, full.T, strict=True)]
             progress(POOLS, (i * len(rates) + j + 1) / (repeat * len(rates)))
-    size, queries = len(systems.names), len(systems.qrels)
-    return Pools(list(measures), [*rates], tau, ap, size, queries, systems.settings.ties, systems.notes())
+        count, topics = int(self.selection.runs.sum()), int(self.selection.topics.sum())
+        notes = [*self.systems.notes(), *self.selection.notes]
+        return Pools(list(measures), [*rates], tau, ap, count, topics, self.systems.settings.ties, notes)
+
+    def values(
+        self, measures: Mapping[str, Any], rates: Sequence[float], repeat: int
+    ) -> Iterator[tuple[int, int, Floats]]:
+        """Yield the number of the draw, of the rate, and [runs, topics, measures] from the smaller pools.
+
+        Measures are fitted to the levels of the full pools: those that vanish from a smaller one are levels still.
+        """
+        fitted = {name: measure.fit(self.systems.qrels.levels) for name, measure in measures.items()}
+        full = self.systems.values(fitted)
+        for i in range(repeat):
+            draw = Draw(self.systems.qrels, (self.seed, i))
+            for j, rate in enumerate(rates):
+                if rate == 1:
+                    yield i, j, full
+                else:
+                    yield i, j, self.systems.with_judgments(draw.kept(rate, self.least)).values(fitted)
+
+    def _means(self, values: Floats) -> Floats:
+        """Return the means of the runs that count over the topics that count, rounded so that equals tie."""
+        some: Floats = values[self.selection.runs][:, self.selection.topics].mean(axis=1)
+        return np.round(some, DIGITS)
 
 
-def _means(systems: StackedRuns, measures: Mapping[str, Any]) -> Floats:
-    means: Floats = systems.values(measures).mean(axis=1)
-    return np.round(means, DIGITS)
-
-
-def check_rates(rates: Sequence[float], repeat: int) -> None:
-    """Refuse rates that are no shares, and no draws."""
+def check_rates(rates: Sequence[float], repeat: int, least: int = 1) -> None:
+    """Refuse rates that are no shares, no draws, and pools of fewer than no documents."""
     if not rates or not all(0 < rate <= 1 for rate in rates):
         raise DataError(f"rates are shares of the pool, above 0 and up to 1; found {', '.join(map(str, rates))}")
     if repeat < 1:
         raise DataError(f"pools are drawn at least once; found repeat={repeat}")
+    if least < 0:
+        raise DataError(f"at least 0 documents of each topic and grade stay judged; found least={least}")

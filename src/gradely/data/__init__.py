@@ -1,6 +1,7 @@
 """Judgments and runs: reading them from anything, and finding out where the judged documents stand."""
 
 from gradely.data.batches import Blocks
+from gradely.data.exclude import locate_selected
 from gradely.data.hits import Hits
 from gradely.data.locate import locate
 from gradely.data.qrels import Qrels
@@ -17,6 +18,7 @@ __all__ = [
     "Rule",
     "Run",
     "locate",
+    "locate_selected",
     "open_run",
     "read_qrels",
     "read_run",

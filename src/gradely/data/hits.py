@@ -27,6 +27,8 @@ class Hits(NamedTuple):
     """[queries] true where the run has the query at all"""
     unjudged: tuple[str, ...]
     """queries of the run that have no judgments"""
+    excluded: int = 0
+    """how many documents were dropped from the rankings first"""
 
     @property
     def documents(self) -> int:

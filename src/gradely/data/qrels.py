@@ -27,6 +27,12 @@ class Qrels:
         """True where queries were given as whole numbers, and not as text that looks like them"""
         self.notes: list[str] = []
         """what was taken for granted when it was read"""
+        self.selected = False
+        """True where they are those of some queries, and others do not matter"""
+        self.excluded: Qrels | None = None
+        """documents that are dropped from rankings first"""
+        self.segments: Mapping[str, str] | None = None
+        """the segment of each query, where means by segment are asked for"""
 
     @classmethod
     def of(cls, labels: Mapping[str, Mapping[str, float]], name: str = "qrels") -> "Qrels":

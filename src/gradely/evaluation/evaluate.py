@@ -1,10 +1,10 @@
 """evaluate: from qrels and one run to scores."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gradely.data import read_qrels
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_run, ignore
+from gradely.data import open_run
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_run, ignore, read_selected, split_queries
 from gradely.evaluation.scores import Scores
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
@@ -16,23 +16,30 @@ def evaluate(
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
+    by: Any = None,
+    exclude: Any = None,
 ) -> Scores:
     """Evaluate a run against qrels.
 
     `qrels` and `run` may be a path, a dataframe, a dict of dicts, or what read_qrels and read_run return.
     `measures` are names like "nDCG@10" or objects like gradely.nDCG(k=10).
     `ties`: expected (the default), trec, order, best, worst, random (with `seed`).
-    `queries`: those that count: qrels (the default; missing ones count 0), both, run.
+    `queries`: those that count: qrels (the default; missing ones count 0), both, run; or a list of some queries.
     `judged_only` drops unjudged documents from the run first.
     `precision`: single rounds scores first, as trec_eval 9 and older do.
     `threads`: as many as there are processors by default; results do not depend on it.
     `progress` is called with the name of the run and how much of it is done, from 0 to 1.
+    `columns` says what tables call their columns, and `duplicates` what to do with repeated judgments: see read_qrels.
+    `by` gives means by segment, Scores.segments: {query: segment}, a column of the qrels, or a table of both.
+    `exclude` holds documents that are dropped from the rankings first, as a table or dict of query and document.
 
     >>> qrels = {"q1": {"d1": 2, "d2": 0, "d3": 1}}
     >>> run = {"q1": {"d2": 0.7, "d1": 0.7, "d3": 0.1}}
@@ -40,9 +47,11 @@ def evaluate(
     >>> scores.mean(), scores["RR"], scores.query("q1")
     ({'RR': 0.75, 'P@1': 0.5}, 0.75, {'RR': 0.75, 'P@1': 0.5})
     """
-    settings = Settings(ties, queries, judged_only, precision, seed, threads)
-    judgments = read_qrels(qrels, threads=threads)
-    evaluation = evaluate_run(judgments, run, parse_all(measures), settings, progress)
+    policy, only = split_queries(queries)
+    settings = Settings(ties, policy, judged_only, precision, seed, threads)
+    judgments = read_selected(qrels, settings, columns, duplicates, only=only, by=by, exclude=exclude)
+    ranking = open_run(run, columns=columns)
+    evaluation = evaluate_run(judgments, ranking, parse_all(measures), settings, progress)
     scores = evaluation.scores()
     progress(evaluation.name, 1.0)
     return scores

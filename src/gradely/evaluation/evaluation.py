@@ -97,6 +97,7 @@ class Evaluation:
             ranges=self.tie_ranges,
             notes=self.notes,
             whole=self.qrels.whole,
+            segment_of=self.qrels.segments,
         )
 
     def under(self, ties: TiePolicy) -> "Evaluation":
@@ -210,10 +211,13 @@ class Evaluation:
         ]
 
     def _data(self) -> list[Note]:
-        """Return what was taken for granted, and what is probably a mistake."""
+        """Return what was taken for granted, what is probably a mistake, and what was dropped as asked."""
+        gone, before = self.hits.excluded, self.hits.documents + self.hits.excluded
+        out = f"{gone:,} of {before:,} documents were excluded from the rankings" if gone else None
         below = labels_below(self.qrels, self.measures)
         texts = [*(("labels", text) for text in self.qrels.notes), ("apart", self.apart), ("labels", below)]
-        return [Note(kind, len(self.qrels), len(self.qrels), text) for kind, text in texts if text]
+        notes = [Note(kind, len(self.qrels), len(self.qrels), text) for kind, text in texts if text]
+        return [*notes, *([Note("excluded", gone, before, out)] if out else [])]
 
     def _missing(self) -> list[Note]:
         fate = "count{s} 0" if self.settings.queries == "qrels" else "{are} left out"

@@ -10,6 +10,7 @@ import numpy as np
 from gradely.data import Hits, Qrels, Run
 from gradely.data.read.files import Source, clip, ignore
 from gradely.data.table import Table, TableScores
+from gradely.data.trec.chunks import Odd
 from gradely.data.trec.one_query import read_query
 from gradely.measures import Measure
 
@@ -63,7 +64,10 @@ def _first_part(qrels: Qrels, table: Table) -> tuple[str, list[str]]:
         return names[known], [document.name(i) for i in same]
 
     parts = table.each(look, 1, ignore, whole_queries=False)
-    return next(((query, documents) for query, documents in parts if documents), ("", []))
+    try:
+        return next(((query, documents) for query, documents in parts if documents), ("", []))
+    except Odd:  # it was read the plain way, and an example is not worth to do so again
+        return "", []
 
 
 def _integral(name: str) -> str:

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradely.data import Qrels, Rule, Run, locate, open_run, read_qrels, run_name, run_names
+from gradely.data import Qrels, Rule, Run, locate_selected, open_run, read_qrels, run_name, run_names
 from gradely.data.details import describe_run
+from gradely.data.selection import read_segments, select
 from gradely.errors import DataError
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.mismatch import documents_apart
@@ -116,12 +117,16 @@ def evaluate_runs(
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
+    by: Any = None,
+    exclude: Any = None,
 ) -> Evaluations:
     """Evaluate several runs against the same qrels, several at a time.
 
@@ -132,13 +137,36 @@ def evaluate_runs(
     0.5
     >>> print(results.table())
     run        RR     P@1
-    -----  ------  ------
+    ─────  ──────  ──────
     bm25   1.0000  1.0000
     dense  0.5000  0.0000
     """
-    settings = Settings(ties, queries, judged_only, precision, seed, threads)
-    judgments = read_qrels(qrels, threads=threads)
-    return evaluate_all(judgments, name_runs(runs), parse_all(measures), settings, progress)
+    policy, only = split_queries(queries)
+    settings = Settings(ties, policy, judged_only, precision, seed, threads)
+    judgments = read_selected(qrels, settings, columns, duplicates, only=only, by=by, exclude=exclude)
+    opened = {name: partial(open_run, run, columns=columns) for name, run in name_runs(runs).items()}
+    return evaluate_all(judgments, opened, parse_all(measures), settings, progress)
+
+
+def split_queries(queries: Any) -> tuple[Any, Iterable[Any] | None]:
+    """Return the query policy, and the queries that count where they are named."""
+    return (queries, None) if isinstance(queries, str) else ("qrels", queries)
+
+
+def read_selected(
+    qrels: Any,
+    settings: Settings,
+    columns: Mapping[str, str] | None,
+    duplicates: str,
+    *,
+    only: Iterable[Any] | None,
+    by: Any,
+    exclude: Any,
+) -> Qrels:
+    """Read qrels, and what is to be selected."""
+    judgments = read_qrels(qrels, columns=columns, duplicates=duplicates, threads=settings.threads)
+    segments = None if by is None else read_segments(by, qrels, columns)
+    return select(judgments, only=only, segments=segments, exclude=exclude)
 
 
 def evaluate_all(
@@ -195,7 +223,7 @@ def evaluate_run(
         if done < 1:  # the end comes once, when the run is measured
             progress(title, done)
 
-    hits = locate(qrels, ranking, rule, workers, report)
+    hits = locate_selected(qrels, ranking, rule, workers, report)
     details = None if depth is None else describe_run(qrels, ranking, depth)
     apart = documents_apart(qrels, ranking, hits)
     return Evaluation(qrels, hits, fitted, settings, title, placed, workers, details, apart)

@@ -1,6 +1,6 @@
 """Scores: one value per query and measure, their means, and what there is to know about them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import exp, ldexp
 from typing import Any
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gradely.errors import InputError
 from gradely.evaluation.notes import Note, TieRange, count_of
+from gradely.evaluation.segments import Segments
 from gradely.frames import to_frame
 from gradely.settings import Settings
 from gradely.tables import Table
@@ -32,6 +33,7 @@ class Scores:
         ranges: Callable[[], list[TieRange]],
         notes: Callable[[], list[Note]],
         whole: bool = False,
+        segment_of: Mapping[str, str] | None = None,
     ) -> None:
         """Hold values [queries, measures] and how they came about; ranges and notes are made when asked for.
 
@@ -40,6 +42,7 @@ class Scores:
         self.queries, self.measures, self.values = queries, measures, values
         self.settings, self.name = settings, name
         self._ranges, self._notes, self._whole = ranges, notes, whole
+        self._segment_of = segment_of
 
     @property
     def ties(self) -> str:
@@ -118,6 +121,13 @@ class Scores:
     def table(self) -> Table:
         """Return one row per measure: its mean."""
         return Table(["measure", self.name], [[measure, mean] for measure, mean in self._means.items()])
+
+    @cached_property
+    def segments(self) -> Segments | None:
+        """The means by segment, where evaluate was asked for them with `by`."""
+        if self._segment_of is None:
+            return None
+        return Segments(self.queries, self.measures, self.values, self._segment_of)
 
     @cached_property
     def tie_ranges(self) -> list[TieRange]:

@@ -13,7 +13,7 @@ from gradely.kernel.batch import Array, Batch
 from gradely.kernel.orders import Adds, Group
 from gradely.kernel.parameters import parameter
 from gradely.kernel.tie_groups import around, up_to_column
-from gradely.measures.population import Population, Thresholds
+from gradely.measures.population import MANY, Population, Thresholds
 from gradely.measures.searched import Scene, Searched
 from gradely.measures.users import Spread, Users
 from gradely.relevance import Levels
@@ -191,7 +191,8 @@ class xGAP(Searched, _Absolute):  # noqa: N801 - the paper's name
         """
         xp, levels, best = batch.xp, self.thresholds(batch), batch.ties == "best"
         out, weight = xp.zeros_like(batch.grade), self._document_weight(batch)
-        for i in range(levels.level.shape[1]):
+        many = xp.sum(batch.number(levels.level > 0), axis=1, keepdims=True) > MANY
+        for i in range(min(levels.level.shape[1], MANY)):
             level = levels.level[:, i, None]
             relevant = (batch.grade >= level) & (level > 0)
             above, among = around(batch, relevant)
@@ -201,7 +202,24 @@ class xGAP(Searched, _Absolute):  # noqa: N801 - the paper's name
             number = number - (among - inside)
             precision = (above + number) / xp.clip(start + number, min=1.0)
             out = out + xp.where(relevant & (number >= 1), levels.share[:, i, None] * precision, 0.0)
-        return out * weight
+        return weight * (xp.where(many, self._coarse_bound(batch), out) if bool(xp.any(many)) else out)
+
+    def _coarse_bound(self, batch: Batch) -> Array:
+        """Return [Q, H]: a bound on each document's precision, summed over users, that takes no pass for each level.
+
+        At no threshold does precision exceed that at the last place which the documents of the group can fill, with all
+        of them relevant; at each threshold the document itself is relevant, at the last place of the group at worst.
+        """
+        xp, relevant = batch.xp, batch.grade > 0
+        users = self.up_to(batch, self.thresholds(batch).share)
+        above, among = around(batch, relevant)
+        t, last = batch.number(batch.above), batch.number(batch.above) + batch.size
+        if batch.ties == "best":
+            inside = among if self.k is None else xp.minimum(xp.clip(self.k - t, min=0.0), among)
+            fits = relevant & (up_to_column(batch, relevant) - above <= inside)
+            return xp.where(fits, users * (above + inside) / xp.clip(t + inside, min=1.0), 0.0)
+        fits = relevant if self.k is None else relevant & (last <= self.k)
+        return xp.where(fits, users / last, 0.0)
 
 
 class muAP(Population):  # noqa: N801 - the paper's name

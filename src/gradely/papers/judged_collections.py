@@ -1,43 +1,30 @@
-"""Collections: folders of judgments and runs, and what the paper prints about its own three."""
+"""Collections: folders of judgments and runs."""
 
-import csv
-from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from gradely.comparison.correlate import few_high
 from gradely.comparison.stacked import StackedRuns, stack_runs
 from gradely.data import Qrels, Report, read_qrels
-from gradely.data.types import Bools
-from gradely.errors import DataError, InputError
+from gradely.errors import InputError
 from gradely.papers.library import Library
 from gradely.papers.parts import runs_part
 
-LEAST = 8
-"""with fewer runs, τ says little"""
+LEAST, FEWEST = 8, 4
+"""with fewer runs than the first, τ says little and no claim is tested; with fewer than the second nothing is shown"""
 MOST = 4
 """with more levels, the grid of g grows too large"""
-SETS = {"few highly relevant": 2, "few key": 3}
-"""which level is rare in a set of topics"""
 NEEDS = ("**/runs*",)
 DATA = f"collections (qrels*, and {LEAST} runs or more in runs*/), such as trec-covid-round1 and clef-ehealth-2015"
 
 
-def printed(table: str) -> list[dict[str, str]]:
-    """Return a table of the paper: collections, or tau."""
-    text = (resources.files("gradely.papers.ferrante2014") / "tables" / f"{table}.csv").read_text("utf-8")
-    return list(csv.DictReader(text.splitlines()))
-
-
 class Collection(NamedTuple):
-    """Judgments and runs, and the collection of the paper that the judgments are those of."""
+    """Judgments and runs."""
 
     name: str
     qrels: Qrels
     runs: list[Path]
-    printed: dict[str, str] | None
+    folder: str
+    """the folder that the runs are in, since a collection may have several"""
 
     @property
     def levels(self) -> int:
@@ -48,76 +35,41 @@ class Collection(NamedTuple):
         """Read the runs."""
         return stack_runs(self.qrels, self.runs, progress=runs_part(progress, len(self.runs)))
 
-    def topics(self) -> dict[str, Bools]:
-        """Return the sets of topics that the paper looks at, as flags; sets without a topic are left out."""
-        sets = {"all": np.ones(len(self.qrels), bool)}
-        for name, level in SETS.items():
-            if level <= self.levels:
-                try:
-                    sets[name] = few_high(self.qrels, self.qrels.levels()[level - 1])
-                except DataError:
-                    continue
-        return sets
 
-    def record(self) -> dict[str, Any]:
-        """Return what table 1 of the paper has."""
-        found, relevant = self.topics(), _relevant(self.qrels)
-        few = {name: int(found[name].sum()) if name in found else 0 for name in SETS if SETS[name] <= self.levels}
-        return {
-            "collection": self.name,
-            "the paper's": self.printed["collection"] if self.printed else None,
-            "topics": len(self.qrels),
-            **{name: few.get(name) for name in SETS},
-            "runs": len(self.runs),
-            "levels": self.levels,
-            "mean relevant": float(relevant.mean()),
-        }
+def collections(library: Library, *, longest: bool = True) -> list[Collection]:
+    """Return the collections in the library: the folder itself, or the folders in it, that have judgments and runs.
 
-
-def collections(library: Library) -> list[Collection]:
-    """Return the collections in the library: the folder itself, or the folders in it, that have judgments and runs."""
+    Of several folders of runs the one with the longest runs is taken, since runs that were cut short rank systems
+    otherwise than full ones; or, on demand, the one with the most runs.
+    """
     folders = [library.folder, *sorted(path for path in library.folder.iterdir() if path.is_dir())]
-    found = [collection for folder in folders for collection in _collection(folder)]
-    if not any(enough(each) for each in found):
+    out = [collection for folder in folders for collection in _collection(folder, longest=longest)]
+    if not any(enough(collection) for collection in out):
         raise InputError(f"{library.folder}: no collection here; --data names a folder of {DATA}")
-    return found
+    return out
 
 
-def enough(collection: Collection) -> bool:
-    """True where there are enough runs, and neither too few nor too many levels."""
-    return len(collection.runs) >= LEAST and 2 <= collection.levels <= MOST
+def enough(collection: Collection, least: int = LEAST) -> bool:
+    """Return whether there are enough runs, and neither too few nor too many levels."""
+    return len(collection.runs) >= least and 2 <= collection.levels <= MOST
 
 
-def _collection(folder: Path) -> list[Collection]:
+def _collection(folder: Path, *, longest: bool) -> list[Collection]:
     """Return the collection in a folder; none where there is none."""
     named = sorted([*folder.glob("*qrels*"), *folder.glob("qrels/*qrels*")])
     judged = [read_qrels(path) for path in named if path.is_file()]
-    runs = max((_files(path) for path in sorted(folder.glob("runs*"))), key=len, default=[])
+    runs = {path.name: _files(path) for path in sorted(folder.glob("runs*")) if _files(path)}
     if not judged or not runs:
         return []
-    qrels = max(judged, key=lambda each: len(each.levels()))
-    theirs = _recognised(qrels)
-    return [Collection(folder.resolve().name, _merged(qrels, theirs), runs, theirs)]
+    name = max(runs, key=lambda name: _mean_size(runs[name]) if longest else len(runs[name]))
+    qrels = max(judged, key=lambda qrels: len(qrels.levels()))
+    return [Collection(folder.resolve().name, qrels, runs[name], name)]
+
+
+def _mean_size(paths: list[Path]) -> float:
+    """Return the mean size of files, which tells full runs from cut ones without reading them."""
+    return sum(path.stat().st_size for path in paths) / len(paths)
 
 
 def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*") if path.is_file() and not path.name.startswith("."))
-
-
-def _relevant(qrels: Qrels) -> Any:
-    """Return how many relevant documents each topic has."""
-    return np.diff(np.concatenate([[0], np.cumsum(qrels.grade > 0)])[qrels.start])
-
-
-def _recognised(qrels: Qrels) -> dict[str, str] | None:
-    """Return the paper's collection that has as many topics and relevant documents; None where none has."""
-    relevant = _relevant(qrels)
-    ours = (len(relevant), relevant.min(), round(float(relevant.mean()), 2), relevant.max())
-    columns = ("topics", "min relevant", "mean relevant", "max relevant")
-    return next((row for row in printed("collections") if tuple(float(row[x]) for x in columns) == ours), None)
-
-
-def _merged(qrels: Qrels, theirs: dict[str, str] | None) -> Qrels:
-    """Return judgments with the levels that the paper has: its highest one stands for higher ones, too."""
-    top = float(theirs["levels"]) if theirs else np.inf
-    return Qrels(qrels.queries, qrels.start, qrels.docs, np.minimum(qrels.grade, top), qrels.name)

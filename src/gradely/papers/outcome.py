@@ -1,31 +1,65 @@
-"""Outcome: what an experiment of a paper gives, and Experiment: what there is to know before it runs."""
+"""What there is to know of an experiment before it runs (Experiment, Claim) and what it gives (Outcome)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from gradely.data import Report
 from gradely.papers.library import Library
+from gradely.papers.verdicts import Verdict
 from gradely.tables import Table
 
-Record: TypeAlias = dict[str, Any]
-"""a row of what an experiment measured, by column"""
+COLUMNS = ("where", "claim", "the paper", "criterion", "data", "here", "verdict")
 
 
 class Claim(NamedTuple):
-    """Something the paper says, beside what we found."""
+    """Something that a paper says, and how it is decided whether it holds here."""
 
-    text: str
+    key: str
+    """its name within the experiment"""
+    where: str
+    """the figure, table or section of the paper"""
+    says: str
     """what the paper says, as a sentence"""
-    theirs: str
-    """the paper's numbers; '' where it prints none"""
-    ours: str
-    """our numbers"""
-    holds: bool
+    printed: str
+    """the paper's number, or in which form it says so"""
+    criterion: str
+    """what must be the case for it to hold; fix it before you look at the data"""
+    test: Callable[[Any], Sequence[Verdict]]
+    """from the evidence that the experiment gathered to one verdict for each set of data"""
+
+
+class Assessment(NamedTuple):
+    """A claim beside what came out on one set of data."""
+
+    claim: Claim
+    outcome: Verdict
+
+    @property
+    def text(self) -> str:
+        """What the paper says."""
+        return self.claim.says
 
     @property
     def verdict(self) -> str:
-        """Holds or differs."""
-        return "holds" if self.holds else "differs"
+        """Whether it holds: holds, differs, undecided or cannot be tested."""
+        return self.outcome.word
+
+    @property
+    def here(self) -> str:
+        """Our numbers, or why there are none."""
+        return self.outcome.here
+
+    def row(self) -> list[str]:
+        """Return it as a row of a table with the columns of COLUMNS."""
+        claim, verdict = self.claim, self.outcome
+        return [claim.where, claim.says, claim.printed, claim.criterion, verdict.data, verdict.here, verdict.word]
+
+
+class Observation(NamedTuple):
+    """Something that we asked beyond the paper, and the answer."""
+
+    question: str
+    answer: str
 
 
 class Sheet(NamedTuple):
@@ -43,18 +77,26 @@ class Figure(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What an experiment gives: what was done and came out, in sentences; claims, tables and figures by name."""
+    """What an experiment gives: what was done and came out, in sentences, and tables and figures by name."""
 
     done: str
-    found: str
-    claims: Sequence[Claim]
+    story: str
+    evidence: Any
+    """what the claims of the experiment are tested on"""
     sheets: dict[str, Sheet]
     figures: dict[str, Figure]
+    observations: Sequence[Observation] = ()
+    """what came out that the paper does not speak of"""
+    claims: Sequence[Assessment] = ()
+    """the claims of the paper, each with its verdict"""
 
     def claims_table(self) -> Table:
         """Return the claims as a table."""
-        rows = [[claim.verdict, claim.text, claim.theirs, claim.ours] for claim in self.claims]
-        return Table(["verdict", "claim", "the paper", "here"], rows)
+        return Table(list(COLUMNS), [tested.row() for tested in self.claims])
+
+    def observations_table(self) -> Table:
+        """Return our own observations as a table."""
+        return Table(["question", "answer"], [list(observation) for observation in self.observations])
 
 
 Work: TypeAlias = Callable[[Library, int, Report], Outcome]
@@ -71,15 +113,24 @@ class Experiment(NamedTuple):
     """the figure or table of the paper"""
     shows: str
     """what it shows, in a line"""
-    claim: str
+    summary: str
     """what the paper claims, in a few sentences"""
+    claims: tuple[Claim, ...]
     needs: tuple[str, ...]
     """files and folders of real data, relative to the data folder; * and ** stand for any names"""
-    run: Work
+    work: Work
     data: str = ""
     """the data in words, where `needs` does not say enough"""
+    optional: bool = False
+    """true where the data is not public, so that `run all` leaves the experiment out where it is absent"""
 
     @property
     def wants(self) -> str:
         """What data it needs, in words."""
         return self.data or ", ".join(self.needs)
+
+    def run(self, library: Library, seed: int, progress: Report) -> Outcome:
+        """Do the work, then test every claim on what came out."""
+        outcome = self.work(library, seed, progress)
+        tested = [Assessment(claim, verdict) for claim in self.claims for verdict in claim.test(outcome.evidence)]
+        return outcome._replace(claims=tested)

@@ -2,6 +2,7 @@
 
 from gradely.comparison.charts import picture
 from gradely.papers import PAPERS
+from gradely.papers.ledger import Entry, count
 from gradely.papers.outcome import Experiment, Outcome
 from gradely.report.page import chart, render
 from gradely.tables import Table, to_delimited
@@ -19,6 +20,8 @@ def files(experiment: Experiment, outcome: Outcome, seed: int) -> dict[str, byte
     }
     out |= {f"{name}.csv": to_delimited(sheet.table, ",").encode() for name, sheet in outcome.sheets.items()}
     out["claims.csv"] = to_delimited(outcome.claims_table(), ",").encode()
+    if outcome.observations:
+        out["observations.csv"] = to_delimited(outcome.observations_table(), ",").encode()
     out["index.html"] = page(experiment, outcome, seed).encode()
     return out
 
@@ -37,9 +40,15 @@ def page(experiment: Experiment, outcome: Outcome, seed: int) -> str:
     )
 
 
-def overview(outcomes: list[tuple[Experiment, Outcome]]) -> str:
+def overview(outcomes: list[tuple[Experiment, Outcome]], entries: list[Entry]) -> str:
     """Return the page that leads to the others: every claim and whether it holds."""
-    return render("papers.html", title="The papers' experiments", outcomes=outcomes, papers=PAPERS)
+    return render(
+        "papers.html",
+        title="The papers' experiments",
+        outcomes=outcomes,
+        papers=PAPERS,
+        counts=count(entries).shown(),
+    )
 
 
 def _excerpt(table: Table) -> tuple[list[list[str]], list[bool], int]:

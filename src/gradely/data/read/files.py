@@ -170,9 +170,13 @@ class Source:
 
         file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - the caller closes it
         buffer = bytearray(BLOCK)
-        with stream:
-            while got := stream.readinto(buffer):
-                file.write(memoryview(buffer)[:got])
+        try:
+            with stream:
+                while got := stream.readinto(buffer):
+                    file.write(memoryview(buffer)[:got])
+        except BaseException:
+            file.close()
+            raise
         file.seek(0)
         return file
 

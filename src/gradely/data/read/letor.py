@@ -1,6 +1,11 @@
-"""LETOR and svmlight files: `label qid:Q 1:v 2:v … # docid = D`, a feature as the score."""
+"""LETOR and svmlight files: `label qid:Q 1:v 2:v … # docid = D`, a feature as the score.
 
+Without `qid:`, a file of sizes beside it says how many lines each query has, as LightGBM and XGBoost have it.
+"""
+
+import os
 import re
+from collections.abc import Iterator
 
 from gradely.data.read.files import Source, clip
 from gradely.data.read.rows import Rows
@@ -10,6 +15,8 @@ from gradely.errors import InputError
 DOCID = re.compile(rb"docid\s*=\s*(\S+)")
 EXPECTED = "label qid:Q 1:value 2:value …"
 ABSENT = (b"null", b"nan")
+SIZES = (".query", ".group")
+"""endings of the file of sizes, which come after the name of the file or in place of its own ending"""
 
 
 def looks_like(start: bytes) -> bool:
@@ -20,8 +27,7 @@ def looks_like(start: bytes) -> bool:
 def read_labels(source: Source) -> dict[str, dict[str, float]]:
     """Return {query: {document: label}}; a document is its docid, or else its line number."""
     rows = Rows(source.name)
-    for number, line in source.lines():
-        query, doc, fields = _parts(source, number, line)
+    for number, query, doc, fields in _lines(source):
         rows.add(number, query, doc, to_number(source, "label", number, fields[0].decode()))
     return rows.values
 
@@ -33,9 +39,8 @@ def read_feature(source: Source, feature: int, *, ascending: bool = False) -> di
     best, as where features are ranks.
     """
     rows, prefix, found = Rows(source.name), b"%d:" % feature, False
-    for number, line in source.lines():
-        query, doc, fields = _parts(source, number, line)
-        value = next((field[len(prefix) :] for field in fields[2:] if field.startswith(prefix)), None)
+    for number, query, doc, fields in _lines(source):
+        value = next((field[len(prefix) :] for field in fields[1:] if field.startswith(prefix)), None)
         found = found or value is not None
         rows.values.setdefault(query, {})
         if value is None or value.lower() not in ABSENT:
@@ -46,12 +51,47 @@ def read_feature(source: Source, feature: int, *, ascending: bool = False) -> di
     return rows.values
 
 
-def _parts(source: Source, number: int, line: bytes) -> tuple[str, str, list[bytes]]:
-    """Return query, document and the fields of a line."""
-    content, _, comment = line.partition(b"#")
-    fields = content.split()
-    if len(fields) < 2 or not fields[1].startswith(b"qid:") or len(fields[1]) == 4:
-        hint = "; write the query of each line into it" if b":" in line and b"qid:" not in line else ""
-        raise InputError(f"{source.name}:{number}: expected {EXPECTED}, found {clip(line)}{hint}")
-    named = DOCID.search(comment)
-    return fields[1][4:].decode(), named[1].decode() if named else str(number), fields
+def _lines(source: Source) -> Iterator[tuple[int, str, str, list[bytes]]]:
+    """Yield number, query, document and the fields of each line."""
+    beside: Iterator[str] | None = None
+    sizes = _sizes_file(source)
+    for count, (number, line) in enumerate(source.lines()):
+        content, _, comment = line.partition(b"#")
+        fields = content.split()
+        own = len(fields) > 1 and fields[1].startswith(b"qid:")
+        if count == 0 and not own and sizes is not None:
+            beside = _queries(sizes)
+        if beside is None and (not own or len(fields[1]) == 4):
+            raise InputError(f"{source.name}:{number}: expected {EXPECTED}, found {clip(line)}{_hint(source, line)}")
+        query = fields[1][4:].decode() if beside is None else next(beside, None)
+        if query is None:
+            raise InputError(f"{source.name}:{number}: {sizes} has sizes for {count:,} lines only")
+        named = DOCID.search(comment)
+        yield number, query, named[1].decode() if named else str(number), fields
+    if beside is not None and next(beside, None) is not None:
+        raise InputError(f"{sizes}: the sizes add up to more lines than {source.name} has")
+
+
+def _hint(source: Source, line: bytes) -> str:
+    if b":" not in line or b"qid:" in line:
+        return ""
+    return f"; write the query of each line into it, or the sizes of the groups into {source.name}{SIZES[0]}"
+
+
+def _sizes_file(source: Source) -> str | None:
+    """Return the file of sizes beside a file, where there is one."""
+    stem = os.path.splitext(source.path)[0]
+    names = [base + ending for base in (source.path, stem) for ending in SIZES]
+    return next((name for name in names if os.path.isfile(name)), None)
+
+
+def _queries(path: str) -> Iterator[str]:
+    """Yield the query of each line, numbered from 1, from a file with one size per line."""
+    query = 0
+    for number, line in Source(path).lines():
+        for word in line.split():
+            if not word.isdigit() or len(word) > 15:
+                raise InputError(f"{path}:{number}: expected the size of a group, a whole number; found {clip(line)}")
+            query += 1
+            for _ in range(int(word)):
+                yield str(query)

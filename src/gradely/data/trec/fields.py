@@ -63,12 +63,14 @@ def _regular(text: Bytes, blank: Bools, width: int, wanted: tuple[int, ...]) -> 
 
 def _white_space(text: Bytes, blank: Bools, dialect: Dialect) -> Bools:
     """Return which bytes separate fields; refuse control characters, and carriage returns that do not end a line."""
-    control = (text < TAB) | (text - np.uint8(14) < 18)
-    if not dialect.any_bytes:
-        lone = np.flatnonzero(text == RETURN) + 1
-        if control.any() or not np.isin(text[lone[lone < len(text)]], (RETURN, NEWLINE)).all():
-            raise Odd
-    return blank & ~control
+    if dialect.any_bytes:
+        return blank & ~((text < TAB) | (text - np.uint8(14) < 18))
+    if text.min() < TAB or (text - np.uint8(14) < 18).any():
+        raise Odd
+    behind = np.flatnonzero(text == RETURN) + 1
+    if not np.isin(text[behind[behind < len(text)]], (RETURN, NEWLINE)).all():
+        raise Odd
+    return blank
 
 
 def _irregular(text: Bytes, blank: Bools, layout: Layout, wanted: tuple[int, ...], *, comments: bool) -> list[Field]:
@@ -76,12 +78,17 @@ def _irregular(text: Bytes, blank: Bools, layout: Layout, wanted: tuple[int, ...
     edge = np.flatnonzero(blank[1:] != blank[:-1]) + 1
     edge = edge if blank[0] else np.concatenate([[0], edge])
     start, stop = edge[::2], edge[1::2]
-    line = np.concatenate([[0], np.searchsorted(start, np.flatnonzero(text == NEWLINE))])
+    newline, width = np.flatnonzero(text == NEWLINE), layout.width
+    if len(start) == width * len(newline) and not comments:  # mostly every line has its fields, and no more
+        inside = (start[width::width] > newline[:-1]) & (stop[width - 1 : -1 : width] <= newline[:-1])
+        if inside.all():
+            return [(start[i::width], stop[i::width]) for i in wanted]
+    line = np.concatenate([[0], np.searchsorted(start, newline)])
     first, count = line[:-1], np.diff(line)
     used = count > 0
     if comments:
         used[used] = text[start[first[used]]] != HASH
     first, count = first[used], count[used]
-    if (count < layout.width).any() or (not layout.extra and (count > layout.width).any()):
+    if (count < width).any() or (not layout.extra and (count > width).any()):
         raise Odd
     return [(start[first + i], stop[first + i]) for i in wanted]

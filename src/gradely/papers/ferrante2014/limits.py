@@ -1,19 +1,20 @@
 """F14 §3-5: which documents the users of GAP, xGAP and eGAP pick, and where the measures go in the limit."""
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, drawn, styled
+from gradely.comparison.charts import PALETTE, altair, categories, drawn, styled
 from gradely.data import Report
 from gradely.evaluation.evaluate import evaluate
-from gradely.evaluation.evaluation import SAME
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import AP, GAP, eGAP, xGAP
 from gradely.measures.gap import UserShares
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
+from gradely.papers.values import SAME, Record
+from gradely.papers.verdicts import Verdict, decide
 from gradely.tables import Table
 
 FAMILY: dict[str, type[UserShares]] = {"GAP": GAP, "xGAP": xGAP, "eGAP": eGAP}
@@ -30,6 +31,8 @@ PRINTED = (
 """measure, g, grade of a document, and the paper's probability to pick that document"""
 LENGTHS = (1, 10, 100, 1_000, 10_000, 100_000)
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
+NEAR = 10 / LENGTHS[-1]
+"""how near long rankings come to their limit: the difference falls as 1/n"""
 
 
 def picked(measure: str, g: tuple[float, ...], grade: int) -> float:
@@ -42,7 +45,7 @@ def picked(measure: str, g: tuple[float, ...], grade: int) -> float:
     return float(scores.values[0, 0])
 
 
-def probabilities() -> list[dict[str, Any]]:
+def probabilities() -> list[Record]:
     """Return the paper's probabilities beside ours."""
     return [
         {"measure": name, "g": str(list(g)), "grade": grade, "the paper": str(theirs), "here": picked(name, g, grade)}
@@ -55,7 +58,7 @@ def limit(measure: str, g2: float) -> float:
     return {"GAP": 1.0, "xGAP": 1 - g2**2, "eGAP": 1 - g2}[measure]
 
 
-def approach() -> list[dict[str, Any]]:
+def approach() -> list[Record]:
     """Return the value of n documents of grade 1, then one of grade 2, as n grows."""
     batches = {n: from_arrays(-np.arange(n + 1.0), np.append(np.ones(n), 2.0)) for n in LENGTHS}
     return [
@@ -78,23 +81,41 @@ def corners(seed: int) -> float:
     return float(max(gaps))
 
 
-def chart(records: list[dict[str, Any]]) -> Any:
+def chart(records: list[Record]) -> Any:
     """Return the values of the long rankings as lines, the limits as dashes."""
     alt = altair()
-    base = drawn(records).encode(color=alt.Color("g_2:N", title="g₂"))
+    base = drawn(records)
     length = alt.X(
         "n:Q",
         scale=alt.Scale(type="log"),
         axis=alt.Axis(values=list(LENGTHS), format="~s"),
         title="documents of grade 1 above the one of grade 2",
     )
-    values = base.mark_line(point=True).encode(
-        x=length, y=alt.Y("value:Q", title="value", scale=alt.Scale(domain=[0, 1]))
+    values = base.mark_line(point=alt.OverlayMarkDef(size=40)).encode(
+        x=length,
+        y=alt.Y("value:Q", title="value", scale=alt.Scale(domain=[0, 1.02], nice=False)),
+        **categories("g_2", SHARES, title="g₂"),
     )
-    limits = base.mark_rule(strokeDash=[4, 4], opacity=0.6).encode(y=alt.Y("limit:Q", title="value"))
+    # one layer for each share, with a colour and no scale, so that the rules have no part in the legend
+    limits = [
+        base.transform_filter(f"datum.g_2 == {share}")
+        .mark_rule(strokeDash=[4, 4], opacity=0.6, color=colour)
+        .encode(y=alt.Y("limit:Q", title="value"))
+        for share, colour in zip(SHARES, PALETTE, strict=False)
+    ]
     return styled(
-        (limits + values).properties(width=250, height=220).facet(alt.Column("measure:N", title=None, sort=[*FAMILY]))
+        alt.layer(*limits, values)
+        .properties(width=250, height=220)
+        .facet(alt.Column("measure:N", title=None, sort=[*FAMILY]))
     )
+
+
+class Evidence(NamedTuple):
+    """The chances, the long rankings, and how far the measures are from AP where users agree."""
+
+    chances: list[Record]
+    long: list[Record]
+    corners: float
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed
@@ -106,7 +127,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         f" For the limits we measured rankings of up to {LENGTHS[-1]:,} documents, for several g.",
         "Though the one key document comes last, GAP tends to 1: its users hardly notice. eGAP keeps only the users who"
         " wanted nothing better, and xGAP lies between.",
-        [_same_chances(chances), _same_limits(long), _same_corners(corners(seed))],
+        Evidence(chances, long, corners(seed)),
         {
             "probabilities": Sheet("The chance to pick a document", Table.of(chances, 6)),
             "limits": Sheet("Long rankings with the best document last", Table.of(long, 6)),
@@ -120,24 +141,49 @@ def within(off: float) -> str:
     return f"to within {off:.0e}" if off else "exactly"
 
 
-def _same_chances(chances: list[dict[str, Any]]) -> Claim:
-    off = max(abs(float(Fraction(each["the paper"])) - each["here"]) for each in chances)
-    text = "The chance to pick a document of grade 1 or 2, out of ten and one."
-    theirs = ", ".join(each["the paper"] for each in chances)
-    return Claim(text, theirs, f"all six, {within(off)}", off < SAME)
+def same_chances(evidence: Evidence) -> list[Verdict]:
+    """Return whether the chances are the paper's."""
+    off = max(abs(float(Fraction(chance["the paper"])) - chance["here"]) for chance in evidence.chances)
+    return decide(off < SAME, f"all six, {within(off)}" if off < SAME else f"off by up to {off:.0e}")
 
 
-def _same_limits(long: list[dict[str, Any]]) -> Claim:
-    off = max(abs(each["value"] - each["limit"]) for each in long if each["n"] == LENGTHS[-1])
-    text = "After n documents of grade 1, one of grade 2: GAP → 1, xGAP → 1 - g₂², eGAP → g₁."
-    return Claim(text, "limits", f"at n = {LENGTHS[-1]:,} all are within {off:.0e} of them", off < 10 / LENGTHS[-1])
+def same_limits(evidence: Evidence) -> list[Verdict]:
+    """Return whether long rankings come near the paper's limits."""
+    off = max(abs(row["value"] - row["limit"]) for row in evidence.long if row["n"] == LENGTHS[-1])
+    return decide(off < NEAR, f"at n = {LENGTHS[-1]:,} all are within {off:.0e} of them")
 
 
-def _same_corners(off: float) -> Claim:
-    text = "Where all users have the same threshold k, GAP = xGAP = eGAP = AP(k)."
-    return Claim(text, "equal", f"on 200 random rankings with ties, {within(off)}", off < SAME)
+def same_corners(evidence: Evidence) -> list[Verdict]:
+    """Return whether the three are AP where users agree."""
+    return decide(evidence.corners < SAME, f"on 200 random rankings with ties, {within(evidence.corners)}")
 
 
+CLAIMS = (
+    Claim(
+        "chances",
+        "§3-5",
+        "The chance to pick a document of grade 1 or 2, out of ten and one.",
+        ", ".join(str(theirs) for *_, theirs in PRINTED),
+        f"all six, to within {SAME:g}",
+        same_chances,
+    ),
+    Claim(
+        "limits",
+        "§3-5",
+        "After n documents of grade 1, one of grade 2: GAP → 1, xGAP → 1 - g₂², eGAP → g₁.",
+        "limits",
+        f"for five g, at n = {LENGTHS[-1]:,}, within {NEAR:g}",
+        same_limits,
+    ),
+    Claim(
+        "corners",
+        "§5",
+        "Where all users have the same threshold k, GAP = xGAP = eGAP = AP(k).",
+        "equal",
+        f"to within {SAME:g} on random rankings with ties",
+        same_corners,
+    ),
+)
 EXPERIMENTS = (
     Experiment(
         "f14-limits",
@@ -146,6 +192,7 @@ EXPERIMENTS = (
         "Which documents users pick, and what a late key document costs",
         "GAP can give the one highly relevant document hardly more weight than any relevant one; xGAP and eGAP do not."
         " When that document comes last, GAP tends to 1 all the same, xGAP to 1 - g₂² and eGAP to g₁.",
+        CLAIMS,
         (),
         run,
     ),

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import altair, drawn, panels
+from gradely.comparison.charts import altair, categories, drawn, panels
 from gradely.comparison.significance import achieved_levels, p_values
 from gradely.data import Report
 from gradely.measures.names import parse_all
 from gradely.papers.judged_collections import DATA, NEEDS, Collection, collections, enough
 from gradely.papers.library import Library
-from gradely.papers.outcome import Experiment, Figure, Outcome, Sheet
+from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
 from gradely.tables import Table
 
@@ -35,7 +35,7 @@ def tested(collection: Collection, seed: int, progress: Report) -> dict[tuple[st
 
 
 def power(name: str, found: dict[tuple[str, str], Any]) -> list[dict[str, Any]]:
-    """Return one record a measure: the share of pairs of runs with a p-value below α, by each test."""
+    """Return one record per measure: the share of pairs of runs with a p-value below α, by each test."""
     return [
         {"collection": name, "pairs": len(found[measure, "t"]), "measure": measure}
         | {test: float(np.mean(found[measure, test] < ALPHA)) for test in TESTS}
@@ -57,37 +57,38 @@ def levels(name: str, found: dict[tuple[str, str], Any]) -> list[dict[str, Any]]
 
 
 def chart(records: list[dict[str, Any]]) -> Any:
-    """Return the curves of achieved significance levels, a line a measure, a panel a collection."""
+    """Return the curves of achieved significance levels, one line per measure, one panel per collection."""
     alt = altair()
     curves = drawn(records).encode(
         x=alt.X("pairs:Q", title="pairs of runs, from the largest p-value on", axis=alt.Axis(format="%")),
         y=alt.Y("p:Q", title="p-value", scale=alt.Scale(domain=[0, 0.1])),
-        color=alt.Color("measure:N", title=None, sort=[*MEASURES]),
+        **categories("measure", MEASURES, "strokeDash"),
     )
     return panels(curves.mark_line(clip=True).properties(width=330, height=220), by="collection", columns=2)
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Test all pairs of runs of every collection in the library."""
-    used = [each for each in collections(library) if enough(each)]
+    used = [collection for collection in collections(library) if enough(collection)]
     table, curves = [], []
-    for i, each in enumerate(used):
-        found = tested(each, seed, part(progress, i, len(used)))
-        table += power(each.name, found)
-        curves += levels(each.name, found)
+    for i, collection in enumerate(used):
+        p_by_test = tested(collection, seed, part(progress, i, len(used)))
+        table += power(collection.name, p_by_test)
+        curves += levels(f"{collection.name} ({len(collection.runs)} runs)", p_by_test)
     figure = Figure("Achieved significance levels by the t-test: the further left, the better.", chart(curves))
     sheet = Sheet("Discriminative power", Table.of(table, 3))
-    return Outcome(DONE, _found(table), [], {"power": sheet}, {"levels": figure})
+    story = "The measures differ little, and not in the same order on all collections."
+    return Outcome(DONE, story, table, {"power": sheet}, {"levels": figure}, observations(table))
 
 
-def _found(table: list[dict[str, Any]]) -> str:
-    """Return the measures of each collection by power, in a sentence."""
-    names = dict.fromkeys(each["collection"] for each in table)
-    parts = []
-    for name in names:
-        ranked = sorted((each for each in table if each["collection"] == name), key=lambda each: -each["t"])
-        parts.append(f"{name}: " + ", ".join(f"{each['measure']} {each['t']:.1%}" for each in ranked))
-    return "By the t-test, " + "; ".join(parts) + "."
+def observations(table: list[dict[str, Any]]) -> list[Observation]:
+    """Return the measures of each collection by power."""
+    out = []
+    for name in dict.fromkeys(row["collection"] for row in table):
+        ranked = sorted((row for row in table if row["collection"] == name), key=lambda row: -row["t"])
+        shares = ", ".join(f"{row['measure']} {row['t']:.1%}" for row in ranked)
+        out.append(Observation(f"{name}: how many pairs of runs does each measure tell apart (t-test)?", shares))
+    return out
 
 
 DONE = (
@@ -102,6 +103,7 @@ EXPERIMENTS = (
         "outlook",
         "How many pairs of runs GAP, xGAP, eGAP, AP and nDCG tell apart",
         "The paper leaves discriminative power to future work, so there is nothing to hold or to differ.",
+        (),
         NEEDS,
         run,
         DATA,

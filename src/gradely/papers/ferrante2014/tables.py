@@ -1,161 +1,129 @@
-"""F14 tables 1, 2 and 3, their claims and their figure."""
+"""F14 tables 1, 2 and 3: the figure of τ, and the experiment."""
 
-from statistics import mean
-from typing import Any
+from typing import Any, NamedTuple
 
-from gradely.comparison.charts import altair, drawn, panels
+from gradely.comparison.charts import altair, categories, drawn, panels
 from gradely.data import Report
-from gradely.evaluation.evaluation import SAME
-from gradely.papers.ferrante2014.curves import by_set, curve, early, printed_records, told
 from gradely.papers.ferrante2014.limits import FAMILY
-from gradely.papers.ferrante2014.tau import tau_table
-from gradely.papers.judged_collections import (
-    DATA,
-    LEAST,
-    NEEDS,
-    SETS,
-    Collection,
-    collections,
-    enough,
-)
+from gradely.papers.ferrante2014.printed import printed
+from gradely.papers.ferrante2014.study import read_study, studied
+from gradely.papers.ferrante2014.tau import Curves, correlate_grid, printed_curves
+from gradely.papers.ferrante2014.tau_claims import CLAIMS, Evidence
+from gradely.papers.judged_collections import DATA, FEWEST, NEEDS, Collection, collections
 from gradely.papers.library import Library
-from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
+from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
+from gradely.papers.values import Record
 from gradely.tables import Table
 
-ENOUGH = 5
-"""of fewer topics no claim is made"""
-EXAMPLE = ("TREC 10, 2001, Web", "few highly relevant")
-CLOSE = 0.02
-"""how far our τ may be from the paper's, on average, with its own runs"""
+
+class Read(NamedTuple):
+    """What was gathered of all collections."""
+
+    table_1: list[Record]
+    curves: list[Curves]
 
 
-def small_g_claims(records: list[dict[str, Any]], theirs: dict[str, str]) -> list[Claim]:
-    """Return the claim about small g_1 for each collection and set of topics; theirs: collections of the paper by ours.
-
-    Beside other collections stands an example from the paper.
-    """
-    printed, claims = by_set(printed_records()), []
-    for (name, topics), some in by_set(records).items():
-        if some[0]["of them"] >= ENOUGH:
-            where = f"{name}, {topics} ({some[0]['of them']} topics, {some[0]['runs']} runs)"
-            text = f"GAP's τ with AP is already high at small g_1, xGAP's and eGAP's is not: {where}."
-            same = (theirs[name], topics) if name in theirs else EXAMPLE
-            ours = curve(some)
-            claims.append(Claim(text, f"{': '.join(same)}: {told(curve(printed[same]))}", told(ours), early(ours)))
-    return claims
+def gather(chosen: list[Collection], seed: int, progress: Report) -> Read:
+    """Correlate the measures on every collection."""
+    out = Read([], [])
+    for i, collection in enumerate(chosen):
+        study = read_study(collection, part(progress, i, len(chosen)))
+        out.table_1.append(study.record())
+        out.curves.extend(correlate_grid(study, seed))
+    return out
 
 
-def corner_claim(records: list[dict[str, Any]]) -> Claim:
-    """Return the claim about users who all have the same threshold."""
-    off = [abs(each["tau"] - 1) for each in records if "1.0" in each["g"].split() and each["reference"] == "GAP"]
-    text = "At the corners of the grid, where all users agree, GAP, xGAP and eGAP rank systems the same."
-    same = sum(each < SAME for each in off)
-    return Claim(text, "τ = 1.00", f"τ = 1 in {same} of {len(off)} comparisons", same == len(off))
-
-
-def topic_claims(found: list[Collection]) -> list[Claim]:
-    """Return how many topics have few highly relevant or key documents, where the judgments are the paper's."""
-    claims = []
-    for each in found:
-        if each.printed is not None:
-            theirs = {name: int(each.printed[name]) for name in SETS if each.printed[name]}
-            ours = {name: each.record()[name] for name in theirs}
-            text = f"Table 1: topics with few highly relevant or key documents in {each.printed['collection']}."
-            claims.append(Claim(text, _counts(theirs), _counts(ours), ours == theirs))
-    return claims
-
-
-def _counts(counts: dict[str, int]) -> str:
-    return ", ".join(f"{name}: {count}" for name, count in counts.items())
-
-
-def same_runs_claims(found: list[Collection], records: list[dict[str, Any]]) -> list[Claim]:
-    """Return how far our τ are from the paper's, where the runs are as many as the paper's."""
-    claims = []
-    for each in found:
-        if each.printed is not None and len(each.runs) == int(each.printed["runs"]):
-            off = [abs(x["tau"] - x["the paper"]) for x in records if x["collection"] == each.name]
-            text = f"Tables 2 and 3: τ in {each.printed['collection']}."
-            ours = f"{mean(off):.3f} away on average, {max(off):.2f} at most"
-            claims.append(Claim(text, "as printed", ours, mean(off) < CLOSE))
-    return claims
-
-
-def chart(records: list[dict[str, Any]]) -> Any:
-    """Return τ with AP by g_1, a line a measure, a panel a collection and set of topics."""
+def chart(curves: list[Curves]) -> Any:
+    """Return τ with AP by g_1, one line per measure, one panel per collection and set of topics."""
     alt = altair()
     points = [
-        {"panel": f"{name}: {topics}", "measure": measure, "g_1": g1, "tau": tau}
-        for (name, topics), some in by_set(records).items()
-        for measure, taus in curve(some).items()
-        for g1, tau in taus.items()
+        {"panel": str(each.panel)} | {"measure": measure, "g_1": g1, "tau": tau}
+        for each in curves
+        for measure, line in each.with_reference("AP").items()
+        for g1, tau in line.items()
     ]
-    lines = drawn(points).encode(
-        x=alt.X("g_1:Q", title="g_1"),
-        y=alt.Y("tau:Q", title="τ with AP"),
-        color=alt.Color("measure:N", title=None, sort=[*FAMILY]),
+    lines = drawn(points).mark_line(point=alt.OverlayMarkDef(size=35))
+    lines = lines.encode(
+        x=alt.X("g_1:Q", title="g_1", scale=alt.Scale(domain=[-0.03, 1.03], nice=False)),
+        y=alt.Y("tau:Q", title="τ with AP", scale=alt.Scale(domainMax=1.03, nice=False, padding=5)),
+        **categories("measure", [*FAMILY]),
     )
-    return panels(lines.mark_line(point=True).properties(width=230, height=150), by="panel", columns=3)
+    return panels(lines.properties(width=250, height=160), by="panel", columns=3)
 
 
-def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn at random
-    """Correlate the measures on every collection in the library."""
-    found = collections(library)
-    used = [each for each in found if enough(each)]
-    records = []
-    for i, each in enumerate(used):
-        records += tau_table(each, part(progress, i, len(used)))
-    small = small_g_claims(records, {each.name: each.printed["collection"] for each in used if each.printed})
-    return Outcome(
-        done(used, [each for each in found if not enough(each)]),
-        FOUND.format(sum(claim.holds for claim in small), len(small)),
-        [
-            *topic_claims(found),
-            *small,
-            corner_claim(records),
-            *same_runs_claims(used, records),
-        ],
-        {
-            "tau": Sheet("Tables 2 and 3: τ for the grid of g", Table.of(as_printed(records), 2)),
-            "collections": Sheet("Table 1: the collections", Table.of([each.record() for each in found], 2)),
-        },
-        {
-            "tau": Figure("τ with AP by g_1, the share of users who take any relevant document: here.", chart(records)),
-            "tau-paper": Figure("The same, as the paper prints it.", chart(printed_records())),
-        },
-    )
-
-
-def as_printed(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return one record a collection, set of topics, g and measure, as in the paper: τ with each reference."""
-    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for each in records:
-        about = {name: each[name] for name in ("collection", "runs", "topics", "of them", "g", "measure")}
-        row = rows.setdefault(tuple(about.values()), about)
-        row |= {each["reference"]: each["tau"], f"{each['reference']}, the paper": each["the paper"]}
+def as_printed(curves: list[Curves]) -> list[Record]:
+    """Return one record per collection, set of topics, g and measure, as in the paper: τ with each reference."""
+    rows: dict[tuple[Any, ...], Record] = {}
+    for each in curves:
+        panel = each.panel
+        for record in each.records:
+            about = {"collection": panel.collection, "runs": panel.run_count, "topics": panel.topics}
+            about |= {"of them": panel.topic_count, "g": record["g"], "measure": record["measure"]}
+            row = rows.setdefault(tuple(about.values()), about)
+            row |= {record["reference"]: record["tau"], f"{record['reference']}, the paper": record["the paper"]}
     return list(rows.values())
 
 
-def done(used: list[Collection], left: list[Collection]) -> str:
+def table_1(rows: list[Record]) -> list[Record]:
+    """Return table 1 whole: our collections, the paper's numbers beside them, and those of it that are not here."""
+    known = {row["the paper's"] for row in rows}
+    absent = [
+        dict.fromkeys(rows[0])
+        | {"the paper's": theirs["collection"]}
+        | {f"{name}, the paper": value for name, value in theirs.items() if f"{name}, the paper" in rows[0]}
+        for theirs in printed("collections")
+        if theirs["collection"] not in known
+    ]
+    return [*rows, *absent]
+
+
+def observations(curves: list[Curves]) -> list[Observation]:
+    """Say what the rarity of highly relevant documents does to the lead of GAP."""
+    leads = sorted(curves, key=lambda each: each.lead.value)
+    lines = "; ".join(f"{each.panel}: {each.lead}" for each in leads if not each.panel.lacks)
+    return [
+        Observation("How far is GAP ahead of xGAP and eGAP on the way to AP, at the smallest g_1 (τ, 95 %)?", lines)
+    ]
+
+
+def run(library: Library, seed: int, progress: Report) -> Outcome:
+    """Correlate the measures on every collection in the library."""
+    chosen = studied(library)
+    read = gather(chosen, seed, progress)
+    left = [each for each in collections(library) if each.name not in {some.name for some in chosen}]
+    return Outcome(
+        describe(chosen, left),
+        "How soon GAP ranks systems as AP does depends on how rare highly relevant documents are.",
+        Evidence(read.table_1, read.curves),
+        {
+            "tau": Sheet("Tables 2 and 3: τ for the grid of g", Table.of(as_printed(read.curves), 2)),
+            "collections": Sheet("Table 1: the collections", Table.of(table_1(read.table_1), 2)),
+        },
+        {
+            "tau": Figure("τ with AP by g_1, the share of users who take any relevant document.", chart(read.curves)),
+            "tau-paper": Figure("The same, as the paper prints it.", chart(printed_curves())),
+        },
+        observations(read.curves),
+    )
+
+
+def describe(chosen: list[Collection], left: list[Collection]) -> str:
     """Return what was done, and what was left out."""
-    names = ", ".join(f"{each.name} ({len(each.runs)} runs)" for each in used)
+    names = ", ".join(f"{each.name} ({len(each.runs)} runs of {each.folder})" for each in chosen)
     few = ", ".join(f"{each.name} ({len(each.runs)})" for each in left)
-    return DONE.format(names) + (f" Left out, for fewer than {LEAST} runs or too many levels: {few}." if few else "")
+    return DONE.format(names) + (f" Left out, for fewer than {FEWEST} runs or too many levels: {few}." if few else "")
 
 
 DONE = (
     "On {} we ranked the runs above the first quartile of AP by GAP, xGAP and eGAP for every g of the paper's grid, and"
     " correlated these rankings with those by GAP with the same g, AP, nDCG (linear gain), RBP (p = 0.8) and bpref:"
-    " Kendall's τ, ties within runs in expectation, relevant from level 1 on. Where the judgments are those of one of"
-    " the paper's collections, its numbers stand beside ours, though the runs are the public ones."
+    " Kendall's τ, ties within runs in expectation, relevant from level 1 on. Intervals come from topics drawn again."
+    " Of several folders of runs the one with the longest runs is taken, full runs before cut ones. Where the judgments"
+    " are those of one of the paper's collections, its numbers stand beside ours, though the runs are the public ones."
+    " In table 1, our pool depth is the median, over runs and topics, of how far down a run is judged without a gap."
 )
-FOUND = (
-    "At the smallest g_1 GAP has come halfway to AP, and the other two have not, in {} of {} sets of topics; this is"
-    " what we call held, as it is so in all seven tables of the paper. It depends on how rare highly relevant documents"
-    " are."
-)
-CLAIM = (
+SUMMARY = (
     "GAP's ranking of systems is close to AP's as soon as a small share of users takes any relevant document, so it is"
     " hardly graded. xGAP's and eGAP's come close to it only as g_1 grows, most of all over topics with few highly"
     " relevant documents. Where all users agree the three are the same."
@@ -166,7 +134,8 @@ EXPERIMENTS = (
         "F14",
         "tables 1, 2 and 3",
         "How soon GAP, xGAP and eGAP rank systems as AP does",
-        CLAIM,
+        SUMMARY,
+        CLAIMS,
         NEEDS,
         run,
         DATA,

@@ -1,23 +1,51 @@
-"""τ over a grid of g: how alike GAP, xGAP and eGAP rank systems as other measures do."""
+"""F14 tables 2 and 3: τ over a grid of g, which says how soon GAP, xGAP and eGAP rank systems as other measures do."""
 
-from collections.abc import Iterator
-from itertools import product
-from typing import Any
+from collections import defaultdict
+from itertools import groupby, product
+from statistics import mean
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.correlate import above_quartile
-from gradely.comparison.kendall import DIGITS, kendall
-from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.measures import Measure
 from gradely.measures.names import parse_all
+from gradely.papers.ferrante2014.bootstrap import draw_topics, signs, tau_of_signs
 from gradely.papers.ferrante2014.limits import FAMILY
-from gradely.papers.judged_collections import Collection, printed
+from gradely.papers.ferrante2014.printed import REFERENCES, printed, printed_records, printed_tau
+from gradely.papers.ferrante2014.study import Panel, Study
+from gradely.papers.values import Record
+from gradely.papers.verdicts import Interval
 
-REFERENCES = ("AP", "nDCG", "RBP", "bpref")
 PARTS = {2: 10, 3: 5, 4: 4}
 """into how many parts the users are divided, by the number of levels"""
+
+
+class Curves(NamedTuple):
+    """τ over the grid of g in one panel."""
+
+    panel: Panel
+    records: list[Record]
+    """one per g, measure and reference"""
+    leads: Floats
+    """how far GAP is ahead of xGAP and eGAP on the way to AP at the smallest g_1, [1 + draws]: see `lead`"""
+
+    @property
+    def lead(self) -> Interval:
+        """τ of GAP with AP less that of the nearer of xGAP and eGAP, at the smallest g_1 above 0, over topics."""
+        return Interval.of(float(self.leads[0]), self.leads[1:])
+
+    def with_reference(self, reference: str) -> dict[str, dict[float, float]]:
+        """Return {measure: {g_1: τ}}, the mean over all g with that g_1."""
+        out: dict[str, dict[float, list[float]]] = {name: defaultdict(list) for name in FAMILY}
+        for record in self.records:
+            if record["reference"] == reference:
+                out[record["measure"]][float(record["g"].split()[0])].append(record["tau"])
+        return {name: {g1: mean(values) for g1, values in points.items()} for name, points in out.items()}
+
+    def at_smallest(self, reference: str) -> dict[str, float]:
+        """Return τ with a reference at the smallest g_1 above 0, by measure."""
+        return {name: points[sorted(points)[1]] for name, points in self.with_reference(reference).items()}
 
 
 def grid(levels: int) -> list[tuple[float, ...]]:
@@ -40,36 +68,59 @@ def measures(levels: Floats) -> dict[Any, Measure]:
     return {**parse_all(REFERENCES), **own}
 
 
-def tau_table(collection: Collection, progress: Report) -> list[dict[str, Any]]:
-    """Return τ for each set of topics, g, measure and reference, over the runs above the first quartile of AP."""
-    systems = collection.systems(progress)
-    wanted = {key: each.fit(systems.qrels.levels) for key, each in measures(systems.qrels.levels()).items()}
-    good = above_quartile(systems)[0]
-    values, theirs = systems.values(wanted)[good], printed_tau(collection)
-    records = []
-    for topics, some in collection.topics().items():
-        means = dict(zip(wanted, np.round(values[:, some].mean(axis=1), DIGITS).T, strict=True))
-        about = {"collection": collection.name, "runs": int(good.sum()), "topics": topics, "of them": int(some.sum())}
-        for key, tau in _taus(means, grid(collection.levels)):
-            point = dict(zip(("g", "measure", "reference"), key, strict=True))
-            records.append(about | point | {"tau": tau, "the paper": theirs.get((topics, *key))})
-    return records
+def correlate_grid(study: Study, seed: int) -> list[Curves]:
+    """Return τ for each set of topics, over the runs above the first quartile of AP."""
+    levels = study.systems.qrels.levels
+    wanted = {key: measure.fit(levels) for key, measure in measures(levels()).items()}
+    values = study.systems.values(wanted)[study.good]
+    theirs = printed_tau(study.printed["collection"] if study.printed else None)
+    points = grid(len(levels()))
+    out = []
+    for topics, some in study.sets.items():
+        weights = draw_topics(int(some.sum()), seed)
+        better = dict(zip(wanted, signs(np.einsum("rtm,bt->mbr", values[:, some], weights)), strict=True))
+        records = [
+            record | {"the paper": theirs.get((topics, *(record[x] for x in ("g", "measure", "reference"))))}
+            for record in _records(better, points)
+        ]
+        out.append(Curves(study.panel(topics), records, leads(better, points)))
+    return out
 
 
-def _taus(means: dict[Any, Floats], points: list[tuple[float, ...]]) -> Iterator[tuple[tuple[str, str, str], float]]:
-    """Yield (g, measure, reference) and τ; GAP with the same g is a reference, too."""
-    for g, name, reference in product(points, FAMILY, ("GAP", *REFERENCES)):
-        other = means[("GAP", g) if reference == "GAP" else reference]
-        yield (" ".join(map(str, g)), name, reference), kendall(means[name, g], other)
+def _records(better: dict[Any, Floats], points: list[tuple[float, ...]]) -> list[Record]:
+    """Return τ over the topics as they are, one record per g, measure and reference; GAP with the same g is one."""
+    return [
+        {
+            "g": " ".join(map(str, g)),
+            "measure": name,
+            "reference": reference,
+            "tau": float(tau_of_signs(better[name, g][0], better[("GAP", g) if reference == "GAP" else reference][0])),
+        }
+        for g, name, reference in product(points, FAMILY, ("GAP", *REFERENCES))
+    ]
 
 
-def printed_tau(collection: Collection) -> dict[tuple[str, ...], float]:
-    """Return the paper's τ by topics, g, measure and reference; none where the collection is not the paper's."""
-    if collection.printed is None:
-        return {}
-    rows = [row for row in printed("tau") if row["collection"] == collection.printed["collection"]]
-    return {
-        (row["topics"], row["g"], row["measure"], reference): float(row[reference])
-        for row in rows
-        for reference in ("GAP", *REFERENCES)
+def leads(better: dict[Any, Floats], points: list[tuple[float, ...]]) -> Floats:
+    """Return how far GAP is ahead at the smallest g_1 above 0, for every draw of topics."""
+    smallest = sorted({g[0] for g in points})[1]
+    some = [g for g in points if g[0] == smallest]
+    near = {
+        name: np.mean([tau_of_signs(better[name, g], better["AP"]) for g in some], axis=0, dtype=np.float64)
+        for name in FAMILY
     }
+    out: Floats = near["GAP"] - np.maximum(near["xGAP"], near["eGAP"])
+    return out
+
+
+def printed_curves() -> list[Curves]:
+    """Return the paper's own tables; topics cannot be drawn again from them."""
+    key = lambda record: (record["collection"], record["topics"])  # noqa: E731
+    known = {row["collection"]: row for row in printed("collections")}
+    out = []
+    for (name, topics), group in groupby(sorted(printed_records(), key=key), key=key):
+        count = known[name]["topics" if topics == "all" else topics]
+        panel = Panel(name, topics, int(count), int(known[name]["runs above first quartile"]), name)
+        curves = Curves(panel, list(group), np.array([]))
+        near = curves.at_smallest("AP")
+        out.append(curves._replace(leads=np.array([near["GAP"] - max(near["xGAP"], near["eGAP"])])))
+    return out

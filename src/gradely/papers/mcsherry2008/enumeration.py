@@ -9,15 +9,16 @@ import numpy as np
 from gradely.data import Report
 from gradely.data.read.files import ignore
 from gradely.data.types import Floats
-from gradely.evaluation.evaluation import SAME
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import EXPECTED, RR, Measure
 from gradely.papers.library import Library
-from gradely.papers.outcome import Claim, Experiment, Outcome, Record, Sheet
+from gradely.papers.outcome import Claim, Experiment, Observation, Outcome, Sheet
+from gradely.papers.values import SAME, Record
+from gradely.papers.verdicts import Verdict, decide
 from gradely.tables import Table
 
 DOCUMENTS, RANKINGS, MOST = 9, 40, 5040
-"""documents a ranking; rankings; the most orders that one of them has, that of seven tied documents"""
+"""documents per ranking; rankings; the most orders that one of them has, that of seven tied documents"""
 CUTOFF = 4
 """a cut-off that often falls into a group"""
 PRINTED = ("P", "R", "F1", "AP", "RR", "nDCG")
@@ -105,42 +106,79 @@ def printed_rr(ranking: Ranking) -> float:
     return 0.0
 
 
-def claims(records: list[Record], chosen: list[Ranking]) -> list[Claim]:
-    """Check the closed forms, and the one formula that is misprinted."""
-    theirs = [each for each in records if each["measure"].partition("@")[0] in PRINTED]
-    printed = max(abs(printed_rr(ranking) - enumerated(RR(), ranking)) for ranking in chosen)
-    return [
-        _exact("The closed forms of P, R, F1, AP, RR and nDCG are the mean over all orders of ties.", theirs),
-        _exact("So are those that this library adds, one for every measure.", records),
-        Claim(
-            "RR as a printed formula, Σ f(x)/(t+x), f(x) the chance that the first x of the group are irrelevant.",
-            "the mean over all orders",
-            f"off by up to {printed:.3f}; with differences of adjacent f, as the paper's text has it, it is exact",
-            printed < SAME,
-        ),
-    ]
+class Evidence(NamedTuple):
+    """How far closed forms lie from enumeration, and how far RR does as it is printed."""
+
+    records: list[Record]
+    printed_rr: float
+
+    def worst(self, *names: str) -> Record:
+        """Return the record of the largest difference among these measures, or among all."""
+        some = [record for record in self.records if not names or record["measure"].partition("@")[0] in names]
+        return max(some, key=lambda record: float(record["largest difference"]))
 
 
-def _exact(text: str, records: list[Record]) -> Claim:
-    worst = max(records, key=lambda each: float(each["largest difference"]))
-    gap = float(worst["largest difference"])
-    ours = f"largest difference {gap:.0e}, {worst['measure']}, over {worst['orders']:,} orders of {worst['rankings']}"
-    return Claim(text, "exact", f"{ours} rankings", gap < SAME)
+def describe(worst: Record) -> str:
+    """Return the largest difference in words."""
+    gap, name = float(worst["largest difference"]), worst["measure"]
+    return f"largest difference {gap:.0e}, {name}, over {worst['orders']:,} orders of {worst['rankings']} rankings"
+
+
+def exact(evidence: Evidence, name: str) -> list[Verdict]:
+    """Return whether the closed form of a measure is the mean over all orders."""
+    worst = evidence.worst(name)
+    return decide(float(worst["largest difference"]) < SAME, describe(worst))
+
+
+def printed(evidence: Evidence) -> list[Verdict]:
+    """Return whether RR as printed is the mean over all orders."""
+    here = f"off by up to {evidence.printed_rr:.3f}; with differences of adjacent f, as the text has it, it is exact"
+    return decide(evidence.printed_rr < SAME, here)
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed
     """Write all orders of small rankings out."""
     records = compared(seed, progress=progress)
+    off = max(abs(printed_rr(ranking) - enumerated(RR(), ranking)) for ranking in rankings(seed))
+    evidence = Evidence(records, off)
     return Outcome(
         f"We drew {RANKINGS} rankings of {DOCUMENTS} documents with few distinct scores, wrote every order that the"
         f" scores allow out, and took the mean of the plain measure, with no cut-off and at {CUTOFF}.",
         "Every closed form is exact. One formula of the paper, that of RR, is misprinted; its text has it right.",
-        claims(records, rankings(seed)),
+        evidence,
         {"differences": Sheet("Closed form against enumeration", Table.of(records, 18))},
         {},
+        [
+            Observation(
+                "Are the closed forms exact that this library adds, one for every measure?",
+                f"{len(records)} measures and cut-offs: {describe(evidence.worst())}.",
+            )
+        ],
     )
 
 
+def _exact(name: str) -> Claim:
+    return Claim(
+        name,
+        "§2",
+        f"The closed form of {name} is precisely the mean over all orders of tied documents.",
+        "exact",
+        f"with and without a cut-off it is within {SAME:g} of the mean over all orders, written out",
+        lambda evidence: exact(evidence, name),
+    )
+
+
+CLAIMS = (
+    *(_exact(name) for name in PRINTED),
+    Claim(
+        "printed-RR",
+        "§2, formula of RR",
+        "RR is Σ f(x)/(t+x), f(x) the chance that the first x documents of the group are irrelevant.",
+        "formula",
+        f"the formula as printed is within {SAME:g} of the mean over all orders, written out",
+        printed,
+    ),
+)
 EXPERIMENTS = (
     Experiment(
         "m08-enumeration",
@@ -149,6 +187,7 @@ EXPERIMENTS = (
         "Closed forms against every order of ties, written out",
         "When scores tie, a measure should be the mean over all orders of the tied documents, and that mean has a"
         " closed form for precision, recall, F1, average precision, reciprocal rank and nDCG.",
+        CLAIMS,
         (),
         run,
     ),

@@ -3,13 +3,15 @@
 from statistics import fmean
 from typing import Any
 
-from gradely.comparison.charts import altair, drawn, styled
+from gradely.comparison.charts import altair, categories, drawn, styled
 from gradely.data import Report
 from gradely.papers.judged_collections import DATA, NEEDS, collections, enough
 from gradely.papers.library import Library
 from gradely.papers.mcsherry2008.breaking import MEASURES, SEEDS, Means, moves, read, reorderings
-from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Record, Sheet
+from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
+from gradely.papers.values import Record
+from gradely.papers.verdicts import Verdict, decide
 from gradely.tables import Table
 
 SHOWN, BY = 20, "nDCG@10"
@@ -24,44 +26,50 @@ def named(found: dict[str, list[Record]]) -> list[Record]:
     return [{"collection": name} | row for name, rows in found.items() for row in rows]
 
 
-def claims(moved: list[Record], reordered: list[Record]) -> list[Claim]:
-    """Say of every collection whether the order of ties matters."""
-    names = list(dict.fromkeys(row["collection"] for row in moved))
-    found = ([[row for row in rows if row["collection"] == name] for rows in (moved, reordered)] for name in names)
-    return [
-        claim
-        for name, (one, other) in zip(names, found, strict=True)
-        for claim in (_moves(name, one), _reorders(name, other))
-    ]
+def by_collection(rows: list[Record]) -> dict[str, list[Record]]:
+    """Return the rows of each collection."""
+    names = dict.fromkeys(row["collection"] for row in rows)
+    return {name: [row for row in rows if row["collection"] == name] for name in names}
 
 
 def _range(row: Record) -> float:
     return float(row["worst to best order, most"])
 
 
-def _moves(collection: str, rows: list[Record]) -> Claim:
+def performs_differently(moved: list[Record]) -> list[Verdict]:
+    """Return for each collection whether its orders of ties perform differently."""
+    return [
+        verdict
+        for name, rows in by_collection(moved).items()
+        for verdict in decide(max(map(_range, rows)) >= VISIBLE, _moves(rows), name)
+    ]
+
+
+def _moves(rows: list[Record]) -> str:
     least, *_, most = sorted(rows, key=_range)
-    return Claim(
-        f"{collection}: the value of a measure depends on how ties are broken.",
-        "",
+    return (
         f"from the worst order to the best, {most['measure']} of {most['system']} moves by"
-        f" {most['worst to best order, most']:.4f}; document names move a measure by up to"
+        f" {_range(most):.4f}; document names move a measure by up to"
         f" {max(row['by name, most'] for row in rows):.4f}; the steadiest, {least['measure']}, moves by"
-        f" {least['worst to best order, most']:.4f} at most",
-        _range(most) >= VISIBLE,
+        f" {_range(least):.4f} at most"
     )
 
 
-def _reorders(collection: str, rows: list[Record]) -> Claim:
+def observations(reordered: list[Record]) -> list[Observation]:
+    """Say for each collection whether breaking ties reorders systems."""
+    return [
+        Observation(f"{name}: does the way ties are broken reorder systems?", _reorders(rows))
+        for name, rows in by_collection(reordered).items()
+    ]
+
+
+def _reorders(rows: list[Record]) -> str:
     counts = {way: max((int(row[way]), str(row["measure"])) for row in rows) for way in WAYS}
-    shown = ", ".join(f"{way} {f'up to {n} ({measure})' if n else 'none'}" for way, (n, measure) in counts.items())
+    ways = ", ".join(f"{way} {f'up to {n} ({measure})' if n else 'none'}" for way, (n, measure) in counts.items())
     either = max(rows, key=lambda row: int(row["in either order"]))
-    return Claim(
-        f"{collection}: how ties are broken reorders systems.",
-        "",
-        f"of {rows[0]['pairs']:,} pairs of systems: {shown}; {either['in either order']} can come in either order"
-        f" ({either['measure']}); lowest τ {min(float(row['τ at random, least']) for row in rows):.4f}",
-        any(int(row[way]) for row in rows for way in WAYS),
+    return (
+        f"Of {rows[0]['pairs']:,} pairs of systems: {ways}; {either['in either order']} can come in either order"
+        f" ({either['measure']}); lowest τ {min(float(row['τ at random, least']) for row in rows):.4f}."
     )
 
 
@@ -74,8 +82,7 @@ def agreement(reordered: list[Record]) -> Any:
         .encode(
             x=alt.X("τ at random, least:Q", title="lowest τ, ties broken at random", scale=alt.Scale(zero=False)),
             y=alt.Y("measure:N", title=None, sort=[*MEASURES]),
-            color=alt.Color("collection:N", title=None),
-            shape=alt.Shape("collection:N", title=None),
+            **categories("collection", list(dict.fromkeys(row["collection"] for row in reordered))),
         )
     )
     return styled(dots.properties(width=460, height=260))
@@ -98,13 +105,13 @@ def ranges(means: Means, measure: str) -> Any:
     points = (
         drawn(broken)
         .mark_point(filled=True, size=70, opacity=1)
-        .encode(x="value:Q", y=system, color=alt.Color("ties:N", title="ties"), shape=alt.Shape("ties:N", title="ties"))
+        .encode(x="value:Q", y=system, **categories("ties", ["by name", "in file order"], title="ties"))
     )
     return styled((bars + points).properties(width=480))
 
 
 def away(means: Means, measure: str) -> list[Record]:
-    """Return how far every policy lies from the mean over all orders, a row a system, those that move most first."""
+    """Return how far every policy lies from the mean over all orders, one row per system, the most moved first."""
     i = means.column(measure)
     apart = {policy: (table - means.by_policy["expected"])[:, i].tolist() for policy, table in means.by_policy.items()}
     rows = [{"system": name} | {policy: apart[policy][j] for policy in apart} for j, name in enumerate(means.systems)]
@@ -125,30 +132,42 @@ def story(moved: list[Record]) -> str:
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Break ties in every way, on every collection with enough runs."""
-    chosen = [each for each in collections(library) if enough(each)]
-    found = {
-        each.name: read(each.qrels, each.runs, seed, progress=part(progress, i, len(chosen)))
-        for i, each in enumerate(chosen)
+    chosen = [collection for collection in collections(library, longest=False) if enough(collection)]
+    means = {
+        collection.name: read(collection.qrels, collection.runs, seed, progress=part(progress, i, len(chosen)))
+        for i, collection in enumerate(chosen)
     }
-    moved, reordered = (named({name: table(means) for name, means in found.items()}) for table in (moves, reorderings))
+    moved, reordered = (named({name: table(some) for name, some in means.items()}) for table in (moves, reorderings))
     where = str(max((row for row in moved if row["measure"] == BY), key=_range)["collection"])
+    folders = ", ".join(f"{each.name} ({len(each.runs)} runs of {each.folder})" for each in chosen)
     return Outcome(
-        f"We evaluated the runs of {len(found)} collections with {len(MEASURES)} measures: the mean over all orders of"
+        f"We evaluated the runs of {folders} with {len(MEASURES)} measures: the mean over all orders of"
         f" ties; ties broken by document name, as trec_eval does; in file order; at random, {SEEDS} times; and for each"
         " measure in its best and its worst order.",
         story(moved),
-        claims(moved, reordered),
+        moved,
         {
             "moves": Sheet("How far the order of ties moves a system", Table.of(moved)),
             "reorderings": Sheet("How alike systems are ranked", Table.of(reordered)),
         },
         {
-            "ranges": Figure(f"{where}: the systems that ties move most.", ranges(found[where], BY)),
+            "ranges": Figure(f"{where}: the systems that ties move most.", ranges(means[where], BY)),
             "agreement": Figure("How alike systems are ranked when ties are broken at random.", agreement(reordered)),
         },
+        observations(reordered),
     )
 
 
+CLAIMS = (
+    Claim(
+        "orders",
+        "abstract",
+        "Tied scores allow several orders of the results, each one performing differently.",
+        "words",
+        f"from the worst order of ties to the best, some measure of some run moves by {VISIBLE} or more",
+        performs_differently,
+    ),
+)
 EXPERIMENTS = (
     Experiment(
         "m08-ties",
@@ -157,6 +176,7 @@ EXPERIMENTS = (
         "How far the order of ties moves measures and reorders systems",
         "Sorting breaks ties in an arbitrary order, so that the same scores give different values, depending on names,"
         " files or the sorting algorithm. The mean over all orders does not depend on them.",
+        CLAIMS,
         NEEDS,
         run,
         DATA,

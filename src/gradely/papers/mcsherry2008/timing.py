@@ -17,12 +17,18 @@ from gradely.evaluation.evaluate import evaluate
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import EXPECTED, Measure
+from gradely.papers.mcsherry2008.enumeration import PRINTED
+from gradely.settings import TiePolicy
 
 QUERIES, JUDGED = 28_043, 18
-"""as many queries as in the paper; judged documents each"""
+"""as many queries as in the paper; judged documents of each"""
+SIZES = (JUDGED, 100, 1000)
+"""lengths of the lists in memory; longer ones are fewer, so that all sizes have about as many documents"""
 FILE_QUERIES, RETRIEVED = 150, 1000
 """queries and documents of the run file"""
 REPEATS = 9
+TIES: tuple[TiePolicy, TiePolicy] = ("expected", "order")
+"""ties taken care of, and ties in the order in which sorting leaves them"""
 GRADES, SHARES = (0, 1, 2, 3, 4), (0.6, 0.2, 0.1, 0.06, 0.04)
 
 
@@ -55,6 +61,25 @@ def batches(seed: int, queries: int = QUERIES) -> tuple[Batch, Batch]:
     return from_arrays(scores, labels), from_arrays(scores, labels, ties="order")
 
 
+def in_memory(
+    seed: int, sizes: tuple[int, ...] = SIZES, queries: int = QUERIES, repeats: int = REPEATS, progress: Report = ignore
+) -> dict[int, dict[str, Pair]]:
+    """Time the paper's measures as it did: scores and labels lie in memory, sorting is part of the work."""
+    out: dict[int, dict[str, Pair]] = {}
+    kinds = [kind for kind in EXPECTED if kind.name in PRINTED]
+    for i, size in enumerate(sizes):
+        rng, count = np.random.default_rng(seed), max(1, queries * JUDGED // size)
+        scores, labels = in_degrees(rng, count, size), grades(rng, count, size)
+        work = {kind.name: [partial(_sorted, kind(), scores, labels, ties) for ties in TIES] for kind in kinds}
+        out[size] = {name: fastest(aware, oblivious, repeats) for name, (aware, oblivious) in work.items()}
+        progress((i + 1) / len(sizes))
+    return out
+
+
+def _sorted(measure: Measure, scores: Floats, labels: Floats, ties: str) -> None:
+    measure(from_arrays(scores, labels, ties=ties))
+
+
 def alone(seed: int, queries: int = QUERIES, repeats: int = REPEATS, progress: Report = ignore) -> dict[str, Pair]:
     """Time each measure on rankings that are in memory and in order."""
     aware, oblivious = batches(seed, queries)
@@ -78,7 +103,7 @@ def from_file(
     with tempfile.TemporaryDirectory() as folder:
         qrels, path = written(seed, queries, folder)
         for i, kind in enumerate(EXPECTED):
-            aware, oblivious = (partial(evaluate, qrels, path, [kind()], ties=ties) for ties in ("expected", "order"))
+            aware, oblivious = (partial(evaluate, qrels, path, [kind()], ties=ties) for ties in TIES)
             out[kind.name] = fastest(aware, oblivious, repeats)
             progress((i + 1) / len(EXPECTED))
     return out

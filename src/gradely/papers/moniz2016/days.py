@@ -3,11 +3,12 @@
 import numpy as np
 
 from gradely.data import Report
-from gradely.evaluation.evaluation import SAME
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import Measure, nDCG, nDCGphi
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
+from gradely.papers.values import SAME, Record
+from gradely.papers.verdicts import Verdict, decide
 from gradely.tables import Table
 
 DAYS = {"day 1": (100, 80, 90, 15, 10), "day 2": (100, 20, 90, 15, 10)}
@@ -24,7 +25,7 @@ def of(measure: Measure, labels: list[int]) -> float:
     return float(measure(from_arrays(-np.arange(len(labels)), labels))[0])
 
 
-def table_1() -> list[dict[str, str | float]]:
+def table_1() -> list[Record]:
     """Return both measures on both days."""
     return [
         {
@@ -37,34 +38,49 @@ def table_1() -> list[dict[str, str | float]]:
     ]
 
 
+def costs_more(table: list[Record]) -> list[Verdict]:
+    """Return whether nDCGφ charges more on day 2."""
+    first, second = (row["nDCGφ"] for row in table)
+    return decide(second < first < 1, f"nDCGφ {first:.4f} on day 1, {second:.4f} on day 2")
+
+
+def same(table: list[Record]) -> list[Verdict]:
+    """Return whether nDCG of grades by place cannot tell the days apart."""
+    first, second = (row["nDCG of grades by place"] for row in table)
+    return decide(abs(first - second) < SAME, f"nDCG {first:.4f} on day 1, {second:.4f} on day 2")
+
+
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn or read
     """Measure both days."""
     table = table_1()
-    plain, other = (float(row["nDCG of grades by place"]) for row in table)
-    first, second = (float(row["nDCGφ"]) for row in table)
     return Outcome(
         "We measured the recommended order of both days, with grades by place (4 for the best item, 0 for the last) and"
         " with φ of the true scores.",
         "Grades by place cannot tell the days apart. φ can: on day 1 the two items are nearly as good as each other.",
-        [
-            Claim(
-                "The same swap of ranks 2 and 3 costs more on day 2, where the items differ more.",
-                "",
-                f"nDCGφ {first:.4f} on day 1, {second:.4f} on day 2",
-                second < first < 1,
-            ),
-            Claim(
-                "nDCG of grades by place is the same on both days.",
-                "",
-                f"nDCG {plain:.4f} on day 1, {other:.4f} on day 2",
-                abs(plain - other) < SAME,
-            ),
-        ],
+        table,
         {"table-1": Sheet("Table 1: two days, one mistake", Table.of(table))},
         {},
     )
 
 
+CLAIMS = (
+    Claim(
+        "more",
+        "table 1, §1",
+        "The same swap of ranks 2 and 3 must cost more on day 2, where the items differ more.",
+        "words",
+        "nDCGφ is below 1 on day 1, and lower still on day 2",
+        costs_more,
+    ),
+    Claim(
+        "same",
+        "table 1, §1",
+        "nDCG of grades by place is the same on both days.",
+        "words",
+        f"equal to within {SAME:g}",
+        same,
+    ),
+)
 EXPERIMENTS = (
     Experiment(
         "m16-days",
@@ -73,6 +89,7 @@ EXPERIMENTS = (
         "The same mistake on two days, one of them harmless",
         "Two items in the wrong order cost the same, whatever lies between them, where grades come from places in the"
         " true order. A measure should charge more where the items differ more.",
+        CLAIMS,
         (),
         run,
     ),

@@ -13,5 +13,13 @@ def adhoc(scores: Floats) -> Floats:
 
     Items with equal scores have one grade, that of the last of their places, so that items that nobody shared have 0.
     """
-    at_least = np.sum(scores[:, None, :] >= scores[:, :, None], axis=2)
-    return np.select([at_least <= last for last, _ in TOP], [grade for _, grade in TOP], 0.0)
+    return _grades(np.sum(scores[:, None, :] >= scores[:, :, None], axis=2))
+
+
+def place_grades(items: int) -> Floats:
+    """Return the grades of a list in its true order, best first, whether items are equal or not."""
+    return _grades(np.arange(1, items + 1))
+
+
+def _grades(place: np.ndarray) -> Floats:
+    return np.select([place <= last for last, _ in TOP], [grade for _, grade in TOP], 0.0)

@@ -21,7 +21,7 @@ HOUR = 3
 END = SLICES // HOUR
 """after so many hours the count is final"""
 SIZE = 100
-"""items a list, as in the lists of the paper"""
+"""items of a list, as in the lists of the paper"""
 
 
 class Lists(NamedTuple):

@@ -4,17 +4,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, drawn, styled
+from gradely.comparison.charts import altair, categories, drawn, styled
 from gradely.data import Report
 from gradely.data.types import Floats
-from gradely.evaluation.evaluation import SAME
 from gradely.kernel.batch import Batch
 from gradely.measures import ERR, RBP, Measure, muAP, nDCG, nDCGphi
 from gradely.papers.library import Library
 from gradely.papers.moniz2016.lists import DATA, END, Lists, read
 from gradely.papers.moniz2016.news import HOURS
 from gradely.papers.moniz2016.synthetic import SAMPLES, SCENARIOS, drawn_samples
-from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Record, Sheet
+from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
+from gradely.papers.values import Record
 from gradely.tables import Table
 
 Losses = dict[tuple[str, str, str, str], float]
@@ -78,18 +78,16 @@ def news(lists: Lists) -> list[Record]:
 
 
 def losses(records: list[Record]) -> Any:
-    """Return the median loss and its quartiles, a panel a mistake and distribution."""
+    """Return the median loss and its quartiles, one panel per mistake and distribution."""
     alt = altair()
     base = drawn(records).encode(
         y=alt.Y("measure:N", title=None, sort=[*PAIRS]),
         yOffset=alt.YOffset("relevance:N", sort=[GRADES, PHI]),
-        color=alt.Color("relevance:N", title=None, sort=[GRADES, PHI]),
+        **categories("relevance", [GRADES, PHI]),
     )
     title = "loss, as a share of the ideal value"
     ranges = base.mark_rule(strokeWidth=2).encode(x=alt.X("first quartile:Q", title=title), x2="third quartile:Q")
-    medians = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x=alt.X("median loss:Q", title=title), shape=alt.Shape("relevance:N", sort=[GRADES, PHI], legend=None)
-    )
+    medians = base.mark_point(filled=True, size=70, opacity=1).encode(x=alt.X("median loss:Q", title=title))
     return styled(
         (ranges + medians)
         .properties(width=280, height=150)
@@ -101,7 +99,7 @@ def losses(records: list[Record]) -> Any:
 
 
 def hours(records: list[Record]) -> Any:
-    """Return the means by number of hours, a panel a kind of relevance."""
+    """Return the means by number of hours, one panel per kind of relevance."""
     alt = altair()
     lines = (
         drawn(records)
@@ -109,8 +107,7 @@ def hours(records: list[Record]) -> Any:
         .encode(
             x=alt.X("hours:O", title="hours after which items are ranked", axis=alt.Axis(labelAngle=0)),
             y=alt.Y("mean:Q", title="mean share of the ideal value", scale=alt.Scale(domain=[0, 1.05], nice=False)),
-            color=alt.Color("measure:N", title=None, sort=[*PAIRS]),
-            shape=alt.Shape("measure:N", sort=[*PAIRS], legend=None),
+            **categories("measure", [*PAIRS]),
         )
     )
     return styled(
@@ -118,34 +115,31 @@ def hours(records: list[Record]) -> Any:
     )
 
 
-def claims(records: list[Record]) -> list[Claim]:
-    """Check of every measure what the paper shows of nDCG."""
+def observations(records: list[Record]) -> list[Observation]:
+    """Ask of every measure what the paper shows of nDCG."""
     loss: Losses = {
-        (each["scenario"], each["scores"], each["measure"], each["relevance"]): each["median loss"] for each in records
+        (row["scenario"], row["scores"], row["measure"], row["relevance"]): row["median loss"] for row in records
     }
     swap, inversion = SCENARIOS
-    return [claim for name in PAIRS for claim in (_notices(loss, name, inversion), _milder(loss, name, swap))]
+    return [
+        observation for name in PAIRS for observation in (_inverted(loss, name, inversion), _swapped(loss, name, swap))
+    ]
 
 
-def _notices(loss: Losses, name: str, inversion: str) -> Claim:
+def _inverted(loss: Losses, name: str, inversion: str) -> Observation:
     blind = max(loss[inversion, scores, name, GRADES] for scores in ("balanced", "imbalanced"))
     even, uneven = (loss[inversion, scores, name, PHI] for scores in ("balanced", "imbalanced"))
-    return Claim(
-        f"{name}, the top 10 inverted: nothing is lost by grades; by φ much is, and more where few scores stand out.",
-        "",
-        f"median loss {blind:.4f} by grades; by φ {even:.4f} balanced, {uneven:.4f} imbalanced",
-        blind < SAME and 0 < even < uneven,
+    return Observation(
+        f"{name}: what does an inverted top 10 cost?",
+        f"Median loss {blind:.4f} by grades; by φ {even:.4f} balanced, {uneven:.4f} imbalanced.",
     )
 
 
-def _milder(loss: Losses, name: str, swap: str) -> Claim:
+def _swapped(loss: Losses, name: str, swap: str) -> Observation:
     pairs = [(loss[swap, scores, name, GRADES], loss[swap, scores, name, PHI]) for scores in ("balanced", "imbalanced")]
-    shown = ", ".join(f"{grades:.5f} by grades and {phi:.5f} by φ" for grades, phi in pairs)
-    return Claim(
-        f"{name}, items 10 and 11 swapped: φ charges less than the step in grade.",
-        "",
-        f"median loss {shown} (balanced, imbalanced)",
-        all(phi < grades for grades, phi in pairs),
+    losses = ", ".join(f"{grades:.5f} by grades and {phi:.5f} by φ" for grades, phi in pairs)
+    return Observation(
+        f"{name}: what does a swap of items 10 and 11 cost?", f"Median loss {losses} (balanced, imbalanced)."
     )
 
 
@@ -172,7 +166,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         " two mistakes of figure 2, and early rankings of news. Values are shares of the ideal ranking's, since ERR and"
         " RBP do not give that 1. All measures stop at rank 10.",
         story(shared),
-        claims(drawn_up),
+        drawn_up,
         {
             "synthetic": Sheet("What two mistakes cost", Table.of(drawn_up, 5)),
             "news": Sheet("Early rankings of news", Table.of(shared)),
@@ -181,6 +175,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
             "synthetic": Figure("What two mistakes cost: medians and quartiles.", losses(drawn_up)),
             "news": Figure("Early rankings of news: the mean over all lists.", hours(shared)),
         },
+        observations(drawn_up),
     )
 
 
@@ -191,6 +186,7 @@ EXPERIMENTS = (
         "outlook",
         "φ in ERR, graded RBP and µAP, side by side with nDCGφ",
         "φ can serve as the relevance of other measures for graded relevance; the paper leaves that to later work.",
+        (),
         (DATA,),
         run,
     ),

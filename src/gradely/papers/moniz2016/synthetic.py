@@ -5,34 +5,67 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data.types import Floats
+from gradely.data.types import Bools, Floats
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
-from gradely.papers.moniz2016.grades import adhoc
+from gradely.papers.moniz2016.grades import place_grades
 
 ITEMS, SAMPLES = 100, 1000
+Draw = Callable[[np.random.Generator, int], Floats]
+"""from a source of randomness and a number of samples to [samples, items]: scores, best first"""
 
 
 def balanced(rng: np.random.Generator, samples: int) -> Floats:
-    """Return [samples, items]: scores uniform on [1, 1000], best first."""
+    """Return scores uniform on [1, 1000]."""
     return _best_first(rng.uniform(1, 1000, (samples, ITEMS)))
 
 
 def imbalanced(rng: np.random.Generator, samples: int) -> Floats:
-    """Return [samples, items]: nine tenths of the scores in [1, 100], one tenth in [100, 1000], best first."""
+    """Return scores of which nine tenths lie in [1, 100] and one tenth in [100, 1000], as the paper's text has it."""
     tenth = ITEMS // 10
     few, many = rng.uniform(100, 1000, (samples, tenth)), rng.uniform(1, 100, (samples, ITEMS - tenth))
     return _best_first(np.concatenate([few, many], axis=1))
+
+
+def balanced_code(rng: np.random.Generator, samples: int) -> Floats:
+    """Return whole scores from 1 to 1000, as the authors' code draws them."""
+    return _best_first(rng.integers(1, 1001, (samples, ITEMS)).astype(np.float64))
+
+
+def imbalanced_code(rng: np.random.Generator, samples: int) -> Floats:
+    """Return 80 whole scores from 1 to 500 and 20 from 500 to 1000, drawn again where no score is an outlier.
+
+    So the authors' code draws them.
+    """
+    fifth = ITEMS // 5
+    out = np.empty((0, ITEMS))
+    while len(out) < samples:
+        many = rng.integers(1, 501, (samples, ITEMS - fifth))
+        few = rng.integers(500, 1001, (samples, fifth))
+        scores = _best_first(np.concatenate([many, few], axis=1).astype(np.float64))
+        out = np.concatenate([out, scores[outlying(scores)]])
+    return out[:samples]
+
+
+def outlying(scores: Floats) -> Bools:
+    """Return which rows, best first, have an outlier as R's boxplot.stats has it: 1.5 hinge spreads beyond a hinge.
+
+    >>> outlying(np.array([[9.0, 3, 2, 2, 1], [4, 3, 2, 2, 1]])).tolist()
+    [True, False]
+    """
+    depth = (scores.shape[1] + 3) // 2 / 2
+    ends = (depth, 1 + scores.shape[1] - depth)
+    upper, lower = ((scores[:, int(end) - 1] + scores[:, int(np.ceil(end)) - 1]) / 2 for end in ends)
+    reach = 1.5 * (upper - lower)
+    return np.asarray((scores[:, 0] > upper + reach) | (scores[:, -1] < lower - reach))
 
 
 def _best_first(scores: Floats) -> Floats:
     return np.sort(scores, axis=1)[:, ::-1]
 
 
-DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
-    "balanced": balanced,
-    "imbalanced": imbalanced,
-}
+TEXT: dict[str, Draw] = {"balanced": balanced, "imbalanced": imbalanced}
+CODE: dict[str, Draw] = {"balanced": balanced_code, "imbalanced": imbalanced_code}
 
 
 def _swapped() -> list[int]:
@@ -58,13 +91,13 @@ class Samples(NamedTuple):
     ideal_grades: Batch
 
 
-def drawn_samples(seed: int, samples: int = SAMPLES) -> list[Samples]:
+def drawn_samples(seed: int, samples: int = SAMPLES, distributions: dict[str, Draw] = TEXT) -> list[Samples]:
     """Return the samples of both distributions with both mistakes."""
     rng = np.random.default_rng(seed)
     out = []
-    for distribution, draw in DISTRIBUTIONS.items():
+    for distribution, draw in distributions.items():
         scores = draw(rng, samples)
-        grades = adhoc(scores)
+        grades = np.broadcast_to(place_grades(ITEMS), scores.shape)
         for scenario, places in SCENARIOS.items():
             batches = (ranked(labels) for labels in (scores[:, places], grades[:, places], scores, grades))
             out.append(Samples(distribution, scenario, *batches))

@@ -41,6 +41,14 @@ class Collection(NamedTuple):
         """Return how many values a feature takes."""
         return len(np.unique(self.feature[feature][self.real]))
 
+    def correlation(self, one: int, other: int) -> float:
+        """Return Pearson's correlation of two features over all documents."""
+        return float(np.corrcoef(self.feature[one][self.real], self.feature[other][self.real])[0, 1])
+
+    def lacking(self, grade: float) -> int:
+        """Return how many queries have no document of a grade."""
+        return int(np.count_nonzero(~((self.grade == grade) & self.real).any(axis=1)))
+
 
 def read(folder: Path, progress: Report = ignore) -> Collection:
     """Read all partitions of a folder."""

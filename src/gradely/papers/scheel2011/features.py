@@ -11,10 +11,12 @@ from gradely.data import Report
 from gradely.data.read.files import Source
 from gradely.data.types import Floats
 from gradely.measures import AP, nDCG
-from gradely.papers.outcome import Record
 from gradely.papers.scheel2011.collection import FEATURES, Collection
 from gradely.papers.scheel2011.means import MEANS
+from gradely.papers.values import Record
 
+MOST = 100
+"""at how many thresholds MAP is measured at most, evenly spread over the levels"""
 TIES = {"expected": "ties: mean over all orders", "order": "ties: order of the file"}
 
 
@@ -59,6 +61,23 @@ def _means(
         yield name, float(np.mean(mean(batch)))
     for level in (1, 2) if graded else ():
         yield f"MAP at {level}", float(np.mean(AP(rel=level)(batch)))
+
+
+def by_threshold(collection: Collection, user: User) -> list[Record]:
+    """Return MAP of each feature as a system at each level of a user, ties expected: the left half of the figures.
+
+    Queries without a document of that level count 0, as everywhere.
+    """
+    given = labels(collection, user)
+    levels = np.unique(given[collection.real])
+    levels = levels[levels > 0]
+    chosen = levels[np.unique(np.linspace(0, len(levels) - 1, MOST).astype(int))]
+    batches = {name: collection.batch(feature, given, "expected") for feature, name in FEATURES.items()}
+    return [
+        {"system": name, "threshold": float(level), "MAP": float(np.mean(AP(rel=float(level))(batch)))}
+        for name, batch in batches.items()
+        for level in chosen
+    ]
 
 
 def published(folder: Path, collection: Collection) -> list[Record]:

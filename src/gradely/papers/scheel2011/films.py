@@ -1,5 +1,6 @@
 """Film ratings on scales of ten, five and two levels, and how simple recommenders do on them."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +10,9 @@ from gradely.data.types import Bools, Floats
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import NDCNG, Measure, muAP, nDCG
-from gradely.papers.outcome import Record
 from gradely.papers.scheel2011.recommenders import RECOMMENDERS, Ratings
+from gradely.papers.values import Record
+from gradely.relevance import Shift
 
 MEASURES: dict[str, Measure] = {"µMAP": muAP(), "nDCG": nDCG(gain="exp"), "NDCNG": NDCNG()}
 SCALES = {"half stars": 10, "whole stars": 5, "four stars or not": 2}
@@ -59,13 +61,15 @@ def by_scale(ratings: Ratings, scores: Floats, view: View) -> list[Record]:
     ]
 
 
-def means(scores: Floats, labels: Floats, ranked: Bools) -> dict[str, float]:
+def means(
+    scores: Floats, labels: Floats, ranked: Bools, measures: Mapping[str, Measure] = MEASURES
+) -> dict[str, float]:
     """Return the mean over users of each measure; films that are not to be ranked are left out."""
-    values: dict[str, list[Floats]] = {name: [] for name in MEASURES}
+    values: dict[str, list[Floats]] = {name: [] for name in measures}
     for start in range(0, len(scores), USERS):
         rows = slice(start, start + USERS)
         batch = narrowed(scores[rows], labels[rows], ranked[rows])
-        for name, measure in MEASURES.items():
+        for name, measure in measures.items():
             values[name].append(np.asarray(measure(batch)))
     return {name: float(np.mean(np.concatenate(parts))) for name, parts in values.items()}
 
@@ -74,6 +78,17 @@ def narrowed(scores: Floats, labels: Floats, ranked: Bools) -> Batch:
     """Return the rankings in no more columns than the longest needs."""
     order = np.argsort(~ranked, axis=1, kind="stable")[:, : int(ranked.sum(axis=1).max())]
     return from_arrays(*(np.take_along_axis(array, order, axis=1) for array in (scores, labels, ranked)))
+
+
+def by_shift(ratings: Ratings) -> list[Record]:
+    """Return the means on whole stars as they are given, 1 to 5, and shifted so that the lowest means not relevant."""
+    held = np.ceil(np.where(ratings.held_out, ratings.stars, 0.0))
+    shifted = {name: measure.replace(relevance=Shift(1)) for name, measure in MEASURES.items()}
+    return [
+        {"recommender": name, "stars": stars} | means(recommend(ratings.known), held, ratings.held_out, measures)
+        for name, recommend in RECOMMENDERS.items()
+        for stars, measures in (("1 to 5", MEASURES), ("0 to 4", shifted))
+    ]
 
 
 def by_recommender(records: list[Record], ranked: str, measure: str, levels: int) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The three means that S11 compares: µAP, mean nDCG and mean NDCNG, one value a ranking."""
+"""The three means that S11 compares: µAP, mean nDCG and mean NDCNG, one value per ranking."""
 
 from collections.abc import Callable
 

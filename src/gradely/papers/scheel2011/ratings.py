@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from gradely.comparison.charts import altair, drawn, styled
+from gradely.comparison.charts import altair, categories, drawn, styled
 from gradely.data import Report
 from gradely.papers.library import Library
-from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Record, Sheet
-from gradely.papers.scheel2011.films import MEASURES, SCALES, change, order, scored
+from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
+from gradely.papers.scheel2011.films import MEASURES, SCALES, by_shift, change, order, scored
 from gradely.papers.scheel2011.recommenders import HELD_OUT, RECOMMENDERS, read
+from gradely.papers.values import Record
 from gradely.tables import Table
 
 DATA = "ratings-ml-latest-small/ratings.csv.gz"
-SMALL = 1 / 4
-"""a change is small against another where it is less than this share of it"""
+REORDERED = "Does the number of levels reorder the recommenders?"
 
 
 def tasks(records: list[Record]) -> list[str]:
@@ -34,28 +34,38 @@ def _row(records: list[Record]) -> Any:
         .mark_line(point=alt.OverlayMarkDef(size=50))
         .encode(
             x=alt.X("levels:O", title="levels of the scale", sort=[*SCALES.values()], axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("mean:Q", title="mean over the users", scale=alt.Scale(zero=False)),
-            color=alt.Color("recommender:N", title=None, sort=[*RECOMMENDERS]),
-            shape=alt.Shape("recommender:N", sort=[*RECOMMENDERS], legend=None),
+            y=alt.Y("mean:Q", title="mean over the users", scale=alt.Scale(zero=False, padding=10)),
+            **categories("recommender", [*RECOMMENDERS]),
         )
     )
     panels = lines.properties(width=190, height=190).facet(alt.Column("measure:N", title=None, sort=[*MEASURES]))
     return panels.properties(title=f"Ranked: {records[0]['ranked']}")
 
 
-def claims(records: list[Record]) -> list[Claim]:
-    """Check on real ratings what the paper found on artificial lists."""
-    return [_hardly_changes(records, ranked) for ranked in tasks(records)]
+def observations(records: list[Record]) -> list[Observation]:
+    """Ask of real ratings what the paper asked of artificial lists."""
+    return [*(_change(records, ranked) for ranked in tasks(records)), Observation(REORDERED, reordered(records))]
 
 
-def _hardly_changes(records: list[Record], ranked: str) -> Claim:
+def _change(records: list[Record], ranked: str) -> Observation:
     changes = {name: change(records, ranked, name) for name in MEASURES}
-    return Claim(
-        f"Ranking {ranked}: from half stars to whole stars, µMAP and NDCNG hardly change, against nDCG.",
-        "",
-        "mean absolute change: " + ", ".join(f"{name} {value:.4f}" for name, value in changes.items()),
-        max(changes["µMAP"], changes["NDCNG"]) < SMALL * changes["nDCG"],
+    ratio = max(changes["µMAP"], changes["NDCNG"]) / changes["nDCG"]
+    return Observation(
+        f"Ranking {ranked}: how much do the measures change from half stars to whole stars?",
+        "Mean absolute change: "
+        + ", ".join(f"{name} {value:.4f}" for name, value in changes.items())
+        + f"; µMAP and NDCNG change by at most {ratio:.0%} of nDCG's change.",
     )
+
+
+def shift(rows: list[Record]) -> Observation:
+    """Say what it does to shift the scale, as S11 asks where the irrelevant level is not 0."""
+    pairs = ((row, after) for row, after in zip(rows[::2], rows[1::2], strict=True))
+    lines = "; ".join(
+        f"{row['recommender']}: " + ", ".join(f"{name} {row[name]:.3f} and {after[name]:.3f}" for name in MEASURES)
+        for row, after in pairs
+    )
+    return Observation("What does the shift rule do to whole stars, 1 to 5 as given and 0 to 4 shifted?", f"{lines}.")
 
 
 def reordered(records: list[Record]) -> str:
@@ -77,20 +87,24 @@ def reordered(records: list[Record]) -> str:
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Hold ratings out, recommend, measure."""
     ratings = read(library.path(DATA), seed)
-    records = scored(ratings, progress)
+    records, shifts = scored(ratings, progress), by_shift(ratings)
     winners = ", ".join(f"{order(records, ranked, 'µMAP', 10)[0]} for {ranked}" for ranked in tasks(records))
     users, films = ratings.stars.shape
-    title = "Recommenders by number of levels: ordering what a user rated, and finding it."
+    title = "Recommenders by number of levels: ordering what a user rated, and observation it."
     return Outcome(
         f"We held a random {HELD_OUT}th of the ratings of each of {users:,} users out and ranked, by three simple"
         f" recommenders, the films that the user rated, and all {films:,} films but those known to be seen. Grades are"
         " half stars (0 to 9), whole stars (0 to 4), or four stars and more against less; the lowest level is 0, as the"
         " paper asks. Popularity ties often; values are means over all orders.",
-        f"Best by µMAP: {winners}. {reordered(records)} A threshold at four stars moves every measure: it asks another"
+        f"Best by µMAP: {winners}. A threshold at four stars moves every measure: it asks another"
         " question, since all that lies below no longer counts.",
-        claims(records),
-        {"means": Sheet("The mean over all users", Table.of(records))},
+        records,
+        {
+            "means": Sheet("The mean over all users", Table.of(records)),
+            "shift": Sheet("The shift rule: whole stars as given and with the lowest at 0", Table.of(shifts)),
+        },
         {"levels": Figure(title, chart(records))},
+        [*observations(records), shift(shifts)],
     )
 
 
@@ -101,6 +115,7 @@ EXPERIMENTS = (
         "outlook",
         "µMAP and NDCNG of recommenders, on film ratings in half stars",
         "The paper proposes µMAP and NDCNG for users who rate on many levels, and leaves film ratings to later work.",
+        (),
         (DATA,),
         run,
     ),

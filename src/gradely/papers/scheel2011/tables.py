@@ -6,20 +6,23 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data import Report
-from gradely.evaluation.evaluation import SAME
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import AP, DCG, NDCNG, Measure, muAP, nDCG
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
-from gradely.papers.printed import agrees
+from gradely.papers.values import SAME, agrees
+from gradely.papers.verdicts import Verdict, decide
+from gradely.relevance import Shift
 from gradely.tables import Table
 
 RANKING = (1, 0, 3, 3, 2, 0, 1, 4)
 """the grades of the ranking, from rank 1 down; no other document is judged"""
 LEVELS = {5: "0", 4: "0.125", 3: "0.403", 2: "0.483", 1: "0.780", 0: "1.000"}
 """table 1: average precision with each level as the threshold"""
-GRADED = "0.448"
-"""table 1: µAP"""
+MEAN, GRADED = "0.465", "0.448"
+"""table 1: the mean over all levels, which it sets against µAP, and µAP"""
+SCALE, WEIGHTS = (0.3, 1.0), ("0.3", "0.7")
+"""the paper's example of uneven levels above 0, and the weights of their thresholds"""
 
 
 class Printed(NamedTuple):
@@ -86,7 +89,8 @@ def table_1() -> list[Cell]:
     """Return average precision with each level as the threshold, and µAP."""
     labels = [float(grade) for grade in RANKING]
     cells = [Cell(f"AP at level {level}", printed, of(AP(rel=level), labels)) for level, printed in LEVELS.items()]
-    return [*cells, Cell("µAP", GRADED, of(muAP(), labels))]
+    mean = float(np.mean([cell.ours for cell in cells]))
+    return [*cells, Cell("mean over the levels", MEAN, mean), Cell("µAP", GRADED, of(muAP(), labels))]
 
 
 def table_2() -> list[Cell]:
@@ -109,6 +113,19 @@ def _gain(name: str, printed: Printed) -> list[Cell]:
     return [*cells, Cell(f"mean nDCG of gain {name}", printed.mean, float(np.mean(ndcg)))]
 
 
+def weights() -> list[Cell]:
+    """Return the weights of two thresholds, read off µAP.
+
+    Of a document of the lower level above one of the higher, average precision is 1 at the lower threshold and 1/2 at
+    the higher one, so that µAP is 1 less half the weight of the higher.
+    """
+    high = 2 * (1 - of(muAP(), [*SCALE]))
+    return [
+        Cell(f"weight of level {level:g}", printed, value)
+        for level, printed, value in zip(SCALE, WEIGHTS, (1 - high, high), strict=True)
+    ]
+
+
 def doubled() -> dict[str, tuple[float, float]]:
     """Return the mean over all ranks of nDCG and NDCNG, of the grades and of the grades doubled."""
     grades = [float(grade) for grade in RANKING]
@@ -119,53 +136,117 @@ def doubled() -> dict[str, tuple[float, float]]:
     }
 
 
+def shifted() -> dict[str, tuple[float, float, float]]:
+    """Return each measure of the grades, of the grades plus 1 with shift(1), and of the grades plus 1 as they are."""
+    grades = [float(grade) for grade in RANKING]
+    higher = [grade + 1 for grade in grades]
+    return {
+        measure.name: (of(measure, grades), of(measure.replace(relevance=Shift(1)), higher), of(measure, higher))
+        for measure in (muAP(), nDCG(gain="exp"), NDCNG())
+    }
+
+
 def mean_over_ranks(measure: nDCG, labels: list[float]) -> float:
     """Return the mean over all cut-offs, which the paper calls mean nDCG."""
     return float(np.mean([of(measure.replace(k=k), labels) for k in RANKS]))
 
 
+class Evidence(NamedTuple):
+    """The numbers of both tables, and what doubling the grades does."""
+
+    first: list[Cell]
+    second: list[Cell]
+    weights: list[Cell]
+    doubled: dict[str, tuple[float, float]]
+    shifted: dict[str, tuple[float, float, float]]
+
+
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn or read
     """Compute both tables."""
-    first, second = table_1(), table_2()
+    evidence = Evidence(table_1(), table_2(), weights(), doubled(), shifted())
+    cells = [*evidence.first, *evidence.weights, *evidence.second]
+    first, second = ([cell.record() for cell in table] for table in (cells[: -len(evidence.second)], evidence.second))
     return Outcome(
         "We computed both tables with the measures of this library. A printed number agrees where ours, rounded or cut"
         " off to its decimals, is the same: the paper cuts its large numbers off.",
-        f"{_agreeing([*first, *second])} numbers agree. Doubling every grade changes nDCG, and NDCNG not.",
-        [
-            _claim("Table 1: average precision at every level, and µAP.", first),
-            _claim("Table 2: DCG, ideal DCG and nDCG for three gains.", second),
-            _same_when_doubled(doubled()),
-        ],
+        f"{_agreeing(cells)} numbers agree. Doubling every grade changes nDCG, and NDCNG not.",
+        evidence,
         {
-            "table-1": Sheet("Table 1: average precision at every level", Table.of([cell.record() for cell in first])),
-            "table-2": Sheet("Table 2: cumulated gain at every rank", Table.of([cell.record() for cell in second])),
+            "table-1": Sheet("Table 1: average precision at every level", Table.of(first)),
+            "table-2": Sheet("Table 2: cumulated gain at every rank", Table.of(second)),
         },
         {},
     )
 
 
-def _claim(text: str, cells: list[Cell]) -> Claim:
-    theirs, ours = f"{cells[-1].what} {cells[-1].printed}", f"{cells[-1].what} {cells[-1].ours:.4f}"
-    return Claim(text, theirs, f"{ours}; {_agreeing(cells)} numbers agree", all(cell.agrees for cell in cells))
+def _compare(cells: list[Cell]) -> list[Verdict]:
+    """Return the verdict on printed numbers: all of them must agree."""
+    numbers = ", ".join(f"{cell.what} {cell.ours:.4f}" for cell in cells[-2:])
+    return decide(all(cell.agrees for cell in cells), f"{_agreeing(cells)} numbers agree; {numbers}")
 
 
 def _agreeing(cells: list[Cell]) -> str:
     return f"{sum(cell.agrees for cell in cells)} of {len(cells)}"
 
 
-def _same_when_doubled(means: dict[str, tuple[float, float]]) -> Claim:
+def _doubling(means: dict[str, tuple[float, float]]) -> list[Verdict]:
     (plain, twice), (normed, normed_twice) = means["nDCG"], means["NDCNG"]
-    return Claim(
+    here = f"nDCG {plain:.4f} → {twice:.4f}, NDCNG {normed:.4f} → {normed_twice:.4f}"
+    printed = agrees(plain, "0.28") and agrees(twice, "0.17") and agrees(normed, "0.39")
+    return decide(printed and abs(normed - normed_twice) < SAME, here)
+
+
+def _shifting(values: dict[str, tuple[float, float, float]]) -> list[Verdict]:
+    here = "; ".join(
+        f"{name} {plain:.4f}, with shift(1) {moved:.4f}, unshifted {higher:.4f}"
+        for name, (plain, moved, higher) in values.items()
+    )
+    return decide(all(abs(plain - moved) < SAME for plain, moved, _ in values.values()), here)
+
+
+AGREE = "every printed number is ours, rounded or cut off to its decimals"
+CLAIMS = (
+    Claim(
+        "table-1",
+        "table 1",
+        "Average precision of one ranking at the levels 5 to 0, their mean, and µAP.",
+        "0, 0.125, 0.403, 0.483, 0.780, 1.000; mean 0.465; µAP 0.448",
+        AGREE,
+        lambda evidence: _compare(evidence.first),
+    ),
+    Claim(
+        "weights",
+        "§ on µAP",
+        "With levels 0, 0.3 and 1.0 the thresholds have the weights 0.3 and 0.7: the distances between levels.",
+        "0.3, 0.7",
+        AGREE,
+        lambda evidence: _compare(evidence.weights),
+    ),
+    Claim(
+        "table-2",
+        "table 2",
+        "DCG, ideal DCG and nDCG at ranks 1 to 8 for the gains of r, 2r and r/4, and their means.",
+        "75 numbers; mean nDCG 0.28, 0.17, 0.39",
+        AGREE,
+        lambda evidence: _compare(evidence.second),
+    ),
+    Claim(
+        "doubling",
+        "table 2",
         "Doubling all grades lowers mean nDCG and leaves mean NDCNG as it is.",
         "nDCG 0.28 → 0.17, NDCNG 0.39",
-        f"nDCG {plain:.4f} → {twice:.4f}, NDCNG {normed:.4f} → {normed_twice:.4f}",
-        agrees(plain, "0.28")
-        and agrees(twice, "0.17")
-        and agrees(normed, "0.39")
-        and abs(normed - normed_twice) < SAME,
-    )
-
-
+        f"the means agree with the printed ones, and NDCNG changes by less than {SAME:g}",
+        lambda evidence: _doubling(evidence.doubled),
+    ),
+    Claim(
+        "shift",
+        "§ on NDCNG",
+        "Where the irrelevant level is not 0, the scale is shifted so that it is, and nothing else changes.",
+        "rule",
+        f"grades plus 1, with shift(1), give µAP, nDCG and NDCNG of the grades, to within {SAME:g}",
+        lambda evidence: _shifting(evidence.shifted),
+    ),
+)
 EXPERIMENTS = (
     Experiment(
         "s11-tables",
@@ -174,6 +255,7 @@ EXPERIMENTS = (
         "µAP and NDCNG of one ranking, number by number",
         "µAP averages average precision over all levels of relevance, weighted by their distance. NDCNG is nDCG with"
         " grades over the highest one, so that it does not depend on how grades are numbered, as nDCG does.",
+        CLAIMS,
         (),
         run,
     ),

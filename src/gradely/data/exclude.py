@@ -1,0 +1,84 @@
+"""Exclude: documents that are dropped from the rankings before anything is measured, as what users had in training.
+
+They are looked for in the run as if they were judged; how many of them stand above or tie with each judged document
+then says where it would stand without them. So a run of any kind is read as always, and never held as a whole.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from gradely.data.columns import Ids, concatenate, earliest_alike
+from gradely.data.hits import Hits
+from gradely.data.locate import locate
+from gradely.data.qrels import Qrels
+from gradely.data.read.files import Report, Source, ignore
+from gradely.data.read.inputs import Run
+from gradely.data.rule import Rule
+from gradely.data.trec.tokens import Tokens, as_tokens
+from gradely.data.types import Bools, Ints
+
+
+def locate_selected(qrels: Qrels, run: Run | Source, rule: Rule, threads: int, report: Report = ignore) -> Hits:
+    """Return where the judged documents of a run stand, of the queries and documents that are selected."""
+    if qrels.excluded is None:
+        hits = locate(qrels, run, rule, threads, report)
+    else:
+        hits = _without(qrels, qrels.excluded, run, rule, threads, report)
+    return hits._replace(unjudged=()) if qrels.selected else hits
+
+
+def _without(qrels: Qrels, excluded: Qrels, run: Run | Source, rule: Rule, threads: int, report: Report) -> Hits:
+    """Return where the judged documents of a run stand once others are dropped from it."""
+    both, row, dropped = _joined(qrels, excluded)
+    hits = locate(both, run, rule, threads, report)
+    gone = dropped[hits.row]
+    out = hits.only(gone)
+    kept = hits.only(~gone & (row[hits.row] >= 0))
+    span = int(hits.retrieved.max(initial=0)) + 1
+    base, others = kept.query.astype(np.int64) * span, out.query.astype(np.int64) * span
+    better, same = _counted(base, kept.above, others + out.above)
+    place = None
+    if kept.place is not None and out.place is not None:
+        place = kept.place - _counted(base, kept.place, others + out.place)[0]
+    retrieved = hits.retrieved - np.bincount(out.query, minlength=len(qrels))
+    return kept._replace(
+        row=row[kept.row],
+        above=kept.above - better,
+        tied=kept.tied - same,
+        place=place,
+        retrieved=retrieved,
+        excluded=len(out.row),
+    )
+
+
+def _counted(base: Ints, mine: npt.NDArray[np.integer], others: Ints) -> tuple[Ints, Ints]:
+    """Return how many of the others, of the same query, are less than each of mine, and how many are equal."""
+    others = np.sort(others)
+    first, low = np.searchsorted(others, base), np.searchsorted(others, base + mine)
+    return low - first, np.searchsorted(others, base + mine, "right") - low
+
+
+def _joined(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Ints, Bools]:
+    """Return judged and excluded documents as one, the row of each in the qrels or -1, and whether it is dropped."""
+    theirs = [i for i, query in enumerate(excluded.queries) if query in qrels.index]
+    owner = np.array([qrels.index[excluded.queries[i]] for i in theirs], np.int64)
+    begin, end = excluded.start[theirs], excluded.start[np.add(theirs, 1)] if theirs else excluded.start[:0]
+    rows = np.concatenate([np.zeros(0, np.int64), *map(np.arange, begin.tolist(), end.tolist())])
+    query = np.concatenate([np.repeat(np.arange(len(qrels)), np.diff(qrels.start)), np.repeat(owner, end - begin)])
+    document = concatenate([_ids(as_tokens(qrels.docs)), _ids(as_tokens(excluded.docs)).take(rows)])
+    judged = len(qrels.grade)
+    alike = earliest_alike(query, document)
+    alike = np.arange(len(query)) if alike is None else alike
+    dropped = np.zeros(len(query), bool)
+    dropped[alike[judged:]] = True
+    stay = np.flatnonzero(alike == np.arange(len(query)))
+    stay = stay[np.argsort(query[stay], kind="stable")]
+    start = np.searchsorted(query[stay], np.arange(len(qrels) + 1))
+    grade = np.concatenate([qrels.grade, np.zeros(len(rows))])[stay]
+    both = Qrels(qrels.queries, start, document.take(stay).tokens(), grade, qrels.name)
+    return both, np.where(stay < judged, stay, -1), dropped[stay]
+
+
+def _ids(tokens: Tokens) -> Ids:
+    start = tokens.start.astype(np.int64)
+    return Ids(tokens.text, start, start + tokens.size)

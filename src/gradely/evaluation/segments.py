@@ -1,0 +1,59 @@
+"""Segments: the means of groups of queries, as of new and old users or of short and long questions."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gradely.frames import to_frame
+from gradely.tables import Cell, Table
+
+REST = "(none)"
+"""the segment of queries that have none"""
+
+
+class Segments(Mapping[str, dict[str, float]]):
+    """{segment: {measure: mean}}, in the order in which segments first appear, and how many queries each has."""
+
+    def __init__(
+        self,
+        queries: Sequence[str],
+        measures: Sequence[str],
+        values: npt.NDArray[np.float64],
+        segment_of: Mapping[str, str],
+    ) -> None:
+        """Take values [queries, measures], and the segment of each query."""
+        from gradely.evaluation.scores import means
+
+        rows: dict[str, list[int]] = {}
+        for i, query in enumerate(queries):
+            rows.setdefault(segment_of.get(query, REST), []).append(i)
+        self.measures, self.sizes = list(measures), {segment: len(some) for segment, some in rows.items()}
+        self._means = {segment: means(values[np.array(some)]) for segment, some in rows.items()}
+
+    def __getitem__(self, segment: str) -> dict[str, float]:
+        """Return the means of a segment."""
+        return dict(zip(self.measures, self._means[segment], strict=True))
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the segments."""
+        return iter(self._means)
+
+    def __len__(self) -> int:
+        """Return the number of segments."""
+        return len(self._means)
+
+    def table(self) -> Table:
+        """Return one row per segment: how many queries it has, and their means."""
+        rows: list[list[Cell]] = [[segment, self.sizes[segment], *self._means[segment]] for segment in self]
+        return Table(["segment", "n", *self.measures], rows)
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a dataframe of (segment, n, one column per measure), of pandas, polars or pyarrow."""
+        table = self.table()
+        return to_frame(dict(zip(table.header, map(list, zip(*table.rows, strict=True)), strict=True)), library)
+
+    def __repr__(self) -> str:
+        """Show the means by segment."""
+        return str(self.table())

@@ -1,0 +1,219 @@
+"""M16, figures 3 and 4, by the authors' protocol, for whoever has their files: Google News and Twitter."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from gradely.data import Report
+from gradely.data.read.files import Source
+from gradely.data.types import Floats
+from gradely.errors import InputError
+from gradely.kernel.batch import Batch
+from gradely.measures import nDCG, nDCGphi
+from gradely.papers.library import Library
+from gradely.papers.moniz2016.agreement import Evidence, claims, published
+from gradely.papers.moniz2016.grades import place_grades
+from gradely.papers.moniz2016.news import CUTOFFS, summarise
+from gradely.papers.moniz2016.real_charts import figure_3, figure_4, scatter
+from gradely.papers.moniz2016.synthetic import ranked
+from gradely.papers.outcome import Experiment, Figure, Outcome, Sheet
+from gradely.papers.values import Record
+from gradely.relevance import Phi
+from gradely.tables import Table
+
+TOPICS = ("Economy", "Microsoft", "Obama", "Palestine")
+SIZE, SLICE, SLICES = 100, 30 * 60, 96
+"""items of a list; seconds of a slice of age; slices, after which an item counts nothing: 48 hours"""
+MONTH = (datetime(2014, 9, 1), datetime(2014, 10, 1))  # noqa: DTZ001 - the files name no zone; only differences count
+"""the lists of the paper"""
+NEWS = ("IDLink", "PublishDate", "TimesPublishedTwitter")
+
+
+class Item(NamedTuple):
+    """A news item: when it appeared, and how often it was tweeted."""
+
+    published: datetime
+    tweets: float
+
+
+class Lists(NamedTuple):
+    """Lists of one topic, [lists, items] in Google's order."""
+
+    topic: str
+    scores: Floats
+    """tweets, less the older the item was"""
+    tweets: Floats
+    left: int
+    """how many lists were left out, since none of their items has a score"""
+
+    def graded(self) -> Batch:
+        """Return the lists with grades by place: the order of scores, then of tweets, then Google's."""
+        order = np.lexsort((-self.tweets, -self.scores), axis=1)
+        grades = np.empty_like(self.scores)
+        np.put_along_axis(grades, order, np.broadcast_to(place_grades(SIZE), order.shape), axis=1)
+        return ranked(grades)
+
+    def scored(self) -> Batch:
+        """Return the lists with scores."""
+        return ranked(self.scores)
+
+
+def rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table with their line numbers, the header first."""
+    import csv
+    import io
+
+    reader = csv.reader(io.StringIO(Source(path).text(), newline=""))
+    for row in reader:
+        yield reader.line_num, row
+
+
+def read_news(path: Path) -> dict[str, Item]:
+    """Read the items by id."""
+    rows = rows_of(path)
+    _, header = next(rows, (1, []))
+    if not set(NEWS) <= set(header):
+        raise InputError(f"{path}:1: expected the columns {', '.join(NEWS)}; found {', '.join(header) or 'nothing'}")
+    key, published, tweets = (header.index(name) for name in NEWS)
+    out = {}
+    for line, row in rows:
+        try:
+            out[row[key]] = Item(datetime.fromisoformat(row[published]), max(0.0, float(row[tweets])))
+        except (ValueError, IndexError):
+            raise InputError(f"{path}:{line}: expected an id, a date and a number of tweets; found {row[:8]}") from None
+    return out
+
+
+def read_lists(path: Path, topic: str, news: dict[str, Item]) -> Lists:
+    """Read the lists of a topic, those of September 2014, and score their items."""
+    rows = rows_of(path)
+    _, header = next(rows, (1, []))
+    if len(header) != SIZE + 1:
+        raise InputError(f"{path}:1: expected Timestamp and {SIZE} ids in a row; found {len(header)} columns")
+    scores, tweets = [], []
+    for line, row in rows:
+        try:
+            when = datetime.fromisoformat(row[0])
+        except (ValueError, IndexError):
+            raise InputError(
+                f"{path}:{line}: expected a time first, like 2014-09-01 00:01:33; found {row[:1]}"
+            ) from None
+        if len(row) != SIZE + 1:
+            raise InputError(f"{path}:{line}: expected a time and {SIZE} ids; found {len(row)} cells")
+        if MONTH[0] <= when < MONTH[1]:
+            items = [news.get(key) for key in row[1:]]
+            scores.append([decayed(item, when) for item in items])
+            tweets.append([item.tweets if item else 0.0 for item in items])
+    table = np.array(scores).reshape(-1, SIZE)
+    known = table.max(axis=1, initial=0.0) > 0
+    if not known.any():
+        raise InputError(f"{path}: no list of September 2014 has an item that News.csv knows and somebody tweeted")
+    return Lists(topic, table[known], np.array(tweets).reshape(-1, SIZE)[known], int(np.count_nonzero(~known)))
+
+
+def decayed(item: Item | None, when: datetime) -> float:
+    """Return tweets times 1 - (s-1)/96, s the number of the item's half-hour slice of age; 0 beyond 48 hours.
+
+    >>> decayed(Item(datetime(2014, 9, 1, 12, 0), 96.0), datetime(2014, 9, 1, 12, 45))
+    95.0
+    """
+    if item is None:
+        return 0.0
+    age = max(1, int(np.ceil((when - item.published).total_seconds() / SLICE)))
+    return item.tweets * (1 - (age - 1) / SLICES) if age <= SLICES else 0.0
+
+
+def find(library: Library, name: str) -> Path:
+    """Return a file of the authors, plain or packed, anywhere in the folder."""
+    paths = sorted(library.folder.glob(f"**/{name}.csv*"))
+    if not paths:
+        raise InputError(f"{library.folder}: no {name}.csv there; {DATA}")
+    return paths[0]
+
+
+def measure(lists: Lists, k: int) -> dict[str, Floats]:
+    """Return both measures of every list, φ by the authors' control points."""
+    phi = nDCGphi(relevance=Phi("code")).replace(k=k)
+    return {
+        "nDCG": np.asarray(nDCG(gain="exp").replace(k=k)(lists.graded())),
+        "nDCGφ": np.asarray(phi(lists.scored())),
+    }
+
+
+class Gathered(NamedTuple):
+    """What was measured of all topics."""
+
+    means: list[Record]
+    rows: list[Record]
+    left: int
+
+
+def gather(library: Library, progress: Report) -> Gathered:
+    """Read the authors' files and measure all four topics."""
+    news = read_news(find(library, "News"))
+    means: list[Record] = []
+    rows: list[Record] = []
+    left = 0
+    for i, topic in enumerate(TOPICS):
+        lists = read_lists(find(library, f"RankTable_{topic}"), topic, news)
+        left += lists.left
+        values = {k: measure(lists, k) for k in CUTOFFS}
+        means += [
+            {"data": topic, "k": k} | {name: float(value.mean()) for name, value in pair.items()}
+            for k, pair in values.items()
+        ]
+        rows += [
+            {"data": topic, "list": j, "nDCG@10": plain, "nDCGφ@10": phi, "difference": plain - phi}
+            for j, (plain, phi) in enumerate(zip(*(values[10][name].tolist() for name in values[10]), strict=True), 1)
+        ]
+        progress((i + 1) / len(TOPICS))
+    return Gathered(means, rows, left)
+
+
+def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn
+    """Follow the authors' protocol."""
+    means, rows, left = gather(library, progress)
+    names = [*TOPICS]
+    summaries = summarise(rows, names)
+    layers = {topic: topic.lower() for topic in TOPICS}
+    return Outcome(
+        f"The score of an item is its tweets times 1 - (s-1)/{SLICES}, s the number of its half-hour slice of age at"
+        " the time of the list, and 0 beyond 48 hours; grades are 3, 2, 1, 0 for the top 10, 25, 50 and the rest by"
+        " that score, equal ones by tweets and then in Google's order; φ has the authors' control points. Items that"
+        f" News.csv does not know have no score. {left} lists without any score were left out.",
+        "; ".join(f"{each.data}: nDCG@10 {each.ndcg:.3f}, nDCGφ@10 {each.phi:.3f}" for each in summaries) + ".",
+        Evidence(summaries, means),
+        {
+            "figure-3": Sheet("Means over all lists", Table.of(means)),
+            "figure-4": Sheet("Every list at 10", Table.of(rows)),
+            "agreement": Sheet("Summary by topic", Table.of([each.record() for each in [*published(), *summaries]])),
+        },
+        {
+            "figure-3": Figure("nDCG@k and nDCGφ@k by cut-off.", figure_3(means, names)),
+            "figure-4": Figure("nDCG@10 - nDCGφ@10, list by list, in the order of nDCG@10.", figure_4(rows, names)),
+            "points": Figure("These lists as dots on the authors' figure as counts.", scatter(rows, layers)),
+        },
+    )
+
+
+DATA = (
+    "the authors' files, of which News.csv is not public: News.csv (IDLink, PublishDate, TimesPublishedTwitter) and"
+    " RankTable_{Economy,Microsoft,Obama,Palestine}.csv"
+)
+EXPERIMENTS = (
+    Experiment(
+        "m16-google",
+        "M16",
+        "figures 3 and 4",
+        "The authors' own protocol on their own files, all four topics",
+        "On rankings of Google News, with popularity on Twitter as the truth, nDCG is mostly above nDCGφ.",
+        claims(),
+        ("**/News.csv*", *(f"**/RankTable_{topic}.csv*" for topic in TOPICS)),
+        run,
+        DATA,
+        optional=True,
+    ),
+)

@@ -1,0 +1,85 @@
+"""Figures 3 and 4 of M16, and the authors' own figure: nDCG against nDCGφ over real lists."""
+
+from typing import Any
+
+from gradely.comparison.charts import PALETTE, altair, categories, drawn, styled
+from gradely.papers.moniz2016.agreement import CELL, published_grid
+from gradely.papers.values import Record
+
+
+def figure_3(means: list[Record], data: list[str]) -> Any:
+    """Return the means by cut-off, one panel for each set of lists."""
+    alt = altair()
+    rows = [
+        {"data": row["data"], "k": row["k"], "measure": name, "mean": row[name]}
+        for row in means
+        for name in ("nDCG", "nDCGφ")
+    ]
+    lines = (
+        drawn(rows)
+        .mark_line(point=alt.OverlayMarkDef(size=50))
+        .encode(
+            x=alt.X("k:O", title="cut-off k", axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("mean:Q", title="mean over the lists", scale=alt.Scale(domain=[0, 1.05], nice=False)),
+            **categories("measure", ["nDCG", "nDCGφ"]),
+        )
+    )
+    return styled(lines.properties(width=150, height=220).facet(alt.Column("data:N", title=None, sort=data)))
+
+
+def figure_4(lists: list[Record], data: list[str]) -> Any:
+    """Return the difference of every list, in the order of nDCG@10, one panel for each set of lists."""
+    alt = altair()
+    rows = []
+    for name in data:
+        some = sorted((row for row in lists if row["data"] == name), key=lambda row: row["nDCG@10"])
+        rows += [{"data": name, "rank": i, "difference": row["difference"]} for i, row in enumerate(some, 1)]
+    bars = (
+        drawn(rows)
+        .mark_bar(clip=True)
+        .encode(
+            x=alt.X("rank:Q", title="lists in the order of nDCG@10, lowest first", scale=alt.Scale(nice=False)),
+            y=alt.Y("difference:Q", title="nDCG − nDCGφ"),
+            color=alt.condition("datum.difference > 0", alt.value(PALETTE[0]), alt.value(PALETTE[1])),
+        )
+    )
+    return styled(bars.properties(width=640, height=90).facet(row=alt.Row("data:N", title=None, sort=data)))
+
+
+def scatter(lists: list[Record], topics: dict[str, str]) -> Any:
+    """Return nDCGφ@10 against nDCG@10 as dots, on top of the authors' points as a grid of counts.
+
+    `topics` says by the name of each set of lists below which topic of the authors it is drawn.
+    """
+    alt = altair()
+    scale = alt.Scale(domain=[-0.02, 1.02], nice=False)
+
+    def x(name: str) -> Any:
+        return alt.X(f"{name}:Q", title="nDCG@10", scale=scale)
+
+    def y(name: str) -> Any:
+        return alt.Y(f"{name}:Q", title="nDCGφ@10", scale=scale)
+
+    ends = [{"panel": panel, "line": end} for panel in topics for end in (0, 1)]
+    dots = [{"panel": row["data"], "x": row["nDCG@10"], "y": row["nDCGφ@10"]} for row in lists]
+    base = drawn([*_cells(topics), *dots, *ends])
+    grid = base.transform_filter("isValid(datum.lists)").mark_rect()
+    color = alt.Color("lists:Q", title="the authors' lists", scale=alt.Scale(scheme="greys", domain=[0, 200]))
+    cells = grid.encode(x=x("x"), x2="x2:Q", y=y("y"), y2="y2:Q", color=color)
+    same = base.transform_filter("isValid(datum.line)").mark_line(color=PALETTE[1], strokeDash=[4, 4])
+    ours = base.transform_filter("!isValid(datum.lists) && isValid(datum.x)").mark_circle(size=26, color=PALETTE[0])
+    layers = cells + same.encode(x=x("line"), y=y("line")) + ours.encode(x=x("x"), y=y("y"))
+    return styled(
+        layers.properties(width=210, height=210).facet(alt.Facet("panel:N", title=None, sort=[*topics]), columns=3)
+    )
+
+
+def _cells(topics: dict[str, str]) -> list[Record]:
+    """Return the grid of counts of a topic, once for each panel below which it lies."""
+    return [
+        {"panel": panel, "x": cell["x"], "x2": cell["x"] + CELL, "y": cell["y"], "y2": cell["y"] + CELL}
+        | {"lists": cell["lists"]}
+        for panel, topic in topics.items()
+        for cell in published_grid()
+        if cell["topic"] == topic
+    ]

@@ -1,0 +1,119 @@
+"""Artificial lists with more and more levels of relevance, more and more out of order."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from gradely.data import Report
+from gradely.data.read.files import ignore
+from gradely.data.types import Floats, Ints
+from gradely.kernel.batch import Batch
+from gradely.kernel.from_arrays import from_arrays
+from gradely.papers.scheel2011.means import MEANS
+from gradely.papers.values import Record
+
+ITEMS, SWAPS, RUNS = 100, 100, 100
+LEVELS = (2, 10, 20, 50)
+
+
+class Curves(NamedTuple):
+    """The mean over all runs of each measure, [numbers of levels, swaps]."""
+
+    values: dict[str, Floats]
+    swaps: list[int]
+
+    def records(self) -> list[Record]:
+        """Return one row per measure, number of levels and number of swaps."""
+        return [
+            {"measure": name, "levels": levels, "swaps": swaps, "value": float(value)}
+            for name, table in self.values.items()
+            for levels, row in zip(LEVELS, table, strict=True)
+            for swaps, value in zip(self.swaps, row, strict=True)
+        ]
+
+    def spread(self, measure: str) -> float:
+        """Return how far apart the numbers of levels are, the mean over all swaps."""
+        return float(np.mean(np.ptp(self.values[measure], axis=0)))
+
+    def level_means(self, measure: str) -> list[float]:
+        """Return the mean over all swaps for each number of levels."""
+        return [float(value) for value in np.mean(self.values[measure], axis=1)]
+
+
+def swapped(rng: np.random.Generator, runs: int, swaps: int = SWAPS, items: int = ITEMS) -> Ints:
+    """Return [runs, swaps, items]: the items in order, then after 1, 2, … swaps of a random pair."""
+    order = np.broadcast_to(np.arange(items), (runs, items)).copy()
+    out = [order.copy()]
+    every = np.arange(runs)
+    for _ in range(swaps - 1):
+        one = rng.integers(items, size=runs)
+        other = (one + rng.integers(1, items, size=runs)) % items
+        order[every, one], order[every, other] = order[every, other], order[every, one]
+        out.append(order.copy())
+    return np.stack(out, axis=1)
+
+
+def uniform(rng: np.random.Generator, runs: int, levels: int) -> Ints:  # noqa: ARG001 - nothing is drawn
+    """Return [runs, items]: grades 0 … levels - 1, the same number of items each, best first."""
+    return np.broadcast_to(np.arange(ITEMS)[::-1] * levels // ITEMS, (runs, ITEMS))
+
+
+def uneven(rng: np.random.Generator, runs: int, levels: int) -> Ints:
+    """Return [runs, items]: grades best first; in each run a random half of the levels, of random sizes.
+
+    The lowest and the highest level are always there.
+    """
+    return np.stack([_uneven(rng, levels) for _ in range(runs)])
+
+
+def _uneven(rng: np.random.Generator, levels: int) -> Ints:
+    top, others = levels - 1, max(0, levels // 2 - 2)
+    used = np.concatenate([[0, top], rng.permutation(np.arange(1, top))[:others]])
+    share = rng.dirichlet(np.ones(len(used)))
+    grades = np.concatenate([[0, top], rng.choice(used, size=ITEMS - 2, p=share)])
+    return np.sort(grades)[::-1]
+
+
+def free(rng: np.random.Generator, runs: int, levels: int) -> Ints:
+    """Return [runs, items]: as uneven, but neither the lowest nor the highest level must be there."""
+    return np.stack([_free(rng, levels) for _ in range(runs)])
+
+
+def _free(rng: np.random.Generator, levels: int) -> Ints:
+    used = rng.permutation(levels)[: max(2, levels // 2)]
+    return np.sort(rng.choice(used, size=ITEMS, p=rng.dirichlet(np.ones(len(used)))))[::-1]
+
+
+def from_one(reference: "Reference") -> "Reference":
+    """Return the same lists with the levels numbered 1 … L in place of 0 … L - 1, so that every item is relevant."""
+    return lambda rng, runs, levels: reference(rng, runs, levels) + 1
+
+
+Reference = Callable[[np.random.Generator, int, int], Ints]
+
+
+def curves(
+    reference: Reference,
+    seed: int,
+    runs: int = RUNS,
+    swaps: int = SWAPS,
+    step: int = 1,
+    progress: Report = ignore,
+) -> Curves:
+    """Return the curves of all measures at every `step` swaps; the same swaps serve every number of levels."""
+    rng = np.random.default_rng(seed)
+    order = swapped(rng, runs, swaps)[:, ::step]
+    values: dict[str, list[Floats]] = {name: [] for name in MEANS}
+    for i, levels in enumerate(LEVELS):
+        batch = _batch(reference(rng, runs, levels), order)
+        for name, mean in MEANS.items():
+            values[name].append(mean(batch).reshape(runs, -1).mean(axis=0))
+        progress((i + 1) / len(LEVELS))
+    return Curves({name: np.stack(rows) for name, rows in values.items()}, list(range(0, swaps, step)))
+
+
+def _batch(grades: Ints, order: Ints) -> Batch:
+    """Return one ranking per run and number of swaps."""
+    labels = np.take_along_axis(grades[:, None, :], order, axis=2).reshape(-1, ITEMS)
+    return from_arrays(np.broadcast_to(-np.arange(ITEMS), labels.shape), labels)

@@ -1,0 +1,75 @@
+"""Verdict: whether a claim of a paper holds on some data, and how that is decided."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gradely.data.types import Floats
+
+HOLDS, DIFFERS, UNDECIDED, UNTESTED = "holds", "differs", "undecided", "cannot be tested"
+WORDS = {
+    HOLDS: "the criterion is met",
+    DIFFERS: "the criterion is not met",
+    UNDECIDED: "the interval over topics contains both answers",
+    UNTESTED: "what it takes is not public, or too small; the reason stands in its place",
+}
+LEVEL = 0.95
+"""of the intervals over topics"""
+
+
+class Verdict(NamedTuple):
+    """What came of a claim on one set of data."""
+
+    word: str
+    here: str
+    """our numbers, or why there are none"""
+    data: str = ""
+    """on what data, where there are several sets of it"""
+
+
+class Untestable(NamedTuple):
+    """A test of a claim that nothing here can decide."""
+
+    why: str
+
+    def __call__(self, evidence: object) -> list[Verdict]:
+        """Return the one verdict there is, whatever was gathered."""
+        del evidence
+        return [Verdict(UNTESTED, self.why)]
+
+
+class Interval(NamedTuple):
+    """A number with the interval that topics drawn again give it."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, value: float, draws: Floats) -> "Interval":
+        """Return the percentile interval; draws that give no number, because all systems tie, are left out."""
+        known = draws[~np.isnan(draws)]
+        if not len(known) or np.isnan(value):
+            return cls(float("nan"), float("nan"), float("nan"))
+        low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        return cls(float(value), float(low), float(high))
+
+    def __str__(self) -> str:
+        """Return the number and its interval, with signs."""
+        return f"{self.value:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
+
+    @property
+    def word(self) -> str:
+        """The verdict on the claim that the number is above 0."""
+        if self.low > 0:
+            return HOLDS
+        return DIFFERS if self.high < 0 else UNDECIDED
+
+
+def decide(holds: object, here: str, data: str = "") -> list[Verdict]:
+    """Return the verdict on a criterion that is met or not.
+
+    >>> decide(1 < 2, "1 against 2")[0].word
+    'holds'
+    """
+    return [Verdict(HOLDS if holds else DIFFERS, here, data)]

@@ -1,0 +1,137 @@
+"""Some queries, some segments, and documents that are dropped first."""
+
+import json
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gradely
+from gradely import DataError, InputError
+from gradely.cli.main import run as command
+
+MEASURES = ["nDCG@3", "AP", "RR", "muAP", "Judged@3"]
+IDS = st.sampled_from("abcdefgh")
+TABLE = st.dictionaries(st.sampled_from("123"), st.dictionaries(IDS, st.integers(0, 3), min_size=1), min_size=1)
+QRELS = {"1": {"a": 2, "b": 0}, "2": {"c": 1}, "3": {"d": 1}}
+RUN = {"1": ["x", "a", "b"], "2": ["c"], "3": ["x", "y", "d"]}
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    qrels=TABLE, run=TABLE, train=TABLE, ties=st.sampled_from(["expected", "trec", "order", "random", "best", "worst"])
+)
+def test_excluded_documents_are_as_if_never_retrieved(qrels, run, train, ties):
+    qrels.setdefault("1", {"a": 1})
+    run.setdefault("1", {"a": 1})
+    left = {
+        query: {doc: s for doc, s in docs.items() if doc not in train.get(query, ())} for query, docs in run.items()
+    }
+    found = gradely.evaluate(qrels, run, MEASURES, ties=ties, exclude=train)
+    expected = gradely.evaluate(qrels, left, MEASURES, ties=ties)
+    assert found.per_query() == expected.per_query()
+
+
+def test_exclude_takes_tables_and_says_how_many(tmp_path):
+    train = pl.DataFrame({"user_id": [1, 3, 3, 9], "item_id": ["x", "x", "y", "x"]})
+    train.write_csv(tmp_path / "train.csv")
+    (tmp_path / "run").write_text(
+        "".join(f"{q} Q0 {d} 1 {-i} t\n" for q, docs in RUN.items() for i, d in enumerate(docs))
+    )
+    for exclude in (train, tmp_path / "train.csv", {"1": ["x"], "3": ["x", "y"]}):
+        for run in (RUN, tmp_path / "run"):
+            scores = gradely.evaluate(QRELS, run, ["RR"], exclude=exclude)
+            assert scores.mean() == {"RR": 1.0}
+            assert "3 of 7 documents were excluded from the rankings" in [note.text for note in scores.notes]
+
+
+def test_only_some_queries_count():
+    scores = gradely.evaluate(QRELS, RUN, ["RR"], queries=["3", "1"])
+    assert scores.per_query() == {"1": {"RR": 0.5}, "3": {"RR": 1 / 3}}
+    assert not [note for note in scores.notes if note.kind in ("unjudged", "missing")]
+    assert gradely.evaluate({1: {"a": 1}, 2: {"b": 1}}, {1: ["a"]}, ["RR"], queries=[1]).mean() == {"RR": 1.0}
+    with pytest.raises(DataError, match="'4' has no judgments in qrels"):
+        gradely.evaluate(QRELS, RUN, ["RR"], queries=["4"])
+    with pytest.raises(DataError, match="has no judgments"):
+        gradely.evaluate(QRELS, RUN, ["RR"], queries=[])
+
+
+def test_means_by_segment(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "qid": ["1", "1", "2", "3"],
+            "docno": ["a", "b", "c", "d"],
+            "label": [2, 0, 1, 1],
+            "kind": ["x", "x", "y", "x"],
+        }
+    )
+    table = pd.DataFrame({"query_id": ["1", "2", "3"], "segment": ["x", "y", "x"]})
+    table.to_csv(tmp_path / "segments.csv", index=False)
+    for qrels, by in (
+        (frame, "kind"),
+        (QRELS, {"1": "x", "2": "y", "3": "x"}),
+        (QRELS, table),
+        (QRELS, tmp_path / "segments.csv"),
+    ):
+        segments = gradely.evaluate(qrels, RUN, ["RR"], by=by).segments
+        assert dict(segments) == {"x": {"RR": (1 / 2 + 1 / 3) / 2}, "y": {"RR": 1.0}}
+        assert segments.sizes == {"x": 2, "y": 1}
+    assert segments.to_frame()["n"].tolist() == [2, 1]
+    assert gradely.evaluate(QRELS, RUN, ["RR"]).segments is None
+    some = gradely.evaluate(QRELS, RUN, ["RR"], by={"1": "x"}).segments
+    assert some.sizes == {"x": 1, "(none)": 2}
+    results = gradely.evaluate_runs(QRELS, {"a": RUN, "b": RUN}, ["RR"], by={"1": "x"})
+    assert results["b"].segments.sizes == some.sizes
+
+
+def test_segments_that_make_no_sense():
+    twice = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0], "kind": ["x", "y"]})
+    with pytest.raises(DataError, match="query '1' is in two segments, 'x' and 'y'"):
+        gradely.evaluate(twice, RUN, ["RR"], by="kind")
+    with pytest.raises(InputError, match="no column 'sort' among"):
+        gradely.evaluate(twice, RUN, ["RR"], by="sort")
+    with pytest.raises(InputError, match="the qrels have no columns"):
+        gradely.evaluate(QRELS, RUN, ["RR"], by="kind")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.csv").write_text("uid,thing,stars,kind\n1,a,2,x\n1,a,1,x\n2,c,1,y\n3,d,1,x\n")
+    (tmp_path / "r.csv").write_text("uid,thing,points\n1,x,3\n1,a,2\n2,c,1\n3,x,3\n3,d,1\n")
+    (tmp_path / "train.csv").write_text("user,item\n3,x\n")
+    (tmp_path / "some").write_text("1\n3\n")
+    return tmp_path
+
+
+NAMED = ["--columns", "query=uid,document=thing,label=stars,score=points", "--duplicates", "max"]
+
+
+def test_the_command_line_has_it_all(folder, capfd):
+    assert command(["evaluate", "q.csv", "r.csv", "-m", "RR", *NAMED, "--by", "kind", "--format", "json"]) == 0
+    (found,) = json.loads(capfd.readouterr().out)["runs"]
+    assert found["segments"] == {"x": {"n": 2, "mean": {"RR": 0.5}}, "y": {"n": 1, "mean": {"RR": 1.0}}}
+    assert command(["evaluate", "q.csv", "r.csv", "-m", "RR", *NAMED, "--by", "kind", "--format", "csv"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert lines == ["run,segment,n,RR", "r,all,3,0.6666666666666666", "r,x,2,0.5", "r,y,1,1.0"]
+    assert command(["evaluate", "q.csv", "r.csv", "-m", "RR", *NAMED, "--only", "some", "--exclude", "train.csv"]) == 0
+    assert "0.7500" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--columns", "query"], "expected query=NAME"),
+        (["--columns", "who=uid"], "no column 'who' to name"),
+        (["--columns", "query=who"], "no column 'who' among"),
+        (["--duplicates", "most"], "most"),
+        (["--only", "nowhere"], "nowhere: no such file"),
+        ([*NAMED, "--by", "sort"], "no column 'sort' among"),
+        ([*NAMED, "--exclude", "nowhere"], "nowhere: no such file"),
+    ],
+)
+def test_what_the_command_line_cannot_use(folder, capfd, arguments, says):
+    assert command(["evaluate", "q.csv", "r.csv", *arguments]) == 2
+    assert says in capfd.readouterr().err
