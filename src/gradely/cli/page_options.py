@@ -26,7 +26,7 @@ def page_options(command: Command) -> Command:
     command = click.option(
         "--docs-text",
         metavar="FILE",
-        help="Texts of documents for the page: an id, a tab and a text per line, or JSON Lines with id, title and text.",
+        help="Texts of documents for the page: an id, a tab and a text per line, or JSON Lines with id and text.",
     )(command)
     return click.option("--queries-text", metavar="FILE", help="Texts of queries for the page, in the same formats.")(
         command

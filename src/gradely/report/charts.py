@@ -91,7 +91,8 @@ def _curve(x_name: str, y_name: str, x: Any, words: str) -> Chart:
         order="cut:O",
         tooltip=["run:N", alt.Tooltip("cut:Q", title="rank"), *numbers],
     )
-    others = base.transform_filter("datum.role == 'other'").mark_line(color=GREY, opacity=0.6, strokeWidth=1)
+    # all runs are drawn in grey, the chosen ones again on top: a layer without any row would have no scale
+    others = base.mark_line(color=GREY, opacity=0.6, strokeWidth=1)
     chosen = base.transform_filter("datum.role != 'other'").mark_line(point=True, strokeWidth=2.5)
     scale = alt.Scale(domain=["first", "second"], range=list(PALETTE[:2]))
     return chart(others + chosen.encode(color=alt.Color("role:N", scale=scale, legend=None)), words)

@@ -78,7 +78,7 @@ def _numbers(tested: Pairwise, m: int) -> list[list[float | None]]:
     differ = tested.by_query(m)
     wins, losses = (np.count_nonzero(side, axis=0).tolist() for side in (differ > 0, differ < 0))
     effect = np.clip(effect_sizes(differ), -1e300, 1e300)
-    low, high = (or_none(end.round(5)) for end in tested.intervals(m))
+    low, high = (or_none(end.round(7)) for end in tested.intervals(m))
     return [low, high, [float(f"{value:.3g}") for value in effect.tolist()], wins, losses]
 
 
