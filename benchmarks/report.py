@@ -19,9 +19,9 @@ HEADER = "| workload | contender | best, s | spread | peak, MB | times gradely's
 Row = tuple[Workload, list[Outcome]]
 DEVICE = Path(__file__).with_name("device.json")
 """what benchmarks/device.py wrote"""
-DEVICE_TEXT = """Six measures ({}) of dense arrays in single precision, about half of the scores tied, in multiples of
-one sort of the scores. Memory is the peak over that of scores and labels, the error is against double precision. Measured
-with `python -m benchmarks.device` on one {}, {}."""
+DEVICE_TEXT = """Six measures ({}) of dense arrays in single precision, about half of the scores tied, as multiples of
+one sort of the scores. Memory is the peak over that of scores and labels, the error is against double precision.
+Measured with `python -m benchmarks.device` on one {}, {}."""
 
 
 def slowest(outcomes: list[Outcome]) -> float:
