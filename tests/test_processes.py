@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import gradely
-from gradely.data import Rule, read_qrels
+from gradely.data import read_qrels
 from gradely.data.read.files import Source
 from gradely.data.trec import file_ranges, runs
 from gradely.data.trec.chunks import Odd
 from gradely.processes import WorkerFailed, can_fork, in_processes
+from gradely.settings import Settings
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="processes are used on Linux alone")
 
@@ -62,9 +63,9 @@ def children():
     return {process for process, parent in parents.items() if parent == os.getpid()}
 
 
-def same_hits(path, ties="expected", **rule):
+def same_hits(path, ties="expected"):
     one, several = (
-        runs.stream_run(read_qrels(qrels_of()), Source(path), Rule(ties, **rule), threads, lambda done: None)
+        runs.stream_run(read_qrels(qrels_of()), Source(path), Settings(ties), threads, lambda done: None)
         for threads in (1, 5)
     )
     for ours, theirs in zip(one, several, strict=True):
@@ -131,7 +132,7 @@ def test_packed_files_small_ones_and_few_cores_go_on_threads(forced, tmp_path, m
 def test_progress_ends_at_one(forced, tmp_path):
     (tmp_path / "run").write_text(text_of())
     seen = []
-    runs.stream_run(read_qrels(qrels_of()), Source(tmp_path / "run"), Rule(), 5, seen.append)
+    runs.stream_run(read_qrels(qrels_of()), Source(tmp_path / "run"), Settings(), 5, seen.append)
     assert seen == sorted(seen) and seen[-1] == 1 and len(seen) > 5
 
 
@@ -171,6 +172,7 @@ def test_nobody_is_left_when_the_work_is_dropped():
 SLOW = """
 import os, sys, time
 from gradely.processes import in_processes
+from gradely.settings import Settings
 def work(number):
     sys.stdout.write(f"{os.getpid()}\\n"); sys.stdout.flush()
     time.sleep(0.3)
@@ -196,4 +198,4 @@ def test_nobody_is_left_when_the_parent_is_ended(how):
 def test_odd_is_odd(forced, tmp_path):
     (tmp_path / "run").write_text("\n" * 9000)
     with pytest.raises(Odd):
-        runs.stream_run(read_qrels(qrels_of()), Source(tmp_path / "run"), Rule(), 5, lambda done: None)
+        runs.stream_run(read_qrels(qrels_of()), Source(tmp_path / "run"), Settings(), 5, lambda done: None)

@@ -14,11 +14,11 @@ from gradely.data.engine_judgments import UPLOADS, judged_table
 from gradely.data.ids import from_arrow
 from gradely.data.qrels import Qrels
 from gradely.data.read.files import clip
-from gradely.data.read.tables import Names, Picked, pick_columns
-from gradely.data.rule import Rule
+from gradely.data.read.tables import Names, Roles, pick_columns
 from gradely.data.trec.tokens import Tokens
 from gradely.data.types import Ints
 from gradely.errors import DataError, MissingExtra
+from gradely.settings import Settings
 
 SINGLE_OVERFLOW = 2.0**128 - 2.0**103
 """from here on, halfway between the largest number of single precision and the next power of two, rounding overflows"""
@@ -79,9 +79,9 @@ class EngineScores(Mapping[str, dict[str, float]]):
                             "do not have; use 'max', or put rows together in the engine")  # fmt: skip
         return frame.group_by("query", "document").agg(nw.col("score").max())
 
-    def scored(self, rule: Rule) -> Any:
+    def scored(self, settings: Settings) -> Any:
         """Return the frame with scores as they are compared."""
-        return self.frame.with_columns(score=_rounded()) if rule.single else self.frame
+        return self.frame.with_columns(score=_rounded()) if settings.precision == "single" else self.frame
 
     def count_queries(self) -> QueryCounts:
         """Return the queries and the lengths of their rankings; refuse what is missing or not a finite number."""
@@ -117,19 +117,25 @@ class EngineScores(Mapping[str, dict[str, float]]):
     def _ids(self, column: Any) -> Ids:
         return from_arrow(column, self.name)
 
-    def label(self, qrels: Qrels, rule: Rule, *, names: bool) -> Any:
+    def label(self, qrels: Qrels, settings: Settings, *, names: bool) -> Any:
         """Return the run in its engine with the row of each judged document in the qrels, null for the others.
 
         Names of documents stay where ties are broken by them.
         """
         import narwhals.stable.v2 as nw
 
-        frame = self.scored(rule)
-        if rule.ties == "order":
+        frame = self.scored(settings)
+        if settings.ties == "order":
             frame = nw.from_native(frame.to_native().with_row_index("line"))
         judged = nw.from_native(UPLOADS[self.engine](frame.to_native(), judged_table(qrels)))
         frame = frame.join(judged, left_on=["query", "document"], right_on=["judged_query", "judged"], how="left")
-        kept = ["query", "score", "row", *(["document"] if names else []), *(["line"] if rule.ties == "order" else [])]
+        kept = [
+            "query",
+            "score",
+            "row",
+            *(["document"] if names else []),
+            *(["line"] if settings.ties == "order" else []),
+        ]
         return frame.select(kept)
 
     def __getitem__(self, query: str) -> dict[str, float]:
@@ -152,7 +158,7 @@ class EngineScores(Mapping[str, dict[str, float]]):
             return len(self.count_queries().names)
 
 
-def _renamed(frame: Any, picked: Picked) -> Any:
+def _renamed(frame: Any, picked: Roles) -> Any:
     """Return the columns under names of our own: ids as text, scores as doubles, of which the highest is best."""
     import narwhals.stable.v2 as nw
 

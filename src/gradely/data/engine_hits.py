@@ -9,41 +9,41 @@ from gradely.data.hits import Hits
 from gradely.data.ids import from_arrow
 from gradely.data.qrels import Qrels
 from gradely.data.read.files import Report, changed, clip, halves
-from gradely.data.rule import Rule
 from gradely.data.trec.hashing import FIXED_KEYS, hashes
 from gradely.data.trec.tie_places import Documents, order_ties
 from gradely.data.trec.tokens import as_tokens
 from gradely.data.types import Ints
 from gradely.errors import DataError
+from gradely.settings import Settings
 
 MOST_TIED = 1 << 24
 """documents that tie with judged ones, of which at most so many are fetched to shuffle them: about 1 GB with names"""
 
 
-def find_engine_hits(qrels: Qrels, scores: EngineScores, rule: Rule, report: Report) -> Hits:
+def find_engine_hits(qrels: Qrels, scores: EngineScores, settings: Settings, report: Report) -> Hits:
     """Return where the judged documents of a lazy run stand; nothing but judged documents is fetched.
 
     Random ties follow a hash that engines do not have: there documents that tie with judged ones are fetched, too.
     """
-    if rule.ties == "order" and scores.engine != "polars":
+    if settings.ties == "order" and scores.engine != "polars":
         raise DataError(
             f"{scores.name}: ties='order' goes by the order of rows, which {scores.engine} does not have; "
             "use 'expected', 'trec' or 'random'"
         )
     with ONE_AT_A_TIME:
-        return _find_hits(qrels, scores, rule, *halves(report))
+        return _find_hits(qrels, scores, settings, *halves(report))
 
 
-def _find_hits(qrels: Qrels, scores: EngineScores, rule: Rule, first: Report, second: Report) -> Hits:
+def _find_hits(qrels: Qrels, scores: EngineScores, settings: Settings, first: Report, second: Report) -> Hits:
     """Ask the engine for the lengths of rankings, then for the judged documents."""
     retrieved, unjudged = _count(qrels, scores)
     first(1.0)
-    placed = _placed(scores.label(qrels, rule, names=rule.ties in ("trec", "random")), rule)
-    row, above, tied, place = _fetch_hits(placed, rule)
+    placed = _placed(scores.label(qrels, settings, names=settings.ties in ("trec", "random")), settings)
+    row, above, tied, place = _fetch_hits(placed, settings)
     query = np.searchsorted(qrels.start, row, side="right") - 1
     _check(qrels, scores, row, above + tied > retrieved[query])
-    if rule.ties == "random":
-        place = above + _random_places(qrels, placed, rule, row, above, tied)
+    if settings.ties == "random":
+        place = above + _random_places(qrels, placed, settings, row, above, tied)
     second(1.0)
     return Hits(query, row, above, tied, place, retrieved, retrieved > 0, unjudged)
 
@@ -62,7 +62,7 @@ def _count(qrels: Qrels, scores: EngineScores) -> tuple[Ints, tuple[str, ...]]:
     return retrieved, tuple(sorted(unjudged))  # engines give them in any order
 
 
-def _placed(labelled: Any, rule: Rule) -> Any:
+def _placed(labelled: Any, settings: Settings) -> Any:
     """Return the run in its engine with how many documents stand above each one and how many tie with it."""
     import narwhals.stable.v2 as nw
 
@@ -71,20 +71,20 @@ def _placed(labelled: Any, rule: Rule) -> Any:
         "above": nw.col("score").rank("min", descending=True).over("query") - 1,
         "tied": nw.len().over(*group),
     }
-    if rule.ties == "trec":
+    if settings.ties == "trec":
         windows["ahead"] = nw.col("document").rank("min", descending=True).over(*group) - 1
-    elif rule.ties == "order":
+    elif settings.ties == "order":
         windows["ahead"] = nw.col("line").rank("min").over(*group) - 1
-    elif rule.ties == "random":
+    elif settings.ties == "random":
         windows["company"] = nw.col("row").max().over(*group)
     return labelled.with_columns(**windows)
 
 
-def _fetch_hits(placed: Any, rule: Rule) -> tuple[Ints, Ints, Ints, Ints | None]:
+def _fetch_hits(placed: Any, settings: Settings) -> tuple[Ints, Ints, Ints, Ints | None]:
     """Return row, above, tied and place of the judged documents, in the order of the judgments."""
     import narwhals.stable.v2 as nw
 
-    pushed = rule.ties in ("trec", "order")
+    pushed = settings.ties in ("trec", "order")
     names = ["row", "above", "tied", *(["ahead"] if pushed else [])]
     hits = fetch(placed.filter(~nw.col("row").is_null()).select(names))
     row, above, tied, *ahead = (whole(hits[name]) for name in names)
@@ -106,7 +106,7 @@ def _check(qrels: Qrels, scores: EngineScores, row: Ints, beyond: Any) -> None:
         raise changed(scores.name)
 
 
-def _random_places(qrels: Qrels, placed: Any, rule: Rule, row: Ints, above: Ints, tied: Ints) -> Ints:
+def _random_places(qrels: Qrels, placed: Any, settings: Settings, row: Ints, above: Ints, tied: Ints) -> Ints:
     """Return how many tied documents stand before each judged one, when they are shuffled with the seed."""
     import narwhals.stable.v2 as nw
 
@@ -122,12 +122,12 @@ def _random_places(qrels: Qrels, placed: Any, rule: Rule, row: Ints, above: Ints
     tying = placed.filter((nw.col("tied") > 1) & ~nw.col("company").is_null())
     rows = fetch(tying.select("company", "document", row=nw.col("row").fill_null(-1)))
     ahead = np.zeros(len(qrels.grade), np.int64)
-    judged, place = _shuffled(qrels, rule, rows)
+    judged, place = _shuffled(qrels, settings, rows)
     ahead[judged] = place
     return ahead[row]
 
 
-def _shuffled(qrels: Qrels, rule: Rule, rows: Any) -> tuple[Ints, Ints]:
+def _shuffled(qrels: Qrels, settings: Settings, rows: Any) -> tuple[Ints, Ints]:
     """Return the rows of judged documents among tied ones, and how many of their group stand before each.
 
     A group goes by the last row of the judgments that it holds, which tells its query, too.
@@ -137,8 +137,8 @@ def _shuffled(qrels: Qrels, rule: Rule, rows: Any) -> tuple[Ints, Ints]:
     begin = names.start.astype(np.int64)
     owner = np.searchsorted(qrels.start, group, side="right") - 1
     query = hashes(names.text, begin, begin + names.size, FIXED_KEYS)[owner]
-    tied = Documents.of(rule, docs.text, (docs.start, docs.stop), np.arange(len(group)), query)
-    order = order_ties(rule, tied, group)
+    tied = Documents.of(settings, docs.text, (docs.start, docs.stop), np.arange(len(group)), query)
+    order = order_ties(settings, tied, group)
     group, row = group[order], row[order]
     place = np.arange(len(order)) - np.searchsorted(group, group)
     return row[row >= 0], place[row >= 0]

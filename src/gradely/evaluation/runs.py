@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradely.data import Qrels, Rule, Run, locate_selected, open_run, read_qrels, run_name, run_names
+from gradely.data import Qrels, Run, locate_selected, open_run, read_qrels, run_name, run_names
 from gradely.data.details import DetailsObserver, describe_run
 from gradely.data.selection import read_segments, select
 from gradely.errors import DataError
@@ -101,8 +101,8 @@ class Evaluations(Mapping[str, Scores]):
     def note_left_out(self, common: "Evaluations") -> list[Note]:
         """Return which queries do not count for every run."""
         every = {query: None for evaluation in self.evaluations.values() for query in evaluation.queries}
-        kept = set(next(iter(common.evaluations.values())).queries)
-        lost = [query for query in every if query not in kept]
+        queries = set(next(iter(common.evaluations.values())).queries)
+        lost = [query for query in every if query not in queries]
         text = f"{'does' if len(lost) == 1 else 'do'} not count for every run and {{are}} left out"
         return note_names("uncommon", len(lost), len(every), "query", text, lost)
 
@@ -216,7 +216,7 @@ def evaluate_run(
     title = name or (ranking.name if isinstance(ranking, Run) else run_name(ranking.path))
     fitted = {label: measure.fit(qrels.levels) for label, measure in measures.items()}
     placed = settings.ties if settings.breaks_ties else places
-    rule = Rule(placed, settings.seed, settings.precision == "single")
+    ranked_by = settings if placed == settings.ties else settings.replace(ties=placed)
     workers = workers or settings.workers
 
     def report(done: float) -> None:
@@ -224,7 +224,7 @@ def evaluate_run(
             progress(title, done)
 
     observer = None if depth is None else DetailsObserver(depth)
-    hits = locate_selected(qrels, ranking, rule, workers, report, observer)
+    hits = locate_selected(qrels, ranking, ranked_by, workers, report, observer)
     details = None
     if observer is not None:
         details = observer.details(hits) or describe_run(qrels, ranking, observer.depth)
