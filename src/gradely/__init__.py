@@ -30,6 +30,7 @@ _PUBLIC = {
     "comparison.pools": "pools Pools",
     "comparison.users": "users UserRegions",
     "comparison.phi_curves": "phi PhiCurves PhiCurve",
+    "report.figures": "plot",
     "papers": "reproduce",
     "papers.outcome": "Outcome Claim Assessment Observation Sheet Figure",
     "data": "read_qrels read_run Qrels Run",

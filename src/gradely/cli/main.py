@@ -20,6 +20,7 @@ COMMANDS = {
     "gate": "Fail where a run is worse than the last one.",
     "ties": "Show what the order of tied documents decides.",
     "report": "Write one HTML page to look at.",
+    "plot": "Draw a figure for a paper.",
     "measures": "List all measures, or explain one.",
     "explain": "Show a value rank by rank.",
     "check": "Find what is wrong or odd in the data.",
