@@ -18,7 +18,7 @@ from gradely.comparison.verdict import Gate
 from gradely.errors import InputError
 from gradely.measures.names import parse
 from gradely.settings import Settings
-from gradely.tables import escape_markdown, plain_line, render
+from gradely.tables import count_of, escape_markdown, plain_line, render
 
 ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 """tests of one pair of runs"""
@@ -135,7 +135,7 @@ def summarize(verdict: Gate) -> str:
     for change in verdict.changes:
         losers = verdict.losers(change.measure)
         if change.drop > 0 and losers.rows:
-            lost = f"{change.measure}: {change.losses:,} of {len(verdict.queries):,} queries lost"
+            lost = f"{change.measure}: {change.losses:,} of {count_of(len(verdict.queries), 'query')} lost"
             title = f"{lost}; the {len(losers.rows)} that lost most"
             parts.append(f"<details><summary>{title}</summary>\n\n{render(losers, 'markdown')}\n</details>\n")
     parts.append("\n".join(f"- {escape_markdown(str(line))}" for line in (verdict.caption(), *verdict.notes)))

@@ -59,13 +59,16 @@ class Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gradely", message="%(prog)s %(version)s")
-def gradely() -> None:
+@click.pass_context
+def gradely(context: click.Context) -> None:
     """Exact, tie-honest, graded measures of ranking quality.
 
     Try `gradely demo`, then `gradely evaluate QRELS RUN`.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 class Terminated(BaseException):

@@ -9,10 +9,9 @@ from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions
 from gradely.cli.output import check_writable, say, write_file
 from gradely.comparison.compare import compare
-from gradely.evaluation.notes import count_of
 from gradely.report.page import check_installed
 from gradely.settings import Settings
-from gradely.tables import plain_line
+from gradely.tables import count_of, plain_line
 
 
 @click.command("report")

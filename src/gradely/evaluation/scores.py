@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.errors import InputError
-from gradely.evaluation.notes import Note, TieRange, count_of
+from gradely.evaluation.notes import Note, TieRange
 from gradely.evaluation.segments import Segments
 from gradely.frames import to_frame
 from gradely.settings import Settings
-from gradely.tables import Table
+from gradely.tables import Table, count_of
 
 ROWS = 1 << 14
 """how many rows are summed in one go"""
