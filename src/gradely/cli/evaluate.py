@@ -5,6 +5,7 @@ from functools import partial
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import Inputs, choose_measures, list_runs, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.results import list_notes, to_json, write_results
@@ -19,8 +20,8 @@ from gradely.tables import Cell, Table, render
 
 
 @click.command("evaluate")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
 @options.measures
 @click.option(
     "--qrels-from-run",
