@@ -12,8 +12,9 @@ from gradely.cli.results import list_notes, to_json, write_results
 from gradely.cli.segments import segments_data, segments_table, with_segments
 from gradely.data import Qrels, open_run
 from gradely.data.virtual_users import GradedBy, qrels_from_run
+from gradely.evaluation.evaluations import Evaluations
 from gradely.evaluation.notes import Note, merge_notes
-from gradely.evaluation.runs import Evaluations, evaluate_all
+from gradely.evaluation.runs import evaluate_all
 from gradely.measures.names import parse_all
 from gradely.settings import Settings
 from gradely.tables import Cell, Table, render

@@ -122,6 +122,10 @@ class Comparison:
         measures = list(self.board.measures)
         return {name: dict(zip(measures, row, strict=True)) for name, row in zip(self.board.names, means, strict=True)}
 
+    def flat(self, prefix: str = "") -> dict[str, float]:
+        """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""
+        return self.board.common.flat(prefix)
+
     @cached_property
     def pairs(self) -> list[Pair]:
         """Every pair on every measure: difference, interval, effect size, wins, p-values."""
