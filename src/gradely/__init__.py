@@ -10,7 +10,8 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "evaluation.evaluate": "evaluate",
-    "evaluation.runs": "evaluate_runs Evaluations",
+    "evaluation.runs": "evaluate_runs",
+    "evaluation.evaluations": "Evaluations",
     "evaluation.arrays": "evaluate_arrays",
     "evaluation.explain": "explain Explanation Line",
     "evaluation.check": "check Finding",

@@ -169,6 +169,17 @@ def plain_line(text: str) -> str:
     return "".join(character if character.isprintable() else "�" for character in text)
 
 
+def count_of(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> count_of(1, "query"), count_of(2000, "query"), count_of(2, "run")
+    ('1 query', '2,000 queries', '2 runs')
+    """
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{number:,} {noun}s"
+
+
 FORMATS: dict[str, Callable[[Table], str]] = {
     "table": to_text,
     "tsv": lambda table: to_delimited(table, "\t"),

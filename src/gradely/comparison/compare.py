@@ -17,12 +17,12 @@ from gradely.data import open_run, read_qrels
 from gradely.data.details import describe_run, top_depth
 from gradely.data.read.files import clip
 from gradely.errors import DataError, did_you_mean
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
-from gradely.tables import Cell, Marked, Table, to_text
+from gradely.tables import Cell, Marked, Table, count_of, to_text
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 """marks of runs; there is no raised q"""
@@ -121,6 +121,10 @@ class Comparison:
         means = self.board.means.T.tolist()
         measures = list(self.board.measures)
         return {name: dict(zip(measures, row, strict=True)) for name, row in zip(self.board.names, means, strict=True)}
+
+    def flat(self, prefix: str = "") -> dict[str, float]:
+        """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""
+        return self.board.common.flat(prefix)
 
     @cached_property
     def pairs(self) -> list[Pair]:

@@ -11,12 +11,12 @@ from gradely.data import read_qrels
 from gradely.data.details import RunDetails
 from gradely.data.tie_counts import TieCounts
 from gradely.evaluation.evaluation import SAME, Evaluation
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import QueryPolicy, Settings
-from gradely.tables import Cell, Table
+from gradely.tables import Cell, Table, count_of
 
 
 class Orders(NamedTuple):
