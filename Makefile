@@ -7,7 +7,7 @@ TOOLS := .tools
 MINUTES ?= 1
 SEED ?= 0
 
-.PHONY: help demo test test-arrays test-tools fuzz mutants docs bench bench-tables clean
+.PHONY: help demo test test-arrays test-tools fuzz mutants docs papers bench bench-tables clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
@@ -17,6 +17,7 @@ help:
 	@echo "make fuzz         broken files through every command, and what must be equal compared; MINUTES=60 SEED=7 for more"
 	@echo "make mutants      change the code, one operator or number at a time: which changes does no test notice?"
 	@echo "make docs         write what follows from the code: pages and tables of the documents, the stub of public names"
+	@echo "make papers       run all experiments on DATA=folder of data sets, and record the verdicts"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
 	@echo "make bench-tables frames, Parquet, CSV and flat arrays against TREC text, as ratios; ten minutes"
 	@echo "make clean        remove what make has made"
@@ -36,7 +37,7 @@ test: $(VENV)/test-ready
 	$(BIN)/pytest -n auto
 
 test-arrays: $(VENV)/arrays-ready
-	$(BIN)/pytest -n auto tests/test_arrays.py tests/test_ids.py tests/test_devices.py
+	$(BIN)/pytest -n auto tests/test_arrays.py tests/test_ids.py tests/test_devices.py tests/test_fixed.py
 
 test-tools: $(TOOLS)/ready
 	$(TOOLS)/bin/python -m pytest -W default tests/tools
@@ -48,6 +49,11 @@ mutants: $(VENV)/test-ready
 	$(BIN)/python -m tests.mutants
 
 docs: $(VENV)/installed
+	$(BIN)/python -m tools.derived
+
+papers: $(VENV)/test-ready
+	$(BIN)/gradely papers run all --data "$(DATA)" --out gradely-papers
+	cp gradely-papers/claims.csv src/gradely/papers/record.csv
 	$(BIN)/python -m tools.derived
 
 bench: $(BENCH)/ready

@@ -9,8 +9,12 @@ import pytest
 
 import gradely
 from gradely.cli.main import run as cli
+from gradely.data.details import DetailsObserver, describe_run
+from gradely.data.locate import locate
+from gradely.data.read.files import Source
 from gradely.data.score_precision import stored_as
 from gradely.data.tie_counts import count_ties
+from gradely.settings import Settings
 from tests.shared_data import DATA, needs
 from tests.test_cli import demo  # noqa: F401 - a fixture
 from tests.test_compare import FILES, RUNS
@@ -106,3 +110,31 @@ def test_the_command(demo, capfd):  # noqa: F811
 def test_frames(demo):  # noqa: F811
     frame = gradely.tie_sensitivity("qrels.txt", RUNS, ["AP"]).to_frame("polars")
     assert frame.columns == ["measure", "run", "trec", "worst", "expected", "best"]
+
+
+@pytest.mark.parametrize("piece", [1 << 8, 1 << 20])
+def test_ties_and_tops_are_the_same_gathered_from_pieces_or_from_the_whole(tmp_path, monkeypatch, piece):
+    """A file is read once, in pieces on threads; the plain reader holds it as a whole."""
+    rng = np.random.default_rng(3)
+    names = [f"q{i}" for i in range(40)]
+    lines = [
+        f"{q} Q0 d{d} 1 {score} t\n"
+        for q in [*names, "unjudged"]
+        for d, score in zip(rng.permutation(60)[:30], np.round(rng.random(30), 1), strict=True)
+    ]
+    (tmp_path / "run").write_text("".join(lines))
+    qrels = gradely.read_qrels({q: {f"d{d}": 1 for d in range(5)} for q in names})
+    monkeypatch.setattr("gradely.data.trec.runs.PIECE", piece)
+    monkeypatch.setattr("gradely.data.trec.runs.SMALL", 0)
+    observer = DetailsObserver(4)
+    hits = locate(qrels, Source(tmp_path / "run"), Settings("trec"), 2, observe=observer)
+    assert observer.details(hits) == describe_run(qrels, Source(tmp_path / "run"), 4)
+
+
+def test_details_of_a_scattered_file_are_not_gathered_from_pieces(tmp_path):
+    (tmp_path / "run").write_text("a Q0 d1 1 2 t\nb Q0 d1 1 2 t\na Q0 d2 1 2 t\n")
+    qrels = gradely.read_qrels({"a": {"d1": 1}, "b": {"d1": 1}})
+    observer = DetailsObserver(4)
+    assert observer.details(locate(qrels, Source(tmp_path / "run"), Settings(), 1, observe=observer)) is None
+    ties = gradely.tie_sensitivity(qrels, {"run": tmp_path / "run"}, ["RR"])
+    assert ties.runs[0].tied.tied == 2

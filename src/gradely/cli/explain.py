@@ -3,6 +3,7 @@
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE, MEASURE
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import write
 from gradely.cli.results import to_json
@@ -14,10 +15,10 @@ from gradely.tables import Table, plain_line, render
 
 
 @click.command("explain")
-@click.argument("qrels")
-@click.argument("run")
+@click.argument("qrels", type=FILE)
+@click.argument("run", type=FILE)
 @click.argument("query")
-@click.option("-m", "--measure", required=True, metavar="MEASURE", help="The measure, like nDCG@10.")
+@click.option("-m", "--measure", required=True, type=MEASURE, metavar="MEASURE", help="The measure, like nDCG@10.")
 @options.settings("ties", "seed", "precision")
 @click.option("--depth", type=click.IntRange(min=1), help="Show only the first documents.")
 @options.inputs

@@ -17,12 +17,12 @@ from gradely.data import open_run, read_qrels
 from gradely.data.details import describe_run, top_depth
 from gradely.data.read.files import clip
 from gradely.errors import DataError, did_you_mean
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
-from gradely.tables import Cell, Marked, Table, to_text
+from gradely.tables import Cell, Marked, Table, count_of, to_text
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 """marks of runs; there is no raised q"""
@@ -68,16 +68,16 @@ def compare(
     >>> (pair.difference, pair.wins, pair.p) == (1 - 1 / 2, 3, 2 / 2**3)
     True
     """
-    several = (baselines,) if isinstance(baselines, str) else tuple(baselines)
-    design = Design(test, correction, alpha, seed, resamples, several, family, simultaneous, rope).settled()
+    references = (baselines,) if isinstance(baselines, str) else tuple(baselines)
+    design = Design(test, correction, alpha, seed, resamples, references, family, simultaneous, rope).settled()
     settings, named = Settings(ties, queries, judged_only, precision, seed, threads), name_runs(runs)
-    unknown = next((name for name in several if name not in named), None)
+    unknown = next((name for name in references if name not in named), None)
     if unknown is not None:
         raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, named)}")
-    judgments, chosen = read_qrels(qrels, threads=threads), parse_all(measures)
+    judgments, parsed = read_qrels(qrels, threads=threads), parse_all(measures)
     depth = top_depth(len(judgments), len(named)) if details else None
     places: TiePolicy = "trec" if details else "expected"
-    results = evaluate_all(judgments, named, chosen, settings, progress, places=places, depth=depth)
+    results = evaluate_all(judgments, named, parsed, settings, progress, places=places, depth=depth)
     return Comparison(Leaderboard(results), design, named)
 
 
@@ -121,6 +121,10 @@ class Comparison:
         means = self.board.means.T.tolist()
         measures = list(self.board.measures)
         return {name: dict(zip(measures, row, strict=True)) for name, row in zip(self.board.names, means, strict=True)}
+
+    def flat(self, prefix: str = "") -> dict[str, float]:
+        """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""
+        return self.board.common.flat(prefix)
 
     @cached_property
     def pairs(self) -> list[Pair]:

@@ -72,11 +72,11 @@ def bootstrap_intervals(values: Floats, level: float, seed: int, draws: int = DR
     low, high = t_intervals(values, level)
     spread = np.flatnonzero(~_constant(values)) if len(values) > 1 else np.zeros(0, np.int64)
     for block in resampling.blocks(len(spread), draws):
-        some = spread[block]
-        below, above, enough = _drawn_quantiles(np.sort(values[:, some], axis=0), level, seed, draws)
-        mean, error = _mean_and_error(values[:, some])
-        low[some] = np.where(enough, mean - above * error, low[some])
-        high[some] = np.where(enough, mean - below * error, high[some])
+        part = spread[block]
+        below, above, enough = _drawn_quantiles(np.sort(values[:, part], axis=0), level, seed, draws)
+        mean, error = _mean_and_error(values[:, part])
+        low[part] = np.where(enough, mean - above * error, low[part])
+        high[part] = np.where(enough, mean - below * error, high[part])
     return Intervals(low, high)
 
 

@@ -76,8 +76,8 @@ class Pairwise:
         design = self.design
         return np.concatenate(
             [
-                joint_p_values(some, design.test, self.pairs, resamples=design.resamples, seed=design.seed)
-                for some in together
+                joint_p_values(family, design.test, self.pairs, resamples=design.resamples, seed=design.seed)
+                for family in together
             ]
         )
 
@@ -192,9 +192,9 @@ class Pairwise:
         for m, measure in enumerate(self.measures if len(self.pairs) else []):
             differ = self.by_query(m)
             wins, losses = np.count_nonzero(differ > 0, axis=0), np.count_nonzero(differ < 0, axis=0)
-            known = [self.differences[m].tolist(), *map(or_none, self.intervals(m)), effect_sizes(differ).tolist()]
+            statistics = [self.differences[m].tolist(), *map(or_none, self.intervals(m)), effect_sizes(differ).tolist()]
             counts = (wins, len(differ) - wins - losses, losses, self.p[m], self.adjusted[m], self.significant[m])
-            columns = [*known, *(column.tolist() for column in counts), *self._about_equivalence(m)]
+            columns = [*statistics, *(column.tolist() for column in counts), *self._about_equivalence(m)]
             for i, row in enumerate(zip(*columns, strict=True)):
                 yield Pair(measure, names[first[i]], names[second[i]], *row)
 

@@ -5,10 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradely.data.columns import Ids
+from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
 from gradely.data.read.files import Source
 from gradely.data.read.inputs import Run, plain_run
-from gradely.data.tie_counts import TieCounts, count_ties
+from gradely.data.tie_counts import TieCounts, TiedPart, add_ties, count_tied_part, count_ties
+from gradely.data.trec.match import UNKNOWN
+from gradely.data.trec.place import Lines
+from gradely.data.types import Ints
 
 ENTRIES, DEEPEST = 150_000, 20
 """so many documents of rankings are kept in all, about a megabyte of a page, and so many of one ranking"""
@@ -40,6 +45,44 @@ def describe_run(qrels: Qrels, run: Run | Source, depth: int) -> RunDetails:
     rankings = ((query, whole.scores[query]) for query in judged if depth)
     tops = {qrels.index[query]: top(ranking, depth) for query, ranking in rankings if ranking}
     return RunDetails(count_ties(whole, judged), tops)
+
+
+class DetailsObserver:
+    """Gathers RunDetails from the lines of a run as they pass, in whole queries, on any thread."""
+
+    def __init__(self, depth: int) -> None:
+        """Take how deep the tops of rankings are kept."""
+        self.depth = depth
+        self._parts: list[TiedPart] = []
+        self._queries: list[Ints] = []
+        self._tops: list[dict[int, Top]] = []
+
+    def __call__(self, lines: Lines) -> None:
+        """Look at the lines of a piece: those of judged queries count."""
+        judged = lines.query != UNKNOWN
+        mine = np.repeat(judged, lines.size)
+        owner = np.repeat(np.arange(len(lines.size)), lines.size)[mine]
+        self._parts.append(count_tied_part(lines.score[mine], owner[1:] == owner[:-1]))
+        self._queries.append(lines.query[judged])
+        self._tops.append(
+            {int(lines.query[i]): self._top(lines, i) for i in np.flatnonzero(judged).tolist() if self.depth}
+        )
+
+    def _top(self, lines: Lines, i: int) -> Top:
+        """Return the top of the ranking of a query: its first lines, and those that tie with the last of them."""
+        first, size = int(lines.first[i]), int(lines.size[i])
+        score = -lines.score[first : first + size]
+        stop = first + int(np.searchsorted(score, score[min(self.depth, size) - 1], side="right"))
+        names = Ids(lines.text, lines.start[first:stop], lines.stop[first:stop])
+        return top(dict(zip(map(names.name, range(stop - first)), (-score).tolist(), strict=False)), self.depth)
+
+    def details(self, hits: Hits) -> RunDetails | None:
+        """Return what was gathered; None where lines were not seen in whole queries, each once."""
+        queries = np.concatenate([np.zeros(0, np.int64), *self._queries])
+        documents = sum(part.documents for part in self._parts)
+        if documents != hits.documents or len(np.unique(queries)) < len(queries):
+            return None
+        return RunDetails(add_ties(self._parts), {query: one for tops in self._tops for query, one in tops.items()})
 
 
 def top(ranking: Mapping[str, float], depth: int) -> Top:

@@ -8,14 +8,14 @@ import numpy.typing as npt
 
 from gradely.data.read.files import clip
 from gradely.data.read.inputs import Run, Scores
-from gradely.data.rule import Rule
-from gradely.data.score_precision import stored_as, to_half
+from gradely.data.score_precision import sample_scores, stored_as, to_half
 from gradely.data.types import Floats
 from gradely.data.values import flat
+from gradely.settings import Settings
 
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.integer]
-SINGLE = Rule(single=True)
+SINGLE = Settings(precision="single")
 
 
 class RunCounts(NamedTuple):
@@ -66,7 +66,7 @@ def count_lines(query: Numbers, score: Floats, rank: Floats, name: Callable[[int
     """Return the counts of whole queries, given by number, line by line; a rank of NaN is none."""
     ordered, together = _in_order(query, score)
     tied, groups = _count_tied(ordered, together)
-    single, _ = _count_tied(SINGLE.rounded(ordered), together)
+    single, _ = _count_tied(SINGLE.round(ordered), together)
     ranked = ~np.isnan(rank)
     against = _against(query[ranked], score[ranked], rank[ranked])
     return RunCounts(len(score), tied, groups, single - tied, [name(i) for i in against.tolist()])
@@ -84,15 +84,39 @@ def count_ties(run: Run, queries: Iterable[str]) -> TieCounts:
     tables = [run.scores[query] for query in names]
     every = flat(tables, lambda i, doc: f"{run.name}: query {clip(names[i])}, document {clip(doc)}: the score")
     score, together = _in_order(np.repeat(np.arange(len(tables)), [len(table) for table in tables]), every)
+    return add_ties([count_tied_part(score, together)])
+
+
+class TiedPart(NamedTuple):
+    """The ties of whole queries of a run, as far as they add up, and a sample of the scores."""
+
+    documents: int
+    tied: int
+    groups: int
+    largest: int
+    single: int
+    half: int
+    sample: Floats
+
+
+def count_tied_part(score: Floats, together: Bools) -> TiedPart:
+    """Count the ties of some queries: scores query by query, best first, and where the next is of the same query."""
     tied, groups = _count_tied(score, together)
+    single, half = (_count_tied(rounded, together)[0] - tied for rounded in (SINGLE.round(score), to_half(score)))
+    return TiedPart(len(score), tied, groups, _largest(score, together), single, half, sample_scores(score))
+
+
+def add_ties(parts: Sequence[TiedPart]) -> TieCounts:
+    """Return the ties of all parts of a run together."""
+    sample = sample_scores(np.concatenate([np.zeros(0), *(part.sample for part in parts)]))
     return TieCounts(
-        documents=len(every),
-        tied=tied,
-        groups=groups,
-        largest=_largest(score, together),
-        single=_count_tied(SINGLE.rounded(score), together)[0] - tied,
-        half=_count_tied(to_half(score), together)[0] - tied,
-        stored=stored_as(every),
+        documents=sum(part.documents for part in parts),
+        tied=sum(part.tied for part in parts),
+        groups=sum(part.groups for part in parts),
+        largest=max((part.largest for part in parts), default=0),
+        single=sum(part.single for part in parts),
+        half=sum(part.half for part in parts),
+        stored=stored_as(sample),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data import Blocks, Qrels, Rule, locate, open_run, read_qrels
+from gradely.data import Blocks, Qrels, locate, open_run, read_qrels
 from gradely.data.batches import in_rank_order
 from gradely.data.read.files import Source, clip
 from gradely.data.read.inputs import Run
@@ -87,7 +87,7 @@ def explain(
     scores = _ranking(judgments, ranking, query)
     numbers = flat([scores], lambda _, doc: f"{ranking.name}: query {clip(query)}, document {clip(doc)}: the score")
     scores = dict(zip(scores, settings.round(numbers).tolist(), strict=True))
-    docs, view = _columns(judgments, Run({query: scores}, ranking.name), query, fitted, ties, seed)
+    docs, view = _columns(judgments, Run({query: scores}, ranking.name), query, fitted, settings)
     with named(partial(query_of, judgments), np.asarray([judgments.index[query]])):
         fitted.compute_from_relevance(view)
     terms, norm = fitted.terms(view)[0], float(fitted.norm(view)[0])
@@ -95,14 +95,14 @@ def explain(
     above = {doc: int(view.above[0, c]) for c, doc in enumerate(docs)}
     relevance = {doc: float(view.grade[0, c]) for c, doc in enumerate(docs)}
     adds = {doc: float(terms[c]) for c, doc in enumerate(docs)}
-    arrange = partial(_seats, ties=ties, query=query, seed=seed, above=above)
+    arrange = partial(_seats, settings=settings, query=query, above=above)
     lines = [
         Line(first, last, doc, float(scores[doc]), labels.get(doc), relevance.get(doc), adds.get(doc, 0.0))
         for start, tied in _groups(scores)
         for first, last, doc in arrange(tied, start)
     ]
     missed = sorted(
-        ((doc, value) for doc, value in labels.items() if doc not in adds), key=lambda each: (-each[1], each[0])
+        ((doc, value) for doc, value in labels.items() if doc not in adds), key=lambda entry: (-entry[1], entry[0])
     )
     start = float(np.sum(fitted.start(view)))
     total = fsum([start, *adds.values()])
@@ -112,25 +112,25 @@ def explain(
 
 def _ranking(qrels: Qrels, run: Run | Source, query: str) -> Mapping[str, float]:
     """Return {document: score} of one query; of a file, only its lines are read."""
-    found = run.scores.get(query) if isinstance(run, Run) else read_query(run, query)
-    if not found:
-        hits = locate(qrels, run, Rule())  # refuses a file that cannot be read
+    scores = run.scores.get(query) if isinstance(run, Run) else read_query(run, query)
+    if not scores:
+        hits = locate(qrels, run, Settings())  # refuses a file that cannot be read
         answered = [qrels.queries[i] for i in np.flatnonzero(hits.answered).tolist()]
         _check_query(query, [*answered, *hits.unjudged], run.name)
-    return found or {}
+    return scores or {}
 
 
-def _check_query(query: str, known: Iterable[str], name: str) -> None:
-    names = list(known)
+def _check_query(query: str, queries: Iterable[str], name: str) -> None:
+    names = list(queries)
     if query not in names:
         raise DataError(f"{name}: no query {query!r}.{did_you_mean(query, names)}")
 
 
-def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, ties: str, seed: int) -> tuple[list[str], Batch]:
+def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, settings: Settings) -> tuple[list[str], Batch]:
     """Return the batch of one query as the measure sees it, ties in order, and the documents of its columns."""
-    hits = locate(qrels, run, Rule(ties, seed))
+    hits = locate(qrels, run, settings)
     docs = [qrels.docs[i] for i in hits.row[in_rank_order(qrels, hits)].tolist()]
-    _, batch = next(Blocks(qrels, hits).batches(ties, np.asarray([qrels.index[query]])))
+    _, batch = next(Blocks(qrels, hits).batches(settings.ties, np.asarray([qrels.index[query]])))
     relevance = measure.apply_relevance(batch)
     numbered = replace(relevance, grade=np.arange(relevance.grade.shape[1], dtype=np.float64)[None, :])
     order = order_ties(numbered, lambda _: measure.priority(relevance)).grade[0, : len(docs)].astype(int)
@@ -147,19 +147,20 @@ def _groups(scores: Mapping[str, float]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _seats(
-    tied: list[str], start: int, ties: str, query: str, seed: int, above: dict[str, int]
+    tied: list[str], start: int, settings: Settings, query: str, above: dict[str, int]
 ) -> Iterator[tuple[int, int, str]]:
     """Yield first rank, last rank and document, for the documents of a tie group in the order of the policy."""
     judged = [doc for doc in tied if doc in above]
-    if ties == "expected" or len({above[doc] for doc in judged}) < len(judged):
+    if settings.ties == "expected" or len({above[doc] for doc in judged}) < len(judged):
         # a bound of a tie group that is too large to be searched has no order
         yield from ((start + 1, start + len(tied), doc) for doc in tied)
         return
-    rule = Rule(ties, seed)
-    if rule.breaks:
-        seated = break_ties(rule, query, tied)
+    if settings.breaks_ties:
+        seated = break_ties(settings, query, tied)
     else:
         unjudged = iter([doc for doc in tied if doc not in above])
-        taken = {above[doc]: doc for doc in tied if doc in above}
-        seated = [taken[place] if place in taken else next(unjudged) for place in range(start, start + len(tied))]
+        judged_at = {above[doc]: doc for doc in tied if doc in above}
+        seated = [
+            judged_at[place] if place in judged_at else next(unjudged) for place in range(start, start + len(tied))
+        ]
     yield from ((start + i, start + i, doc) for i, doc in enumerate(seated, 1))

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.errors import InputError
-from gradely.evaluation.notes import Note, TieRange, count_of
+from gradely.evaluation.flat_names import flatten
+from gradely.evaluation.notes import Note, TieRange
 from gradely.evaluation.segments import Segments
 from gradely.frames import to_frame
 from gradely.settings import Settings
-from gradely.tables import Table
+from gradely.tables import Table, count_of
 
 ROWS = 1 << 14
 """how many rows are summed in one go"""
@@ -62,6 +63,10 @@ class Scores:
     def mean(self) -> dict[str, float]:
         """Return the mean of each measure over the queries; it does not depend on their order."""
         return dict(self._means)
+
+    def flat(self, prefix: str = "") -> dict[str, float]:
+        """Return the means by names that MLflow and Weights & Biases take, like nDCG_10, which may get a prefix."""
+        return flatten((((measure,), mean) for measure, mean in self._means.items()), prefix)
 
     def geometric_mean(self, least: float = 0.00001) -> dict[str, float]:
         """Return the geometric mean of each measure: a query that fails weighs more than in the mean.
