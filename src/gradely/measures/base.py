@@ -101,6 +101,10 @@ class Measure(Parametric, metaclass=_MeasureType):
     def terms(self, batch: Batch) -> Array:
         """Return [Q, H]: what each judged document adds, before the norm."""
 
+    def factors(self, batch: Batch) -> tuple[Array, Array] | None:  # noqa: ARG002 - for those that have them
+        """Return [Q, H] twice, gains and one over their discounts, whose product `terms` is; None where it is none."""
+        return None
+
     def start(self, batch: Batch) -> Array | float:  # noqa: ARG002 - for those that count more than judged documents
         """Return [Q], or one number: what the sum begins with."""
         return 0.0
