@@ -8,7 +8,7 @@ import pytest
 from gradely import evaluate
 from gradely.cli.main import run
 from gradely.tables import Table, to_delimited, to_markdown
-from gradely.threads import MOST, at_most, cores
+from gradely.threads import MOST, cores, workers
 
 STEERING = ["\x1b[2J\x1b]0;owned\x07", "\x9b31m", "a\nb", "a\r\nb", "\u202egpj.exe", "\u2028line", "\x7f", "\ud800"]
 
@@ -117,6 +117,6 @@ def test_markdown_has_no_images_and_no_links():
 
 
 def test_threads_are_not_more_than_are_of_use(folder, capfd):
-    assert at_most(5000) == max(MOST, cores()) and at_most(1) == 1
+    assert workers(5000) == min(5000, MOST * cores()) and workers(1) == 1 and workers(None) == cores()
     assert run(["evaluate", "qrels.json", "plain.json", "--threads", "5000"]) == 0
     assert run(["evaluate", "qrels.json", "plain.json", "--threads", "0"]) == 2

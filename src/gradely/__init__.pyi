@@ -11,7 +11,8 @@ from gradely.comparison.plan import Plan, Planned, plan
 from gradely.comparison.pools import Pools, pools
 from gradely.comparison.saved_scores import SavedScores, keep_scores
 from gradely.comparison.ties import Orders, RunTies, Swap, TieSensitivity, tie_sensitivity
-from gradely.comparison.users import UserRegions, users
+from gradely.comparison.user_regions import UserRegions
+from gradely.comparison.users import users
 from gradely.comparison.verdict import Change, Gate
 from gradely.data import Qrels, Run, read_qrels, read_run
 from gradely.data.virtual_users import qrels_from_run
@@ -29,11 +30,13 @@ from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.kernel.from_groups import from_groups
 from gradely.kernel.from_ids import from_ids
+from gradely.learning.lambdas import Lambdas, lambdas
 from gradely.measures import ALL, Measure
 from gradely.measures.ap import AP, infAP
 from gradely.measures.bpref import bpref
 from gradely.measures.dcg import DCG, NDCNG, nDCG, nDCGphi
 from gradely.measures.err import ERR
+from gradely.measures.function import as_function
 from gradely.measures.g import G, binG
 from gradely.measures.gap import GAP, eGAP, muAP, xGAP
 from gradely.measures.iprec import IPrec
@@ -75,6 +78,7 @@ __all__ = [
     "Influence",
     "InputError",
     "Judged",
+    "Lambdas",
     "Line",
     "Matrix",
     "Max",
@@ -115,6 +119,7 @@ __all__ = [
     "UserRegions",
     "Utility",
     "Without",
+    "as_function",
     "binG",
     "bpref",
     "check",
@@ -131,6 +136,7 @@ __all__ = [
     "gate",
     "infAP",
     "keep_scores",
+    "lambdas",
     "muAP",
     "nDCG",
     "nDCGphi",

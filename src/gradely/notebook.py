@@ -58,7 +58,7 @@ def grid(table: Table) -> str:
     '<tr><td style="text-align:left">&lt;b&gt;</td><td style="text-align:right">0.5000</td></tr></tbody></table>'
     """
     rest = len(table.rows) - MOST
-    cells, marks = table._replace(rows=table.rows[:MOST]).shown(), table.marks()
+    cells, marks = table._replace(rows=table.rows[:MOST]).cells(), table.marks()
     align = [f'style="text-align:{"right" if number else "left"}"' for number in table.numeric()]
     head = "".join(f"<th {side}>{safe(cell)}</th>" for cell, side in zip(cells[0], align, strict=True))
     rows = []

@@ -33,7 +33,7 @@ LATEX = str.maketrans(
 
 
 class Table(NamedTuple):
-    """A header and rows; numbers are aligned right and shown with `digits` decimals where people read them."""
+    """A header and rows; numbers are aligned right and as_cell with `digits` decimals where people read them."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -46,7 +46,7 @@ class Table(NamedTuple):
         """Make it from at least one record; all have the same columns."""
         return cls(list(records[0]), [list(record.values()) for record in records], digits)
 
-    def shown(self) -> list[list[str]]:
+    def cells(self) -> list[list[str]]:
         """Return all cells as people read them, without marks, the header first."""
         return [[*self.header], *([self._show(plain_cell(cell)) for cell in row] for row in self.rows)]
 
@@ -89,7 +89,7 @@ def plain_cell(cell: Cell) -> str | float | None:
 
 def to_text(table: Table) -> str:
     """Columns padded with blanks, a line below the header; marks get room of their own, so that decimals align."""
-    cells, marks, right = table.shown(), table.marks(), table.numeric()
+    cells, marks, right = table.cells(), table.marks(), table.numeric()
     room = [max(len(mark.marks) for mark in column) for column in zip(*marks, strict=True)]
     raised = [
         [plain_line(text) + mark.marks.translate(RAISED).ljust(space) for text, mark, space in zip(*row, strict=True)]
@@ -115,8 +115,8 @@ def to_delimited(table: Table, delimiter: str) -> str:
 
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    shown = _no_formula if SAFE.get() else plain_cell
-    writer.writerows([shown(cell) for cell in row] for row in [table.header, *table.rows])
+    as_cell = _no_formula if SAFE.get() else plain_cell
+    writer.writerows([as_cell(cell) for cell in row] for row in [table.header, *table.rows])
     return out.getvalue()
 
 
@@ -127,7 +127,7 @@ def _no_formula(cell: Cell) -> str | float | None:
 
 def to_markdown(table: Table, *, escape: bool = True) -> str:
     """A pipe table; with escape=False the cells are Markdown already."""
-    safe = [[escape_markdown(cell) if escape else cell for cell in row] for row in table.shown()]
+    safe = [[escape_markdown(cell) if escape else cell for cell in row] for row in table.cells()]
     cells = _marked(table, safe, "**{}**", "<sup>{}</sup>")
     rule = ["---:" if number else "---" for number in table.numeric()]
     return "\n".join("| " + " | ".join(row) + " |" for row in [cells[0], rule, *cells[1:]]) + "\n"
@@ -151,7 +151,7 @@ def _marked(table: Table, cells: list[list[str]], best: str, marks: str) -> list
 
 def to_latex(table: Table) -> str:
     """A booktabs tabular."""
-    safe = [[plain_line(cell).translate(LATEX) for cell in row] for row in table.shown()]
+    safe = [[plain_line(cell).translate(LATEX) for cell in row] for row in table.cells()]
     cells = _marked(table, safe, r"\textbf{{{}}}", "$^{{{}}}$")
     columns = "".join("r" if number else "l" for number in table.numeric())
     lines = [" & ".join(row) + r" \\" for row in cells]

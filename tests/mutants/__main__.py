@@ -139,10 +139,9 @@ def main():
     say(f"{len(found):,} mutants, {len(fresh):,} of which are new")
     oracle = oracle_of()
     unharmed(dict.fromkeys(area for area, _ in fresh), oracle)
-    with Bar(len(fresh)) as bar:
-        for mutant, survives in outcomes(fresh, given.jobs, oracle):
-            bar.begin("mutants", 1)
-            bar.end()
+    with Bar({"mutants": 1.0}) as bar:
+        for i, (mutant, survives) in enumerate(outcomes(fresh, given.jobs, oracle), 1):
+            bar("mutants", i / len(fresh))
             memory[keys[mutant]] = survives
             remember(memory)
     conclude([mutant for _, mutant in found], {mutant: memory[keys[mutant]] for _, mutant in found})

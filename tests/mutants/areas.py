@@ -71,11 +71,10 @@ AREAS = {
         ("evaluation/arrays.py", "kernel/from_arrays.py"), (tests("arrays"), tests("laws"), ("src/gradely/kernel",))
     ),
     "alignment": Area(
-        named("data", "align batches details hits qrels rule search tie_breaking values locate"),
+        named("data", "align batches details hits qrels search tie_breaking values locate"),
         (tests("scores trec_eval"), tests("inputs boundaries"), tests("fast laws")),
         values=True,
     ),
-    "tallies": Area(("data/tally.py",), (tests("check"),)),
     "readers": Area(
         ("data/trec/*.py",), (tests("boundaries readers hashing"), tests("trec_eval check"), tests("fast"))
     ),

@@ -18,9 +18,9 @@ from gradely.comparison.correlate import correlate
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
 @options.inputs
 @options.output
-def command(qrels: str, runs: tuple[str, ...], **given: Any) -> None:
+def command(qrels: str, runs: tuple[str, ...], **keywords: Any) -> None:
     """Correlate the rankings of RUNS by several measures: Kendall's τ, and τ_AP against each reference.
 
     τ (τ_b) counts the pairs of systems that two measures rank alike; τ_AP weighs the best systems most.
     """
-    correlate_runs(correlate, qrels, runs, later={}, **given)
+    correlate_runs(correlate, qrels, runs, later={}, **keywords)

@@ -84,18 +84,18 @@ def command(
     names = choose_measures(measures, settings.ties)
     limits = check_limits(read_limits(drops, names), names)
     paths = (new,) if baseline is None or is_saved(baseline) else (new, baseline)
-    given = read_inputs(qrels, paths, inputs, settings)
-    if len(given.runs) != len(paths):
+    data = read_inputs(qrels, paths, inputs, settings)
+    if len(data.runs) != len(paths):
         raise InputError("give one --feature: a gate is about one run")
-    run, *older = given.runs.values()
-    with given.bar() as bar:
+    run, *older = data.runs.values()
+    with data.bar() as bar:
         if baseline is None:
-            kept = keep_scores(given.qrels, run, names, progress=bar, **asdict(settings))
-            write_file(kept.text().encode(), str(save))
-            say(f"{plain_line(str(save))}: the scores of {plain_line(kept.name)}; nothing was compared\n")
+            scores = keep_scores(data.qrels, run, names, progress=bar, **asdict(settings))
+            write_file(scores.text().encode(), str(save))
+            say(f"{plain_line(str(save))}: the scores of {plain_line(scores.name)}; nothing was compared\n")
             return 0
         old = older[0] if older else baseline
-        verdict = gate(given.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
+        verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
     if summary:
         write_file(summarize(verdict).encode(), summary)
     if save and verdict.passed:

@@ -68,9 +68,9 @@ def pack(kind: Callable[..., Any], name: str, keys: tuple[str, ...], command: Co
     """Return the command with these of its keywords made into one object."""
 
     @wraps(command)
-    def packed(*args: Any, **given: Any) -> Any:
-        together = kind(**{key: given.pop(key) for key in keys if key in given})
-        return command(*args, **given, **{name: together})
+    def packed(*args: Any, **keywords: Any) -> Any:
+        together = kind(**{key: keywords.pop(key) for key in keys if key in keywords})
+        return command(*args, **keywords, **{name: together})
 
     return packed  # type: ignore[return-value]  # the same but for its keywords
 
@@ -91,11 +91,11 @@ def measures(command: Command) -> Command:
 
 def settings(*names: str) -> Callable[[Command], Command]:
     """--ties, --seed, --precision, --queries, --judged-only, --threads, or those of them that are named."""
-    chosen = [name for name in SETTINGS if name in names] if names else list(SETTINGS)
+    selected = [name for name in SETTINGS if name in names] if names else list(SETTINGS)
 
     def add(command: Command) -> Command:
         command = pack(Settings, "settings", tuple(SETTINGS), command)
-        for name in reversed(chosen):
+        for name in reversed(selected):
             command = SETTINGS[name](command)
         return command
 
@@ -204,13 +204,13 @@ def format_of_path(path: str) -> str:
 
     ending = os.path.splitext(path)[1].lower()
     if ending and ending not in ENDINGS and not path.startswith("/dev/"):
-        known = ", ".join(ENDINGS)
-        raise click.UsageError(f"{path}: the ending {ending} stands for no format; use {known}, or name a --format")
+        endings = ", ".join(ENDINGS)
+        raise click.UsageError(f"{path}: the ending {ending} stands for no format; use {endings}, or name a --format")
     return ENDINGS.get(ending, "table")
 
 
-def _choice(flag: str, known: Mapping[Any, str], default: str, text: str) -> Callable[[Command], Command]:
-    return click.option(flag, type=click.Choice(list(known)), default=default, show_default=True, help=text)
+def _choice(flag: str, choices: Mapping[Any, str], default: str, text: str) -> Callable[[Command], Command]:
+    return click.option(flag, type=click.Choice(list(choices)), default=default, show_default=True, help=text)
 
 
 SETTINGS: dict[str, Callable[[Any], Any]] = {

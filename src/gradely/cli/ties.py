@@ -32,11 +32,11 @@ def command(
 ) -> None:
     """Show what the order of tied documents decides in RUNS, and which runs change places with it."""
     named = choose_measures(measures, "expected")
-    given = read_inputs(qrels, runs, inputs, settings)
-    with given.bar() as bar:
+    data = read_inputs(qrels, runs, inputs, settings)
+    with data.bar() as bar:
         ties = tie_sensitivity(
-            given.qrels,
-            given.runs,
+            data.qrels,
+            data.runs,
             named,
             queries=settings.queries,
             judged_only=settings.judged_only,

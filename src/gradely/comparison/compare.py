@@ -68,16 +68,16 @@ def compare(
     >>> (pair.difference, pair.wins, pair.p) == (1 - 1 / 2, 3, 2 / 2**3)
     True
     """
-    several = (baselines,) if isinstance(baselines, str) else tuple(baselines)
-    design = Design(test, correction, alpha, seed, resamples, several, family, simultaneous, rope).settled()
+    references = (baselines,) if isinstance(baselines, str) else tuple(baselines)
+    design = Design(test, correction, alpha, seed, resamples, references, family, simultaneous, rope).settled()
     settings, named = Settings(ties, queries, judged_only, precision, seed, threads), name_runs(runs)
-    unknown = next((name for name in several if name not in named), None)
+    unknown = next((name for name in references if name not in named), None)
     if unknown is not None:
         raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, named)}")
-    judgments, chosen = read_qrels(qrels, threads=threads), parse_all(measures)
+    judgments, parsed = read_qrels(qrels, threads=threads), parse_all(measures)
     depth = top_depth(len(judgments), len(named)) if details else None
     places: TiePolicy = "trec" if details else "expected"
-    results = evaluate_all(judgments, named, chosen, settings, progress, places=places, depth=depth)
+    results = evaluate_all(judgments, named, parsed, settings, progress, places=places, depth=depth)
     return Comparison(Leaderboard(results), design, named)
 
 
@@ -198,12 +198,24 @@ class Comparison:
         """Return a dataframe of pairs, of pandas, polars or pyarrow."""
         return to_frame({name: [getattr(pair, name) for pair in self.pairs] for name in self.fields}, library)
 
-    def to_html(self, title: str = "Comparison of runs", progress: Progress = ignore) -> str:
-        """Return one self-contained page: leaderboard, differences by query, rankings, curves, ties, measures."""
+    def to_html(
+        self,
+        title: str = "Comparison of runs",
+        progress: Progress = ignore,
+        *,
+        queries_text: Any = None,
+        docs_text: Any = None,
+        command: str = "",
+    ) -> str:
+        """Return one self-contained page: leaderboard, every pair, one or two runs by query, rankings, ties.
+
+        `queries_text` and `docs_text` are {id: text}, or files with an id, a tab and a text per line, or JSON Lines; of
+        documents, only those that are shown are kept. `command` is what the page says it was made by.
+        """
         from gradely.report.comparison import page
 
         self._describe_runs(progress)
-        return page(self.board, self.tested, title, self.caption(), [str(note) for note in self.notes])
+        return page(self, title, queries_text=queries_text, docs_text=docs_text, command=command)
 
     def _describe_runs(self, progress: Progress) -> None:
         """Read the runs again for what a page shows besides the scores, unless that was gathered with them."""

@@ -76,10 +76,10 @@ class Plan(NamedTuple):
         if row.detectable is None:
             return f"By {row.measure}, {row.first} and {row.second} differ alike on every query: no spread, no plan."
         pair = f"{row.first} and {row.second}"
-        seen = f"By {row.measure}, {self.queries:,} queries tell {pair} apart with power {self.power:g}"
+        text = f"By {row.measure}, {self.queries:,} queries tell {pair} apart with power {self.power:g}"
         needed = "no number of queries" if row.queries_needed is None else count_of(row.queries_needed, "query")
         return (
-            f"{seen} if they differ by {row.detectable:.4f}; as they do, by {row.difference:+.4f}, it takes {needed}."
+            f"{text} if they differ by {row.detectable:.4f}; as they do, by {row.difference:+.4f}, it takes {needed}."
         )
 
     def caption(self) -> str:
@@ -157,8 +157,8 @@ def plan_pairs(
             apart, deviation = float(tested.differences[m, i]), spread[i]
             effects = [apart / deviation, (difference or 0.0) / deviation] if deviation > 0 else [0.0, 0.0]
             needed = [queries_needed(effect, level, power) for effect in effects]
-            seen = detectable_effect(queries, level, power) * deviation if deviation > 0 else None
-            rows.append(Planned(measure, tested.names[a], tested.names[b], apart, deviation, seen, *needed))
+            detectable = detectable_effect(queries, level, power) * deviation if deviation > 0 else None
+            rows.append(Planned(measure, tested.names[a], tested.names[b], apart, deviation, detectable, *needed))
     return Plan(rows, queries, power, alpha, correction, tests, difference, notes or [])
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.kendall import DIGITS, SCALE, kendall, meaning, shown, tally, tau_ap
+from gradely.comparison.kendall import DIGITS, SCALE, defined_or_none, kendall, meaning, tally, tau_ap
 from gradely.comparison.selection import Selection, select
 from gradely.comparison.stacked import StackedRuns, stack
 from gradely.data import Qrels, read_qrels
@@ -42,7 +42,7 @@ class Draw:
         self.place[order] = np.arange(len(order)) - np.repeat(first, size)
         self.size[order] = np.repeat(size, size)
 
-    def kept(self, rate: float, least: int = 1) -> Bools:
+    def sample(self, rate: float, least: int = 1) -> Bools:
         """Return which judgments are kept: of each topic and grade this share, rounded, and at least so many."""
         count: Ints = np.maximum(least, np.floor(rate * self.size + 0.5)).astype(np.int64)
         return np.asarray(self.place < count)
@@ -71,10 +71,10 @@ class Pools(NamedTuple):
             {
                 "measure": measure,
                 "rate": rate,
-                "tau": shown(mean[i, j]),
-                "low": shown(low[i, j]),
-                "high": shown(high[i, j]),
-                "tau_ap": shown(ap[i, j]),
+                "tau": defined_or_none(mean[i, j]),
+                "low": defined_or_none(low[i, j]),
+                "high": defined_or_none(high[i, j]),
+                "tau_ap": defined_or_none(ap[i, j]),
                 "meaning": meaning(mean[i, j]),
             }
             for j, measure in enumerate(self.measures)
@@ -189,12 +189,12 @@ class Draws(NamedTuple):
                 if rate == 1:
                     yield i, j, full
                 else:
-                    yield i, j, self.systems.with_judgments(draw.kept(rate, self.least)).values(fitted)
+                    yield i, j, self.systems.with_judgments(draw.sample(rate, self.least)).values(fitted)
 
     def _means(self, values: Floats) -> Floats:
         """Return the means of the runs that count over the topics that count, rounded so that equals tie."""
-        some: Floats = values[self.selection.runs][:, self.selection.topics].mean(axis=1)
-        return np.round(some, DIGITS)
+        means: Floats = values[self.selection.runs][:, self.selection.topics].mean(axis=1)
+        return np.round(means, DIGITS)
 
 
 def check_rates(rates: Sequence[float], repeat: int, least: int = 1) -> None:

@@ -70,13 +70,13 @@ class TieSensitivity:
     def count_swaps(self) -> str:
         """Return how many pairs of runs change places by any measure, as a sentence."""
         pairs = len({frozenset((swap.first, swap.second)) for swap in self.swaps})
-        several = f"{'changes' if pairs == 1 else 'change'} places with the order of ties"
-        return f"{pairs:,} of {count_of(comb(len(self.runs), 2), 'pair')} of runs {several}"
+        ending = f"{'changes' if pairs == 1 else 'change'} places with the order of ties"
+        return f"{pairs:,} of {count_of(comb(len(self.runs), 2), 'pair')} of runs {ending}"
 
     @property
     def notes(self) -> list[Note]:
         """Ties that may come only from the precision in which scores were stored, and those it would make."""
-        return [note for each in self.runs for note in _stored(each.run, each.tied)]
+        return [note for run in self.runs for note in _stored(run.run, run.tied)]
 
     def runs_table(self) -> Table:
         """Return one row per run: how many documents are tied, and how its scores were stored."""
@@ -90,9 +90,9 @@ class TieSensitivity:
     def orders_table(self) -> Table:
         """Return one row per measure and run: what each order of ties gives."""
         rows: list[list[Cell]] = [
-            [measure, each.run, *each.orders[measure], each.orders[measure].best - each.orders[measure].worst]
+            [measure, run.run, *run.orders[measure], run.orders[measure].best - run.orders[measure].worst]
             for measure in self.measures
-            for each in self.runs
+            for run in self.runs
         ]
         return Table(["measure", "run", *Orders._fields, "best - worst"], rows)
 
@@ -106,9 +106,9 @@ class TieSensitivity:
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of (measure, run, trec, worst, expected, best), of pandas, polars or pyarrow."""
-        several = [(measure, each.run, *each.orders[measure]) for measure in self.measures for each in self.runs]
+        rows = [(measure, run.run, *run.orders[measure]) for measure in self.measures for run in self.runs]
         names = ["measure", "run", *Orders._fields]
-        return to_frame({name: [row[i] for row in several] for i, name in enumerate(names)}, library)
+        return to_frame({name: [row[i] for row in rows] for i, name in enumerate(names)}, library)
 
     def caption(self) -> str:
         """Return what the numbers are of."""
@@ -137,8 +137,8 @@ def tie_sensitivity(
     judgments, named = read_qrels(qrels, threads=threads), parse_all(measures)
     settings = Settings("expected", queries, judged_only, threads=threads)
     results = evaluate_all(judgments, name_runs(runs), named, settings, progress, places="trec", depth=0)
-    several = [run_ties(evaluation, evaluation.details) for evaluation in results.evaluations.values()]
-    return TieSensitivity(several, list(named), settings, len(judgments))
+    sensitivities = [run_ties(evaluation, evaluation.details) for evaluation in results.evaluations.values()]
+    return TieSensitivity(sensitivities, list(named), settings, len(judgments))
 
 
 def run_ties(evaluation: Evaluation, details: RunDetails | None) -> RunTies:

@@ -91,8 +91,8 @@ class Evaluations(Mapping[str, Scores]):
     def note_left_out(self, common: "Evaluations") -> list[Note]:
         """Return which queries do not count for every run."""
         every = {query: None for evaluation in self.evaluations.values() for query in evaluation.queries}
-        kept = set(next(iter(common.evaluations.values())).queries)
-        lost = [query for query in every if query not in kept]
+        queries = set(next(iter(common.evaluations.values())).queries)
+        lost = [query for query in every if query not in queries]
         text = f"{'does' if len(lost) == 1 else 'do'} not count for every run and {{are}} left out"
         return note_names("uncommon", len(lost), len(every), "query", text, lost)
 

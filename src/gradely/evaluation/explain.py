@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data import Blocks, Qrels, Rule, locate, open_run, read_qrels, run_name
+from gradely.data import Blocks, Qrels, locate, open_run, read_qrels, run_name
 from gradely.data.batches import in_rank_order
 from gradely.data.read.files import Source, clip
 from gradely.data.read.inputs import Run
@@ -88,8 +88,8 @@ class _Part(NamedTuple):
 
 def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Measure, settings: Settings) -> _Part:
     """Return what each document of a ranking of one query adds."""
-    ties, seed, labels = settings.ties, settings.seed, qrels.labels(query)
-    docs, view = _columns(qrels, Run({query: dict(scores)}, ""), query, measure, ties, seed)
+    labels = qrels.labels(query)
+    docs, view = _columns(qrels, Run({query: dict(scores)}, ""), query, measure, settings)
     with named(partial(query_of, qrels), np.asarray([qrels.index[query]])):
         measure.compute_from_relevance(view)
     above = {doc: int(view.above[0, c]) for c, doc in enumerate(docs)}
@@ -110,7 +110,7 @@ def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Mea
             weight.get(doc),
         )
         for start, tied in _groups(scores)
-        for first, last, doc in _seats(tied, start, ties, query, seed, above)
+        for first, last, doc in _seats(tied, start, settings, query, above)
     ]
     start = float(np.sum(measure.start(view)))
     return _Part(lines, start, fsum([start, *adds.values()]), float(measure.norm(view)[0]))
@@ -118,7 +118,7 @@ def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Mea
 
 def _nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:
     """Return what a query counts that the run does not answer: 0, over the norm that it has all the same."""
-    _, view = _columns(qrels, Run({query: {}}, ""), query, measure, "best", 0)
+    _, view = _columns(qrels, Run({query: {}}, ""), query, measure, Settings("best"))
     return _Part([], 0.0, 0.0, float(measure.norm(view)[0]))
 
 
@@ -133,7 +133,7 @@ def _ideal(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> _P
 def _best_first(qrels: Qrels, query: str, measure: Measure) -> dict[str, float]:
     """Return the judged documents of a query as a ranking, those first that the measure would have first."""
     labels = qrels.labels(query)
-    hits = locate(qrels, Run({query: dict.fromkeys(labels, 0.0)}, ""), Rule("expected", 0))
+    hits = locate(qrels, Run({query: dict.fromkeys(labels, 0.0)}, ""), Settings())
     docs = [qrels.docs[i] for i in hits.row[in_rank_order(qrels, hits)].tolist()]
     _, batch = next(Blocks(qrels, hits).batches("expected", np.asarray([qrels.index[query]])))
     priority = dict(zip(docs, measure.priority(measure.apply_relevance(batch))[0].tolist(), strict=False))
@@ -145,21 +145,21 @@ def _ranking(qrels: Qrels, run: Run | Source, query: str) -> Mapping[str, float]
     """Return {document: score} of one query, empty where the run has none; of a file, only its lines are read."""
     scores = run.scores.get(query) if isinstance(run, Run) else read_query(run, query)
     if not scores:
-        locate(qrels, run, Rule())  # refuses a file that cannot be read
+        locate(qrels, run, Settings())  # refuses a file that cannot be read
     return scores or {}
 
 
-def _check_query(query: str, known: Iterable[str], name: str) -> None:
-    names = list(known)
+def _check_query(query: str, queries: Iterable[str], name: str) -> None:
+    names = list(queries)
     if query not in names:
         raise DataError(f"{name}: no query {query!r}.{did_you_mean(query, names)}")
 
 
-def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, ties: str, seed: int) -> tuple[list[str], Batch]:
+def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, settings: Settings) -> tuple[list[str], Batch]:
     """Return the batch of one query as the measure sees it, ties in order, and the documents of its columns."""
-    hits = locate(qrels, run, Rule(ties, seed))
+    hits = locate(qrels, run, settings)
     docs = [qrels.docs[i] for i in hits.row[in_rank_order(qrels, hits)].tolist()]
-    _, batch = next(Blocks(qrels, hits).batches(ties, np.asarray([qrels.index[query]])))
+    _, batch = next(Blocks(qrels, hits).batches(settings.ties, np.asarray([qrels.index[query]])))
     relevance = measure.apply_relevance(batch)
     numbered = replace(relevance, grade=np.arange(relevance.grade.shape[1], dtype=np.float64)[None, :])
     order = order_ties(numbered, lambda _: measure.priority(relevance)).grade[0, : len(docs)].astype(int)
@@ -176,19 +176,20 @@ def _groups(scores: Mapping[str, float]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _seats(
-    tied: list[str], start: int, ties: str, query: str, seed: int, above: dict[str, int]
+    tied: list[str], start: int, settings: Settings, query: str, above: dict[str, int]
 ) -> Iterator[tuple[int, int, str]]:
     """Yield first rank, last rank and document, for the documents of a tie group in the order of the policy."""
     judged = [doc for doc in tied if doc in above]
-    if ties == "expected" or len({above[doc] for doc in judged}) < len(judged):
+    if settings.ties == "expected" or len({above[doc] for doc in judged}) < len(judged):
         # a bound of a tie group that is too large to be searched has no order
         yield from ((start + 1, start + len(tied), doc) for doc in tied)
         return
-    rule = Rule(ties, seed)
-    if rule.breaks:
-        seated = break_ties(rule, query, tied)
+    if settings.breaks_ties:
+        seated = break_ties(settings, query, tied)
     else:
         unjudged = iter([doc for doc in tied if doc not in above])
-        taken = {above[doc]: doc for doc in tied if doc in above}
-        seated = [taken[place] if place in taken else next(unjudged) for place in range(start, start + len(tied))]
+        judged_at = {above[doc]: doc for doc in tied if doc in above}
+        seated = [
+            judged_at[place] if place in judged_at else next(unjudged) for place in range(start, start + len(tied))
+        ]
     yield from ((start + i, start + i, doc) for i, doc in enumerate(seated, 1))

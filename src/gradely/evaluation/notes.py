@@ -65,9 +65,9 @@ def note_names(kind: str, count: int, of: int, noun: str, text: str, names: Sequ
     >>> note_names("missing", 1, 2, "judged query", "{are} not in the run and count{s} 0", ["q1"])
     [Note('1 of 2 judged queries is not in the run and counts 0: q1')]
     """
-    several = ", ".join(names[:NAMED]) + (", …" if count > NAMED else "")
-    said = text.replace("{are}", "is" if count == 1 else "are").replace("{s}", "s" if count == 1 else "")
-    return [Note(kind, count, of, f"{count:,} of {count_of(of, noun)} {said}: {several}")] if count else []
+    listing = ", ".join(names[:NAMED]) + (", …" if count > NAMED else "")
+    sentence = text.replace("{are}", "is" if count == 1 else "are").replace("{s}", "s" if count == 1 else "")
+    return [Note(kind, count, of, f"{count:,} of {count_of(of, noun)} {sentence}: {listing}")] if count else []
 
 
 def merge_notes(notes: Mapping[str, Iterable[Note]]) -> list[Note]:
@@ -79,8 +79,8 @@ def merge_notes(notes: Mapping[str, Iterable[Note]]) -> list[Note]:
     """
     owners: dict[str, list[str]] = {}
     first: dict[str, Note] = {}
-    for name, several in notes.items():
-        for note in several:
+    for name, of_run in notes.items():
+        for note in of_run:
             first.setdefault(note.text, note)
             owners.setdefault(note.text, []).append(name)
     order = sorted(first, key=lambda text: len(owners[text]) < len(notes))

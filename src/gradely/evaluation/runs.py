@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
-from gradely.data import Qrels, Rule, Run, locate_selected, open_run, read_qrels, run_name, run_names
+from gradely.data import Qrels, Run, locate_selected, open_run, read_qrels, run_name, run_names
 from gradely.data.details import DetailsObserver, describe_run
 from gradely.data.selection import read_segments, select
 from gradely.errors import DataError
@@ -133,7 +133,7 @@ def evaluate_run(
     title = name or (ranking.name if isinstance(ranking, Run) else run_name(ranking.path))
     fitted = {label: measure.fit(qrels.levels) for label, measure in measures.items()}
     placed = settings.ties if settings.breaks_ties else places
-    rule = Rule(placed, settings.seed, settings.precision == "single")
+    ranked_by = settings if placed == settings.ties else settings.replace(ties=placed)
     workers = workers or settings.workers
 
     def report(done: float) -> None:
@@ -141,7 +141,7 @@ def evaluate_run(
             progress(title, done)
 
     observer = None if depth is None else DetailsObserver(depth)
-    hits = locate_selected(qrels, ranking, rule, workers, report, observer)
+    hits = locate_selected(qrels, ranking, ranked_by, workers, report, observer)
     details = None
     if observer is not None:
         details = observer.details(hits) or describe_run(qrels, ranking, observer.depth)

@@ -6,7 +6,7 @@ Unjudged documents enter only through `above`, `tied` and `retrieved`.
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from gradely.kernel.backend import device_of, is_numpy, namespace
 
@@ -40,6 +40,8 @@ class Batch:
     """[Q, B] true where `pool` holds a label"""
     retrieved: Array
     """[Q] the length of the ranking"""
+    fixed: ClassVar[bool] = False
+    """true where nothing may be asked that is not in the shapes; see Fixed"""
     ties: str = "expected"
     """how measures take tie groups: the mean over their orders (expected), the best or the worst order"""
 
@@ -115,10 +117,10 @@ class Batch:
             return []
         return [self.rows(slice(i, i + rows)) for i in range(0, len(self.grade), rows)]
 
-    def rows(self, some: slice) -> "Batch":
+    def rows(self, part: slice) -> "Batch":
         """Return some of the rows."""
-        arrays = [field.name for field in fields(self) if field.name != "ties"]
-        return replace(self, **{name: getattr(self, name)[some] for name in arrays})
+        arrays = [field.name for field in fields(Batch) if field.name != "ties"]
+        return replace(self, **{name: getattr(self, name)[part] for name in arrays})
 
     @cached_property
     def _tops(self) -> dict[int, "Batch | None"]:
@@ -176,8 +178,8 @@ class Levels:
     @cached_property
     def _positive(self) -> Array:
         labels, xp = self._labels, namespace(self._labels)
-        some = labels > 0 if self._counted is None else self._counted & (labels > 0)
-        values = xp.sort(xp.unique_values(xp.where(some, labels, xp.zeros_like(labels))))
+        positive = labels > 0 if self._counted is None else self._counted & (labels > 0)
+        values = xp.sort(xp.unique_values(xp.where(positive, labels, xp.zeros_like(labels))))
         return values[1:] if values.shape[0] and float(values[0]) == 0 else values
 
     def less(self, level: float) -> "Levels":

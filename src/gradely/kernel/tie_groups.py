@@ -92,7 +92,7 @@ def _running(batch: Batch, x: Array) -> Array:
     """Return the sums of the first 0, 1, … columns; flags are counted in whole numbers, which is far faster."""
     xp = batch.xp
     x = xp.astype(x, batch.first.dtype) if xp.isdtype(x.dtype, "bool") else x
-    return xp.cumulative_sum(x, axis=1, include_initial=True)
+    return xp.cumulative_sum(x, axis=1, dtype=x.dtype, include_initial=True)
 
 
 def _cells(batch: Batch, table: Array, at: Array) -> Array:
@@ -126,5 +126,6 @@ def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array 
         tied=xp.where(some, batch.tied, 1),
         first=xp.where(some, batch.first, column),
         last=xp.where(some, batch.last, column + 1),
-        ties="expected" if tied is None or not bool(xp.any(tied)) else batch.ties,
+        ties="expected" if tied is None or (not batch.fixed and not bool(xp.any(tied))) else batch.ties,
+        **({"alone": True} if batch.fixed and tied is None else {}),
     )

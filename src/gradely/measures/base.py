@@ -1,6 +1,7 @@
 """What a measure is: what each document adds, over a norm."""
 
 from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -32,6 +33,8 @@ class Measure(Parametric, metaclass=_MeasureType):
     name: ClassVar[str]
     takes_expected: ClassVar[bool] = True
     """False where no closed form is known of the mean over the orders of tied documents"""
+    takes_fixed: ClassVar[bool] = True
+    """False where the formula needs to ask how long tie groups are, which compilers do not allow"""
     may_be_bounded: ClassVar[bool] = False
     """True where best and worst may be bounds that contain every order, not those of an order"""
     has_ceiling: ClassVar[bool] = False
@@ -62,6 +65,24 @@ class Measure(Parametric, metaclass=_MeasureType):
             raise NotFinite(error.measure, row, error.label) from None
         return values[0] if len(values) == 1 else batch.xp.concat(values)
 
+    @property
+    def of(self) -> Callable[..., Array]:
+        """The measure as a pure function of (scores, labels, mask=None), which jax.jit and torch.compile take.
+
+        It gives one value per row, or one number for arrays of one dimension, in the precision of the scores. NaN and
+        infinity are refused, unless the function is traced or called with check=False. `as_function` serves several
+        measures with one sort, and measures that need to know the levels of the collection.
+        """
+        from gradely.measures.function import as_function
+
+        checked, quick = (as_function([self], check=check) for check in (True, False))
+        name = str(self)
+
+        def of(scores: Any, labels: Any, mask: Any = None, *, check: bool = True) -> Array:
+            return (checked if check else quick)(scores, labels, mask)[name]
+
+        return of
+
     def compute(self, batch: Batch) -> Array:
         """Return the value of each query; the measure has been fitted to the collection."""
         return self.compute_from_relevance(self.apply_relevance(batch))
@@ -71,8 +92,10 @@ class Measure(Parametric, metaclass=_MeasureType):
         with unwarned():
             batch = self.order_ties(batch.top(self.k))
             norm = self.norm(batch)
-            some, added = norm > 0, self.start(batch) + sum_rows(self.terms(batch))
-            values = batch.xp.where(some, added / batch.xp.where(some, norm, 1.0), 0.0)
+            defined, added = norm > 0, self.start(batch) + sum_rows(self.terms(batch))
+            values = batch.xp.where(defined, added / batch.xp.where(defined, norm, 1.0), 0.0)
+        if batch.fixed:
+            return values
         finite = batch.xp.isfinite(values)
         if not bool(batch.xp.all(finite)):
             row = int(batch.xp.argmin(batch.xp.astype(finite, batch.first.dtype)))
@@ -131,10 +154,10 @@ class Measure(Parametric, metaclass=_MeasureType):
 
     def __str__(self) -> str:
         """Return the name that reads back as this measure."""
-        given = (
+        arguments = (
             (name, declared.default, getattr(self, name)) for name, declared in self.parameters.items() if name != "k"
         )
-        stated = [f"{name}={show(value)}" for name, default, value in given if value != default]
+        stated = [f"{name}={show(value)}" for name, default, value in arguments if value != default]
         return self.name + (f"({', '.join(stated)})" if stated else "") + (f"@{self.k}" if self.k else "")
 
 
