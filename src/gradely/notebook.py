@@ -1,7 +1,6 @@
 """HTML for notebooks: tables, sentences and what folds. Names of others stay text, and no colour is set."""
 
 from collections.abc import Iterable
-from html import escape
 
 from gradely.tables import Table, plain_line
 
@@ -18,9 +17,16 @@ def box(*parts: str) -> str:
     return f'<div class="{UNTOUCHED}">{"".join(parts)}</div>'
 
 
+def escape_html(text: str) -> str:
+    """Return text in which nothing is taken for a tag; the table of entities is loaded where it is needed."""
+    from html import escape
+
+    return escape(text)
+
+
 def safe(text: str) -> str:
     """Return text that HTML shows as it is, on its line."""
-    return escape(plain_line(text))
+    return escape_html(plain_line(text))
 
 
 def sentence(text: str) -> str:
@@ -35,11 +41,11 @@ def heading(text: str) -> str:
 
 def formula(text: str) -> str:
     """Return lines as they are."""
-    return f"<pre>{escape(text)}</pre>"
+    return f"<pre>{escape_html(text)}</pre>"
 
 
-def notes(texts: Iterable[object]) -> str:
-    """Return notes as a list; of very many, the first."""
+def bullets(texts: Iterable[object]) -> str:
+    """Return sentences as a list; of very many, the first."""
     lines = [safe(str(text)) for text in texts]
     rest = len(lines) - NOTES
     lines = [*lines[:NOTES], f"… and {rest:,} more"] if rest > 0 else lines

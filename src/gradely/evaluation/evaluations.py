@@ -14,8 +14,9 @@ from gradely.evaluation.notes import Note, merge_notes, note_names
 from gradely.evaluation.scores import Scores
 from gradely.frames import to_frame
 from gradely.measures import Measure
+from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import Settings
-from gradely.tables import Cell, Table, to_text
+from gradely.tables import Cell, Table, count_of, to_text
 
 
 class Evaluations(Mapping[str, Scores]):
@@ -99,3 +100,10 @@ class Evaluations(Mapping[str, Scores]):
     def __repr__(self) -> str:
         """Show what `gradely evaluate` shows: one row per run, and the notes below."""
         return "\n".join([to_text(self.table()), *map(str, self.notes)])
+
+    def _repr_html_(self) -> str:
+        """Show the same in a notebook."""
+        queries = count_of(len(self.qrels), "query")
+        means = f"means over {queries if self.settings.queries == 'qrels' else 'the queries of each run'}"
+        title = heading(f"{means}, ties {self.settings.ties}")
+        return box(title, grid(self.table()), bullets(self.notes))

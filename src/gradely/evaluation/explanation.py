@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-from gradely import notebook
 from gradely.measures.names import parse
+from gradely.notebook import box, bullets, fold, grid, heading, sentence
 from gradely.tables import Cell, Table, count_of, plain_line, show_number, to_text
 
 NAMED = 5
 """how many of the documents that were not retrieved are named"""
-DEPTH = 50
+DEPTH = 20
 """how many documents a notebook shows"""
 
 
@@ -138,8 +138,8 @@ class Explanation(NamedTuple):
     def _repr_html_(self) -> str:
         """Show the tables in a notebook; the ideal ranking unfolds."""
         title = f"{self.measure} of query {self.query} in {self.run}: {self.value:.4f}"
-        table = notebook.grid(self.table(depth=DEPTH)) if self.lines else ""
+        table = grid(self.table(depth=DEPTH)) if self.lines else ""
         ideal = self.ideal_table(depth=DEPTH)
-        rest = notebook.sentence(self._rest_of_ideal(4, DEPTH).strip()) if len(self.ideal) > DEPTH else ""
-        folded = notebook.fold(self.describe_ideal(), notebook.grid(ideal), rest) if ideal.rows else ""
-        return notebook.box(notebook.heading(title), table, notebook.notes(self.sentences(depth=DEPTH)), folded)
+        rest = sentence(self._rest_of_ideal(4, DEPTH).strip()) if len(self.ideal) > DEPTH else ""
+        folded = fold(self.describe_ideal(), grid(ideal), rest) if ideal.rows else ""
+        return box(heading(title), table, bullets(self.sentences(depth=DEPTH)), folded)

@@ -160,6 +160,12 @@ class Measure(Parametric, metaclass=_MeasureType):
         stated = [f"{name}={show(value)}" for name, default, value in arguments if value != default]
         return self.name + (f"({', '.join(stated)})" if stated else "") + (f"@{self.k}" if self.k else "")
 
+    def _repr_html_(self) -> str:
+        """Show its card in a notebook: formula, parameters, ties, reference."""
+        from gradely.measures.notebook_card import card
+
+        return card(self)
+
 
 def parameters(measure: type[Measure]) -> dict[str, Parameter]:
     """Return the parameters of a measure by name, the cut-off last."""
