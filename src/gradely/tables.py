@@ -24,6 +24,8 @@ MARKDOWN = str.maketrans({"<": "&lt;"} | {character: "\\" + character for charac
 """what begins a cell, a tag, a link or an image"""
 RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹")
 """marks in plain text; there is no raised q"""
+LARGE = 1e15
+"""from here on a double has no decimals worth printing: they would stand behind its 16 digits"""
 LATEX = str.maketrans(
     {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {c: "\\" + c for c in "&%$#_{}"}
@@ -51,7 +53,7 @@ class Table(NamedTuple):
     def _show(self, cell: str | float | None) -> str:
         if cell is None:
             return "-"
-        return f"{cell:.{self.digits}f}" if isinstance(cell, float) else str(cell)
+        return show_number(cell, self.digits) if isinstance(cell, float) else str(cell)
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return the table as a dataframe, of pandas, polars or pyarrow."""
@@ -73,6 +75,11 @@ class Table(NamedTuple):
         plain = Marked(0.0)
         rows = ([cell if isinstance(cell, Marked) else plain for cell in row] for row in self.rows)
         return [[plain] * len(self.header), *rows]
+
+
+def show_number(number: float, digits: int = 4) -> str:
+    """Return a number with so many decimals; a very large one, of which no reader wants all digits, as 1.2346e+20."""
+    return f"{number:.{digits}f}" if abs(number) < LARGE else f"{number:.{digits}e}"
 
 
 def plain_cell(cell: Cell) -> str | float | None:
