@@ -72,7 +72,8 @@ def device() -> list[str]:
         (
             f"Six measures ({', '.join(record['measures'])}) of dense arrays in single precision, about half of the"
             " scores tied, in multiples of one sort of the scores; memory at the peak over that of scores and labels;"
-            f" the error is against double precision. `python -m benchmarks.device` on one {record['device']}, {versions}."
+            f" the error is against double precision. `python -m benchmarks.device` on one "
+            f"{record['device']}, {versions}."
         ),
         "",
         table(record["shapes"]),

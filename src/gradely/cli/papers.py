@@ -80,18 +80,16 @@ def claims(entries: list[Entry]) -> str:
     default=FOLDER,
     show_default=True,
     metavar="DIR",
-    help="The folder with the data sets, a folder each, that `gradely papers` names.",
+    help="The folder that holds the data sets, each in a folder named as `gradely papers` names it.",
 )
-@click.option(
-    "--out", default="gradely-papers", show_default=True, metavar="DIR", help="Where to leave what comes out."
-)
+@click.option("--out", default="gradely-papers", show_default=True, metavar="DIR", help="The folder to write to.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."
 )
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
-    """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, in a folder each.
+    """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, each in its folder.
 
-    All leaves out an experiment whose data is not public where it is not there, and says so.
+    `all` leaves out an experiment whose data is not public, where that data is absent, and says so.
     """
     from gradely.optional import stats
     from gradely.papers.pages import overview

@@ -1,4 +1,4 @@
-"""Values of trec_eval that are not measures of the library, each from a Batch without ties to one number a query.
+"""Values of trec_eval that are not measures of the library, each from a Batch without ties to one number per query.
 
 Numbers are added, multiplied and divided in trec_eval's order, so that no digit differs.
 """

@@ -30,7 +30,7 @@ Scores: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
 class Run:
-    """What a system retrieved: {query: {document: score}}, ids as text."""
+    """A run, what was retrieved: {query: {document: score}}, ids as text."""
 
     def __init__(self, scores: Scores, name: str = "run") -> None:
         """Hold the scores and what the run is called."""
@@ -98,7 +98,7 @@ def _trec_qrels(source: Source, duplicates: str, threads: int) -> Qrels:
 
 
 def read_run(
-    source: Any,
+    run: Any,
     *,
     format: str | None = None,  # noqa: A002 - its name
     columns: Names | None = None,
@@ -106,7 +106,7 @@ def read_run(
     feature: int | None = None,
     ascending: bool = False,
 ) -> Run:
-    """Read what a system retrieved: a file, a dataframe, records, {query: {document: score}}, or ranked documents.
+    """Read a run: a file, a dataframe, records, {query: {document: score}}, or ranked documents.
 
     `columns` and `duplicates` are as for read_qrels: duplicates="max" makes passages documents by their best score.
     Of a LETOR file, `feature` is the number of the feature to rank by, `ascending` if low values are best.
@@ -114,8 +114,8 @@ def read_run(
     >>> read_run({"q1": {"d1": 0.9, "d2": 0.4}, "q2": ["d7", "d3"]})
     Run(run: 2 queries)
     """
-    run = open_run(source, format=format, columns=columns, duplicates=duplicates, feature=feature, ascending=ascending)
-    return plain_run(run) if isinstance(run, Source) else run
+    ranking = open_run(run, format=format, columns=columns, duplicates=duplicates, feature=feature, ascending=ascending)
+    return plain_run(ranking) if isinstance(ranking, Source) else ranking
 
 
 def open_run(
