@@ -19,6 +19,9 @@ HEADER = "| workload | contender | best, s | spread | peak, MB | times gradely's
 Row = tuple[Workload, list[Outcome]]
 DEVICE = Path(__file__).with_name("device.json")
 """what benchmarks/device.py wrote"""
+DEVICE_TEXT = """Six measures ({}) of dense arrays in single precision, about half of the scores tied, as multiples of
+one sort of the scores. Memory is the peak over that of scores and labels, the error is against double precision.
+Measured with `python -m benchmarks.device` on one {}, {}."""
 
 
 def slowest(outcomes: list[Outcome]) -> float:
@@ -69,12 +72,7 @@ def device() -> list[str]:
     return [
         "## On an accelerator",
         "",
-        (
-            f"Six measures ({', '.join(record['measures'])}) of dense arrays in single precision, about half of the"
-            " scores tied, in multiples of one sort of the scores; memory at the peak over that of scores and labels;"
-            f" the error is against double precision. `python -m benchmarks.device` on one "
-            f"{record['device']}, {versions}."
-        ),
+        DEVICE_TEXT.format(", ".join(record["measures"]), record["device"], versions),
         "",
         table(record["shapes"]),
         "",

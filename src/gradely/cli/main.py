@@ -110,7 +110,7 @@ def _terminate(number: int, frame: object) -> NoReturn:
 def run(arguments: list[str]) -> int:
     """Run a command; return its exit code: 0, or 2 after one line on standard error."""
     try:
-        with gradely.make_context("gradely", arguments) as context:
+        with gradely.make_context("gradely", list(arguments), obj=tuple(arguments)) as context:
             result = gradely.invoke(context)
         if sys.stdout is not None:
             sys.stdout.flush()

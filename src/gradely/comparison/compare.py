@@ -194,12 +194,24 @@ class Comparison:
         """Return a dataframe of pairs, of pandas, polars or pyarrow."""
         return to_frame({name: [getattr(pair, name) for pair in self.pairs] for name in self.fields}, library)
 
-    def to_html(self, title: str = "Comparison of runs", progress: Progress = ignore) -> str:
-        """Return one self-contained page: leaderboard, differences by query, rankings, curves, ties, measures."""
+    def to_html(
+        self,
+        title: str = "Comparison of runs",
+        progress: Progress = ignore,
+        *,
+        queries_text: Any = None,
+        docs_text: Any = None,
+        command: str = "",
+    ) -> str:
+        """Return one self-contained page: leaderboard, every pair, one or two runs by query, rankings, ties.
+
+        `queries_text` and `docs_text` are {id: text}, or files with an id, a tab and a text per line, or JSON Lines; of
+        documents, only those that are shown are kept. `command` is what the page says it was made by.
+        """
         from gradely.report.comparison import page
 
         self._describe_runs(progress)
-        return page(self.board, self.tested, title, self.caption(), [str(note) for note in self.notes])
+        return page(self, title, queries_text=queries_text, docs_text=docs_text, command=command)
 
     def _describe_runs(self, progress: Progress) -> None:
         """Read the runs again for what a page shows besides the scores, unless that was gathered with them."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gradely.data.align import align
+from gradely.data.engine import EngineScores
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
 from gradely.data.read.files import Report, Source, clip, ignore
@@ -41,13 +42,17 @@ def find_hits(
     report: Report = ignore,
     observe: Observer | None = None,
 ) -> Hits:
-    """Return where the judged documents of a run stand; a TREC file is read once and never held as a whole.
+    """Return where the judged documents of a run stand; files and lazy frames are never held as a whole.
 
     `observe` is shown lines as they pass, where they come in whole queries.
     """
     threads = threads or cores()
     if isinstance(run, Source):
         return _streamed(qrels, run, settings, threads, report, observe)
+    if isinstance(run.scores, EngineScores):
+        from gradely.data.engine_hits import find_engine_hits
+
+        return find_engine_hits(qrels, run.scores, settings, report)
     if isinstance(run.scores, TableScores) and run.scores.table.duplicates == "error":
         return _from_table(qrels, run, run.scores.table, settings, threads, report, observe)
     return align(qrels, run, settings)

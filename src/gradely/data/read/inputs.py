@@ -181,8 +181,11 @@ def run_names(paths: Sequence[str]) -> list[str]:
 def _in_memory(value: Any, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
     if isinstance(value, Mapping):
         return as_labels(value, name) if kind == "label" else as_scores(value, name)
+    from gradely.data import engine
     from gradely.data.read import frames, records
 
+    if kind == "score" and engine.is_lazy(value):
+        return engine.EngineScores(value, name, columns, duplicates)
     if frames.is_frame(value):
         return frames.FrameTable(value, kind, name, columns, duplicates)
     if records.are_records(value):
