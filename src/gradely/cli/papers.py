@@ -9,7 +9,7 @@ from gradely.cli.output import check_folder, say, write_file
 from gradely.cli.progress import Bar
 from gradely.errors import InputError
 from gradely.papers import PAPERS, check_data, experiment, experiments
-from gradely.papers.ledger import Entry, count, enter, leave_out, markdown, one_table, recorded, to_csv
+from gradely.papers.ledger import Entry, count, enter, leave_out, markdown, one_table, read_record, to_csv
 from gradely.papers.library import FOLDER, Library
 from gradely.papers.outcome import Experiment, Outcome
 from gradely.tables import Table, plain_line, to_text
@@ -30,7 +30,7 @@ def command(context: click.Context, form: str) -> None:
     `papers run NAME` runs an experiment again. csv and markdown give the claims alone.
     """
     if context.invoked_subcommand is None:
-        entries = recorded()
+        entries = read_record()
         forms = {"csv": to_csv, "markdown": markdown}
         say(forms[form](entries) if form in forms else f"{listing()}\n{RECORDED}\n\n{claims(entries)}")
 

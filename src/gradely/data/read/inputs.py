@@ -74,7 +74,7 @@ def read_qrels(
         return _trec_qrels(source, duplicates, threads or cores())
     if name == "letor":
         return Qrels.of(letor.read_labels(source), source.name)
-    return _as_qrels(_shared(source, name, "label", columns, duplicates), source.name, threads)
+    return _as_qrels(_read_shared(source, name, "label", columns, duplicates), source.name, threads)
 
 
 def _as_qrels(labels: Scores | Table, name: str, threads: int | None) -> Qrels:
@@ -141,7 +141,7 @@ def open_run(
         return Run(_feature(source, name, feature, ascending=ascending), f"{run_name(source.path)}:{feature}")
     if name == "trec":
         return source if duplicates == "error" else plain_run(source, duplicates)
-    return _as_run(_shared(source, name, "score", columns, duplicates), run_name(source.path))
+    return _as_run(_read_shared(source, name, "score", columns, duplicates), run_name(source.path))
 
 
 def _as_run(scores: Scores | Table, name: str) -> Run:
@@ -224,7 +224,7 @@ def _feature(source: Source, name: str, feature: int | None, *, ascending: bool)
     return letor.read_feature(source, feature, ascending=ascending)
 
 
-def _shared(source: Source, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
+def _read_shared(source: Source, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
     """Read a format that judgments and runs share."""
     if name in ("csv", "tsv"):
         from gradely.data.read.csv_files import CsvTable
