@@ -21,7 +21,8 @@ from gradely.evaluation.arrays import evaluate_arrays
 from gradely.evaluation.check import Finding, check
 from gradely.evaluation.evaluate import evaluate
 from gradely.evaluation.evaluations import Evaluations
-from gradely.evaluation.explain import Explanation, Line, explain
+from gradely.evaluation.explain import explain
+from gradely.evaluation.explanation import Explanation, Line
 from gradely.evaluation.notes import Note, TieRange
 from gradely.evaluation.runs import evaluate_runs
 from gradely.evaluation.scores import Scores

@@ -24,6 +24,8 @@ MARKDOWN = str.maketrans({"<": "&lt;"} | {character: "\\" + character for charac
 """what begins a cell, a tag, a link or an image"""
 RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹")
 """marks in plain text; there is no raised q"""
+LARGE = 1e15
+"""from here on a double has no decimals worth printing: they would stand behind its 16 digits"""
 LATEX = str.maketrans(
     {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {c: "\\" + c for c in "&%$#_{}"}
@@ -51,7 +53,7 @@ class Table(NamedTuple):
     def _show(self, cell: str | float | None) -> str:
         if cell is None:
             return "-"
-        return f"{cell:.{self.digits}f}" if isinstance(cell, float) else str(cell)
+        return show_number(cell, self.digits) if isinstance(cell, float) else str(cell)
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return the table as a dataframe, of pandas, polars or pyarrow."""
@@ -75,6 +77,11 @@ class Table(NamedTuple):
         return [[plain] * len(self.header), *rows]
 
 
+def show_number(number: float, digits: int = 4) -> str:
+    """Return a number with so many decimals; a very large one, of which no reader wants all digits, as 1.2346e+20."""
+    return f"{number:.{digits}f}" if abs(number) < LARGE else f"{number:.{digits}e}"
+
+
 def plain_cell(cell: Cell) -> str | float | None:
     """Return what a cell holds, without marks."""
     return cell.value if isinstance(cell, Marked) else cell
@@ -90,13 +97,13 @@ def to_text(table: Table) -> str:
     ]
     width = [max(map(len, column)) for column in zip(*raised, strict=True)]
     lines = [
-        "  ".join(_padded(*cell, bold=table.bold) for cell in zip(row, mark, width, right, strict=True)).rstrip()
+        "  ".join(_pad(*cell, bold=table.bold) for cell in zip(row, mark, width, right, strict=True)).rstrip()
         for row, mark in zip(raised, marks, strict=True)
     ]
     return "\n".join([lines[0], "  ".join("─" * w for w in width), *lines[1:]]) + "\n"
 
 
-def _padded(text: str, mark: Marked, width: int, number: bool, *, bold: bool) -> str:
+def _pad(text: str, mark: Marked, width: int, number: bool, *, bold: bool) -> str:
     padded = text.rjust(width) if number else text.ljust(width)
     return f"\x1b[1m{padded}\x1b[0m" if mark.best and bold else padded
 
@@ -121,7 +128,7 @@ def _no_formula(cell: Cell) -> str | float | None:
 def to_markdown(table: Table, *, escape: bool = True) -> str:
     """A pipe table; with escape=False the cells are Markdown already."""
     safe = [[escape_markdown(cell) if escape else cell for cell in row] for row in table.cells()]
-    cells = _marked(table, safe, "**{}**", "<sup>{}</sup>")
+    cells = _mark(table, safe, "**{}**", "<sup>{}</sup>")
     rule = ["---:" if number else "---" for number in table.numeric()]
     return "\n".join("| " + " | ".join(row) + " |" for row in [cells[0], rule, *cells[1:]]) + "\n"
 
@@ -131,7 +138,7 @@ def escape_markdown(text: str) -> str:
     return plain_line(text).translate(MARKDOWN).replace("://", "&#58;//").replace("www.", "www&#46;")
 
 
-def _marked(table: Table, cells: list[list[str]], best: str, marks: str) -> list[list[str]]:
+def _mark(table: Table, cells: list[list[str]], best: str, marks: str) -> list[list[str]]:
     """Return the cells with the best and the marks dressed as a format has it."""
     return [
         [
@@ -145,7 +152,7 @@ def _marked(table: Table, cells: list[list[str]], best: str, marks: str) -> list
 def to_latex(table: Table) -> str:
     """A booktabs tabular."""
     safe = [[plain_line(cell).translate(LATEX) for cell in row] for row in table.cells()]
-    cells = _marked(table, safe, r"\textbf{{{}}}", "$^{{{}}}$")
+    cells = _mark(table, safe, r"\textbf{{{}}}", "$^{{{}}}$")
     columns = "".join("r" if number else "l" for number in table.numeric())
     lines = [" & ".join(row) + r" \\" for row in cells]
     return (

@@ -28,6 +28,7 @@ from gradely.tables import Cell, Table, render
 @click.option(
     "--qrels-from-run",
     "virtual",
+    type=FILE,
     metavar="RUN",
     help="Take a run for the qrels of a virtual user, who would rank as it does; name only RUNS then.",
 )
@@ -50,7 +51,10 @@ from gradely.tables import Cell, Table, render
 @click.option("-q", "--per-query", is_flag=True, help="Show every query, too.")
 @query_order
 @click.option(
-    "--by", metavar="COLUMN|FILE", help="Show means by segment: a column of the qrels, or a table of query and segment."
+    "--by",
+    type=FILE,
+    metavar="COLUMN|FILE",
+    help="Show means by segment: a column of the qrels, or a table of query and segment.",
 )
 @options.inputs
 @options.output

@@ -219,7 +219,8 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
         TIES,
         "expected",
         "What happens to tied documents: expected takes the mean over all their orders, trec orders them by id as "
-        "trec_eval does, order as in the input, random by --seed, best and worst as suits each measure.",
+        "trec_eval does, order as in the input, random by --seed, "
+        "best and worst in the order that is best or worst for each measure.",
     ),
     "seed": click.option(
         "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."

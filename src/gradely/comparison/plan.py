@@ -17,9 +17,10 @@ from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike
 from gradely.optional import stats
 from gradely.settings import Precision, QueryPolicy, TiePolicy
-from gradely.tables import Cell, Table, count_of, to_text
+from gradely.tables import Cell, Table, count_of, plain_line, to_text
 
 POWER = 0.8
+"""the power that studies are usually planned for (Cohen 1988)"""
 MOST = 10**9
 """more queries than this nobody will judge: no number is given"""
 PLANNED = {key: CORRECTIONS[key] for key in ("bonferroni", "none")}
@@ -92,7 +93,7 @@ class Plan(NamedTuple):
 
     def __repr__(self) -> str:
         """Show the answer, the table and what it rests on."""
-        return f"{self.summary()}\n\n{to_text(self.table())}\n{self.caption()}"
+        return f"{plain_line(self.summary())}\n\n{to_text(self.table())}\n{plain_line(self.caption())}"
 
 
 def plan(

@@ -11,7 +11,7 @@ from gradely.comparison.saved_scores import SavedScores
 from gradely.comparison.significance import CORRECTIONS, DRAWN, TESTS
 from gradely.evaluation.notes import Note
 from gradely.frames import to_frame
-from gradely.tables import Cell, Table, count_of, to_text
+from gradely.tables import Cell, Table, count_of, plain_line, to_text
 
 SAME = 1e-12
 """a drop that exceeds its limit by less does so by rounding"""
@@ -109,7 +109,7 @@ class Gate:
 
     def __repr__(self) -> str:
         """Show the verdict, the table and how it was decided."""
-        return f"{self.summary()}\n\n{to_text(self.table())}\n{self.caption()}"
+        return f"{plain_line(self.summary())}\n\n{to_text(self.table())}\n{plain_line(self.caption())}"
 
 
 def _verdict(change: Change) -> str:

@@ -14,8 +14,9 @@ from gradely.evaluation.notes import Note, merge_notes, note_names
 from gradely.evaluation.scores import Scores
 from gradely.frames import to_frame
 from gradely.measures import Measure
+from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import Settings
-from gradely.tables import Cell, Table, to_text
+from gradely.tables import Cell, Table, count_of, to_text
 
 
 class Evaluations(Mapping[str, Scores]):
@@ -91,11 +92,18 @@ class Evaluations(Mapping[str, Scores]):
     def note_left_out(self, common: "Evaluations") -> list[Note]:
         """Return which queries do not count for every run."""
         every = {query: None for evaluation in self.evaluations.values() for query in evaluation.queries}
-        kept = set(next(iter(common.evaluations.values())).queries)
-        lost = [query for query in every if query not in kept]
+        queries = set(next(iter(common.evaluations.values())).queries)
+        lost = [query for query in every if query not in queries]
         text = f"{'does' if len(lost) == 1 else 'do'} not count for every run and {{are}} left out"
         return note_names("uncommon", len(lost), len(every), "query", text, lost)
 
     def __repr__(self) -> str:
         """Show what `gradely evaluate` shows: one row per run, and the notes below."""
         return "\n".join([to_text(self.table()), *map(str, self.notes)])
+
+    def _repr_html_(self) -> str:
+        """Show the same in a notebook."""
+        queries = count_of(len(self.qrels), "query")
+        means = f"means over {queries if self.settings.queries == 'qrels' else 'the queries of each run'}"
+        title = heading(f"{means}, ties {self.settings.ties}")
+        return box(title, grid(self.table()), bullets(self.notes))

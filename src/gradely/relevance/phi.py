@@ -41,7 +41,7 @@ class Phi(Relevance):
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with φ in place of scores; φ never falls, so the pool stays best first."""
         if isinstance(self.control, str):
-            batch = _scaled(batch)
+            batch = _scale(batch)
         at = batch.xp.concat([batch.grade, batch.pool], axis=1)
         if isinstance(self.control, str):
             value = _curve(batch, at, CONTROLS[self.control](batch))
@@ -64,7 +64,7 @@ class Phi(Relevance):
         return f"phi({self.control!r})" if isinstance(self.control, str) else f"phi({list(self.control)!r})"
 
 
-def _scaled(batch: Batch) -> Batch:
+def _scale(batch: Batch) -> Batch:
     """Return the batch with scores of extreme size brought near 1, where no product overflows; φ is the same."""
     xp, room = batch.xp, headroom(batch)
     largest = xp.max(xp.abs(batch.pool), axis=1, keepdims=True)

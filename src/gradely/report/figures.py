@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import PALETTE, altair, categories, drawn, styled
+from gradely.comparison.charts import PALETTE, altair, categories, chart_records, style
 from gradely.comparison.compare import Comparison, compare
 from gradely.comparison.correlate import correlate
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
@@ -54,7 +54,7 @@ def plot(
         return ties_chart(tie_sensitivity(qrels, runs, measures, queries=queries, **common))
     scored = common | {"ties": ties, "precision": precision, "seed": seed}
     if kind == "tau":
-        return styled(correlate(qrels, runs, measures, **scored).chart())
+        return style(correlate(qrels, runs, measures, **scored).chart())
     return COMPARED[kind](compare(qrels, runs, measures, queries=queries, **scored))
 
 
@@ -69,7 +69,7 @@ def leaderboard_chart(comparison: Comparison) -> Any:
             ends = {"low": _number(low[s], mean), "high": _number(high[s], mean)}
             moved = {"worst": span.low if span else mean, "best": span.high if span else mean}
             rows.append({"run": names[s], "measure": measure, "mean": mean, **ends, **moved})
-    base = drawn(rows).properties(width=200, height=BAR * len(names))
+    base = chart_records(rows).properties(width=200, height=BAR * len(names))
     y = alt.Y("run:N", sort=names, title=None)
     scale = alt.Scale(zero=False)
     bar = base.mark_bar(height=7, color=PALETTE[1], opacity=0.4).encode(
@@ -104,17 +104,17 @@ def curves_chart(comparison: Comparison) -> Any:
 
     def lines(x: Any, y: Any) -> Any:
         base = {"x": x, "y": y, "order": "rank:Q"}
-        front = drawn([row for row in rows if row["run"] not in rest]).mark_line(point=True, strokeWidth=2)
+        front = chart_records([row for row in rows if row["run"] not in rest]).mark_line(point=True, strokeWidth=2)
         front = front.encode(**base, **categories("run", best, "strokeDash"))
         if not rest:
             return front.properties(width=280, height=240)
-        back = drawn([row for row in rows if row["run"] in rest]).mark_line(
+        back = chart_records([row for row in rows if row["run"] in rest]).mark_line(
             color=PALETTE[7], opacity=0.5, strokeWidth=1
         )
         return (back.encode(**base, detail="run:N") + front).properties(width=280, height=240)
 
     gain = lines(alt.X("rank:Q", scale=alt.Scale(type="log")), alt.Y("nDCG:Q", scale=alt.Scale(zero=False)))
-    return styled(gain | lines(alt.X("recall:Q"), alt.Y("precision:Q", scale=alt.Scale(zero=False))))
+    return style(gain | lines(alt.X("recall:Q"), alt.Y("precision:Q", scale=alt.Scale(zero=False))))
 
 
 def ties_chart(sensitivity: TieSensitivity) -> Any:
@@ -125,7 +125,7 @@ def ties_chart(sensitivity: TieSensitivity) -> Any:
         rows += [{"run": name, "measure": measure, **orders._asdict()} for measure, orders in run.orders.items()]
     first = sensitivity.measures[0]
     order = sorted(names, key=lambda name: -sensitivity.runs[names.index(name)].orders[first].expected)
-    base = drawn(rows).properties(width=200, height=BAR * len(names))
+    base = chart_records(rows).properties(width=200, height=BAR * len(names))
     y = alt.Y("run:N", sort=order, title=None)
     scale = alt.Scale(zero=False)
     bar = base.mark_bar(height=7, color=PALETTE[1], opacity=0.5, minBandSize=1).encode(
@@ -151,7 +151,9 @@ def _differences(comparison: Comparison) -> Any:
     x = alt.X("query:N", sort=[queries[i] for i in order], title="query", axis=_query_axis(len(rows)))
     y = alt.Y("difference:Q", title=f"difference of {measure}")
     legend = colour.legend(orient="top")
-    return styled(drawn(rows).mark_bar().encode(x=x, y=y, color=legend).properties(width=_width(len(rows)), height=240))
+    return style(
+        chart_records(rows).mark_bar().encode(x=x, y=y, color=legend).properties(width=_width(len(rows)), height=240)
+    )
 
 
 def _values(comparison: Comparison) -> Any:
@@ -170,16 +172,20 @@ def _values(comparison: Comparison) -> Any:
         "y": alt.Y("value:Q", title=next(iter(board.measures))),
     }
     if len(names) > BOXES:
-        chart = drawn(rows).mark_boxplot(size=6, color=PALETTE[0], extent="min-max").encode(**channels)
+        chart = chart_records(rows).mark_boxplot(size=6, color=PALETTE[0], extent="min-max").encode(**channels)
     else:
-        chart = drawn(rows).mark_point(size=30, filled=True, opacity=0.9).encode(**channels, **categories("run", names))
-    return styled(chart.properties(width=_width(len(order)), height=260))
+        chart = (
+            chart_records(rows)
+            .mark_point(size=30, filled=True, opacity=0.9)
+            .encode(**channels, **categories("run", names))
+        )
+    return style(chart.properties(width=_width(len(order)), height=260))
 
 
 def _panels(chart: Any, order: list[str], axis: str) -> Any:
     """Return one panel per measure, side by side, each with its own scale of values."""
     facet = chart.facet(altair().Facet("measure:N", title=None, sort=order), columns=3)
-    return styled(facet.resolve_scale(**{axis: "independent"}))
+    return style(facet.resolve_scale(**{axis: "independent"}))
 
 
 def _width(queries: int) -> int:

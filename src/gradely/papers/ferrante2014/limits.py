@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import PALETTE, altair, categories, drawn, styled
+from gradely.comparison.charts import PALETTE, altair, categories, chart_records, style
 from gradely.data import Report
 from gradely.evaluation.evaluate import evaluate
 from gradely.kernel.from_arrays import from_arrays
@@ -90,7 +90,7 @@ def corners(seed: int) -> float:
 def chart(records: list[Record]) -> Any:
     """Return the values of the long rankings as lines, the limits as dashes."""
     alt = altair()
-    base = drawn(records)
+    base = chart_records(records)
     length = alt.X(
         "n:Q",
         scale=alt.Scale(type="log"),
@@ -109,7 +109,7 @@ def chart(records: list[Record]) -> Any:
         .encode(y=alt.Y("limit:Q", title="value"))
         for share, colour in zip(SHARES, PALETTE, strict=False)
     ]
-    return styled(
+    return style(
         alt.layer(*limits, values)
         .properties(width=250, height=220)
         .facet(alt.Column("measure:N", title=None, sort=[*FAMILY]))
