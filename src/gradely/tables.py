@@ -81,7 +81,7 @@ def plain_cell(cell: Cell) -> str | float | None:
 
 
 def to_text(table: Table) -> str:
-    """Return columns padded with blanks and a line below the header; marks have their own room, so that decimals align."""
+    """Return columns padded with blanks and a line below the header; marks have room of their own, to align decimals."""
     cells, marks, right = table.cells(), table.marks(), table.numeric()
     room = [max(len(mark.marks) for mark in column) for column in zip(*marks, strict=True)]
     raised = [
