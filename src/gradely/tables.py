@@ -24,6 +24,8 @@ MARKDOWN = str.maketrans({"<": "&lt;"} | {character: "\\" + character for charac
 """what begins a cell, a tag, a link or an image"""
 RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹")
 """marks in plain text; there is no raised q"""
+LARGE = 1e15
+"""from here on a double has no decimals worth printing: they would stand behind its 16 digits"""
 LATEX = str.maketrans(
     {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {c: "\\" + c for c in "&%$#_{}"}
@@ -51,7 +53,7 @@ class Table(NamedTuple):
     def _show(self, cell: str | float | None) -> str:
         if cell is None:
             return "-"
-        return f"{cell:.{self.digits}f}" if isinstance(cell, float) else str(cell)
+        return show_number(cell, self.digits) if isinstance(cell, float) else str(cell)
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return the table as a dataframe, of pandas, polars or pyarrow."""
@@ -75,13 +77,18 @@ class Table(NamedTuple):
         return [[plain] * len(self.header), *rows]
 
 
+def show_number(number: float, digits: int = 4) -> str:
+    """Return a number with so many decimals; a very large one, of which no reader wants all digits, as 1.2346e+20."""
+    return f"{number:.{digits}f}" if abs(number) < LARGE else f"{number:.{digits}e}"
+
+
 def plain_cell(cell: Cell) -> str | float | None:
     """Return what a cell holds, without marks."""
     return cell.value if isinstance(cell, Marked) else cell
 
 
 def to_text(table: Table) -> str:
-    """Return columns padded with blanks and a line below the header; marks have room of their own, to align decimals."""
+    """Return columns padded with blanks and a line below the header; marks have their own room, to align decimals."""
     cells, marks, right = table.cells(), table.marks(), table.numeric()
     room = [max(len(mark.marks) for mark in column) for column in zip(*marks, strict=True)]
     raised = [
@@ -167,6 +174,17 @@ def to_latex(table: Table) -> str:
 def plain_line(text: str) -> str:
     """Return text that stays on its line and cannot steer the terminal."""
     return "".join(character if character.isprintable() else "�" for character in text)
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> count_of(1, "query"), count_of(2000, "query"), count_of(2, "run")
+    ('1 query', '2,000 queries', '2 runs')
+    """
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{number:,} {noun}s"
 
 
 FORMATS: dict[str, Callable[[Table], str]] = {

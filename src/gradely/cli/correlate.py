@@ -5,13 +5,14 @@ from typing import Any
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.correlations import correlate_runs, selection
 from gradely.comparison.correlate import correlate
 
 
 @click.command("correlate")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
 @options.measures
 @selection
 @options.settings("ties", "seed", "precision", "judged_only", "threads")

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from gradely.cli.argument_types import FILE, MEASURE_OR_ALL
 from gradely.data.read.inputs import FORMATS as INPUTS
 from gradely.data.read.tables import DUPLICATES
 from gradely.evaluation.runs import DEFAULT
@@ -81,6 +82,7 @@ def measures(command: Command) -> Command:
         "--measure",
         "measures",
         multiple=True,
+        type=MEASURE_OR_ALL,
         metavar="MEASURE",
         help="A measure, like nDCG@10 or 'AP(rel=2)'; repeat for more. 'all' stands for every measure that takes "
         f"--ties. [default: {', '.join(DEFAULT)}]",
@@ -115,10 +117,11 @@ def inputs(command: Command) -> Command:
     command = pack(InputOptions, "inputs", InputOptions._fields, command)
     command = click.option(
         "--exclude",
+        type=FILE,
         metavar="FILE",
         help="Documents to drop from the rankings first, as what users had in training: a table of query and document.",
     )(command)
-    command = click.option("--only", metavar="FILE", help="The queries that count, one per line.")(command)
+    command = click.option("--only", type=FILE, metavar="FILE", help="The queries that count, one per line.")(command)
     command = click.option(
         "--duplicates",
         type=click.Choice(list(DUPLICATES)),
@@ -164,6 +167,7 @@ def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Comm
         "-o",
         "--output",
         "path",
+        type=FILE,
         metavar="FILE",
         help="Write to a file; its ending gives the format: .csv, .tsv, .json, .md, .tex, .html or .txt"
         + (", or .svg or .png for a chart, with the text on standard output." if pictures else "."),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from gradely.cli import argument_types
 from gradely.cli.output import check_folder, say, write_file
 from gradely.cli.progress import Bar
 from gradely.errors import InputError
@@ -73,16 +74,28 @@ def claims(entries: list[Entry]) -> str:
     return f"{lines}{to_text(count(entries))}"
 
 
+def _complete_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in (*experiments(), ALL) if name.startswith(incomplete)]
+
+
 @command.command("run")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=_complete_names)
 @click.option(
     "--data",
     default=FOLDER,
     show_default=True,
+    type=argument_types.FOLDER,
     metavar="DIR",
     help="The folder that holds the data sets, each in a folder named as `gradely papers` names it.",
 )
-@click.option("--out", default="gradely-papers", show_default=True, metavar="DIR", help="The folder to write to.")
+@click.option(
+    "--out",
+    default="gradely-papers",
+    show_default=True,
+    type=argument_types.FOLDER,
+    metavar="DIR",
+    help="The folder to write to.",
+)
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."
 )

@@ -5,6 +5,7 @@ from functools import partial
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE, MEASURE
 from gradely.cli.inputs import read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import write_file
@@ -16,13 +17,14 @@ from gradely.tables import Table, render
 
 
 @click.command("users")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
 @click.option(
     "-m",
     "--measure",
     default="eGAP",
     show_default=True,
+    type=MEASURE,
     metavar="MEASURE",
     help="eGAP, GAP or xGAP, with a cut-off if you like.",
 )

@@ -11,12 +11,12 @@ from gradely.comparison.selection import select
 from gradely.comparison.stacked import stack
 from gradely.data import read_qrels
 from gradely.data.types import Floats
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import altair
 from gradely.settings import Precision, Settings, TiePolicy
-from gradely.tables import Cell, Table
+from gradely.tables import Cell, Table, count_of
 
 
 class Correlation(NamedTuple):

@@ -10,12 +10,12 @@ from gradely.comparison.charts import altair, plot, style
 from gradely.data import Qrels, read_qrels
 from gradely.data.types import Floats
 from gradely.errors import DataError, did_you_mean
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.relevance import Phi
 from gradely.relevance.phi import Points, control_points
-from gradely.tables import Cell, Table
+from gradely.tables import Cell, Table, count_of
 
 STEPS = 200
 """points of a drawn curve"""

@@ -11,8 +11,9 @@ from gradely.data import Blocks, Hits, Qrels, read_qrels
 from gradely.data.types import Bools, Floats
 from gradely.errors import DataError
 from gradely.evaluation.evaluation import measure_blocks, query_of
+from gradely.evaluation.evaluations import Evaluations
 from gradely.evaluation.notes import Note, note_names
-from gradely.evaluation.runs import Evaluations, Progress, evaluate_all, ignore, name_runs
+from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs
 from gradely.measures import Measure
 from gradely.settings import Settings, TiePolicy
 

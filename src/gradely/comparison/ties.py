@@ -11,12 +11,13 @@ from gradely.data import read_qrels
 from gradely.data.details import RunDetails
 from gradely.data.tie_counts import TieCounts
 from gradely.evaluation.evaluation import SAME, Evaluation
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike, parse_all
+from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import QueryPolicy, Settings
-from gradely.tables import Cell, Table
+from gradely.tables import Cell, Table, count_of, to_text
 
 
 class Orders(NamedTuple):
@@ -116,6 +117,17 @@ class TieSensitivity:
         queries = count_of(self.queries, "query") if policy == "qrels" else "the queries of each run"
         judged = ", judged documents only" if self.settings.judged_only else ""
         return f"means over {queries}, queries {policy}{judged}, {self.settings.precision} precision"
+
+    def __repr__(self) -> str:
+        """Show how many documents tie, what each order of ties gives, and which runs change places."""
+        tables = (self.runs_table(), self.orders_table(), *([self.swaps_table()] if self.swaps else []))
+        return "\n".join([*map(to_text, tables), f"{self.count_swaps()}; {self.caption()}"])
+
+    def _repr_html_(self) -> str:
+        """Show the same in a notebook."""
+        tables = (self.runs_table(), self.orders_table(), *([self.swaps_table()] if self.swaps else []))
+        title = heading(self.count_swaps())
+        return box(title, *map(grid, tables), bullets([self.caption(), *self.notes]))
 
 
 def tie_sensitivity(

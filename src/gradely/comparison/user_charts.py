@@ -7,7 +7,7 @@ import numpy as np
 
 from gradely.comparison.charts import altair, plot, style
 from gradely.comparison.populations import best, two
-from gradely.evaluation.notes import count_of
+from gradely.tables import count_of
 
 if TYPE_CHECKING:
     from gradely.comparison.user_regions import UserRegions

@@ -14,8 +14,8 @@ from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, GradelyError
 from gradely.evaluation.mismatch import documents_apart
-from gradely.evaluation.notes import count_of
 from gradely.settings import Settings
+from gradely.tables import count_of
 from gradely.threads import cores
 
 SHOWN = 5

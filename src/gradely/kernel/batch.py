@@ -8,12 +8,14 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
-from gradely.kernel.backend import device_of, is_numpy, namespace
+from gradely.kernel.backend import device_of, is_numpy, namespace, to_lists
 
 Array: TypeAlias = Any
 """An array of any library that follows the array API standard."""
 KNOWN = ("xp", "device", "untied", "depth", "row", "ranks", "rank", "size", "edges")
 """what is known of a batch whatever its labels"""
+ROWS = 10
+"""how many queries a notebook shows"""
 CELLS = 1 << 17
 """about how many cells an array of a block of rows has: few enough for the processor's cache"""
 
@@ -162,6 +164,36 @@ class Batch:
     def levels(self) -> "Levels":
         """The labels of all pools; called, the distinct positive ones, ascending."""
         return Levels(self.pool, self.pooled)
+
+    def __repr__(self) -> str:
+        """Say how large it is, of which arrays, and how ties are taken."""
+        from gradely.tables import count_of
+
+        size = count_of(int(self.grade.shape[0]), "query")
+        columns = count_of(int(self.grade.shape[1]), "judged and retrieved document")
+        kind = type(self.grade).__module__.partition(".")[0]
+        return f"Batch({size}, up to {columns}, {kind} arrays, ties {self.ties})"
+
+    def _repr_html_(self) -> str:
+        """Show the first queries in a notebook: how much was retrieved and judged, and how much of it ties."""
+        from gradely.notebook import box, grid, heading, sentence
+        from gradely.tables import Table, count_of
+
+        part = self.rows(slice(0, ROWS))
+        counts = [
+            part.retrieved,
+            part.xp.sum(part.number(part.judged), axis=1),
+            part.xp.sum(part.number(part.judged & (part.tied > 1)), axis=1),
+            part.xp.sum(part.number(part.pooled), axis=1),
+        ]
+        columns = [[int(count) for count in to_lists(part.number(counted))] for counted in counts]
+        highest = (
+            [f"{label:g}" for label in to_lists(part.pool[:, 0])] if part.pool.shape[1] else ["-"] * len(columns[0])
+        )
+        rows = [list(row) for row in zip(range(len(highest)), *columns, highest, strict=True)]
+        header = ["row", "retrieved", "judged of these", "tied of these", "judged in all", "highest label"]
+        more = f"… and {count_of(len(self.grade) - ROWS, 'more query')}" if len(self.grade) > ROWS else ""
+        return box(heading(repr(self)), grid(Table(header, rows)), sentence(more))
 
 
 class Levels:

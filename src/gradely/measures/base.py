@@ -124,6 +124,10 @@ class Measure(Parametric, metaclass=_MeasureType):
     def terms(self, batch: Batch) -> Array:
         """Return [Q, H]: what each judged document adds, before the norm."""
 
+    def factors(self, batch: Batch) -> tuple[Array, Array] | None:  # noqa: ARG002 - for those that have them
+        """Return [Q, H] twice, gains and one over their discounts, whose product `terms` is; None where it is none."""
+        return None
+
     def start(self, batch: Batch) -> Array | float:  # noqa: ARG002 - for those that count more than judged documents
         """Return [Q], or one number: what the sum begins with."""
         return 0.0
@@ -155,6 +159,12 @@ class Measure(Parametric, metaclass=_MeasureType):
         )
         stated = [f"{name}={show(value)}" for name, default, value in arguments if value != default]
         return self.name + (f"({', '.join(stated)})" if stated else "") + (f"@{self.k}" if self.k else "")
+
+    def _repr_html_(self) -> str:
+        """Show its card in a notebook: formula, parameters, ties, reference."""
+        from gradely.measures.notebook_card import card
+
+        return card(self)
 
 
 def parameters(measure: type[Measure]) -> dict[str, Parameter]:

@@ -81,6 +81,11 @@ class Discounted(GainBased):
         """Gain over discount."""
         return additive(batch, self.retrieved_gains(batch), DISCOUNTS[self.discount], self.k)
 
+    def factors(self, batch: Batch) -> tuple[Array, Array]:
+        """The gain, and the mean of 1/discount over the places that a document can take."""
+        gain = self.retrieved_gains(batch)
+        return gain, additive(batch, batch.xp.ones_like(gain), DISCOUNTS[self.discount], self.k)
+
     def degenerate(self, batch: Batch) -> Array:
         """No document of positive gain; by a table, relevant ones may have none."""
         gains = self.gains(batch, batch.pool, GainBased.exponent(self, batch))

@@ -14,6 +14,7 @@ from gradely.data.read.tables import Names
 from gradely.data.table import Table, TableScores, qrels_from
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, InputError, did_you_mean
+from gradely.tables import count_of
 from gradely.threads import cores
 
 FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet", "letor")
@@ -42,7 +43,7 @@ class Run:
 
     def __repr__(self) -> str:
         """Say what it holds."""
-        return f"Run({self.name}: {len(self):,} queries)"
+        return f"Run({self.name}: {count_of(len(self), 'query')})"
 
 
 def read_qrels(
