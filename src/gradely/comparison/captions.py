@@ -94,7 +94,7 @@ def _note_charge(tested: Pairwise) -> list[Note]:
 
 
 def _coarse(tested: Pairwise) -> list[Note]:
-    """Some p-values have a least one; where a correction lifts it above alpha, nothing can be significant."""
+    """Say where the least p-value that a test can give is above alpha once corrected: nothing can be significant."""
     design, queries = tested.design, tested.values.shape[1]
     family = len(tested.pairs) * (len(tested.measures) if design.family == "all" else 1)
     least = 1 / (design.resamples + 1) if design.test in DRAWN else 0.0

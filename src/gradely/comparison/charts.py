@@ -6,14 +6,14 @@ from typing import Any
 
 from gradely.optional import altair, converter
 
-__all__ = ["PALETTE", "altair", "categories", "chart_records", "panels", "picture", "style"]
+__all__ = ["PALETTE", "altair", "categories", "draw", "panels", "picture", "style"]
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b", "#8d8d8d")
 """for categories: the colours of Okabe and Ito (2008), which colour-blind people tell apart, without the yellow that is
 lost on white and the black that is lost on a dark ground; greys come last, and lines have shapes or dashes, too"""
 
 
-def chart_records(records: Sequence[Mapping[str, Any]]) -> Any:
+def draw(records: Sequence[Mapping[str, Any]]) -> Any:
     """Return a chart that holds these records; marks and channels are up to the caller."""
     alt = altair()
     return alt.Chart(alt.Data(values=list(records)))

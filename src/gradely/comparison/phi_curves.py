@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import altair, chart_records, style
+from gradely.comparison.charts import altair, draw, style
 from gradely.data import Qrels, read_qrels
 from gradely.data.types import Floats
 from gradely.errors import DataError, did_you_mean
@@ -119,11 +119,9 @@ class PhiCurves:
         y = alt.Y("phi:Q", title="φ", scale=alt.Scale(domain=[-0.06, 1.06], nice=False))
         panels = [
             (
-                chart_records(_line(curve)).mark_line(strokeWidth=2, color="#0072b2").encode(x=x, y=y)
-                + chart_records(_marks(curve))
-                .mark_point(filled=True, size=70, opacity=1, color="#d55e00")
-                .encode(x=x, y=y)
-                + chart_records(_documents(curve)).mark_tick(thickness=1, color="#333333", size=8).encode(x=x, y=y)
+                draw(_line(curve)).mark_line(strokeWidth=2, color="#0072b2").encode(x=x, y=y)
+                + draw(_marks(curve)).mark_point(filled=True, size=70, opacity=1, color="#d55e00").encode(x=x, y=y)
+                + draw(_documents(curve)).mark_tick(thickness=1, color="#333333", size=8).encode(x=x, y=y)
             ).properties(title=f"{curve.query}, {count_of(len(curve.scores), 'document')}", width=300, height=200)
             for curve in curves
         ]

@@ -13,7 +13,7 @@ SAMPLE = 10_000
 
 
 def to_half(scores: Floats) -> Floats:
-    """Half precision ends at 65,504; what lies beyond keeps eleven bits all the same."""
+    """Round to half precision; numbers beyond 65,504, where it ends, keep eleven bits all the same."""
     return _round(scores, BITS["half precision"])
 
 

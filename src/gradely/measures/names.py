@@ -27,6 +27,7 @@ BY_NAME: dict[str, type[Measure]] = {plain_name(measure.name): measure for measu
 OTHERS = {plain_name(alias): name for alias, name in ALIASES.items()}
 NOT_HERE = {plain_name(name): (name, text) for name, text in REFUSED.items()}
 LONGEST = 10_000
+"""characters of a name; a longer one could exhaust the parser, and nobody types it"""
 
 
 def parse(name: MeasureLike) -> Measure:

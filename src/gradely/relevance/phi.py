@@ -122,14 +122,14 @@ class Control(NamedTuple):
 
 
 def _paper(batch: Batch) -> Control:
-    """Minimum, median, maximum, and w = Q3 + 1.5·IQR where the maximum lies beyond it."""
+    """Return minimum, median, maximum, and w = Q3 + 1.5·IQR where the maximum lies beyond it."""
     n = batch.xp.sum(batch.number(batch.pooled), axis=1, keepdims=True)
     low, q1, median, q3, high = (_quantile(batch, n, share) for share in (0.0, 0.25, 0.5, 0.75, 1.0))
     return Control(low, median, q3 + 1.5 * (q3 - q1), high, high - low)
 
 
 def _code(batch: Batch) -> Control:
-    """0, and of the positive scores the median, the maximum, and w where the maximum lies beyond it.
+    """Return 0, and of the positive scores the median, the maximum, and w where the maximum lies beyond it.
 
     w is the largest score that is not above the upper hinge + 1.5 × the hinge spread, as R's boxplot.stats has it.
     """

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import PALETTE, altair, categories, chart_records, style
+from gradely.comparison.charts import PALETTE, altair, categories, draw, style
 from gradely.comparison.compare import Comparison, compare
 from gradely.comparison.correlate import correlate
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
@@ -69,7 +69,7 @@ def leaderboard_chart(comparison: Comparison) -> Any:
             ends = {"low": _number(low[s], mean), "high": _number(high[s], mean)}
             moved = {"worst": span.low if span else mean, "best": span.high if span else mean}
             rows.append({"run": names[s], "measure": measure, "mean": mean, **ends, **moved})
-    base = chart_records(rows).properties(width=200, height=BAR * len(names))
+    base = draw(rows).properties(width=200, height=BAR * len(names))
     y = alt.Y("run:N", sort=names, title=None)
     scale = alt.Scale(zero=False)
     bar = base.mark_bar(height=7, color=PALETTE[1], opacity=0.4).encode(
@@ -104,13 +104,11 @@ def curves_chart(comparison: Comparison) -> Any:
 
     def lines(x: Any, y: Any) -> Any:
         base = {"x": x, "y": y, "order": "rank:Q"}
-        front = chart_records([row for row in rows if row["run"] not in rest]).mark_line(point=True, strokeWidth=2)
+        front = draw([row for row in rows if row["run"] not in rest]).mark_line(point=True, strokeWidth=2)
         front = front.encode(**base, **categories("run", best, "strokeDash"))
         if not rest:
             return front.properties(width=280, height=240)
-        back = chart_records([row for row in rows if row["run"] in rest]).mark_line(
-            color=PALETTE[7], opacity=0.5, strokeWidth=1
-        )
+        back = draw([row for row in rows if row["run"] in rest]).mark_line(color=PALETTE[7], opacity=0.5, strokeWidth=1)
         return (back.encode(**base, detail="run:N") + front).properties(width=280, height=240)
 
     gain = lines(alt.X("rank:Q", scale=alt.Scale(type="log")), alt.Y("nDCG:Q", scale=alt.Scale(zero=False)))
@@ -125,7 +123,7 @@ def ties_chart(sensitivity: TieSensitivity) -> Any:
         rows += [{"run": name, "measure": measure, **orders._asdict()} for measure, orders in run.orders.items()]
     first = sensitivity.measures[0]
     order = sorted(names, key=lambda name: -sensitivity.runs[names.index(name)].orders[first].expected)
-    base = chart_records(rows).properties(width=200, height=BAR * len(names))
+    base = draw(rows).properties(width=200, height=BAR * len(names))
     y = alt.Y("run:N", sort=order, title=None)
     scale = alt.Scale(zero=False)
     bar = base.mark_bar(height=7, color=PALETTE[1], opacity=0.5, minBandSize=1).encode(
@@ -151,9 +149,7 @@ def _differences(comparison: Comparison) -> Any:
     x = alt.X("query:N", sort=[queries[i] for i in order], title="query", axis=_query_axis(len(rows)))
     y = alt.Y("difference:Q", title=f"difference of {measure}")
     legend = colour.legend(orient="top")
-    return style(
-        chart_records(rows).mark_bar().encode(x=x, y=y, color=legend).properties(width=_width(len(rows)), height=240)
-    )
+    return style(draw(rows).mark_bar().encode(x=x, y=y, color=legend).properties(width=_width(len(rows)), height=240))
 
 
 def _values(comparison: Comparison) -> Any:
@@ -172,13 +168,9 @@ def _values(comparison: Comparison) -> Any:
         "y": alt.Y("value:Q", title=next(iter(board.measures))),
     }
     if len(names) > BOXES:
-        chart = chart_records(rows).mark_boxplot(size=6, color=PALETTE[0], extent="min-max").encode(**channels)
+        chart = draw(rows).mark_boxplot(size=6, color=PALETTE[0], extent="min-max").encode(**channels)
     else:
-        chart = (
-            chart_records(rows)
-            .mark_point(size=30, filled=True, opacity=0.9)
-            .encode(**channels, **categories("run", names))
-        )
+        chart = draw(rows).mark_point(size=30, filled=True, opacity=0.9).encode(**channels, **categories("run", names))
     return style(chart.properties(width=_width(len(order)), height=260))
 
 

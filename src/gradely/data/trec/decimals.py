@@ -65,7 +65,7 @@ def _value(word: Words) -> Words:
 
 
 def _alike(piece: Piece, start: Ints, stop: Ints) -> Floats | None:
-    """Unsigned numbers of at most 15 digits that all have as many decimals; None where they are not so."""
+    """Return unsigned numbers of at most 15 digits that all have as many decimals; None where any is not so."""
     size = stop - start
     shortest, longest = int(size.min()), int(size.max())
     first = piece.text[start[0] : stop[0]].tobytes()
@@ -106,7 +106,7 @@ def _last_words(text: Bytes, stop: Ints, longest: int) -> tuple[Words, Words]:
 
 
 def _any(piece: Piece, start: Ints, stop: Ints, unusual: Callable[[bytes], float]) -> Floats:
-    """Signed numbers with the point anywhere, up to 24 characters; the rest through a function."""
+    """Return signed numbers of up to 24 characters with the point anywhere; the rest are read by a function."""
     negative = piece.text[start] == MINUS
     size = stop - start - negative
     value, decimals, hard = _digits(piece.text, stop, size)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gradely.comparison.charts import altair, chart_records, style
+from gradely.comparison.charts import altair, draw, style
 from gradely.data import Report
 from gradely.papers.axioms.proofs import PROOFS
 from gradely.papers.axioms.search import AXIOMS, Answer, Search, rows
@@ -65,7 +65,7 @@ def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def chart(records: list[dict[str, Any]]) -> Any:
     """Return the table as a picture: one square per measure and axiom."""
     alt = altair()
-    base = chart_records([{name: record[name] for name in ("measure", "axiom", "holds")} for record in records]).encode(
+    base = draw([{name: record[name] for name in ("measure", "axiom", "holds")} for record in records]).encode(
         x=alt.X("axiom:N", title=None, sort=None, axis=alt.Axis(orient="top", labelAngle=0)),
         y=alt.Y("measure:N", title=None, sort=None),
     )

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, chart_records, panels
+from gradely.comparison.charts import altair, draw, panels
 from gradely.comparison.intervals import t_intervals
 from gradely.comparison.pairs import Pairs, differences
 from gradely.comparison.significance import adjust, p_values
@@ -143,7 +143,7 @@ def heat(rows: list[Record]) -> Any:
         for measure in MEASURED:
             best = max(other[measure] for other in rows if other["set"] == row["set"])
             records.append(row | {"measured by": measure, "value": row[measure], "below": 100 * (best - row[measure])})
-    base = chart_records(records).encode(
+    base = draw(records).encode(
         x=alt.X("measured by:N", sort=list(MEASURED), title="measured by", axis=alt.Axis(labelAngle=-45)),
         y=alt.Y("trained by:N", sort=[*OWN, LIGHTGBM, XGBOOST], title="trained by"),
     )

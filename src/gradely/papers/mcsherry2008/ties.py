@@ -3,7 +3,7 @@
 from statistics import fmean
 from typing import Any
 
-from gradely.comparison.charts import altair, categories, chart_records, style
+from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.papers.judged_collections import DATA, NEEDS, collections, enough
 from gradely.papers.library import Library
@@ -77,7 +77,7 @@ def agreement(reordered: list[Record]) -> Any:
     """Return how alike systems are ranked with ties broken at random and with the mean over all orders, at least."""
     alt = altair()
     dots = (
-        chart_records(reordered)
+        draw(reordered)
         .mark_point(filled=True, size=80, opacity=1)
         .encode(
             x=alt.X("τ at random, least:Q", title="lowest τ, ties broken at random", scale=alt.Scale(zero=False)),
@@ -94,18 +94,14 @@ def ranges(means: Means, measure: str) -> Any:
     rows = away(means, measure)[:SHOWN]
     system = alt.Y("system:N", title=None, sort=[row["system"] for row in rows])
     title = f"{measure} less its mean over all orders; bars: from the worst order to the best"
-    bars = (
-        chart_records(rows)
-        .mark_bar(height=9, color="#c8c8c8")
-        .encode(x=alt.X("worst:Q", title=title), x2="best:Q", y=system)
-    )
+    bars = draw(rows).mark_bar(height=9, color="#c8c8c8").encode(x=alt.X("worst:Q", title=title), x2="best:Q", y=system)
     broken = [
         {"system": row["system"], "ties": ties, "value": row[policy]}
         for row in rows
         for policy, ties in (("trec", "by name"), ("order", "in file order"))
     ]
     points = (
-        chart_records(broken)
+        draw(broken)
         .mark_point(filled=True, size=70, opacity=1)
         .encode(x="value:Q", y=system, **categories("ties", ["by name", "in file order"], title="ties"))
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import PALETTE, altair, chart_records, style
+from gradely.comparison.charts import PALETTE, altair, draw, style
 from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.measures import nDCG, nDCGphi
@@ -126,7 +126,7 @@ def chart(rows: list[Record]) -> Any:
 
 def _panel(rows: list[Record]) -> Any:
     alt = altair()
-    base = chart_records(rows).encode(x=alt.X("distribution:N", title="scores", axis=alt.Axis(labelAngle=0)))
+    base = draw(rows).encode(x=alt.X("distribution:N", title="scores", axis=alt.Axis(labelAngle=0)))
     phi, plain = (base.transform_filter(f"datum.measure == '{name}'") for name in (PHI, PLAIN))
     scale = alt.Scale(zero=False, padding=8)
     title = "nDCGφ@10 (boxes), nDCG@10 (lines)"

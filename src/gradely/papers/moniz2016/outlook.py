@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, categories, chart_records, style
+from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.kernel.batch import Batch
@@ -80,7 +80,7 @@ def news(lists: Lists) -> list[Record]:
 def losses(records: list[Record]) -> Any:
     """Return the median loss and its quartiles, one panel per mistake and distribution."""
     alt = altair()
-    base = chart_records(records).encode(
+    base = draw(records).encode(
         y=alt.Y("measure:N", title=None, sort=[*PAIRS]),
         yOffset=alt.YOffset("relevance:N", sort=[GRADES, PHI]),
         **categories("relevance", [GRADES, PHI]),
@@ -102,7 +102,7 @@ def hours(records: list[Record]) -> Any:
     """Return the means by number of hours, one panel per kind of relevance."""
     alt = altair()
     lines = (
-        chart_records(records)
+        draw(records)
         .mark_line(point=alt.OverlayMarkDef(size=50))
         .encode(
             x=alt.X("hours:O", title="hours after which items are ranked", axis=alt.Axis(labelAngle=0)),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gradely.comparison.charts import altair, categories, chart_records, style
+from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
@@ -21,7 +21,7 @@ def chart(records: list[Record]) -> Any:
     measures = list(dict.fromkeys(record["measure"] for record in records))
     titled = [record | {"ties": TIES[record["ties"]]} for record in records]
     bars = (
-        chart_records(titled)
+        draw(titled)
         .mark_bar()
         .encode(
             x=alt.X("measure:N", title=None, sort=measures, axis=None),
@@ -44,7 +44,7 @@ def thresholds(records: list[Record]) -> Any:
     """Return MAP by threshold, one line for each system: the left half of figures 7 and 8."""
     alt = altair()
     lines = (
-        chart_records(records)
+        draw(records)
         .mark_line(strokeWidth=2)
         .encode(
             x=alt.X(

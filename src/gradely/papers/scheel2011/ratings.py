@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gradely.comparison.charts import altair, categories, chart_records, style
+from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
@@ -32,7 +32,7 @@ def _row(records: list[Record]) -> Any:
     """Return one task; its values have a range of their own."""
     alt = altair()
     lines = (
-        chart_records(records)
+        draw(records)
         .mark_line(point=alt.OverlayMarkDef(size=50))
         .encode(
             x=alt.X("levels:O", title="levels of the scale", sort=[*SCALES.values()], axis=alt.Axis(labelAngle=0)),
