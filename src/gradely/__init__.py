@@ -33,6 +33,7 @@ _PUBLIC = {
     "comparison.user_regions": "UserRegions",
     "comparison.users": "users",
     "comparison.phi_curves": "phi PhiCurves PhiCurve",
+    "report.figures": "plot",
     "papers": "reproduce",
     "papers.outcome": "Outcome Claim Assessment Observation Sheet Figure",
     "data": "read_qrels read_run Qrels Run",

@@ -48,6 +48,7 @@ from gradely.measures.rr import RR, Success
 from gradely.papers import reproduce
 from gradely.papers.outcome import Assessment, Claim, Figure, Observation, Outcome, Sheet
 from gradely.relevance import AtLeast, Max, Phi, Shift
+from gradely.report.figures import plot
 from gradely.settings import Settings
 
 __version__: str
@@ -143,6 +144,7 @@ __all__ = [
     "parse",
     "phi",
     "plan",
+    "plot",
     "pools",
     "qrels_from_run",
     "read_qrels",

@@ -21,6 +21,6 @@ from gradely.comparison.correlate import correlate
 def command(qrels: str, runs: tuple[str, ...], **keywords: Any) -> None:
     """Correlate the rankings of RUNS by several measures: Kendall's τ, and τ_AP against each reference.
 
-    τ (τ_b) counts the pairs of systems that two measures rank alike; τ_AP weighs the best systems most.
+    τ (τ_b) counts the pairs of runs that two measures rank alike; τ_AP weighs the best runs most.
     """
     correlate_runs(correlate, qrels, runs, later={}, **keywords)

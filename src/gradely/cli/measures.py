@@ -25,7 +25,7 @@ from gradely.tables import Table, to_text
 )
 @click.option("-o", "--output", "path", type=FILE, metavar="FILE", help="Write to a file instead of standard output.")
 def command(name: str | None, form: str, path: str | None) -> None:
-    """List all measures, or tell all about one: formula, parameters, ties, reference."""
+    """List all measures, or explain one: formula, parameters, ties, reference."""
     if form == "markdown":
         write(section(find(name)) if name else page(), path)
     else:
@@ -33,7 +33,7 @@ def command(name: str | None, form: str, path: str | None) -> None:
 
 
 def overview() -> str:
-    """Return one line a measure."""
+    """Return one line per measure."""
     rows = [[measure.name, summary(measure), ", ".join(parameters(measure))] for measure in ALL]
     return (
         to_text(Table(["measure", "what it says", "parameters"], rows))

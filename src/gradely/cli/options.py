@@ -76,7 +76,7 @@ def pack(kind: Callable[..., Any], name: str, keys: tuple[str, ...], command: Co
 
 
 def measures(command: Command) -> Command:
-    """-m, as often as one likes."""
+    """Add the option -m, which may be repeated."""
     return click.option(
         "-m",
         "--measure",
@@ -90,7 +90,7 @@ def measures(command: Command) -> Command:
 
 
 def settings(*names: str) -> Callable[[Command], Command]:
-    """--ties, --seed, --precision, --queries, --judged-only, --threads, or those of them that are named."""
+    """Add --ties, --seed, --precision, --queries, --judged-only and --threads, or those that are named."""
     selected = [name for name in SETTINGS if name in names] if names else list(SETTINGS)
 
     def add(command: Command) -> Command:
@@ -113,7 +113,7 @@ def _columns(_context: click.Context, _parameter: click.Parameter, value: str | 
 
 
 def inputs(command: Command) -> Command:
-    """How to read the files."""
+    """Add the options that say how to read the files."""
     command = pack(InputOptions, "inputs", InputOptions._fields, command)
     command = click.option(
         "--exclude",
@@ -154,7 +154,7 @@ def inputs(command: Command) -> Command:
 
 
 def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Command:
-    """--format, --digits and -o, which may name a picture where the command draws one."""
+    """Add --format, --digits and -o, which may name a picture where the command draws one."""
     command = pack(partial(_settle_output, pictures=pictures), "output", OutputOptions._fields, command)
     command = click.option(
         "--safe-csv",
@@ -219,7 +219,8 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
         TIES,
         "expected",
         "What happens to tied documents: expected takes the mean over all their orders, trec orders them by id as "
-        "trec_eval does, order as in the input, random by --seed, best and worst as suits each measure.",
+        "trec_eval does, order as in the input, random by --seed, "
+        "best and worst in the order that is best or worst for each measure.",
     ),
     "seed": click.option(
         "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."

@@ -22,7 +22,7 @@ class PageOptions(NamedTuple):
 
 
 def page_options(command: Command) -> Command:
-    """--queries-text and --docs-text."""
+    """Add --queries-text and --docs-text."""
     command = pack(PageOptions, "texts", PageOptions._fields, command)
     command = click.option(
         "--docs-text",

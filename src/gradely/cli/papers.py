@@ -10,7 +10,7 @@ from gradely.cli.output import check_folder, say, write_file
 from gradely.cli.progress import Bar
 from gradely.errors import InputError
 from gradely.papers import PAPERS, check_data, experiment, experiments
-from gradely.papers.ledger import Entry, count, enter, leave_out, markdown, one_table, recorded, to_csv
+from gradely.papers.ledger import Entry, count, enter, leave_out, markdown, one_table, read_record, to_csv
 from gradely.papers.library import FOLDER, Library
 from gradely.papers.outcome import Experiment, Outcome
 from gradely.tables import Table, plain_line, to_text
@@ -31,7 +31,7 @@ def command(context: click.Context, form: str) -> None:
     `papers run NAME` runs an experiment again. csv and markdown give the claims alone.
     """
     if context.invoked_subcommand is None:
-        entries = recorded()
+        entries = read_record()
         forms = {"csv": to_csv, "markdown": markdown}
         say(forms[form](entries) if form in forms else f"{listing()}\n{RECORDED}\n\n{claims(entries)}")
 
@@ -86,7 +86,7 @@ def _complete_names(_context: click.Context, _parameter: click.Parameter, incomp
     show_default=True,
     type=argument_types.FOLDER,
     metavar="DIR",
-    help="The folder with the data sets, a folder each, that `gradely papers` names.",
+    help="The folder that holds the data sets, each in a folder named as `gradely papers` names it.",
 )
 @click.option(
     "--out",
@@ -94,15 +94,15 @@ def _complete_names(_context: click.Context, _parameter: click.Parameter, incomp
     show_default=True,
     type=argument_types.FOLDER,
     metavar="DIR",
-    help="Where to leave what comes out.",
+    help="The folder to write to.",
 )
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."
 )
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
-    """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, in a folder each.
+    """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, each in its folder.
 
-    All leaves out an experiment whose data is not public where it is not there, and says so.
+    `all` leaves out an experiment whose data is not public, where that data is absent, and says so.
     """
     from gradely.optional import stats
     from gradely.papers.pages import overview

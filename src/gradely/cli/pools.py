@@ -36,7 +36,7 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
     type=click.IntRange(min=0),
     default=1,
     show_default=True,
-    help="How many documents of each topic and grade stay judged at least; 0 lets grades vanish.",
+    help="How many documents of each query and grade stay judged at least; 0 lets grades vanish.",
 )
 @selection
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
@@ -45,6 +45,6 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
 def command(qrels: str, runs: tuple[str, ...], **keywords: Any) -> None:
     """Correlate the rankings of RUNS from the full pools with those from smaller ones: mean τ and 95 % of the draws.
 
-    Of each topic and grade the same share of documents stays judged, at least --least; the others count as unjudged.
+    Of each query and grade the same share of documents stays judged, at least --least; the others count as unjudged.
     """
     correlate_runs(pools, qrels, runs, later={POOLS: 3.0}, **keywords)

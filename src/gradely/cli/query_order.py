@@ -40,7 +40,7 @@ class QueryRow(NamedTuple):
 
 
 def query_order(command: Command) -> Command:
-    """--sort, --worst, --best and --baseline."""
+    """Add --sort, --worst, --best and --baseline."""
     command = pack(QueryOrder, "order", QueryOrder._fields, command)
     command = click.option(
         "--baseline", metavar="RUN", help="With -q: sort by the difference from this one of RUNS, largest losses first."

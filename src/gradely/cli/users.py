@@ -34,7 +34,7 @@ from gradely.tables import Table, render
 def command(
     qrels: str, runs: tuple[str, ...], *, measure: str, settings: Settings, inputs: InputOptions, output: OutputOptions
 ) -> None:
-    """Tell for which users which of RUNS is best.
+    """Say for which users which of RUNS is best.
 
     Users differ in the level of relevance that they are content with. A population has a share of users for each level;
     eGAP, GAP and xGAP measure a run for a population. For two levels the shares at which runs change places are exact;

@@ -17,7 +17,7 @@ def describe_tests(tested: Pairwise) -> str:
     """Return what is needed to test again: test, family, correction, alpha, intervals, seed."""
     design = tested.design
     if not len(tested.pairs):
-        return untested(tested)
+        return explain_untested(tested)
     draws = f", {design.resamples:,} resamples" if design.test in DRAWN else ""
     parts = [f"{TESTS[design.test]}{draws}, {_family(tested)}, α = {design.alpha:g}", _intervals(tested)]
     if design.rope is not None:
@@ -26,7 +26,7 @@ def describe_tests(tested: Pairwise) -> str:
     return "; ".join([*parts, f"seed {design.seed}"])
 
 
-def untested(tested: Pairwise) -> str:
+def explain_untested(tested: Pairwise) -> str:
     """Return why nothing is tested."""
     if len(tested.names) < 2:
         return "nothing is tested: there is one run"
@@ -69,11 +69,11 @@ def note_tests(tested: Pairwise) -> list[Note]:
     """Return what there is to note about the tests."""
     if not len(tested.pairs):
         runs = len(tested.names)
-        return [Note("untested", runs, runs, untested(tested))]
-    return [*_replaced(tested), *_charged(tested), *_coarse(tested), *_endless(tested)]
+        return [Note("untested", runs, runs, explain_untested(tested))]
+    return [*_note_replaced(tested), *_note_charge(tested), *_coarse(tested), *_endless(tested)]
 
 
-def _replaced(tested: Pairwise) -> list[Note]:
+def _note_replaced(tested: Pairwise) -> list[Note]:
     """Say where the test asked for cannot be computed."""
     count, tests = tested.replaced, tested.p.size
     text = (
@@ -83,7 +83,7 @@ def _replaced(tested: Pairwise) -> list[Note]:
     return [Note("spreadless", count, tests, text)] if count else []
 
 
-def _charged(tested: Pairwise) -> list[Note]:
+def _note_charge(tested: Pairwise) -> list[Note]:
     """Say that tukey pays for pairs that nobody asked about."""
     runs = len(tested.names)
     every, pairs = runs * (runs - 1) // 2, len(tested.pairs)
@@ -94,7 +94,7 @@ def _charged(tested: Pairwise) -> list[Note]:
 
 
 def _coarse(tested: Pairwise) -> list[Note]:
-    """Some p-values have a least one; where a correction lifts it above alpha, nothing can be significant."""
+    """Say where the least p-value that a test can give is above alpha once corrected: nothing can be significant."""
     design, queries = tested.design, tested.values.shape[1]
     family = len(tested.pairs) * (len(tested.measures) if design.family == "all" else 1)
     least = 1 / (design.resamples + 1) if design.test in DRAWN else 0.0

@@ -20,6 +20,7 @@ from gradely.settings import Precision, QueryPolicy, TiePolicy
 from gradely.tables import Cell, Table, count_of, plain_line, to_text
 
 POWER = 0.8
+"""the power that studies are usually planned for (Cohen 1988)"""
 MOST = 10**9
 """more queries than this nobody will judge: no number is given"""
 PLANNED = {key: CORRECTIONS[key] for key in ("bonferroni", "none")}

@@ -77,7 +77,7 @@ class TieSensitivity:
     @property
     def notes(self) -> list[Note]:
         """Ties that may come only from the precision in which scores were stored, and those it would make."""
-        return [note for run in self.runs for note in _stored(run.run, run.tied)]
+        return [note for run in self.runs for note in _note_precision(run.run, run.tied)]
 
     def runs_table(self) -> Table:
         """Return one row per run: how many documents are tied, and how its scores were stored."""
@@ -166,7 +166,7 @@ def run_ties(evaluation: Evaluation, details: RunDetails | None) -> RunTies:
     return RunTies(evaluation.name, details.ties, orders)
 
 
-def _stored(run: str, tied: TieCounts) -> Iterator[Note]:
+def _note_precision(run: str, tied: TieCounts) -> Iterator[Note]:
     if tied.tied and tied.stored in ("half precision", "bfloat16"):
         text = f"documents are tied, maybe only because scores were stored so: all fit {tied.stored}"
         yield Note("stored", tied.tied, tied.documents, f"{run}: {tied.tied:,} of {tied.documents:,} {text}")

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
-from gradely.data.read.dicts import disguised, renamed
+from gradely.data.read.dicts import is_disguised, rename_docs
 from gradely.data.read.files import clip
 from gradely.data.read.inputs import Run
 from gradely.data.search import end_of_better
@@ -109,9 +109,9 @@ def _look_up(qrels: Qrels, run: Run, at: list[int], rankings: list[Ranking]) -> 
 
 def _renamed(qrels: Qrels, run: Run, rankings: list[Ranking], at: list[int], which: list[int], row: list[int]) -> bool:
     """Give rankings that mix types of ids ids of text; judged documents that only seem missing give them away."""
-    mixed = {i for i, doc in zip(which, row, strict=True) if disguised(rankings[i], qrels.docs[doc])}
+    mixed = {i for i, doc in zip(which, row, strict=True) if is_disguised(rankings[i], qrels.docs[doc])}
     for i in mixed:
-        rankings[i] = renamed(rankings[i], run.name, qrels.queries[at[i]])
+        rankings[i] = rename_docs(rankings[i], run.name, qrels.queries[at[i]])
     return bool(mixed)
 
 

@@ -1,6 +1,6 @@
 """Batch: where the judged documents of a block of queries landed.
 
-A measure needs nothing else. One row a query, one column a judged, retrieved document, in rank order.
+A measure needs nothing else. It has one row per query, and one column per judged, retrieved document, in rank order.
 Unjudged documents enter only through `above`, `tied` and `retrieved`.
 """
 

@@ -107,7 +107,7 @@ class Parametric:
         object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse: it is a value."""
+        """Refuse to change a parameter: the object is a value."""
         raise AttributeError(f"{type(self).__name__} cannot be changed: make another with replace({name}=…)")
 
     def _values(self) -> tuple[Any, ...]:

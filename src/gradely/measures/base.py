@@ -24,7 +24,7 @@ class _MeasureType(ABCMeta):
 
 
 class Measure(Parametric, metaclass=_MeasureType):
-    """A measure of ranking quality: from a Batch to one number a query.
+    """A measure of ranking quality: from a Batch to one number per query.
 
     Its fields are its parameters. It is the sum of what each judged document adds (`terms`), from a `start` that is
     mostly 0, over a `norm`.

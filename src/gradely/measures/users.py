@@ -23,7 +23,7 @@ class Users(NamedTuple):
     @classmethod
     def of(cls, g: Any) -> "Users":
         """Make it from a list over the levels 1 … c or from {level: share}."""
-        pairs = list(g.items()) if isinstance(g, Mapping) else list(enumerate(_listed(g), 1))
+        pairs = list(g.items()) if isinstance(g, Mapping) else list(enumerate(_list(g), 1))
         if not all(is_number(x) for pair in pairs for x in pair):
             raise MeasureError(f"{EXPECTED}; found {g!r}")
         pairs = sorted((plain(level), plain(share)) for level, share in pairs)
@@ -57,7 +57,7 @@ class Users(NamedTuple):
         return repr(list(self.shares)) if self.counted else repr(dict(zip(self.levels, self.shares, strict=True)))
 
 
-def _listed(g: Any) -> list[Any]:
+def _list(g: Any) -> list[Any]:
     try:
         return list(g.tolist() if hasattr(g, "tolist") else g)
     except TypeError:

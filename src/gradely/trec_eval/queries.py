@@ -118,7 +118,7 @@ def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], th
         pass
     for j in [j for j, column in enumerate(columns) if gives_away(column.name)]:
         table[queries.missing, j] = 0.0
-    return _logged(table[queries.measured], columns)
+    return _take_logs(table[queries.measured], columns)
 
 
 def gives_away(name: str) -> bool:
@@ -129,7 +129,7 @@ def gives_away(name: str) -> bool:
     return name in ("num_ret", "utility", "relstring", "rbp_resid") or name.startswith("unj")
 
 
-def _logged(table: Floats, columns: list[Column]) -> Floats:
+def _take_logs(table: Floats, columns: list[Column]) -> Floats:
     for j in [j for j, column in enumerate(columns) if column.kind == "geometric"]:
         table[:, j] = [log(max(value, LEAST)) for value in table[:, j].tolist()]
     return table

@@ -1,7 +1,8 @@
-"""A run the fast way: from its file to hits, piece by piece, on threads."""
+"""A run the fast way: from its file to hits, piece by piece, on threads or, where it is large, in processes."""
 
 import queue
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import chain, repeat
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -14,10 +15,12 @@ from gradely.data.read.files import Report, Source, changed, halves, ignore
 from gradely.data.trec.chunks import PIECE, Buffer, Changed, Odd, Piece, QueryAt, Scattered, first_field, pieces
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import STRICT, Dialect, fields
+from gradely.data.trec.file_ranges import count_processes, each_range
 from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import Observer, PieceHits, Rows, find_hits
 from gradely.data.trec.plain import RUN
 from gradely.data.trec.scattered import count_scattered
+from gradely.processes import WorkerFailed
 from gradely.settings import Settings
 from gradely.threads import on_threads, workers
 
@@ -67,9 +70,13 @@ def stream_run(
     """Return where the judged documents of a run stand; raise Odd where the plain reader must look."""
 
     def over_pieces(work: Callable[[Rows], Any], report: Report, *, whole_queries: bool) -> Iterator[Any]:
-        return each_piece(
-            source, lambda piece: work(RunPiece(piece, dialect)), threads, report, whole_queries=whole_queries
-        )
+        def use(piece: Piece) -> Any:
+            return work(RunPiece(piece, dialect))
+
+        if whole_queries and observe is None and (processes := count_processes(source, threads)):
+            with suppress(WorkerFailed):  # threads will do, or say what is wrong
+                return each_range(source, use, processes, report, 5 if settings.breaks_ties else 4)
+        return each_piece(source, use, threads, report, whole_queries=whole_queries)
 
     return stream(qrels, source.name, over_pieces, settings, report, observe)
 

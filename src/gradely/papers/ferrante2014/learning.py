@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, drawn, panels
+from gradely.comparison.charts import altair, draw, panels
 from gradely.comparison.intervals import t_intervals
 from gradely.comparison.pairs import Pairs, differences
-from gradely.comparison.significance import adjusted, p_values
+from gradely.comparison.significance import adjust, p_values
 from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.evaluation.arrays import evaluate_arrays
@@ -99,7 +99,7 @@ def tests(found: list[Trial]) -> list[Record]:
         others = [i for i in range(len(several)) if i != base]
         pairs = Pairs(np.array(others), np.full(len(others), base))
         by_measure = [np.stack([t.values[:, :, m].mean(axis=0) for t in several], 1) for m in range(len(MEASURED))]
-        p = adjusted(np.concatenate([p_values(values, "t", pairs) for values in by_measure]))
+        p = adjust(np.concatenate([p_values(values, "t", pairs) for values in by_measure]))
         for m, values in enumerate(by_measure):
             differ = differences(values, pairs)
             low, high = t_intervals(differ, LEVEL)
@@ -143,7 +143,7 @@ def heat(rows: list[Record]) -> Any:
         for measure in MEASURED:
             best = max(other[measure] for other in rows if other["set"] == row["set"])
             records.append(row | {"measured by": measure, "value": row[measure], "below": 100 * (best - row[measure])})
-    base = drawn(records).encode(
+    base = draw(records).encode(
         x=alt.X("measured by:N", sort=list(MEASURED), title="measured by", axis=alt.Axis(labelAngle=-45)),
         y=alt.Y("trained by:N", sort=[*OWN, LIGHTGBM, XGBOOST], title="trained by"),
     )
