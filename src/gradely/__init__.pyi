@@ -18,7 +18,7 @@ from gradely.data.virtual_users import qrels_from_run
 from gradely.errors import DataError, GradelyError, InputError, MeasureError, MissingExtra
 from gradely.evaluation.arrays import evaluate_arrays
 from gradely.evaluation.check import Finding, check
-from gradely.evaluation.evaluate import evaluate
+from gradely.evaluation.evaluate import Evaluator, evaluate
 from gradely.evaluation.explain import Explanation, Line, explain
 from gradely.evaluation.notes import Note, TieRange
 from gradely.evaluation.runs import Evaluations, evaluate_runs
@@ -60,6 +60,7 @@ __all__ = [
     "DataError",
     "ERR",
     "Evaluations",
+    "Evaluator",
     "Explanation",
     "F",
     "F1",

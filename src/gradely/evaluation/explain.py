@@ -16,8 +16,8 @@ from gradely.data.read.inputs import Run
 from gradely.data.tie_breaking import break_ties
 from gradely.data.trec.one_query import read_query
 from gradely.data.values import flat
-from gradely.errors import DataError, did_you_mean
-from gradely.evaluation.evaluation import named, query_of
+from gradely.errors import DataError, NotFinite, did_you_mean
+from gradely.evaluation.values import name_query, query_of
 from gradely.kernel.batch import Batch
 from gradely.kernel.tie_groups import order_ties
 from gradely.measures import Measure
@@ -88,8 +88,10 @@ def explain(
     numbers = flat([scores], lambda _, doc: f"{ranking.name}: query {clip(query)}, document {clip(doc)}: the score")
     scores = dict(zip(scores, settings.round(numbers).tolist(), strict=True))
     docs, view = _columns(judgments, Run({query: scores}, ranking.name), query, fitted, ties, seed)
-    with named(partial(query_of, judgments), np.asarray([judgments.index[query]])):
+    try:
         fitted.compute_from_relevance(view)
+    except NotFinite as error:
+        raise name_query(error, *query_of(judgments, judgments.index[query])) from None
     terms, norm = fitted.terms(view)[0], float(fitted.norm(view)[0])
     labels = judgments.labels(query)
     above = {doc: int(view.above[0, c]) for c, doc in enumerate(docs)}

@@ -24,8 +24,10 @@ SAMPLE = 10_000
 
 def documents_apart(qrels: Qrels, run: Run | Source, hits: Hits) -> str | None:
     """Return a sentence where a run has no document, or almost none, in common with the judgments of its queries."""
-    room = int(np.minimum(hits.retrieved, np.diff(qrels.start))[hits.answered].sum())
     found = len(hits.row)
+    if found > FEW * len(qrels.grade):  # there is no more room than that
+        return None
+    room = int(np.minimum(hits.retrieved, qrels.sizes)[hits.answered].sum())
     if not room or found > FEW * room or (found and room < ENOUGH):
         return None
     many = "no document" if not found else f"only {found:,} of {room:,} judged documents"
