@@ -92,17 +92,17 @@ def _by_ranking(which: Ints, flags: Bools) -> list[Ints]:
 
 def _look_up(qrels: Qrels, run: Run, at: list[int], rankings: list[Ranking]) -> tuple[Ints, Ints, Floats]:
     """Return, for each judged document that was retrieved, which ranking it is in, its row and its score."""
-    first = qrels.start[at]
-    judged = qrels.start[np.add(at, 1)] - first
+    first, judged = qrels.start[at], qrels.sizes[at]
     docs = [qrels.docs[a : a + n] for a, n in zip(first.tolist(), judged.tolist(), strict=True)]
     scores = (map(ranking.get, names, repeat(nan)) for ranking, names in zip(rankings, docs, strict=True))
-    mine = np.fromiter(chain.from_iterable(scores), np.float64, int(judged.sum()))
-    which = np.repeat(np.arange(len(at)), judged)
-    row = np.repeat(first - (np.cumsum(judged) - judged), judged) + np.arange(len(mine))
+    mine = np.fromiter(chain.from_iterable(scores), np.float64)
+    which = np.arange(len(at)).repeat(judged)
+    row = (first - (judged.cumsum() - judged))[which] + np.arange(len(mine))
     missed = np.isnan(mine)
     if _renamed(qrels, run, rankings, at, which[missed].tolist(), row[missed].tolist()):
         return _look_up(qrels, run, at, rankings)
-    return which[~missed], row[~missed], mine[~missed]
+    hits = ~missed
+    return which[hits], row[hits], mine[hits]
 
 
 def _renamed(qrels: Qrels, run: Run, rankings: list[Ranking], at: list[int], which: list[int], row: list[int]) -> bool:
