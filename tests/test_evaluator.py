@@ -141,7 +141,7 @@ def test_errors_are_those_of_evaluate(make, message):
 
 def test_it_says_what_it_is():
     evaluator = gradely.Evaluator({"q": {"a": 1}}, ["AP", "RR"], ties="trec")
-    assert repr(evaluator) == "Evaluator(Qrels(qrels: 1 queries, 1 judgments): AP, RR; ties trec)"
+    assert repr(evaluator) == "Evaluator(Qrels(qrels: 1 query, 1 judgment): AP, RR; ties trec)"
 
 
 def test_a_batch_with_other_labels_shares_nothing_that_follows_from_the_labels():

@@ -63,11 +63,11 @@ def correlate_runs(
 ) -> None:
     """Read qrels and runs, correlate, and write what came out. `later` is work after the runs are read, for the bar."""
     named = choose_measures(measures, settings.ties)
-    given = read_inputs(qrels, runs, inputs, settings)
-    with given.bar(later) as bar:
+    data = read_inputs(qrels, runs, inputs, settings)
+    with data.bar(later) as bar:
         result = work(
-            given.qrels,
-            given.runs,
+            data.qrels,
+            data.runs,
             named,
             ties=settings.ties,
             judged_only=settings.judged_only,

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from gradely.cli.argument_types import FOLDER
 from gradely.cli.evaluate import means_table
 from gradely.cli.output import say, write_file
 from gradely.cli.results import list_notes
@@ -17,7 +18,7 @@ PAIR = ("lexical", "dense")
 
 
 @click.command("demo")
-@click.argument("folder", default="gradely-demo")
+@click.argument("folder", type=FOLDER, default="gradely-demo")
 def command(folder: str) -> None:
     """Write a small collection made by the program to FOLDER, and evaluate it."""
     target = Path(folder)

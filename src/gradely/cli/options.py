@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from gradely.cli.argument_types import FILE, MEASURE_OR_ALL
 from gradely.data.read.inputs import FORMATS as INPUTS
 from gradely.data.read.tables import DUPLICATES
 from gradely.evaluation.runs import DEFAULT
@@ -67,9 +68,9 @@ def pack(kind: Callable[..., Any], name: str, keys: tuple[str, ...], command: Co
     """Return the command with these of its keywords made into one object."""
 
     @wraps(command)
-    def packed(*args: Any, **given: Any) -> Any:
-        together = kind(**{key: given.pop(key) for key in keys if key in given})
-        return command(*args, **given, **{name: together})
+    def packed(*args: Any, **keywords: Any) -> Any:
+        together = kind(**{key: keywords.pop(key) for key in keys if key in keywords})
+        return command(*args, **keywords, **{name: together})
 
     return packed  # type: ignore[return-value]  # the same but for its keywords
 
@@ -81,6 +82,7 @@ def measures(command: Command) -> Command:
         "--measure",
         "measures",
         multiple=True,
+        type=MEASURE_OR_ALL,
         metavar="MEASURE",
         help="A measure, like nDCG@10 or 'AP(rel=2)'; repeat for more. 'all' stands for every measure that takes "
         f"--ties. [default: {', '.join(DEFAULT)}]",
@@ -89,11 +91,11 @@ def measures(command: Command) -> Command:
 
 def settings(*names: str) -> Callable[[Command], Command]:
     """--ties, --seed, --precision, --queries, --judged-only, --threads, or those of them that are named."""
-    chosen = [name for name in SETTINGS if name in names] if names else list(SETTINGS)
+    selected = [name for name in SETTINGS if name in names] if names else list(SETTINGS)
 
     def add(command: Command) -> Command:
         command = pack(Settings, "settings", tuple(SETTINGS), command)
-        for name in reversed(chosen):
+        for name in reversed(selected):
             command = SETTINGS[name](command)
         return command
 
@@ -115,10 +117,11 @@ def inputs(command: Command) -> Command:
     command = pack(InputOptions, "inputs", InputOptions._fields, command)
     command = click.option(
         "--exclude",
+        type=FILE,
         metavar="FILE",
         help="Documents to drop from the rankings first, as what users had in training: a table of query and document.",
     )(command)
-    command = click.option("--only", metavar="FILE", help="The queries that count, one per line.")(command)
+    command = click.option("--only", type=FILE, metavar="FILE", help="The queries that count, one per line.")(command)
     command = click.option(
         "--duplicates",
         type=click.Choice(list(DUPLICATES)),
@@ -164,6 +167,7 @@ def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Comm
         "-o",
         "--output",
         "path",
+        type=FILE,
         metavar="FILE",
         help="Write to a file; its ending gives the format: .csv, .tsv, .json, .md, .tex, .html or .txt"
         + (", or .svg or .png for a chart, with the text on standard output." if pictures else "."),
@@ -200,13 +204,13 @@ def format_of_path(path: str) -> str:
 
     ending = os.path.splitext(path)[1].lower()
     if ending and ending not in ENDINGS and not path.startswith("/dev/"):
-        known = ", ".join(ENDINGS)
-        raise click.UsageError(f"{path}: the ending {ending} stands for no format; use {known}, or name a --format")
+        endings = ", ".join(ENDINGS)
+        raise click.UsageError(f"{path}: the ending {ending} stands for no format; use {endings}, or name a --format")
     return ENDINGS.get(ending, "table")
 
 
-def _choice(flag: str, known: Mapping[Any, str], default: str, text: str) -> Callable[[Command], Command]:
-    return click.option(flag, type=click.Choice(list(known)), default=default, show_default=True, help=text)
+def _choice(flag: str, choices: Mapping[Any, str], default: str, text: str) -> Callable[[Command], Command]:
+    return click.option(flag, type=click.Choice(list(choices)), default=default, show_default=True, help=text)
 
 
 SETTINGS: dict[str, Callable[[Any], Any]] = {

@@ -7,6 +7,7 @@ from gradely.comparison.pairs import without_spread
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import CORRECTIONS, DRAWN, SIMULTANEOUS, TESTS
 from gradely.evaluation.notes import Note
+from gradely.tables import count_of
 
 LONGEST = 60
 """names of baselines that are longer are cut in captions"""
@@ -76,7 +77,7 @@ def _replaced(tested: Pairwise) -> list[Note]:
     """Say where the test asked for cannot be computed."""
     count, tests = tested.replaced, tested.p.size
     text = (
-        f"in {count:,} of {tests:,} tests the difference is the same on every query, so that "
+        f"in {count:,} of {count_of(tests, 'test')} the difference is the same on every query, so that "
         f"the {TESTS[tested.design.test]} cannot be computed: p is that of the exact randomization test"
     )
     return [Note("spreadless", count, tests, text)] if count else []

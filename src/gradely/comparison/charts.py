@@ -53,12 +53,12 @@ def styled(chart: Any) -> Any:
 
 
 def picture(chart: Any, form: str) -> bytes:
-    """Return a chart as a picture, svg or png; altair needs the converter for it."""
+    """Return a chart as a picture, svg, pdf or png; altair needs the converter for it."""
     converter()
     if form == "svg":
         text = io.StringIO()
         chart.save(text, format="svg")
         return text.getvalue().encode()
     binary = io.BytesIO()
-    chart.save(binary, format=form, scale_factor=2)
+    chart.save(binary, format=form, scale_factor=2 if form == "png" else 1)
     return binary.getvalue()

@@ -6,17 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.kendall import SCALE, correlations, meaning, shown, tally
+from gradely.comparison.kendall import SCALE, correlations, defined_or_none, meaning, tally
 from gradely.comparison.selection import select
 from gradely.comparison.stacked import stack
 from gradely.data import read_qrels
 from gradely.data.types import Floats
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import altair
 from gradely.settings import Precision, Settings, TiePolicy
-from gradely.tables import Cell, Table
+from gradely.tables import Cell, Table, count_of
 
 
 class Correlation(NamedTuple):
@@ -43,7 +43,9 @@ class Correlation(NamedTuple):
         return [self._matrix("τ", self.tau, digits), self._matrix("τ_AP", self.tau_ap, digits)]
 
     def _matrix(self, name: str, values: Floats, digits: int) -> Table:
-        rows = [[measure, *map(shown, row)] for measure, row in zip(self.measures, values.tolist(), strict=True)]
+        rows = [
+            [measure, *map(defined_or_none, row)] for measure, row in zip(self.measures, values.tolist(), strict=True)
+        ]
         return Table([name, *self.measures], rows, digits)
 
     def records(self) -> list[dict[str, Cell]]:
@@ -52,8 +54,8 @@ class Correlation(NamedTuple):
             {
                 "measure": one,
                 "reference": other,
-                "tau": shown(self.tau[i, j]),
-                "tau_ap": shown(self.tau_ap[i, j]),
+                "tau": defined_or_none(self.tau[i, j]),
+                "tau_ap": defined_or_none(self.tau_ap[i, j]),
                 "meaning": meaning(self.tau[i, j]),
             }
             for i, one in enumerate(self.measures)
@@ -106,14 +108,14 @@ def correlate(
     judgments, named = read_qrels(qrels, threads=threads), parse_all(measures)
     results = evaluate_all(judgments, name_runs(runs), named, settings, progress)
     stacked = stack(results)
-    some, good, notes = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
+    of_topics, good, notes = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
     values = np.stack([scores.values for scores in results.values()])
-    means = values[good][:, some].mean(axis=1)
+    means = values[good][:, of_topics].mean(axis=1)
     return Correlation(
         list(named),
         *correlations(means),
         list(compress(results, good)),
-        list(compress(judgments.queries, some)),
+        list(compress(judgments.queries, of_topics)),
         means,
         ties,
         [*stacked.notes(), *notes],

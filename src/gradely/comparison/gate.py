@@ -71,10 +71,10 @@ def gate(
     )
     limits = check_limits(max_drop, measures)
     old = baseline if isinstance(baseline, SavedScores) else read_saved(baseline) if is_saved(baseline) else None
-    kept = score(run=new)
+    score_new = score(run=new)
     if old is None:
         old = score(run=baseline)
-    return decide(kept, old, limits, design, strict=strict)
+    return decide(score_new, old, limits, design, strict=strict)
 
 
 def decide(

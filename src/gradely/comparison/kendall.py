@@ -71,6 +71,6 @@ def correlations(means: Floats) -> tuple[Floats, Floats]:
     return np.asarray(tau), np.asarray(ap)
 
 
-def shown(value: float) -> float | None:
+def defined_or_none(value: float) -> float | None:
     """Return a number, or None where there is none."""
     return None if np.isnan(value) else float(value)

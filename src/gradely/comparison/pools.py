@@ -5,18 +5,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.kendall import DIGITS, SCALE, kendall, meaning, shown, tally, tau_ap
+from gradely.comparison.kendall import DIGITS, SCALE, defined_or_none, kendall, meaning, tally, tau_ap
 from gradely.comparison.selection import Selection, select
 from gradely.comparison.stacked import StackedRuns, stack
 from gradely.data import Qrels, read_qrels
 from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import altair
 from gradely.settings import Precision, Settings, TiePolicy
-from gradely.tables import Cell, Table
+from gradely.tables import Cell, Table, count_of
 
 RATES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
 POOLS = "smaller pools"
@@ -42,7 +42,7 @@ class Draw:
         self.place[order] = np.arange(len(order)) - np.repeat(first, size)
         self.size[order] = np.repeat(size, size)
 
-    def kept(self, rate: float, least: int = 1) -> Bools:
+    def sample(self, rate: float, least: int = 1) -> Bools:
         """Return which judgments are kept: of each topic and grade this share, rounded, and at least so many."""
         count: Ints = np.maximum(least, np.floor(rate * self.size + 0.5)).astype(np.int64)
         return np.asarray(self.place < count)
@@ -71,10 +71,10 @@ class Pools(NamedTuple):
             {
                 "measure": measure,
                 "rate": rate,
-                "tau": shown(mean[i, j]),
-                "low": shown(low[i, j]),
-                "high": shown(high[i, j]),
-                "tau_ap": shown(ap[i, j]),
+                "tau": defined_or_none(mean[i, j]),
+                "low": defined_or_none(low[i, j]),
+                "high": defined_or_none(high[i, j]),
+                "tau_ap": defined_or_none(ap[i, j]),
                 "meaning": meaning(mean[i, j]),
             }
             for j, measure in enumerate(self.measures)
@@ -189,12 +189,12 @@ class Draws(NamedTuple):
                 if rate == 1:
                     yield i, j, full
                 else:
-                    yield i, j, self.systems.with_judgments(draw.kept(rate, self.least)).values(fitted)
+                    yield i, j, self.systems.with_judgments(draw.sample(rate, self.least)).values(fitted)
 
     def _means(self, values: Floats) -> Floats:
         """Return the means of the runs that count over the topics that count, rounded so that equals tie."""
-        some: Floats = values[self.selection.runs][:, self.selection.topics].mean(axis=1)
-        return np.round(some, DIGITS)
+        means: Floats = values[self.selection.runs][:, self.selection.topics].mean(axis=1)
+        return np.round(means, DIGITS)
 
 
 def check_rates(rates: Sequence[float], repeat: int, least: int = 1) -> None:

@@ -62,8 +62,8 @@ class Parts:
 
     def _gap(self, g: Floats) -> Floats:
         norm = g @ self.base
-        found = np.tensordot(g, self.table.sum(axis=0), axes=1)
-        return np.where(norm[:, :, None] > 0, found / np.where(norm > 0, norm, 1.0)[:, :, None], 0.0)
+        gained = np.tensordot(g, self.table.sum(axis=0), axes=1)
+        return np.where(norm[:, :, None] > 0, gained / np.where(norm > 0, norm, 1.0)[:, :, None], 0.0)
 
     def _xgap(self, g: Floats) -> Floats:
         users = np.cumsum(g, axis=1)[:, :, None]

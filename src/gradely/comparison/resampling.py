@@ -28,9 +28,9 @@ def randomization(differ: Floats, resamples: int, seed: int) -> Floats:
     size, observed = np.sort(np.abs(differ), axis=0), np.abs(differ.sum(axis=0))
     extreme = np.zeros(differ.shape[1])
     for signs in draw_signs(len(differ), resamples, seed):
-        for some in blocks(differ.shape[1], len(signs)):
-            sums = np.abs(signs @ size[:, some])
-            extreme[some] += np.count_nonzero(sums >= observed[some] * (1 - SLACK), axis=0)
+        for block in blocks(differ.shape[1], len(signs)):
+            sums = np.abs(signs @ size[:, block])
+            extreme[block] += np.count_nonzero(sums >= observed[block] * (1 - SLACK), axis=0)
     return _share(extreme, len(differ), resamples)
 
 
@@ -53,8 +53,8 @@ def largest_sums(columns: Floats, resamples: int, seed: int) -> Floats:
     out = []
     for signs in draw_signs(len(columns), resamples, seed):
         largest = np.zeros(len(signs))
-        for some in blocks(columns.shape[1], len(signs)):
-            np.maximum(largest, np.abs(signs @ columns[:, some]).max(axis=1), out=largest)
+        for block in blocks(columns.shape[1], len(signs)):
+            np.maximum(largest, np.abs(signs @ columns[:, block]).max(axis=1), out=largest)
         out.append(largest)
     return np.concatenate(out)
 
@@ -85,10 +85,10 @@ def bootstrap(differ: Floats, resamples: int, seed: int) -> Floats:
     observed, spread = differ.mean(axis=0), differ.std(axis=0, ddof=1) / np.sqrt(queries)
     shifted, extreme = differ - observed, np.zeros(differ.shape[1])
     for counts in draw_counts(queries, resamples, seed):
-        for some in blocks(differ.shape[1], len(counts)):
-            mean, error = moments(counts, shifted[:, some])
-            larger = np.abs(mean) * spread[some] >= observed[some] * error
-            extreme[some] += np.count_nonzero(np.where(error > 0, larger, np.abs(mean) >= observed[some]), axis=0)
+        for block in blocks(differ.shape[1], len(counts)):
+            mean, error = moments(counts, shifted[:, block])
+            larger = np.abs(mean) * spread[block] >= observed[block] * error
+            extreme[block] += np.count_nonzero(np.where(error > 0, larger, np.abs(mean) >= observed[block]), axis=0)
     return (extreme + 1) / (resamples + 1)
 
 
@@ -130,8 +130,8 @@ def _ranges(table: Floats, resamples: int, seed: int) -> Floats:
     for block in blocks(resamples, table.size):
         shape = (block.stop - block.start, queries, runs)
         order = rng.permuted(np.broadcast_to(np.arange(runs), shape), axis=2)
-        several = [np.take_along_axis(np.broadcast_to(one, shape), order, axis=2).mean(axis=1) for one in table]
-        out[block] = np.max([np.ptp(means, axis=1) for means in several], axis=0)
+        resampled = [np.take_along_axis(np.broadcast_to(one, shape), order, axis=2).mean(axis=1) for one in table]
+        out[block] = np.max([np.ptp(means, axis=1) for means in resampled], axis=0)
     return out
 
 

@@ -67,8 +67,8 @@ class SavedScores(NamedTuple):
         lacking = [measure for measure in measures if measure not in self.measures]
         if lacking:
             raise DataError(f"{self.path}: has no {lacking[0]}, only {', '.join(self.measures)}: {AGAIN}")
-        kept: Floats = self.values[:, [self.measures.index(measure) for measure in measures]]
-        return kept
+        values: Floats = self.values[:, [self.measures.index(measure) for measure in measures]]
+        return values
 
 
 def keep_scores(

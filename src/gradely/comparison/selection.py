@@ -33,11 +33,11 @@ def select(
 ) -> Selection:
     """Choose topics, all or few-high, and runs, all or those that are not below the first quartile of AP."""
     check_choice("topics", topics, TOPICS)
-    some = few_high(systems.qrels, level) if topics == "few-high" else np.ones(len(systems.qrels), bool)
+    queries = few_high(systems.qrels, level) if topics == "few-high" else np.ones(len(systems.qrels), bool)
     good, notes = above_quartile(systems) if min_quartile else (np.ones(len(systems.names), bool), [])
     if good.sum() < 2:
         raise DataError("to compare rankings of runs takes at least 2 runs; fewer are left")
-    return Selection(some, good, notes)
+    return Selection(queries, good, notes)
 
 
 def few_high(qrels: Qrels, level: float | None = None) -> Bools:
@@ -45,14 +45,14 @@ def few_high(qrels: Qrels, level: float | None = None) -> Bools:
     levels = qrels.levels()
     top = levels[-1] if level is None else level
     if len(levels) < 2 or top not in levels[1:]:
-        known = ", ".join(f"{x:g}" for x in levels)
-        raise DataError(f"{qrels.name}: few-high needs a level above the lowest; the levels are {known}")
+        listing = ", ".join(f"{x:g}" for x in levels)
+        raise DataError(f"{qrels.name}: few-high needs a level above the lowest; the levels are {listing}")
     topic = np.repeat(np.arange(len(qrels)), np.diff(qrels.start))
     low, high = (np.bincount(topic[qrels.grade == x], minlength=len(qrels)) for x in (levels[0], top))
-    some = np.asarray((low >= RATIO * high) & (high > 0))
-    if not some.any():
+    skewed = np.asarray((low >= RATIO * high) & (high > 0))
+    if not skewed.any():
         raise DataError(f"{qrels.name}: no topic has few documents of level {top:g}: {TOPICS['few-high']}")
-    return some
+    return skewed
 
 
 def above_quartile(systems: StackedRuns) -> tuple[Bools, list[Note]]:

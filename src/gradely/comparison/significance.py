@@ -71,12 +71,12 @@ def joint_p_values(values: Floats, test: str, pairs: Pairs, *, resamples: int, s
     if test == "tukey":
         return resampling.tukey(values, pairs, resamples, seed)
     differ = np.concatenate([differences(table, pairs) for table in values], axis=1)
-    out, some = np.ones(differ.shape[1]), np.any(differ != 0, axis=0)
+    out, differing = np.ones(differ.shape[1]), np.any(differ != 0, axis=0)
     if test in BY_SPREAD:
-        constant = some & without_spread(differ)
-        out[constant], some = 2.0 ** (1 - len(differ)), some & ~constant
-    if some.any():
-        out[some] = _TESTS[test](differ[:, some], resamples, seed)
+        constant = differing & without_spread(differ)
+        out[constant], differing = 2.0 ** (1 - len(differ)), differing & ~constant
+    if differing.any():
+        out[differing] = _TESTS[test](differ[:, differing], resamples, seed)
     return out.reshape(len(values), len(pairs))
 
 

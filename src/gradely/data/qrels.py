@@ -12,6 +12,7 @@ from gradely.data.values import flat
 from gradely.errors import DataError
 from gradely.kernel.batch import Levels
 from gradely.lazy import lazy
+from gradely.tables import count_of
 
 Pools: TypeAlias = tuple[Floats, Bools, dict[object, Any]]
 """the labels of pools, best first; where they hold one; what was computed from them"""
@@ -94,4 +95,4 @@ class Qrels:
 
     def __repr__(self) -> str:
         """Say what it holds."""
-        return f"Qrels({self.name}: {len(self):,} queries, {len(self.grade):,} judgments)"
+        return f"Qrels({self.name}: {count_of(len(self), 'query')}, {count_of(len(self.grade), 'judgment')})"

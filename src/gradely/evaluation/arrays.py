@@ -7,11 +7,14 @@ import numpy as np
 
 from gradely.errors import DataError, NotFinite
 from gradely.evaluation.runs import DEFAULT
-from gradely.kernel.backend import device_of, is_numpy, namespace
+from gradely.kernel.backend import device_of, is_array, is_numpy, namespace
 from gradely.kernel.batch import Array, Levels, rows_at_a_time
-from gradely.kernel.from_arrays import aligned, ranked
+from gradely.kernel.from_arrays import aligned, check_numbers, ranked
 from gradely.kernel.from_groups import Groups, Ints, grouped, is_ragged
+from gradely.measures import Measure
+from gradely.measures.function import MANY, takes_fixed, values_of
 from gradely.measures.names import MeasureLike, parse_all
+from gradely.measures.population import Population
 from gradely.settings import check_ties
 from gradely.threads import cores, on_threads
 
@@ -48,6 +51,8 @@ def evaluate_arrays(
         if mask is not None:
             raise DataError("with groups there is nothing to mask: leave mask out")
         return _in_groups(grouped(scores, labels, group, qid, ties, seed), measures, ties, threads)
+    if any(is_array(x) and not is_numpy(x) for x in (scores, labels, mask)):
+        return _on_device(scores, labels, parse_all(measures), mask, ties, seed)
     scores, labels, mask = aligned(scores, labels, mask, ties, seed, flat=False)
     levels = Levels(labels, mask)
     fitted = {name: measure.fit(levels) for name, measure in parse_all(measures).items()}
@@ -85,6 +90,28 @@ def _in_groups(
     back = None if (np.diff(done) == 1).all() else xp.asarray(np.argsort(done), device=device_of(groups.scores))
     out = {name: xp.concat(values) for name, values in zip(fitted, columns, strict=True)}
     return out if back is None else {name: xp.take(values, back, axis=0) for name, values in out.items()}
+
+
+def _on_device(
+    scores: Any, labels: Any, measures: dict[str, Measure], mask: Any, ties: str, seed: int
+) -> dict[str, Array]:
+    """Return the values from one batch of fixed shape, which never waits for the device, where measures take one."""
+    scores, labels, mask = aligned(scores, labels, mask, ties, seed, flat=False)
+    check_numbers(namespace(scores), {"score": scores, "label": labels}, mask)
+    levels = Levels(labels, mask)
+    ordered = "order" if ties == "random" else ties
+    quick = {name: measure for name, measure in measures.items() if _is_quick(measure, levels)}
+    values = values_of(list(quick.values()), scores, labels, mask, ties=ordered, check=False) if quick else []
+    values_by_name = dict(zip(quick, values, strict=True))
+    if len(quick) < len(measures):
+        batch = ranked(scores, labels, mask, ordered)
+        values_by_name |= {name: measure(batch) for name, measure in measures.items() if name not in quick}
+    return {name: values_by_name[name] for name in measures}
+
+
+def _is_quick(measure: Measure, levels: Levels) -> bool:
+    """True for measures that take batches of fixed shape, and have not too many levels."""
+    return takes_fixed(measure) and not (isinstance(measure, Population) and levels().shape[0] > MANY)
 
 
 def _blocks(scores: Array) -> list[slice]:

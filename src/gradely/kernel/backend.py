@@ -4,14 +4,21 @@ NumPy's own namespace follows the array API standard. array_api_compat, which ma
 imported only for them: it loads much of NumPy that is not needed.
 """
 
+import sys
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+NUMPY = (np.ndarray, np.generic)
+"""types of NumPy; a tuple, since compilers do not follow a union of types"""
+PLAIN = (list, tuple, range, int, float)
+"""types of Python that hold numbers and are no arrays"""
+
 
 def namespace(*arrays: Any) -> Any:
     """Return the namespace of arrays of one library; NumPy's where there are none."""
-    if all(isinstance(x, np.ndarray | np.generic) for x in arrays):
+    if all(isinstance(x, NUMPY) for x in arrays):
         return np
     from array_api_compat import array_namespace
 
@@ -41,7 +48,7 @@ def running_sum(x: Any, dtype: Any) -> Any:
     """Return the sums of the first 1, 2, … columns, in numbers of a type."""
     if isinstance(x, np.ndarray):
         return x.cumsum(axis=1, dtype=dtype)
-    return namespace(x).cumulative_sum(as_type(x, dtype), axis=1)
+    return namespace(x).cumulative_sum(as_type(x, dtype), axis=1, dtype=dtype)
 
 
 def is_numpy(*arrays: Any) -> bool:
@@ -53,7 +60,7 @@ def is_array(x: Any) -> bool:
     """True for an array of any library."""
     if isinstance(x, np.ndarray):
         return True
-    if isinstance(x, list | tuple | range | int | float):
+    if isinstance(x, PLAIN):
         return False
     from array_api_compat import is_array_api_obj
 
@@ -73,13 +80,87 @@ def to_numpy(x: Any) -> Any:
 
 
 def sum_rows(x: Any) -> Any:
-    """Return the sum of each row, added in rank order, so that padding changes no digit.
+    """Return the sum of each row, on NumPy added from left to right; other libraries have orders of their own.
 
     NumPy adds whole columns where these lie together in memory, and so in order; a single row it would add in pairs.
     """
     if not isinstance(x, np.ndarray):
-        return namespace(x).cumulative_sum(x, axis=1)[:, -1]
+        return namespace(x).sum(x, axis=1)
     return np.asfortranarray(x).sum(axis=1) if len(x) > 1 else x.cumsum(axis=1)[:, -1]
+
+
+def running_max(x: Any) -> Any:
+    """Return, for each cell of a row, the highest value up to there; the array API standard has no such function.
+
+    Where a library has none either, every step doubles how far a cell has looked back.
+    """
+    if isinstance(x, np.ndarray):
+        return np.maximum.accumulate(x, axis=1)
+    from array_api_compat import is_jax_array, is_torch_array
+
+    if is_torch_array(x):
+        return x.cummax(1).values
+    if is_jax_array(x):
+        from jax.lax import cummax
+
+        return cummax(x, axis=1)
+    xp, step = namespace(x), 1
+    while step < x.shape[1]:
+        x = xp.concat([x[:, :step], xp.maximum(x[:, step:], x[:, :-step])], axis=1)
+        step *= 2
+    return x
+
+
+def sort_rows(keys: Any, *others: Any, stable: bool) -> list[Any]:
+    """Return keys, the highest of each row first, and other arrays in the same order."""
+    if isinstance(keys, np.ndarray):
+        order = np.argsort(-keys, axis=1, stable=stable)
+        return [np.take_along_axis(x, order, axis=1) for x in (keys, *others)]
+    from array_api_compat import is_jax_array, is_torch_array
+
+    if is_jax_array(keys):
+        from jax.lax import sort
+
+        minus, *rest = sort((-keys, *others), dimension=1, num_keys=1, is_stable=stable)
+        return [-minus, *rest]
+    if is_torch_array(keys):
+        keys, order = keys.sort(dim=1, descending=True, stable=stable)
+        return [keys, *(x.gather(1, order) for x in others)]
+    xp = namespace(keys)
+    order = xp.argsort(keys, axis=1, descending=True, stable=stable)
+    return [xp.take_along_axis(x, order, axis=1) for x in (keys, *others)]
+
+
+def is_traced(x: Any) -> bool:
+    """True while a compiler of JAX or PyTorch follows the work, so that no value can be looked at."""
+    if isinstance(x, np.ndarray):
+        return False
+    from array_api_compat import is_jax_array, is_torch_array
+
+    if is_jax_array(x):
+        from jax.core import Tracer
+
+        return isinstance(x, Tracer)
+    if is_torch_array(x):
+        from torch.compiler import is_compiling
+
+        return bool(is_compiling())
+    return False
+
+
+def constants(values: Iterable[float]) -> Any:
+    """Return numbers that are known before any array is seen, as an array that is never traced."""
+    return np.asarray(list(values), dtype=np.float64)
+
+
+def as_one_step(function: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
+    """Return a function of arrays alone such that torch.compile takes it as one step of its graph.
+
+    It then records the operations on tensors, as JAX does, and does not follow Python's own objects, as it cannot all.
+    Without PyTorch there is nothing to do.
+    """
+    torch = sys.modules.get("torch")
+    return function if torch is None else torch.compiler.allow_in_graph(function)
 
 
 def to_lists(x: Any) -> Any:

@@ -44,8 +44,11 @@ def counted(batch: Batch, flag: Array, k: int | Array | None) -> Array:
 def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
     """Gain over discount, the mean over the places a document can take; 0 after place k.
 
-    An untied document has one place, and its gain is divided right there: no digit differs from the plain measure.
+    An untied document has one place, and its gain is divided right there: no digit differs from the plain measure. Of
+    fixed shapes it is a group like any other, which costs half the work and may cost the last digit.
     """
+    if batch.fixed and not batch.untied:
+        return gain * sum_over_places(batch, discount, k) / batch.size
     alone = batch.cut(gain / divisors(batch, discount)[batch.above], k)
     if batch.untied:
         return alone
@@ -77,11 +80,10 @@ def threshold(batch: Batch, relevant: Array, k: int | None, places: Harmonics | 
         return batch.cut(x * up_to_column(batch, relevant) / batch.rank, k)
     above, among = around(batch, relevant)
     upto = above + 1
-    alone = batch.cut(x * upto / batch.rank, k)
     places = places or harmonics(batch, k)
-    n = batch.size
-    others = (among - 1) / xp.clip(n - 1, min=1.0)
-    return xp.where(batch.tied == 1, alone, x * (upto * places.inverse + others * places.offset) / n)
+    others = (among - 1) / xp.clip(batch.size - 1, min=1.0)
+    shared = x * (upto * places.inverse + others * places.offset) / batch.size
+    return shared if batch.fixed else xp.where(batch.tied == 1, batch.cut(x * upto / batch.rank, k), shared)
 
 
 def first_hit(batch: Batch, relevant: Array, discount: Discount, k: int | None) -> Array:
@@ -107,7 +109,8 @@ def _first_of_group(batch: Batch, leads: Array, r: Array, discount: Discount, k:
     xp = batch.xp
     t = xp.min(xp.where(leads, batch.above, batch.depth), axis=1, keepdims=True)
     n = xp.max(xp.where(leads, batch.tied, 1), axis=1, keepdims=True)
-    reach = max(1, min(int(xp.max(batch.number(n) - r)) + 1, k or batch.depth))
+    longest = batch.depth if batch.fixed else int(xp.max(batch.number(n) - r)) + 1
+    reach = max(1, min(longest, k or batch.depth))
     j = xp.arange(reach, dtype=n.dtype, device=batch.device)[None, :]
     left = batch.number(xp.clip(n - j, min=1))
     missed = xp.cumulative_prod(xp.clip(left - r, min=0.0) / left, axis=1, include_initial=True)[:, :-1]
@@ -215,7 +218,8 @@ def _cut_credit(batch: Batch, cut: Array, inside: Array, against: Opposition, cr
         xp.max(xp.where(cut, v, 0.0), axis=1, keepdims=True)
         for v in (batch.size, inside, against.special, against.over)
     )
-    y = xp.arange(int(xp.max(c)) + 1, dtype=c.dtype, device=batch.device)[None, :]
+    most = batch.depth + 1 if batch.fixed else int(xp.max(c))
+    y = xp.arange(most + 1, dtype=c.dtype, device=batch.device)[None, :]
     lowest, highest = xp.maximum(d - (n - c), xp.zeros_like(d)), xp.minimum(c, d)
     rises = (y >= lowest) & (y < highest)
     ratio = xp.where(rises, (c - y) * (d - y), 1.0) / xp.where(rises, (y + 1) * (n - c - d + y + 1), 1.0)

@@ -20,8 +20,8 @@ class Table(NamedTuple):
         """Make a table from {label: value}."""
         for label, value in table.items():
             if not is_number(label) or not is_number(value) or value < 0:
-                found = f"{label!r}: {value!r}"
-                raise MeasureError(f"a table maps labels to numbers of at least 0, like {{1: 1, 2: 3}}; found {found}")
+                entry = f"{label!r}: {value!r}"
+                raise MeasureError(f"a table maps labels to numbers of at least 0, like {{1: 1, 2: 3}}; found {entry}")
         return cls(tuple(sorted((plain(label), plain(value)) for label, value in table.items())))
 
     def __call__(self, batch: Batch, labels: Array, exponent: Array | None = None) -> Array:
@@ -73,10 +73,11 @@ def headroom(batch: Batch) -> float:
 def exponents(batch: Batch, power: Array) -> Array | None:
     """Return the units, 2^exponent, in which gains of up to 2^power, [Q, 1], have headroom; None where 1 does for all.
 
-    Exponents are even numbers, so that units, and half of them, scale without rounding.
+    Exponents are even numbers, so that units, and half of them, scale without rounding. Of fixed shapes nobody can ask:
+    gains that leave the range of numbers are infinite there.
     """
     over = power - headroom(batch)
-    if not bool(batch.xp.any(over > 0)):
+    if batch.fixed or not bool(batch.xp.any(over > 0)):
         return None
     return 2 * batch.xp.floor(batch.xp.clip(over, min=0.0) / 2)
 

@@ -90,7 +90,8 @@ def in_group(batch: Batch, x: Array) -> Array:
 
 def _running(batch: Batch, x: Array) -> Array:
     """Return the sums of the first 0, 1, … columns."""
-    return batch.xp.cumulative_sum(as_type(x, _sum_type(batch, x)), axis=1, include_initial=True)
+    dtype = _sum_type(batch, x)
+    return batch.xp.cumulative_sum(as_type(x, dtype), axis=1, dtype=dtype, include_initial=True)
 
 
 def _sum_type(batch: Batch, x: Array) -> Any:
@@ -128,5 +129,6 @@ def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array 
         tied=xp.where(some, batch.tied, 1),
         first=xp.where(some, batch.first, column),
         last=xp.where(some, batch.last, column + 1),
-        ties="expected" if tied is None or not bool(xp.any(tied)) else batch.ties,
+        ties="expected" if tied is None or (not batch.fixed and not bool(xp.any(tied))) else batch.ties,
+        **({"alone": True} if batch.fixed and tied is None else {}),
     )

@@ -1,6 +1,7 @@
 """What a measure is: what each document adds, over a norm."""
 
 from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, Self, cast
 
@@ -35,6 +36,8 @@ class Measure(Parametric, metaclass=_MeasureType):
     name: ClassVar[str]
     takes_expected: ClassVar[bool] = True
     """False where no closed form is known of the mean over the orders of tied documents"""
+    takes_fixed: ClassVar[bool] = True
+    """False where the formula needs to ask how long tie groups are, which compilers do not allow"""
     may_be_bounded: ClassVar[bool] = False
     """True where best and worst may be bounds that contain every order, not those of an order"""
     has_ceiling: ClassVar[bool] = False
@@ -65,6 +68,24 @@ class Measure(Parametric, metaclass=_MeasureType):
             raise NotFinite(error.measure, row, error.label) from None
         return values[0] if len(values) == 1 else batch.xp.concat(values)
 
+    @property
+    def of(self) -> Callable[..., Array]:
+        """The measure as a pure function of (scores, labels, mask=None), which jax.jit and torch.compile take.
+
+        It gives one value per row, or one number for arrays of one dimension, in the precision of the scores. NaN and
+        infinity are refused, unless the function is traced or called with check=False. `as_function` serves several
+        measures with one sort, and measures that need to know the levels of the collection.
+        """
+        from gradely.measures.function import as_function
+
+        checked, quick = (as_function([self], check=check) for check in (True, False))
+        name = str(self)
+
+        def of(scores: Any, labels: Any, mask: Any = None, *, check: bool = True) -> Array:
+            return (checked if check else quick)(scores, labels, mask)[name]
+
+        return of
+
     def compute(self, batch: Batch) -> Array:
         """Return the value of each query; the measure has been fitted to the collection."""
         return self.compute_from_relevance(self.apply_relevance(batch))
@@ -73,6 +94,8 @@ class Measure(Parametric, metaclass=_MeasureType):
         """Return the value of each query of a batch with relevance in place of labels."""
         with unwarned():
             values = divide(batch, *self.sum_and_norm(batch))
+        if batch.fixed:
+            return values
         finite = batch.xp.isfinite(values)
         if not bool(batch.xp.all(finite)):
             row = int(batch.xp.argmin(batch.xp.astype(finite, batch.first.dtype)))
@@ -106,6 +129,10 @@ class Measure(Parametric, metaclass=_MeasureType):
     def terms(self, batch: Batch) -> Array:
         """Return [Q, H]: what each judged document adds, before the norm."""
 
+    def factors(self, batch: Batch) -> tuple[Array, Array] | None:  # noqa: ARG002 - for those that have them
+        """Return [Q, H] twice, gains and one over their discounts, whose product `terms` is; None where it is none."""
+        return None
+
     def start(self, batch: Batch) -> Array | float:  # noqa: ARG002 - for those that count more than judged documents
         """Return [Q], or one number: what the sum begins with."""
         return 0.0
@@ -132,11 +159,17 @@ class Measure(Parametric, metaclass=_MeasureType):
 
     def __str__(self) -> str:
         """Return the name that reads back as this measure."""
-        given = (
+        arguments = (
             (name, declared.default, getattr(self, name)) for name, declared in self.parameters.items() if name != "k"
         )
-        stated = [f"{name}={show(value)}" for name, default, value in given if value != default]
+        stated = [f"{name}={show(value)}" for name, default, value in arguments if value != default]
         return self.name + (f"({', '.join(stated)})" if stated else "") + (f"@{self.k}" if self.k else "")
+
+    def _repr_html_(self) -> str:
+        """Show its card in a notebook: formula, parameters, ties, reference."""
+        from gradely.measures.notebook_card import card
+
+        return card(self)
 
 
 def divide(batch: Batch, added: Array, norm: Array) -> Array:
@@ -225,7 +258,7 @@ class Graded(Measure):
         Labels that are relevance themselves, and none below 0, stay as they are.
         """
         function = self.relevance_function
-        if isinstance(function, Identity) and not batch.of_pools(Graded, _has_negative):
+        if isinstance(function, Identity) and not batch.fixed and not batch.of_pools(Graded, _has_negative):
             return batch
         if function not in batch.by_relevance:
             batch.by_relevance[function] = self._graded(batch)

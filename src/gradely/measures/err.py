@@ -23,6 +23,7 @@ class ERR(ScaleBased):
     """
 
     name = "ERR"
+    takes_fixed = False
 
     def terms(self, batch: Batch) -> Array:
         """1/rank times the chance to stop there."""

@@ -38,8 +38,12 @@ class UserShares(Population):
         fitted = super().fit(levels)
         function = fitted.relevance_function
         if self.g is None:
-            found = function.levels(levels)
-            alike = Users.of({x: 1 / len(found) for x in found}) if found else Spread(function.top(levels) or 1)
+            relevance_levels = function.levels(levels)
+            alike = (
+                Users.of({x: 1 / len(relevance_levels) for x in relevance_levels})
+                if relevance_levels
+                else Spread(function.top(levels) or 1)
+            )
             return fitted.replace(g=alike)
         if isinstance(self.g, Users) and self.g.counted:
             self.g.check(function.top(levels))
@@ -142,9 +146,9 @@ class xGAP(Searched, _Absolute):  # noqa: N801 - the paper's name
 
     def plain_terms(self, batch: Batch) -> Array:
         """The sum over levels, each document with its own weight w."""
-        return _Absolute.terms(self, batch) * self._document_weight(batch)
+        return _Absolute.terms(self, batch) * self.document_weight(batch)
 
-    def _document_weight(self, batch: Batch) -> Array:
+    def document_weight(self, batch: Batch) -> Array:
         """Return [Q, H]: w of each document's grade."""
         levels = self.thresholds(batch)
         users = self.up_to(batch, levels.share)
@@ -152,13 +156,13 @@ class xGAP(Searched, _Absolute):  # noqa: N801 - the paper's name
 
     def kinds(self, batch: Batch) -> Array:
         """The level, where there are users who find it relevant."""
-        found = self.up_to(batch, self.thresholds(batch).share) > 0
-        return batch.xp.where(found, self.level_of(batch), 0)
+        relevant = self.up_to(batch, self.thresholds(batch).share) > 0
+        return batch.xp.where(relevant, self.level_of(batch), 0)
 
     def scene(self, batch: Batch, row: int) -> Scene:
         """Each document adds w / rank times the users that it shares with those down to it, itself included."""
         shared, weight = (
-            to_lists(x[row, :]) for x in (self.up_to(batch, self.thresholds(batch).share), self._document_weight(batch))
+            to_lists(x[row, :]) for x in (self.up_to(batch, self.thresholds(batch).share), self.document_weight(batch))
         )
         kinds = [int(kind) for kind in to_lists(batch.number(self.kinds(batch))[row, :])]
         users: dict[int, float] = dict(zip(kinds, shared, strict=True))
@@ -190,7 +194,7 @@ class xGAP(Searched, _Absolute):  # noqa: N801 - the paper's name
         since columns have the best first for `best` and last for `worst`.
         """
         xp, levels, best = batch.xp, self.thresholds(batch), batch.ties == "best"
-        out, weight = xp.zeros_like(batch.grade), self._document_weight(batch)
+        out, weight = xp.zeros_like(batch.grade), self.document_weight(batch)
         many = xp.sum(batch.number(levels.level > 0), axis=1, keepdims=True) > MANY
         for i in range(min(levels.level.shape[1], MANY)):
             level = levels.level[:, i, None]

@@ -53,34 +53,34 @@ def label(name: MeasureLike) -> str:
 
 def parse_all(measures: MeasureLike | Iterable[MeasureLike]) -> dict[str, Measure]:
     """Return the measures by what they are called in results."""
-    several = list(measures) if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
-    if not several:
+    entries = list(measures) if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
+    if not entries:
         raise MeasureError("no measure given: name one, like 'nDCG@10'")
-    return {label(name): parse(name) for name in several}
+    return {label(name): parse(name) for name in entries}
 
 
 @lru_cache(maxsize=1024)
 def _parsed(text: str) -> Measure:
     for pattern, name in PATTERNS.items():
-        if found := re.fullmatch(pattern, text):
-            base, level, threshold = name.format(*found.groups()).partition("-l")
+        if match := re.fullmatch(pattern, text):
+            base, level, threshold = name.format(*match.groups()).partition("-l")
             return _parsed(base).replace(**_threshold(base, threshold)) if level else _parsed(base)
     tree = _tree(_quoted(text))
-    at, given = None, dict[str, Any]()
+    at, arguments = None, dict[str, Any]()
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
         at, tree = _value(tree.right, text), tree.left
     if isinstance(tree, ast.Call):
         if tree.args or any(keyword.arg is None for keyword in tree.keywords):
             raise MeasureError(f"{text}: parameters have names, as in AP(rel=2)")
-        given = {str(keyword.arg): _value(keyword.value, text) for keyword in tree.keywords}
+        arguments = {str(keyword.arg): _value(keyword.value, text) for keyword in tree.keywords}
         tree = tree.func
     if not isinstance(tree, ast.Name):
         _unreadable(text)
-    known = _named(tree.id)
-    if isinstance(known, P) and given.pop("relative", False):
-        known = RelativeP()
-    made = known.replace(**translate(known, text, given))
-    return made if at is None else made @ at
+    measure = _named(tree.id)
+    if isinstance(measure, P) and arguments.pop("relative", False):
+        measure = RelativeP()
+    replaced = measure.replace(**translate(measure, text, arguments))
+    return replaced if at is None else replaced @ at
 
 
 def _threshold(base: str, level: str) -> dict[str, float]:
@@ -92,8 +92,8 @@ def _threshold(base: str, level: str) -> dict[str, float]:
 
 def _quoted(text: str) -> str:
     """Return a name with - in it as Python reads names; refuse several cut-offs in one."""
-    if found := re.fullmatch(r"(\w+)[._](\d+(?:,\d+)+)", text):
-        names = ", ".join(f"{found[1]}.{k}" for k in found[2].split(","))
+    if match := re.fullmatch(r"(\w+)[._](\d+(?:,\d+)+)", text):
+        names = ", ".join(f"{match[1]}.{k}" for k in match[2].split(","))
         raise MeasureError(f"{text} is several measures; name each: {names}")
     return re.sub(r"^([A-Za-z]+)-([A-Za-z]+)", r"\1_\2", text)
 
@@ -130,21 +130,21 @@ def _named(name: str) -> Measure:
     raise MeasureError(f"no measure {name!r}.{hint} `gradely measures` lists them all")
 
 
-def translate(measure: Measure, text: str, given: dict[str, Any]) -> dict[str, Any]:
+def translate(measure: Measure, text: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Return parameters of a measure, as ir_measures may call them, by their names here; refuse others."""
-    known = list(parameters(type(measure)))
-    given = {name if name in known else PARAMETERS.get(name, name): value for name, value in given.items()}
-    if given.get("dcg") in ("log2", "exp-log2") and "gain" in known:
-        given["gain"] = {"log2": "linear", "exp-log2": "exp"}[given.pop("dcg")]
-    unknown = next((name for name in given if name not in known), None)
+    names = list(parameters(type(measure)))
+    arguments = {name if name in names else PARAMETERS.get(name, name): value for name, value in arguments.items()}
+    if arguments.get("dcg") in ("log2", "exp-log2") and "gain" in names:
+        arguments["gain"] = {"log2": "linear", "exp-log2": "exp"}[arguments.pop("dcg")]
+    unknown = next((name for name in arguments if name not in names), None)
     if unknown == "judged_only":
         raise MeasureError(
             f"{text}: judged_only holds for all measures of a call: evaluate(…, judged_only=True) or --judged-only"
         )
     if unknown is not None:
-        hint = did_you_mean(unknown, known)
-        raise MeasureError(f"{text}: {measure.name} has no parameter {unknown!r}, only {', '.join(known)}.{hint}")
-    return given
+        hint = did_you_mean(unknown, names)
+        raise MeasureError(f"{text}: {measure.name} has no parameter {unknown!r}, only {', '.join(names)}.{hint}")
+    return arguments
 
 
 def _value(node: ast.expr, text: str) -> Any:

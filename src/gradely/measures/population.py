@@ -7,8 +7,10 @@ from itertools import islice
 from operator import add
 from typing import NamedTuple
 
+from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import harmonics, threshold
+from gradely.kernel.fixed import Fixed
 from gradely.kernel.lower_levels import lower_levels
 from gradely.measures.base import Graded
 from gradely.measures.users import Spread, Users
@@ -59,7 +61,7 @@ class Population(Graded):
         Of a few levels they are added one by one, of many all at once; which it is depends on the query alone.
         """
         xp, weight = batch.xp, batch.of_pools((Population, self), self._weight_of)
-        if weight.shape[1] <= MANY:
+        if batch.fixed or weight.shape[1] <= MANY:
             return self._one_by_one(batch, weight)
         many = xp.sum(batch.number(self._levels(batch)[0] > 0), axis=1, keepdims=True) > MANY
         at_once = self._at_once(batch, weight)
@@ -111,12 +113,15 @@ class Population(Graded):
         """
         level, key = self._levels(batch)[0], (threshold, self.relevance_function, self.k)
         if key in batch.memo:
-            kept: list[Array] = batch.memo[key]
-            return kept
+            precisions: list[Array] = batch.memo[key]
+            return precisions
         places = None if batch.untied else harmonics(batch, self.k)
-        each = (level[:, i, None] for i in range(level.shape[1]))
-        made = (threshold(batch, (batch.grade >= x) & (x > 0), self.k, places) for x in islice(each, MANY))
-        return batch.memo.setdefault(key, list(made)) if level.shape[1] <= FEW else made
+        columns = (level[:, i, None] for i in range(level.shape[1]))
+        computed = (
+            threshold(batch, (batch.grade >= x) & (x > 0), self.k, places)
+            for x in islice(columns, None if batch.fixed else MANY)
+        )
+        return batch.memo.setdefault(key, list(computed)) if level.shape[1] <= FEW else computed
 
     @abstractmethod
     def weight(self, batch: Batch, levels: Thresholds) -> Array:
@@ -133,9 +138,24 @@ class Population(Graded):
 
 def _levels_of(batch: Batch) -> tuple[Array, Array]:
     """Return the distinct positive levels of each pool, best first, and their recall bases."""
+    if isinstance(batch, Fixed):
+        return _levels_one_by_one(batch)
     xp = batch.xp
     lower = xp.concat([batch.pool[:, 1:], xp.zeros_like(batch.pool[:, :1])], axis=1)
     ends = batch.pool > lower
     count = int(xp.max(xp.sum(xp.astype(ends, batch.first.dtype), axis=1)))
     order = xp.argsort(xp.where(ends, -batch.pool, 0.0), axis=1)[:, : max(1, count)]
     return xp.where(ends, batch.pool, 0.0)[batch.row, order], batch.number(order + 1)
+
+
+def _levels_one_by_one(batch: Fixed) -> tuple[Array, Array]:
+    """Return the same without asking how many there are: each level is the highest label below the one before."""
+    xp, level, base = batch.xp, [], []
+    if batch.most_levels is None:
+        raise MeasureError("how many levels there are cannot be asked here: state them, as in levels=[1, 2, 3]")
+    below = xp.full_like(batch.pool[:, :1], xp.inf)
+    for _ in range(max(1, batch.most_levels)):
+        below = xp.max(xp.where(batch.pool < below, batch.pool, 0.0), axis=1, keepdims=True)
+        level.append(below)
+        base.append(xp.sum(batch.number(batch.pooled & (batch.pool >= below)), axis=1, keepdims=True))
+    return xp.concat(level, axis=1), xp.clip(xp.concat(base, axis=1), min=1.0)

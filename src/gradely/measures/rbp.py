@@ -50,9 +50,14 @@ class RBP(ScaleBased):
 
     def terms(self, batch: Batch) -> Array:
         """The chance to look at each document, times its relevance."""
-        return additive(batch, batch.grade / float(self.top or 1), self._patience, self.k)
+        return additive(batch, batch.grade / float(self.top or 1), self.patience, self.k)
 
-    def _patience(self, batch: Batch, rank: Array) -> Array:
+    def factors(self, batch: Batch) -> tuple[Array, Array]:
+        """The relevance, and the chance to look at each document."""
+        gain = batch.grade / float(self.top or 1)
+        return gain, additive(batch, batch.xp.ones_like(gain), self.patience, self.k)
+
+    def patience(self, batch: Batch, rank: Array) -> Array:
         """1 / ((1-p) p^(rank-1)), held where p^(rank-1) would leave the range of numbers."""
         steps = batch.xp.clip(rank - 1, max=-690 / log(self.p))
         return batch.xp.pow(batch.xp.full_like(rank, self.p), -steps) / (1 - self.p)

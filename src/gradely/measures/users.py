@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.gains import is_number, plain
+from gradely.tables import count_of
 
 EXPECTED = "g is a list of shares, like [0.2, 0.8], or a table {level: share}"
 
@@ -48,8 +49,8 @@ class Users(NamedTuple):
     def check(self, top: float) -> None:
         """Refuse grades above a list of levels."""
         if top > len(self.levels):
-            found = f"g={self} has {len(self.levels)} levels, but there is a grade of {plain(top)}"
-            raise MeasureError(f"{found}: give g {ceil(top)} shares, or a table {{level: share}}")
+            problem = f"g={self} has {count_of(len(self.levels), 'level')}, but there is a grade of {plain(top)}"
+            raise MeasureError(f"{problem}: give g {ceil(top)} shares, or a table {{level: share}}")
 
     def __str__(self) -> str:
         """Print as the list or table that it was made from."""

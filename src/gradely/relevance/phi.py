@@ -70,7 +70,7 @@ def _scaled(batch: Batch) -> Batch:
     largest = xp.max(xp.abs(batch.pool), axis=1, keepdims=True)
     power = xp.log2(xp.where(largest > 0, largest, 1.0))
     extreme = xp.abs(power) > room / 4
-    if not bool(xp.any(extreme)):
+    if batch.fixed or not bool(xp.any(extreme)):
         return batch
     exponent = xp.where(extreme, xp.floor(xp.clip(power, min=-1.9 * room)), 0.0)
     return batch.relabelled(linear(batch, batch.grade, exponent), linear(batch, batch.pool, exponent), batch.pooled)
@@ -151,9 +151,9 @@ def control_points(batch: Batch, control: str | Points) -> list[Points]:
     """Return the control points of each query, (score, φ); none where no score stands out, so that φ is 0."""
     if not isinstance(control, str):
         return [control] * int(batch.pool.shape[0])
-    found = CONTROLS[control](batch)
-    lowest = batch.xp.min(batch.xp.where(batch.pooled, batch.pool, found.high), axis=1, keepdims=True)
-    columns = (*found[:4], found.level(batch.xp), lowest)
+    points = CONTROLS[control](batch)
+    lowest = batch.xp.min(batch.xp.where(batch.pooled, batch.pool, points.high), axis=1, keepdims=True)
+    columns = (*points[:4], points.level(batch.xp), lowest)
     return [_distinct(*(float(column[i, 0]) for column in columns)) for i in range(batch.pool.shape[0])]
 
 
@@ -179,14 +179,14 @@ def _curve(batch: Batch, at: Array, control: Control) -> Array:
     level = control.level(xp)
     value = xp.where(at >= high, one, zero)
     apart, beyond = start < median, (median < w) & (w < high)
-    for chosen, x, y in (
+    for piece, x, y in (
         (~apart & ~beyond, [median, high], [zero, one]),
         (~apart & beyond, [median, w, high], [zero, level, one]),
         (apart & ~beyond, [start, median, high], [zero, zero, one]),
         (apart & beyond, [start, median, w, high], [zero, zero, level, one]),
     ):
         value = xp.where(
-            chosen & (median < high), interpolate(xp, xp.concat(x, axis=1), xp.concat(y, axis=1), at), value
+            piece & (median < high), interpolate(xp, xp.concat(x, axis=1), xp.concat(y, axis=1), at), value
         )
     lowest = xp.min(xp.where(batch.pooled, batch.pool, high), axis=1, keepdims=True)
     return xp.where((lowest < high) & (start < high), value, 0.0)

@@ -1,6 +1,6 @@
 """-h: the options, and the measures in a line each."""
 
-from gradely.trec_eval.catalogue import TABLE, chosen_names
+from gradely.trec_eval.catalogue import TABLE, select_names
 from gradely.trec_eval.options import USAGE_LINE, Options
 
 OPTIONS = """\
@@ -69,7 +69,7 @@ ABOUT = {
 
 def help_text(options: Options) -> str:
     """Return the options and, in a line each, the measures that are asked for, or all."""
-    names = chosen_names(options) if options.measures else list(TABLE)
+    names = select_names(options) if options.measures else list(TABLE)
     width = max(map(len, names))
     about = [f" {name:<{width}}  {ABOUT[name]}" for name in names]
     notes = "`gradely measures NAME` tells all about a measure of gradely.\n"

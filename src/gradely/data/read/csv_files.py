@@ -55,14 +55,14 @@ class CsvTable(Table):
         super().__init__(source.name, kind, duplicates)
         self.source = source
         header, self.skip = _header(source, delimiter)
-        picked = pick_columns(header, kind, self.name, columns)
-        query, document = header.index(picked.query), header.index(picked.document)
-        value = None if picked.value is None else header.index(picked.value)
-        self.layout = Layout(delimiter.encode(), len(header), query, document, value, picked.sign)
+        roles = pick_columns(header, kind, self.name, columns)
+        query, document = header.index(roles.query), header.index(roles.document)
+        value = None if roles.value is None else header.index(roles.value)
+        self.layout = Layout(delimiter.encode(), len(header), query, document, value, roles.sign)
         if value is None:
-            self.notes = [no_labels(header, picked, self.name)]
+            self.notes = [no_labels(header, roles, self.name)]
 
-    def each(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
+    def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over pieces of the file."""
 
         def use(piece: Piece) -> T:
@@ -81,8 +81,8 @@ class CsvTable(Table):
         rows, layout = Rows(self.name, self.duplicates), self.layout
         for line, row in _records(self.source, layout.delimiter.decode()):
             if len(row) != layout.width:
-                found = f"{len(row)} fields instead of {layout.width}: {clip(layout.delimiter.decode().join(row))}"
-                raise InputError(f"{self.name}:{line}: {found}")
+                problem = f"{len(row)} fields instead of {layout.width}: {clip(layout.delimiter.decode().join(row))}"
+                raise InputError(f"{self.name}:{line}: {problem}")
             value = 1.0 if layout.value is None else to_number(self.source, self.kind, line, row[layout.value])
             rows.add(line, row[layout.query], row[layout.document], layout.sign * value)
         if not rows.values:

@@ -11,27 +11,27 @@ from gradely.data.read.files import clip
 from gradely.errors import DataError
 
 
-def as_labels(given: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
+def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
     """Return {query: {document: label}}; a plain list or set of documents means label 1 for each."""
-    labels = _by_query(given, name, lambda query, docs: dict.fromkeys(_distinct(docs, name, query), 1.0))
+    labels = _by_query(labels_by_query, name, lambda query, docs: dict.fromkeys(_distinct(docs, name, query), 1.0))
     labels.update((query, _all_texts(docs, name, query)) for query, docs in labels.items())
     return labels
 
 
-def as_scores(given: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
+def as_scores(rankings: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
     """Return {query: {document: score}}; a list is a ranking, best first, of documents or of (document, score)."""
-    return _by_query(given, name, lambda query, ranking: _ranked(ranking, name, query))
+    return _by_query(rankings, name, lambda query, ranking: _ranked(ranking, name, query))
 
 
 class WholeKeys(dict[str, Mapping[str, float]]):
     """{query: {document: number}} whose queries were whole numbers."""
 
 
-def _by_query(given: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Mapping[str, float]]:
+def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Mapping[str, float]]:
     out: dict[str, Mapping[str, float]] = {}
-    if all(type(query) is int for query in given):
+    if all(type(query) is int for query in values):
         out = WholeKeys()
-    for query, docs in given.items():
+    for query, docs in values.items():
         key = text(query, name)
         if key in out:
             raise DataError(f"{name}: query {clip(key)} is there twice, as different types; ids are compared as text")
@@ -107,10 +107,10 @@ def _ranked(ranking: Sequence[Any] | AbstractSet[Any], name: str, query: str) ->
 
 
 def _distinct(docs: Iterable[Any], name: str, query: str) -> list[str]:
-    seen: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     for doc in docs:
         key = text(doc, name)
-        if key in seen:
+        if key in distinct:
             raise DataError(f"{name}: query {clip(query)}: document {clip(key)} is there twice")
-        seen[key] = None
-    return list(seen)
+        distinct[key] = None
+    return list(distinct)

@@ -157,8 +157,8 @@ class Source:
 
     def _not_text(self, content: bytes, at: int, first: int) -> NoReturn:
         line = content.count(b"\n", 0, at) + first
-        found = clip(content[max(content.rfind(b"\n", 0, at) + 1, at - 30) : at + 30].split(b"\n")[0])
-        raise InputError(f"{self.name}:{line}: is not UTF-8 text: {found}; name a text file, or convert it to UTF-8")
+        excerpt = clip(content[max(content.rfind(b"\n", 0, at) + 1, at - 30) : at + 30].split(b"\n")[0])
+        raise InputError(f"{self.name}:{line}: is not UTF-8 text: {excerpt}; name a text file, or convert it to UTF-8")
 
     def unpacked(self) -> FileIO:
         """Open the file unpacked, to be read at any place; what is packed is unpacked into a temporary file."""
@@ -213,8 +213,8 @@ class Source:
             raise InputError(f"{self.name}: is empty")
 
 
-def clip(found: bytes | str, limit: int = 60) -> str:
+def clip(content: bytes | str, limit: int = 60) -> str:
     """Return a piece of the input as an error shows it: printable, in quotes, and not too long."""
-    text = found[: 4 * limit + 4].decode(errors="replace") if isinstance(found, bytes) else found
+    text = content[: 4 * limit + 4].decode(errors="replace") if isinstance(content, bytes) else content
     text = text.strip("\r\n")
     return repr(text if len(text) <= limit else text[:limit] + "…")

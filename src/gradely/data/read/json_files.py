@@ -66,13 +66,13 @@ def _nested(record: Mapping[str, Any], kind: str, name: str, columns: Names | No
     """Return a record {"query_id": …, "doc_id": …, "score": …} as {query: {document: value}}; what is nested stays."""
     if _is_nested(record) and not columns:
         return record
-    picked = pick_columns(list(record), kind, name, columns)
-    rest = [column for column in record if column not in picked[:2]]
-    value = picked.value or find_column(rest, VALUE[kind], kind, name)
+    roles = pick_columns(list(record), kind, name, columns)
+    rest = [column for column in record if column not in roles[:2]]
+    value = roles.value or find_column(rest, VALUE[kind], kind, name)
     number = record[value]
-    if picked.sign < 0:
+    if roles.sign < 0:
         number = -to_number(number, f"{name}: the {value}")
-    return {record[picked.query]: {record[picked.document]: number}}
+    return {record[roles.query]: {record[roles.document]: number}}
 
 
 def _object(content: Any, name: str) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def _parsed(text: str, name: str) -> Any:
 def _distinct(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
     out = dict(pairs)
     if len(out) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        distinct: set[str] = set()
+        twice = next(key for key, _ in pairs if key in distinct or distinct.add(key))  # type: ignore[func-returns-value]
         raise DataError(f"{name}: {clip(twice)} is there twice in one object; keep one")
     return out

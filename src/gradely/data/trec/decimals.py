@@ -152,10 +152,10 @@ def _digits(text: Bytes, stop: Ints, size: Ints) -> tuple[Words, Ints, np.ndarra
 
 def _point(word: Words) -> tuple[Words, Ints]:
     """Return the top bit of the first byte that is a point, 0 where none is, and how many bytes are before it."""
-    found = word ^ DOTS
-    found = (found - ONES) & ~found & TOPS
-    found &= ~found + U(1)
-    return found, np.bitwise_count((found >> U(7)) - (found != 0)).astype(np.int64) >> 3
+    dots = word ^ DOTS
+    dots = (dots - ONES) & ~dots & TOPS
+    dots &= ~dots + U(1)
+    return dots, np.bitwise_count((dots >> U(7)) - (dots != 0)).astype(np.int64) >> 3
 
 
 def _closed(word: Words, point: Words, before: Words | np.uint64, here: np.ndarray, moved: np.ndarray) -> Words:

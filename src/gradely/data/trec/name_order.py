@@ -48,21 +48,21 @@ def _ordered_words(text: Bytes, at: Ints, size: Ints) -> Words:
     return (words[np.minimum(at, len(words) - 1)] & FIRST[np.minimum(size, 8)]).byteswap()
 
 
-def _in_company(place: Ints, some: Ints) -> Ints:
+def _in_company(place: Ints, rows: Ints) -> Ints:
     """Return those of some names whose place is that of another one, too."""
-    order = some[np.argsort(place[some], kind="stable")]
+    order = rows[np.argsort(place[rows], kind="stable")]
     same = np.diff(place[order]) == 0
     flags = np.concatenate([[False], same, [False]])
     alike: Ints = order[flags[: len(order)] | flags[1:][: len(order)]]
     return alike
 
 
-def _refine(place: Ints, some: Ints, key: Words | Ints) -> None:
+def _refine(place: Ints, rows: Ints, key: Words | Ints) -> None:
     """Move names that share a place apart, by a key."""
-    order = np.lexsort((key, place[some]))
-    before, key, some = place[some][order], key[order], some[order]
+    order = np.lexsort((key, place[rows]))
+    before, key, rows = place[rows][order], key[order], rows[order]
     new_place = np.diff(before, prepend=-1) != 0
     new = new_place | np.append(True, key[1:] != key[:-1])[: len(key)]
-    at = np.arange(len(some))
+    at = np.arange(len(rows))
     first_of_place, first = (np.maximum.accumulate(np.where(flag, at, 0)) for flag in (new_place, new))
-    place[some] = before + first - first_of_place
+    place[rows] = before + first - first_of_place

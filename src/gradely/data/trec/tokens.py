@@ -32,9 +32,9 @@ class Tokens(Sequence[str]):
     @classmethod
     def of(cls, strings: Iterable[bytes]) -> "Tokens":
         """Put byte strings into one buffer."""
-        several = list(strings)
-        text = np.frombuffer(b"\n" * PAD + b"".join(several) + b"\n" * PAD, np.uint8)
-        size = np.fromiter(map(len, several), np.int64, len(several))
+        strings_list = list(strings)
+        text = np.frombuffer(b"\n" * PAD + b"".join(strings_list) + b"\n" * PAD, np.uint8)
+        size = np.fromiter(map(len, strings_list), np.int64, len(strings_list))
         return cls(text, PAD + np.cumsum(size) - size, size)
 
     def bytes_at(self, at: int) -> bytes:

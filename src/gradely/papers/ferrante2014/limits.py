@@ -35,7 +35,7 @@ NEAR = 10 / LENGTHS[-1]
 """how near long rankings come to their limit: the difference falls as 1/n"""
 
 
-def picked(measure: str, g: tuple[float, ...], grade: int) -> float:
+def pick_chance(measure: str, g: tuple[float, ...], grade: int) -> float:
     """Return the chance that a user picks one document of this grade.
 
     It is the value of a ranking that holds that document alone: what is found at rank 1 is precise for everybody.
@@ -48,7 +48,13 @@ def picked(measure: str, g: tuple[float, ...], grade: int) -> float:
 def probabilities() -> list[Record]:
     """Return the paper's probabilities beside ours."""
     return [
-        {"measure": name, "g": str(list(g)), "grade": grade, "the paper": str(theirs), "here": picked(name, g, grade)}
+        {
+            "measure": name,
+            "g": str(list(g)),
+            "grade": grade,
+            "the paper": str(theirs),
+            "here": pick_chance(name, g, grade),
+        }
         for name, g, grade, theirs in PRINTED
     ]
 

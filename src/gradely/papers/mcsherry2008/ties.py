@@ -21,9 +21,9 @@ VISIBLE = 0.001
 WAYS = ("swapped by name", "swapped in file order", "swapped at random")
 
 
-def named(found: dict[str, list[Record]]) -> list[Record]:
+def named(tables: dict[str, list[Record]]) -> list[Record]:
     """Return the rows of all collections, each with its name."""
-    return [{"collection": name} | row for name, rows in found.items() for row in rows]
+    return [{"collection": name} | row for name, rows in tables.items() for row in rows]
 
 
 def by_collection(rows: list[Record]) -> dict[str, list[Record]]:
@@ -132,14 +132,14 @@ def story(moved: list[Record]) -> str:
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Break ties in every way, on every collection with enough runs."""
-    chosen = [collection for collection in collections(library, longest=False) if enough(collection)]
+    selection = [collection for collection in collections(library, longest=False) if enough(collection)]
     means = {
-        collection.name: read(collection.qrels, collection.runs, seed, progress=part(progress, i, len(chosen)))
-        for i, collection in enumerate(chosen)
+        collection.name: read(collection.qrels, collection.runs, seed, progress=part(progress, i, len(selection)))
+        for i, collection in enumerate(selection)
     }
-    moved, reordered = (named({name: table(some) for name, some in means.items()}) for table in (moves, reorderings))
+    moved, reordered = (named({name: table(runs) for name, runs in means.items()}) for table in (moves, reorderings))
     where = str(max((row for row in moved if row["measure"] == BY), key=_range)["collection"])
-    folders = ", ".join(f"{each.name} ({len(each.runs)} runs of {each.folder})" for each in chosen)
+    folders = ", ".join(f"{data.name} ({len(data.runs)} runs of {data.folder})" for data in selection)
     return Outcome(
         f"We evaluated the runs of {folders} with {len(MEASURES)} measures: the mean over all orders of"
         f" ties; ties broken by document name, as trec_eval does; in file order; at random, {SEEDS} times; and for each"

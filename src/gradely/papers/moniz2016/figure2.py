@@ -36,11 +36,11 @@ def study(seed: int, source: str, samples: int = SAMPLES) -> Cases:
     distributions, control = SOURCES[source]
     plain, phi = (measure.replace(k=10) for measure in (nDCG(gain="exp"), nDCGphi(relevance=Phi(control))))
     return {
-        (each.distribution, each.scenario): {
-            PLAIN: np.asarray(plain(each.grades)),
-            PHI: np.asarray(phi(each.scores)),
+        (sample.distribution, sample.scenario): {
+            PLAIN: np.asarray(plain(sample.grades)),
+            PHI: np.asarray(phi(sample.scores)),
         }
-        for each in drawn_samples(seed, samples, distributions)
+        for sample in drawn_samples(seed, samples, distributions)
     }
 
 
@@ -50,8 +50,8 @@ def summary(cases: dict[str, Cases]) -> list[Record]:
     return [
         {"drawn as": source, "distribution": distribution, "scenario": scenario, "measure": name}
         | {share: float(np.percentile(values, percent)) for share, percent in shares.items()}
-        for source, some in cases.items()
-        for (distribution, scenario), measured in some.items()
+        for source, samples in cases.items()
+        for (distribution, scenario), measured in samples.items()
         for name, values in measured.items()
     ]
 
@@ -160,7 +160,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
 def _both(test: Any) -> Any:
     """Return the test of a claim on samples of both sources."""
     return lambda cases: [
-        verdict._replace(data=f"samples by {source}") for source, some in cases.items() for verdict in test(some)
+        verdict._replace(data=f"samples by {source}") for source, samples in cases.items() for verdict in test(samples)
     ]
 
 

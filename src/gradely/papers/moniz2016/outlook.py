@@ -41,19 +41,19 @@ PAIRS = {
 def share(measure: Measure, batch: Batch, ideal: Batch) -> Floats:
     """Return the share of the ideal ranking's value, since not all measures give that 1."""
     best = np.asarray(measure(ideal))
-    found: Floats = np.asarray(measure(batch)) / np.where(best > 0, best, 1.0)
-    return found
+    shares: Floats = np.asarray(measure(batch)) / np.where(best > 0, best, 1.0)
+    return shares
 
 
 def synthetic(seed: int, samples: int = SAMPLES) -> list[Record]:
     """Return the median loss by each measure, with its quartiles, for both mistakes and distributions."""
     out: list[Record] = []
-    for each in drawn_samples(seed, samples):
-        case = {"scenario": each.scenario, "scores": each.distribution}
+    for sample in drawn_samples(seed, samples):
+        case = {"scenario": sample.scenario, "scores": sample.distribution}
         for name, pair in PAIRS.items():
             losses = {
-                GRADES: 1 - share(pair.grades, each.grades, each.ideal_grades),
-                PHI: 1 - share(pair.phi, each.scores, each.ideal_scores),
+                GRADES: 1 - share(pair.grades, sample.grades, sample.ideal_grades),
+                PHI: 1 - share(pair.phi, sample.scores, sample.ideal_scores),
             }
             out += [case | {"measure": name, "relevance": of} | _quartiles(loss) for of, loss in losses.items()]
     return out
@@ -145,7 +145,9 @@ def _swapped(loss: Losses, name: str, swap: str) -> Observation:
 
 def story(shared: list[Record]) -> str:
     """Say what came out, with the earliest rankings of news."""
-    early = {(each["measure"], each["relevance"]): each["mean"] for each in shared if each["hours"] == HOURS[0]}
+    early = {
+        (record["measure"], record["relevance"]): record["mean"] for record in shared if record["hours"] == HOURS[0]
+    }
     by_grades, by_phi = ([early[name, of] for name in PAIRS] for of in (GRADES, PHI))
     return (
         "φ is a relevance function of its own: every graded measure takes it, and with it every one notices what grades"

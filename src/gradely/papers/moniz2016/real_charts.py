@@ -32,8 +32,8 @@ def figure_4(lists: list[Record], data: list[str]) -> Any:
     alt = altair()
     rows = []
     for name in data:
-        some = sorted((row for row in lists if row["data"] == name), key=lambda row: row["nDCG@10"])
-        rows += [{"data": name, "rank": i, "difference": row["difference"]} for i, row in enumerate(some, 1)]
+        ordered = sorted((row for row in lists if row["data"] == name), key=lambda row: row["nDCG@10"])
+        rows += [{"data": name, "rank": i, "difference": row["difference"]} for i, row in enumerate(ordered, 1)]
     bars = (
         drawn(rows)
         .mark_bar(clip=True)

@@ -19,9 +19,9 @@ def chart(records: list[Record]) -> Any:
     """Return a bar for each system and measure, one row of panels per way of taking ties."""
     alt = altair()
     measures = list(dict.fromkeys(record["measure"] for record in records))
-    shown = [record | {"ties": TIES[record["ties"]]} for record in records]
+    titled = [record | {"ties": TIES[record["ties"]]} for record in records]
     bars = (
-        drawn(shown)
+        drawn(titled)
         .mark_bar()
         .encode(
             x=alt.X("measure:N", title=None, sort=measures, axis=None),

@@ -23,7 +23,9 @@ def tasks(records: list[Record]) -> list[str]:
 def chart(records: list[Record]) -> Any:
     """Return the mean of each recommender by scale, a panel a measure, a row a task."""
     alt = altair()
-    return styled(alt.vconcat(*(_row([each for each in records if each["ranked"] == task]) for task in tasks(records))))
+    return styled(
+        alt.vconcat(*(_row([record for record in records if record["ranked"] == task]) for task in tasks(records)))
+    )
 
 
 def _row(records: list[Record]) -> Any:
@@ -71,15 +73,15 @@ def shift(rows: list[Record]) -> Observation:
 def reordered(records: list[Record]) -> str:
     """Say for which measures whole stars put the recommenders in another order than half stars."""
     cases = [(ranked, name) for ranked in tasks(records) for name in MEASURES]
-    found = [
+    changes = [
         f"{name} of {ranked} ({' > '.join(order(records, ranked, name, 10))} with half stars,"
         f" {' > '.join(order(records, ranked, name, 5))} with whole stars)"
         for ranked, name in cases
         if order(records, ranked, name, 10) != order(records, ranked, name, 5)
     ]
     return (
-        f"The number of levels reorders the recommenders by {' and by '.join(found)}, and by nothing else."
-        if found
+        f"The number of levels reorders the recommenders by {' and by '.join(changes)}, and by nothing else."
+        if changes
         else "The number of levels reorders the recommenders by no measure."
     )
 

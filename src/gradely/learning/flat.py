@@ -1,0 +1,38 @@
+"""Values of measures from flat arrays, one row per document, as libraries of gradient boosting have them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gradely.errors import DataError
+from gradely.evaluation.arrays import evaluate_arrays
+from gradely.kernel.batch import Levels
+from gradely.learning.blocks import Floats, blocks_of, rows_of
+from gradely.measures import Measure
+
+
+def mean_values(
+    scores: ArrayLike,
+    labels: ArrayLike,
+    measures: Sequence[Measure],
+    *,
+    group: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+) -> list[float]:
+    """Return the mean of each measure over the queries, ties as means over all orders.
+
+    >>> import gradely
+    >>> mean_values([0.9, 0.4, 0.4, 0.1], [0, 2, 1, 1], [gradely.RR()], group=[3, 1])
+    [0.75]
+    """
+    flat, truth = np.asarray(scores, dtype=np.float64).ravel(), np.asarray(labels, dtype=np.float64).ravel()
+    if flat.shape != truth.shape:
+        raise DataError(f"there are {len(truth)} labels and {len(flat)} scores; each row has one of both")
+    fitted = [measure.fit(Levels(truth)) for measure in measures]
+    values: list[list[Floats]] = [[] for _ in measures]
+    for block in blocks_of(rows_of(len(truth), group, qid), truth, None):
+        found = evaluate_arrays(flat[block.row], truth[block.row], fitted, block.real, threads=1)
+        for kept, measure in zip(values, fitted, strict=True):
+            kept.append(found[str(measure)])
+    return [float(np.concatenate(kept).mean()) if kept else 0.0 for kept in values]

@@ -1,0 +1,121 @@
+"""Places: which ones each document of a query can take, and sums over them.
+
+Documents stand in the order of their scores, one row per query, one column per document. Every document has a label, so
+column c is place c + 1, and a tie group takes the places of its own columns.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from gradely.kernel.backend import device_of, namespace, running_max
+from gradely.kernel.batch import Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Places:
+    """The places of each document's tie group: those after `start`, up to and with `stop`."""
+
+    start: Array
+    """[Q, n] how many documents have a better score"""
+    stop: Array
+    """[Q, n] start plus the size of the tie group"""
+    truncation: int
+    """of two documents, the upper one must stand in the top so many for the two to count"""
+    like: Array
+    """an array of the real numbers to compute in"""
+
+    @cached_property
+    def xp(self) -> Any:
+        """The array namespace."""
+        return namespace(self.start)
+
+    @cached_property
+    def device(self) -> Any:
+        """The device that the arrays live on."""
+        return device_of(self.start)
+
+    def number(self, x: Array) -> Array:
+        """Return whole numbers as real ones."""
+        return self.xp.astype(x, self.like.dtype)
+
+    @cached_property
+    def width(self) -> int:
+        """How many columns there are."""
+        return int(self.start.shape[1])
+
+    @cached_property
+    def reach(self) -> Array:
+        """[Q, n] the last place of the group that counts for an upper document; start where none does."""
+        return self.xp.maximum(self.start, self.xp.clip(self.stop, max=self.truncation))
+
+    @cached_property
+    def size(self) -> Array:
+        """[Q, n] how many documents the group has, a real number."""
+        return self.number(self.stop - self.start)
+
+    @cached_property
+    def share(self) -> Array:
+        """[Q, n] the chance of each document to stand in the top `truncation`."""
+        return self.number(self.reach - self.start) / self.size
+
+    @cached_property
+    def pairs(self) -> Array:
+        """[Q, n] how many pairs of places the group has; 1 where it has none."""
+        return self.xp.clip(self.size * (self.size - 1) / 2, min=1.0)
+
+    @cached_property
+    def rank(self) -> Array:
+        """The places 1, 2, … as real numbers."""
+        return self.number(self.xp.arange(1, self.width + 1, device=self.device))
+
+    def ties(self, rows: slice) -> Array:
+        """Return [Q, columns, n]: true where a column is in the tie group of one of some columns, or above it."""
+        return self.xp.arange(self.width, device=self.device) < self.stop[:, rows, None]
+
+    def prefix(self, values: Array) -> Array:
+        """Return the sums of the first 0, 1, … of a value at each place."""
+        return self.xp.cumulative_sum(values, include_initial=True)
+
+    def over(self, prefix: Array, start: Array, stop: Array) -> Array:
+        """Return the sum over the places after `start`, up to and with `stop`."""
+        return prefix[stop] - prefix[start]
+
+    def lower(self, value: Array) -> Array:
+        """Return the mean of a value over the places of each document's group."""
+        return self.over(self.prefix(value), self.start, self.stop) / self.size
+
+    def upper(self, value: Array) -> Array:
+        """Return the same, a value counting only in the top `truncation`."""
+        return self.over(self.prefix(value), self.start, self.reach) / self.size
+
+    def as_upper(self, value: Array) -> Array:
+        """Return the mean of value(a) over all pairs of places a < b of the group, a in the top `truncation`.
+
+        Place a = start + u stands above size - u others.
+        """
+        last = self.number(self.stop)
+        plain, weighted = self.prefix(value), self.prefix(value * self.rank)
+        return (
+            last * self.over(plain, self.start, self.reach) - self.over(weighted, self.start, self.reach)
+        ) / self.pairs
+
+    def as_lower(self, value: Array) -> Array:
+        """Return the mean of value(b) over the same pairs: place b = start + v stands below min(v - 1, top) of them."""
+        plain, weighted = self.prefix(value), self.prefix(value * self.rank)
+        first, top = self.number(self.start) + 1, self.number(self.reach - self.start)
+        inside = self.over(weighted, self.start, self.reach) - first * self.over(plain, self.start, self.reach)
+        return (inside + top * self.over(plain, self.reach, self.stop)) / self.pairs
+
+
+def places_of(scores: Array, real: Array, truncation: int | None) -> Places:
+    """Return the places of documents whose scores descend; what is not real stands alone, at the end."""
+    xp = namespace(scores)
+    width = scores.shape[1]
+    column = xp.broadcast_to(xp.arange(width, device=device_of(scores)), scores.shape)
+    same = (scores[:, 1:] == scores[:, :-1]) & real[:, 1:]
+    edge = xp.ones_like(real[:, :1])
+    start = running_max(xp.where(xp.concat([edge, ~same], axis=1), column, 0))
+    ends = xp.flip(xp.where(xp.concat([~same, edge], axis=1), column + 1, width), axis=1)
+    stop = xp.flip(-running_max(-ends), axis=1)
+    return Places(start, stop, width if truncation is None else truncation, scores)

@@ -1,0 +1,112 @@
+"""Measures as pure functions of arrays: of fixed shape, so that compilers take them, and in one pass over all."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from gradely.errors import MeasureError
+from gradely.kernel.backend import as_one_step, constants, is_traced, namespace
+from gradely.kernel.batch import Array, Levels
+from gradely.kernel.fixed import fixed
+from gradely.kernel.from_arrays import aligned, check_numbers
+from gradely.measures.base import Measure
+from gradely.measures.names import MeasureLike, parse_all
+from gradely.measures.population import Population
+from gradely.settings import check_ties
+
+MANY = 64
+"""with more levels the work is left to batches that may ask: each level is a pass over the arrays"""
+
+
+def as_function(
+    measures: MeasureLike | Iterable[MeasureLike],
+    *,
+    levels: Iterable[float] | None = None,
+    ties: str = "expected",
+    check: bool = False,
+) -> Callable[..., dict[str, Array]]:
+    """Return a function of (scores, labels, mask=None) to the values of each measure, for jax.jit and torch.compile.
+
+    Documents are sorted once for all measures, and nothing waits for the device. `levels` lists the distinct
+    positive labels that occur; GAP, xGAP, eGAP, muAP, and measures that take the top of the scale from the data,
+    cannot be traced without. `check` refuses NaN and infinity, which asks the device; nothing is checked while a
+    function is traced.
+
+    >>> import numpy as np
+    >>> function = as_function(["RR", "P@1"])
+    >>> function(np.array([[0.9, 0.4, 0.4]]), np.array([[0, 2, 1]]))
+    {'RR': array([0.5]), 'P@1': array([0.])}
+    """
+    check_ties(ties, without_names=True)
+    parsed = parse_all(measures)
+    for measure in parsed.values():
+        check_fixed(measure)
+    names, several = list(parsed), list(parsed.values())
+    known = None if levels is None else constants(sorted({float(level) for level in levels if level > 0}))
+    if known is not None:
+        several = [measure.fit(Levels(known)) for measure in several]
+
+    def step(*arrays: Array) -> tuple[Array, ...]:
+        return tuple(values_of(several, *arrays, levels=known, ties=ties, check=check))
+
+    step = as_one_step(step)
+
+    def function(scores: Any, labels: Any, mask: Any = None) -> dict[str, Array]:
+        values = step(scores, labels) if mask is None else step(scores, labels, mask)
+        return dict(zip(names, values, strict=True))
+
+    return function
+
+
+def check_fixed(measure: Measure) -> None:
+    """Refuse a measure that has no formula of fixed shape."""
+    if not takes_fixed(measure):
+        raise MeasureError(
+            f"{measure}: there is no formula of fixed shape, which compilers need; evaluate_arrays takes it"
+        )
+
+
+def takes_fixed(measure: Measure) -> bool:
+    """True for measures that need not ask what is in the arrays."""
+    return measure.takes_expected and measure.takes_fixed
+
+
+def values_of(
+    measures: Sequence[Measure],
+    scores: Any,
+    labels: Any,
+    mask: Any = None,
+    *,
+    levels: Array | None = None,
+    ties: str = "expected",
+    seed: int = 0,
+    check: bool = True,
+) -> list[Array]:
+    """Return the values of each measure, one per row; for arrays of one dimension, one query, one number.
+
+    Measures are fitted to `levels`, where these are known.
+    """
+    one = len(getattr(scores, "shape", (0, 0))) == 1
+    scores, labels, mask = aligned(scores, labels, mask, ties, seed)
+    if check and not is_traced(scores):
+        check_numbers(namespace(scores), {"score": scores, "label": labels}, mask)
+    if levels is None:
+        known = _Untraced(labels, mask)
+        measures = [measure.fit(known) for measure in measures]
+    counted = any(isinstance(measure, Population) for measure in measures)
+    most = int((known() if levels is None else levels).shape[0]) if counted else None
+    batch = fixed(scores, labels, mask, ties, most)
+    values = [measure.compute(batch) for measure in measures]
+    return [value[0] for value in values] if one else values
+
+
+class _Untraced(Levels):
+    """The labels of a collection, which cannot be looked up while a function is traced."""
+
+    def __call__(self) -> Array:
+        """Return the distinct positive labels, ascending."""
+        if is_traced(self._labels):
+            raise MeasureError(
+                "the labels that occur cannot be looked up while a function is traced: state them, as in"
+                " levels=[1, 2, 3]"
+            )
+        return super().__call__()

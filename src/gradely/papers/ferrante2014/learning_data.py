@@ -1,0 +1,101 @@
+"""Sets to learn to rank from: features and labels of documents, and folds that split the queries."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from gradely.data.read.files import Source
+from gradely.data.types import Floats, Ints
+from gradely.errors import InputError
+from gradely.papers.library import Library
+from gradely.papers.moniz2016 import lists
+
+HOURS = 2
+"""news are ranked by their counts of the first hours"""
+FOLDS = 5
+NEEDS = ("letor2-ohsumed", "letor4-mq2007-agg", "lightgbm-lambdarank", lists.DATA)
+
+
+class Part(NamedTuple):
+    """Documents, those of a query one after the other."""
+
+    features: Floats
+    labels: Floats
+    sizes: Ints
+
+    def shuffled(self, seed: int) -> "Part":
+        """Return the documents of each query in another order."""
+        query = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        order = np.lexsort((np.random.default_rng(seed).random(len(query)), query))
+        return Part(self.features[order], self.labels[order], self.sizes)
+
+
+class Fold(NamedTuple):
+    """Queries to learn from and other queries to measure."""
+
+    train: Part
+    test: Part
+
+
+def folds(name: str, library: Library) -> list[Fold]:
+    """Return the folds of a set: of each partition one that is measured by a model learned from all others."""
+    parts = list(_READ[name](library.folder))
+    if name == "LightGBM's example":
+        return [Fold(*parts)]
+    return [Fold(_joined([*parts[:i], *parts[i + 1 :]]), part) for i, part in enumerate(parts)]
+
+
+def _joined(parts: list[Part]) -> Part:
+    return Part(*(np.concatenate(x) for x in zip(*parts, strict=True)))
+
+
+def _ohsumed(folder: Path) -> Iterator[Part]:
+    for path in sorted((folder / "letor2-ohsumed").glob("S*.txt*")):
+        yield read_part(path)
+
+
+def _mq2007(folder: Path) -> Iterator[Part]:
+    for path in sorted((folder / "letor4-mq2007-agg").glob("A*.txt*")):
+        yield read_part(path)
+
+
+def _example(folder: Path) -> Iterator[Part]:
+    for name in ("train", "test"):
+        sizes = np.loadtxt(folder / "lightgbm-lambdarank" / f"rank.{name}.query", dtype=np.intp)
+        yield read_part(folder / "lightgbm-lambdarank" / f"rank.{name}.gz", sizes, 300)
+
+
+def _news(folder: Path) -> Iterator[Part]:
+    """Lists of news in five parts: counts of the first hours as features, the final one as the label."""
+    found = lists.read(folder / lists.DATA)
+    early = found.counts[:, :, : HOURS * lists.HOUR]
+    for some in np.array_split(np.arange(len(early)), FOLDS):
+        features = early[some].reshape(-1, early.shape[2])
+        yield Part(features, found.final[some].reshape(-1), np.full(len(some), lists.SIZE))
+
+
+_READ = {"OHSUMED": _ohsumed, "MQ2007-agg": _mq2007, "LightGBM's example": _example, "news": _news}
+SETS = tuple(_READ)
+
+
+def read_part(path: Path, sizes: Ints | None = None, width: int = 0) -> Part:
+    """Read lines `label qid:1 1:0.5 2:NULL … # comment`, those of a query one after the other; NULL is no number."""
+    labels, rows, queries = [], [], []
+    for number, line in enumerate(Source(path).text().splitlines(), 1):
+        label, *pairs = line.partition("#")[0].split()
+        try:
+            found = dict(pair.split(":") for pair in pairs)
+            queries.append(found.pop("qid", ""))
+            rows.append({int(i): np.nan if x == "NULL" else float(x) for i, x in found.items()})
+            labels.append(float(label))
+        except ValueError:
+            raise InputError(f"{path}:{number}: expected `label qid:1 1:0.5 …`; found {line[:60]!r}") from None
+    table = np.zeros((len(rows), max([width, *(i for row in rows for i in row)])))
+    for i, row in enumerate(rows):
+        table[i, np.array(list(row), dtype=np.intp) - 1] = list(row.values())
+    if sizes is None:
+        edges = np.flatnonzero([a != b for a, b in zip(queries, [None, *queries[:-1]], strict=True)])
+        sizes = np.diff(np.append(edges, len(queries)))
+    return Part(table, np.array(labels), sizes)

@@ -1,0 +1,116 @@
+"""Batches of fixed shape give what others give, and compilers take them whole."""
+
+import numpy as np
+import pytest
+
+import gradely
+from gradely import DataError, MeasureError, as_function, evaluate_arrays, from_arrays
+from gradely.kernel.from_arrays import ranked
+from gradely.measures.function import takes_fixed
+from tests.test_arrays import LABELS, MASK, MEASURES, SCORES, library, rng
+
+FIXED = [measure for measure in MEASURES if takes_fixed(measure)]
+LEVELS = [0.5, 1, 2, 3]
+ONE_EACH = [
+    next(measure for measure in FIXED if measure.name == name and (measure.k is None) == (i % 2 == 0))
+    for i, name in enumerate(dict.fromkeys(measure.name for measure in FIXED))
+]
+"""one of each kind, since compilers take their time: every second one with a cut-off"""
+
+
+def close(found, expected, atol=1e-12):
+    for name, value in expected.items():
+        np.testing.assert_allclose(np.from_dlpack(found[name]), value, rtol=0, atol=atol, err_msg=name)
+
+
+def by_batch(scores, mask, ties="expected", measures=FIXED):
+    batch = from_arrays(scores, LABELS, mask, ties=ties)
+    return {str(measure): measure(batch) for measure in measures}
+
+
+@pytest.mark.parametrize("mask", [None, MASK], ids=["whole", "masked"])
+@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("ties", ["expected", "best", "worst", "order"])
+@pytest.mark.parametrize("name", ["numpy", "array_api_strict", "torch"])
+def test_they_give_what_other_batches_give(name, ties, kind, mask):
+    array = np.asarray if name == "numpy" else library(name)
+    arrays = [array(x) for x in (SCORES[kind], LABELS, mask) if x is not None]
+    expected = by_batch(SCORES[kind], mask, ties)
+    close(as_function(FIXED, ties=ties, check=True)(*arrays), expected)
+    close(as_function(FIXED, ties=ties, levels=LEVELS)(*arrays), expected)
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+def test_single_precision_stays_single(name):
+    array = np.asarray if name == "numpy" else library(name)
+    values = as_function(FIXED)(*(array(x.astype(np.float32)) for x in (SCORES["tied"], LABELS)), array(MASK))
+    assert all(np.from_dlpack(value).dtype == np.float32 for value in values.values())
+    close(values, by_batch(SCORES["tied"], MASK), atol=1e-5)
+
+
+def test_jax_compiles_them():
+    array = library("jax")
+    import jax
+
+    function = as_function(ONE_EACH, levels=LEVELS)
+    arrays = [array(x) for x in (SCORES["tied"], LABELS, MASK)]
+    expected = by_batch(SCORES["tied"], MASK, measures=ONE_EACH)
+    close(jax.jit(function)(*arrays), expected)
+    few = ["nDCG@10", "AP", "RR"]
+    values = jax.jit(jax.vmap(as_function(few)))(*arrays)
+    close(values, evaluate_arrays(SCORES["tied"], LABELS, few, MASK))
+
+
+def test_torch_compiles_them_without_a_break():
+    """With the compiler's own back end of plain operations: the one that writes C++ would take minutes."""
+    array = library("torch")
+    import torch
+
+    arrays = [array(x) for x in (SCORES["tied"], LABELS, MASK)]
+    compiled = torch.compile(as_function(ONE_EACH, levels=LEVELS), fullgraph=True, backend="aot_eager")
+    close(compiled(*arrays), by_batch(SCORES["tied"], MASK, measures=ONE_EACH))
+    compiled = torch.compile(gradely.nDCG(k=5).of, fullgraph=True, backend="aot_eager")
+    np.testing.assert_allclose(compiled(*arrays), gradely.nDCG(k=5)(from_arrays(SCORES["tied"], LABELS, MASK)))
+
+
+def test_one_query_gives_one_number():
+    assert gradely.RR().of(np.array([0.9, 0.4, 0.4]), np.array([0, 2, 1])).shape == ()
+    assert gradely.RR().of([[0.9, 0.4, 0.4]], [[0, 2, 1]]).tolist() == [0.5]
+
+
+def test_what_is_not_a_number_is_refused_unless_nobody_looks():
+    scores = np.array([[1.0, np.nan]])
+    with pytest.raises(DataError, match="score is NaN"):
+        gradely.AP().of(scores, [[1, 0]])
+    assert gradely.AP().of(scores, [[1, 0]], check=False).shape == (1,)
+
+
+@pytest.mark.parametrize("name", ["ERR", "G", "infAP", "IPrec"])
+def test_measures_without_a_fixed_shape_are_refused_by_name(name):
+    with pytest.raises(MeasureError, match=f"{name}: there is no formula of fixed shape"):
+        as_function([name])
+
+
+def test_a_traced_function_cannot_look_up_levels():
+    array = library("jax")
+    import jax
+
+    for name in ("GAP", "muAP", "RBP(relevance='identity')"):
+        with pytest.raises(MeasureError, match="state them, as in levels="):
+            jax.jit(as_function([name]))(array(SCORES["tied"]), array(LABELS))
+
+
+def test_arrays_of_other_libraries_take_this_path_where_they_can(monkeypatch):
+    array = library("torch")
+    names = ["nDCG@5", "ERR", "muAP", "IPrec"]
+    asked = []
+    monkeypatch.setattr("gradely.evaluation.arrays.ranked", lambda *a: asked.append(1) or ranked(*a))
+    untied = [array(x) for x in (SCORES["untied"], LABELS, MASK)]
+    close(evaluate_arrays(*untied[:2], names, untied[2]), evaluate_arrays(SCORES["untied"], LABELS, names, MASK))
+    assert len(asked) == 1 + 1
+    evaluate_arrays(*untied[:2], ["nDCG@5", "muAP"], untied[2])
+    assert len(asked) == 1 + 1
+    labels = np.arange(200.0).reshape(2, 100)
+    scores = rng.random((2, 100))
+    close(evaluate_arrays(array(scores), array(labels), ["muAP"]), evaluate_arrays(scores, labels, ["muAP"]))
+    assert len(asked) == 1 + 1 + 2
