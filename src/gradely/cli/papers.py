@@ -88,7 +88,8 @@ def claims(entries: list[Entry]) -> str:
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, in a folder each.
 
-    All leaves out an experiment whose data is not public where it is not there, and says so.
+    All leaves out an experiment whose data is not public where it is not there, or whose libraries are not installed,
+    and says so.
     """
     from gradely.optional import stats
     from gradely.papers.pages import overview
@@ -97,6 +98,8 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     library = Library(data)
     chosen, absent = choose(names, library)
     check_data(chosen, library)
+    for each in absent:
+        say(f"{each.name} is left out: {each.absence}\n")
     check_folder(out)
     check_installed()
     stats()
@@ -108,11 +111,11 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
 
 
 def choose(names: tuple[str, ...], library: Library) -> tuple[list[Experiment], list[Experiment]]:
-    """Return the experiments that are meant, and those that `all` leaves out since their data is not there."""
+    """Return the experiments that are meant, and those that `all` leaves out for lack of data or libraries."""
     if ALL not in names:
         return [experiment(name) for name in dict.fromkeys(names)], []
     every = list(experiments().values())
-    absent = [each for each in every if each.optional and library.missing(each.needs)]
+    absent = [each for each in every if each.lacks or (each.optional and library.missing(each.needs))]
     return [each for each in every if each not in absent], absent
 
 
