@@ -42,8 +42,11 @@ class GainBased(Graded):
     def exponent(self, batch: Batch) -> Array | None:
         """Return [Q, 1]: gains are in units of 2^exponent, so that no sum overflows; None where all are plain.
 
-        The units go by the highest gain of the pool. They cancel in a measure that divides by what is ideal.
+        The units go by the highest gain of the pool. They cancel in a measure that divides by what is ideal. Of fixed
+        shapes only gains that grow as powers have units: others leave the range of numbers with their labels.
         """
+        if batch.fixed and self.gain != "exp":
+            return None
         return batch.of_pools((GainBased, self), lambda batch: exponents(batch, self.power(batch, batch.pool[:, :1])))
 
     def power(self, batch: Batch, highest: Array) -> Array:
