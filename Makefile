@@ -59,6 +59,7 @@ docs: $(VENV)/installed
 	$(BIN)/python -m tools.derived
 
 papers: $(VENV)/test-ready
+	$(BIN)/pip install --quiet --editable ".[lightgbm,xgboost]"
 	$(BIN)/gradely papers run all --data "$(DATA)" --out gradely-papers
 	cp gradely-papers/claims.csv src/gradely/papers/record.csv
 	$(BIN)/python -m tools.derived
@@ -67,6 +68,8 @@ bench: $(BENCH)/ready
 	$(BENCH)/gradely/bin/pip install --quiet --force-reinstall --no-deps .
 	$(BENCH)/peers/bin/python -m benchmarks.workloads $(BENCH)/data
 	$(BENCH)/peers/bin/python -m benchmarks.run $(BENCH) $(BENCH)/data --json benchmarks/results.json --markdown docs/benchmarks.md
+	$(BENCH)/learning/bin/pip install --quiet --force-reinstall --no-deps .
+	$(BENCH)/learning/bin/python -m benchmarks.learning docs/benchmarks.md
 
 bench-tables: $(BENCH)/tables-ready
 	$(BENCH)/tables/bin/pip install --quiet --force-reinstall --no-deps .
@@ -114,11 +117,12 @@ $(SPARK)/ready: pyproject.toml
 	touch $@
 
 $(BENCH)/ready: pyproject.toml
-	for home in gradely peers RecTools; do $(PYTHON) -m venv $(BENCH)/$$home; done
+	for home in gradely peers RecTools learning; do $(PYTHON) -m venv $(BENCH)/$$home; done
 	$(BENCH)/gradely/bin/pip install --quiet .
 	$(BENCH)/peers/bin/pip install --quiet torch==2.13.0
 	$(BENCH)/peers/bin/pip install --quiet ir-measures polars pytrec-eval-terrier ranx scikit-learn torchmetrics
 	$(BENCH)/RecTools/bin/pip install --quiet rectools  # wants an older NumPy than the others
+	$(BENCH)/learning/bin/pip install --quiet ".[lightgbm]"
 	touch $@
 
 $(BENCH)/tables-ready: pyproject.toml

@@ -18,6 +18,7 @@ from gradely.report.text import effect_text, p_value, signed
 from gradely.report.texts import select_texts
 from tests.browser import browser  # noqa: F401 - a fixture
 from tests.hostile import HOSTILE
+from tests.shared_data import DATA, needs
 from tests.test_report import MEASURES, choose, demo, pick, text_of  # noqa: F401 - demo is a fixture
 
 AXE = pathlib.Path(__file__).parents[1] / ".axe" / "axe.min.js"
@@ -360,21 +361,42 @@ def test_printing_keeps_charts_and_columns(opened):
         driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1400, 390])
-def test_axe_finds_nothing(demo, browser, scheme, width):  # noqa: F811
+def violations(browser):  # noqa: F811
+    """Return what axe-core finds on the open page, with everything unfolded."""
     if not AXE.exists() and os.environ.get("CI") != "true":
         pytest.skip("no axe-core here: .ci/axe fetches it from npm")
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    browser.open(demo[0] / "page.html", width=width)
     browser.driver.execute_script("document.querySelectorAll('details').forEach((node) => (node.open = true))")
     browser.driver.execute_script(AXE.read_text(encoding="utf-8"))
     found = browser.driver.execute_async_script(
         "const done = arguments[0]; axe.run().then((r) => done(r.violations), (e) => done([String(e)]))"
     )
-    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-    assert [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found] == []
+    return [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 390])
+def test_axe_finds_nothing(demo, browser, scheme, width):  # noqa: F811
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    try:
+        browser.open(demo[0] / "page.html", width=width)
+        assert violations(browser) == []
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@needs("trec-covid-round1")
+def test_143_runs_by_6_measures_are_under_3_mb(browser, tmp_path, capfd):  # noqa: F811
+    folder = DATA / "trec-covid-round1"
+    measures = [word for name in ("nDCG@10", "AP", "P@5", "RR", "bpref", "muAP") for word in ("-m", name)]
+    runs = [str(path) for path in sorted((folder / "runs-top100").iterdir())]
+    path = tmp_path / "page.html"
+    assert cli(["report", str(folder / "qrels.covid-round1.txt.gz"), *runs, *measures, "-o", str(path)]) == 0
+    assert len(runs) == 143 and path.stat().st_size < 3e6
+    browser.open(path)
+    assert browser.console() == [] and browser.requests() == []
+    assert not {"not tested", "not in this page"} & {cell for row in pair_rows(browser) for cell in row}
+    assert violations(browser) == []
 
 
 def test_texts_of_what_is_shown_are_shown(browser, tmp_path, capfd):  # noqa: F811

@@ -9,10 +9,12 @@ from typing import Any as _Any
 __version__ = "0.1.0"
 
 _PUBLIC = {
-    "evaluation.evaluate": "evaluate",
-    "evaluation.runs": "evaluate_runs Evaluations",
+    "evaluation.evaluate": "evaluate Evaluator",
+    "evaluation.runs": "evaluate_runs",
+    "evaluation.evaluations": "Evaluations",
     "evaluation.arrays": "evaluate_arrays",
-    "evaluation.explain": "explain Explanation Line",
+    "evaluation.explain": "explain",
+    "evaluation.explanation": "Explanation Line",
     "evaluation.check": "check Finding",
     "evaluation.scores": "Scores",
     "evaluation.notes": "Note TieRange",
@@ -31,6 +33,7 @@ _PUBLIC = {
     "comparison.user_regions": "UserRegions",
     "comparison.users": "users",
     "comparison.phi_curves": "phi PhiCurves PhiCurve",
+    "report.figures": "plot",
     "papers": "reproduce",
     "papers.outcome": "Outcome Claim Assessment Observation Sheet Figure",
     "data": "read_qrels read_run Qrels Run",

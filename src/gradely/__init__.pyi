@@ -19,10 +19,12 @@ from gradely.data.virtual_users import qrels_from_run
 from gradely.errors import DataError, GradelyError, InputError, MeasureError, MissingExtra
 from gradely.evaluation.arrays import evaluate_arrays
 from gradely.evaluation.check import Finding, check
-from gradely.evaluation.evaluate import evaluate
-from gradely.evaluation.explain import Explanation, Line, explain
+from gradely.evaluation.evaluate import Evaluator, evaluate
+from gradely.evaluation.evaluations import Evaluations
+from gradely.evaluation.explain import explain
+from gradely.evaluation.explanation import Explanation, Line
 from gradely.evaluation.notes import Note, TieRange
-from gradely.evaluation.runs import Evaluations, evaluate_runs
+from gradely.evaluation.runs import evaluate_runs
 from gradely.evaluation.scores import Scores
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
@@ -46,6 +48,7 @@ from gradely.measures.rr import RR, Success
 from gradely.papers import reproduce
 from gradely.papers.outcome import Assessment, Claim, Figure, Observation, Outcome, Sheet
 from gradely.relevance import AtLeast, Max, Phi, Shift
+from gradely.report.figures import plot
 from gradely.settings import Settings
 
 __version__: str
@@ -63,6 +66,7 @@ __all__ = [
     "DataError",
     "ERR",
     "Evaluations",
+    "Evaluator",
     "Explanation",
     "F",
     "F1",
@@ -141,6 +145,7 @@ __all__ = [
     "parse",
     "phi",
     "plan",
+    "plot",
     "pools",
     "qrels_from_run",
     "read_qrels",

@@ -154,12 +154,12 @@ def _columns_of(name: str, entry: Entry, parameters: str, options: Options, ties
 
 def parse_run(lines: Iterable[str]) -> dict[str, dict[str, float]]:
     """Return {query: {document: score}} from the lines of a run in TREC's format."""
-    return _parsed(lines, 6, 4, float, "query Q0 document rank score tag")
+    return _parse(lines, 6, 4, float, "query Q0 document rank score tag")
 
 
 def parse_qrel(lines: Iterable[str]) -> dict[str, dict[str, int]]:
     """Return {query: {document: label}} from the lines of judgments in TREC's format."""
-    return _parsed(lines, 4, 3, _whole, "query 0 document label")
+    return _parse(lines, 4, 3, _whole, "query 0 document label")
 
 
 def _whole(text: str) -> Any:
@@ -170,7 +170,7 @@ def _whole(text: str) -> Any:
         return float(text)
 
 
-def _parsed(lines: Iterable[str], count: int, value: int, read: Any, form: str) -> dict[str, dict[str, Any]]:
+def _parse(lines: Iterable[str], count: int, value: int, read: Any, form: str) -> dict[str, dict[str, Any]]:
     out: dict[str, dict[str, Any]] = {}
     for number, line in enumerate(lines, 1):
         fields = line.split()

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import check_writable, write_file
@@ -25,8 +26,8 @@ from gradely.tables import LATEX, escape_markdown, plain_line, render
 
 
 @click.command("compare")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
 @options.measures
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Compare with this run only; repeatable.")
 @click.option("--test", type=click.Choice(list(TESTS)), default="t", show_default=True, help="The significance test.")
@@ -59,7 +60,7 @@ from gradely.tables import LATEX, escape_markdown, plain_line, render
 )
 @click.option("--influence", is_flag=True, help="Show how much each verdict depends on single queries, too.")
 @click.option("--pairs", is_flag=True, help="Show every pair: difference, interval, effect size, wins, p-values.")
-@click.option("--report", "page", metavar="FILE.html", help="Write a page to look at, too.")
+@click.option("--report", "page", type=FILE, metavar="FILE.html", help="Write a page to look at, too.")
 @page_options
 @options.settings()
 @options.inputs

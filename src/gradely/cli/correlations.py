@@ -1,4 +1,4 @@
-"""What `gradely correlate` and `gradely pools` share: the topics and runs they take, and how they show the result."""
+"""What `gradely correlate` and `gradely pools` share: the queries and runs they take, and how they show the result."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from gradely.tables import Cell, Table, render
 
 
 def selection(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that choose topics and runs: --topics, --level, --min-quartile."""
+    """Add the options that choose queries and runs: --topics, --level, --min-quartile."""
     decorators = (
         click.option(
             "--topics",

@@ -5,6 +5,7 @@ from functools import partial
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import Inputs, choose_measures, list_runs, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.query_order import QueryOrder, QueryRow, check_order, order_rows, query_order
@@ -12,20 +13,22 @@ from gradely.cli.results import list_notes, to_json, write_results
 from gradely.cli.segments import segments_data, segments_table, with_segments
 from gradely.data import Qrels, open_run
 from gradely.data.virtual_users import GradedBy, qrels_from_run
+from gradely.evaluation.evaluations import Evaluations
 from gradely.evaluation.notes import Note, merge_notes
-from gradely.evaluation.runs import Evaluations, evaluate_all
+from gradely.evaluation.runs import evaluate_all
 from gradely.measures.names import parse_all
 from gradely.settings import Settings
 from gradely.tables import Cell, Table, render
 
 
 @click.command("evaluate")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
 @options.measures
 @click.option(
     "--qrels-from-run",
     "virtual",
+    type=FILE,
     metavar="RUN",
     help="Take a run for the qrels of a virtual user, who would rank as it does; name only RUNS then.",
 )
@@ -48,7 +51,10 @@ from gradely.tables import Cell, Table, render
 @click.option("-q", "--per-query", is_flag=True, help="Show every query, too.")
 @query_order
 @click.option(
-    "--by", metavar="COLUMN|FILE", help="Show means by segment: a column of the qrels, or a table of query and segment."
+    "--by",
+    type=FILE,
+    metavar="COLUMN|FILE",
+    help="Show means by segment: a column of the qrels, or a table of query and segment.",
 )
 @options.inputs
 @options.output

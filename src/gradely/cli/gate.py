@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import check_writable, say, write_file
@@ -18,16 +19,16 @@ from gradely.comparison.verdict import Gate
 from gradely.errors import InputError
 from gradely.measures.names import parse
 from gradely.settings import Settings
-from gradely.tables import escape_markdown, plain_line, render
+from gradely.tables import count_of, escape_markdown, plain_line, render
 
 ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 """tests of one pair of runs"""
 
 
 @click.command("gate")
-@click.argument("qrels")
-@click.argument("new")
-@click.option("--baseline", metavar="OLD", help="The run to be as good as, or scores that --save wrote.")
+@click.argument("qrels", type=FILE)
+@click.argument("new", type=FILE)
+@click.option("--baseline", type=FILE, metavar="OLD", help="The run to be as good as, or scores that --save wrote.")
 @options.measures
 @click.option(
     "--max-drop",
@@ -45,9 +46,14 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 @click.option(
     "--resamples", type=click.IntRange(min=1), default=RESAMPLES, show_default=True, help="How often a test draws."
 )
-@click.option("--summary", metavar="FILE.md", help="Write a summary in Markdown, with the queries that lost most.")
 @click.option(
-    "--save", metavar="FILE.json", help="Write the scores of NEW, for --baseline next time; only if it passes."
+    "--summary", type=FILE, metavar="FILE.md", help="Write a summary in Markdown, with the queries that lost most."
+)
+@click.option(
+    "--save",
+    type=FILE,
+    metavar="FILE.json",
+    help="Write the scores of NEW, for --baseline next time; only if it passes.",
 )
 @options.settings()
 @options.inputs
@@ -135,7 +141,7 @@ def summarize(verdict: Gate) -> str:
     for change in verdict.changes:
         losers = verdict.losers(change.measure)
         if change.drop > 0 and losers.rows:
-            lost = f"{change.measure}: {change.losses:,} of {len(verdict.queries):,} queries lost"
+            lost = f"{change.measure}: {change.losses:,} of {count_of(len(verdict.queries), 'query')} lost"
             title = f"{lost}; the {len(losers.rows)} that lost most"
             parts.append(f"<details><summary>{title}</summary>\n\n{render(losers, 'markdown')}\n</details>\n")
     parts.append("\n".join(f"- {escape_markdown(str(line))}" for line in (verdict.caption(), *verdict.notes)))

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import click
 
+from gradely.cli import argument_types
 from gradely.cli.output import check_folder, say, write_file
 from gradely.cli.progress import Bar
 from gradely.errors import InputError
 from gradely.papers import PAPERS, check_data, experiment, experiments
-from gradely.papers.ledger import Entry, count, enter, leave_out, markdown, one_table, recorded, to_csv
+from gradely.papers.ledger import Entry, count, enter, leave_out, markdown, one_table, read_record, to_csv
 from gradely.papers.library import FOLDER, Library
 from gradely.papers.outcome import Experiment, Outcome
 from gradely.tables import Table, plain_line, to_text
@@ -30,7 +31,7 @@ def command(context: click.Context, form: str) -> None:
     `papers run NAME` runs an experiment again. csv and markdown give the claims alone.
     """
     if context.invoked_subcommand is None:
-        entries = recorded()
+        entries = read_record()
         forms = {"csv": to_csv, "markdown": markdown}
         say(forms[form](entries) if form in forms else f"{listing()}\n{RECORDED}\n\n{claims(entries)}")
 
@@ -73,25 +74,36 @@ def claims(entries: list[Entry]) -> str:
     return f"{lines}{to_text(count(entries))}"
 
 
+def _complete_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in (*experiments(), ALL) if name.startswith(incomplete)]
+
+
 @command.command("run")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=_complete_names)
 @click.option(
     "--data",
     default=FOLDER,
     show_default=True,
+    type=argument_types.FOLDER,
     metavar="DIR",
-    help="The folder with the data sets, a folder each, that `gradely papers` names.",
+    help="The folder that holds the data sets, each in a folder named as `gradely papers` names it.",
 )
 @click.option(
-    "--out", default="gradely-papers", show_default=True, metavar="DIR", help="Where to leave what comes out."
+    "--out",
+    default="gradely-papers",
+    show_default=True,
+    type=argument_types.FOLDER,
+    metavar="DIR",
+    help="The folder to write to.",
 )
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."
 )
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
-    """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, in a folder each.
+    """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, each in its folder.
 
-    All leaves out an experiment whose data is not public where it is not there, and says so.
+    `all` leaves out an experiment whose data is not public where it is absent, or whose libraries are not installed,
+    and says so.
     """
     from gradely.optional import stats
     from gradely.papers.pages import overview
@@ -100,6 +112,8 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     library = Library(data)
     selection, absent = choose(names, library)
     check_data(selection, library)
+    for entry in absent:
+        say(f"{entry.name} is left out: {entry.absence}\n")
     check_folder(out)
     check_installed()
     stats()
@@ -111,11 +125,11 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
 
 
 def choose(names: tuple[str, ...], library: Library) -> tuple[list[Experiment], list[Experiment]]:
-    """Return the experiments that are meant, and those that `all` leaves out since their data is not there."""
+    """Return the experiments that are meant, and those that `all` leaves out for lack of data or libraries."""
     if ALL not in names:
         return [experiment(name) for name in dict.fromkeys(names)], []
     every = list(experiments().values())
-    absent = [entry for entry in every if entry.optional and library.missing(entry.needs)]
+    absent = [entry for entry in every if entry.lacks or (entry.optional and library.missing(entry.needs))]
     return [entry for entry in every if entry not in absent], absent
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.results import list_notes, to_json, write_results
@@ -16,8 +17,8 @@ from gradely.tables import escape_markdown, plain_line, render
 
 
 @click.command("plan")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
 @options.measures
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Plan for pairs with this run; repeatable.")
 @click.option("--difference", type=float, help="Say how many queries this difference needs, too.")

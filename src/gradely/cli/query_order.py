@@ -6,11 +6,12 @@ from typing import NamedTuple
 import click
 import numpy as np
 
+from gradely.cli.argument_types import MEASURE
 from gradely.cli.options import Command, pack
 from gradely.data import run_name
 from gradely.data.read.files import clip
 from gradely.errors import DataError, did_you_mean
-from gradely.evaluation.runs import Evaluations
+from gradely.evaluation.evaluations import Evaluations
 from gradely.evaluation.scores import Scores
 from gradely.measures import Measure
 from gradely.measures.names import parse_all
@@ -39,7 +40,7 @@ class QueryRow(NamedTuple):
 
 
 def query_order(command: Command) -> Command:
-    """--sort, --worst, --best and --baseline."""
+    """Add --sort, --worst, --best and --baseline."""
     command = pack(QueryOrder, "order", QueryOrder._fields, command)
     command = click.option(
         "--baseline", metavar="RUN", help="With -q: sort by the difference from this one of RUNS, largest losses first."
@@ -50,7 +51,10 @@ def query_order(command: Command) -> Command:
     )
     command = click.option("--worst", type=count, metavar="N", help="With -q: only the N worst queries.")(command)
     return click.option(
-        "--sort", metavar="MEASURE", help="With -q: sort queries by this measure, worst first.  [default: the first]"
+        "--sort",
+        type=MEASURE,
+        metavar="MEASURE",
+        help="With -q: sort queries by this measure, worst first.  [default: the first]",
     )(command)
 
 

@@ -5,21 +5,21 @@ from dataclasses import asdict
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions
 from gradely.cli.output import check_writable, say, write_file
 from gradely.cli.page_options import PageOptions, page_options
 from gradely.comparison.compare import compare
-from gradely.evaluation.notes import count_of
 from gradely.report.page import check_installed
 from gradely.settings import Settings
-from gradely.tables import plain_line
+from gradely.tables import count_of, plain_line
 
 
 @click.command("report")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
-@click.option("-o", "--output", "path", required=True, metavar="FILE.html", help="The file to write.")
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
+@click.option("-o", "--output", "path", required=True, type=FILE, metavar="FILE.html", help="The file to write.")
 @click.option("--title", help="The title of the page.")
 @page_options
 @options.measures

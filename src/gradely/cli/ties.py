@@ -3,6 +3,7 @@
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE, MEASURE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.results import MOST, list_notes, to_json, write_results
@@ -12,9 +13,11 @@ from gradely.tables import render
 
 
 @click.command("ties")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
-@click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure; repeat for more.")
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
+@click.option(
+    "-m", "--measure", "measures", multiple=True, type=MEASURE, metavar="MEASURE", help="A measure; repeat for more."
+)
 @options.settings("queries", "judged_only", "threads")
 @options.inputs
 @options.output

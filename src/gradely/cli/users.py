@@ -5,6 +5,7 @@ from functools import partial
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE, MEASURE
 from gradely.cli.inputs import read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import write_file
@@ -16,13 +17,14 @@ from gradely.tables import Table, render
 
 
 @click.command("users")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
 @click.option(
     "-m",
     "--measure",
     default="eGAP",
     show_default=True,
+    type=MEASURE,
     metavar="MEASURE",
     help="eGAP, GAP or xGAP, with a cut-off if you like.",
 )
@@ -32,7 +34,7 @@ from gradely.tables import Table, render
 def command(
     qrels: str, runs: tuple[str, ...], *, measure: str, settings: Settings, inputs: InputOptions, output: OutputOptions
 ) -> None:
-    """Tell for which users which of RUNS is best.
+    """Say for which users which of RUNS is best.
 
     Users differ in the level of relevance that they are content with. A population has a share of users for each level;
     eGAP, GAP and xGAP measure a run for a population. For two levels the shares at which runs change places are exact;

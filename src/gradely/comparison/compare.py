@@ -17,12 +17,13 @@ from gradely.data import open_run, read_qrels
 from gradely.data.details import describe_run, top_depth
 from gradely.data.read.files import clip
 from gradely.errors import DataError, did_you_mean
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike, parse_all
+from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
-from gradely.tables import Cell, Marked, Table, to_text
+from gradely.tables import Cell, Marked, Table, count_of, plain_line, to_text
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 """marks of runs; there is no raised q"""
@@ -121,6 +122,10 @@ class Comparison:
         means = self.board.means.T.tolist()
         measures = list(self.board.measures)
         return {name: dict(zip(measures, row, strict=True)) for name, row in zip(self.board.names, means, strict=True)}
+
+    def flat(self, prefix: str = "") -> dict[str, float]:
+        """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""
+        return self.board.common.flat(prefix)
 
     @cached_property
     def pairs(self) -> list[Pair]:
@@ -243,7 +248,12 @@ class Comparison:
 
     def __repr__(self) -> str:
         """Show the table and what is needed to do it again."""
-        return f"{self.summary()}\n\n{to_text(self.table())}\n{self.legend()}\n{self.caption()}"
+        return f"{plain_line(self.summary())}\n\n{to_text(self.table())}\n{self.legend()}\n{plain_line(self.caption())}"
+
+    def _repr_html_(self) -> str:
+        """Show the same in a notebook; to_html is the whole page."""
+        below = (self.legend(), self.caption(), *self.notes)
+        return box(heading(self.summary()), grid(self.table()), bullets(below))
 
 
 def _cell(value: Any) -> Cell:

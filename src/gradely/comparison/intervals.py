@@ -13,6 +13,7 @@ from gradely.data.types import Bools, Floats, Ints
 from gradely.optional import stats
 
 DRAWS = 10_000
+"""as for the tests; of so many draws, 250 lie beyond each end of an interval of 95 %"""
 SPREADLESS = 0.2
 """where more draws than this share of a tail have no spread, t says too little about that tail. By simulation, the
 studentised bootstrap covers .95 to .97 below it; above it (fewer than 5 queries, values nearly all the same) as little

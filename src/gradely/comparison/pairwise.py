@@ -11,7 +11,14 @@ from gradely.comparison.design import Design
 from gradely.comparison.equivalence import chances, tost
 from gradely.comparison.intervals import Intervals, around, bootstrap_intervals, simultaneous_reach, t_quantile
 from gradely.comparison.pairs import Pairs, against, all_pairs, differences, effect_sizes, without_spread
-from gradely.comparison.significance import BY_SPREAD, SIMULTANEOUS, achieved_levels, adjusted, checked, joint_p_values
+from gradely.comparison.significance import (
+    BY_SPREAD,
+    SIMULTANEOUS,
+    achieved_levels,
+    adjust,
+    check_values,
+    joint_p_values,
+)
 from gradely.data.types import Bools, Floats, Ints
 
 
@@ -72,7 +79,7 @@ class Pairwise:
             return np.zeros((len(self.measures), 0))
         together = [self.values] if self._joint else [table[None] for table in self.values]
         for table in self.values:
-            checked(table)
+            check_values(table)
         design = self.design
         return np.concatenate(
             [
@@ -95,8 +102,8 @@ class Pairwise:
         """Return p-values [measures, pairs] corrected over their family."""
         correction = correction or str(self.design.correction)
         if self.design.family == "all":
-            return adjusted(p.ravel(), correction).reshape(p.shape)
-        return np.stack([adjusted(row, correction) for row in p])
+            return adjust(p.ravel(), correction).reshape(p.shape)
+        return np.stack([adjust(row, correction) for row in p])
 
     @cached_property
     def significant(self) -> Bools:

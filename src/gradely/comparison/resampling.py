@@ -12,6 +12,7 @@ import numpy as np
 from gradely.data.types import Floats, Ints
 
 RESAMPLES = 10_000
+"""draws of a test: the standard error of a p-value of .05 is then √(.05 · .95 / 10,000) = .002"""
 CELLS = 1 << 22
 """about how many numbers are held at a time: 32 MB of doubles"""
 SLACK = 1e-12
@@ -111,12 +112,12 @@ def tukey(values: Floats, pairs: tuple[Ints, Ints], resamples: int, seed: int) -
     scale = np.where((len(values) > 1) & (scale > 0), scale, 1.0)[:, None]
     means = values.mean(axis=1)
     apart = np.abs(np.round(means[:, pairs[0]] - means[:, pairs[1]], 12)) / scale
-    ranges = np.sort(_ranges(_sorted_within(values) / scale[:, :, None], resamples, seed))
+    ranges = np.sort(_ranges(_sort_within(values) / scale[:, :, None], resamples, seed))
     below = np.searchsorted(ranges, apart * (1 - SLACK) - SLACK, side="left")
     return np.asarray((resamples - below + 1) / (resamples + 1))
 
 
-def _sorted_within(values: Floats) -> Floats:
+def _sort_within(values: Floats) -> Floats:
     """Return the runs of each query in ascending order, by the first measure first, and the queries in order, too."""
     order = np.lexsort(values[::-1], axis=1)
     table = np.take_along_axis(values, order[None], axis=2)
@@ -137,7 +138,7 @@ def _ranges(table: Floats, resamples: int, seed: int) -> Floats:
 
 def draw_signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Yield blocks [draws, queries] of -1 and 1: every way to choose signs where there are no more than `resamples`."""
-    if _enumerated(queries, resamples):
+    if _enumerate(queries, resamples):
         yield np.where((np.arange(2**queries)[:, None] >> np.arange(queries)) & 1, -1.0, 1.0)
         return
     rng, width = _draw(seed), 4 * -(-queries // 32)  # whole words of 4 bytes, which is how the generator hands them out
@@ -167,10 +168,10 @@ def _draw(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def _enumerated(queries: int, resamples: int) -> bool:
+def _enumerate(queries: int, resamples: int) -> bool:
     return queries < 63 and 2**queries <= resamples
 
 
 def _share(extreme: Floats, queries: int, resamples: int) -> Floats:
     """Return the share of draws that are as extreme as what was observed, which is itself one of them."""
-    return extreme / 2**queries if _enumerated(queries, resamples) else (extreme + 1) / (resamples + 1)
+    return extreme / 2**queries if _enumerate(queries, resamples) else (extreme + 1) / (resamples + 1)

@@ -19,6 +19,7 @@ from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Precision, QueryPolicy, TiePolicy
 
 VERSION = 1
+"""of the format of the file"""
 HEAD = re.compile(rb'\s*\{\s*"gradely"\s*:\s*"scores"')
 AGAIN = "evaluate the old run again, or save its scores again"
 

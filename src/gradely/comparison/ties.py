@@ -11,12 +11,13 @@ from gradely.data import read_qrels
 from gradely.data.details import RunDetails
 from gradely.data.tie_counts import TieCounts
 from gradely.evaluation.evaluation import SAME, Evaluation
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike, parse_all
+from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import QueryPolicy, Settings
-from gradely.tables import Cell, Table
+from gradely.tables import Cell, Table, count_of, to_text
 
 
 class Orders(NamedTuple):
@@ -76,7 +77,7 @@ class TieSensitivity:
     @property
     def notes(self) -> list[Note]:
         """Ties that may come only from the precision in which scores were stored, and those it would make."""
-        return [note for run in self.runs for note in _stored(run.run, run.tied)]
+        return [note for run in self.runs for note in _note_precision(run.run, run.tied)]
 
     def runs_table(self) -> Table:
         """Return one row per run: how many documents are tied, and how its scores were stored."""
@@ -117,6 +118,17 @@ class TieSensitivity:
         judged = ", judged documents only" if self.settings.judged_only else ""
         return f"means over {queries}, queries {policy}{judged}, {self.settings.precision} precision"
 
+    def __repr__(self) -> str:
+        """Show how many documents tie, what each order of ties gives, and which runs change places."""
+        tables = (self.runs_table(), self.orders_table(), *([self.swaps_table()] if self.swaps else []))
+        return "\n".join([*map(to_text, tables), f"{self.count_swaps()}; {self.caption()}"])
+
+    def _repr_html_(self) -> str:
+        """Show the same in a notebook."""
+        tables = (self.runs_table(), self.orders_table(), *([self.swaps_table()] if self.swaps else []))
+        title = heading(self.count_swaps())
+        return box(title, *map(grid, tables), bullets([self.caption(), *self.notes]))
+
 
 def tie_sensitivity(
     qrels: Any,
@@ -154,7 +166,7 @@ def run_ties(evaluation: Evaluation, details: RunDetails | None) -> RunTies:
     return RunTies(evaluation.name, details.ties, orders)
 
 
-def _stored(run: str, tied: TieCounts) -> Iterator[Note]:
+def _note_precision(run: str, tied: TieCounts) -> Iterator[Note]:
     if tied.tied and tied.stored in ("half precision", "bfloat16"):
         text = f"documents are tied, maybe only because scores were stored so: all fit {tied.stored}"
         yield Note("stored", tied.tied, tied.documents, f"{run}: {tied.tied:,} of {tied.documents:,} {text}")

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradely.comparison.charts import altair, drawn, styled
+from gradely.comparison.charts import altair, draw, style
 from gradely.comparison.populations import best, two
-from gradely.evaluation.notes import count_of
+from gradely.tables import count_of
 
 if TYPE_CHECKING:
     from gradely.comparison.user_regions import UserRegions
@@ -21,7 +21,7 @@ def chart(regions: "UserRegions") -> Any:
     """Return the chart for so many levels."""
     makers = {2: lines, 3: triangle}
     title = f"{regions.name}, {count_of(len(regions.queries), 'query')}"
-    return styled(makers.get(len(regions.levels), bars)(regions).properties(title=title))
+    return style(makers.get(len(regions.levels), bars)(regions).properties(title=title))
 
 
 def _colour(regions: "UserRegions") -> Any:
@@ -42,7 +42,7 @@ def lines(regions: "UserRegions") -> Any:
     title = f"share of users who are content with level {regions.levels[0]:g}"
     axis = alt.Axis(format=".0%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     base = (
-        drawn(records)
+        draw(records)
         .mark_line(strokeWidth=2)
         .encode(
             x=alt.X("share:Q", title=title, axis=axis, scale=alt.Scale(domain=[0, 1])),
@@ -55,9 +55,9 @@ def lines(regions: "UserRegions") -> Any:
         for i, s in enumerate(regions.stretches[1:])
     ]
     if crossings:
-        rule = drawn(crossings).mark_rule(strokeDash=[4, 3], color="#555555").encode(x="share:Q")
+        rule = draw(crossings).mark_rule(strokeDash=[4, 3], color="#555555").encode(x="share:Q")
         text = (
-            drawn(crossings)
+            draw(crossings)
             .mark_text(align="right", dx=-4, color="#333333")
             .encode(x="share:Q", y=alt.Y("y:Q", axis=None, scale=None), text="text:N")
         )
@@ -77,7 +77,7 @@ def triangle(regions: "UserRegions") -> Any:
     hidden = {"axis": None}
     square = WIDTH / side
     cells = (
-        drawn(records)
+        draw(records)
         .mark_point(filled=True, opacity=1, shape="circle", size=(square * 1.25) ** 2)
         .encode(
             x=alt.X("x:Q", scale=alt.Scale(domain=[-0.12, 1.12]), **hidden),
@@ -89,7 +89,7 @@ def triangle(regions: "UserRegions") -> Any:
         {"x": x, "y": y, "text": f"all users: level {level:g}"}
         for (x, y), level in zip(((0, -0.07), (1, -0.07), (0.5, sqrt(3) / 2 + 0.05)), regions.levels, strict=True)
     ]
-    text = drawn(names).mark_text(fontSize=12).encode(x="x:Q", y="y:Q", text="text:N")
+    text = draw(names).mark_text(fontSize=12).encode(x="x:Q", y="y:Q", text="text:N")
     return (cells + text).properties(width=WIDTH * 1.24, height=WIDTH * 1.1, view=alt.ViewConfig(stroke=None))
 
 
@@ -102,6 +102,6 @@ def bars(regions: "UserRegions") -> Any:
     ]
     x = alt.X("share:Q", title="share of populations for which a run is best", axis=alt.Axis(format=".0%"))
     y = alt.Y("run:N", title=None, sort=None)
-    bar = drawn(records).mark_bar().encode(x=x, y=y, color=_colour(regions).legend(None))
-    rule = drawn(records).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y)
+    bar = draw(records).mark_bar().encode(x=x, y=y, color=_colour(regions).legend(None))
+    rule = draw(records).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y)
     return (bar + rule).properties(width=WIDTH)

@@ -12,8 +12,8 @@ from gradely.comparison.populations import Parts, Stretch, best, corners, grid, 
 from gradely.comparison.user_charts import chart
 from gradely.data.types import Floats
 from gradely.errors import DataError
-from gradely.evaluation.notes import Note, count_of
-from gradely.tables import Cell, Table
+from gradely.evaluation.notes import Note
+from gradely.tables import Cell, Table, count_of
 
 DRAWS = 1_000
 """of queries, for intervals"""

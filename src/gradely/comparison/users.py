@@ -11,13 +11,14 @@ from gradely.comparison.populations import Parts
 from gradely.comparison.user_regions import UserRegions
 from gradely.data import Qrels, read_qrels
 from gradely.errors import DataError, MeasureError
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs
 from gradely.measures import GAP, Measure, eGAP, xGAP
 from gradely.measures.names import MeasureLike, label, parse
 from gradely.measures.precision_parts import PrecisionPart
 from gradely.relevance import Identity
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
+from gradely.tables import count_of
 
 MOST = 8
 """levels; of more, a grid over all populations is too coarse to say anything"""

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradely.data.trec.hashing import SALT, distinct, hashes
 from gradely.data.trec.match import new_tokens, ranges
-from gradely.data.trec.tokens import PAD, Tokens, U, decoded, same
+from gradely.data.trec.tokens import PAD, Tokens, U, decode, same
 from gradely.data.types import Bools, Bytes, Floats, Ints, Words
 
 
@@ -36,7 +36,7 @@ class Ids(NamedTuple):
 
     def name(self, row: int) -> str:
         """Return the id of one row as text."""
-        return decoded(self.bytes_at(row))
+        return decode(self.bytes_at(row))
 
     @property
     def longest(self) -> int:

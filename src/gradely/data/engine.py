@@ -31,7 +31,10 @@ def is_lazy(given: Any) -> bool:
     """True for a frame whose rows are still in their engine."""
     import narwhals.stable.v2 as nw
 
-    return isinstance(nw.from_native(given, pass_through=True), nw.LazyFrame)
+    try:
+        return isinstance(nw.from_native(given, pass_through=True), nw.LazyFrame)
+    except nw.exceptions.DuplicateError:  # a frame in memory, of which two columns have one name
+        return False
 
 
 class QueryCounts(NamedTuple):

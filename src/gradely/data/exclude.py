@@ -39,17 +39,17 @@ def _without(
     qrels: Qrels, excluded: Qrels, run: Run | Source, settings: Settings, threads: int, report: Report
 ) -> Hits:
     """Return where the judged documents of a run stand once others are dropped from it."""
-    both, row, dropped = _joined(qrels, excluded)
+    both, row, dropped = _join(qrels, excluded)
     hits = locate(both, run, settings, threads, report)
     gone = dropped[hits.row]
     out = hits.only(gone)
     stay = hits.only(~gone & (row[hits.row] >= 0))
     span = int(hits.retrieved.max(initial=0)) + 1
     base, others = stay.query.astype(np.int64) * span, out.query.astype(np.int64) * span
-    better, same = _counted(base, stay.above, others + out.above)
+    better, same = _count(base, stay.above, others + out.above)
     place = None
     if stay.place is not None and out.place is not None:
-        place = stay.place - _counted(base, stay.place, others + out.place)[0]
+        place = stay.place - _count(base, stay.place, others + out.place)[0]
     retrieved = hits.retrieved - np.bincount(out.query, minlength=len(qrels))
     return stay._replace(
         row=row[stay.row],
@@ -61,14 +61,14 @@ def _without(
     )
 
 
-def _counted(base: Ints, mine: npt.NDArray[np.integer], others: Ints) -> tuple[Ints, Ints]:
+def _count(base: Ints, mine: npt.NDArray[np.integer], others: Ints) -> tuple[Ints, Ints]:
     """Return how many of the others, of the same query, are less than each of mine, and how many are equal."""
     others = np.sort(others)
     first, low = np.searchsorted(others, base), np.searchsorted(others, base + mine)
     return low - first, np.searchsorted(others, base + mine, "right") - low
 
 
-def _joined(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Ints, Bools]:
+def _join(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Ints, Bools]:
     """Return judged and excluded documents as one, the row of each in the qrels or -1, and whether it is dropped."""
     theirs = [i for i, query in enumerate(excluded.queries) if query in qrels.index]
     owner = np.array([qrels.index[excluded.queries[i]] for i in theirs], np.int64)

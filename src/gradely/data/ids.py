@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from gradely.data.columns import Ids
 from gradely.data.read.dicts import text as as_text
-from gradely.data.trec.tokens import PAD, Tokens, U, encoded
+from gradely.data.trec.tokens import PAD, Tokens, U, encode
 from gradely.data.types import Bytes
 from gradely.errors import DataError
 
@@ -16,7 +16,7 @@ POWERS = np.array([10**n for n in range(1, 20)], U)
 """a whole number has one digit more than powers of ten that are not above it"""
 FOUR = np.frombuffer(b"".join(b"%04d" % n for n in range(10_000)), "<u4").astype(U)
 """the four digits of numbers below 10,000"""
-MINUS = 45
+MINUS = 45  # ord("-")
 
 
 def from_integers(values: npt.NDArray[np.integer]) -> Ids:
@@ -65,7 +65,7 @@ def from_objects(values: Iterable[Any], name: str) -> Ids:
             return from_buffer(joined.encode(), np.fromiter(map(len, objects), np.int64, len(objects)))
     except TypeError:
         pass
-    tokens = Tokens.of(encoded(as_text(value, name)) for value in objects)
+    tokens = Tokens.of(encode(as_text(value, name)) for value in objects)
     start = tokens.start.astype(np.int64)
     return Ids(tokens.text, start, start + tokens.size)
 

@@ -48,7 +48,7 @@ def find_hits(
     """
     threads = threads or cores()
     if isinstance(run, Source):
-        return _streamed(qrels, run, settings, threads, report, observe)
+        return _stream_file(qrels, run, settings, threads, report, observe)
     if isinstance(run.scores, EngineScores):
         from gradely.data.engine_hits import find_engine_hits
 
@@ -74,7 +74,7 @@ def _from_table(
         return align(qrels, run, settings)
 
 
-def _streamed(
+def _stream_file(
     qrels: Qrels, source: Source, settings: Settings, threads: int, report: Report, observe: Observer | None
 ) -> Hits:
     """Go the fast way; where the text is odd, the plain one, which explains what is wrong with it."""

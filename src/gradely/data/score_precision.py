@@ -13,11 +13,11 @@ SAMPLE = 10_000
 
 
 def to_half(scores: Floats) -> Floats:
-    """Half precision ends at 65,504; what lies beyond keeps eleven bits all the same."""
-    return _rounded(scores, BITS["half precision"])
+    """Round to half precision; numbers beyond 65,504, where it ends, keep eleven bits all the same."""
+    return _round(scores, BITS["half precision"])
 
 
-def _rounded(scores: Floats, bits: int) -> Floats:
+def _round(scores: Floats, bits: int) -> Floats:
     mantissa, exponent = np.frexp(scores)
     rounded: Floats = np.ldexp(np.rint(mantissa * 2**bits), exponent - bits)
     return rounded
@@ -68,6 +68,6 @@ def _precision(scores: Floats) -> str:
     """Return the least precision that holds all scores but for the digits that were not printed; or nothing."""
     for name, bits in BITS.items():
         near = PRINTED if bits < 24 else 0.0
-        if np.all(np.abs(_rounded(scores, bits) - scores) <= near * np.abs(scores)):
+        if np.all(np.abs(_round(scores, bits) - scores) <= near * np.abs(scores)):
             return name
     return ""

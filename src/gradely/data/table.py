@@ -69,7 +69,7 @@ class Table(ABC):
         if not parts:
             raise DataError(f"{self.name}: has no rows")
         query, size, document, value = zip(*parts, strict=True)
-        return _grouped(self, concatenate(query), np.concatenate(size), concatenate(document), np.concatenate(value))
+        return _group(self, concatenate(query), np.concatenate(size), concatenate(document), np.concatenate(value))
 
 
 def _copy_rows(part: Any) -> Stretches:
@@ -87,7 +87,7 @@ class Grouped(NamedTuple):
     value: Floats
 
 
-def _grouped(table: Table, query: Ids, size: Ints, document: Ids, value: Floats) -> Grouped:
+def _group(table: Table, query: Ids, size: Ints, document: Ids, value: Floats) -> Grouped:
     number, first = number_ids(query)
     count = np.bincount(number, weights=size).astype(np.int64)
     code, row = np.repeat(number, size), np.arange(len(value))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gradely.data.trec.hashing import shuffle_keys_of
-from gradely.data.trec.tokens import encoded
+from gradely.data.trec.tokens import encode
 from gradely.data.types import Floats, Ints
 from gradely.settings import Settings
 
@@ -16,8 +16,8 @@ def break_ties(settings: Settings, query: str, tied: list[str]) -> list[str]:
         return sorted(tied, reverse=True)  # Python compares code points, which orders as UTF-8 bytes do
     if settings.ties == "order":
         return tied
-    names = [encoded(doc) for doc in tied]
-    keys = shuffle_keys_of(settings.seed, encoded(query), names).tolist()
+    names = [encode(doc) for doc in tied]
+    keys = shuffle_keys_of(settings.seed, encode(query), names).tolist()
     return [doc for *_, doc in sorted(zip(keys, names, tied, strict=True))]
 
 

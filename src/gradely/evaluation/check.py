@@ -14,8 +14,8 @@ from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, GradelyError
 from gradely.evaluation.mismatch import documents_apart
-from gradely.evaluation.notes import count_of
 from gradely.settings import Settings
+from gradely.tables import count_of
 from gradely.threads import cores
 
 SHOWN = 5
@@ -59,7 +59,7 @@ def check_qrels(qrels: Any, form: str | None = None) -> tuple[Qrels, list[Findin
     except GradelyError:
         if not isinstance(qrels, Source) or (form or format_of(qrels)) != "trec":
             raise
-        scanned = _scanned(qrels, trec.QRELS)
+        scanned = _scan(qrels, trec.QRELS)
         judgments, wrong = Qrels.of(scanned.values, qrels.name), _wrong(qrels.name, scanned.wrong)
     granted = [Finding(judgments.name, "odd", note.removeprefix(f"{judgments.name} ")) for note in judgments.notes]
     return judgments, [*wrong, *granted, *_qrels(judgments)]
@@ -89,12 +89,12 @@ def _file(qrels: Qrels | None, source: Source, report: Report) -> tuple[Hits | N
         counts = survey(source, cores(), first)
         return None if qrels is None else find_hits(qrels, source, Settings(), report=second), counts, []
     except (GradelyError, Odd):
-        scanned = _scanned(source, trec.RUN, report)
+        scanned = _scan(source, trec.RUN, report)
         hits = None if qrels is None else find_hits(qrels, Run(scanned.values, source.name), Settings())
         return hits, count_run(scanned.values, scanned.ranks), _wrong(source.name, scanned.wrong)
 
 
-def _scanned(source: Source, layout: trec.Layout, report: Report = ignore) -> trec.Scanned:
+def _scan(source: Source, layout: trec.Layout, report: Report = ignore) -> trec.Scanned:
     """Return all that can be read of a TREC file, and what is wrong with the rest."""
     scanned = trec.scan(source, layout, report)
     if not scanned.values:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gradely.tables import plain_line
+from gradely.tables import count_of, plain_line
 
 NAMED = 5
 """how many of many queries a note names"""
@@ -55,17 +55,6 @@ class TieRange(NamedTuple):
     def is_visible(self, digits: int = 4) -> bool:
         """Return whether the two ends differ where they are printed with so many digits."""
         return f"{self.low:.{digits}f}" != f"{self.high:.{digits}f}"
-
-
-def count_of(number: int, noun: str) -> str:
-    """Return a number of things in words.
-
-    >>> count_of(1, "query"), count_of(2000, "query"), count_of(2, "run")
-    ('1 query', '2,000 queries', '2 runs')
-    """
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number:,} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{number:,} {noun}s"
 
 
 def note_names(kind: str, count: int, of: int, noun: str, text: str, names: Sequence[str]) -> list[Note]:

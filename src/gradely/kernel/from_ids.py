@@ -12,7 +12,7 @@ from gradely.threads import cores, on_threads
 
 
 def from_ids(ranked: Any, labelled: Any, labels: Any = None, *, padding: int = -1) -> Batch:
-    """Return a Batch from ranked ids and labelled ids, whole numbers, one row a user or query.
+    """Return a Batch from ranked ids and labelled ids, whole numbers, one row per user or query.
 
     `ranked` [Q, K] holds ids, best first. `labelled` [Q, L] holds the ids that have a label, in any order, and `labels`
     [Q, L] the labels, all 1 by default. Ids that are `padding` are none. Arrays may be of any library of the array API.
@@ -62,7 +62,7 @@ def _fields(ranked: Array, labelled: Array, labels: Array, padding: int, row: in
 
 
 def _aligned(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array]:
-    """Return the three as arrays of one library, one row a query; refuse what does not fit."""
+    """Return the three as arrays of one library, one row per query; refuse what does not fit."""
     arrays = [x for x in (ranked, labelled, labels) if is_array(x)]
     xp = namespace(*arrays)
     where = device_of(arrays[0]) if arrays else None

@@ -27,6 +27,7 @@ BY_NAME: dict[str, type[Measure]] = {plain_name(measure.name): measure for measu
 OTHERS = {plain_name(alias): name for alias, name in ALIASES.items()}
 NOT_HERE = {plain_name(name): (name, text) for name, text in REFUSED.items()}
 LONGEST = 10_000
+"""characters of a name; a longer one could exhaust the parser, and nobody types it"""
 
 
 def parse(name: MeasureLike) -> Measure:
@@ -43,7 +44,7 @@ def parse(name: MeasureLike) -> Measure:
         return name()
     if not isinstance(name, str):
         raise MeasureError(f"a measure is a name like 'nDCG@10' or an object like gradely.nDCG(k=10); found {name!r}")
-    return _parsed(name.strip())
+    return _parse(name.strip())
 
 
 def label(name: MeasureLike) -> str:
@@ -60,12 +61,12 @@ def parse_all(measures: MeasureLike | Iterable[MeasureLike]) -> dict[str, Measur
 
 
 @lru_cache(maxsize=1024)
-def _parsed(text: str) -> Measure:
+def _parse(text: str) -> Measure:
     for pattern, name in PATTERNS.items():
         if match := re.fullmatch(pattern, text):
             base, level, threshold = name.format(*match.groups()).partition("-l")
-            return _parsed(base).replace(**_threshold(base, threshold)) if level else _parsed(base)
-    tree = _tree(_quoted(text))
+            return _parse(base).replace(**_threshold(base, threshold)) if level else _parse(base)
+    tree = _tree(_quote(text))
     at, arguments = None, dict[str, Any]()
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
         at, tree = _value(tree.right, text), tree.left
@@ -76,7 +77,7 @@ def _parsed(text: str) -> Measure:
         tree = tree.func
     if not isinstance(tree, ast.Name):
         _unreadable(text)
-    measure = _named(tree.id)
+    measure = _find_measure(tree.id)
     if isinstance(measure, P) and arguments.pop("relative", False):
         measure = RelativeP()
     replaced = measure.replace(**translate(measure, text, arguments))
@@ -85,12 +86,12 @@ def _parsed(text: str) -> Measure:
 
 def _threshold(base: str, level: str) -> dict[str, float]:
     """Return the parameter that ranx writes as -l2."""
-    if "rel" not in _parsed(base).parameters:
+    if "rel" not in _parse(base).parameters:
         raise MeasureError(f"{base}-l{level}: {base} takes labels as they are; leave -l{level} out")
     return {"rel": float(level)}
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Return a name with - in it as Python reads names; refuse several cut-offs in one."""
     if match := re.fullmatch(r"(\w+)[._](\d+(?:,\d+)+)", text):
         names = ", ".join(f"{match[1]}.{k}" for k in match[2].split(","))
@@ -113,16 +114,16 @@ def _unreadable(text: str) -> NoReturn:
 
 def find(name: str) -> type[Measure]:
     """Return the measure class of a bare name, whatever its case."""
-    return type(_named(name))
+    return type(_find_measure(name))
 
 
-def _named(name: str) -> Measure:
+def _find_measure(name: str) -> Measure:
     """Return the measure of a bare name, ours or that of another library; say what to type where there is none."""
     plain = plain_name(name)
     if plain in BY_NAME:
         return BY_NAME[plain]()
     if plain in OTHERS:
-        return _parsed(OTHERS[plain])
+        return _parse(OTHERS[plain])
     if plain in NOT_HERE or plain.startswith("prefs"):
         what, text = NOT_HERE.get(plain) or (name, NOT_HERE["compat"][1])
         raise MeasureError(f"{what} is no measure of gradely: {text}")

@@ -40,8 +40,8 @@ def enter(outcomes: Iterable[tuple[Experiment, Outcome]]) -> list[Entry]:
 
 
 def leave_out(experiment: Experiment) -> list[Entry]:
-    """Return the claims of an experiment that was not run, since its data is not public."""
-    why = f"it takes {experiment.wants}"
+    """Return the claims of an experiment that was not run, since its data is not public or a library is absent."""
+    why = experiment.absence
     return [
         Entry(experiment.paper, experiment.name, claim.where, claim.says, claim.printed, claim.criterion, "", why, word)
         for claim in experiment.claims
@@ -54,7 +54,7 @@ def to_csv(entries: list[Entry]) -> str:
     return to_delimited(Table(list(HEADER), [list(entry) for entry in entries]), ",")
 
 
-def recorded() -> list[Entry]:
+def read_record() -> list[Entry]:
     """Return the verdicts as they were recorded."""
     text = (resources.files("gradely.papers") / RECORD).read_text("utf-8")
     return [Entry(*row) for row in list(csv.reader(text.splitlines()))[1:]]

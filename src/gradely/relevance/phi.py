@@ -41,7 +41,7 @@ class Phi(Relevance):
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with φ in place of scores; φ never falls, so the pool stays best first."""
         if isinstance(self.control, str):
-            batch = _scaled(batch)
+            batch = _scale(batch)
         at = batch.xp.concat([batch.grade, batch.pool], axis=1)
         if isinstance(self.control, str):
             value = _curve(batch, at, CONTROLS[self.control](batch))
@@ -64,13 +64,13 @@ class Phi(Relevance):
         return f"phi({self.control!r})" if isinstance(self.control, str) else f"phi({list(self.control)!r})"
 
 
-def _scaled(batch: Batch) -> Batch:
+def _scale(batch: Batch) -> Batch:
     """Return the batch with scores of extreme size brought near 1, where no product overflows; φ is the same."""
     xp, room = batch.xp, headroom(batch)
     largest = xp.max(xp.abs(batch.pool), axis=1, keepdims=True)
     power = xp.log2(xp.where(largest > 0, largest, 1.0))
     extreme = xp.abs(power) > room / 4
-    if batch.fixed or not bool(xp.any(extreme)):
+    if not batch.fixed and not bool(xp.any(extreme)):
         return batch
     exponent = xp.where(extreme, xp.floor(xp.clip(power, min=-1.9 * room)), 0.0)
     return batch.relabelled(linear(batch, batch.grade, exponent), linear(batch, batch.pool, exponent), batch.pooled)
@@ -122,14 +122,14 @@ class Control(NamedTuple):
 
 
 def _paper(batch: Batch) -> Control:
-    """Minimum, median, maximum, and w = Q3 + 1.5·IQR where the maximum lies beyond it."""
+    """Return minimum, median, maximum, and w = Q3 + 1.5·IQR where the maximum lies beyond it."""
     n = batch.xp.sum(batch.number(batch.pooled), axis=1, keepdims=True)
     low, q1, median, q3, high = (_quantile(batch, n, share) for share in (0.0, 0.25, 0.5, 0.75, 1.0))
     return Control(low, median, q3 + 1.5 * (q3 - q1), high, high - low)
 
 
 def _code(batch: Batch) -> Control:
-    """0, and of the positive scores the median, the maximum, and w where the maximum lies beyond it.
+    """Return 0, and of the positive scores the median, the maximum, and w where the maximum lies beyond it.
 
     w is the largest score that is not above the upper hinge + 1.5 × the hinge spread, as R's boxplot.stats has it.
     """

@@ -65,35 +65,50 @@ def page(
         charts=_charts(board, tested, taus),
         data=data,
         script=script(),
-        board=board,
-        caption=comparison.caption(),
-        summary=comparison.summary(),
-        answers=list(comparison.answers().values()),
-        notes=[str(note) for note in comparison.notes],
-        level=f"{100 * (1 - tested.design.alpha):g} %",
-        names=data["runs"],
         data_of=data,
-        pair_rows=_pair_rows(comparison),
-        pairs=len(tested.pairs),
-        rows=_query_rows(data),
-        left_out=_left_out(board, tested, data) + lacking,
-        power=tested.power(),
         taus=taus,
+        left_out=_left_out(board, tested, data) + lacking,
         ties=about_ties(board, details, data["runs"]),
-        grades=_grades(board.qrels.grade),
         details=details,
-        queries=len(board.qrels),
-        cards=[card(name, measure) for name, measure in board.measures.items()],
         depth=rankings.depth,
-        alpha=tested.design.alpha,
-        start=data["start"],
-        cuts=data["cuts"],
-        greys=GREYS,
-        bars=BARS,
-        cells=CELLS,
+        rows=_query_rows(data),
         origin=origin,
         versions=versions(),
+        **_about_data(board, data),
+        **_about_tests(comparison),
     )
+
+
+def _about_data(board: Leaderboard, data: dict[str, Any]) -> dict[str, Any]:
+    """Return what the template says about runs, judgments and measures, and how much of them is drawn."""
+    return {
+        "board": board,
+        "names": data["runs"],
+        "start": data["start"],
+        "cuts": data["cuts"],
+        "grades": _grades(board.qrels.grade),
+        "queries": len(board.qrels),
+        "cards": [card(name, measure) for name, measure in board.measures.items()],
+        "greys": GREYS,
+        "bars": BARS,
+        "cells": CELLS,
+    }
+
+
+def _about_tests(comparison: "Comparison") -> dict[str, Any]:
+    """Return what the template says about the tests."""
+    tested = comparison.tested
+    return {
+        "caption": comparison.caption(),
+        "summary": comparison.summary(),
+        "answers": list(comparison.answers().values()),
+        "notes": [str(note) for note in comparison.notes],
+        "level": f"{100 * (1 - tested.design.alpha):g} %",
+        "pair_rows": _pair_rows(comparison),
+        "pairs": len(tested.pairs),
+        "power": tested.power(),
+        "alpha": tested.design.alpha,
+    }
 
 
 def _files(runs: Mapping[str, Any]) -> dict[str, str]:

@@ -72,7 +72,7 @@ def _levels(make: Callable[[Options, float, tuple[float, ...]], Value], default:
     return Entry(columns, parameters.levels, default)
 
 
-def _grouped(entry: Entry) -> Entry:
+def _over_groups(entry: Entry) -> Entry:
     """Return a measure as the mean over groups of judgments."""
 
     def columns(name: str, numbers: Any, options: Options) -> list[Column]:
@@ -86,7 +86,7 @@ def _single(make: Callable[[Options, Any], Value], read: Callable[[str, str], An
     return Entry(lambda name, numbers, options: [Column(name, value=make(options, numbers))], read, default)
 
 
-def _gained(make: Callable[[Gains], Value]) -> Entry:
+def _of_gains(make: Callable[[Gains], Value]) -> Entry:
     """Return one value of gains."""
     return _single(lambda options, pairs: make(_gains(pairs, options)), parameters.pairs, [])
 
@@ -136,11 +136,11 @@ TABLE: dict[str, Entry] = {
     "utility": _single(_utility, parameters.values, (1.0, -1.0, 0.0, 0.0)),
     "11pt_avg": _single(lambda o, v: values.eleven_points(o.level, v, _rounding(o)), parameters.values, TENTHS),
     "binG": _binary(library.binG),
-    "G": _gained(gains.G),
-    "dcg": _gained(gains.dcg),
-    "ideal_dcg": _gained(gains.ideal_dcg),
-    "ndcg": _gained(gains.ndcg),
-    "ndcg_rel": _gained(gains.ndcg_rel),
+    "G": _of_gains(gains.G),
+    "dcg": _of_gains(gains.dcg),
+    "ideal_dcg": _of_gains(gains.ideal_dcg),
+    "ndcg": _of_gains(gains.ndcg),
+    "ndcg_rel": _of_gains(gains.ndcg_rel),
     "Rndcg": _single(lambda o, v: gains.Rndcg(_gains(v, o), o.level), parameters.pairs, []),
     "ndcg_cut": _at(library.nDCG, binary=False),
     "map_cut": _at(library.AP),
@@ -152,9 +152,9 @@ TABLE: dict[str, Entry] = {
     "set_map": _one(lambda options: values.set_map(options.level)),
     "set_F": _single(lambda options, numbers: values.set_F(options.level, numbers[0]), parameters.values, (1.0,)),
     "num_nonrel_judged_ret": _one(lambda options: values.num_nonrel_judged_ret(options.level), "sum"),
-    "map_avgjg": _grouped(_binary(library.AP)),
-    "P_avgjg": _grouped(_at(library.P)),
-    "Rprec_mult_avgjg": _grouped(_levels(lambda o, times, later: values.Rprec_mult(o.level, times, later), FIFTHS)),
+    "map_avgjg": _over_groups(_binary(library.AP)),
+    "P_avgjg": _over_groups(_at(library.P)),
+    "Rprec_mult_avgjg": _over_groups(_levels(lambda o, times, later: values.Rprec_mult(o.level, times, later), FIFTHS)),
     "yaap": _one(lambda options: values.yaap(options.level)),
     "rbp": _single(lambda o, v: gains.rbp(_gains(v, o), parameters.persistence(v)), parameters.pairs, []),
     "rbp_resid": _single(lambda _, v: gains.rbp_resid(parameters.persistence(v)), parameters.pairs, []),

@@ -26,7 +26,7 @@ ABOUT = {
     "num_rel": "relevant documents; the sum",
     "num_rel_ret": "relevant documents that are retrieved; the sum",
     "map": "average precision, AP in gradely",
-    "gm_map": "the geometric mean of average precision, at least 0.00001 a query",
+    "gm_map": "the geometric mean of average precision, at least 0.00001 per query",
     "Rprec": "precision after as many documents as are relevant, Rprec in gradely",
     "bpref": "preference of relevant over other judged documents, bpref in gradely",
     "recip_rank": "1 over the rank of the first relevant document, RR in gradely",

@@ -8,6 +8,7 @@ import numpy as np
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.types import Floats, Ints
 from gradely.kernel.batch import Batch
+from gradely.tables import count_of
 from gradely.threads import cores, on_threads
 from gradely.trec_eval.catalogue import Column
 from gradely.trec_eval.errors import IMPOSSIBLE, NOTHING, Quit
@@ -40,10 +41,11 @@ def select_queries(judged: Judged, ranked: Ranked, columns: list[Column], option
     both, missing = order[answered], order[~answered]
     if options.compat == 10 and len(missing) and not options.complete:
         listing = ", ".join(judged.qrels.queries[i] for i in missing[:5].tolist()) + (", …" if len(missing) > 5 else "")
+        are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
         raise Quit(
             IMPOSSIBLE,
-            f"{len(missing):,} of {len(order):,} judged queries are not in the run: {listing}; "
-            "count them as 0 with -c, or leave them out with --compat 9",
+            f"{len(missing):,} of {count_of(len(order), 'judged query')} {are} not in the run: {listing}; "
+            f"count {them} as 0 with -c, or leave {them} out with --compat 9",
         )
     measured = order if options.compat == 10 else both
     if not len(measured):
@@ -116,7 +118,7 @@ def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], th
         pass
     for j in [j for j, column in enumerate(columns) if gives_away(column.name)]:
         table[queries.missing, j] = 0.0
-    return _logged(table[queries.measured], columns)
+    return _take_logs(table[queries.measured], columns)
 
 
 def gives_away(name: str) -> bool:
@@ -127,7 +129,7 @@ def gives_away(name: str) -> bool:
     return name in ("num_ret", "utility", "relstring", "rbp_resid") or name.startswith("unj")
 
 
-def _logged(table: Floats, columns: list[Column]) -> Floats:
+def _take_logs(table: Floats, columns: list[Column]) -> Floats:
     for j in [j for j, column in enumerate(columns) if column.kind == "geometric"]:
         table[:, j] = [log(max(value, LEAST)) for value in table[:, j].tolist()]
     return table

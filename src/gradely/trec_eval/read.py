@@ -60,7 +60,7 @@ def read_judgments(source: Source, options: Options, threads: int) -> Judged:
     """Return the judgments of a file."""
     content, compat = _content(source), options.compat
     if options.qrels_format == GROUPED:
-        return _grouped_judgments(source, content)
+        return _read_groups(source, content)
     try:
         qrels = load_qrels(source, threads)
     except Odd:
@@ -101,7 +101,7 @@ def _plain_judgments(source: Source, content: bytes, compat: int) -> Judged:
     return Judged(Qrels.of(labels, source.name), twice, encoding, relevant)
 
 
-def _grouped_judgments(source: Source, content: bytes) -> Judged:
+def _read_groups(source: Source, content: bytes) -> Judged:
     labels: dict[str, dict[bytes, dict[str, float]]] = {}
     relevant, encoding = 0, _encoding(content)
     for number, line in _lines(content):
@@ -150,7 +150,7 @@ def read_ranking(
     except InputError as error:
         raise Quit(UNREADABLE, str(error)) from None
     rows = _plain_run(judged.qrels, source, compat)
-    rows = {query: _levelled(docs, settings) for query, docs in rows.items()}
+    rows = {query: _number_levels(docs, settings) for query, docs in rows.items()}
     scores = {query: {doc: score for score, doc in sorted(docs)} for query, docs in rows.items()}
     twice = {query: doc for query, docs in rows.items() if (doc := _first_twice(docs, most)) is not None}
     return judged, Ranked(align(judged.qrels, Run(scores, source.name), Settings("trec")), name, twice)
@@ -196,7 +196,7 @@ def _score(source: Source, number: int, text: str) -> float:
     return score
 
 
-def _levelled(docs: list[tuple[float, str]], settings: Settings) -> list[tuple[float, str]]:
+def _number_levels(docs: list[tuple[float, str]], settings: Settings) -> list[tuple[float, str]]:
     """Return documents with whole numbers for scores, which rank and tie as they did; infinity has a place, too."""
     with np.errstate(over="ignore"):
         scores = settings.round(np.array([score for score, _ in docs]))

@@ -1,4 +1,4 @@
-"""Values of trec_eval that are not measures of the library, each from a Batch without ties to one number a query.
+"""Values of trec_eval that are not measures of the library, each from a Batch without ties to one number per query.
 
 Numbers are added, multiplied and divided in trec_eval's order, so that no digit differs.
 """
@@ -106,7 +106,7 @@ def Rprec_mult(level: int, times: float, later: tuple[float, ...] = ()) -> Value
     """
 
     def value(batch: Batch) -> Array:
-        depth, waits = _needed(batch, level, times, later, "up")
+        depth, waits = _needs(batch, level, times, later, "up")
         depth = np.clip(np.where(waits, 0, depth), 0, DEEPEST)
         inside = counted(batch, P(rel=level).relevant(batch), depth.astype(np.int64)[:, None])
         return quotient(sum_rows(inside), depth)
@@ -114,7 +114,7 @@ def Rprec_mult(level: int, times: float, later: tuple[float, ...] = ()) -> Value
     return value
 
 
-def _needed(batch: Batch, level: int, share: float, later: tuple[float, ...], rounding: str) -> tuple[Array, Array]:
+def _needs(batch: Batch, level: int, share: float, later: tuple[float, ...], rounding: str) -> tuple[Array, Array]:
     """Return how many documents a share of the relevant ones is, and whether a later share is too large a number."""
     relevant = num_rel(level)(batch)
     needed = [whole(ROUNDING[rounding](batch, number * relevant)) for number in (share, *later)]
@@ -128,7 +128,7 @@ def iprec_at_recall(level: int, recall: float, rounding: str, later: tuple[float
     """
 
     def value(batch: Batch) -> Array:
-        needed, waits = _needed(batch, level, recall, later, rounding)
+        needed, waits = _needs(batch, level, recall, later, rounding)
         return sum_rows(best_from(batch, IPrec(rel=level).relevant(batch), np.where(waits, LEAST, needed), None))
 
     return value

@@ -176,7 +176,7 @@ def _cells(text: Bytes, layout: Layout) -> tuple[Ints, Ints]:
     if np.count_nonzero(text == RETURN) != np.count_nonzero(ends) + returns:
         raise Odd  # a line that ends in a carriage return alone
     stop[:, -1] -= ends
-    return _unquoted(text, quotes, start, stop) if quotes else (start, stop)
+    return _unquote(text, quotes, start, stop) if quotes else (start, stop)
 
 
 def _without_blank_lines(text: Bytes, start: Any, stop: Any, width: int) -> tuple[Any, Any, int]:
@@ -197,7 +197,7 @@ def _in_lines(newline: Bools, width: int) -> bool:
     return not rest and bool(newline[width - 1 :: width].all()) and int(np.count_nonzero(newline)) == lines
 
 
-def _unquoted(text: Bytes, quotes: int, start: Ints, stop: Ints) -> tuple[Ints, Ints]:
+def _unquote(text: Bytes, quotes: int, start: Ints, stop: Ints) -> tuple[Ints, Ints]:
     """Return the fields without quotes around them; any other quote is odd."""
     opened = text[start] == QUOTE
     closed = (text[stop - 1] == QUOTE) & (stop - start > 1)

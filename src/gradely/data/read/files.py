@@ -14,6 +14,7 @@ from gradely.errors import InputError
 BOM = b"\xef\xbb\xbf"
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 HEAD = 4096
+"""bytes at the beginning of a file by which its format is recognised"""
 BLOCK = 1 << 20
 """bytes that are read in one go"""
 LONGEST_LINE = 1 << 26

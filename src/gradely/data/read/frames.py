@@ -41,7 +41,7 @@ class FrameTable(Table):
         import narwhals.stable.v2 as nw
 
         super().__init__(name, kind, duplicates)
-        frame, roles, names = _selected(native, kind, name, columns)
+        frame, roles, names = _select(native, kind, name, columns)
         frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         if not len(frame):
             raise DataError(f"{name}: has no rows")
@@ -81,7 +81,7 @@ def triples_of(frame: Any, roles: Roles, kind: str, name: str, first: int) -> Tr
     return Triples(query, document, -values if roles.sign < 0 else values)
 
 
-def _selected(native: Any, kind: str, name: str, columns: Names | None) -> tuple[Any, Roles, list[str]]:
+def _select(native: Any, kind: str, name: str, columns: Names | None) -> tuple[Any, Roles, list[str]]:
     """Return the frame, the columns to read and the names of all."""
     import narwhals.stable.v2 as nw
 

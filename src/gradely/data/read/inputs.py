@@ -15,6 +15,7 @@ from gradely.data.read.tables import Names
 from gradely.data.table import Table, TableScores, qrels_from
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, InputError, did_you_mean
+from gradely.tables import count_of
 from gradely.threads import cores
 
 FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet", "letor")
@@ -31,7 +32,7 @@ Scores: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
 class Run:
-    """What a system retrieved: {query: {document: score}}, ids as text."""
+    """A run, what was retrieved: {query: {document: score}}, ids as text."""
 
     def __init__(self, scores: Scores, name: str = "run") -> None:
         """Hold the scores and what the run is called."""
@@ -43,7 +44,7 @@ class Run:
 
     def __repr__(self) -> str:
         """Say what it holds."""
-        return f"Run({self.name}: {len(self):,} queries)"
+        return f"Run({self.name}: {count_of(len(self), 'query')})"
 
 
 def read_qrels(
@@ -75,7 +76,7 @@ def read_qrels(
         return _trec_qrels(source, duplicates, threads or cores())
     if name == "letor":
         return Qrels.of(letor.read_labels(source), source.name)
-    return _as_qrels(_shared(source, name, "label", columns, duplicates), source.name, threads)
+    return _as_qrels(_read_shared(source, name, "label", columns, duplicates), source.name, threads)
 
 
 def _as_qrels(labels: Scores | Table, name: str, threads: int | None) -> Qrels:
@@ -99,7 +100,7 @@ def _trec_qrels(source: Source, duplicates: str, threads: int) -> Qrels:
 
 
 def read_run(
-    source: Any,
+    run: Any,
     *,
     format: str | None = None,  # noqa: A002 - its name
     columns: Names | None = None,
@@ -107,7 +108,7 @@ def read_run(
     feature: int | None = None,
     ascending: bool = False,
 ) -> Run:
-    """Read what a system retrieved: a file, a dataframe, records, {query: {document: score}}, or ranked documents.
+    """Read a run: a file, a dataframe, records, {query: {document: score}}, or ranked documents.
 
     `columns` and `duplicates` are as for read_qrels: duplicates="max" makes passages documents by their best score.
     Of a LETOR file, `feature` is the number of the feature to rank by, `ascending` if low values are best.
@@ -115,8 +116,8 @@ def read_run(
     >>> read_run({"q1": {"d1": 0.9, "d2": 0.4}, "q2": ["d7", "d3"]})
     Run(run: 2 queries)
     """
-    run = open_run(source, format=format, columns=columns, duplicates=duplicates, feature=feature, ascending=ascending)
-    return plain_run(run) if isinstance(run, Source) else run
+    ranking = open_run(run, format=format, columns=columns, duplicates=duplicates, feature=feature, ascending=ascending)
+    return plain_run(ranking) if isinstance(ranking, Source) else ranking
 
 
 def open_run(
@@ -142,7 +143,7 @@ def open_run(
         return Run(_feature(source, name, feature, ascending=ascending), f"{run_name(source.path)}:{feature}")
     if name == "trec":
         return source if duplicates == "error" else plain_run(source, duplicates)
-    return _as_run(_shared(source, name, "score", columns, duplicates), run_name(source.path))
+    return _as_run(_read_shared(source, name, "score", columns, duplicates), run_name(source.path))
 
 
 def _as_run(scores: Scores | Table, name: str) -> Run:
@@ -227,7 +228,7 @@ def _feature(source: Source, name: str, feature: int | None, *, ascending: bool)
     return letor.read_feature(source, feature, ascending=ascending)
 
 
-def _shared(source: Source, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
+def _read_shared(source: Source, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
     """Read a format that judgments and runs share."""
     if name in ("csv", "tsv"):
         from gradely.data.read.csv_files import CsvTable

@@ -28,7 +28,7 @@ def has_json_lines(source: Source) -> bool:
 
 def _is_record(line: bytes) -> bool:
     try:
-        record = _object(_parsed(line.decode(), ""), "")
+        record = _object(_parse(line.decode(), ""), "")
         return not _is_nested(record) and bool(pick_columns(list(record), "label", ""))
     except (InputError, DataError, UnicodeDecodeError):
         return False
@@ -36,7 +36,7 @@ def _is_record(line: bytes) -> bool:
 
 def from_json(source: Source, reader: Reader) -> dict[str, Mapping[str, float]] | list[Any]:
     """Read one JSON object {query: …}; records, in an array or one by itself, are returned as they are."""
-    content = _parsed(source.text(), source.name)
+    content = _parse(source.text(), source.name)
     if isinstance(content, dict) and holds_results(content):
         return [content]
     if isinstance(content, list) and are_records(content):
@@ -51,8 +51,8 @@ def from_json_lines(
     rows = Rows(source.name, duplicates)
     for number, line in source.lines():
         name = f"{source.name}:{number}"
-        for record in flatten(_object(_parsed(line.decode(), name), name), name):
-            for query, docs in reader(_nested(record, kind, name, columns), name).items():
+        for record in flatten(_object(_parse(line.decode(), name), name), name):
+            for query, docs in reader(_nest(record, kind, name, columns), name).items():
                 for doc, value in docs.items():
                     rows.add(number, query, doc, value)
     return dict(rows.values)
@@ -62,7 +62,7 @@ def _is_nested(record: Mapping[str, Any]) -> bool:
     return any(isinstance(value, dict | list) for value in record.values())
 
 
-def _nested(record: Mapping[str, Any], kind: str, name: str, columns: Names | None) -> Mapping[Any, Any]:
+def _nest(record: Mapping[str, Any], kind: str, name: str, columns: Names | None) -> Mapping[Any, Any]:
     """Return a record {"query_id": …, "doc_id": …, "score": …} as {query: {document: value}}; what is nested stays."""
     if _is_nested(record) and not columns:
         return record
@@ -81,7 +81,7 @@ def _object(content: Any, name: str) -> dict[str, Any]:
     return content
 
 
-def _parsed(text: str, name: str) -> Any:
+def _parse(text: str, name: str) -> Any:
     import json
 
     try:

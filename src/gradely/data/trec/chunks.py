@@ -13,7 +13,7 @@ from gradely.data.read.packed import Unpacked
 from gradely.data.trec.tokens import PAD
 from gradely.data.types import Bools, Bytes
 
-NEWLINE = 10
+NEWLINE = 10  # ord("\n")
 PIECE = 3 << 20
 """bytes of a piece: few enough for the cache, and enough that threads seldom wait for one another"""
 LONGEST = LONGEST_LINE

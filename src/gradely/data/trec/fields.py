@@ -49,7 +49,7 @@ def _check_utf8(piece: Piece) -> None:
 
 
 def _regular(text: Bytes, blank: Bools, width: int, columns: tuple[int, ...]) -> list[Field] | None:
-    """Fields of lines with one blank or tab between fields and a newline behind the last; None where not so."""
+    """Return the fields of lines with one blank or tab between fields and a newline at the end; None where not so."""
     stop = np.flatnonzero(blank)
     kind = text[stop]
     spaces = np.count_nonzero(kind == BLANK) + np.count_nonzero(kind == TAB)
@@ -74,7 +74,7 @@ def _white_space(text: Bytes, blank: Bools, dialect: Dialect) -> Bools:
 
 
 def _irregular(text: Bytes, blank: Bools, layout: Layout, columns: tuple[int, ...], *, comments: bool) -> list[Field]:
-    """Fields of lines with any white space between them, and any number of fields; blank lines are passed over."""
+    """Return the fields of lines with any white space between them; blank lines are passed over."""
     edge = np.flatnonzero(blank[1:] != blank[:-1]) + 1
     edge = edge if blank[0] else np.concatenate([[0], edge])
     start, stop = edge[::2], edge[1::2]

@@ -13,7 +13,7 @@ import numpy as np
 from gradely.data.read.files import BOM, Report, Source, Stored
 from gradely.data.trec.chunks import LONGEST, PIECE, Buffer, Odd, Piece, Scattered, pieces
 from gradely.data.trec.place import PieceHits
-from gradely.data.trec.tokens import decoded, encoded
+from gradely.data.trec.tokens import decode, encode
 from gradely.processes import MOST_TASKS, can_fork, in_processes
 from gradely.threads import cores, workers
 
@@ -120,7 +120,7 @@ def _pack(parts: list[PieceHits]) -> bytes:
     columns = [part.query for part in parts], [part.size for part in parts]
     arrays = [np.concatenate([np.zeros(0, np.int64), *column]) for column in columns]
     hits = [np.concatenate(column) for column in zip(*(part.hits for part in parts), strict=True)]
-    return b"".join([counts.tobytes(), *(array.tobytes() for array in (*arrays, *hits)), encoded(names)])
+    return b"".join([counts.tobytes(), *(array.tobytes() for array in (*arrays, *hits)), encode(names)])
 
 
 def _unpack(content: bytes, columns: int) -> PieceHits:
@@ -130,5 +130,5 @@ def _unpack(content: bytes, columns: int) -> PieceHits:
     query, size = np.frombuffer(content, np.int64, 2 * queries, at).reshape(2, queries)
     at += query.nbytes + size.nbytes
     found = np.frombuffer(content, np.int32, columns * hits, at).reshape(columns, hits)
-    names = decoded(content[at + found.nbytes :])
+    names = decode(content[at + found.nbytes :])
     return PieceHits(query, size, names.split("\n") if names else [], tuple(found))

@@ -6,7 +6,7 @@ import numpy as np
 
 from gradely.data.qrels import Qrels
 from gradely.data.search import end_of_better
-from gradely.data.trec.hashing import LONG, SALT, hashes, is_among, repeated, slots, token_hashes
+from gradely.data.trec.hashing import LONG, SALT, find_repeated, hashes, is_among, slots, token_hashes
 from gradely.data.trec.tokens import as_tokens, same, words_of
 from gradely.data.types import Bools, Bytes, Ints, Words
 
@@ -192,6 +192,6 @@ def has_repetition(key: Words, query: Ints, text: Bytes, start: Ints, stop: Ints
 
     Given are the keys of all lines, the numbers of their queries, and where the names of their documents are.
     """
-    suspects = np.flatnonzero(is_among(key, repeated(key)))
+    suspects = np.flatnonzero(is_among(key, find_repeated(key)))
     names = {(int(query[i]), text[start[i] : stop[i]].tobytes()) for i in suspects.tolist()}
     return len(names) < len(suspects)

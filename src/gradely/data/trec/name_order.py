@@ -15,8 +15,8 @@ def compare_names(
     shared = np.minimum(size, other_size)
     pairs, done = np.flatnonzero(shared > 0), 0
     while len(pairs):
-        left = _ordered_words(text, start[pairs] + done, shared[pairs] - done)
-        right = _ordered_words(other, other_start[pairs] + done, shared[pairs] - done)
+        left = _order_words(text, start[pairs] + done, shared[pairs] - done)
+        right = _order_words(other, other_start[pairs] + done, shared[pairs] - done)
         differs = left != right
         out[pairs[differs]] = np.where(left > right, 1, -1)[differs]
         done += 8
@@ -33,7 +33,7 @@ def rank_names(text: Bytes, start: Ints, stop: Ints, group: Ints) -> Ints:
     place = np.searchsorted(np.sort(group), group)
     alike, done = _in_company(place, np.arange(len(group))), 0
     while len(alike) and int(size[alike].max()) > done:
-        word = _ordered_words(text, start[alike] + done, np.maximum(size[alike] - done, 0))
+        word = _order_words(text, start[alike] + done, np.maximum(size[alike] - done, 0))
         if not (word == word[0]).all():
             _refine(place, alike, word)
             alike = _in_company(place, alike)
@@ -42,7 +42,7 @@ def rank_names(text: Bytes, start: Ints, stop: Ints, group: Ints) -> Ints:
     return place
 
 
-def _ordered_words(text: Bytes, at: Ints, size: Ints) -> Words:
+def _order_words(text: Bytes, at: Ints, size: Ints) -> Words:
     """Return the words at some places, of which the first `size` bytes count, as numbers that order as the bytes do."""
     words = words_of(text)
     return (words[np.minimum(at, len(words) - 1)] & FIRST[np.minimum(size, 8)]).byteswap()

@@ -13,7 +13,7 @@ from gradely.data.columns import Ids
 from gradely.data.hits import Hits
 from gradely.data.search import end_of_better
 from gradely.data.trec.chunks import Changed, Odd
-from gradely.data.trec.hashing import FIXED_KEYS, hashes, is_among, repeated
+from gradely.data.trec.hashing import FIXED_KEYS, find_repeated, hashes, is_among
 from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import Lines, Rows, match_lines, read_lines
 from gradely.data.trec.tie_places import Documents, order_ties, stands_before
@@ -63,9 +63,9 @@ class Pieces(NamedTuple):
 def count_scattered(judgments: Judgments, settings: Settings, over_pieces: Pass) -> Hits:
     """Return where the judged documents of a file stand."""
     first = _first_pass(judgments, settings, over_pieces)
-    if len(repeats := repeated(first.key)):
+    if len(repeats := find_repeated(first.key)):
         _check_names(judgments, settings, over_pieces, repeats)
-    judged = _ranked(judgments, settings, *first.hits)
+    judged = _rank(judgments, settings, *first.hits)
     slots = len(judged.row) + len(judged.start)
     above, tied, ahead = (np.zeros(slots, np.int64) for _ in range(3))
     done = 0
@@ -131,7 +131,7 @@ def _check_names(judgments: Judgments, settings: Settings, over_pieces: Pass, re
             pairs.add(name)
 
 
-def _ranked(judgments: Judgments, settings: Settings, query: Ints, row: Ints, score: Floats, line: Ints) -> Judged:
+def _rank(judgments: Judgments, settings: Settings, query: Ints, row: Ints, score: Floats, line: Ints) -> Judged:
     """Return the judged documents in the order in which they stand, tied ones as the policy has them."""
     order = np.lexsort((-score, query))
     query, row, score, line = query[order], row[order], score[order], line[order]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gradely.comparison.charts import altair, drawn, styled
+from gradely.comparison.charts import altair, draw, style
 from gradely.data import Report
 from gradely.papers.axioms.proofs import PROOFS
 from gradely.papers.axioms.search import AXIOMS, Answer, Search, rows
@@ -65,13 +65,13 @@ def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def chart(records: list[dict[str, Any]]) -> Any:
     """Return the table as a picture: one square per measure and axiom."""
     alt = altair()
-    base = drawn([{name: record[name] for name in ("measure", "axiom", "holds")} for record in records]).encode(
+    base = draw([{name: record[name] for name in ("measure", "axiom", "holds")} for record in records]).encode(
         x=alt.X("axiom:N", title=None, sort=None, axis=alt.Axis(orient="top", labelAngle=0)),
         y=alt.Y("measure:N", title=None, sort=None),
     )
     colour = alt.Color("holds:N", scale=alt.Scale(domain=["✓", "✗"], range=["#cfe8d5", "#f6c9a8"]), legend=None)
     marks = base.mark_text(fontSize=13, color="#1c2430").encode(text="holds:N")
-    return styled((base.mark_rect(stroke="white").encode(color=colour) + marks).properties(width=560, height=480))
+    return style((base.mark_rect(stroke="white").encode(color=colour) + marks).properties(width=560, height=480))
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data, nothing at random

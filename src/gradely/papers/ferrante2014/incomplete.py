@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from gradely.comparison.charts import PALETTE, altair, categories, drawn, panels
+from gradely.comparison.charts import PALETTE, altair, categories, draw, panels
 from gradely.data import Report
 from gradely.papers.ferrante2014.pools import (
     INCOMPLETE,
@@ -88,7 +88,7 @@ def chart(records: list[Record]) -> Any:
     alt = altair()
     title = "τ with the ranking by the full pool"
     scale = alt.Scale(zero=False, domainMax=1.03, nice=False)
-    lines = drawn(records).encode(
+    lines = draw(records).encode(
         x=alt.X(
             "rate:Q",
             title="share of the pool",

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import altair, categories, drawn, panels
+from gradely.comparison.charts import altair, categories, draw, panels
 from gradely.comparison.significance import achieved_levels, p_values
 from gradely.data import Report
 from gradely.measures.names import parse_all
@@ -59,7 +59,7 @@ def levels(name: str, p_values: dict[tuple[str, str], Any]) -> list[dict[str, An
 def chart(records: list[dict[str, Any]]) -> Any:
     """Return the curves of achieved significance levels, one line per measure, one panel per collection."""
     alt = altair()
-    curves = drawn(records).encode(
+    curves = draw(records).encode(
         x=alt.X("pairs:Q", title="pairs of runs, from the largest p-value on", axis=alt.Axis(format="%")),
         y=alt.Y("p:Q", title="p-value", scale=alt.Scale(domain=[0, 0.1])),
         **categories("measure", MEASURES, "strokeDash"),

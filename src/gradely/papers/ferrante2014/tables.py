@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from gradely.comparison.charts import altair, categories, drawn, panels
+from gradely.comparison.charts import altair, categories, draw, panels
 from gradely.data import Report
 from gradely.papers.ferrante2014.limits import FAMILY
 from gradely.papers.ferrante2014.printed import printed
@@ -43,7 +43,7 @@ def chart(curves: list[Curves]) -> Any:
         for measure, line in curve.with_reference("AP").items()
         for g1, tau in line.items()
     ]
-    lines = drawn(points).mark_line(point=alt.OverlayMarkDef(size=35))
+    lines = draw(points).mark_line(point=alt.OverlayMarkDef(size=35))
     lines = lines.encode(
         x=alt.X("g_1:Q", title="g_1", scale=alt.Scale(domain=[-0.03, 1.03], nice=False)),
         y=alt.Y("tau:Q", title="τ with AP", scale=alt.Scale(domainMax=1.03, nice=False, padding=5)),

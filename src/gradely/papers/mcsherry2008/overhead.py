@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from gradely.comparison.charts import altair, categories, styled
+from gradely.comparison.charts import altair, categories, style
 from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.mcsherry2008.enumeration import PRINTED
@@ -118,7 +118,7 @@ def chart(rows: list[Record]) -> Any:
     )
     same = alt.Chart().mark_rule(strokeDash=[4, 4]).encode(y=alt.YDatum(1))
     panel = alt.layer(same, lines, data=alt.Data(values=printed)).properties(width=170, height=170)
-    return styled(panel.facet(alt.Facet("measure:N", title=None, sort=[*PRINTED]), columns=3))
+    return style(panel.facet(alt.Facet("measure:N", title=None, sort=[*PRINTED]), columns=3))
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed

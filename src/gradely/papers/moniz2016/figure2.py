@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import PALETTE, altair, drawn, styled
+from gradely.comparison.charts import PALETTE, altair, draw, style
 from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.measures import nDCG, nDCGphi
@@ -121,12 +121,12 @@ def chart(rows: list[Record]) -> Any:
         ]
         for source in SOURCES
     ]
-    return styled(alt.vconcat(*(alt.hconcat(*row) for row in panels)))
+    return style(alt.vconcat(*(alt.hconcat(*row) for row in panels)))
 
 
 def _panel(rows: list[Record]) -> Any:
     alt = altair()
-    base = drawn(rows).encode(x=alt.X("distribution:N", title="scores", axis=alt.Axis(labelAngle=0)))
+    base = draw(rows).encode(x=alt.X("distribution:N", title="scores", axis=alt.Axis(labelAngle=0)))
     phi, plain = (base.transform_filter(f"datum.measure == '{name}'") for name in (PHI, PLAIN))
     scale = alt.Scale(zero=False, padding=8)
     title = "nDCGφ@10 (boxes), nDCG@10 (lines)"

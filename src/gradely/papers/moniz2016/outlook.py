@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, categories, drawn, styled
+from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.kernel.batch import Batch
@@ -80,7 +80,7 @@ def news(lists: Lists) -> list[Record]:
 def losses(records: list[Record]) -> Any:
     """Return the median loss and its quartiles, one panel per mistake and distribution."""
     alt = altair()
-    base = drawn(records).encode(
+    base = draw(records).encode(
         y=alt.Y("measure:N", title=None, sort=[*PAIRS]),
         yOffset=alt.YOffset("relevance:N", sort=[GRADES, PHI]),
         **categories("relevance", [GRADES, PHI]),
@@ -88,7 +88,7 @@ def losses(records: list[Record]) -> Any:
     title = "loss, as a share of the ideal value"
     ranges = base.mark_rule(strokeWidth=2).encode(x=alt.X("first quartile:Q", title=title), x2="third quartile:Q")
     medians = base.mark_point(filled=True, size=70, opacity=1).encode(x=alt.X("median loss:Q", title=title))
-    return styled(
+    return style(
         (ranges + medians)
         .properties(width=280, height=150)
         .facet(
@@ -102,7 +102,7 @@ def hours(records: list[Record]) -> Any:
     """Return the means by number of hours, one panel per kind of relevance."""
     alt = altair()
     lines = (
-        drawn(records)
+        draw(records)
         .mark_line(point=alt.OverlayMarkDef(size=50))
         .encode(
             x=alt.X("hours:O", title="hours after which items are ranked", axis=alt.Axis(labelAngle=0)),
@@ -110,7 +110,7 @@ def hours(records: list[Record]) -> Any:
             **categories("measure", [*PAIRS]),
         )
     )
-    return styled(
+    return style(
         lines.properties(width=260, height=240).facet(alt.Column("relevance:N", title=None, sort=[GRADES, PHI]))
     )
 

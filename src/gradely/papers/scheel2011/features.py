@@ -55,7 +55,7 @@ def scored(collection: Collection, user: User, progress: Report) -> list[Record]
 def _means(
     collection: Collection, feature: int, user_labels: Floats, ties: str, *, graded: bool
 ) -> Iterator[tuple[str, float]]:
-    """MAP at a level is of grades only: the features have levels of their own."""
+    """Yield means by measure; MAP at a level only of grades, since features have levels of their own."""
     batch = collection.batch(feature, user_labels, ties)
     for name, mean in MEANS.items():
         yield name, float(np.mean(mean(batch)))
@@ -64,7 +64,7 @@ def _means(
 
 
 def by_threshold(collection: Collection, user: User) -> list[Record]:
-    """Return MAP of each feature as a system at each level of a user, ties expected: the left half of the figures.
+    """Return MAP of each feature as a run at each level of a user, ties expected: the left half of the figures.
 
     Queries without a document of that level count 0, as everywhere.
     """

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gradely.comparison.charts import altair, categories, drawn, styled
+from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
@@ -23,7 +23,7 @@ def tasks(records: list[Record]) -> list[str]:
 def chart(records: list[Record]) -> Any:
     """Return the mean of each recommender by scale, a panel a measure, a row a task."""
     alt = altair()
-    return styled(
+    return style(
         alt.vconcat(*(_row([record for record in records if record["ranked"] == task]) for task in tasks(records)))
     )
 
@@ -32,7 +32,7 @@ def _row(records: list[Record]) -> Any:
     """Return one task; its values have a range of their own."""
     alt = altair()
     lines = (
-        drawn(records)
+        draw(records)
         .mark_line(point=alt.OverlayMarkDef(size=50))
         .encode(
             x=alt.X("levels:O", title="levels of the scale", sort=[*SCALES.values()], axis=alt.Axis(labelAngle=0)),

@@ -54,7 +54,7 @@ def table_2() -> list[Cell]:
 
 
 def _gain(name: str, printed: Printed) -> list[Cell]:
-    """The paper's logarithm is of base 10; the base cancels in nDCG."""
+    """Return the columns of one gain; the paper's logarithm is of base 10, which cancels in nDCG."""
     labels = [printed.factor * grade for grade in RANKING]
     best = sorted(labels, reverse=True)
     dcg, ideal = ([of(DCG(gain="exp").replace(k=k), ranking) / log10(2) for k in RANKS] for ranking in (labels, best))
