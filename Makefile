@@ -4,22 +4,25 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .bench
 TOOLS := .tools
+SPARK := .spark
 MINUTES ?= 1
 SEED ?= 0
 
-.PHONY: help demo test test-arrays test-tools fuzz mutants docs papers bench bench-tables clean
+.PHONY: help demo test test-arrays test-tools test-spark fuzz mutants docs papers bench bench-tables bench-spark clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
 	@echo "make test         everything the checks need, then style, types, imports and tests"
 	@echo "make test-arrays  the kernels on PyTorch and JAX, which are heavy"
 	@echo "make test-tools   the adapters inside the tools that they are for, which are heavy"
+	@echo "make test-spark   lazy frames and evaluation on a real Spark of two cores"
 	@echo "make fuzz         broken files through every command, and what must be equal compared; MINUTES=60 SEED=7 for more"
 	@echo "make mutants      change the code, one operator or number at a time: which changes does no test notice?"
 	@echo "make docs         write what follows from the code: pages and tables of the documents, the stub of public names"
 	@echo "make papers       run all experiments on DATA=folder of data sets, and record the verdicts"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
 	@echo "make bench-tables frames, Parquet, CSV and flat arrays against TREC text, as ratios; ten minutes"
+	@echo "make bench-spark  10 and 100 million rows on Spark with a heap of 1 GB: time and what is shuffled"
 	@echo "make clean        remove what make has made"
 
 demo: $(VENV)/installed
@@ -42,6 +45,10 @@ test-arrays: $(VENV)/arrays-ready
 test-tools: $(TOOLS)/ready
 	$(TOOLS)/bin/python -m pytest -W default tests/tools
 
+test-spark: $(SPARK)/ready
+	.ci/java
+	$(SPARK)/bin/python -m pytest -W default tests/spark
+
 fuzz: $(VENV)/test-ready
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
@@ -52,6 +59,7 @@ docs: $(VENV)/installed
 	$(BIN)/python -m tools.derived
 
 papers: $(VENV)/test-ready
+	$(BIN)/pip install --quiet --editable ".[lightgbm,xgboost]"
 	$(BIN)/gradely papers run all --data "$(DATA)" --out gradely-papers
 	cp gradely-papers/claims.csv src/gradely/papers/record.csv
 	$(BIN)/python -m tools.derived
@@ -60,13 +68,19 @@ bench: $(BENCH)/ready
 	$(BENCH)/gradely/bin/pip install --quiet --force-reinstall --no-deps .
 	$(BENCH)/peers/bin/python -m benchmarks.workloads $(BENCH)/data
 	$(BENCH)/peers/bin/python -m benchmarks.run $(BENCH) $(BENCH)/data --json benchmarks/results.json --markdown docs/benchmarks.md
+	$(BENCH)/learning/bin/pip install --quiet --force-reinstall --no-deps .
+	$(BENCH)/learning/bin/python -m benchmarks.learning docs/benchmarks.md
 
 bench-tables: $(BENCH)/tables-ready
 	$(BENCH)/tables/bin/pip install --quiet --force-reinstall --no-deps .
 	$(BENCH)/tables/bin/python -m benchmarks.tables $(BENCH)/data
 
+bench-spark: $(SPARK)/ready
+	.ci/java
+	$(SPARK)/bin/python -m benchmarks.spark $(BENCH)/spark
+
 clean:
-	rm -rf $(VENV) $(BENCH) $(TOOLS) .axe gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
+	rm -rf $(VENV) $(BENCH) $(TOOLS) $(SPARK) .axe gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
 
 $(VENV)/made:
 	$(PYTHON) -c 'import sys; sys.exit("gradely needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -96,12 +110,19 @@ $(TOOLS)/ready: pyproject.toml tests/tools/requirements.txt
 	$(TOOLS)/RecTools/bin/pip install --quiet rectools  # wants an older NumPy than the others
 	touch $@
 
+$(SPARK)/ready: pyproject.toml
+	$(PYTHON) -m venv $(SPARK)
+	$(SPARK)/bin/pip install --quiet --upgrade "pip>=25.1"
+	$(SPARK)/bin/pip install --quiet --editable '.[spark]' hypothesis pytest
+	touch $@
+
 $(BENCH)/ready: pyproject.toml
-	for home in gradely peers RecTools; do $(PYTHON) -m venv $(BENCH)/$$home; done
+	for home in gradely peers RecTools learning; do $(PYTHON) -m venv $(BENCH)/$$home; done
 	$(BENCH)/gradely/bin/pip install --quiet .
 	$(BENCH)/peers/bin/pip install --quiet torch==2.13.0
 	$(BENCH)/peers/bin/pip install --quiet ir-measures polars pytrec-eval-terrier ranx scikit-learn torchmetrics
 	$(BENCH)/RecTools/bin/pip install --quiet rectools  # wants an older NumPy than the others
+	$(BENCH)/learning/bin/pip install --quiet ".[lightgbm]"
 	touch $@
 
 $(BENCH)/tables-ready: pyproject.toml

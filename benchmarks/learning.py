@@ -1,16 +1,21 @@
 """An iteration of boosting by our lambdas, as a multiple of one by LightGBM's own lambdarank.
 
-    python -m benchmarks.learning
+    python -m benchmarks.learning docs/benchmarks.md
+
+puts a section at the end of the page, in place of an earlier one.
 
 1,000 queries of 100 documents with 136 features, on one thread. Both are timed in one process, in turns, in time of the
 processor, so that other work on the machine disturbs little. LightGBM must be installed.
 """
 
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.report import verdict
 from gradely.learning.lambdas import Lambdas
 
 QUERIES, DOCUMENTS, FEATURES = 1_000, 100, 136
@@ -18,6 +23,13 @@ MEASURES = ["nDCG", "AP", "GAP", "xGAP", "eGAP", "muAP"]
 GOALS = {"nDCG": 2, "eGAP": 4}
 """at most so many times an iteration of LightGBM's own"""
 ROUNDS = 8
+OWN = "LightGBM's lambdarank"
+TITLE = "## Learning to rank\n"
+TEXT = f"""\
+One iteration of LightGBM by the lambdas of a measure, and by its own: {QUERIES:,} queries of {DOCUMENTS} documents with
+{FEATURES} features, one thread, seconds of the processor, the shortest of {ROUNDS} iterations taken in turns
+(`python -m benchmarks.learning`).
+"""
 
 
 def data() -> tuple[Any, Any]:
@@ -36,25 +48,40 @@ def booster(lightgbm: Any, features: Any, labels: Any, objective: str) -> Any:
     return lightgbm.Booster(options, data)
 
 
-def main() -> None:
-    """Time iterations in turns and print the ratios."""
+def seconds() -> dict[str, list[float]]:
+    """Time iterations in turns: LightGBM's own, then one by each measure."""
     import lightgbm
 
     features, labels = data()
     own = booster(lightgbm, features, labels, "lambdarank")
     models = {name: booster(lightgbm, features, labels, "none") for name in MEASURES}
     lambdas = {name: Lambdas(labels, name, group=[DOCUMENTS] * QUERIES) for name in MEASURES}
-    taken: dict[str, list[float]] = {name: [] for name in ["lambdarank", *MEASURES]}
+    taken: dict[str, list[float]] = {name: [] for name in [OWN, *MEASURES]}
     for _ in range(ROUNDS):
-        taken["lambdarank"].append(timed(own.update))
+        taken[OWN].append(timed(own.update))
         for name, model in models.items():
             taken[name].append(timed(lambda model=model, name=name: model.update(fobj=lambda s, _: lambdas[name](s))))
-    base = float(np.mean(taken["lambdarank"]))
-    print(f"LightGBM's lambdarank: {base * 1e3:.0f} ms an iteration")
-    for name in MEASURES:
-        mean, goal = float(np.mean(taken[name])), GOALS.get(name)
-        verdict = "" if goal is None else f", at most {goal} wanted"
-        print(f"{name:6} {mean * 1e3:5.0f} ms, {mean / base:.2f} times{verdict}; first {taken[name][0] / base:.2f}")
+    return taken
+
+
+def section(taken: dict[str, list[float]]) -> str:
+    """Return the shortest times and their ratios as a section of the page."""
+    base = min(taken[OWN])
+    lines = [TITLE, TEXT, "| learned by | best, s | times LightGBM's | bar |", "|---|--:|--:|---|"]
+    for name, times in taken.items():
+        ratio, goal = min(times) / base, GOALS.get(name)
+        bar = "" if goal is None else verdict(f"at most {goal}", ratio <= goal)
+        lines.append(f"| {name} | {min(times):.3f} | {ratio:.2f} | {bar} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Put the section into a page."""
+    page = Path(sys.argv[1])
+    before = page.read_text("utf-8").partition(TITLE)[0].rstrip("\n")
+    text = section(seconds())
+    page.write_text(f"{before}\n\n{text}", "utf-8")
+    print(text)
 
 
 def timed(work: Any) -> float:

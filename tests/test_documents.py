@@ -52,7 +52,17 @@ def commands(block):
         yield pytest.param(command, shown, id=f"{block.where} {command}")
 
 
-TOOLS = ("ir_measures", "mlflow", "pytrec_eval", "ranx", "rectools", "sentence_transformers", "sklearn", "torchmetrics")
+TOOLS = (
+    "ir_measures",
+    "mlflow",
+    "pyspark",
+    "pytrec_eval",
+    "ranx",
+    "rectools",
+    "sentence_transformers",
+    "sklearn",
+    "torchmetrics",
+)
 """examples that import these are run by make test-tools, where they are installed"""
 
 

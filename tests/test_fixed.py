@@ -73,6 +73,48 @@ def test_torch_compiles_them_without_a_break():
     np.testing.assert_allclose(compiled(*arrays), gradely.nDCG(k=5)(from_arrays(SCORES["tied"], LABELS, MASK)))
 
 
+def test_torch_compiles_for_other_shapes_too():
+    """The last batch of an epoch is shorter, and the compiler then tries numbers that stand for any shape."""
+    array = library("torch")
+    import torch
+
+    compiled = torch.compile(as_function(["nDCG@5", "eGAP"], levels=LEVELS), fullgraph=True, backend="aot_eager")
+    for rows, columns in ((6, 17), (3, 17), (5, 9), (4, 8)):
+        arrays = [x[:rows, :columns] for x in (SCORES["tied"], LABELS, MASK)]
+        close(compiled(*map(array, arrays)), as_function(["nDCG@5", "eGAP"], levels=LEVELS)(*arrays))
+
+
+HUGE = np.array([[3000.0, 2000.0, 1.0, 0.0], [3.0, 2.0, 1.0, 0.0]])
+"""labels whose exponential gains leave the range of numbers"""
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", ["array_api_strict", "torch", "jax"])
+def test_huge_labels_give_what_numpy_gives_or_are_refused(name, dtype):
+    array, scores = library(name), np.array([[1, 2, 2, 3], [1, 2, 2, 3]], dtype)
+    names = ["nDCG(gain='exp')", "nDCG(gain='exp')@2", "NDCNG(gain='exp')", "nDCGphi"]
+    given = [array(x) for x in (scores, HUGE.astype(dtype))]
+    close(evaluate_arrays(*given, names), evaluate_arrays(scores, HUGE, names), atol=1e-6)
+    close(as_function(names[:3])(*given), evaluate_arrays(scores, HUGE, names[:3]), atol=1e-6)
+    with pytest.raises(DataError, match="too large"):
+        evaluate_arrays(*given, ["DCG(gain='exp')"])
+
+
+@pytest.mark.parametrize(("dtype", "unit"), [(np.float64, 2.0**700), (np.float64, 2.0**-700), (np.float32, 2.0**90)])
+def test_the_curve_of_phi_is_the_same_for_labels_of_extreme_size(dtype, unit):
+    labels = np.exp(rng.random((4, 12)) * 5)
+    scores = rng.random(labels.shape).astype(dtype)
+    given = scores, (labels * unit).astype(dtype)
+    expected = evaluate_arrays(scores, labels, ["nDCGphi", "nDCGphi@5"])
+    close(as_function(list(expected))(*given), expected, atol=1e-12 if dtype is np.float64 else 1e-5)
+
+
+@pytest.mark.parametrize("name", ["array_api_strict", "torch", "jax"])
+def test_labels_beyond_the_precision_of_scores_are_taken_in_double(name):
+    array, scores, labels = library(name), np.array([[1, 2, 3]], np.float32), np.array([[1e300, 1e299, 0.0]])
+    close(evaluate_arrays(array(scores), array(labels), ["nDCG"]), evaluate_arrays(scores, labels, ["nDCG"]))
+
+
 def test_one_query_gives_one_number():
     assert gradely.RR().of(np.array([0.9, 0.4, 0.4]), np.array([0, 2, 1])).shape == ()
     assert gradely.RR().of([[0.9, 0.4, 0.4]], [[0, 2, 1]]).tolist() == [0.5]

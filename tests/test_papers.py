@@ -116,13 +116,16 @@ def test_all_leaves_an_overview(tmp_path, monkeypatch, capfd):
     others = {name: EXPERIMENT._replace(name=name, needs=(), claims=(claim,)) for name in ("one", "two")}
     others["three"] = EXPERIMENT._replace(name="three", needs=("nowhere",), claims=(claim,), optional=True)
     monkeypatch.setattr("gradely.cli.papers.experiments", lambda: others)
+    others["four"] = EXPERIMENT._replace(name="four", needs=(), claims=(), libraries=("csv", "no_such_library"))
     assert run(["papers", "run", "all", "--out", str(tmp_path)]) == 0
+    out = capfd.readouterr().out
+    assert "three is left out: it takes nowhere\nfour is left out: it takes no_such_library\n" in out
     page = (tmp_path / "index.html").read_text()
     assert 'href="one/index.html"' in page and 'href="two/index.html"' in page and "three/" not in page
     rows = list(csv.DictReader(io.StringIO((tmp_path / "claims.csv").read_text())))
     assert [row["verdict"] for row in rows] == ["holds", "holds", "cannot be tested"]
     assert rows[2]["here"] == "it takes nowhere"
-    assert capfd.readouterr().out.rstrip().splitlines()[-1].split() == ["all", "3", "2", "0", "0", "1"]
+    assert out.rstrip().splitlines()[-1].split() == ["all", "3", "2", "0", "0", "1"]
 
 
 @pytest.mark.parametrize(

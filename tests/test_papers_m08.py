@@ -155,7 +155,7 @@ def test_breaking_ties_moves_and_reorders_real_systems():
     for table in (*means.by_policy.values(), *means.at_random):
         assert (table <= best + 1e-9).all() and (table >= worst - 1e-9).all()
     assert ties.away(means, "nDCG@10")[0]["system"] == "KUCS_EN_Run.3.dat"
-    tables = [ties.named({"clef": table(means)}) for table in (breaking.moves, breaking.reorderings)]
+    tables = [ties.label({"clef": table(means)}) for table in (breaking.moves, breaking.reorderings)]
     (moved,) = ties.performs_differently(tables[0])
     assert moved.word == "holds" and "RR of KUCS_EN_Run.3.dat moves by 0.1050" in moved.here
     assert "Of 6 pairs of systems" in ties.observations(tables[1])[0].answer
@@ -167,6 +167,6 @@ def test_breaking_ties_moves_and_reorders_real_systems():
 def test_where_nothing_ties_nothing_moves():
     runs = {"one": RUNS["plain"], "two": {"q1": {"a": 1, "b": 2, "c": 3}, "q2": {"a": 1, "b": 2}}}
     means = breaking.read(QRELS, runs, seed=0, seeds=2)
-    tables = [ties.named({"plain": table(means)}) for table in (breaking.moves, breaking.reorderings)]
+    tables = [ties.label({"plain": table(means)}) for table in (breaking.moves, breaking.reorderings)]
     assert [verdict.word for verdict in ties.performs_differently(tables[0])] == ["differs"]
     assert "swapped by name none" in ties.observations(tables[1])[0].answer

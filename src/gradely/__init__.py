@@ -9,7 +9,7 @@ from typing import Any as _Any
 __version__ = "0.1.0"
 
 _PUBLIC = {
-    "evaluation.evaluate": "evaluate",
+    "evaluation.evaluate": "evaluate Evaluator",
     "evaluation.runs": "evaluate_runs",
     "evaluation.evaluations": "Evaluations",
     "evaluation.arrays": "evaluate_arrays",

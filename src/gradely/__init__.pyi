@@ -19,7 +19,7 @@ from gradely.data.virtual_users import qrels_from_run
 from gradely.errors import DataError, GradelyError, InputError, MeasureError, MissingExtra
 from gradely.evaluation.arrays import evaluate_arrays
 from gradely.evaluation.check import Finding, check
-from gradely.evaluation.evaluate import evaluate
+from gradely.evaluation.evaluate import Evaluator, evaluate
 from gradely.evaluation.evaluations import Evaluations
 from gradely.evaluation.explain import explain
 from gradely.evaluation.explanation import Explanation, Line
@@ -66,6 +66,7 @@ __all__ = [
     "DataError",
     "ERR",
     "Evaluations",
+    "Evaluator",
     "Explanation",
     "F",
     "F1",

@@ -17,8 +17,9 @@ LARGE = 31 << 20
 """bytes; glibc takes things of 32 MB and more for exceptions"""
 
 
+@cache
 def cores() -> int:
-    """Return how many processors this process may use."""
+    """Return how many processors this process may use; asked once, since the answer takes as long as a measure."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -35,7 +36,6 @@ def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Ite
 
     No more things are taken than threads can work on, and one.
     """
-    threads = workers(threads)
     waiting = iter(things)
     first = list(islice(waiting, 2 if threads > 1 else 1))
     if len(first) < 2:
@@ -47,6 +47,7 @@ def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Ite
     keep_freed()
     from concurrent.futures import Future, ThreadPoolExecutor
 
+    threads = workers(threads)
     pool = ThreadPoolExecutor(threads)
     pending: deque[Future[R]] = deque()
     try:

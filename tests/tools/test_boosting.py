@@ -28,7 +28,7 @@ def values(scores, sizes=SIZES, labels=Y):
         measure = gradely.parse(name).fit(lambda: levels)
         ends = np.cumsum(sizes)
         parts = [
-            gradely.evaluate_arrays(scores[e - n : e], labels[e - n : e], [measure])
+            gradely.evaluate_arrays(scores[None, e - n : e], labels[None, e - n : e], [measure])
             for n, e in zip(sizes, ends, strict=True)
         ]
         out[name] = np.mean([next(iter(part.values()))[0] for part in parts])

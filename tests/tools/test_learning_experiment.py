@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradely.errors import InputError
-from gradely.papers.ferrante2014 import learning, learning_data, learning_models
+from gradely.papers.ferrante2014 import learning, learning_data, learning_models, learning_trials
 from gradely.papers.library import Library
 from tests.shared_data import DATA, needs
 from tests.tools.tool import tool
@@ -16,17 +16,42 @@ for name in ("lightgbm", "xgboost", "altair"):
 @needs("lightgbm-lambdarank")
 def test_it_gives_the_matrix_the_tests_and_the_spread(monkeypatch):
     sets = ("LightGBM's example", "news")
-    for module in (learning, learning_data):
+    for module in (learning, learning_data, learning_trials):
         monkeypatch.setattr(module, "SETS", sets)
-    monkeypatch.setattr(learning_models, "ROUNDS", 3)
-    monkeypatch.setattr(learning, "ORDERS", 2)
+    for module in (learning_models, learning_trials):
+        monkeypatch.setattr(module, "ROUNDS", 3)
+    monkeypatch.setattr(learning_trials, "SEEDS", 1)
     outcome = learning.run(Library(DATA), 0, lambda done: None)
     rows = outcome.sheets["matrix"].table.rows
-    assert len(rows) == 9 + 7 and all(0 < value <= 1 for row in rows for value in row[2:])
-    assert len(outcome.sheets["tests"].table.rows) == (8 + 6) * len(learning.MEASURED)
-    moved = {tuple(row[:2]): row[2] for row in outcome.sheets["orders"].table.rows}
-    assert moved[sets[0], "eGAP"] < 1e-9 < 1e-3 < moved[sets[0], learning.LIGHTGBM]
-    assert len(outcome.observations) == 4
+    assert len(rows) == 9 + 8 and all(0 < value <= 1 for row in rows for value in row[2:])
+    tests = outcome.sheets["tests"].table.rows
+    assert len(tests) == (8 + 7) * len(learning.MEASURES)
+    assert {(row[0], row[2]) for row in tests} == set(zip(sets, (learning.LIGHTGBM, learning.XGBOOST), strict=True))
+    shift = {tuple(row[:2]): row[3] for row in outcome.sheets["spread"].table.rows if row[2] == "orders"}
+    assert shift[sets[0], "eGAP"] < 1e-9 < 1e-3 < shift[sets[0], learning.LIGHTGBM]
+    assert len(outcome.observations) == 5
+
+
+@needs("letor2-ohsumed")
+def test_each_query_is_measured_once_and_never_learned_from():
+    names = [path.name for path in sorted((DATA / "letor2-ohsumed").glob("S*.txt*"))]
+    parts = [learning_data.read_part(DATA / "letor2-ohsumed" / name) for name in names]
+    folds = learning_data.folds("OHSUMED", Library(DATA))
+    for i, fold in enumerate(folds):
+        np.testing.assert_array_equal(fold.test.labels, parts[i].labels)
+        np.testing.assert_array_equal(fold.validation.labels, parts[i - 1].labels)
+        train = [parts[(i + step) % 5].labels for step in (1, 2, 3)]
+        np.testing.assert_array_equal(fold.train.labels, np.concatenate(train))
+
+
+def test_validation_chooses_the_number_of_trees():
+    part = learning_data.Part(np.zeros((3, 1)), np.array([2.0, 1.0, 0.0]), np.array([3]))
+
+    def model(features, trees):
+        return np.array([0.0, 1.0, 2.0]) * (10 - trees)
+
+    assert learning_trials.choose_trees(model, "eGAP", part) == 15
+    assert learning_trials.choose_trees(model, "eGAP", None) == learning_models.ROUNDS
 
 
 def test_lines_are_read_with_or_without_queries(tmp_path):

@@ -102,7 +102,8 @@ def _complete_names(_context: click.Context, _parameter: click.Parameter, incomp
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, each in its folder.
 
-    `all` leaves out an experiment whose data is not public, where that data is absent, and says so.
+    `all` leaves out an experiment whose data is not public where it is absent, or whose libraries are not installed,
+    and says so.
     """
     from gradely.optional import stats
     from gradely.papers.pages import overview
@@ -111,6 +112,8 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     library = Library(data)
     selection, absent = choose(names, library)
     check_data(selection, library)
+    for entry in absent:
+        say(f"{entry.name} is left out: {entry.absence}\n")
     check_folder(out)
     check_installed()
     stats()
@@ -122,11 +125,11 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
 
 
 def choose(names: tuple[str, ...], library: Library) -> tuple[list[Experiment], list[Experiment]]:
-    """Return the experiments that are meant, and those that `all` leaves out since their data is not there."""
+    """Return the experiments that are meant, and those that `all` leaves out for lack of data or libraries."""
     if ALL not in names:
         return [experiment(name) for name in dict.fromkeys(names)], []
     every = list(experiments().values())
-    absent = [entry for entry in every if entry.optional and library.missing(entry.needs)]
+    absent = [entry for entry in every if entry.lacks or (entry.optional and library.missing(entry.needs))]
     return [entry for entry in every if entry not in absent], absent
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from gradely.data import Blocks, Hits, Qrels, read_qrels
 from gradely.data.types import Bools, Floats
 from gradely.errors import DataError
-from gradely.evaluation.evaluation import measure_blocks, query_of
 from gradely.evaluation.evaluations import Evaluations
 from gradely.evaluation.notes import Note, note_names
 from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs
+from gradely.evaluation.values import measure_blocks, query_of
 from gradely.measures import Measure
 from gradely.settings import Settings, TiePolicy
 
@@ -34,7 +34,7 @@ class StackedRuns:
         hits = self.hits.judged_only() if self.settings.judged_only else self.hits
         blocks = Blocks(self.qrels, hits).batches(self.settings.ties, np.flatnonzero(self.hits.answered))
         rows = len(self.names) * len(self.qrels)
-        values, _ = measure_blocks(blocks, fitted, rows, self.settings.workers, partial(query_of, self.qrels))
+        values = measure_blocks(blocks, fitted, rows, self.settings.workers, partial(query_of, self.qrels))
         return values.reshape(len(self.names), len(self.qrels), len(measures))
 
     def with_judgments(self, which: Bools) -> "StackedRuns":

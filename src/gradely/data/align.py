@@ -34,15 +34,15 @@ Ranking: TypeAlias = Mapping[str, float]
 
 def align(qrels: Qrels, run: Run, settings: Settings) -> Hits:
     """Return where the judged documents of the run stand, with ties broken where the policy goes by document."""
-    common = [i for i, query in enumerate(qrels.queries) if query in run.scores]
+    places = {query: qrels.index.get(query) for query in run.scores}
+    common = sorted(i for i in places.values() if i is not None)
     retrieved, answered = np.zeros(len(qrels), np.int64), np.zeros(len(qrels), bool)
     answered[common] = True
     parts = [_align(qrels, run, at, rankings, retrieved, settings) for at, rankings in _chunks(qrels, run, common)]
-    empty = np.zeros(0, np.int64)
-    query, row, above, tied, place = (
-        (np.concatenate([empty, *part]) for part in zip(*parts, strict=True)) if parts else [empty] * 5
-    )
-    unjudged = tuple(query for query in run.scores if query not in qrels.index)
+    parts = parts or [(np.zeros(0, np.int64),) * 5]
+    columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+    query, row, above, tied, place = columns
+    unjudged = tuple(query for query, i in places.items() if i is None)
     return Hits(query, row, above, tied, place if settings.breaks_ties else None, retrieved, answered, unjudged)
 
 
@@ -75,7 +75,7 @@ def _align(
     scores, mine = settings.round(scores), settings.round(mine)
     start = np.cumsum(size) - size
     above, tied = count_above(scores, start, start + size, which, mine)
-    place = above.copy()
+    place = above.copy() if settings.breaks_ties else above
     for here in _by_ranking(which, tied > 1) if settings.breaks_ties else ():
         i = int(which[here[0]])
         part = slice(start[i], start[i] + size[i])
@@ -94,17 +94,17 @@ def _by_ranking(which: Ints, flags: Bools) -> list[Ints]:
 
 def _look_up(qrels: Qrels, run: Run, at: list[int], rankings: list[Ranking]) -> tuple[Ints, Ints, Floats]:
     """Return, for each judged document that was retrieved, which ranking it is in, its row and its score."""
-    first = qrels.start[at]
-    judged = qrels.start[np.add(at, 1)] - first
+    first, judged = qrels.start[at], qrels.sizes[at]
     docs = [qrels.docs[a : a + n] for a, n in zip(first.tolist(), judged.tolist(), strict=True)]
     scores = (map(ranking.get, names, repeat(nan)) for ranking, names in zip(rankings, docs, strict=True))
-    mine = np.fromiter(chain.from_iterable(scores), np.float64, int(judged.sum()))
-    which = np.repeat(np.arange(len(at)), judged)
-    row = np.repeat(first - (np.cumsum(judged) - judged), judged) + np.arange(len(mine))
+    mine = np.fromiter(chain.from_iterable(scores), np.float64)
+    which = np.arange(len(at)).repeat(judged)
+    row = (first - (np.cumsum(judged) - judged))[which] + np.arange(len(mine))
     missed = np.isnan(mine)
     if _renamed(qrels, run, rankings, at, which[missed].tolist(), row[missed].tolist()):
         return _look_up(qrels, run, at, rankings)
-    return which[~missed], row[~missed], mine[~missed]
+    hits = ~missed
+    return which[hits], row[hits], mine[hits]
 
 
 def _renamed(qrels: Qrels, run: Run, rankings: list[Ranking], at: list[int], which: list[int], row: list[int]) -> bool:
@@ -117,15 +117,13 @@ def _renamed(qrels: Qrels, run: Run, rankings: list[Ranking], at: list[int], whi
 
 def count_above(scores: Floats, start: Ints, stop: Ints, which: Ints, mine: Floats) -> tuple[Ints, Ints]:
     """Return, for scores `mine` of the rankings `which`, how many scores of the ranking are higher, how many equal."""
-    falls = scores[1:] <= scores[:-1]
-    falls[start[(start > 0) & (start < len(scores))] - 1] = True
-    if falls.all() and len(start) > SEVERAL:
+    if len(start) > SEVERAL and _all_fall(scores, start):
         higher = end_of_better(start[which], stop[which], lambda at: scores[at] > mine)
         upto = end_of_better(start[which], stop[which], lambda at: scores[at] >= mine)
         return higher - start[which], upto - higher
     above, tied = np.empty(len(which), np.int64), np.empty(len(which), np.int64)
-    first = np.flatnonzero(np.diff(which, prepend=-1))
-    for a, b in pairwise([*first.tolist(), len(which)]):
+    first = np.flatnonzero(which[1:] != which[:-1]) + 1
+    for a, b in pairwise([0, *first.tolist(), len(which)]) if len(which) else ():
         ranking = scores[start[which[a]] : stop[which[a]]]
         if b - a < FEW:
             for i in range(a, b):
@@ -135,3 +133,10 @@ def count_above(scores: Floats, start: Ints, stop: Ints, which: Ints, mine: Floa
             higher = ranking.searchsorted(mine[a:b], "right")
             above[a:b], tied[a:b] = len(ranking) - higher, higher - ranking.searchsorted(mine[a:b], "left")
     return above, tied
+
+
+def _all_fall(scores: Floats, start: Ints) -> bool:
+    """True where no ranking has a score that is higher than the one before."""
+    falls = scores[1:] <= scores[:-1]
+    falls[start[(start > 0) & (start < len(scores))] - 1] = True
+    return bool(falls.all())

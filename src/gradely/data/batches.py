@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from gradely.data.hits import Hits
-from gradely.data.qrels import Qrels
+from gradely.data.qrels import Pools, Qrels
 from gradely.data.types import Ints
 from gradely.kernel.batch import CELLS, Batch
+from gradely.lazy import lazy
 
 
 def in_rank_order(qrels: Qrels, hits: Hits) -> Ints:
@@ -19,7 +20,7 @@ def in_rank_order(qrels: Qrels, hits: Hits) -> Ints:
     query, above = hits.query, hits.above if hits.place is None else hits.place
     rises = (query[1:] > query[:-1]) | (query[1:] == query[:-1]) & (above[1:] >= above[:-1])
     order = np.arange(len(query)) if rises.all() else np.lexsort((above, query))
-    if hits.place is not None:
+    if hits.place is not None or not hits.has_ties:
         return order
     same = np.flatnonzero(hits.tied[order] > 1)
     at = order[same]
@@ -41,16 +42,26 @@ class Blocks:
         self.above = (hits.above if hits.place is None else hits.place)[order]
         self.tied = hits.tied[order] if hits.place is None else np.ones(len(order), np.int8)
         self.grade = qrels.grade[hits.row[order]]
-        self.start = np.concatenate([[0], np.cumsum(np.bincount(hits.query, minlength=rows))])
-        self.width = np.tile(np.maximum(np.diff(qrels.start), 1), rows // len(qrels))
-        shared = hits.tied > 1
-        np.maximum.at(self.width, hits.query[shared], hits.tied[shared])
+        self.start = np.zeros(rows + 1, np.int64)
+        np.bincount(hits.query, minlength=rows).cumsum(out=self.start[1:])
+        self._hits = hits
+
+    @lazy
+    def width(self) -> Ints:
+        """How many columns a row may take: the pool has as many, and no tie group has more."""
+        width = np.tile(np.maximum(self.qrels.sizes, 1), len(self.retrieved) // len(self.qrels))
+        shared = self._hits.tied > 1
+        np.maximum.at(width, self._hits.query[shared], self._hits.tied[shared])
+        return width
 
     def batches(self, ties: str, queries: Ints, cells: int = CELLS) -> Iterator[tuple[Ints, Batch]]:
         """Yield (indices of queries, Batch) until all these queries are done, those of about the same width together.
 
         How queries are put together changes memory and time, but no value.
         """
+        if len(queries) == 1:
+            yield queries, self._batch(queries, ties)
+            return
         hits = self.start[queries + 1] - self.start[queries]
         queries = queries[np.lexsort((hits, self.width[queries]))]
         width = self.width[queries]
@@ -66,27 +77,37 @@ class Blocks:
     def _batch(self, queries: Ints, ties: str) -> Batch:
         """Return the Batch of some queries."""
         cells, hits = _cells(self.start[queries], self.start[queries + 1])
-        judged = queries % len(self.qrels)
-        pooled, judgments = _cells(self.qrels.start[judged], self.qrels.start[judged + 1])
+        pool, pooled, kept = self._pools(queries % len(self.qrels))
         above = _filled(cells, self.above[hits].astype(np.int64), 0)
         first, last = _columns(above, cells)
-        pool = -np.sort(_filled(pooled, -self.qrels.grade[judgments], np.inf), axis=1)
-        return Batch(
+        batch = Batch(
             grade=_filled(cells, self.grade[hits], 0.0),
             judged=cells,
             above=above,
             tied=_filled(cells, self.tied[hits].astype(np.int64), 1),
             first=first,
             last=last,
-            pool=np.where(pooled, pool, 0.0),
+            pool=pool,
             pooled=pooled,
             retrieved=self.retrieved[queries],
             ties=ties if ties in ("best", "worst") else "expected",
         )
+        batch.keep_in(kept)
+        return batch
+
+    def _pools(self, queries: Ints) -> Pools:
+        """Return the pools of some queries, and what is known of them."""
+        if len(queries) == 1:
+            return self.qrels.pool(int(queries[0]))
+        pooled, judgments = _cells(self.qrels.start[queries], self.qrels.start[queries + 1])
+        pool = -np.sort(_filled(pooled, -self.qrels.grade[judgments], np.inf), axis=1)
+        return np.where(pooled, pool, 0.0), pooled, {}
 
 
-def _cells(start: Ints, stop: Ints) -> tuple[Any, Ints]:
+def _cells(start: Ints, stop: Ints) -> tuple[Any, Any]:
     """Return which cells of a padded table hold an entry, and the entries start … stop - 1 of all rows in a row."""
+    if len(start) == 1 and stop[0] > start[0]:  # no padding
+        return np.ones((1, stop[0] - start[0]), bool), slice(start[0], stop[0])
     size = stop - start
     cells = np.arange(max(1, int(size.max(initial=0))))[None, :] < size[:, None]
     skipped = start - (np.cumsum(size) - size)
@@ -95,6 +116,8 @@ def _cells(start: Ints, stop: Ints) -> tuple[Any, Ints]:
 
 def _filled(cells: Any, values: Any, rest: float) -> Any:
     """Return the values in their cells, something else in padding."""
+    if len(values) == cells.size:
+        return values.reshape(cells.shape)
     out = np.full(cells.shape, rest, values.dtype)
     out[cells] = values
     return out
@@ -102,7 +125,8 @@ def _filled(cells: Any, values: Any, rest: float) -> Any:
 
 def _columns(above: Ints, cells: Any) -> tuple[Ints, Ints]:
     """Return the first column of each document's tie group, and one past the last; padding is alone."""
-    column = np.broadcast_to(np.arange(above.shape[1]), above.shape)
+    column = np.arange(above.shape[1])[None, :]
+    column = column if len(above) == 1 else np.broadcast_to(column, above.shape)
     same = (above[:, 1:] == above[:, :-1]) & cells[:, 1:]
     if not same.any():
         return column, column + 1

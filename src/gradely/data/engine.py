@@ -31,7 +31,10 @@ def is_lazy(given: Any) -> bool:
     """True for a frame whose rows are still in their engine."""
     import narwhals.stable.v2 as nw
 
-    return isinstance(nw.from_native(given, pass_through=True), nw.LazyFrame)
+    try:
+        return isinstance(nw.from_native(given, pass_through=True), nw.LazyFrame)
+    except nw.exceptions.DuplicateError:  # a frame in memory, of which two columns have one name
+        return False
 
 
 class QueryCounts(NamedTuple):
@@ -53,20 +56,8 @@ class EngineScores(Mapping[str, dict[str, float]]):
         if self.engine not in UPLOADS:
             raise DataError(f"{name}: rankings cannot be computed in {self.engine}; collect it, or write it as Parquet")
         with ONE_AT_A_TIME:
-            schema = frame.collect_schema()
-            self.picked = pick_columns(list(schema.names()), "score", name, columns)
-            self._check_types(schema)
-            self.frame = self._distinct(_renamed(frame, self.picked), duplicates)
-
-    def _check_types(self, schema: Any) -> None:
-        """Refuse columns that engines would turn into text or numbers each in its own way."""
-        for column in self.picked[:2]:
-            kind = schema[column]
-            if not (kind.is_integer() or str(kind).split("(")[0] in ("String", "Categorical", "Enum")):
-                raise DataError(f"{self.name}: column {column!r} holds {kind}; cast ids to text or to whole numbers")
-        kind = schema[self.picked.value]
-        if not (kind.is_integer() or kind.is_float() or str(kind) == "Boolean"):
-            raise DataError(f"{self.name}: column {self.picked.value!r} holds {kind}; cast scores to doubles")
+            self.picked = pick_typed(frame, "score", name, columns)
+            self.frame = self._distinct(rename(frame, self.picked, "score"), duplicates)
 
     def _distinct(self, frame: Any, duplicates: str) -> Any:
         """Return the frame with documents that are there twice put together."""
@@ -158,16 +149,28 @@ class EngineScores(Mapping[str, dict[str, float]]):
             return len(self.count_queries().names)
 
 
-def _renamed(frame: Any, picked: Roles) -> Any:
-    """Return the columns under names of our own: ids as text, scores as doubles, of which the highest is best."""
+def pick_typed(frame: Any, kind: str, name: str, columns: Names | None) -> Roles:
+    """Return the columns to read; refuse those that engines would turn into text or numbers each in its own way."""
+    schema = frame.collect_schema()
+    picked = pick_columns(list(schema.names()), kind, name, columns)
+    for column in picked[:2]:
+        dtype = schema[column]
+        if not (dtype.is_integer() or str(dtype).split("(")[0] in ("String", "Categorical", "Enum")):
+            raise DataError(f"{name}: column {column!r} holds {dtype}; cast ids to text or to whole numbers")
+    dtype = None if picked.value is None else schema[picked.value]
+    if dtype is not None and not (dtype.is_integer() or dtype.is_float() or str(dtype) == "Boolean"):
+        raise DataError(f"{name}: column {picked.value!r} holds {dtype}; cast {kind}s to doubles")
+    return picked
+
+
+def rename(frame: Any, picked: Roles, kind: str, **more: Any) -> Any:
+    """Return the columns under names of our own: ids as text, numbers as doubles, of which the highest is best."""
     import narwhals.stable.v2 as nw
 
-    score = nw.col(str(picked.value)).cast(nw.Float64) * picked.sign
-    return frame.select(
-        query=nw.col(picked.query).cast(nw.String),
-        document=nw.col(picked.document).cast(nw.String),
-        score=nw.when(score == 0.0).then(nw.lit(0.0)).otherwise(score),  # engines disagree about -0.0
-    )
+    value = nw.lit(1.0) if picked.value is None else nw.col(picked.value).cast(nw.Float64) * picked.sign
+    numbers = {kind: nw.when(value == 0.0).then(nw.lit(0.0)).otherwise(value)}  # engines disagree about -0.0
+    ids = {"query": nw.col(picked.query).cast(nw.String), "document": nw.col(picked.document).cast(nw.String)}
+    return frame.select(**ids, **numbers, **more)
 
 
 def _rounded() -> Any:

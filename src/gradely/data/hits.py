@@ -35,6 +35,17 @@ class Hits(NamedTuple):
         """How many documents the run has for the judged queries."""
         return int(self.retrieved.sum())
 
+    @classmethod
+    def none(cls, queries: int) -> "Hits":
+        """Return those of a run that retrieved nothing for so many queries."""
+        empty = np.zeros(0, np.int64)
+        return cls(empty, empty, empty, empty, None, np.zeros(queries, np.int64), np.zeros(queries, bool), ())
+
+    @property
+    def has_ties(self) -> bool:
+        """True where a judged document shares its score with another, judged or not."""
+        return bool((self.tied > 1).any())
+
     def loose(self, queries: npt.NDArray[np.bool_]) -> "Hits":
         """Return the hits of some queries, flagged, with ties as they are."""
         return self._replace(place=None).only(queries[self.query])

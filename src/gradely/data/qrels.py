@@ -1,17 +1,23 @@
 """Qrels: the judged documents, one flat table for all queries."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import chain
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from gradely.data.read.files import clip
-from gradely.data.types import Floats, Ints
+from gradely.data.types import Bools, Floats, Ints
 from gradely.data.values import flat
 from gradely.errors import DataError
 from gradely.kernel.batch import Levels
+from gradely.lazy import lazy
 from gradely.tables import count_of
+
+Pools: TypeAlias = tuple[Floats, Bools, dict[object, Any]]
+"""the labels of pools, best first; where they hold one; what was computed from them"""
+EMPTY = np.zeros((1, 1), bool)
+"""the padding of a pool without judgments"""
 
 
 class Qrels:
@@ -34,6 +40,9 @@ class Qrels:
         """documents that are dropped from rankings first"""
         self.segments: Mapping[str, str] | None = None
         """the segment of each query, where means by segment are asked for"""
+        self.degenerate: dict[object, Bools] = {}
+        """by measure, the queries for which every ranking scores 0, once they were looked for"""
+        self._pools: dict[int, Pools] = {}
 
     @classmethod
     def of(cls, labels: Mapping[str, Mapping[str, float]], name: str = "qrels") -> "Qrels":
@@ -46,15 +55,31 @@ class Qrels:
         grade = flat(tables, lambda i, doc: f"{name}: query {clip(queries[i])}, document {clip(doc)}: the label")
         return cls(queries, start, list(chain.from_iterable(tables)), grade, name)
 
-    @cached_property
+    @lazy
     def index(self) -> dict[str, int]:
         """Where each query is in `queries`."""
         return {query: i for i, query in enumerate(self.queries)}
 
-    @cached_property
+    @lazy
     def levels(self) -> Levels:
         """The labels; called, the distinct positive ones, ascending."""
         return Levels(self.grade)
+
+    @lazy
+    def sizes(self) -> Ints:
+        """How many judgments each query has."""
+        return self.start[1:] - self.start[:-1]
+
+    def pool(self, i: int) -> Pools:
+        """Return the pool of one query as a Batch has it, and what measures keep of it; made once.
+
+        So rewards, which measure one ranking after another, work on nothing twice that depends on the qrels alone.
+        """
+        if i not in self._pools:
+            labels = -np.sort(-self.grade[self.start[i] : self.start[i + 1]])[None, :]
+            some = labels.shape[1] > 0
+            self._pools[i] = (labels, np.ones(labels.shape, bool), {}) if some else (np.zeros((1, 1)), EMPTY, {})
+        return self._pools[i]
 
     def labels(self, query: str) -> dict[str, float]:
         """Return {document: label} of one query; empty where it has none."""

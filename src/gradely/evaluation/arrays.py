@@ -95,18 +95,29 @@ def _in_groups(
 def _on_device(
     scores: Any, labels: Any, measures: dict[str, Measure], mask: Any, ties: str, seed: int
 ) -> dict[str, Array]:
-    """Return the values from one batch of fixed shape, which never waits for the device, where measures take one."""
+    """Return the values from one batch of fixed shape, which never waits for the device, where measures take one.
+
+    Should some value then be no finite number, a batch that may ask gives it, or says which query is at fault.
+    """
     scores, labels, mask = aligned(scores, labels, mask, ties, seed, flat=False)
     check_numbers(namespace(scores), {"score": scores, "label": labels}, mask)
     levels = Levels(labels, mask)
     ordered = "order" if ties == "random" else ties
     quick = {name: measure for name, measure in measures.items() if _is_quick(measure, levels)}
     values = values_of(list(quick.values()), scores, labels, mask, ties=ordered, check=False) if quick else []
-    values_by_name = dict(zip(quick, values, strict=True))
-    if len(quick) < len(measures):
+    values_by_name = dict(zip(quick, values, strict=True)) if _all_finite(values) else {}
+    if len(values_by_name) < len(measures):
         batch = ranked(scores, labels, mask, ordered)
-        values_by_name |= {name: measure(batch) for name, measure in measures.items() if name not in quick}
+        values_by_name |= {name: measure(batch) for name, measure in measures.items() if name not in values_by_name}
     return {name: values_by_name[name] for name in measures}
+
+
+def _all_finite(values: list[Array]) -> bool:
+    """True where no value is NaN or infinite; the device is asked once for all measures."""
+    if not values:
+        return True
+    xp = namespace(*values)
+    return bool(xp.all(xp.isfinite(xp.stack(values))))
 
 
 def _is_quick(measure: Measure, levels: Levels) -> bool:

@@ -1,4 +1,4 @@
-"""evaluate: from qrels and one run to scores."""
+"""evaluate and Evaluator: from qrels and one run to scores."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -55,3 +55,44 @@ def evaluate(
     scores = evaluation.scores()
     progress(evaluation.name, 1.0)
     return scores
+
+
+class Evaluator:
+    """Qrels and measures, prepared once, and called with one run after another: for rewards and loops over queries.
+
+    What it takes is as in evaluate, and so is what a call returns. What depends on the qrels alone is kept between
+    calls, and grows with the judgments, not with the calls. Several threads may call it at the same time.
+
+    >>> evaluator = Evaluator({"q1": {"d1": 2, "d3": 1}, "q2": {"d7": 1}}, ["RR", "P@1"], queries="both")
+    >>> evaluator({"q1": ["d2", "d1"]}).mean()
+    {'RR': 0.5, 'P@1': 0.0}
+    >>> evaluator({"q2": {"d7": 0.9, "d8": 0.9}})["RR"]
+    0.75
+    """
+
+    def __init__(
+        self,
+        qrels: Any,
+        measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
+        *,
+        ties: TiePolicy = "expected",
+        queries: QueryPolicy | Iterable[Any] = "qrels",
+        judged_only: bool = False,
+        precision: Precision = "double",
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> None:
+        """Read the qrels and fit the measures to them."""
+        policy, only = split_queries(queries)
+        self.settings = Settings(ties, policy, judged_only, precision, seed, threads)
+        self.qrels = read_selected(qrels, self.settings, None, "error", only=only, by=None, exclude=None)
+        levels = self.qrels.levels
+        self.measures = {name: measure.fit(levels) for name, measure in parse_all(measures).items()}
+
+    def __call__(self, run: Any) -> Scores:
+        """Return the scores of a run, which may be whatever evaluate takes for one."""
+        return evaluate_run(self.qrels, run, self.measures, self.settings).scores()
+
+    def __repr__(self) -> str:
+        """Say what it evaluates by, and against what."""
+        return f"Evaluator({self.qrels!r}: {', '.join(self.measures)}; ties {self.settings.ties})"

@@ -1,72 +1,25 @@
 """Evaluation: where the judged documents of one run stand, measured."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.details import RunDetails
-from gradely.data.read.files import clip
 from gradely.data.types import Bools, Floats, Ints
-from gradely.errors import NotFinite
 from gradely.evaluation.mismatch import labels_below
 from gradely.evaluation.notes import NAMED, Note, TieRange, note_names
 from gradely.evaluation.scores import Scores
-from gradely.kernel.batch import Batch
+from gradely.evaluation.values import find_degenerate, measure_blocks, query_of
+from gradely.lazy import lazy
 from gradely.measures import Measure
 from gradely.settings import Settings, TiePolicy
 from gradely.tables import count_of
-from gradely.threads import on_threads
 
 SAME = 1e-12
 """values of a query that differ by less are the same"""
-
-
-@contextmanager
-def named(queries: Callable[[int], tuple[str, float]], rows: Ints) -> Iterator[None]:
-    """Say of which query a value is too large for a number: `queries` gives the name and highest label of a row."""
-    try:
-        yield
-    except NotFinite as error:
-        query, label = queries(int(rows[error.row]))
-        raise NotFinite(error.measure, error.row, label, clip(query)) from None
-
-
-def query_of(qrels: Qrels, row: int) -> tuple[str, float]:
-    """Return the name of a query and its highest label; rows of several runs, one after the other, have the same."""
-    i = row % len(qrels)
-    return qrels.queries[i], float(qrels.grade[qrels.start[i] : qrels.start[i + 1]].max())
-
-
-def measure_blocks(
-    blocks: Iterable[tuple[Ints, Batch]],
-    measures: Mapping[str, Measure],
-    queries: int,
-    workers: int,
-    names: Callable[[int], tuple[str, float]],
-) -> tuple[Floats, Bools]:
-    """Return the values, [queries, measures], 0 for queries in no block, and which of them are degenerate.
-
-    Where a value is not finite, `names` says of a query what it is called, and its highest label.
-    """
-    values = np.zeros((queries, len(measures)))
-    degenerate = np.zeros(values.shape, bool)
-    if not measures:
-        return values, degenerate
-
-    def measure_block(block: tuple[Ints, Batch]) -> None:
-        rows, batch = block
-        views = [(measure, measure.apply_relevance(batch)) for measure in measures.values()]
-        with named(names, rows):
-            values[rows] = np.stack([measure.compute_from_relevance(view) for measure, view in views], axis=1)
-        degenerate[rows] = np.stack([measure.degenerate(view) for measure, view in views], axis=1)
-
-    for _ in on_threads(measure_block, blocks, workers):
-        pass
-    return values, degenerate
 
 
 @dataclass(eq=False, repr=False)
@@ -114,16 +67,16 @@ class Evaluation:
         fitted = {name: measure.fit(self.qrels.levels) for name, measure in measures.items()}
         return replace(self, measures=fitted)
 
-    @cached_property
+    @lazy
     def table(self) -> Floats:
         """The values, [queries that count, measures]."""
-        policy, (values, _) = self.settings.queries, self._values
+        policy, values = self.settings.queries, self._values
         if policy == "qrels":
             return values
         unjudged = len(self.hits.unjudged) if policy == "run" else 0
         return np.vstack([values[self.counted], np.zeros((unjudged, values.shape[1]))])
 
-    @cached_property
+    @lazy
     def kept(self) -> Hits:
         """The hits that count: all, or as if unjudged documents had not been retrieved."""
         return self.placed_hits.judged_only() if self.settings.judged_only else self.placed_hits
@@ -132,17 +85,17 @@ class Evaluation:
     def placed_hits(self) -> Hits:
         """All hits, with places where the tie policy goes by document."""
         if not self.settings.breaks_ties:
-            return self.hits._replace(place=None)
+            return self.hits if self.hits.place is None else self.hits._replace(place=None)
         if self.settings.ties != self.placed:
             raise ValueError(f"the hits are placed by {self.placed}, not by {self.settings.ties}")
         return self.hits
 
-    @cached_property
+    @lazy
     def counted(self) -> Ints:
         """The judged queries that count, as indices."""
         return np.arange(len(self.qrels)) if self.settings.queries == "qrels" else np.flatnonzero(self.hits.answered)
 
-    @cached_property
+    @lazy
     def queries(self) -> Sequence[str]:
         """All queries that count, by name; those without judgments last."""
         if self.settings.queries == "qrels":
@@ -150,24 +103,20 @@ class Evaluation:
         judged = [self.qrels.queries[i] for i in self.counted.tolist()]
         return judged + list(self.hits.unjudged) if self.settings.queries == "run" else judged
 
-    @cached_property
+    @lazy
     def _blocks(self) -> Blocks:
         return Blocks(self.qrels, self.kept)
 
-    @cached_property
-    def _values(self) -> tuple[Floats, Bools]:
-        """The values, [judged queries, measures], 0 where a query is not answered, and which are degenerate."""
+    @lazy
+    def _values(self) -> Floats:
+        """The values, [judged queries, measures], 0 where a query is not answered."""
         blocks = self._blocks.batches(self.settings.ties, np.flatnonzero(self.hits.answered))
         return measure_blocks(blocks, self.measures, len(self.qrels), self.workers, partial(query_of, self.qrels))
 
     def _extreme(self, blocks: Blocks, ties: str, queries: Ints) -> Floats:
         """Return the values, [these queries, measures], with ties at their best or worst."""
-        values = np.zeros((len(queries), len(self.measures)))
-        for rows, batch in blocks.batches(ties, queries):
-            with named(partial(query_of, self.qrels), rows):
-                columns = [measure.compute(batch) for measure in self.measures.values()]
-            values[np.searchsorted(queries, rows)] = np.stack(columns, axis=1)
-        return values
+        batches = blocks.batches(ties, queries)
+        return measure_blocks(batches, self.measures, len(self.qrels), 1, partial(query_of, self.qrels))[queries]
 
     def _bounded(self, blocks: Blocks, ties: str, queries: Ints) -> Bools:
         """Return [these queries, measures]: true where the best or worst value is a bound, not that of an order."""
@@ -244,18 +193,15 @@ class Evaluation:
 
     def _degenerate(self) -> list[Note]:
         """Measures for which the same queries are degenerate share a note."""
-        degenerate = self._values[1].copy()
-        for rows, batch in self._blocks.batches("expected", np.flatnonzero(~self.hits.answered)):
-            for j, measure in enumerate(self.measures.values()):
-                degenerate[rows, j] = measure.degenerate(measure.apply_relevance(batch))
-        together: dict[bytes, list[int]] = {}
-        for j in range(len(self.measures)):
-            together.setdefault(degenerate[self.counted, j].tobytes(), []).append(j)
-        return [note for columns in together.values() for note in self._no_relevant(degenerate, columns)]
+        degenerate = find_degenerate(self.qrels, self.measures)
+        together: dict[bytes, list[str]] = {}
+        for name, flags in degenerate.items():
+            together.setdefault(flags[self.counted].tobytes(), []).append(name)
+        return [note for several in together.values() for note in self._no_relevant(degenerate[several[0]], several)]
 
-    def _no_relevant(self, degenerate: Bools, columns: list[int]) -> list[Note]:
-        queries = self.counted[degenerate[self.counted, columns[0]]]
-        names = ", ".join(list(self.measures)[j] for j in columns)
+    def _no_relevant(self, degenerate: Bools, measures: list[str]) -> list[Note]:
+        queries = self.counted[degenerate[self.counted]]
+        names = ", ".join(measures)
         has = "has" if len(queries) == 1 else "have"
         text = f"{has} no relevant document for {names} and score{{s}} 0 in every order"
         return self._note_judged("degenerate", queries, len(self.queries), "query", text)

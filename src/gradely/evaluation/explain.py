@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from itertools import groupby
 from math import fsum
 from typing import Any, NamedTuple
@@ -17,8 +16,8 @@ from gradely.data.tie_breaking import break_ties
 from gradely.data.trec.one_query import read_query
 from gradely.data.values import flat
 from gradely.errors import DataError, NotFinite, did_you_mean
-from gradely.evaluation.evaluation import named, query_of
 from gradely.evaluation.explanation import Explanation, Line
+from gradely.evaluation.values import name_query, query_of
 from gradely.kernel.batch import Batch
 from gradely.kernel.tie_groups import order_ties
 from gradely.measures import Measure
@@ -90,8 +89,10 @@ def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Mea
     """Return what each document of a ranking of one query adds."""
     labels = qrels.labels(query)
     docs, view = _columns(qrels, Run({query: dict(scores)}, ""), query, measure, settings)
-    with named(partial(query_of, qrels), np.asarray([qrels.index[query]])):
+    try:
         measure.compute_from_relevance(view)
+    except NotFinite as error:
+        raise name_query(error, *query_of(qrels, qrels.index[query])) from None
     above = {doc: int(view.above[0, c]) for c, doc in enumerate(docs)}
     adds = dict(zip(docs, measure.terms(view)[0].tolist(), strict=False))
     relevance = dict(zip(docs, view.grade[0].tolist(), strict=False))

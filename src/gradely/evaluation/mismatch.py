@@ -24,8 +24,10 @@ SAMPLE = 10_000
 
 def documents_apart(qrels: Qrels, run: Run | Source, hits: Hits) -> str | None:
     """Return a sentence where a run has no document, or almost none, in common with the judgments of its queries."""
-    room = int(np.minimum(hits.retrieved, np.diff(qrels.start))[hits.answered].sum())
     matches = len(hits.row)
+    if matches > FEW * len(qrels.grade):  # there is no more room than that
+        return None
+    room = int(np.minimum(hits.retrieved, qrels.sizes)[hits.answered].sum())
     if not room or matches > FEW * room or (matches and room < ENOUGH):
         return None
     many = "no document" if not matches else f"only {matches:,} of {room:,} judged documents"

@@ -1,9 +1,8 @@
 """Scores: one value per query and measure, their means, and what there is to know about them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from math import exp, ldexp
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ from gradely.evaluation.flat_names import flatten
 from gradely.evaluation.notes import Note, TieRange
 from gradely.evaluation.segments import Segments
 from gradely.frames import to_frame
+from gradely.lazy import lazy
 from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import Settings
 from gradely.tables import Table, count_of, plain_line
@@ -51,7 +51,7 @@ class Scores:
         """The tie policy."""
         return self.settings.ties
 
-    @cached_property
+    @lazy
     def _means(self) -> dict[str, float]:
         return dict(zip(self.measures, means(self.values), strict=True))
 
@@ -87,7 +87,7 @@ class Scores:
         """Return {query: {measure: value}}."""
         return {query: dict(zip(self.measures, row, strict=True)) for query, row in self.rows()}
 
-    @cached_property
+    @lazy
     def _index(self) -> dict[str, int]:
         return {query: i for i, query in enumerate(self.queries)}
 
@@ -128,19 +128,19 @@ class Scores:
         """Return one row per measure: its mean."""
         return Table(["measure", self.name], [[measure, mean] for measure, mean in self._means.items()])
 
-    @cached_property
+    @lazy
     def segments(self) -> Segments | None:
         """The means by segment, where evaluate was asked for them with `by`."""
         if self._segment_of is None:
             return None
         return Segments(self.queries, self.measures, self.values, self._segment_of)
 
-    @cached_property
+    @lazy
     def tie_ranges(self) -> list[TieRange]:
         """How far each mean moves with the order of ties; measures that do not move are left out."""
         return self._ranges()
 
-    @cached_property
+    @lazy
     def notes(self) -> list[Note]:
         """Missing queries, ties that matter, degenerate queries, dropped documents, each with its count."""
         return self._notes() + [Note("ties", span.queries, span.of, str(span)) for span in self.tie_ranges]
@@ -166,6 +166,8 @@ def means(values: npt.NDArray[np.float64]) -> list[float]:
 
     Values are summed as integers, in two parts of 30 and 32 bits: neither loses anything, so their order cannot matter.
     """
+    if len(values) == 1:
+        return cast("list[float]", values[0].tolist())
     _, exponent = np.frexp(np.maximum(values.max(axis=0, initial=0), -values.min(axis=0, initial=0)))
     high = low = np.zeros(values.shape[1], np.int64)
     for i in range(0, len(values), ROWS):

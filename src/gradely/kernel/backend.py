@@ -39,6 +39,18 @@ def device_of(x: Any) -> Any:
     return device(x)
 
 
+def as_type(x: Any, dtype: Any) -> Any:
+    """Return an array with another type of numbers; NumPy's function for it takes four times as long as its method."""
+    return x.astype(dtype) if isinstance(x, np.ndarray) else namespace(x).astype(x, dtype)
+
+
+def running_sum(x: Any, dtype: Any) -> Any:
+    """Return the sums of the first 1, 2, … columns, in numbers of a type."""
+    if isinstance(x, np.ndarray):
+        return x.cumsum(axis=1, dtype=dtype)
+    return namespace(x).cumulative_sum(as_type(x, dtype), axis=1, dtype=dtype)
+
+
 def is_numpy(*arrays: Any) -> bool:
     """True for arrays of NumPy."""
     return all(isinstance(x, np.ndarray) for x in arrays)

@@ -4,14 +4,16 @@ A measure needs nothing else. It has one row per query, and one column per judge
 Unjudged documents enter only through `above`, `tied` and `retrieved`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
-from gradely.kernel.backend import device_of, is_numpy, namespace, to_lists
+from gradely.kernel.backend import as_type, device_of, is_numpy, namespace, to_lists
+from gradely.lazy import lazy
 
 Array: TypeAlias = Any
 """An array of any library that follows the array API standard."""
+T = TypeVar("T")
 KNOWN = ("xp", "device", "untied", "depth", "row", "ranks", "rank", "size", "edges")
 """what is known of a batch whatever its labels"""
 ROWS = 10
@@ -47,59 +49,64 @@ class Batch:
     ties: str = "expected"
     """how measures take tie groups: the mean over their orders (expected), the best or the worst order"""
 
-    @cached_property
+    @lazy
     def xp(self) -> Any:
         """The array namespace of the fields."""
         return namespace(self.grade)
 
-    @cached_property
+    @lazy
     def device(self) -> Any:
         """The device the fields live on."""
         return device_of(self.grade)
 
-    @cached_property
+    @lazy
     def untied(self) -> bool:
         """True when no judged document shares its score."""
         return not bool(self.xp.any(self.tied > 1))
 
-    @cached_property
+    @lazy
     def depth(self) -> int:
         """The deepest place that a judged document can take."""
         places = self.above + self.tied
         return int(self.xp.max(places)) if 0 not in places.shape else 0
 
-    @cached_property
+    @lazy
     def row(self) -> Array:
         """[Q, 1] the number of each row, to look things up row by row."""
         return self.xp.arange(self.grade.shape[0], dtype=self.first.dtype, device=self.device)[:, None]
 
-    @cached_property
+    @lazy
     def ranks(self) -> Array:
         """1, 2, … up to the deepest place that a judged document can take."""
         return self.xp.arange(1, self.depth + 1, dtype=self.grade.dtype, device=self.device)
 
-    @cached_property
+    @lazy
     def rank(self) -> Array:
         """[Q, H] the best rank that each document can take, a real number; untied, its rank."""
         return self.number(self.above) + 1
 
-    @cached_property
+    @lazy
     def size(self) -> Array:
         """[Q, H] how many documents each one's tie group has, a real number."""
         return self.number(self.tied)
 
-    @cached_property
+    @lazy
     def edges(self) -> tuple[Array, Array]:
         """[Q, H] where each document's tie group begins and ends in a table of one more column, counted row by row."""
         start = self.row * (self.grade.shape[1] + 1)
         return start + self.first, start + self.last
 
-    @cached_property
+    @lazy
     def memo(self) -> dict[object, Any]:
         """What measures share, whatever the labels: tables of discounts, precisions of levels."""
         return {}
 
-    @cached_property
+    @lazy
+    def kept(self) -> dict[object, Any]:
+        """What follows from the pools alone, whatever was retrieved: see of_pools."""
+        return {}
+
+    @lazy
     def by_relevance(self) -> dict[object, "Batch"]:
         """The batch with relevance in place of labels, by relevance function.
 
@@ -112,7 +119,7 @@ class Batch:
         """The batch in blocks of rows that stay in the processor's cache; in one where that brings nothing."""
         return self._blocks or [self]
 
-    @cached_property
+    @lazy
     def _blocks(self) -> list["Batch"]:
         rows = rows_at_a_time(max(self.grade.shape[1], self.pool.shape[1]))
         if not is_numpy(self.grade) or len(self.grade) <= rows:
@@ -124,7 +131,7 @@ class Batch:
         arrays = [field.name for field in fields(Batch) if field.name != "ties"]
         return replace(self, **{name: getattr(self, name)[part] for name in arrays})
 
-    @cached_property
+    @lazy
     def _tops(self) -> dict[int, "Batch | None"]:
         return {}
 
@@ -148,17 +155,41 @@ class Batch:
         if width == self.grade.shape[1]:
             return None
         cut = {name: getattr(self, name)[:, :width] for name in ("grade", "judged", "above", "tied", "first", "last")}
-        return replace(self, **{**cut, "last": self.xp.clip(cut["last"], max=width)})
+        return self.reordered(**{**cut, "last": self.xp.clip(cut["last"], max=width)})
+
+    def reordered(self, **changes: Any) -> "Batch":
+        """Return the batch with another ranking of the same pools; what follows from these stays known."""
+        other = replace(self, **changes)
+        other.keep_in(self.kept)
+        return other
+
+    def keep_in(self, kept: dict[object, Any]) -> None:
+        """Share what follows from the pools with other batches that have the same."""
+        self.__dict__["kept"] = kept
 
     def relabelled(self, grade: Array, pool: Array, pooled: Array) -> "Batch":
         """Return the batch with other labels; what is known of its ties stays known."""
-        other, shared = replace(self, grade=grade, pool=pool, pooled=pooled), self.memo
-        other.__dict__.update({name: self.__dict__[name] for name in KNOWN if name in self.__dict__}, memo=shared)
+        other, shared = replace(self, grade=grade, pool=pool, pooled=pooled), {"memo": self.memo, "kept": self.kept}
+        other.__dict__.update({name: self.__dict__[name] for name in KNOWN if name in self.__dict__}, **shared)
         return other
+
+    def cut(self, x: Array, k: int | None) -> Array:
+        """Return x with 0 for documents that have k others above them."""
+        return x if k is None or k >= self.depth else self.xp.where(self.above < k, x, 0.0)
 
     def number(self, x: Array) -> Array:
         """Return an integer or boolean array as the batch's real numbers."""
-        return self.xp.astype(x, self.grade.dtype)
+        return as_type(x, self.grade.dtype)
+
+    def of_pools(self, key: object, make: Callable[["Batch"], T]) -> T:
+        """Return what follows from the pools alone; made once, for however many runs are measured against them.
+
+        The key says all that it depends on otherwise, also the relevance function, if labels were replaced.
+        """
+        if key not in self.kept:
+            self.kept[key] = make(self)
+        value: T = self.kept[key]
+        return value
 
     @property
     def levels(self) -> "Levels":
@@ -207,7 +238,7 @@ class Levels:
         """Return the distinct positive labels, ascending."""
         return self._positive
 
-    @cached_property
+    @lazy
     def _positive(self) -> Array:
         labels, xp = self._labels, namespace(self._labels)
         positive = labels > 0 if self._counted is None else self._counted & (labels > 0)
@@ -218,7 +249,7 @@ class Levels:
         """Return the labels, all lower by this much."""
         return Levels(self._labels - level, self._counted)
 
-    @cached_property
+    @lazy
     def lowest(self) -> float:
         """The lowest label."""
         xp, highest = namespace(self._labels), float(namespace(self._labels).max(self._labels))

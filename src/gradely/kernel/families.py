@@ -16,6 +16,7 @@ from gradely.kernel.tie_groups import (
     divisors,
     in_group,
     sum_over_places,
+    up_to_column,
     within,
 )
 
@@ -46,15 +47,13 @@ def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Ar
     An untied document has one place, and its gain is divided right there: no digit differs from the plain measure. Of
     fixed shapes it is a group like any other, which costs half the work and may cost the last digit.
     """
-    xp = batch.xp
     if batch.fixed and not batch.untied:
         return gain * sum_over_places(batch, discount, k) / batch.size
-    alone = gain / divisors(batch, discount)[batch.above]
-    alone = alone if k is None else xp.where(batch.above < k, alone, 0.0)
+    alone = batch.cut(gain / divisors(batch, discount)[batch.above], k)
     if batch.untied:
         return alone
     shared = gain * sum_over_places(batch, discount, k) / batch.size
-    return xp.where(batch.tied == 1, alone, shared)
+    return batch.xp.where(batch.tied == 1, alone, shared)
 
 
 class Harmonics(NamedTuple):
@@ -77,17 +76,14 @@ def threshold(batch: Batch, relevant: Array, k: int | None, places: Harmonics | 
     1/n · [(R+1)·H + (r-1)/(n-1)·G], H and G the two sums over the group's places. They serve every threshold.
     """
     xp, x = batch.xp, batch.number(relevant)
+    if batch.untied:
+        return batch.cut(x * up_to_column(batch, relevant) / batch.rank, k)
     above, among = around(batch, relevant)
     upto = above + 1
-    if not batch.untied:
-        places = places or harmonics(batch, k)
-        others = (among - 1) / xp.clip(batch.size - 1, min=1.0)
-        shared = x * (upto * places.inverse + others * places.offset) / batch.size
-        if batch.fixed:
-            return shared
-    alone = x * upto / batch.rank
-    alone = alone if k is None else xp.where(batch.above < k, alone, 0.0)
-    return alone if batch.untied else xp.where(batch.tied == 1, alone, shared)
+    places = places or harmonics(batch, k)
+    others = (among - 1) / xp.clip(batch.size - 1, min=1.0)
+    shared = x * (upto * places.inverse + others * places.offset) / batch.size
+    return shared if batch.fixed else xp.where(batch.tied == 1, batch.cut(x * upto / batch.rank, k), shared)
 
 
 def first_hit(batch: Batch, relevant: Array, discount: Discount, k: int | None) -> Array:
@@ -96,10 +92,11 @@ def first_hit(batch: Batch, relevant: Array, discount: Discount, k: int | None) 
     The relevant documents of that group share the value.
     """
     xp = batch.xp
+    if batch.untied:
+        leads = relevant & (up_to_column(batch, relevant) == 1)
+        return additive(batch, batch.number(leads), discount, k)
     leading = xp.argmax(batch.number(relevant), axis=1, keepdims=True)
     leads = relevant & (batch.first == batch.first[batch.row, leading])
-    if batch.untied:
-        return additive(batch, batch.number(leads), discount, k)
     r = xp.clip(xp.sum(batch.number(leads), axis=1, keepdims=True), min=1.0)
     return xp.where(leads, _first_of_group(batch, leads, r, discount, k) / r, 0.0)
 

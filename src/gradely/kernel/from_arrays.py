@@ -36,7 +36,7 @@ def aligned(
     arrays = as_arrays({"scores": scores, "labels": labels} | ({} if mask is None else {"mask": mask}))
     xp = namespace(arrays[0])
     shapes = [tuple(x.shape) for x in arrays]
-    if len(set(shapes)) > 1 or len(shapes[0]) not in (1, 2) or 0 in shapes[0]:
+    if any(shape != shapes[0] for shape in shapes) or len(shapes[0]) not in (1, 2) or 0 in shapes[0]:
         found = ", ".join(map(str, shapes))
         raise DataError(f"scores, labels and mask must have one shape, [queries, documents]; found {found}")
     if len(shapes[0]) == 1 and not flat:

@@ -73,11 +73,11 @@ def headroom(batch: Batch) -> float:
 def exponents(batch: Batch, power: Array) -> Array | None:
     """Return the units, 2^exponent, in which gains of up to 2^power, [Q, 1], have headroom; None where 1 does for all.
 
-    Exponents are even numbers, so that units, and half of them, scale without rounding. Of fixed shapes nobody can ask:
-    gains that leave the range of numbers are infinite there.
+    Exponents are even numbers, so that units, and half of them, scale without rounding. Of fixed shapes nobody can ask,
+    so these have exponents always, of 0 where 1 does.
     """
     over = power - headroom(batch)
-    if batch.fixed or not bool(batch.xp.any(over > 0)):
+    if not batch.fixed and not bool(batch.xp.any(over > 0)):
         return None
     return 2 * batch.xp.floor(batch.xp.clip(over, min=0.0) / 2)
 

@@ -123,8 +123,12 @@ class Parametric:
         return type(self) is type(other) and self._values() == other._values()
 
     def __hash__(self) -> int:
-        """Hash by value."""
-        return hash((type(self), self._values()))
+        """Hash by value; it is kept, since measures share what they compute by such keys."""
+        known = self.__dict__.get("_hash")
+        if known is None:
+            known = hash((type(self), self._values()))
+            self._set("_hash", known)
+        return int(known)
 
     def __repr__(self) -> str:
         """Show the parameters."""

@@ -1,9 +1,9 @@
 """Sums and means over tie groups, exactly and without enumerating orders."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+from gradely.kernel.backend import as_type, running_sum
 from gradely.kernel.batch import Array, Batch
 
 Discount: TypeAlias = Callable[[Batch, Array], Array]
@@ -75,7 +75,7 @@ def around(batch: Batch, x: Array) -> Around:
 
 def up_to_column(batch: Batch, x: Array) -> Array:
     """Return, for each document, the sum of x over the columns up to its own."""
-    return batch.number(_running(batch, x)[:, 1:])
+    return batch.number(running_sum(x, _sum_type(batch, x)))
 
 
 def before(batch: Batch, x: Array) -> Array:
@@ -89,10 +89,14 @@ def in_group(batch: Batch, x: Array) -> Array:
 
 
 def _running(batch: Batch, x: Array) -> Array:
-    """Return the sums of the first 0, 1, … columns; flags are counted in whole numbers, which is far faster."""
-    xp = batch.xp
-    x = xp.astype(x, batch.first.dtype) if xp.isdtype(x.dtype, "bool") else x
-    return xp.cumulative_sum(x, axis=1, dtype=x.dtype, include_initial=True)
+    """Return the sums of the first 0, 1, … columns."""
+    dtype = _sum_type(batch, x)
+    return batch.xp.cumulative_sum(as_type(x, dtype), axis=1, dtype=dtype, include_initial=True)
+
+
+def _sum_type(batch: Batch, x: Array) -> Any:
+    """Return the type in which x is summed; flags are counted in whole numbers, which is far faster."""
+    return batch.first.dtype if x.dtype == batch.judged.dtype else x.dtype
 
 
 def _cells(batch: Batch, table: Array, at: Array) -> Array:
@@ -118,8 +122,7 @@ def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array 
     unjudged = batch.tied - (batch.last - batch.first)
     place = batch.above + column - batch.first + xp.where(priority[batch.row, order] < 0, unjudged, 0)
     some = xp.zeros_like(batch.judged) if tied is None else tied
-    return replace(
-        batch,
+    return batch.reordered(
         grade=batch.grade[batch.row, order],
         judged=batch.judged[batch.row, order],
         above=xp.where(some, batch.above, place),

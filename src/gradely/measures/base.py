@@ -3,7 +3,7 @@
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from gradely.errors import MeasureError, NotFinite
 from gradely.kernel.backend import sum_rows, unwarned
@@ -13,6 +13,9 @@ from gradely.kernel.parameters import Parameter, Parametric, parameter
 from gradely.kernel.tie_groups import order_ties
 from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, Shift, relevance_of
 from gradely.threads import cores, on_threads
+
+IDENTITY = Identity()
+"""where no relevance function is stated"""
 
 
 class _MeasureType(ABCMeta):
@@ -90,10 +93,7 @@ class Measure(Parametric, metaclass=_MeasureType):
     def compute_from_relevance(self, batch: Batch) -> Array:
         """Return the value of each query of a batch with relevance in place of labels."""
         with unwarned():
-            batch = self.order_ties(batch.top(self.k))
-            norm = self.norm(batch)
-            defined, added = norm > 0, self.start(batch) + sum_rows(self.terms(batch))
-            values = batch.xp.where(defined, added / batch.xp.where(defined, norm, 1.0), 0.0)
+            values = divide(batch, *self.sum_and_norm(batch))
         if batch.fixed:
             return values
         finite = batch.xp.isfinite(values)
@@ -101,6 +101,11 @@ class Measure(Parametric, metaclass=_MeasureType):
             row = int(batch.xp.argmin(batch.xp.astype(finite, batch.first.dtype)))
             raise NotFinite(str(self), row, float(batch.pool[row, 0]))
         return values
+
+    def sum_and_norm(self, batch: Batch) -> tuple[Array, Array]:
+        """Return [Q], twice: what the documents of a batch with relevance add, and what that is divided by."""
+        batch = self.order_ties(batch.top(self.k))
+        return self.start(batch) + sum_rows(self.terms(batch)), self.norm(batch)
 
     def order_ties(self, batch: Batch) -> Batch:
         """Return the batch with ties as its policy has them; refuse the mean over orders where there is no formula."""
@@ -167,6 +172,12 @@ class Measure(Parametric, metaclass=_MeasureType):
         return card(self)
 
 
+def divide(batch: Batch, added: Array, norm: Array) -> Array:
+    """Return sums over their norms, of one measure or of several; 0 where the norm is."""
+    some = norm > 0
+    return batch.xp.where(some, added / batch.xp.where(some, norm, 1.0), 0.0)
+
+
 def parameters(measure: type[Measure]) -> dict[str, Parameter]:
     """Return the parameters of a measure by name, the cut-off last."""
     rest = {name: declared for name, declared in measure.parameters.items() if name != "k"}
@@ -192,10 +203,16 @@ class Binary(Measure):
 
     def relevant(self, batch: Batch) -> Array:
         """Return [Q, H]: true for relevant documents."""
-        return batch.judged & (batch.grade >= self.rel)
+        key = (Binary, self.rel)
+        if key not in batch.memo:
+            batch.memo[key] = batch.judged & (batch.grade >= self.rel)
+        return batch.memo[key]
 
     def recall_base(self, batch: Batch) -> Array:
         """Return [Q]: RB, how many documents of the pool are relevant."""
+        return batch.of_pools((Binary, self.rel), self._count_relevant)
+
+    def _count_relevant(self, batch: Batch) -> Array:
         return batch.xp.sum(batch.number(batch.pooled & (batch.pool >= self.rel)), axis=1)
 
     def priority(self, batch: Batch) -> Array:
@@ -228,7 +245,7 @@ class Graded(Measure):
     @property
     def relevance_function(self) -> Relevance:
         """The relevance function."""
-        return relevance_of(self.relevance or Identity())
+        return cast("Relevance", self.relevance or IDENTITY)
 
     def fit(self, levels: Levels) -> Self:
         """Settle the relevance function; refuse labels that it cannot take."""
@@ -236,10 +253,16 @@ class Graded(Measure):
         return self if fitted == self.relevance_function else self.replace(relevance=fitted)
 
     def apply_relevance(self, batch: Batch) -> Batch:
-        """Relevance in place of labels, never below 0; measures with the same relevance share it."""
-        if self.relevance_function not in batch.by_relevance:
-            batch.by_relevance[self.relevance_function] = self._graded(batch)
-        return batch.by_relevance[self.relevance_function]
+        """Relevance in place of labels, never below 0; measures with the same relevance share it.
+
+        Labels that are relevance themselves, and none below 0, stay as they are.
+        """
+        function = self.relevance_function
+        if isinstance(function, Identity) and not batch.fixed and not batch.of_pools(Graded, _has_negative):
+            return batch
+        if function not in batch.by_relevance:
+            batch.by_relevance[function] = self._graded(batch)
+        return batch.by_relevance[function]
 
     def _graded(self, batch: Batch) -> Batch:
         with unwarned():
@@ -255,6 +278,10 @@ class Graded(Measure):
     def degenerate(self, batch: Batch) -> Array:
         """No document of positive relevance: the best of the pool has none."""
         return batch.pool[:, 0] <= 0
+
+
+def _has_negative(batch: Batch) -> bool:
+    return bool(batch.xp.any(batch.pool < 0))
 
 
 def _positive(batch: Batch, values: Array, real: Array) -> Array:

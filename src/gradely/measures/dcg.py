@@ -42,9 +42,12 @@ class GainBased(Graded):
     def exponent(self, batch: Batch) -> Array | None:
         """Return [Q, 1]: gains are in units of 2^exponent, so that no sum overflows; None where all are plain.
 
-        The units go by the highest gain of the pool. They cancel in a measure that divides by what is ideal.
+        The units go by the highest gain of the pool. They cancel in a measure that divides by what is ideal. Of fixed
+        shapes only gains that grow as powers have units: others leave the range of numbers with their labels.
         """
-        return exponents(batch, self.power(batch, batch.pool[:, :1]))
+        if batch.fixed and self.gain != "exp":
+            return None
+        return batch.of_pools((GainBased, self), lambda batch: exponents(batch, self.power(batch, batch.pool[:, :1])))
 
     def power(self, batch: Batch, highest: Array) -> Array:
         """Return [Q, 1]: the binary logarithm of the gain of the highest relevance, or a little more."""
@@ -161,6 +164,9 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
 
     def norm(self, batch: Batch) -> Array:
         """The DCG of the ideal ranking."""
+        return batch.of_pools((nDCG, self), self._ideal_sum)
+
+    def _ideal_sum(self, batch: Batch) -> Array:
         xp = batch.xp
         gains = self.ideal(batch)
         gains = gains if self.k is None else gains[:, : min(self.k, gains.shape[1])]

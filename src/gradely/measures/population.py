@@ -2,7 +2,9 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from functools import reduce
 from itertools import islice
+from operator import add
 from typing import NamedTuple
 
 from gradely.errors import MeasureError
@@ -39,7 +41,10 @@ class Population(Graded):
         return Spread()
 
     def thresholds(self, batch: Batch) -> Thresholds:
-        """Return the levels of each pool with their recall bases and shares of users."""
+        """Return the levels of each pool with their recall bases and shares of users; made once a batch."""
+        return batch.of_pools((Thresholds, self), self._thresholds_of)
+
+    def _thresholds_of(self, batch: Batch) -> Thresholds:
         xp = batch.xp
         level, base = self._levels(batch)
         upto = self.users().up_to(batch, level)
@@ -48,27 +53,27 @@ class Population(Graded):
 
     def _levels(self, batch: Batch) -> tuple[Array, Array]:
         """Return the levels of each pool and their recall bases; made once a batch, whatever the users."""
-        key = (Thresholds, self.relevance_function)
-        if key not in batch.memo:
-            batch.memo[key] = _levels_of(batch)
-        levels: tuple[Array, Array] = batch.memo[key]
-        return levels
+        return batch.of_pools((Thresholds, self.relevance_function), _levels_of)
 
     def terms(self, batch: Batch) -> Array:
         """The sum over levels of weight × precision at each document of that level or above.
 
         Of a few levels they are added one by one, of many all at once; which it is depends on the query alone.
         """
-        xp, weight = batch.xp, self.weight(batch, self.thresholds(batch))
-        if batch.fixed:
-            precisions = enumerate(self._precisions(batch))
-            return sum((weight[:, i, None] * precision for i, precision in precisions), xp.zeros_like(batch.grade))
+        xp, weight = batch.xp, batch.of_pools((Population, self), self._weight_of)
+        if batch.fixed or weight.shape[1] <= MANY:
+            return self._one_by_one(batch, weight)
         many = xp.sum(batch.number(self._levels(batch)[0] > 0), axis=1, keepdims=True) > MANY
-        out = xp.zeros_like(batch.grade)
-        if not bool(xp.all(many)):
-            for i, precision in enumerate(self._precisions(batch)):
-                out = out + weight[:, i, None] * precision
-        return xp.where(many, self._at_once(batch, weight), out) if bool(xp.any(many)) else out
+        at_once = self._at_once(batch, weight)
+        return at_once if bool(xp.all(many)) else xp.where(many, at_once, self._one_by_one(batch, weight))
+
+    def _weight_of(self, batch: Batch) -> Array:
+        return self.weight(batch, self.thresholds(batch))
+
+    def _one_by_one(self, batch: Batch, weight: Array) -> Array:
+        """Return [Q, H]: the terms, level by level."""
+        terms = (weight[:, i, None] * precision for i, precision in enumerate(self._precisions(batch)))
+        return reduce(add, terms)
 
     def level_of(self, batch: Batch) -> Array:
         """Return [Q, H]: at which level of its pool each document stands, the lowest level 1, below all 0."""

@@ -40,8 +40,8 @@ def enter(outcomes: Iterable[tuple[Experiment, Outcome]]) -> list[Entry]:
 
 
 def leave_out(experiment: Experiment) -> list[Entry]:
-    """Return the claims of an experiment that was not run, since its data is not public."""
-    why = f"it takes {experiment.wants}"
+    """Return the claims of an experiment that was not run, since its data is not public or a library is absent."""
+    why = experiment.absence
     return [
         Entry(experiment.paper, experiment.name, claim.where, claim.says, claim.printed, claim.criterion, "", why, word)
         for claim in experiment.claims

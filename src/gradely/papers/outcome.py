@@ -1,6 +1,7 @@
 """What there is to know of an experiment before it runs (Experiment, Claim) and what it gives (Outcome)."""
 
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeAlias
 
 from gradely.data import Report
@@ -123,11 +124,23 @@ class Experiment(NamedTuple):
     """the data in words, where `needs` does not say enough"""
     optional: bool = False
     """true where the data is not public, so that `run all` leaves the experiment out where it is absent"""
+    libraries: tuple[str, ...] = ()
+    """modules of heavy libraries, each brought by the extra of its name; `run all` leaves it out where one is absent"""
 
     @property
     def wants(self) -> str:
         """What data it needs, in words."""
         return self.data or ", ".join(self.needs)
+
+    @property
+    def lacks(self) -> list[str]:
+        """Which of its libraries are not installed."""
+        return [name for name in self.libraries if find_spec(name) is None]
+
+    @property
+    def absence(self) -> str:
+        """Why `run all` leaves it out, where it does."""
+        return f"it takes {' and '.join(self.lacks) or self.wants}"
 
     def run(self, library: Library, seed: int, progress: Report) -> Outcome:
         """Do the work, then test every claim on what came out."""

@@ -70,7 +70,7 @@ def _scale(batch: Batch) -> Batch:
     largest = xp.max(xp.abs(batch.pool), axis=1, keepdims=True)
     power = xp.log2(xp.where(largest > 0, largest, 1.0))
     extreme = xp.abs(power) > room / 4
-    if batch.fixed or not bool(xp.any(extreme)):
+    if not batch.fixed and not bool(xp.any(extreme)):
         return batch
     exponent = xp.where(extreme, xp.floor(xp.clip(power, min=-1.9 * room)), 0.0)
     return batch.relabelled(linear(batch, batch.grade, exponent), linear(batch, batch.pool, exponent), batch.pooled)

@@ -10,6 +10,7 @@ from gradely.data.read import letor, tables
 from gradely.data.read.dicts import WholeKeys, as_labels, as_scores
 from gradely.data.read.files import Source
 from gradely.data.read.packed import bare_name
+from gradely.data.read.parquet import is_folder_or_pattern
 from gradely.data.read.tables import Names
 from gradely.data.table import Table, TableScores, qrels_from
 from gradely.data.trec import plain as trec
@@ -161,7 +162,7 @@ def run_name(path: str) -> str:
     >>> run_name("runs/bm25.run.gz"), run_name("bm25.run.zst")
     ('bm25', 'bm25')
     """
-    name = bare_name(os.path.basename(path))
+    name = bare_name(os.path.basename(path.rstrip(os.sep)))
     stem, dot, suffix = name.rpartition(".")
     return stem if dot and stem and f".{suffix}" in {*SUFFIXES, ".run", ".txt", ".res", ".trec", ".tsv"} else name
 
@@ -198,10 +199,12 @@ def _in_memory(value: Any, name: str, kind: str, columns: Names | None, duplicat
 
 
 def format_of(source: Source) -> str:
-    """Return the format of a file, by its name or else by its first line."""
+    """Return the format of a file, by its name or else by its first line; folders and patterns are of Parquet."""
     suffix = os.path.splitext(bare_name(source.path))[1].lower()
     if suffix in SUFFIXES:
         return SUFFIXES[suffix]
+    if is_folder_or_pattern(source.path):
+        return "parquet"
     head = source.head
     if head.startswith(b"PAR1"):
         return "parquet"

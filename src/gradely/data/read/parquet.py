@@ -1,5 +1,7 @@
-"""Parquet files as tables: read batch by batch, and never held as a whole."""
+"""Parquet files and folders of them as tables: read batch by batch, and never held as a whole."""
 
+import glob
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -17,53 +19,95 @@ from gradely.threads import on_threads
 T = TypeVar("T")
 
 
+def is_folder_or_pattern(path: str) -> bool:
+    """True for a folder, and for a pattern of names unless a file has that very name."""
+    return os.path.isdir(path) or (glob.has_magic(path) and not os.path.exists(path))
+
+
+def parquet_files(source: Source) -> list[Source]:
+    """Return the files of a folder, of those within it, or of a pattern, by name; others are one file.
+
+    Names that begin with _ or . are left out, as Spark and others do: _SUCCESS, .part-0.parquet.crc.
+    """
+    if not is_folder_or_pattern(source.path):
+        return [source]
+    pattern = os.path.join(glob.escape(source.path), "**") if os.path.isdir(source.path) else source.path
+    names = sorted(glob.glob(pattern, recursive=True))
+    files = [name for name in names if os.path.isfile(name) and not os.path.basename(name).startswith(("_", "."))]
+    if not files:
+        raise InputError(f"{source.name}: there is no Parquet file")
+    return [Source(name) for name in files]
+
+
 class ParquetTable(Table):
-    """A Parquet file."""
+    """A Parquet file, or all files of a folder or of a pattern, in the order of their names."""
 
     def __init__(self, source: Source, kind: str, columns: Names | None = None, duplicates: str = "error") -> None:
         """Pick the columns by the schema; nothing else is read yet."""
         super().__init__(source.name, kind, duplicates)
-        self.source = source
-        with self._open() as file:
-            names = file.schema_arrow.names
-            self.picked = pick_columns(names, kind, self.name, columns)
-            self.rows = file.metadata.num_rows
-            types = file.schema_arrow
+        self.sources, self.rows = parquet_files(source), 0
+        for i, part in enumerate(self.sources):
+            with self._open(part) as file:
+                self.rows += file.metadata.num_rows
+                if i == 0:
+                    names, self.types = file.schema_arrow.names, file.schema_arrow
+                    self.picked = pick_columns(names, kind, self.name, columns)
         if not self.rows:
             raise DataError(f"{self.name}: has no rows")
         if self.picked.value is None:
             self.notes = [no_labels(names, self.picked, self.name)]
-        self.whole = _is_integer(types.field(self.picked.query).type)
+        self.whole = _is_integer(self.types.field(self.picked.query).type)
 
     @contextmanager
-    def _open(self) -> Iterator[Any]:
+    def _open(self, source: Source) -> Iterator[Any]:
         try:
             import pyarrow as pa
             from pyarrow import parquet
         except ImportError:
             raise MissingExtra("pyarrow", "parquet") from None
-        with self.source.unpacked() as file:
+        with source.unpacked() as file:
             try:
                 yield parquet.ParquetFile(file, pre_buffer=False)
             except (pa.ArrowException, OSError) as error:
-                raise InputError(f"{self.name}: is not a Parquet file: {error}") from None
+                raise InputError(f"{source.name}: is not a Parquet file: {error}") from None
 
     def map_parts(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over batches of the file."""
-        with self._open() as file:
-            parts = self._parts(file, whole_queries=whole_queries)
-            for stop, result in on_threads(lambda part: (part.stop, work(part)), parts, threads):
-                report(stop / self.rows)
-                yield result
+        parts = self._parts(whole_queries=whole_queries)
+        for stop, result in on_threads(lambda part: (part.stop, work(part)), parts, threads):
+            report(stop / self.rows)
+            yield result
 
-    def _parts(self, file: Any, *, whole_queries: bool) -> Iterator[Part]:
+    def _tables(self) -> Iterator[Any]:
+        """Yield batches of all files as tables, with the types of the first file."""
+        import pyarrow as pa
+
+        types = pa.schema([self.types.field(name) for name in self.picked.names])
+        for source in self.sources:
+            with self._open(source) as file:
+                absent = set(self.picked.names) - set(file.schema_arrow.names)
+                if absent:
+                    raise InputError(f"{source.name}: has no column {min(absent)!r}, which {self.sources[0].name} has")
+                for batch in file.iter_batches(ROWS, columns=self.picked.names):
+                    table = pa.Table.from_batches([batch]).select(self.picked.names)
+                    yield table if table.schema.types == types.types else self._cast(table, types, source)
+
+    def _cast(self, table: Any, types: Any, source: Source) -> Any:
+        import pyarrow as pa
+
+        try:
+            return table.cast(types)
+        except pa.ArrowException as error:
+            other = self.sources[0].name
+            raise InputError(f"{source.name}: has columns of other types than {other}: {error}") from None
+
+    def _parts(self, *, whole_queries: bool) -> Iterator[Part]:
         """Yield batches; with `whole_queries`, the last query of each goes on in the next."""
         import pyarrow as pa
 
         rest, number, done = None, 0, 0
-        for batch in file.iter_batches(ROWS, columns=self.picked.names):
-            table = pa.Table.from_batches([batch])
-            table = table if rest is None else pa.concat_tables([rest, table])
+        for batch in self._tables():
+            table = batch if rest is None else pa.concat_tables([rest, batch])
             cut = self._cut(table) if whole_queries and done + len(table) < self.rows else len(table)
             if cut == 0 and len(table) >= LONGEST:
                 raise Scattered

@@ -25,7 +25,7 @@ class Part(NamedTuple):
     labels: Floats
     sizes: Ints
 
-    def shuffled(self, seed: int) -> "Part":
+    def shuffle(self, seed: int) -> "Part":
         """Return the documents of each query in another order."""
         query = np.repeat(np.arange(len(self.sizes)), self.sizes)
         order = np.lexsort((np.random.default_rng(seed).random(len(query)), query))
@@ -33,18 +33,25 @@ class Part(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """Queries to learn from and other queries to measure."""
+    """Queries to learn from, other queries to measure, and others again to choose the number of trees by."""
 
     train: Part
     test: Part
+    validation: Part | None = None
 
 
 def folds(name: str, library: Library) -> list[Fold]:
-    """Return the folds of a set: of each partition one that is measured by a model learned from all others."""
+    """Return the folds of a set: of each partition one that is measured by a model learned from the others.
+
+    LETOR's five folds keep the partition before the measured one for validation.
+    """
     parts = list(_READ[name](library.folder))
     if name == "LightGBM's example":
         return [Fold(*parts)]
-    return [Fold(_joined([*parts[:i], *parts[i + 1 :]]), part) for i, part in enumerate(parts)]
+    others = [[*parts[i + 1 :], *parts[:i]] for i in range(len(parts))]
+    if name == "OHSUMED":
+        return [Fold(_joined(rest[:-1]), test, rest[-1]) for rest, test in zip(others, parts, strict=True)]
+    return [Fold(_joined(rest), test) for rest, test in zip(others, parts, strict=True)]
 
 
 def _joined(parts: list[Part]) -> Part:

@@ -1,0 +1,108 @@
+"""What evaluation on Spark takes: python -m benchmarks.spark FOLDER, on two cores with a heap of 1 GB.
+
+It makes runs of 10 and 100 million rows as Parquet, in the folder, and evaluates each in two ways: gradely.evaluate,
+where hits are found in Spark and come back, and gradely.adapters.spark.evaluate, on the executors. It prints seconds
+and what was shuffled, as Spark counts it.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gradely
+from gradely.adapters import spark as adapter
+
+DEPTH = 1000
+MEASURES = ["nDCG@10", "AP", "RR"]
+ROWS = (10_000_000, 100_000_000)
+
+
+def session(logs: str, heap: str) -> Any:
+    """Start Spark, with a log of what it does."""
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", heap)
+    for key, value in {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": f"file://{logs}",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.rolling.enabled": "false",
+        "spark.sql.shuffle.partitions": "64",
+    }.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def make(spark: Any, folder: Path, rows: int) -> tuple[Any, Any]:
+    """Write a run and its judgments unless they are there; return both as frames that read them."""
+    run, qrels = str(folder / f"run-{rows}"), str(folder / f"qrels-{rows}")
+    if not (Path(run) / "_SUCCESS").exists():
+        query = f"id div {DEPTH} AS user_id"
+        score = "CAST((pmod(xxhash64(id), 100000) / 1000.0) AS DOUBLE) AS score"
+        spark.range(rows).selectExpr(query, f"id % {DEPTH} AS item_id", score).write.mode("overwrite").parquet(run)
+    if not (Path(qrels) / "_SUCCESS").exists():
+        label = "pmod(xxhash64(id, 7), 4) AS label"
+        judged = spark.range(rows).filter("pmod(xxhash64(id, 3), 100) = 0")
+        frame = judged.selectExpr(f"id div {DEPTH} AS user_id", f"id % {DEPTH} AS item_id", label)
+        frame.write.mode("overwrite").parquet(qrels)
+    return spark.read.parquet(qrels), spark.read.parquet(run)
+
+
+def shuffled(logs: str) -> int:
+    """Return how many bytes have been shuffled so far, by Spark's log of events."""
+    total = 0
+    for name in Path(logs).rglob("*"):
+        for line in name.read_text(errors="replace").splitlines() if name.is_file() else ():
+            if '"SparkListenerTaskEnd"' in line:
+                metrics = json.loads(line).get("Task Metrics") or {}
+                total += (metrics.get("Shuffle Write Metrics") or {}).get("Shuffle Bytes Written", 0)
+    return total
+
+
+def report(name: str, rows: int, logs: str, work: Callable[[], dict[str, float]]) -> None:
+    """Print what a piece of work takes."""
+    before, start = shuffled(logs), time.perf_counter()
+    means = work()
+    took = time.perf_counter() - start
+    time.sleep(2)  # the log is written behind
+    size = (shuffled(logs) - before) / 1e6
+    values = ", ".join(f"{key} {value:.6f}" for key, value in means.items())
+    print(f"{rows:>12,} rows   {name:<10} {took:8.1f} s   {size:8.1f} MB shuffled   {values}", flush=True)
+
+
+def main() -> None:
+    """Print a line for each size and way."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--rows", type=int, nargs="*", default=ROWS)
+    parser.add_argument("--heap", default="1g")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as logs:
+        spark = session(logs, options.heap)
+        for rows in options.rows:
+            qrels, run = make(spark, options.folder.resolve(), rows)
+            report("in Spark", rows, logs, lambda: gradely.evaluate(qrels, run, MEASURES).mean())  # noqa: B023
+            report("executors", rows, logs, lambda: _means(adapter.evaluate(qrels, run, MEASURES)))  # noqa: B023
+        spark.stop()
+
+
+def _means(values: Any) -> dict[str, float]:
+    """Return the mean of each measure, computed in Spark."""
+    rows = {row["measure"]: row["avg(value)"] for row in values.groupBy("measure").avg("value").collect()}
+    return {name: rows[name] for name in MEASURES}
+
+
+if __name__ == "__main__":
+    main()

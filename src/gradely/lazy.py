@@ -1,0 +1,34 @@
+"""Properties that are computed once."""
+
+from collections.abc import Callable
+from typing import Any, Generic, Self, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class lazy(Generic[T]):  # noqa: N801 - used as property is
+    """A property that is computed where it is first asked for, and kept with the object.
+
+    It is functools.cached_property without the lock of Python 3.11, which takes longer than most of what is kept for
+    one small query. Two threads may compute the same value at the same time; either is kept.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        """Take the function that computes it."""
+        self.compute, self.__doc__ = compute, compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Learn its name."""
+        self.name = name
+
+    @overload
+    def __get__(self, thing: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, thing: object, owner: type) -> T: ...
+    def __get__(self, thing: object | None, owner: type) -> T | Self:
+        """Compute it; from then on the object's own entry of that name comes first."""
+        if thing is None:
+            return self
+        value = self.compute(thing)
+        thing.__dict__[self.name] = value
+        return value

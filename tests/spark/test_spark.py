@@ -1,0 +1,113 @@
+"""Frames of Spark, whose hits are found in Spark, and evaluation on its executors: the values of the rows at hand."""
+
+import pyarrow as pa
+import pytest
+
+import gradely
+from gradely.adapters.spark import evaluate
+from tests.engines import MEASURES, collection, same_everywhere
+
+SMALL = {"q": {"a": 2, "b": 0}, "p": {"c": 1}}
+
+
+def rows(**columns):
+    return pa.table(columns)
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "trec", "random"])
+def test_same_values(spark, ties):
+    same_everywhere(spark.createDataFrame, ties, seed=3)
+
+
+def test_same_values_in_single_precision(spark):
+    same_everywhere(spark.createDataFrame, "expected", precision="single")
+
+
+def test_order_is_refused_by_name(spark):
+    qrels, run = collection()
+    with pytest.raises(gradely.GradelyError, match="'order' goes by the order of rows, which pyspark does not have"):
+        gradely.evaluate(qrels, spark.createDataFrame(run), ties="order")
+    with pytest.raises(gradely.GradelyError, match="'order' goes by the order of rows, which Spark does not have"):
+        evaluate(spark.createDataFrame(qrels), spark.createDataFrame(run), ties="order")
+
+
+@pytest.mark.parametrize(
+    ("score", "message"), [(float("nan"), "query 'q' has a score that is NaN"), (None, "'score' has missing values")]
+)
+def test_bad_data_is_found_in_spark(spark, score, message):
+    run = rows(qid=["q", "q"], docno=["a", "b"], score=pa.array([1.0, score], pa.float64()))
+    with pytest.raises(gradely.GradelyError, match=message):
+        gradely.evaluate(SMALL, spark.createDataFrame(run))
+
+
+def test_duplicates_among_hits(spark):
+    run = rows(qid=["q", "q"], docno=["a", "a"], score=[1.0, 2.0])
+    with pytest.raises(gradely.GradelyError, match="document 'a' of query 'q' is there twice"):
+        gradely.evaluate(SMALL, spark.createDataFrame(run))
+
+
+def values_of(frame):
+    """Return {(query, measure): value}."""
+    return {(row["query"], row["measure"]): row["value"] for row in frame.collect()}
+
+
+@pytest.mark.parametrize("ties", ["expected", "worst", "trec", "random"])
+def test_executors_give_the_same_values(spark, ties):
+    qrels, run = collection()
+    values = values_of(evaluate(spark.createDataFrame(qrels), spark.createDataFrame(run), MEASURES, ties=ties, seed=3))
+    scores = gradely.evaluate(qrels, run, MEASURES, ties=ties, seed=3)
+    assert values == {
+        (int(query), name): value for query in scores.queries for name, value in scores.query(query).items()
+    }  # queries are whole numbers, as they were given
+
+
+def test_means_by_segment(spark):
+    qrels, run = collection()
+    kind = pa.array([None if query % 3 == 2 else f"kind {query % 3}" for query in qrels["query_id"].to_pylist()])
+    judged = qrels.append_column("kind", kind)
+    rows = evaluate(spark.createDataFrame(judged), spark.createDataFrame(run), ["RR", "AP"], by="kind").collect()
+    segments = {
+        str(query): segment or "(none)"
+        for query, segment in zip(qrels["query_id"].to_pylist(), kind.to_pylist(), strict=True)
+    }
+    means = gradely.evaluate(qrels, run, ["RR", "AP"], by=segments).segments
+    assert {row["kind"] for row in rows} == set(means)
+    for row in rows:
+        assert row["value"] == pytest.approx(means[row["kind"]][row["measure"]], abs=1e-12)
+        assert row["n"] == means.sizes[row["kind"]]
+
+
+def test_errors_of_executors_say_what_is_wrong(spark):
+    qrels = spark.createDataFrame(rows(qid=["q", "q"], docno=["a", "b"], label=[1.0, 2.0], kind=["x", "y"]))
+    run = spark.createDataFrame(rows(qid=["q"], docno=["a"], score=[float("nan")]))
+    with pytest.raises(Exception, match="run: query 'q', document 'a': the score is nan; it must be a finite number"):
+        evaluate(qrels, run).collect()
+    whole = spark.createDataFrame(rows(qid=["q"], docno=["a"], score=[1.0]))
+    with pytest.raises(Exception, match="kind: query 'q' is in two segments, 'x' and 'y'"):
+        evaluate(qrels, whole, by="kind").collect()
+
+
+def test_what_cannot_be_is_said_before_anything_runs(spark):
+    qrels = spark.createDataFrame(rows(qid=["q"], docno=["a"], label=[1.0]))
+    run = spark.createDataFrame(rows(qid=["q"], docno=["a"], score=[1.0]))
+    with pytest.raises(gradely.GradelyError, match="run: is not a DataFrame of Spark but of dict"):
+        evaluate(qrels, SMALL)
+    with pytest.raises(gradely.GradelyError, match="qrels: no column 'age' to give means by, among qid, docno, label"):
+        evaluate(qrels, run, by="age")
+    with pytest.raises(gradely.GradelyError, match="qrels: has no rows"):
+        evaluate(qrels.limit(0), run)
+    with pytest.raises(gradely.GradelyError, match="no measure"):
+        evaluate(qrels, run, "nDGC")
+
+
+def test_a_run_that_answers_nothing_is_zero(spark):
+    qrels = spark.createDataFrame(rows(qid=["q"], docno=["a"], label=[1.0]))
+    run = spark.createDataFrame(rows(qid=["x"], docno=["a"], score=[1.0]))
+    assert values_of(evaluate(qrels, run, ["RR"])) == {("q", "RR"): 0.0}
+
+
+def test_ten_million_rows(spark):
+    """Every query has its one relevant document at place 3, with two that share its score behind it."""
+    run = spark.range(10_000_000).selectExpr("id div 1000 AS qid", "id % 1000 AS docno", "-(id % 1000) div 3 AS score")
+    qrels = spark.range(10_000).selectExpr("id AS qid", "3 AS docno")
+    assert gradely.evaluate(qrels, run, ["RR"]).mean()["RR"] == pytest.approx((1 / 4 + 1 / 5 + 1 / 6) / 3, abs=1e-12)
