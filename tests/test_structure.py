@@ -159,6 +159,19 @@ def test_an_adapter_without_its_tool_names_the_extra(monkeypatch):
         _ = ir_measures.nDCG
 
 
+@pytest.mark.parametrize("tool", ["sklearn", "sentence_transformers"])
+def test_an_adapter_of_a_class_without_its_tool_names_the_extra(monkeypatch, tool):
+    import importlib
+
+    monkeypatch.setitem(sys.modules, tool, None)
+    module = importlib.import_module(f"gradely.adapters.{tool}")
+    for name in {"QidRanker", "GradedRetrievalEvaluator"} & set(dir(module)):
+        with pytest.raises(gradely.MissingExtra, match=rf"pip install 'gradely\[{tool}\]'"):
+            getattr(module, name)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = module.nothing
+
+
 @pytest.mark.parametrize(
     "path", sorted((Path(gradely.__file__).parent / "adapters").glob("*.py")), ids=lambda p: p.stem
 )

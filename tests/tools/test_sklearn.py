@@ -5,6 +5,7 @@ import pytest
 
 import gradely
 from gradely.adapters import sklearn as ours
+from tests.shared_data import DATA, needs
 from tests.tools.tool import tool
 
 sklearn = tool("sklearn")
@@ -106,3 +107,29 @@ def test_lgbmranker_in_cross_validation(routing):
     )
     noise = ours.score(Y, RNG.normal(size=480), qid=QID, measure="nDCG@5")
     assert len(found) == 3 and found.mean() > noise
+
+
+@needs("lightgbm-lambdarank")
+@pytest.mark.filterwarnings("ignore")
+def test_on_real_data_a_fold_has_the_value_of_evaluate(routing):
+    """LightGBM's own example of ranking, with real judgments in five grades."""
+    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed: make test-tools")
+    from sklearn.datasets import load_svmlight_file
+
+    rows, labels = load_svmlight_file(str(DATA / "lightgbm-lambdarank" / "rank.train.gz"))
+    sizes = np.loadtxt(DATA / "lightgbm-lambdarank" / "rank.train.query", dtype=int)
+    qid = np.repeat(np.arange(len(sizes)), sizes)
+    ranker = ours.QidRanker(lightgbm.LGBMRanker(n_estimators=10, verbose=-1, n_jobs=1))
+    folds, scoring = GroupKFold(3), {name: ours.scorer(name) for name in ("nDCG@10", "AP", "muAP")}
+    given = {"qid": qid, "groups": qid}
+    found = cross_validate(
+        ranker, rows, labels, scoring=scoring, cv=folds, params=given, return_estimator=True, error_score="raise"
+    )
+    for fold, (_, test) in enumerate(folds.split(rows, labels, qid)):
+        qrels, run = {}, {}
+        for i, number in zip(test, found["estimator"][fold].predict(rows[test]), strict=True):
+            qrels.setdefault(str(qid[i]), {})[str(i)] = labels[i]
+            run.setdefault(str(qid[i]), {})[str(i)] = number
+        wanted = gradely.evaluate(qrels, run, list(scoring)).mean()
+        for name in scoring:
+            assert found[f"test_{name}"][fold] == pytest.approx(wanted[name], abs=1e-15)
