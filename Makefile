@@ -28,6 +28,7 @@ demo: $(VENV)/installed
 
 test: $(VENV)/test-ready
 	.ci/browser
+	.ci/axe
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -68,7 +69,7 @@ bench-tables: $(BENCH)/tables-ready
 	$(BENCH)/tables/bin/python -m benchmarks.tables $(BENCH)/data
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(TOOLS) gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
+	rm -rf $(VENV) $(BENCH) $(TOOLS) .axe gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
 
 $(VENV)/made:
 	$(PYTHON) -c 'import sys; sys.exit("gradely needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'

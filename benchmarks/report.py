@@ -1,6 +1,10 @@
 """The table of a benchmark."""
 
+import json
+from pathlib import Path
+
 from benchmarks.bars import DEFAULT, IMPORT, LINEAR, OVERHEAD, TREC, Workload
+from benchmarks.device import table, verdicts
 from benchmarks.process import Outcome
 
 INTRODUCTION = """# How fast it is
@@ -13,6 +17,11 @@ the start of the process to its end; work in memory when warm.
 """
 HEADER = "| workload | contender | best, s | spread | peak, MB | times gradely's | bar |\n|---|---|--:|--:|--:|--:|---|"
 Row = tuple[Workload, list[Outcome]]
+DEVICE = Path(__file__).with_name("device.json")
+"""what benchmarks/device.py wrote"""
+DEVICE_TEXT = """Six measures ({}) of dense arrays in single precision, about half of the scores tied, as multiples of
+one sort of the scores. Memory is the peak over that of scores and labels, the error is against double precision.
+Measured with `python -m benchmarks.device` on one {}, {}."""
 
 
 def slowest(outcomes: list[Outcome]) -> float:
@@ -52,7 +61,24 @@ def markdown(rows: list[Row], extra: dict[str, dict[str, float]], machine: str) 
     for workload, outcomes in rows:
         said = bars(workload, outcomes)
         lines += [table_row(workload, outcome, outcomes, said) for outcome in outcomes]
-    return "\n".join([*lines, "", *startup(extra.get("G")), *ties(extra.get("H")), *linear(extra.get("I"))]) + "\n"
+    parts = [*startup(extra.get("G")), *ties(extra.get("H")), *linear(extra.get("I")), *device()]
+    return "\n".join([*lines, "", *parts]) + "\n"
+
+
+def device() -> list[str]:
+    """Return what was measured on an accelerator, which `make bench` cannot do where there is none."""
+    record = json.loads(DEVICE.read_text(encoding="utf-8"))
+    versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items() if version)
+    return [
+        "## On an accelerator",
+        "",
+        DEVICE_TEXT.format(", ".join(record["measures"]), record["device"], versions),
+        "",
+        table(record["shapes"]),
+        "",
+        *(f"- {line}" for line in verdicts(record["shapes"])),
+        "",
+    ]
 
 
 def table_row(workload: Workload, outcome: Outcome, outcomes: list[Outcome], said: dict[str, str]) -> str:

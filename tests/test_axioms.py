@@ -21,7 +21,7 @@ ASKED = list(dict.fromkeys(type(measures[0]) for measures in rows().values()))
 @pytest.fixture(scope="module")
 def found():
     search = Search(4, 1)
-    return {(row, axiom.name): cell for axiom in AXIOMS for row, cell in search.found(axiom).items()}
+    return {(row, axiom.name): cell for axiom in AXIOMS for row, cell in search.answers(axiom).items()}
 
 
 def test_rows_are_of_measures_that_can_be_asked():
@@ -88,7 +88,7 @@ def test_a_measure_with_the_wrong_sign_would_refute_a_proof(monkeypatch, measure
     terms = measure.terms
     monkeypatch.setattr(measure, "terms", lambda self, batch: -terms(self, batch))
     search = Search(2, 1)
-    refuted = {(row, axiom.name) for axiom in AXIOMS[:3] for row, cell in search.found(axiom).items() if cell.change}
+    refuted = {(row, axiom.name) for axiom in AXIOMS[:3] for row, cell in search.answers(axiom).items() if cell.change}
     names = {row for row, measures in rows().items() if isinstance(measures[0], measure)}
     assert {(row, axiom) for row, axiom in refuted & set(PROOFS) if row in names}
 

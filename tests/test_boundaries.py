@@ -8,7 +8,7 @@ import pytest
 
 import gradely
 from gradely.cli.main import run
-from gradely.comparison.significance import adjusted
+from gradely.comparison.significance import adjust
 from gradely.errors import DataError
 
 
@@ -39,9 +39,9 @@ def test_a_draw_is_neither_won_nor_lost():
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh"])
 def test_a_corrected_p_value_is_at_most_1_and_at_least_what_it_was(correction):
     for raw in ([0.9, 0.5, 0.7], [1.0, 1.0], [0.3, 0.4, 0.34], [0.0, 1.0, 0.02, 0.5], [1.0]):
-        after = adjusted(raw, correction)
+        after = adjust(raw, correction)
         assert (after <= 1).all() and (after >= raw).all()
-    assert adjusted([0.6, 0.6], correction).max() == (1 if correction != "bh" else 0.6)
+    assert adjust([0.6, 0.6], correction).max() == (1 if correction != "bh" else 0.6)
 
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.05, 1.5, float("nan")])

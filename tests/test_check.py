@@ -158,7 +158,6 @@ GOOD = b"a Q0 d 1 1 t\nb Q0 d 1 1 t\n"
     [
         (b"", "is empty"),
         (bytes(range(256)) * 20, "is not UTF-8 text"),
-        (b"a Q0 d 1 1 t\n", "no query 'b'"),
         (b"x Q0 d 1 1 t\n", "no query in common"),
         (b"a Q0 d 1 x t\n", "run:1: the score 'x' is not a number"),
         (GOOD + b"\nb Q0 e 1 x t\n", "run:4: the score 'x' is not a number"),

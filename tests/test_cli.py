@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -255,3 +256,30 @@ def test_check_goes_on_after_a_file_that_cannot_be_read(demo, capfd):
     text = capfd.readouterr().out
     assert "nowhere: wrong: no such file" in text and "none.run: wrong: no such file" in text
     assert "dense.run: 1,200 documents" in text
+
+
+def test_without_arguments_the_help_is_printed_as_with_help(said):
+    text = said()
+    assert text == said("--help") and "  compare " in text and max(map(len, text.splitlines())) < 100
+
+
+def test_one_query_is_not_one_queries(demo, said):
+    (demo / "one.txt").write_text("q1 0 a 1\n")
+    (demo / "a.run").write_text("q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\n")
+    (demo / "b.run").write_text("q1 Q0 b 1 2 t\nq1 Q0 a 2 1 t\n")
+    (demo / "gone.txt").write_text("query,document\nq1,b\n")
+    runs = ("one.txt", "a.run", "b.run", "-m", "RR")
+    texts = [said(command, *runs) for command in ("evaluate", "compare", "plan", "ties")]
+    texts += [said("evaluate", *runs, "--judged-only"), said("evaluate", *runs, "--exclude", "gone.txt")]
+    texts += [said("explain", "one.txt", "a.run", "q1", "-m", "RR"), said("check", "one.txt", "a.run")]
+    texts += [str(gradely.read_qrels("one.txt")), str(gradely.read_run("a.run"))]
+    for text in texts:
+        assert not re.search(r"\b1 (queries|topics|tests|documents|judgments|pairs|runs|levels|measures)\b", text), text
+    assert str(gradely.read_qrels("one.txt")) == "Qrels(one.txt: 1 query, 1 judgment)"
+
+
+def test_one_missing_query_of_one_is_named_in_the_singular(demo, capfd):
+    (demo / "one.txt").write_text("q1 0 a 1\n")
+    (demo / "a.run").write_text("q2 Q0 a 1 2 t\n")
+    assert run(["trec_eval", "one.txt", "a.run"]) != 0
+    assert "1 of 1 judged query is not in the run" in capfd.readouterr().err

@@ -52,7 +52,7 @@ def commands(block):
         yield pytest.param(command, shown, id=f"{block.where} {command}")
 
 
-TOOLS = ("ir_measures", "pytrec_eval", "ranx", "rectools", "sklearn", "torchmetrics")
+TOOLS = ("ir_measures", "mlflow", "pytrec_eval", "ranx", "rectools", "sklearn", "torchmetrics")
 """examples that import these are run by make test-tools, where they are installed"""
 
 

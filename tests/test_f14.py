@@ -15,7 +15,7 @@ from gradely.cli.main import run
 from gradely.comparison.stacked import stack_runs
 from gradely.papers.ferrante2014 import incomplete, pools, power
 from gradely.papers.ferrante2014.bootstrap import draw_topics, taus
-from gradely.papers.ferrante2014.limits import PRINTED, SHARES, approach, corners, limit, picked
+from gradely.papers.ferrante2014.limits import PRINTED, SHARES, approach, corners, limit, pick_chance
 from gradely.papers.ferrante2014.printed import printed
 from gradely.papers.ferrante2014.study import Panel, judged_depths, read_study
 from gradely.papers.ferrante2014.tables import chart, describe, table_1
@@ -33,7 +33,7 @@ def one(name):
 
 @pytest.mark.parametrize(("measure", "g", "grade", "theirs"), PRINTED)
 def test_probabilities_are_the_papers(measure, g, grade, theirs):
-    assert picked(measure, g, grade) == pytest.approx(float(theirs), abs=1e-15)
+    assert pick_chance(measure, g, grade) == pytest.approx(float(theirs), abs=1e-15)
 
 
 def test_limits_are_the_papers():

@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gradely
-from gradely.data import Rule
 from gradely.data.align import align
 from gradely.data.qrels import Qrels
 from gradely.data.read.files import Source, ignore
@@ -28,6 +27,7 @@ from gradely.data.trec.qrels import load_qrels
 from gradely.data.trec.runs import stream_run
 from gradely.data.trec.tokens import Tokens
 from gradely.errors import GradelyError
+from gradely.settings import Settings
 from gradely.threads import on_threads
 
 POLICIES = ["expected", "trec", "order", "random"]
@@ -113,10 +113,10 @@ def test_both_readers_agree(data, policy, single, size, threads, monkeypatch_mod
     assert list(fast.docs) == list(plain.docs)
     assert fast.grade.tolist() == plain.grade.tolist()
     assert fast.start.tolist() == plain.start.tolist()
-    rule = Rule(policy, 5, single)
-    expected = by_document(plain, align(plain, plain_run(run_file), rule))
-    assert by_document(fast, stream_run(fast, run_file, rule, threads, ignore)) == expected
-    assert by_document(plain, stream_run(plain, run_file, rule, threads, ignore)) == expected
+    settings = Settings(policy, seed=5, precision="single" if single else "double")
+    expected = by_document(plain, align(plain, plain_run(run_file), settings))
+    assert by_document(fast, stream_run(fast, run_file, settings, threads, ignore)) == expected
+    assert by_document(plain, stream_run(plain, run_file, settings, threads, ignore)) == expected
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +160,7 @@ def test_what_is_wrong_is_left_to_the_plain_reader_and_explained(line, around):
     qrels_file, run_file = files("q 0 d 1\nr 0 d 1\n", around.format(line))
     if line.strip() or not around.format(line).strip():
         with pytest.raises(Odd):
-            stream_run(load_qrels(qrels_file, 1), run_file, Rule(), 1, ignore)
+            stream_run(load_qrels(qrels_file, 1), run_file, Settings(), 1, ignore)
         with pytest.raises(GradelyError):
             plain_run(run_file)
         with pytest.raises(GradelyError):
@@ -208,13 +208,13 @@ def large(tmp_path_factory):
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_neither_threads_nor_pieces_nor_the_order_of_lines_matter(large, policy, monkeypatch):
-    rule = Rule(policy, 3)
+    settings = Settings(policy, seed=3)
     qrels = load_qrels(Source(large / "qrels"), 2)
-    expected = by_document(qrels, align(qrels, plain_run(Source(large / "run")), rule))
+    expected = by_document(qrels, align(qrels, plain_run(Source(large / "run")), settings))
     for name in ("run", "packed", "shuffled") if policy != "order" else ("run", "packed"):
         for size, threads in ((1 << 21, 1), (100_000, 2), (7_000, 3)):
             monkeypatch.setattr(runs, "PIECE", size)
-            found = by_document(qrels, stream_run(qrels, Source(large / name), rule, threads, ignore))
+            found = by_document(qrels, stream_run(qrels, Source(large / name), settings, threads, ignore))
             assert found == expected, (name, size, threads)
 
 
@@ -222,8 +222,8 @@ def test_a_query_too_long_for_a_piece_is_counted_in_two_passes(large, monkeypatc
     monkeypatch.setattr(runs, "PIECE", 1000)
     monkeypatch.setattr(pieces, "LONGEST", 2000)
     qrels = load_qrels(Source(large / "qrels"), 2)
-    found = by_document(qrels, stream_run(qrels, Source(large / "run"), Rule("trec"), 2, ignore))
-    assert found == by_document(qrels, align(qrels, plain_run(Source(large / "run")), Rule("trec")))
+    found = by_document(qrels, stream_run(qrels, Source(large / "run"), Settings("trec"), 2, ignore))
+    assert found == by_document(qrels, align(qrels, plain_run(Source(large / "run")), Settings("trec")))
 
 
 def test_values_are_the_same_to_the_last_digit(large):

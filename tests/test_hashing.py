@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import gradely
-from gradely.data import Rule
 from gradely.data.align import align
 from gradely.data.qrels import Qrels
 from gradely.data.read.files import Source, ignore
@@ -22,6 +21,7 @@ from gradely.data.trec.qrels import load_qrels
 from gradely.data.trec.runs import stream_run
 from gradely.data.trec.survey import survey
 from gradely.data.trec.tokens import Tokens
+from gradely.settings import Settings
 from tests.test_fast import by_document
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -131,11 +131,11 @@ def collection(tmp_path):
 @pytest.mark.parametrize("size", [500, 1 << 20])
 def test_where_hashes_collide_names_decide(weak, collection, monkeypatch, name, policy, size):
     monkeypatch.setattr(runs, "PIECE", size)
-    rule = Rule(policy, 3)
+    settings = Settings(policy, seed=3)
     plain, fast = Qrels.of(read(Source(collection / "qrels"), QRELS)), load_qrels(Source(collection / "qrels"), 1)
     assert (list(fast.queries), list(fast.docs)) == (list(plain.queries), list(plain.docs))
-    expected = by_document(plain, align(plain, plain_run(Source(collection / name)), rule))
-    assert by_document(fast, stream_run(fast, Source(collection / name), rule, 1, ignore)) == expected
+    expected = by_document(plain, align(plain, plain_run(Source(collection / name)), settings))
+    assert by_document(fast, stream_run(fast, Source(collection / name), settings, 1, ignore)) == expected
 
 
 def test_a_real_duplicate_is_found_among_collisions(weak, collection):

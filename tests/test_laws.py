@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradely
-from gradely.data import Blocks, Rule, locate, read_qrels, read_run
+from gradely.data import Blocks, locate, read_qrels, read_run
 from gradely.data.trec.hashing import shuffle_keys_of
+from gradely.settings import Settings
 from tests.cases import LABELS, Query, queries
 
 MEASURES = [measure(k=k) for measure in gradely.ALL for k in (None, 1, 3)] + [
@@ -145,7 +146,7 @@ def test_how_queries_are_put_together_changes_no_digit(measure):
     qrels, run = map(lambda read, data: read(data), (read_qrels, read_run), collection(5))
     measure = measure.fit(qrels.levels)
     for policy in policies(measure, "expected", "best", "worst", "trec"):
-        hits = locate(qrels, run, Rule(policy))
+        hits = locate(qrels, run, Settings(policy))
         results = []
         for cells in (1, 100, 1000, 10**6):
             values = np.zeros(len(qrels))

@@ -9,7 +9,7 @@ import pytest
 import gradely
 from gradely.cli.main import run
 from gradely.papers import MODULES, PAPERS, experiments
-from gradely.papers.ledger import Entry, enter, markdown, one_table, recorded
+from gradely.papers.ledger import Entry, enter, markdown, one_table, read_record
 from gradely.papers.outcome import Assessment, Claim, Experiment, Observation, Outcome, Sheet
 from gradely.papers.pages import ROWS, files
 from gradely.papers.verdicts import decide
@@ -76,7 +76,7 @@ def test_a_claim_is_tested_on_the_evidence_of_the_work():
 
 def test_the_record_speaks_of_every_claim_and_of_nothing_else():
     """The recorded verdicts are those of the claims as they stand; quick experiments give them again, word by word."""
-    entries = recorded()
+    entries = read_record()
     claims = {(name, claim.where, claim.says) for name, each in experiments().items() for claim in each.claims}
     assert {(entry.experiment, entry.where, entry.claim) for entry in entries} == claims
     quick = ("s11-tables", "f14-limits", "m08-enumeration", "m16-days", "m16-synthetic")
@@ -94,9 +94,9 @@ def test_a_claim_is_said_once_and_its_other_data_stands_below():
 def test_the_record_is_printed_as_a_table_for_people_and_for_machines(capfd):
     assert run(["papers", "--format", "csv"]) == 0
     rows = list(csv.reader(io.StringIO(capfd.readouterr().out)))
-    assert [Entry(*row) for row in rows[1:]] == recorded()
+    assert [Entry(*row) for row in rows[1:]] == read_record()
     assert run(["papers", "--format", "markdown"]) == 0
-    assert capfd.readouterr().out == markdown(recorded())
+    assert capfd.readouterr().out == markdown(read_record())
 
 
 def test_long_tables_are_cut_on_the_page_and_whole_in_the_file():

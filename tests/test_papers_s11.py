@@ -186,7 +186,7 @@ def test_a_fifth_of_each_users_ratings_is_held_out():
     held = recommenders.split(stars, 4)
     assert (held.sum(axis=1) == np.count_nonzero(stars, axis=1) // 5).all() and not held[stars == 0].any()
     assert (recommenders.split(stars, 4) == held).all() and (recommenders.split(stars, 5) != held).any()
-    assert (recommenders.Ratings(stars, held).known[held] == 0).all()
+    assert (recommenders.Ratings(stars, held).training[held] == 0).all()
 
 
 def test_scales():

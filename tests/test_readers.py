@@ -212,7 +212,7 @@ def test_a_file_that_grows_is_read_as_it_was(folder, monkeypatch, order):
         with open("growing", "a") as file:
             file.write("late Q0 d 1 1 t\nq1 Q0 d39 1 99 t\n")
 
-    hits = gradely.data.locate(gradely.read_qrels("labels"), Source("growing"), gradely.data.Rule(), 1, grow)
+    hits = gradely.data.locate(gradely.read_qrels("labels"), Source("growing"), gradely.settings.Settings(), 1, grow)
     assert hits.retrieved.tolist() == [40] * 50
     assert told[-1] == 1 and max(told) <= 1
 
@@ -231,7 +231,7 @@ def test_a_file_that_is_replaced_between_two_passes_is_an_error(folder, monkeypa
             written("changing", content)
 
     with pytest.raises(InputError, match="changing: changed while it was read"):
-        gradely.data.locate(gradely.read_qrels("labels"), Source("changing"), gradely.data.Rule(), 1, replace)
+        gradely.data.locate(gradely.read_qrels("labels"), Source("changing"), gradely.settings.Settings(), 1, replace)
 
 
 # Numbers that were wrong

@@ -1,6 +1,7 @@
 """What an evaluation returns."""
 
 import builtins
+import re
 
 import pandas as pd
 import polars as pl
@@ -97,3 +98,34 @@ def test_a_library_that_is_not_installed_is_named(scores, monkeypatch, tmp_path)
     (tmp_path / "r.parquet").write_bytes(b"PAR1")
     with pytest.raises(MissingExtra, match=r"pip install 'gradely\[parquet\]'"):
         gradely.read_run(tmp_path / "r.parquet")
+
+
+def test_flat_names_are_plain_and_lose_no_value():
+    measures = ["nDCG@10", "AP(rel=2)", "AP(rel=-2)", "nDCG(gain='exp')@10", "µAP", "eGAP(g=[0.2, 0.8])", "nDCG@100"]
+    runs = {
+        "bm25.run": {"q": ["a", "b"]},
+        "bm25 run": {"q": ["b", "a"]},
+        "../../<b>": {"q": ["b"]},
+        "2020": {"q": ["a"]},
+    }
+    results = gradely.evaluate_runs({"q": {"a": 2, "b": 1}}, runs, measures)
+    flat = results["bm25.run"].flat("test/")
+    assert list(flat.values()) == list(results["bm25.run"].mean().values())
+    assert list(flat)[:3] == ["test/nDCG_10", "test/AP_rel_2", "test/AP_rel_minus2"]
+    every = results.flat()
+    assert len(every) == len(runs) * len(measures)
+    assert every["bm25_run/nDCG_10"] == results["bm25.run"]["nDCG@10"]
+    assert every["bm25_run/nDCG_10_2"] == results["bm25 run"]["nDCG@10"]
+    assert all(re.fullmatch(r"([A-Za-z_][A-Za-z0-9_]*/?){2}", name) for name in every)
+
+
+def test_a_comparison_is_flat_too():
+    runs = {"a": {"q1": ["d"], "q2": ["d"]}, "b": {"q1": ["d"], "q2": ["x", "d"]}}
+    compared = gradely.compare({"q1": {"d": 1}, "q2": {"d": 1}}, runs, ["RR"])
+    assert compared.flat("x/") == {"x/a/RR": 1.0, "x/b/RR": 0.75}
+
+
+def test_long_flat_names_are_cut_and_stay_apart():
+    runs = {"x" * 300 + end: {"q": ["a"]} for end in "ab"}
+    names = list(gradely.evaluate_runs({"q": {"a": 1}}, runs, ["AP"]).flat())
+    assert len(set(names)) == 2 and all(len(name) <= 250 for name in names)

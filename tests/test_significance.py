@@ -14,7 +14,7 @@ from gradely.comparison.significance import (
     DRAWN,
     TESTS,
     achieved_levels,
-    adjusted,
+    adjust,
     discriminative_power,
     joint_p_values,
     p_values,
@@ -229,11 +229,11 @@ def test_tests_of_many_pairs_keep_the_family_wise_rate(test):
 
 def test_corrections_by_hand():
     p = [0.01, 0.04, 0.03, 0.5]
-    assert adjusted(p, "none").tolist() == p
-    assert adjusted(p, "bonferroni") == pytest.approx([0.04, 0.16, 0.12, 1.0])
-    assert adjusted(p, "holm") == pytest.approx([4 * 0.01, 3 * 0.03, 3 * 0.03, 0.5])
-    assert adjusted(p, "bh") == pytest.approx([4 / 1 * 0.01, 4 / 3 * 0.04, 4 / 3 * 0.04, 0.5])
-    assert [adjusted([], correction).tolist() for correction in CORRECTIONS] == [[], [], [], []]
+    assert adjust(p, "none").tolist() == p
+    assert adjust(p, "bonferroni") == pytest.approx([0.04, 0.16, 0.12, 1.0])
+    assert adjust(p, "holm") == pytest.approx([4 * 0.01, 3 * 0.03, 3 * 0.03, 0.5])
+    assert adjust(p, "bh") == pytest.approx([4 / 1 * 0.01, 4 / 3 * 0.04, 4 / 3 * 0.04, 0.5])
+    assert [adjust([], correction).tolist() for correction in CORRECTIONS] == [[], [], [], []]
 
 
 def test_effect_size_by_hand():
@@ -269,4 +269,4 @@ def test_what_cannot_be_tested_is_refused(values, options, message):
 
 def test_unknown_correction():
     with pytest.raises(DataError, match="no correction 'holmes'"):
-        adjusted([0.1], "holmes")
+        adjust([0.1], "holmes")

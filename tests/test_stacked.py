@@ -82,7 +82,7 @@ def test_together_each_run_scores_as_it_does_alone(demo, policies):
 @pytest.mark.parametrize("ties", ["expected", "trec"])
 def test_smaller_pools_score_as_if_only_they_had_been_judged(demo, ties):
     systems = stack(gradely.evaluate_runs("qrels.txt", demo, ["AP"], ties=ties))
-    kept = Draw(systems.qrels, (1, 2)).kept(0.4)
+    kept = Draw(systems.qrels, (1, 2)).sample(0.4)
     fitted = {name: measure.fit(systems.qrels.levels) for name, measure in parse_all(MEASURES).items()}
     rest = {q: {} for q in systems.qrels.queries}
     for i, query in enumerate(systems.qrels.queries):
@@ -101,7 +101,7 @@ def test_pools_shrink_by_grade_and_inside_each_other():
     draw = Draw(qrels, (7,))
     before = np.ones(len(qrels.grade), bool)
     for rate, counts in {1.0: (20, 10, 3), 0.5: (10, 5, 2), 0.1: (2, 1, 1), 0.01: (1, 1, 1)}.items():
-        kept = draw.kept(rate)
+        kept = draw.sample(rate)
         assert tuple(np.count_nonzero(kept[:33] & (qrels.grade[:33] == g)) for g in (0, 1, 2)) == counts
         assert kept[33:].all()  # at least one of each topic and grade
         assert not (kept & ~before).any()
@@ -111,7 +111,7 @@ def test_pools_shrink_by_grade_and_inside_each_other():
 def test_draws_differ_by_seed_and_not_by_the_order_of_the_input():
     turned = {q: dict(reversed(docs.items())) for q, docs in reversed(QRELS.items())}
     first, same, other = (
-        {qrels.docs[i] for i in np.flatnonzero(Draw(qrels, seed).kept(0.3))}
+        {qrels.docs[i] for i in np.flatnonzero(Draw(qrels, seed).sample(0.3))}
         for qrels, seed in [
             (gradely.read_qrels(QRELS), (7,)),
             (gradely.read_qrels(turned), (7,)),
@@ -183,7 +183,7 @@ def test_the_summary_counts_what_tau_says(demo):
 
 def test_grades_may_vanish_where_no_document_must_stay():
     qrels = gradely.read_qrels(QRELS)
-    kept = Draw(qrels, (7,)).kept(0.1, least=0)
+    kept = Draw(qrels, (7,)).sample(0.1, least=0)
     assert [np.count_nonzero(kept[:33] & (qrels.grade[:33] == g)) for g in (0, 1, 2)] == [2, 1, 0]
     found = [gradely.pools(RARE, FOUR, ["GAP"], rates=[0.05], repeat=3, least=least).tau for least in (1, 0)]
     assert not np.array_equal(*found, equal_nan=True)

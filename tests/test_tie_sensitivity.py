@@ -12,9 +12,9 @@ from gradely.cli.main import run as cli
 from gradely.data.details import DetailsObserver, describe_run
 from gradely.data.locate import locate
 from gradely.data.read.files import Source
-from gradely.data.rule import Rule
 from gradely.data.score_precision import stored_as
 from gradely.data.tie_counts import count_ties
+from gradely.settings import Settings
 from tests.shared_data import DATA, needs
 from tests.test_cli import demo  # noqa: F401 - a fixture
 from tests.test_compare import FILES, RUNS
@@ -127,7 +127,7 @@ def test_ties_and_tops_are_the_same_gathered_from_pieces_or_from_the_whole(tmp_p
     monkeypatch.setattr("gradely.data.trec.runs.PIECE", piece)
     monkeypatch.setattr("gradely.data.trec.runs.SMALL", 0)
     observer = DetailsObserver(4)
-    hits = locate(qrels, Source(tmp_path / "run"), Rule("trec"), 2, observe=observer)
+    hits = locate(qrels, Source(tmp_path / "run"), Settings("trec"), 2, observe=observer)
     assert observer.details(hits) == describe_run(qrels, Source(tmp_path / "run"), 4)
 
 
@@ -135,6 +135,6 @@ def test_details_of_a_scattered_file_are_not_gathered_from_pieces(tmp_path):
     (tmp_path / "run").write_text("a Q0 d1 1 2 t\nb Q0 d1 1 2 t\na Q0 d2 1 2 t\n")
     qrels = gradely.read_qrels({"a": {"d1": 1}, "b": {"d1": 1}})
     observer = DetailsObserver(4)
-    assert observer.details(locate(qrels, Source(tmp_path / "run"), Rule(), 1, observe=observer)) is None
+    assert observer.details(locate(qrels, Source(tmp_path / "run"), Settings(), 1, observe=observer)) is None
     ties = gradely.tie_sensitivity(qrels, {"run": tmp_path / "run"}, ["RR"])
     assert ties.runs[0].tied.tied == 2

@@ -260,7 +260,7 @@ def test_wrong_options_have_the_exit_code_of_trec_eval_and_one_clear_line(trec_e
         (QRELS, "1 Q0 a 1 nan x\n" + RUN, 2, "nan"),
         (QRELS, RUN + "1 Q0 a 1 0.5 x\n", 4, "document a of query 1 is twice in the run"),
         (QRELS + "10 0 a 0\n", RUN, 4, "document a of query 10 is twice in the judgments"),
-        (QRELS + "3 0 a 0\n", RUN, 4, "1 of 4 judged queries are not in the run: 3; count them as 0 with -c"),
+        (QRELS + "3 0 a 0\n", RUN, 4, "1 of 4 judged queries is not in the run: 3; count it as 0 with -c"),
         ("1 0 a -1\n1 0 b -2\n", RUN, 4, "negative"),
     ],
 )

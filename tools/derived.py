@@ -11,7 +11,7 @@ from typing import Any
 
 import gradely
 from gradely.cli.page import page, summary
-from gradely.papers.ledger import markdown, recorded
+from gradely.papers.ledger import markdown, read_record
 from gradely.tables import Table, to_markdown
 
 ROOT = Path(__file__).parents[1]
@@ -77,7 +77,7 @@ def readme() -> str:
 def papers() -> str:
     """Return the page about the papers, which ends with the record of all claims."""
     text = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
-    return text[: text.index(CLAIMS) + len(CLAIMS)] + markdown(recorded())
+    return text[: text.index(CLAIMS) + len(CLAIMS)] + markdown(read_record())
 
 
 FILES = {

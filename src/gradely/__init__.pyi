@@ -11,7 +11,8 @@ from gradely.comparison.plan import Plan, Planned, plan
 from gradely.comparison.pools import Pools, pools
 from gradely.comparison.saved_scores import SavedScores, keep_scores
 from gradely.comparison.ties import Orders, RunTies, Swap, TieSensitivity, tie_sensitivity
-from gradely.comparison.users import UserRegions, users
+from gradely.comparison.user_regions import UserRegions
+from gradely.comparison.users import users
 from gradely.comparison.verdict import Change, Gate
 from gradely.data import Qrels, Run, read_qrels, read_run
 from gradely.data.virtual_users import qrels_from_run
@@ -19,9 +20,11 @@ from gradely.errors import DataError, GradelyError, InputError, MeasureError, Mi
 from gradely.evaluation.arrays import evaluate_arrays
 from gradely.evaluation.check import Finding, check
 from gradely.evaluation.evaluate import evaluate
-from gradely.evaluation.explain import Explanation, Line, explain
+from gradely.evaluation.evaluations import Evaluations
+from gradely.evaluation.explain import explain
+from gradely.evaluation.explanation import Explanation, Line
 from gradely.evaluation.notes import Note, TieRange
-from gradely.evaluation.runs import Evaluations, evaluate_runs
+from gradely.evaluation.runs import evaluate_runs
 from gradely.evaluation.scores import Scores
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
@@ -45,6 +48,7 @@ from gradely.measures.rr import RR, Success
 from gradely.papers import reproduce
 from gradely.papers.outcome import Assessment, Claim, Figure, Observation, Outcome, Sheet
 from gradely.relevance import AtLeast, Max, Phi, Shift
+from gradely.report.figures import plot
 from gradely.settings import Settings
 
 __version__: str
@@ -140,6 +144,7 @@ __all__ = [
     "parse",
     "phi",
     "plan",
+    "plot",
     "pools",
     "qrels_from_run",
     "read_qrels",

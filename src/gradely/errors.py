@@ -57,7 +57,7 @@ class MissingExtra(GradelyError, ImportError):
         super().__init__(f"this needs {package}: pip install 'gradely[{extra}]'")
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, words: Iterable[str]) -> str:
     """Return ' Did you mean X?' for the known word nearest to this one, or ''.
 
     >>> did_you_mean("nDGC", ["nDCG", "AP"])
@@ -65,14 +65,14 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     import difflib
 
-    by_lower = {name.lower(): name for name in known}
+    by_lower = {name.lower(): name for name in words}
     near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
     return f" Did you mean {by_lower[near[0]]}?" if near else ""
 
 
-def check_choice(kind: str, choice: Any, known: Iterable[str], error: type[GradelyError] = DataError) -> None:
+def check_choice(kind: str, choice: Any, choices: Iterable[str], error: type[GradelyError] = DataError) -> None:
     """Raise unless this is one of the known choices of a kind."""
-    names = list(known)
+    names = list(choices)
     if not isinstance(choice, str) or choice not in names:
         hint = did_you_mean(choice, names) if isinstance(choice, str) else ""
         raise error(f"no {kind} {choice!r}: use one of {', '.join(names)}.{hint}")

@@ -24,6 +24,8 @@ MARKDOWN = str.maketrans({"<": "&lt;"} | {character: "\\" + character for charac
 """what begins a cell, a tag, a link or an image"""
 RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹")
 """marks in plain text; there is no raised q"""
+LARGE = 1e15
+"""from here on a double has no decimals worth printing: they would stand behind its 16 digits"""
 LATEX = str.maketrans(
     {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {c: "\\" + c for c in "&%$#_{}"}
@@ -31,7 +33,7 @@ LATEX = str.maketrans(
 
 
 class Table(NamedTuple):
-    """A header and rows; numbers are aligned right and shown with `digits` decimals where people read them."""
+    """A header and rows; numbers are aligned right and as_cell with `digits` decimals where people read them."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -44,14 +46,14 @@ class Table(NamedTuple):
         """Make it from at least one record; all have the same columns."""
         return cls(list(records[0]), [list(record.values()) for record in records], digits)
 
-    def shown(self) -> list[list[str]]:
+    def cells(self) -> list[list[str]]:
         """Return all cells as people read them, without marks, the header first."""
         return [[*self.header], *([self._show(plain_cell(cell)) for cell in row] for row in self.rows)]
 
     def _show(self, cell: str | float | None) -> str:
         if cell is None:
             return "-"
-        return f"{cell:.{self.digits}f}" if isinstance(cell, float) else str(cell)
+        return show_number(cell, self.digits) if isinstance(cell, float) else str(cell)
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return the table as a dataframe, of pandas, polars or pyarrow."""
@@ -75,14 +77,19 @@ class Table(NamedTuple):
         return [[plain] * len(self.header), *rows]
 
 
+def show_number(number: float, digits: int = 4) -> str:
+    """Return a number with so many decimals; a very large one, of which no reader wants all digits, as 1.2346e+20."""
+    return f"{number:.{digits}f}" if abs(number) < LARGE else f"{number:.{digits}e}"
+
+
 def plain_cell(cell: Cell) -> str | float | None:
     """Return what a cell holds, without marks."""
     return cell.value if isinstance(cell, Marked) else cell
 
 
 def to_text(table: Table) -> str:
-    """Columns padded with blanks, a line below the header; marks get room of their own, so that decimals align."""
-    cells, marks, right = table.shown(), table.marks(), table.numeric()
+    """Return columns padded with blanks and a line below the header; marks have their own room, to align decimals."""
+    cells, marks, right = table.cells(), table.marks(), table.numeric()
     room = [max(len(mark.marks) for mark in column) for column in zip(*marks, strict=True)]
     raised = [
         [plain_line(text) + mark.marks.translate(RAISED).ljust(space) for text, mark, space in zip(*row, strict=True)]
@@ -90,26 +97,26 @@ def to_text(table: Table) -> str:
     ]
     width = [max(map(len, column)) for column in zip(*raised, strict=True)]
     lines = [
-        "  ".join(_padded(*cell, bold=table.bold) for cell in zip(row, mark, width, right, strict=True)).rstrip()
+        "  ".join(_pad(*cell, bold=table.bold) for cell in zip(row, mark, width, right, strict=True)).rstrip()
         for row, mark in zip(raised, marks, strict=True)
     ]
     return "\n".join([lines[0], "  ".join("─" * w for w in width), *lines[1:]]) + "\n"
 
 
-def _padded(text: str, mark: Marked, width: int, number: bool, *, bold: bool) -> str:
+def _pad(text: str, mark: Marked, width: int, number: bool, *, bold: bool) -> str:
     padded = text.rjust(width) if number else text.ljust(width)
     return f"\x1b[1m{padded}\x1b[0m" if mark.best and bold else padded
 
 
 def to_delimited(table: Table, delimiter: str) -> str:
-    """CSV or TSV, numbers in full; names as they are, or where SAFE says so with a quote before what is a formula."""
+    """Return CSV or TSV with all digits; where SAFE is set, text that looks like a formula has a quote before it."""
     import csv
     import io
 
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    shown = _no_formula if SAFE.get() else plain_cell
-    writer.writerows([shown(cell) for cell in row] for row in [table.header, *table.rows])
+    to_cell = _no_formula if SAFE.get() else plain_cell
+    writer.writerows([to_cell(cell) for cell in row] for row in [table.header, *table.rows])
     return out.getvalue()
 
 
@@ -119,9 +126,9 @@ def _no_formula(cell: Cell) -> str | float | None:
 
 
 def to_markdown(table: Table, *, escape: bool = True) -> str:
-    """A pipe table; with escape=False the cells are Markdown already."""
-    safe = [[escape_markdown(cell) if escape else cell for cell in row] for row in table.shown()]
-    cells = _marked(table, safe, "**{}**", "<sup>{}</sup>")
+    """Return a pipe table; with escape=False the cells are Markdown already."""
+    safe = [[escape_markdown(cell) if escape else cell for cell in row] for row in table.cells()]
+    cells = _mark(table, safe, "**{}**", "<sup>{}</sup>")
     rule = ["---:" if number else "---" for number in table.numeric()]
     return "\n".join("| " + " | ".join(row) + " |" for row in [cells[0], rule, *cells[1:]]) + "\n"
 
@@ -131,7 +138,7 @@ def escape_markdown(text: str) -> str:
     return plain_line(text).translate(MARKDOWN).replace("://", "&#58;//").replace("www.", "www&#46;")
 
 
-def _marked(table: Table, cells: list[list[str]], best: str, marks: str) -> list[list[str]]:
+def _mark(table: Table, cells: list[list[str]], best: str, marks: str) -> list[list[str]]:
     """Return the cells with the best and the marks dressed as a format has it."""
     return [
         [
@@ -143,9 +150,9 @@ def _marked(table: Table, cells: list[list[str]], best: str, marks: str) -> list
 
 
 def to_latex(table: Table) -> str:
-    """A booktabs tabular."""
-    safe = [[plain_line(cell).translate(LATEX) for cell in row] for row in table.shown()]
-    cells = _marked(table, safe, r"\textbf{{{}}}", "$^{{{}}}$")
+    """Return a tabular of booktabs."""
+    safe = [[plain_line(cell).translate(LATEX) for cell in row] for row in table.cells()]
+    cells = _mark(table, safe, r"\textbf{{{}}}", "$^{{{}}}$")
     columns = "".join("r" if number else "l" for number in table.numeric())
     lines = [" & ".join(row) + r" \\" for row in cells]
     return (
@@ -167,6 +174,17 @@ def to_latex(table: Table) -> str:
 def plain_line(text: str) -> str:
     """Return text that stays on its line and cannot steer the terminal."""
     return "".join(character if character.isprintable() else "�" for character in text)
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> count_of(1, "query"), count_of(2000, "query"), count_of(2, "run")
+    ('1 query', '2,000 queries', '2 runs')
+    """
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{number:,} {noun}s"
 
 
 FORMATS: dict[str, Callable[[Table], str]] = {

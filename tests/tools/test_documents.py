@@ -30,5 +30,5 @@ def test_rectools_prints_what_is_shown(block):
 
 def test_there_are_examples_of_every_tool():
     assert {name for block in EXAMPLES for name in tools_of(block)} == {
-        *("ir_measures", "pytrec_eval", "ranx", "rectools", "sklearn", "torchmetrics")
+        *("ir_measures", "mlflow", "pytrec_eval", "ranx", "rectools", "sklearn", "torchmetrics")
     }

@@ -43,8 +43,8 @@ class GroupedMetric:
         """Return the value, and 1, its weight."""
         labels = np.asarray(target, dtype=np.float64)
         if len(labels) not in self.by_length:
-            known = ", ".join(map(str, self.by_length))
-            raise DataError(f"no ids of queries were given for {len(labels)} rows, only for {known or 'none'}")
+            lengths = ", ".join(map(str, self.by_length))
+            raise DataError(f"no ids of queries were given for {len(labels)} rows, only for {lengths or 'none'}")
         scores = np.asarray(approxes[0], dtype=np.float64)
         (value,) = mean_values(scores, labels, [self.measure], qid=self.by_length[len(labels)])
         return value, 1.0

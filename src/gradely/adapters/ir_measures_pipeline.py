@@ -34,7 +34,7 @@ class GradelyMeasure(ir_measures.Measure):  # type: ignore[misc] # ir_measures h
         return GradelyMeasure(self.ours.replace(k=None) @ at, self.ties)
 
     def validate_params(self) -> None:
-        """Nothing is left to check: parameters were, when they were given."""
+        """Do nothing: parameters were checked when the measure was made."""
 
     def __repr__(self) -> str:
         """Show the tie policy as a parameter: measures are compared by this there, and ours is not theirs."""

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from gradely.data import Blocks, Hits, Qrels, Rule, Run, read_qrels
+from gradely.data import Blocks, Hits, Qrels, Run, read_qrels
 from gradely.data.locate import find_hits
 from gradely.data.read.dicts import as_scores
 from gradely.data.types import Floats, Ints
 from gradely.errors import DataError, InputError, MeasureError, did_you_mean
 from gradely.kernel.batch import Batch
 from gradely.measures import nDCG
-from gradely.settings import TiePolicy, check_ties
+from gradely.settings import Settings, TiePolicy, check_ties
 from gradely.threads import cores, on_threads
 from gradely.trec_eval.catalogue import BY_NAME_ONLY, NEW, TABLE, Column, Entry, nickname
 from gradely.trec_eval.options import Options
@@ -74,8 +74,7 @@ class RelevanceEvaluator:
 
         `ties`: trec (the default), as pytrec_eval breaks them; expected, the mean over all their orders; best, worst.
         """
-        check_ties(ties)
-        self.ties, self.judged_only = ties, judged_docs_only_flag
+        self.settings = Settings(ties, judged_only=judged_docs_only_flag, precision="single")
         judged = {query: labels for query, labels in query_relevance.items() if len(labels)}
         self.qrels: Qrels | None = read_qrels(judged) if judged else None
         self.columns = _columns(measures, relevance_level, ties)
@@ -86,9 +85,9 @@ class RelevanceEvaluator:
             return {}
         run = Run(as_scores(scores, "run"))
         common = [self.qrels.index[query] for query in run.scores if query in self.qrels.index]
-        hits = find_hits(self.qrels, run, Rule(self.ties, single=True))
-        hits = hits.only(self.qrels.grade[hits.row] >= 0).judged_only() if self.judged_only else hits
-        table = _values(self.qrels, hits, np.asarray(common, np.int64), self.columns, self.ties)
+        hits = find_hits(self.qrels, run, self.settings)
+        hits = hits.only(self.qrels.grade[hits.row] >= 0).judged_only() if self.settings.judged_only else hits
+        table = _values(self.qrels, hits, np.asarray(common, np.int64), self.columns, self.settings.ties)
         names = [column.name for column in self.columns]
         return {
             self.qrels.queries[i]: dict(zip(names, row, strict=True))
@@ -118,17 +117,17 @@ def _values(qrels: Qrels, hits: Hits, queries: Ints, columns: list[Column], ties
 
 def _columns(measures: Iterable[str], level: float, ties: str) -> list[Column]:
     """Return the columns of some measures, in trec_eval's order."""
-    given: dict[str, set[str]] = {}
+    texts: dict[str, set[str]] = {}
     for measure in measures:
         for name in supported_nicknames.get(measure, [measure]):
             base, parameters = _split(name)
-            given.setdefault(base, set()).update(parameters)
+            texts.setdefault(base, set()).update(parameters)
     options = Options("", "", [], compat=VERSION, level=level)  # type: ignore[arg-type] # labels may be any numbers
     return [
         column
         for name in TABLE
-        if name in given
-        for column in _known(name, TABLE[name], ",".join(sorted(given[name])), options, ties)
+        if name in texts
+        for column in _columns_of(name, TABLE[name], ",".join(sorted(texts[name])), options, ties)
     ]
 
 
@@ -137,12 +136,12 @@ def _split(measure: str) -> tuple[str, list[str]]:
     if measure in supported_measures:
         return measure, []
     for name in sorted(supported_measures, key=len, reverse=True):
-        if found := re.fullmatch(rf"{re.escape(name)}[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)", measure):
-            return name, found[1].split(",")
+        if match := re.fullmatch(rf"{re.escape(name)}[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)", measure):
+            return name, match[1].split(",")
     raise MeasureError(f"unsupported measure {measure}.{did_you_mean(measure, supported_measures)}")
 
 
-def _known(name: str, entry: Entry, parameters: str, options: Options, ties: str) -> list[Column]:
+def _columns_of(name: str, entry: Entry, parameters: str, options: Options, ties: str) -> list[Column]:
     """Return the columns of a measure; refuse one that these ties do not suit."""
     loose = ties in ("expected", "best", "worst")
     if loose and name not in WITH_EXPECTATION | WITHOUT_ORDER and not name.startswith("set_"):
@@ -155,12 +154,12 @@ def _known(name: str, entry: Entry, parameters: str, options: Options, ties: str
 
 def parse_run(lines: Iterable[str]) -> dict[str, dict[str, float]]:
     """Return {query: {document: score}} from the lines of a run in TREC's format."""
-    return _parsed(lines, 6, 4, float, "query Q0 document rank score tag")
+    return _parse(lines, 6, 4, float, "query Q0 document rank score tag")
 
 
 def parse_qrel(lines: Iterable[str]) -> dict[str, dict[str, int]]:
     """Return {query: {document: label}} from the lines of judgments in TREC's format."""
-    return _parsed(lines, 4, 3, _whole, "query 0 document label")
+    return _parse(lines, 4, 3, _whole, "query 0 document label")
 
 
 def _whole(text: str) -> Any:
@@ -171,20 +170,20 @@ def _whole(text: str) -> Any:
         return float(text)
 
 
-def _parsed(lines: Iterable[str], count: int, value: int, read: Any, form: str) -> dict[str, dict[str, Any]]:
+def _parse(lines: Iterable[str], count: int, value: int, read: Any, form: str) -> dict[str, dict[str, Any]]:
     out: dict[str, dict[str, Any]] = {}
     for number, line in enumerate(lines, 1):
         fields = line.split()
         try:
-            found = read(fields[value]) if len(fields) == count else None
+            parsed = read(fields[value]) if len(fields) == count else None
         except ValueError:
-            found = None
-        if found is None:
+            parsed = None
+        if parsed is None:
             raise InputError(f"line {number}: expected {form!r}; found {line.strip()!r}")
         documents = out.setdefault(fields[0], {})
         if fields[2] in documents:
             raise DataError(f"line {number}: document {fields[2]} of query {fields[0]} is there twice; keep one")
-        documents[fields[2]] = found
+        documents[fields[2]] = parsed
     return out
 
 

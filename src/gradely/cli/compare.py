@@ -8,9 +8,11 @@ from typing import Any
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import check_writable, write_file
+from gradely.cli.page_options import PageOptions, page_options
 from gradely.cli.results import list_notes, to_json, write_results
 from gradely.comparison.compare import Comparison, compare
 from gradely.comparison.design import FAMILIES
@@ -24,8 +26,8 @@ from gradely.tables import LATEX, escape_markdown, plain_line, render
 
 
 @click.command("compare")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
 @options.measures
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Compare with this run only; repeatable.")
 @click.option("--test", type=click.Choice(list(TESTS)), default="t", show_default=True, help="The significance test.")
@@ -58,7 +60,8 @@ from gradely.tables import LATEX, escape_markdown, plain_line, render
 )
 @click.option("--influence", is_flag=True, help="Show how much each verdict depends on single queries, too.")
 @click.option("--pairs", is_flag=True, help="Show every pair: difference, interval, effect size, wins, p-values.")
-@click.option("--report", "page", metavar="FILE.html", help="Write a page to look at, too.")
+@click.option("--report", "page", type=FILE, metavar="FILE.html", help="Write a page to look at, too.")
+@page_options
 @options.settings()
 @options.inputs
 @options.output
@@ -71,6 +74,7 @@ def command(
     pairs: bool,
     influence: bool,
     page: str | None,
+    texts: PageOptions,
     settings: Settings,
     inputs: InputOptions,
     output: OutputOptions,
@@ -80,6 +84,8 @@ def command(
     check_writable(page)
     if page:
         check_installed()
+    elif texts.queries_text or texts.docs_text:
+        raise click.UsageError("--queries-text and --docs-text are for the page: name it with --report")
     given = read_inputs(qrels, runs, inputs, settings)
     if len(given.runs) < 2:
         raise click.UsageError("name at least two runs to compare", click.get_current_context())
@@ -95,7 +101,7 @@ def command(
             **design,
             **asdict(settings),
         )
-        html = comparison.to_html() if page else ""
+        html = comparison.to_html(**texts._asdict(), command=texts.command) if page else ""
     if page:
         write_file(html.encode(), page)
     text = show(comparison, output, pairs=pairs, influence=influence)

@@ -5,21 +5,22 @@ from typing import Any
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.correlations import correlate_runs, selection
 from gradely.comparison.correlate import correlate
 
 
 @click.command("correlate")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
 @options.measures
 @selection
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
 @options.inputs
 @options.output
-def command(qrels: str, runs: tuple[str, ...], **given: Any) -> None:
+def command(qrels: str, runs: tuple[str, ...], **keywords: Any) -> None:
     """Correlate the rankings of RUNS by several measures: Kendall's τ, and τ_AP against each reference.
 
-    τ (τ_b) counts the pairs of systems that two measures rank alike; τ_AP weighs the best systems most.
+    τ (τ_b) counts the pairs of runs that two measures rank alike; τ_AP weighs the best runs most.
     """
-    correlate_runs(correlate, qrels, runs, later={}, **given)
+    correlate_runs(correlate, qrels, runs, later={}, **keywords)

@@ -1,4 +1,4 @@
-"""What `gradely correlate` and `gradely pools` share: the topics and runs they take, and how they show the result."""
+"""What `gradely correlate` and `gradely pools` share: the queries and runs they take, and how they show the result."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from gradely.tables import Cell, Table, render
 
 
 def selection(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that choose topics and runs: --topics, --level, --min-quartile."""
+    """Add the options that choose queries and runs: --topics, --level, --min-quartile."""
     decorators = (
         click.option(
             "--topics",
@@ -63,11 +63,11 @@ def correlate_runs(
 ) -> None:
     """Read qrels and runs, correlate, and write what came out. `later` is work after the runs are read, for the bar."""
     named = choose_measures(measures, settings.ties)
-    given = read_inputs(qrels, runs, inputs, settings)
-    with given.bar(later) as bar:
+    data = read_inputs(qrels, runs, inputs, settings)
+    with data.bar(later) as bar:
         result = work(
-            given.qrels,
-            given.runs,
+            data.qrels,
+            data.runs,
             named,
             ties=settings.ties,
             judged_only=settings.judged_only,

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import click
 
+from gradely.cli.argument_types import FOLDER
 from gradely.cli.evaluate import means_table
 from gradely.cli.output import say, write_file
 from gradely.cli.results import list_notes
-from gradely.data.demo import QUERIES, SYSTEMS, collection
+from gradely.data.demo import QUERIES, RUNS, collection
 from gradely.errors import InputError
 from gradely.evaluation.runs import evaluate_runs
 from gradely.settings import TiePolicy
@@ -17,15 +18,15 @@ PAIR = ("lexical", "dense")
 
 
 @click.command("demo")
-@click.argument("folder", default="gradely-demo")
+@click.argument("folder", type=FOLDER, default="gradely-demo")
 def command(folder: str) -> None:
     """Write a small collection made by the program to FOLDER, and evaluate it."""
     target = Path(folder)
     _write(target)
-    results = evaluate_runs(target / "qrels.txt", [target / f"{name}.run" for name in sorted(SYSTEMS)])
-    systems = "".join(f"  {name}.run: {what}\n" for name, what in SYSTEMS.items())
+    results = evaluate_runs(target / "qrels.txt", [target / f"{name}.run" for name in sorted(RUNS)])
+    listing = "".join(f"  {name}.run: {what}\n" for name, what in RUNS.items())
     say(
-        f"{folder}: judgments of {QUERIES} queries with labels 0 to 3, and three runs with scores in\n{systems}\n"
+        f"{folder}: judgments of {QUERIES} queries with labels 0 to 3, and three runs with scores in\n{listing}\n"
         f"$ gradely evaluate {folder}/qrels.txt {folder}/*.run\n\n"
         f"{to_text(means_table(results, 'table'))}\n{list_notes(results.notes)}\n{_moral(target)}\n"
         f"Next: gradely explain {folder}/qrels.txt {folder}/lexical.run q01 -m nDCG@10\n"
@@ -34,7 +35,7 @@ def command(folder: str) -> None:
 
 
 def _moral(target: Path) -> str:
-    """Return what the order of ties does to the first two systems."""
+    """Return what the order of ties does to the first two runs."""
 
     def duel(ties: TiePolicy) -> str:
         runs = [target / f"{name}.run" for name in PAIR]

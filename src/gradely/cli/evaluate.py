@@ -5,26 +5,30 @@ from functools import partial
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import Inputs, choose_measures, list_runs, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.query_order import QueryOrder, QueryRow, check_order, order_rows, query_order
 from gradely.cli.results import list_notes, to_json, write_results
 from gradely.cli.segments import segments_data, segments_table, with_segments
 from gradely.data import Qrels, open_run
 from gradely.data.virtual_users import GradedBy, qrels_from_run
+from gradely.evaluation.evaluations import Evaluations
 from gradely.evaluation.notes import Note, merge_notes
-from gradely.evaluation.runs import Evaluations, evaluate_all
+from gradely.evaluation.runs import evaluate_all
 from gradely.measures.names import parse_all
 from gradely.settings import Settings
 from gradely.tables import Cell, Table, render
 
 
 @click.command("evaluate")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
 @options.measures
 @click.option(
     "--qrels-from-run",
     "virtual",
+    type=FILE,
     metavar="RUN",
     help="Take a run for the qrels of a virtual user, who would rank as it does; name only RUNS then.",
 )
@@ -45,8 +49,12 @@ from gradely.tables import Cell, Table, render
 )
 @options.settings()
 @click.option("-q", "--per-query", is_flag=True, help="Show every query, too.")
+@query_order
 @click.option(
-    "--by", metavar="COLUMN|FILE", help="Show means by segment: a column of the qrels, or a table of query and segment."
+    "--by",
+    type=FILE,
+    metavar="COLUMN|FILE",
+    help="Show means by segment: a column of the qrels, or a table of query and segment.",
 )
 @options.inputs
 @options.output
@@ -56,6 +64,7 @@ def command(
     *,
     measures: tuple[str, ...],
     per_query: bool,
+    order: QueryOrder,
     by: str | None,
     virtual: str | None,
     qrels_feature: int | None,
@@ -79,12 +88,13 @@ def command(
     else:
         judgments = virtual_qrels(virtual, graded_by, levels, inputs, qrels_feature)
         given = Inputs(judgments, *list_runs(virtual, (qrels, *runs), inputs))
+    rows = check_order(order, named, given.runs) if order.asked else None
     if by is not None:
         given = given._replace(qrels=with_segments(given.qrels, by, qrels, inputs.columns))
     with given.bar() as bar:
         results = evaluate_all(given.qrels, given.runs, named, settings, bar)
         _ = results.notes  # what ties change takes a while, too
-    text = show(results, output, per_query=per_query)
+    text = show(results, output, per_query=per_query or order.asked, order=rows)
     write_results(text, list_notes(visible_notes(results, output.digits)), output)
 
 
@@ -97,12 +107,12 @@ def virtual_qrels(path: str, by: GradedBy, levels: str | None, inputs: InputOpti
     return qrels_from_run(partial(open_run, path, format=inputs.qrels_format, feature=feature), by, levels=depths)
 
 
-def show(results: Evaluations, output: OutputOptions, *, per_query: bool) -> str:
+def show(results: Evaluations, output: OutputOptions, *, per_query: bool, order: QueryOrder | None = None) -> str:
     """Return the results in a format."""
     if output.form == "json":
-        return to_json(as_data(results, per_query=per_query))
+        return to_json(as_data(results, per_query=per_query, order=order))
     if per_query:
-        table = queries_table(results, output.form)
+        table = queries_table(results, output.form, order)
     elif results.qrels.segments is not None:
         table = segments_table(results)
     else:
@@ -115,14 +125,24 @@ def means_table(results: Evaluations, form: str) -> Table:
     return next(iter(results.values())).table() if form == "table" and len(results) == 1 else results.table()
 
 
-def queries_table(results: Evaluations, form: str) -> Table:
-    """Return one row per run and query; where people read it, the mean last."""
+def queries_table(results: Evaluations, form: str, order: QueryOrder | None = None) -> Table:
+    """Return one row per run and query; where people read it, the mean over all queries last."""
     rows: list[list[Cell]] = []
-    for name, scores in results.items():
-        rows += [[name, query, *values] for query, values in scores.rows()]
+    against = order is not None and order.baseline is not None
+    for name, lines in order_rows(results, order).items():
+        more = [[line.difference] if against else [] for line in lines]
+        rows += [[name, line.query, *line.values, *last] for line, last in zip(lines, more, strict=True)]
         if form not in ("csv", "tsv"):
-            rows.append([name, "mean", *scores.mean().values()])
-    return Table(["run", "query", *results.measures], rows)
+            rows.append([name, "mean", *results[name].mean().values(), *(_mean_difference(results, name, order))])
+    header = ["run", "query", *results.measures]
+    return Table([*header, f"{order.sort} against {order.baseline}"] if order and against else header, rows)
+
+
+def _mean_difference(results: Evaluations, name: str, order: QueryOrder | None) -> list[float]:
+    """Return the difference of means from the baseline, where there is one."""
+    if order is None or order.baseline is None:
+        return []
+    return [results[name][str(order.sort)] - results[order.baseline][str(order.sort)]]
 
 
 def visible_notes(results: Evaluations, digits: int) -> list[Note]:
@@ -135,13 +155,19 @@ def visible_notes(results: Evaluations, digits: int) -> list[Note]:
     )
 
 
-def as_data(results: Evaluations, *, per_query: bool) -> dict[str, object]:
+def as_data(results: Evaluations, *, per_query: bool, order: QueryOrder | None = None) -> dict[str, object]:
     """Return everything as plain data, values in full."""
+    rows = order_rows(results, order if per_query else None)
     runs = [
-        {"run": name, "mean": scores.mean()}
-        | segments_data(scores)
-        | ({"queries": scores.per_query()} if per_query else {})
-        | {"notes": [note.as_dict() for note in scores.notes]}
-        for name, scores in results.items()
+        {"run": name, "mean": results[name].mean()}
+        | segments_data(results[name])
+        | ({"queries": {line.query: _values(results, line) for line in lines}} if per_query else {})
+        | {"notes": [note.as_dict() for note in results[name].notes]}
+        for name, lines in rows.items()
     ]
     return {"ties": results.settings.ties, "queries": results.settings.queries, "runs": runs}
+
+
+def _values(results: Evaluations, line: QueryRow) -> dict[str, float]:
+    values = dict(zip(results.measures, line.values, strict=True))
+    return values if line.difference is None else values | {"difference": line.difference}

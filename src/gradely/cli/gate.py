@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import check_writable, say, write_file
@@ -18,16 +19,16 @@ from gradely.comparison.verdict import Gate
 from gradely.errors import InputError
 from gradely.measures.names import parse
 from gradely.settings import Settings
-from gradely.tables import escape_markdown, plain_line, render
+from gradely.tables import count_of, escape_markdown, plain_line, render
 
 ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 """tests of one pair of runs"""
 
 
 @click.command("gate")
-@click.argument("qrels")
-@click.argument("new")
-@click.option("--baseline", metavar="OLD", help="The run to be as good as, or scores that --save wrote.")
+@click.argument("qrels", type=FILE)
+@click.argument("new", type=FILE)
+@click.option("--baseline", type=FILE, metavar="OLD", help="The run to be as good as, or scores that --save wrote.")
 @options.measures
 @click.option(
     "--max-drop",
@@ -45,9 +46,14 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 @click.option(
     "--resamples", type=click.IntRange(min=1), default=RESAMPLES, show_default=True, help="How often a test draws."
 )
-@click.option("--summary", metavar="FILE.md", help="Write a summary in Markdown, with the queries that lost most.")
 @click.option(
-    "--save", metavar="FILE.json", help="Write the scores of NEW, for --baseline next time; only if it passes."
+    "--summary", type=FILE, metavar="FILE.md", help="Write a summary in Markdown, with the queries that lost most."
+)
+@click.option(
+    "--save",
+    type=FILE,
+    metavar="FILE.json",
+    help="Write the scores of NEW, for --baseline next time; only if it passes.",
 )
 @options.settings()
 @options.inputs
@@ -78,18 +84,18 @@ def command(
     names = choose_measures(measures, settings.ties)
     limits = check_limits(read_limits(drops, names), names)
     paths = (new,) if baseline is None or is_saved(baseline) else (new, baseline)
-    given = read_inputs(qrels, paths, inputs, settings)
-    if len(given.runs) != len(paths):
+    data = read_inputs(qrels, paths, inputs, settings)
+    if len(data.runs) != len(paths):
         raise InputError("give one --feature: a gate is about one run")
-    run, *older = given.runs.values()
-    with given.bar() as bar:
+    run, *older = data.runs.values()
+    with data.bar() as bar:
         if baseline is None:
-            kept = keep_scores(given.qrels, run, names, progress=bar, **asdict(settings))
-            write_file(kept.text().encode(), str(save))
-            say(f"{plain_line(str(save))}: the scores of {plain_line(kept.name)}; nothing was compared\n")
+            scores = keep_scores(data.qrels, run, names, progress=bar, **asdict(settings))
+            write_file(scores.text().encode(), str(save))
+            say(f"{plain_line(str(save))}: the scores of {plain_line(scores.name)}; nothing was compared\n")
             return 0
         old = older[0] if older else baseline
-        verdict = gate(given.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
+        verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
     if summary:
         write_file(summarize(verdict).encode(), summary)
     if save and verdict.passed:
@@ -135,7 +141,7 @@ def summarize(verdict: Gate) -> str:
     for change in verdict.changes:
         losers = verdict.losers(change.measure)
         if change.drop > 0 and losers.rows:
-            lost = f"{change.measure}: {change.losses:,} of {len(verdict.queries):,} queries lost"
+            lost = f"{change.measure}: {change.losses:,} of {count_of(len(verdict.queries), 'query')} lost"
             title = f"{lost}; the {len(losers.rows)} that lost most"
             parts.append(f"<details><summary>{title}</summary>\n\n{render(losers, 'markdown')}\n</details>\n")
     parts.append("\n".join(f"- {escape_markdown(str(line))}" for line in (verdict.caption(), *verdict.notes)))

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from gradely import __version__
 from gradely.cli.output import fail, open_streams
@@ -20,19 +21,23 @@ COMMANDS = {
     "gate": "Fail where a run is worse than the last one.",
     "ties": "Show what the order of tied documents decides.",
     "report": "Write one HTML page to look at.",
+    "plot": "Draw a figure for a paper.",
     "measures": "List all measures, or explain one.",
     "explain": "Show a value rank by rank.",
     "check": "Find what is wrong or odd in the data.",
-    "correlate": "Tell how alike measures rank systems.",
-    "pools": "Tell how systems would rank with fewer judgments.",
+    "correlate": "Say how alike measures rank runs.",
+    "pools": "Say how runs would rank with fewer judgments.",
     "phi": "Show the curve of φ and its control points.",
-    "users": "Tell for which users which run is best.",
+    "users": "Say for which users which run is best.",
     "papers": "Run the experiments of the papers again.",
     "trec_eval": "Do what trec_eval does, with its options.",
+    "completion": "Let a shell complete commands and options.",
     "demo": "Make a small collection and evaluate it.",
 }
 
 
+COMPLETION = "_GRADELY_COMPLETE"
+"""is set by a shell that asks what may come next: bash_complete, zsh_complete or fish_complete"""
 HANDOVER = 0.00005
 """seconds after which a waiting thread may go on"""
 
@@ -47,11 +52,18 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return a subcommand."""
         if name not in COMMANDS:
+            if ctx.resilient_parsing:
+                return None
             from gradely.errors import did_you_mean
 
             raise click.UsageError(f"no command {name!r}.{did_you_mean(name, COMMANDS)}", ctx)
         command: click.Command = importlib.import_module(f"gradely.cli.{name}").command
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the names of subcommands without importing them, and options."""
+        names = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """Write the list of subcommands without importing them."""
@@ -59,13 +71,16 @@ class Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gradely", message="%(prog)s %(version)s")
-def gradely() -> None:
+@click.pass_context
+def gradely(context: click.Context) -> None:
     """Exact, tie-honest, graded measures of ranking quality.
 
     Try `gradely demo`, then `gradely evaluate QRELS RUN`.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 class Terminated(BaseException):
@@ -87,10 +102,16 @@ def start(command: tuple[str, ...]) -> NoReturn:
     sys.setswitchinterval(HANDOVER)
     open_streams()
     _listen()
-    code = run([*command, *sys.argv[1:]])
+    code = _complete() if COMPLETION in os.environ else run([*command, *sys.argv[1:]])
     with suppress(OSError):
         sys.stderr.flush()
     os._exit(code)
+
+
+def _complete() -> int:
+    from gradely.cli.completion import complete
+
+    return complete(os.environ[COMPLETION])
 
 
 def _listen() -> None:
@@ -110,7 +131,7 @@ def _terminate(number: int, frame: object) -> NoReturn:
 def run(arguments: list[str]) -> int:
     """Run a command; return its exit code: 0, or 2 after one line on standard error."""
     try:
-        with gradely.make_context("gradely", arguments) as context:
+        with gradely.make_context("gradely", list(arguments), obj=tuple(arguments)) as context:
             result = gradely.invoke(context)
         if sys.stdout is not None:
             sys.stdout.flush()

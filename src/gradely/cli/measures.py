@@ -4,6 +4,7 @@ import inspect
 
 import click
 
+from gradely.cli.argument_types import FILE, MEASURE
 from gradely.cli.output import write
 from gradely.cli.page import page, section, summary
 from gradely.measures import ALL, Measure, parameters
@@ -13,7 +14,7 @@ from gradely.tables import Table, to_text
 
 
 @click.command("measures")
-@click.argument("name", required=False)
+@click.argument("name", type=MEASURE, required=False)
 @click.option(
     "--format",
     "form",
@@ -22,9 +23,9 @@ from gradely.tables import Table, to_text
     show_default=True,
     help="Format of the output; of all measures, markdown is a page with everything about each.",
 )
-@click.option("-o", "--output", "path", metavar="FILE", help="Write to a file instead of standard output.")
+@click.option("-o", "--output", "path", type=FILE, metavar="FILE", help="Write to a file instead of standard output.")
 def command(name: str | None, form: str, path: str | None) -> None:
-    """List all measures, or tell all about one: formula, parameters, ties, reference."""
+    """List all measures, or explain one: formula, parameters, ties, reference."""
     if form == "markdown":
         write(section(find(name)) if name else page(), path)
     else:
@@ -32,7 +33,7 @@ def command(name: str | None, form: str, path: str | None) -> None:
 
 
 def overview() -> str:
-    """Return one line a measure."""
+    """Return one line per measure."""
     rows = [[measure.name, summary(measure), ", ".join(parameters(measure))] for measure in ALL]
     return (
         to_text(Table(["measure", "what it says", "parameters"], rows))

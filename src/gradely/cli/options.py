@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from gradely.cli.argument_types import FILE, MEASURE_OR_ALL
 from gradely.data.read.inputs import FORMATS as INPUTS
 from gradely.data.read.tables import DUPLICATES
 from gradely.evaluation.runs import DEFAULT
@@ -67,20 +68,21 @@ def pack(kind: Callable[..., Any], name: str, keys: tuple[str, ...], command: Co
     """Return the command with these of its keywords made into one object."""
 
     @wraps(command)
-    def packed(*args: Any, **given: Any) -> Any:
-        together = kind(**{key: given.pop(key) for key in keys if key in given})
-        return command(*args, **given, **{name: together})
+    def packed(*args: Any, **keywords: Any) -> Any:
+        together = kind(**{key: keywords.pop(key) for key in keys if key in keywords})
+        return command(*args, **keywords, **{name: together})
 
     return packed  # type: ignore[return-value]  # the same but for its keywords
 
 
 def measures(command: Command) -> Command:
-    """-m, as often as one likes."""
+    """Add the option -m, which may be repeated."""
     return click.option(
         "-m",
         "--measure",
         "measures",
         multiple=True,
+        type=MEASURE_OR_ALL,
         metavar="MEASURE",
         help="A measure, like nDCG@10 or 'AP(rel=2)'; repeat for more. 'all' stands for every measure that takes "
         f"--ties. [default: {', '.join(DEFAULT)}]",
@@ -88,12 +90,12 @@ def measures(command: Command) -> Command:
 
 
 def settings(*names: str) -> Callable[[Command], Command]:
-    """--ties, --seed, --precision, --queries, --judged-only, --threads, or those of them that are named."""
-    chosen = [name for name in SETTINGS if name in names] if names else list(SETTINGS)
+    """Add --ties, --seed, --precision, --queries, --judged-only and --threads, or those that are named."""
+    selected = [name for name in SETTINGS if name in names] if names else list(SETTINGS)
 
     def add(command: Command) -> Command:
         command = pack(Settings, "settings", tuple(SETTINGS), command)
-        for name in reversed(chosen):
+        for name in reversed(selected):
             command = SETTINGS[name](command)
         return command
 
@@ -111,14 +113,15 @@ def _columns(_context: click.Context, _parameter: click.Parameter, value: str | 
 
 
 def inputs(command: Command) -> Command:
-    """How to read the files."""
+    """Add the options that say how to read the files."""
     command = pack(InputOptions, "inputs", InputOptions._fields, command)
     command = click.option(
         "--exclude",
+        type=FILE,
         metavar="FILE",
         help="Documents to drop from the rankings first, as what users had in training: a table of query and document.",
     )(command)
-    command = click.option("--only", metavar="FILE", help="The queries that count, one per line.")(command)
+    command = click.option("--only", type=FILE, metavar="FILE", help="The queries that count, one per line.")(command)
     command = click.option(
         "--duplicates",
         type=click.Choice(list(DUPLICATES)),
@@ -151,7 +154,7 @@ def inputs(command: Command) -> Command:
 
 
 def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Command:
-    """--format, --digits and -o, which may name a picture where the command draws one."""
+    """Add --format, --digits and -o, which may name a picture where the command draws one."""
     command = pack(partial(_settle_output, pictures=pictures), "output", OutputOptions._fields, command)
     command = click.option(
         "--safe-csv",
@@ -164,6 +167,7 @@ def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Comm
         "-o",
         "--output",
         "path",
+        type=FILE,
         metavar="FILE",
         help="Write to a file; its ending gives the format: .csv, .tsv, .json, .md, .tex, .html or .txt"
         + (", or .svg or .png for a chart, with the text on standard output." if pictures else "."),
@@ -200,13 +204,13 @@ def format_of_path(path: str) -> str:
 
     ending = os.path.splitext(path)[1].lower()
     if ending and ending not in ENDINGS and not path.startswith("/dev/"):
-        known = ", ".join(ENDINGS)
-        raise click.UsageError(f"{path}: the ending {ending} stands for no format; use {known}, or name a --format")
+        endings = ", ".join(ENDINGS)
+        raise click.UsageError(f"{path}: the ending {ending} stands for no format; use {endings}, or name a --format")
     return ENDINGS.get(ending, "table")
 
 
-def _choice(flag: str, known: Mapping[Any, str], default: str, text: str) -> Callable[[Command], Command]:
-    return click.option(flag, type=click.Choice(list(known)), default=default, show_default=True, help=text)
+def _choice(flag: str, choices: Mapping[Any, str], default: str, text: str) -> Callable[[Command], Command]:
+    return click.option(flag, type=click.Choice(list(choices)), default=default, show_default=True, help=text)
 
 
 SETTINGS: dict[str, Callable[[Any], Any]] = {
@@ -215,7 +219,8 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
         TIES,
         "expected",
         "What happens to tied documents: expected takes the mean over all their orders, trec orders them by id as "
-        "trec_eval does, order as in the input, random by --seed, best and worst as suits each measure.",
+        "trec_eval does, order as in the input, random by --seed, "
+        "best and worst in the order that is best or worst for each measure.",
     ),
     "seed": click.option(
         "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."

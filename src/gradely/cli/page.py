@@ -47,7 +47,7 @@ def page() -> str:
 
 def section(measure: type[Measure]) -> str:
     """Return all about a measure."""
-    rows = [[f"`{name}`", f"`{show(each.default)}`", each.doc] for name, each in parameters(measure).items()]
+    rows = [[f"`{name}`", f"`{show(field.default)}`", field.doc] for name, field in parameters(measure).items()]
     *text, example = (_paragraph(part) for part in (inspect.getdoc(measure) or "").split("\n\n"))
     table = to_markdown(Table(["parameter", "default", "meaning"], rows), escape=False)
     return "\n".join([f"## {measure.name}\n", *text, table, example])

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import click
 
+from gradely.cli import argument_types
 from gradely.cli.output import check_folder, say, write_file
 from gradely.cli.progress import Bar
 from gradely.errors import InputError
 from gradely.papers import PAPERS, check_data, experiment, experiments
-from gradely.papers.ledger import Entry, count, enter, leave_out, markdown, one_table, recorded, to_csv
+from gradely.papers.ledger import Entry, count, enter, leave_out, markdown, one_table, read_record, to_csv
 from gradely.papers.library import FOLDER, Library
 from gradely.papers.outcome import Experiment, Outcome
 from gradely.tables import Table, plain_line, to_text
@@ -30,7 +31,7 @@ def command(context: click.Context, form: str) -> None:
     `papers run NAME` runs an experiment again. csv and markdown give the claims alone.
     """
     if context.invoked_subcommand is None:
-        entries = recorded()
+        entries = read_record()
         forms = {"csv": to_csv, "markdown": markdown}
         say(forms[form](entries) if form in forms else f"{listing()}\n{RECORDED}\n\n{claims(entries)}")
 
@@ -40,7 +41,10 @@ RECORDED = "The claims of the papers, as they came out on public data (`gradely 
 
 def listing() -> str:
     """Return one line for each experiment, and the papers."""
-    rows = [[each.name, f"{each.paper}, {each.part}", each.shows, each.wants or "-"] for each in experiments().values()]
+    rows = [
+        [entry.name, f"{entry.paper}, {entry.part}", entry.shows, entry.wants or "-"]
+        for entry in experiments().values()
+    ]
     papers = "".join(f"{key}  {title}\n" for key, title in PAPERS.items())
     table = to_text(Table(["name", "paper", "what it shows", "data it needs"], rows))
     return f"{table}\n{papers}\n`gradely papers run NAME` runs one, `gradely papers run all` all of them.\n"
@@ -61,7 +65,7 @@ def claims(entries: list[Entry]) -> str:
     table = Wrapped(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, expand=True)
     for name in source.header:
         table.add_column(name, ratio=SHARES.get(name), no_wrap=name in ("paper", "verdict"), overflow="fold")
-    for row in source.shown()[1:]:
+    for row in source.cells()[1:]:
         table.add_row(*(Text(plain_line(cell)) for cell in row))
     out = io.StringIO()
     width = shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
@@ -70,41 +74,51 @@ def claims(entries: list[Entry]) -> str:
     return f"{lines}{to_text(count(entries))}"
 
 
+def _complete_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in (*experiments(), ALL) if name.startswith(incomplete)]
+
+
 @command.command("run")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=_complete_names)
 @click.option(
     "--data",
     default=FOLDER,
     show_default=True,
+    type=argument_types.FOLDER,
     metavar="DIR",
-    help="The folder with the data sets, a folder each, that `gradely papers` names.",
+    help="The folder that holds the data sets, each in a folder named as `gradely papers` names it.",
 )
 @click.option(
-    "--out", default="gradely-papers", show_default=True, metavar="DIR", help="Where to leave what comes out."
+    "--out",
+    default="gradely-papers",
+    show_default=True,
+    type=argument_types.FOLDER,
+    metavar="DIR",
+    help="The folder to write to.",
 )
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."
 )
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
-    """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, in a folder each.
+    """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, each in its folder.
 
-    All leaves out an experiment whose data is not public where it is not there, or whose libraries are not installed,
-    and says so.
+    `all` leaves out an experiment whose data is not public, where that data is absent, or whose libraries are not
+    installed, and says so.
     """
     from gradely.optional import stats
     from gradely.papers.pages import overview
     from gradely.report.page import check_installed
 
     library = Library(data)
-    chosen, absent = choose(names, library)
-    check_data(chosen, library)
-    for each in absent:
-        say(f"{each.name} is left out: {each.absence}\n")
+    selection, absent = choose(names, library)
+    check_data(selection, library)
+    for entry in absent:
+        say(f"{entry.name} is left out: {entry.absence}\n")
     check_folder(out)
     check_installed()
     stats()
-    outcomes = [(each, run_one(each, library, seed, Path(out))) for each in chosen]
-    entries = [*enter(outcomes), *(entry for each in absent for entry in leave_out(each))]
+    outcomes = [(experiment, run_one(experiment, library, seed, Path(out))) for experiment in selection]
+    entries = [*enter(outcomes), *(entry for experiment in absent for entry in leave_out(experiment))]
     if len(outcomes) > 1:
         _write(Path(out), {"index.html": overview(outcomes, entries).encode(), "claims.csv": to_csv(entries).encode()})
     say(claims(entries) if entries else "")
@@ -115,19 +129,19 @@ def choose(names: tuple[str, ...], library: Library) -> tuple[list[Experiment], 
     if ALL not in names:
         return [experiment(name) for name in dict.fromkeys(names)], []
     every = list(experiments().values())
-    absent = [each for each in every if each.lacks or (each.optional and library.missing(each.needs))]
-    return [each for each in every if each not in absent], absent
+    absent = [entry for entry in every if entry.lacks or (entry.optional and library.missing(entry.needs))]
+    return [entry for entry in every if entry not in absent], absent
 
 
-def run_one(each: Experiment, library: Library, seed: int, out: Path) -> Outcome:
+def run_one(entry: Experiment, library: Library, seed: int, out: Path) -> Outcome:
     """Run an experiment, leave what came out in its folder, and say where."""
     from gradely.papers.pages import files
 
-    with Bar({each.name: 1}) as bar:
-        outcome = each.run(library, seed, partial(bar, each.name))
-        content = files(each, outcome, seed)
-    _write(out / each.name, content)
-    say(f"{each.name}: {out / each.name / 'index.html'}\n")
+    with Bar({entry.name: 1}) as bar:
+        outcome = entry.run(library, seed, partial(bar, entry.name))
+        content = files(entry, outcome, seed)
+    _write(out / entry.name, content)
+    say(f"{entry.name}: {out / entry.name / 'index.html'}\n")
     say("".join(f"  {observation.question} {observation.answer}\n" for observation in outcome.observations))
     return outcome
 

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.options import OutputOptions
 from gradely.cli.output import write_file
 from gradely.cli.results import list_notes, to_json, write_results
@@ -16,7 +17,7 @@ from gradely.tables import Table, render
 
 
 @click.command("phi")
-@click.argument("qrels")
+@click.argument("qrels", type=FILE)
 @click.argument("query", required=False)
 @click.option(
     "--control",

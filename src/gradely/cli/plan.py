@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.results import list_notes, to_json, write_results
@@ -16,8 +17,8 @@ from gradely.tables import escape_markdown, plain_line, render
 
 
 @click.command("plan")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
 @options.measures
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Plan for pairs with this run; repeatable.")
 @click.option("--difference", type=float, help="Say how many queries this difference needs, too.")
@@ -49,13 +50,13 @@ def command(
     Two runs that are like those you mean to compare are enough: what counts is how their difference varies from query
     to query.
     """
-    given = read_inputs(qrels, runs, inputs, settings)
-    if len(given.runs) < 2:
+    data = read_inputs(qrels, runs, inputs, settings)
+    if len(data.runs) < 2:
         raise click.UsageError("name at least two runs to plan for", click.get_current_context())
-    named = [name if name in given.runs else run_name(name) for name in baselines]
-    chosen = choose_measures(measures, settings.ties)
-    with given.bar() as bar:
-        result = plan(given.qrels, given.runs, chosen, baselines=named, progress=bar, **design, **asdict(settings))
+    named = [name if name in data.runs else run_name(name) for name in baselines]
+    parsed = choose_measures(measures, settings.ties)
+    with data.bar() as bar:
+        result = plan(data.qrels, data.runs, parsed, baselines=named, progress=bar, **design, **asdict(settings))
     write_results(show(result, output), list_notes([result.caption(), *result.notes]), output)
 
 

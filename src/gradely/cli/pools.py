@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.correlations import correlate_runs, selection
 from gradely.comparison.pools import POOLS, RATES, pools
 
@@ -19,8 +20,8 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
 
 
 @click.command("pools")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
 @options.measures
 @click.option(
     "--rates",
@@ -35,15 +36,15 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
     type=click.IntRange(min=0),
     default=1,
     show_default=True,
-    help="How many documents of each topic and grade stay judged at least; 0 lets grades vanish.",
+    help="How many documents of each query and grade stay judged at least; 0 lets grades vanish.",
 )
 @selection
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
 @options.inputs
 @partial(options.output, digits=2)
-def command(qrels: str, runs: tuple[str, ...], **given: Any) -> None:
+def command(qrels: str, runs: tuple[str, ...], **keywords: Any) -> None:
     """Correlate the rankings of RUNS from the full pools with those from smaller ones: mean τ and 95 % of the draws.
 
-    Of each topic and grade the same share of documents stays judged, at least --least; the others count as unjudged.
+    Of each query and grade the same share of documents stays judged, at least --least; the others count as unjudged.
     """
-    correlate_runs(pools, qrels, runs, later={POOLS: 3.0}, **given)
+    correlate_runs(pools, qrels, runs, later={POOLS: 3.0}, **keywords)

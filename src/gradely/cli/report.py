@@ -5,21 +5,23 @@ from dataclasses import asdict
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions
 from gradely.cli.output import check_writable, say, write_file
+from gradely.cli.page_options import PageOptions, page_options
 from gradely.comparison.compare import compare
-from gradely.evaluation.notes import count_of
 from gradely.report.page import check_installed
 from gradely.settings import Settings
-from gradely.tables import plain_line
+from gradely.tables import count_of, plain_line
 
 
 @click.command("report")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
-@click.option("-o", "--output", "path", required=True, metavar="FILE.html", help="The file to write.")
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
+@click.option("-o", "--output", "path", required=True, type=FILE, metavar="FILE.html", help="The file to write.")
 @click.option("--title", help="The title of the page.")
+@page_options
 @options.measures
 @options.settings()
 @options.inputs
@@ -29,11 +31,12 @@ def command(
     *,
     path: str,
     title: str | None,
+    texts: PageOptions,
     measures: tuple[str, ...],
     settings: Settings,
     inputs: InputOptions,
 ) -> None:
-    """Write one self-contained HTML page about RUNS: leaderboard, differences, rankings, curves, ties, measures."""
+    """Write one self-contained HTML page about RUNS: leaderboard, every pair, rankings, curves, ties, measures."""
     if path == "-":
         raise click.UsageError("a page goes to a file: -o report.html", click.get_current_context())
     check_writable(path)
@@ -42,6 +45,7 @@ def command(
     names, many = choose_measures(measures, settings.ties), count_of(len(given.runs), "run")
     with given.bar() as bar:
         comparison = compare(given.qrels, given.runs, names, details=True, progress=bar, **asdict(settings))
-        page = comparison.to_html(title or f"Evaluation of {many}").encode()
+        about = texts._asdict() | {"command": texts.command}
+        page = comparison.to_html(title or f"Evaluation of {many}", **about).encode()
     write_file(page, path)
     say(f"{plain_line(path)}: {len(page) / 1e6:.1f} MB, {many}; open it in a browser\n")

@@ -3,6 +3,7 @@
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE, MEASURE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.results import MOST, list_notes, to_json, write_results
@@ -12,9 +13,11 @@ from gradely.tables import render
 
 
 @click.command("ties")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
-@click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure; repeat for more.")
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
+@click.option(
+    "-m", "--measure", "measures", multiple=True, type=MEASURE, metavar="MEASURE", help="A measure; repeat for more."
+)
 @options.settings("queries", "judged_only", "threads")
 @options.inputs
 @options.output
@@ -29,11 +32,11 @@ def command(
 ) -> None:
     """Show what the order of tied documents decides in RUNS, and which runs change places with it."""
     named = choose_measures(measures, "expected")
-    given = read_inputs(qrels, runs, inputs, settings)
-    with given.bar() as bar:
+    data = read_inputs(qrels, runs, inputs, settings)
+    with data.bar() as bar:
         ties = tie_sensitivity(
-            given.qrels,
-            given.runs,
+            data.qrels,
+            data.runs,
             named,
             queries=settings.queries,
             judged_only=settings.judged_only,

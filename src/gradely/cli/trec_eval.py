@@ -4,6 +4,7 @@ import os
 from functools import partial
 
 import click
+from click.shell_completion import CompletionItem
 
 from gradely import __version__
 from gradely.cli.output import fail, say_bytes
@@ -21,6 +22,10 @@ class Verbatim(click.Command):
         """Keep the arguments as they are."""
         ctx.params = {"arguments": list(args)}
         return []
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
+        """Complete files."""
+        return [CompletionItem(incomplete, type="file")]
 
 
 @click.command("trec_eval", cls=Verbatim)

@@ -5,23 +5,26 @@ from functools import partial
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE, MEASURE
 from gradely.cli.inputs import read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import write_file
 from gradely.cli.results import list_notes, to_json, write_results
-from gradely.comparison.users import UserRegions, users
+from gradely.comparison.user_regions import UserRegions
+from gradely.comparison.users import users
 from gradely.settings import Settings
 from gradely.tables import Table, render
 
 
 @click.command("users")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
+@click.argument("qrels", type=FILE)
+@click.argument("runs", nargs=-1, type=FILE)
 @click.option(
     "-m",
     "--measure",
     default="eGAP",
     show_default=True,
+    type=MEASURE,
     metavar="MEASURE",
     help="eGAP, GAP or xGAP, with a cut-off if you like.",
 )
@@ -31,18 +34,18 @@ from gradely.tables import Table, render
 def command(
     qrels: str, runs: tuple[str, ...], *, measure: str, settings: Settings, inputs: InputOptions, output: OutputOptions
 ) -> None:
-    """Tell for which users which of RUNS is best.
+    """Say for which users which of RUNS is best.
 
     Users differ in the level of relevance that they are content with. A population has a share of users for each level;
     eGAP, GAP and xGAP measure a run for a population. For two levels the shares at which runs change places are exact;
     for more, the populations are those of a fine grid. With -o FILE.svg or FILE.png a chart is drawn: lines for two
     levels, a triangle for three, bars for more.
     """
-    given = read_inputs(qrels, runs, inputs, settings)
-    with given.bar() as bar:
-        found = users(
-            given.qrels,
-            given.runs,
+    data = read_inputs(qrels, runs, inputs, settings)
+    with data.bar() as bar:
+        regions = users(
+            data.qrels,
+            data.runs,
             measure,
             ties=settings.ties,
             queries=settings.queries,
@@ -55,16 +58,16 @@ def command(
     if output.picture:
         from gradely.comparison.charts import picture
 
-        write_file(picture(found.chart(), output.picture), str(output.path))
+        write_file(picture(regions.chart(), output.picture), str(output.path))
         output = output._replace(path=None)
-    notes = list_notes([*found.sentences(), found.summary(), *found.notes])
-    write_results(show(found, output), notes, output)
+    notes = list_notes([*regions.sentences(), regions.summary(), *regions.notes])
+    write_results(show(regions, output), notes, output)
 
 
-def show(found: UserRegions, output: OutputOptions) -> str:
+def show(regions: UserRegions, output: OutputOptions) -> str:
     """Return what was found in a format; for programs, one row per run."""
     if output.form == "json":
-        return to_json(found.as_dict())
+        return to_json(regions.as_dict())
     if output.form in ("csv", "tsv"):
-        return render(Table.of(found.records()), output.form)
-    return "\n".join(render(table, output.form) for table in found.tables(output.digits))
+        return render(Table.of(regions.records()), output.form)
+    return "\n".join(render(table, output.form) for table in regions.tables(output.digits))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gradely.comparison.captions import untested
+from gradely.comparison.captions import explain_untested
 from gradely.comparison.matrix import Matrix
 from gradely.comparison.pairwise import Pairwise
 
@@ -42,7 +42,7 @@ class Answer:
         """Return the sentence, with or without p-values and intervals."""
         self.numbers = numbers
         if not len(self.tested.pairs):
-            return f"{self.names[int(np.argmax(self.means))]} has the highest mean, but {untested(self.tested)}"
+            return f"{self.names[int(np.argmax(self.means))]} has the highest mean, but {explain_untested(self.tested)}"
         if self.design.baselines:
             return "; ".join(self._against(self.names.index(name)) for name in self.design.baselines)
         return self._among()

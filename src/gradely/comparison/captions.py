@@ -7,6 +7,7 @@ from gradely.comparison.pairs import without_spread
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import CORRECTIONS, DRAWN, SIMULTANEOUS, TESTS
 from gradely.evaluation.notes import Note
+from gradely.tables import count_of
 
 LONGEST = 60
 """names of baselines that are longer are cut in captions"""
@@ -16,7 +17,7 @@ def describe_tests(tested: Pairwise) -> str:
     """Return what is needed to test again: test, family, correction, alpha, intervals, seed."""
     design = tested.design
     if not len(tested.pairs):
-        return untested(tested)
+        return explain_untested(tested)
     draws = f", {design.resamples:,} resamples" if design.test in DRAWN else ""
     parts = [f"{TESTS[design.test]}{draws}, {_family(tested)}, α = {design.alpha:g}", _intervals(tested)]
     if design.rope is not None:
@@ -25,7 +26,7 @@ def describe_tests(tested: Pairwise) -> str:
     return "; ".join([*parts, f"seed {design.seed}"])
 
 
-def untested(tested: Pairwise) -> str:
+def explain_untested(tested: Pairwise) -> str:
     """Return why nothing is tested."""
     if len(tested.names) < 2:
         return "nothing is tested: there is one run"
@@ -68,21 +69,21 @@ def note_tests(tested: Pairwise) -> list[Note]:
     """Return what there is to note about the tests."""
     if not len(tested.pairs):
         runs = len(tested.names)
-        return [Note("untested", runs, runs, untested(tested))]
-    return [*_replaced(tested), *_charged(tested), *_coarse(tested), *_endless(tested)]
+        return [Note("untested", runs, runs, explain_untested(tested))]
+    return [*_note_replaced(tested), *_note_charge(tested), *_coarse(tested), *_endless(tested)]
 
 
-def _replaced(tested: Pairwise) -> list[Note]:
+def _note_replaced(tested: Pairwise) -> list[Note]:
     """Say where the test asked for cannot be computed."""
     count, tests = tested.replaced, tested.p.size
     text = (
-        f"in {count:,} of {tests:,} tests the difference is the same on every query, so that "
+        f"in {count:,} of {count_of(tests, 'test')} the difference is the same on every query, so that "
         f"the {TESTS[tested.design.test]} cannot be computed: p is that of the exact randomization test"
     )
     return [Note("spreadless", count, tests, text)] if count else []
 
 
-def _charged(tested: Pairwise) -> list[Note]:
+def _note_charge(tested: Pairwise) -> list[Note]:
     """Say that tukey pays for pairs that nobody asked about."""
     runs = len(tested.names)
     every, pairs = runs * (runs - 1) // 2, len(tested.pairs)
@@ -93,7 +94,7 @@ def _charged(tested: Pairwise) -> list[Note]:
 
 
 def _coarse(tested: Pairwise) -> list[Note]:
-    """Some p-values have a least one; where a correction lifts it above alpha, nothing can be significant."""
+    """Say where the least p-value that a test can give is above alpha once corrected: nothing can be significant."""
     design, queries = tested.design, tested.values.shape[1]
     family = len(tested.pairs) * (len(tested.measures) if design.family == "all" else 1)
     least = 1 / (design.resamples + 1) if design.test in DRAWN else 0.0

@@ -6,14 +6,14 @@ from typing import Any
 
 from gradely.optional import altair, converter
 
-__all__ = ["PALETTE", "altair", "categories", "drawn", "panels", "picture", "styled"]
+__all__ = ["PALETTE", "altair", "categories", "draw", "panels", "picture", "style"]
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b", "#8d8d8d")
 """for categories: the colours of Okabe and Ito (2008), which colour-blind people tell apart, without the yellow that is
 lost on white and the black that is lost on a dark ground; greys come last, and lines have shapes or dashes, too"""
 
 
-def drawn(records: Sequence[Mapping[str, Any]]) -> Any:
+def draw(records: Sequence[Mapping[str, Any]]) -> Any:
     """Return a chart that holds these records; marks and channels are up to the caller."""
     alt = altair()
     return alt.Chart(alt.Data(values=list(records)))
@@ -34,10 +34,10 @@ def panels(chart: Any, by: str, columns: int, *, same_scale: bool = True) -> Any
     """Return a chart once for each value of a column, side by side, each with its own axes, and maybe its own scale."""
     facets = chart.facet(altair().Facet(f"{by}:N", title=None), columns=columns)
     facets = facets.resolve_axis(x="independent", y="independent")
-    return styled(facets if same_scale else facets.resolve_scale(y="independent"))
+    return style(facets if same_scale else facets.resolve_scale(y="independent"))
 
 
-def styled(chart: Any) -> Any:
+def style(chart: Any) -> Any:
     """Return a chart in the common look: a white ground, quiet lines, letters that can be read."""
     return (
         chart.configure(background="white", font="sans-serif")
@@ -53,12 +53,12 @@ def styled(chart: Any) -> Any:
 
 
 def picture(chart: Any, form: str) -> bytes:
-    """Return a chart as a picture, svg or png; altair needs the converter for it."""
+    """Return a chart as a picture, svg, pdf or png; altair needs the converter for it."""
     converter()
     if form == "svg":
         text = io.StringIO()
         chart.save(text, format="svg")
         return text.getvalue().encode()
     binary = io.BytesIO()
-    chart.save(binary, format=form, scale_factor=2)
+    chart.save(binary, format=form, scale_factor=2 if form == "png" else 1)
     return binary.getvalue()

@@ -17,12 +17,13 @@ from gradely.data import open_run, read_qrels
 from gradely.data.details import describe_run, top_depth
 from gradely.data.read.files import clip
 from gradely.errors import DataError, did_you_mean
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike, parse_all
+from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
-from gradely.tables import Cell, Marked, Table, to_text
+from gradely.tables import Cell, Marked, Table, count_of, plain_line, to_text
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 """marks of runs; there is no raised q"""
@@ -68,16 +69,16 @@ def compare(
     >>> (pair.difference, pair.wins, pair.p) == (1 - 1 / 2, 3, 2 / 2**3)
     True
     """
-    several = (baselines,) if isinstance(baselines, str) else tuple(baselines)
-    design = Design(test, correction, alpha, seed, resamples, several, family, simultaneous, rope).settled()
+    references = (baselines,) if isinstance(baselines, str) else tuple(baselines)
+    design = Design(test, correction, alpha, seed, resamples, references, family, simultaneous, rope).settled()
     settings, named = Settings(ties, queries, judged_only, precision, seed, threads), name_runs(runs)
-    unknown = next((name for name in several if name not in named), None)
+    unknown = next((name for name in references if name not in named), None)
     if unknown is not None:
         raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, named)}")
-    judgments, chosen = read_qrels(qrels, threads=threads), parse_all(measures)
+    judgments, parsed = read_qrels(qrels, threads=threads), parse_all(measures)
     depth = top_depth(len(judgments), len(named)) if details else None
     places: TiePolicy = "trec" if details else "expected"
-    results = evaluate_all(judgments, named, chosen, settings, progress, places=places, depth=depth)
+    results = evaluate_all(judgments, named, parsed, settings, progress, places=places, depth=depth)
     return Comparison(Leaderboard(results), design, named)
 
 
@@ -121,6 +122,10 @@ class Comparison:
         means = self.board.means.T.tolist()
         measures = list(self.board.measures)
         return {name: dict(zip(measures, row, strict=True)) for name, row in zip(self.board.names, means, strict=True)}
+
+    def flat(self, prefix: str = "") -> dict[str, float]:
+        """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""
+        return self.board.common.flat(prefix)
 
     @cached_property
     def pairs(self) -> list[Pair]:
@@ -194,12 +199,24 @@ class Comparison:
         """Return a dataframe of pairs, of pandas, polars or pyarrow."""
         return to_frame({name: [getattr(pair, name) for pair in self.pairs] for name in self.fields}, library)
 
-    def to_html(self, title: str = "Comparison of runs", progress: Progress = ignore) -> str:
-        """Return one self-contained page: leaderboard, differences by query, rankings, curves, ties, measures."""
+    def to_html(
+        self,
+        title: str = "Comparison of runs",
+        progress: Progress = ignore,
+        *,
+        queries_text: Any = None,
+        docs_text: Any = None,
+        command: str = "",
+    ) -> str:
+        """Return one self-contained page: leaderboard, every pair, one or two runs by query, rankings, ties.
+
+        `queries_text` and `docs_text` are {id: text}, or files with an id, a tab and a text per line, or JSON Lines; of
+        documents, only those that are shown are kept. `command` is what the page says it was made by.
+        """
         from gradely.report.comparison import page
 
         self._describe_runs(progress)
-        return page(self.board, self.tested, title, self.caption(), [str(note) for note in self.notes])
+        return page(self, title, queries_text=queries_text, docs_text=docs_text, command=command)
 
     def _describe_runs(self, progress: Progress) -> None:
         """Read the runs again for what a page shows besides the scores, unless that was gathered with them."""
@@ -231,7 +248,12 @@ class Comparison:
 
     def __repr__(self) -> str:
         """Show the table and what is needed to do it again."""
-        return f"{self.summary()}\n\n{to_text(self.table())}\n{self.legend()}\n{self.caption()}"
+        return f"{plain_line(self.summary())}\n\n{to_text(self.table())}\n{self.legend()}\n{plain_line(self.caption())}"
+
+    def _repr_html_(self) -> str:
+        """Show the same in a notebook; to_html is the whole page."""
+        below = (self.legend(), self.caption(), *self.notes)
+        return box(heading(self.summary()), grid(self.table()), bullets(below))
 
 
 def _cell(value: Any) -> Cell:

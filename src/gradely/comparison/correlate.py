@@ -1,4 +1,4 @@
-"""correlate: whether measures rank systems alike."""
+"""correlate: whether measures rank runs alike."""
 
 from collections.abc import Iterable, Mapping
 from itertools import compress
@@ -6,35 +6,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.kendall import SCALE, correlations, meaning, shown, tally
+from gradely.comparison.kendall import SCALE, correlations, defined_or_none, meaning, tally
 from gradely.comparison.selection import select
 from gradely.comparison.stacked import stack
 from gradely.data import read_qrels
 from gradely.data.types import Floats
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import altair
 from gradely.settings import Precision, Settings, TiePolicy
-from gradely.tables import Cell, Table
+from gradely.tables import Cell, Table, count_of
 
 
 class Correlation(NamedTuple):
-    """How alike measures rank systems. Row: the measure; column: the reference (τ is the same both ways)."""
+    """How alike measures rank runs. Row: the measure; column: the reference (τ is the same both ways)."""
 
     measures: list[str]
     tau: Floats
     tau_ap: Floats
-    systems: list[str]
-    topics: list[str]
+    runs: list[str]
+    queries: list[str]
     means: Floats
-    """[systems, measures]"""
+    """[runs, measures]"""
     ties: str
     notes: list[Note]
 
     def summary(self) -> str:
         """Return what it is about and what τ says, in two lines."""
-        about = f"{count_of(len(self.systems), 'run')}, {count_of(len(self.topics), 'query')}, ties {self.ties}"
+        about = f"{count_of(len(self.runs), 'run')}, {count_of(len(self.queries), 'query')}, ties {self.ties}"
         pairs = self.tau[np.triu_indices(len(self.measures), 1)]
         return f"{about}; τ_AP: row against column as the reference\n{SCALE}; {tally(pairs, 'pairs of measures')}"
 
@@ -43,7 +43,9 @@ class Correlation(NamedTuple):
         return [self._matrix("τ", self.tau, digits), self._matrix("τ_AP", self.tau_ap, digits)]
 
     def _matrix(self, name: str, values: Floats, digits: int) -> Table:
-        rows = [[measure, *map(shown, row)] for measure, row in zip(self.measures, values.tolist(), strict=True)]
+        rows = [
+            [measure, *map(defined_or_none, row)] for measure, row in zip(self.measures, values.tolist(), strict=True)
+        ]
         return Table([name, *self.measures], rows, digits)
 
     def records(self) -> list[dict[str, Cell]]:
@@ -52,8 +54,8 @@ class Correlation(NamedTuple):
             {
                 "measure": one,
                 "reference": other,
-                "tau": shown(self.tau[i, j]),
-                "tau_ap": shown(self.tau_ap[i, j]),
+                "tau": defined_or_none(self.tau[i, j]),
+                "tau_ap": defined_or_none(self.tau_ap[i, j]),
                 "meaning": meaning(self.tau[i, j]),
             }
             for i, one in enumerate(self.measures)
@@ -96,7 +98,7 @@ def correlate(
     threads: int | None = None,
     progress: Progress = ignore,
 ) -> Correlation:
-    """Correlate the rankings of systems by several measures.
+    """Correlate the rankings of runs by several measures.
 
     `runs` is {name: run} or paths. `topics`: all, or few-high (R(1) >= 10·R(level), R(level) ≠ 0; 1 stands for the
     lowest level, `level` is the highest by default). `min_quartile` leaves out runs below the first quartile of AP.
@@ -106,14 +108,14 @@ def correlate(
     judgments, named = read_qrels(qrels, threads=threads), parse_all(measures)
     results = evaluate_all(judgments, name_runs(runs), named, settings, progress)
     stacked = stack(results)
-    some, good, notes = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
+    counted, good, notes = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
     values = np.stack([scores.values for scores in results.values()])
-    means = values[good][:, some].mean(axis=1)
+    means = values[good][:, counted].mean(axis=1)
     return Correlation(
         list(named),
         *correlations(means),
         list(compress(results, good)),
-        list(compress(judgments.queries, some)),
+        list(compress(judgments.queries, counted)),
         means,
         ties,
         [*stacked.notes(), *notes],

@@ -71,10 +71,10 @@ def gate(
     )
     limits = check_limits(max_drop, measures)
     old = baseline if isinstance(baseline, SavedScores) else read_saved(baseline) if is_saved(baseline) else None
-    kept = score(run=new)
+    score_new = score(run=new)
     if old is None:
         old = score(run=baseline)
-    return decide(kept, old, limits, design, strict=strict)
+    return decide(score_new, old, limits, design, strict=strict)
 
 
 def decide(
@@ -92,22 +92,22 @@ def decide(
     values, mean = np.stack([one.T for one in both], axis=2), np.asarray([means(one) for one in both]).T
     tested = Pairwise(values, mean, names, list(limits), design)
     notes = [
-        *_left_out(new, old, queries),
+        *_note_left_out(new, old, queries),
         *new.notes,
-        *_marked(old.notes),
+        *_mark_baseline(old.notes),
         *note_tests(tested),
         *_weak(tested, limits),
     ]
     return Gate(_changes(tested, limits, strict=strict), tested, queries, new, strict, notes)
 
 
-def _left_out(new: SavedScores, old: SavedScores, queries: list[str]) -> list[Note]:
+def _note_left_out(new: SavedScores, old: SavedScores, queries: list[str]) -> list[Note]:
     lost = sorted({*new.queries, *old.queries} - {*queries})
     text = "{are} not in both runs and {are} left out"
     return note_names("uncommon", len(lost), len(lost) + len(queries), "query", text, lost)
 
 
-def _marked(notes: tuple[Note, ...]) -> list[Note]:
+def _mark_baseline(notes: tuple[Note, ...]) -> list[Note]:
     return [Note(note.kind, note.count, note.of, f"baseline: {note}") for note in notes]
 
 

@@ -13,6 +13,7 @@ from gradely.data.types import Bools, Floats, Ints
 from gradely.optional import stats
 
 DRAWS = 10_000
+"""as for the tests; of so many draws, 250 lie beyond each end of an interval of 95 %"""
 SPREADLESS = 0.2
 """where more draws than this share of a tail have no spread, t says too little about that tail. By simulation, the
 studentised bootstrap covers .95 to .97 below it; above it (fewer than 5 queries, values nearly all the same) as little
@@ -33,7 +34,7 @@ def t_intervals(values: Floats, level: float) -> Intervals:
     >>> (round(float(low[0]), 4), round(float(high[0]), 4))  # 0.2 ± 4.3027 · 0.1 / √3
     (-0.0484, 0.4484)
     """
-    return _around(values, t_quantile(len(values), level))
+    return around(values, t_quantile(len(values), level))
 
 
 def t_quantile(queries: int, level: float) -> float:
@@ -42,21 +43,26 @@ def t_quantile(queries: int, level: float) -> float:
 
 
 def simultaneous_intervals(values: Floats, level: float, seed: int, resamples: int = DRAWS) -> Intervals:
-    """Return intervals that hold for all columns at once, with probability `level`.
+    """Return intervals that hold for all columns at once, with probability `level`."""
+    return around(values, simultaneous_reach(values, level, seed, resamples))
 
-    They reach as many standard errors to each side as the largest |t| of all columns does, where the signs of the
-    centred queries are drawn at random (as in the max-t test), and never fewer than a t interval.
+
+def simultaneous_reach(values: Floats, level: float, seed: int, resamples: int = DRAWS) -> float:
+    """Return how many standard errors intervals reach to each side that hold for all columns at once; maybe NaN.
+
+    As many as the largest |t| of all columns has, where the signs of the centred queries are drawn at random (as in the
+    max-t test), and never fewer than a t interval.
     """
     queries, spread = len(values), ~_constant(values)
     if queries < 2 or not spread.any():
-        return _around(values, np.nan)
+        return np.nan
     centred = values[:, spread] - values[:, spread].mean(axis=0)
     shares = resampling.canonical(centred / np.sqrt((centred**2).sum(axis=0)))
     largest = resampling.largest_sums(shares, resamples, seed) / np.sqrt(queries)
     share = float(np.quantile(largest, level, method="higher"))
     # |t| = share·√(n-1) / √(1-share²): infinite where, with few queries, a draw of signs makes all differences equal
     reach = share * np.sqrt((queries - 1) / (1 - share**2)) if share < 1 - resampling.SLACK else np.nan
-    return _around(values, float(np.maximum(reach, t_quantile(queries, level))))
+    return float(np.maximum(reach, t_quantile(queries, level)))
 
 
 def bootstrap_intervals(values: Floats, level: float, seed: int, draws: int = DRAWS) -> Intervals:
@@ -67,11 +73,11 @@ def bootstrap_intervals(values: Floats, level: float, seed: int, draws: int = DR
     low, high = t_intervals(values, level)
     spread = np.flatnonzero(~_constant(values)) if len(values) > 1 else np.zeros(0, np.int64)
     for block in resampling.blocks(len(spread), draws):
-        some = spread[block]
-        below, above, enough = _drawn_quantiles(np.sort(values[:, some], axis=0), level, seed, draws)
-        mean, error = _mean_and_error(values[:, some])
-        low[some] = np.where(enough, mean - above * error, low[some])
-        high[some] = np.where(enough, mean - below * error, high[some])
+        part = spread[block]
+        below, above, enough = _drawn_quantiles(np.sort(values[:, part], axis=0), level, seed, draws)
+        mean, error = _mean_and_error(values[:, part])
+        low[part] = np.where(enough, mean - above * error, low[part])
+        high[part] = np.where(enough, mean - below * error, high[part])
     return Intervals(low, high)
 
 
@@ -96,7 +102,8 @@ def _quantile(ordered: Floats, counted: Ints, share: float) -> Floats:
     return ordered[low, columns] + (place - low) * (ordered[high, columns] - ordered[low, columns])
 
 
-def _around(values: Floats, reach: float) -> Intervals:
+def around(values: Floats, reach: float) -> Intervals:
+    """Return intervals that reach so many standard errors to each side of the mean of each column."""
     mean, error = _mean_and_error(values)
     return Intervals(mean - reach * error, mean + reach * error)
 

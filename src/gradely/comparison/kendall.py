@@ -1,4 +1,4 @@
-"""How alike two rankings of systems are: Kendall's τ, and τ_AP, which minds the best systems most."""
+"""How alike two rankings of runs are: Kendall's τ, and τ_AP, which minds the best runs most."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from gradely.data.types import Floats
 from gradely.optional import stats
 
 DIGITS = 12
-"""means that agree to so many decimals are the same: rounding must not decide which systems tie"""
+"""means that agree to so many decimals are the same: rounding must not decide which runs tie"""
 EQUIVALENT, NOTICEABLE = 0.9, 0.8
-"""above the first, F14 takes two rankings of systems for equivalent; below the second, the change is noticeable"""
+"""above the first, F14 takes two rankings of runs for equivalent; below the second, the change is noticeable"""
 SCALE = f"τ above {EQUIVALENT}: equivalent rankings; below {NOTICEABLE}: a noticeable change (Ferrante and others 2014)"
 
 
@@ -37,15 +37,15 @@ def tally(taus: Any, of: str) -> str:
 
 
 def kendall(x: Any, y: Any) -> float:
-    """Return Kendall's τ (τ_b, for ties) between two rankings of systems, given by their values; nan where all tie."""
+    """Return Kendall's τ (τ_b, for ties) between two rankings of runs, given by their values; nan where all tie."""
     return float(stats().kendalltau(x, y).statistic)
 
 
 def tau_ap(x: Any, y: Any) -> float:
     """Return τ_AP of the ranking by x against the reference ranking by y.
 
-    τ_AP = 2/(N-1) Σ_{i=2..N} C(i)/(i-1) - 1, C(i) the systems above place i of x that the reference has above, too
-    (Yilmaz, Aslam, Robertson 2008). Where systems tie by x, it is the mean over all their orders; a pair that ties by y
+    τ_AP = 2/(N-1) Σ_{i=2..N} C(i)/(i-1) - 1, C(i) the runs above place i of x that the reference has above, too
+    (Yilmaz, Aslam, Robertson 2008). Where runs tie by x, it is the mean over all their orders; a pair that ties by y
     agrees half, one that ties by both agrees.
 
     >>> tau_ap([3, 2, 1], [3, 1, 2]) == 2 / 2 * (1 / 1 + 1 / 2) - 1
@@ -65,12 +65,12 @@ def tau_ap(x: Any, y: Any) -> float:
 
 
 def correlations(means: Floats) -> tuple[Floats, Floats]:
-    """Return τ and τ_AP between all columns of [systems, measures], as matrices."""
+    """Return τ and τ_AP between all columns of [runs, measures], as matrices."""
     columns = np.round(means, DIGITS).T
     tau, ap = ([[statistic(x, y) for y in columns] for x in columns] for statistic in (kendall, tau_ap))
     return np.asarray(tau), np.asarray(ap)
 
 
-def shown(value: float) -> float | None:
+def defined_or_none(value: float) -> float | None:
     """Return a number, or None where there is none."""
     return None if np.isnan(value) else float(value)

@@ -38,8 +38,8 @@ def against(baselines: Sequence[int], runs: int) -> Pairs:
     [[0, 1], [2, 2]]
     """
     pairs = {(i, base) for base in baselines for i in range(runs) if i != base}
-    kept = sorted((i, base) for i, base in pairs if (base, i) not in pairs or i < base)
-    return Pairs(*np.asarray(kept, np.int64).reshape(-1, 2).T)
+    unique = sorted((i, base) for i, base in pairs if (base, i) not in pairs or i < base)
+    return Pairs(*np.asarray(unique, np.int64).reshape(-1, 2).T)
 
 
 def differences(values: Floats, pairs: Pairs) -> Floats:

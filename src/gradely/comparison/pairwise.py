@@ -9,9 +9,16 @@ import numpy as np
 
 from gradely.comparison.design import Design
 from gradely.comparison.equivalence import chances, tost
-from gradely.comparison.intervals import Intervals, bootstrap_intervals, simultaneous_intervals, t_intervals
+from gradely.comparison.intervals import Intervals, around, bootstrap_intervals, simultaneous_reach, t_quantile
 from gradely.comparison.pairs import Pairs, against, all_pairs, differences, effect_sizes, without_spread
-from gradely.comparison.significance import BY_SPREAD, SIMULTANEOUS, achieved_levels, adjusted, checked, joint_p_values
+from gradely.comparison.significance import (
+    BY_SPREAD,
+    SIMULTANEOUS,
+    achieved_levels,
+    adjust,
+    check_values,
+    joint_p_values,
+)
 from gradely.data.types import Bools, Floats, Ints
 
 
@@ -72,12 +79,12 @@ class Pairwise:
             return np.zeros((len(self.measures), 0))
         together = [self.values] if self._joint else [table[None] for table in self.values]
         for table in self.values:
-            checked(table)
+            check_values(table)
         design = self.design
         return np.concatenate(
             [
-                joint_p_values(some, design.test, self.pairs, resamples=design.resamples, seed=design.seed)
-                for some in together
+                joint_p_values(family, design.test, self.pairs, resamples=design.resamples, seed=design.seed)
+                for family in together
             ]
         )
 
@@ -95,8 +102,8 @@ class Pairwise:
         """Return p-values [measures, pairs] corrected over their family."""
         correction = correction or str(self.design.correction)
         if self.design.family == "all":
-            return adjusted(p.ravel(), correction).reshape(p.shape)
-        return np.stack([adjusted(row, correction) for row in p])
+            return adjust(p.ravel(), correction).reshape(p.shape)
+        return np.stack([adjust(row, correction) for row in p])
 
     @cached_property
     def significant(self) -> Bools:
@@ -116,16 +123,19 @@ class Pairwise:
         return (self.by_query(m) for m in range(len(self.measures)))
 
     @cached_property
+    def reaches(self) -> list[float]:
+        """How many standard errors the intervals of differences reach to each side, by measure; NaN for none."""
+        level, seed, size = 1 - self.design.alpha, self.design.seed, len(self.measures)
+        if not self.design.simultaneous:
+            return [t_quantile(self.values.shape[1], level)] * size
+        if self.design.family == "measure":
+            return [simultaneous_reach(differ, level, seed) for differ in self._by_query()]
+        return [simultaneous_reach(np.concatenate(list(self._by_query()), axis=1), level, seed)] * size
+
+    @cached_property
     def all_intervals(self) -> list[Intervals]:
         """The intervals of the differences, measure by measure: t intervals, or such as hold for a family at once."""
-        level, seed = 1 - self.design.alpha, self.design.seed
-        if not self.design.simultaneous:
-            return [t_intervals(differ, level) for differ in self._by_query()]
-        if self.design.family == "measure":
-            return [simultaneous_intervals(differ, level, seed) for differ in self._by_query()]
-        low, high = simultaneous_intervals(np.concatenate(list(self._by_query()), axis=1), level, seed)
-        shape = (len(self.measures), len(self.pairs))
-        return [Intervals(*ends) for ends in zip(low.reshape(shape), high.reshape(shape), strict=True)]
+        return [around(differ, reach) for differ, reach in zip(self._by_query(), self.reaches, strict=True)]
 
     def intervals(self, measure: int) -> Intervals:
         """Return the intervals of the differences by one measure, [pairs]."""
@@ -189,9 +199,9 @@ class Pairwise:
         for m, measure in enumerate(self.measures if len(self.pairs) else []):
             differ = self.by_query(m)
             wins, losses = np.count_nonzero(differ > 0, axis=0), np.count_nonzero(differ < 0, axis=0)
-            known = [self.differences[m].tolist(), *map(or_none, self.intervals(m)), effect_sizes(differ).tolist()]
+            statistics = [self.differences[m].tolist(), *map(or_none, self.intervals(m)), effect_sizes(differ).tolist()]
             counts = (wins, len(differ) - wins - losses, losses, self.p[m], self.adjusted[m], self.significant[m])
-            columns = [*known, *(column.tolist() for column in counts), *self._about_equivalence(m)]
+            columns = [*statistics, *(column.tolist() for column in counts), *self._about_equivalence(m)]
             for i, row in enumerate(zip(*columns, strict=True)):
                 yield Pair(measure, names[first[i]], names[second[i]], *row)
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import altair, drawn, styled
+from gradely.comparison.charts import altair, draw, style
 from gradely.data import Qrels, read_qrels
 from gradely.data.types import Floats
 from gradely.errors import DataError, did_you_mean
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.relevance import Phi
 from gradely.relevance.phi import Points, control_points
-from gradely.tables import Cell, Table
+from gradely.tables import Cell, Table, count_of
 
 STEPS = 200
 """points of a drawn curve"""
@@ -112,20 +112,20 @@ class PhiCurves:
     def chart(self) -> Any:
         """Return an altair chart of the curves, their control points, and the scores of the documents below."""
         alt = altair()
-        some = [curve for curve in self.curves if curve.points][:MOST]
-        if not some:
+        curves = [curve for curve in self.curves if curve.points][:MOST]
+        if not curves:
             raise DataError(f"{self.name}: no curve to draw, since no score stands out in any query")
         x = alt.X("score:Q", title="score", scale=alt.Scale(nice=False, padding=12))
         y = alt.Y("phi:Q", title="φ", scale=alt.Scale(domain=[-0.06, 1.06], nice=False))
         panels = [
             (
-                drawn(_line(curve)).mark_line(strokeWidth=2, color="#0072b2").encode(x=x, y=y)
-                + drawn(_marks(curve)).mark_point(filled=True, size=70, opacity=1, color="#d55e00").encode(x=x, y=y)
-                + drawn(_documents(curve)).mark_tick(thickness=1, color="#333333", size=8).encode(x=x, y=y)
+                draw(_line(curve)).mark_line(strokeWidth=2, color="#0072b2").encode(x=x, y=y)
+                + draw(_marks(curve)).mark_point(filled=True, size=70, opacity=1, color="#d55e00").encode(x=x, y=y)
+                + draw(_documents(curve)).mark_tick(thickness=1, color="#333333", size=8).encode(x=x, y=y)
             ).properties(title=f"{curve.query}, {count_of(len(curve.scores), 'document')}", width=300, height=200)
-            for curve in some
+            for curve in curves
         ]
-        return styled(alt.concat(*panels, columns=min(3, len(panels))))
+        return style(alt.concat(*panels, columns=min(3, len(panels))))
 
 
 def _line(curve: PhiCurve) -> list[dict[str, float]]:
@@ -155,12 +155,12 @@ def phi(qrels: Any, query: str | None = None, control: Any = "paper") -> PhiCurv
     {'a': 1.0, 'c': 0.7763, 'b': 0.0, 'd': 0.0, 'e': 0.0}
     """
     function, judgments = Phi(control), read_qrels(qrels)
-    names = list(judgments.queries) if query is None else [_known(judgments, str(query))]
+    names = list(judgments.queries) if query is None else [_check_query(judgments, str(query))]
     curves = [PhiCurve(name, judgments.labels(name), function) for name in names]
     return PhiCurves(curves, function, judgments.name)
 
 
-def _known(qrels: Qrels, query: str) -> str:
+def _check_query(qrels: Qrels, query: str) -> str:
     if query not in qrels.index:
         raise DataError(f"{qrels.name}: no query {query!r}.{did_you_mean(query, qrels.queries)}")
     return query

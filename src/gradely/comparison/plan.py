@@ -17,9 +17,10 @@ from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike
 from gradely.optional import stats
 from gradely.settings import Precision, QueryPolicy, TiePolicy
-from gradely.tables import Cell, Table, to_text
+from gradely.tables import Cell, Table, count_of, plain_line, to_text
 
 POWER = 0.8
+"""the power that studies are usually planned for (Cohen 1988)"""
 MOST = 10**9
 """more queries than this nobody will judge: no number is given"""
 PLANNED = {key: CORRECTIONS[key] for key in ("bonferroni", "none")}
@@ -76,10 +77,10 @@ class Plan(NamedTuple):
         if row.detectable is None:
             return f"By {row.measure}, {row.first} and {row.second} differ alike on every query: no spread, no plan."
         pair = f"{row.first} and {row.second}"
-        seen = f"By {row.measure}, {self.queries:,} queries tell {pair} apart with power {self.power:g}"
-        needed = "no number of queries" if row.queries_needed is None else f"{row.queries_needed:,} queries"
+        text = f"By {row.measure}, {self.queries:,} queries tell {pair} apart with power {self.power:g}"
+        needed = "no number of queries" if row.queries_needed is None else count_of(row.queries_needed, "query")
         return (
-            f"{seen} if they differ by {row.detectable:.4f}; as they do, by {row.difference:+.4f}, it takes {needed}."
+            f"{text} if they differ by {row.detectable:.4f}; as they do, by {row.difference:+.4f}, it takes {needed}."
         )
 
     def caption(self) -> str:
@@ -87,12 +88,12 @@ class Plan(NamedTuple):
         many = f" / {self.tests:,} pairs (Bonferroni)" if self.tests > 1 and self.correction == "bonferroni" else ""
         return (
             f"two-sided paired t-test, power {self.power:g}, α = {self.alpha:g}{many}; the deviation is estimated from "
-            f"{self.queries:,} queries, and the differences are taken for normal"
+            f"{count_of(self.queries, 'query')}, and the differences are taken for normal"
         )
 
     def __repr__(self) -> str:
         """Show the answer, the table and what it rests on."""
-        return f"{self.summary()}\n\n{to_text(self.table())}\n{self.caption()}"
+        return f"{plain_line(self.summary())}\n\n{to_text(self.table())}\n{plain_line(self.caption())}"
 
 
 def plan(
@@ -157,8 +158,8 @@ def plan_pairs(
             apart, deviation = float(tested.differences[m, i]), spread[i]
             effects = [apart / deviation, (difference or 0.0) / deviation] if deviation > 0 else [0.0, 0.0]
             needed = [queries_needed(effect, level, power) for effect in effects]
-            seen = detectable_effect(queries, level, power) * deviation if deviation > 0 else None
-            rows.append(Planned(measure, tested.names[a], tested.names[b], apart, deviation, seen, *needed))
+            detectable = detectable_effect(queries, level, power) * deviation if deviation > 0 else None
+            rows.append(Planned(measure, tested.names[a], tested.names[b], apart, deviation, detectable, *needed))
     return Plan(rows, queries, power, alpha, correction, tests, difference, notes or [])
 
 

@@ -1,22 +1,22 @@
-"""pools: whether systems would be ranked alike, had fewer documents been judged."""
+"""pools: whether runs would be ranked alike, had fewer documents been judged."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.kendall import DIGITS, SCALE, kendall, meaning, shown, tally, tau_ap
+from gradely.comparison.kendall import DIGITS, SCALE, defined_or_none, kendall, meaning, tally, tau_ap
 from gradely.comparison.selection import Selection, select
 from gradely.comparison.stacked import StackedRuns, stack
 from gradely.data import Qrels, read_qrels
 from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import altair
 from gradely.settings import Precision, Settings, TiePolicy
-from gradely.tables import Cell, Table
+from gradely.tables import Cell, Table, count_of
 
 RATES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
 POOLS = "smaller pools"
@@ -26,44 +26,44 @@ INTERVAL = (2.5, 97.5)
 
 
 class Draw:
-    """A random order of the judgments within each topic and grade; smaller pools are parts of larger ones."""
+    """A random order of the judgments within each query and grade; smaller pools are parts of larger ones."""
 
     def __init__(self, qrels: Qrels, seed: Sequence[int]) -> None:
         """Draw an order; it does not depend on the order of the input."""
-        topic = np.repeat(np.arange(len(qrels)), np.diff(qrels.start))
-        named = sorted(range(len(topic)), key=lambda i: (qrels.queries[int(topic[i])], qrels.docs[i]))
-        chance = np.empty(len(topic))
-        chance[named] = np.random.default_rng(seed).random(len(topic))
-        order = np.lexsort((chance, qrels.grade, topic))
-        new = (np.diff(topic[order], prepend=-1) != 0) | (np.diff(qrels.grade[order], prepend=np.nan) != 0)
+        query = np.repeat(np.arange(len(qrels)), np.diff(qrels.start))
+        named = sorted(range(len(query)), key=lambda i: (qrels.queries[int(query[i])], qrels.docs[i]))
+        chance = np.empty(len(query))
+        chance[named] = np.random.default_rng(seed).random(len(query))
+        order = np.lexsort((chance, qrels.grade, query))
+        new = (np.diff(query[order], prepend=-1) != 0) | (np.diff(qrels.grade[order], prepend=np.nan) != 0)
         first = np.flatnonzero(new)
         size = np.diff(first, append=len(order))
         self.place, self.size = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
         self.place[order] = np.arange(len(order)) - np.repeat(first, size)
         self.size[order] = np.repeat(size, size)
 
-    def kept(self, rate: float, least: int = 1) -> Bools:
-        """Return which judgments are kept: of each topic and grade this share, rounded, and at least so many."""
+    def sample(self, rate: float, least: int = 1) -> Bools:
+        """Return which judgments are kept: of each query and grade this share, rounded, and at least so many."""
         count: Ints = np.maximum(least, np.floor(rate * self.size + 0.5)).astype(np.int64)
         return np.asarray(self.place < count)
 
 
 class Pools(NamedTuple):
-    """τ and τ_AP between the rankings of systems from the full and from smaller pools, [draws, rates, measures]."""
+    """τ and τ_AP between the rankings of runs from the full and from smaller pools, [draws, rates, measures]."""
 
     measures: list[str]
     rates: list[float]
     tau: Floats
     tau_ap: Floats
-    systems: int
-    topics: int
+    runs: int
+    queries: int
     ties: str
     notes: list[Note]
 
     def records(self) -> list[dict[str, Cell]]:
         """Return one record per measure and rate: the mean over the draws and the interval that holds 95 % of them.
 
-        There is no τ where all systems tie.
+        There is no τ where all runs tie.
         """
         mean, ap = self.tau.mean(axis=0), self.tau_ap.mean(axis=0)
         low, high = np.percentile(self.tau, INTERVAL, axis=0)
@@ -71,10 +71,10 @@ class Pools(NamedTuple):
             {
                 "measure": measure,
                 "rate": rate,
-                "tau": shown(mean[i, j]),
-                "low": shown(low[i, j]),
-                "high": shown(high[i, j]),
-                "tau_ap": shown(ap[i, j]),
+                "tau": defined_or_none(mean[i, j]),
+                "low": defined_or_none(low[i, j]),
+                "high": defined_or_none(high[i, j]),
+                "tau_ap": defined_or_none(ap[i, j]),
                 "meaning": meaning(mean[i, j]),
             }
             for j, measure in enumerate(self.measures)
@@ -83,7 +83,7 @@ class Pools(NamedTuple):
 
     def summary(self) -> str:
         """Return what it is about and what τ says, in two lines."""
-        sizes = [count_of(self.systems, "run"), count_of(self.topics, "query"), count_of(len(self.tau), "draw")]
+        sizes = [count_of(self.runs, "run"), count_of(self.queries, "query"), count_of(len(self.tau), "draw")]
         about = f"{', '.join(sizes)}, ties {self.ties}"
         smallest = self.tau.mean(axis=0)[int(np.argmin(self.rates))]
         share = tally(smallest, f"measures, from {min(self.rates):.4g} of the pool,")
@@ -139,10 +139,10 @@ def pools(
     threads: int | None = None,
     progress: Progress = ignore,
 ) -> Pools:
-    """Correlate the rankings of systems from the full pools with those from random parts of them.
+    """Correlate the rankings of runs from the full pools with those from random parts of them.
 
-    Of each topic and grade the same share of documents stays judged, at least `least`; this is drawn `repeat` times.
-    `runs` is {name: run} or paths. `topics`, `level` and `min_quartile` choose topics and runs as in correlate. The
+    Of each query and grade the same share of documents stays judged, at least `least`; this is drawn `repeat` times.
+    `runs` is {name: run} or paths. `topics`, `level` and `min_quartile` choose queries and runs as in correlate. The
     other options are those of evaluate: ties, judged_only, precision, threads.
     """
     check_rates(rates, repeat, least)
@@ -154,47 +154,47 @@ def pools(
 
 
 class Draws(NamedTuple):
-    """Runs that have been read, which of them and of the topics count, and how smaller pools are drawn."""
+    """Runs that have been read, which of them and of the queries count, and how smaller pools are drawn."""
 
-    systems: StackedRuns
+    stacked: StackedRuns
     selection: Selection
     seed: int
     least: int = 1
 
     def correlate(self, measures: Mapping[str, Any], rates: Sequence[float], repeat: int, progress: Progress) -> Pools:
         """Correlate the rankings from the full pools with those from smaller ones."""
-        full = self._means(self.systems.values(measures))
+        full = self._means(self.stacked.values(measures))
         tau, ap = np.empty((repeat, len(rates), len(measures))), np.empty((repeat, len(rates), len(measures)))
         for i, j, values in self.values(measures, rates, repeat):
             part = self._means(values)
             tau[i, j] = [kendall(x, y) for x, y in zip(part.T, full.T, strict=True)]
             ap[i, j] = [tau_ap(x, y) for x, y in zip(part.T, full.T, strict=True)]
             progress(POOLS, (i * len(rates) + j + 1) / (repeat * len(rates)))
-        count, topics = int(self.selection.runs.sum()), int(self.selection.topics.sum())
-        notes = [*self.systems.notes(), *self.selection.notes]
-        return Pools(list(measures), [*rates], tau, ap, count, topics, self.systems.settings.ties, notes)
+        count, queries = int(self.selection.runs.sum()), int(self.selection.queries.sum())
+        notes = [*self.stacked.notes(), *self.selection.notes]
+        return Pools(list(measures), [*rates], tau, ap, count, queries, self.stacked.settings.ties, notes)
 
     def values(
         self, measures: Mapping[str, Any], rates: Sequence[float], repeat: int
     ) -> Iterator[tuple[int, int, Floats]]:
-        """Yield the number of the draw, of the rate, and [runs, topics, measures] from the smaller pools.
+        """Yield the number of the draw, of the rate, and [runs, queries, measures] from the smaller pools.
 
         Measures are fitted to the levels of the full pools: those that vanish from a smaller one are levels still.
         """
-        fitted = {name: measure.fit(self.systems.qrels.levels) for name, measure in measures.items()}
-        full = self.systems.values(fitted)
+        fitted = {name: measure.fit(self.stacked.qrels.levels) for name, measure in measures.items()}
+        full = self.stacked.values(fitted)
         for i in range(repeat):
-            draw = Draw(self.systems.qrels, (self.seed, i))
+            draw = Draw(self.stacked.qrels, (self.seed, i))
             for j, rate in enumerate(rates):
                 if rate == 1:
                     yield i, j, full
                 else:
-                    yield i, j, self.systems.with_judgments(draw.kept(rate, self.least)).values(fitted)
+                    yield i, j, self.stacked.with_judgments(draw.sample(rate, self.least)).values(fitted)
 
     def _means(self, values: Floats) -> Floats:
-        """Return the means of the runs that count over the topics that count, rounded so that equals tie."""
-        some: Floats = values[self.selection.runs][:, self.selection.topics].mean(axis=1)
-        return np.round(some, DIGITS)
+        """Return the means of the runs that count over the queries that count, rounded so that equals tie."""
+        means: Floats = values[self.selection.runs][:, self.selection.queries].mean(axis=1)
+        return np.round(means, DIGITS)
 
 
 def check_rates(rates: Sequence[float], repeat: int, least: int = 1) -> None:
@@ -204,4 +204,4 @@ def check_rates(rates: Sequence[float], repeat: int, least: int = 1) -> None:
     if repeat < 1:
         raise DataError(f"pools are drawn at least once; found repeat={repeat}")
     if least < 0:
-        raise DataError(f"at least 0 documents of each topic and grade stay judged; found least={least}")
+        raise DataError(f"at least 0 documents of each query and grade stay judged; found least={least}")

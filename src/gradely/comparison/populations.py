@@ -62,8 +62,8 @@ class Parts:
 
     def _gap(self, g: Floats) -> Floats:
         norm = g @ self.base
-        found = np.tensordot(g, self.table.sum(axis=0), axes=1)
-        return np.where(norm[:, :, None] > 0, found / np.where(norm > 0, norm, 1.0)[:, :, None], 0.0)
+        gained = np.tensordot(g, self.table.sum(axis=0), axes=1)
+        return np.where(norm[:, :, None] > 0, gained / np.where(norm > 0, norm, 1.0)[:, :, None], 0.0)
 
     def _xgap(self, g: Floats) -> Floats:
         users = np.cumsum(g, axis=1)[:, :, None]
@@ -137,7 +137,7 @@ def stretches(parts: Parts) -> list[Stretch]:
             means = parts.means(two(x))[0]
             return float(means[low] - means[high])
 
-        cross = _bisected(ahead, float(at[i]), float(at[i + 1]))
+        cross = _bisect(ahead, float(at[i]), float(at[i + 1]))
         if cross - start > SAME:  # at a share of exactly 0 or 1, GAP and xGAP may jump
             out.append(Stretch(start, cross, low))
             start = cross
@@ -146,7 +146,7 @@ def stretches(parts: Parts) -> list[Stretch]:
     return [*out, Stretch(start, 1.0, int(winners[-1]))]
 
 
-def _bisected(ahead: Callable[[float], float], low: float, high: float) -> float:
+def _bisect(ahead: Callable[[float], float], low: float, high: float) -> float:
     """Return where a function that is not below 0 at the low end and not above it at the high end crosses 0."""
     for _ in range(60):
         middle = (low + high) / 2

@@ -12,6 +12,7 @@ import numpy as np
 from gradely.data.types import Floats, Ints
 
 RESAMPLES = 10_000
+"""draws of a test: the standard error of a p-value of .05 is then √(.05 · .95 / 10,000) = .002"""
 CELLS = 1 << 22
 """about how many numbers are held at a time: 32 MB of doubles"""
 SLACK = 1e-12
@@ -28,9 +29,9 @@ def randomization(differ: Floats, resamples: int, seed: int) -> Floats:
     size, observed = np.sort(np.abs(differ), axis=0), np.abs(differ.sum(axis=0))
     extreme = np.zeros(differ.shape[1])
     for signs in draw_signs(len(differ), resamples, seed):
-        for some in blocks(differ.shape[1], len(signs)):
-            sums = np.abs(signs @ size[:, some])
-            extreme[some] += np.count_nonzero(sums >= observed[some] * (1 - SLACK), axis=0)
+        for block in blocks(differ.shape[1], len(signs)):
+            sums = np.abs(signs @ size[:, block])
+            extreme[block] += np.count_nonzero(sums >= observed[block] * (1 - SLACK), axis=0)
     return _share(extreme, len(differ), resamples)
 
 
@@ -53,8 +54,8 @@ def largest_sums(columns: Floats, resamples: int, seed: int) -> Floats:
     out = []
     for signs in draw_signs(len(columns), resamples, seed):
         largest = np.zeros(len(signs))
-        for some in blocks(columns.shape[1], len(signs)):
-            np.maximum(largest, np.abs(signs @ columns[:, some]).max(axis=1), out=largest)
+        for block in blocks(columns.shape[1], len(signs)):
+            np.maximum(largest, np.abs(signs @ columns[:, block]).max(axis=1), out=largest)
         out.append(largest)
     return np.concatenate(out)
 
@@ -85,10 +86,10 @@ def bootstrap(differ: Floats, resamples: int, seed: int) -> Floats:
     observed, spread = differ.mean(axis=0), differ.std(axis=0, ddof=1) / np.sqrt(queries)
     shifted, extreme = differ - observed, np.zeros(differ.shape[1])
     for counts in draw_counts(queries, resamples, seed):
-        for some in blocks(differ.shape[1], len(counts)):
-            mean, error = moments(counts, shifted[:, some])
-            larger = np.abs(mean) * spread[some] >= observed[some] * error
-            extreme[some] += np.count_nonzero(np.where(error > 0, larger, np.abs(mean) >= observed[some]), axis=0)
+        for block in blocks(differ.shape[1], len(counts)):
+            mean, error = moments(counts, shifted[:, block])
+            larger = np.abs(mean) * spread[block] >= observed[block] * error
+            extreme[block] += np.count_nonzero(np.where(error > 0, larger, np.abs(mean) >= observed[block]), axis=0)
     return (extreme + 1) / (resamples + 1)
 
 
@@ -111,12 +112,12 @@ def tukey(values: Floats, pairs: tuple[Ints, Ints], resamples: int, seed: int) -
     scale = np.where((len(values) > 1) & (scale > 0), scale, 1.0)[:, None]
     means = values.mean(axis=1)
     apart = np.abs(np.round(means[:, pairs[0]] - means[:, pairs[1]], 12)) / scale
-    ranges = np.sort(_ranges(_sorted_within(values) / scale[:, :, None], resamples, seed))
+    ranges = np.sort(_ranges(_sort_within(values) / scale[:, :, None], resamples, seed))
     below = np.searchsorted(ranges, apart * (1 - SLACK) - SLACK, side="left")
     return np.asarray((resamples - below + 1) / (resamples + 1))
 
 
-def _sorted_within(values: Floats) -> Floats:
+def _sort_within(values: Floats) -> Floats:
     """Return the runs of each query in ascending order, by the first measure first, and the queries in order, too."""
     order = np.lexsort(values[::-1], axis=1)
     table = np.take_along_axis(values, order[None], axis=2)
@@ -130,14 +131,14 @@ def _ranges(table: Floats, resamples: int, seed: int) -> Floats:
     for block in blocks(resamples, table.size):
         shape = (block.stop - block.start, queries, runs)
         order = rng.permuted(np.broadcast_to(np.arange(runs), shape), axis=2)
-        several = [np.take_along_axis(np.broadcast_to(one, shape), order, axis=2).mean(axis=1) for one in table]
-        out[block] = np.max([np.ptp(means, axis=1) for means in several], axis=0)
+        resampled = [np.take_along_axis(np.broadcast_to(one, shape), order, axis=2).mean(axis=1) for one in table]
+        out[block] = np.max([np.ptp(means, axis=1) for means in resampled], axis=0)
     return out
 
 
 def draw_signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Yield blocks [draws, queries] of -1 and 1: every way to choose signs where there are no more than `resamples`."""
-    if _enumerated(queries, resamples):
+    if _enumerate(queries, resamples):
         yield np.where((np.arange(2**queries)[:, None] >> np.arange(queries)) & 1, -1.0, 1.0)
         return
     rng, width = _draw(seed), 4 * -(-queries // 32)  # whole words of 4 bytes, which is how the generator hands them out
@@ -167,10 +168,10 @@ def _draw(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def _enumerated(queries: int, resamples: int) -> bool:
+def _enumerate(queries: int, resamples: int) -> bool:
     return queries < 63 and 2**queries <= resamples
 
 
 def _share(extreme: Floats, queries: int, resamples: int) -> Floats:
     """Return the share of draws that are as extreme as what was observed, which is itself one of them."""
-    return extreme / 2**queries if _enumerated(queries, resamples) else (extreme + 1) / (resamples + 1)
+    return extreme / 2**queries if _enumerate(queries, resamples) else (extreme + 1) / (resamples + 1)

@@ -19,6 +19,7 @@ from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Precision, QueryPolicy, TiePolicy
 
 VERSION = 1
+"""of the format of the file"""
 HEAD = re.compile(rb'\s*\{\s*"gradely"\s*:\s*"scores"')
 AGAIN = "evaluate the old run again, or save its scores again"
 
@@ -67,8 +68,8 @@ class SavedScores(NamedTuple):
         lacking = [measure for measure in measures if measure not in self.measures]
         if lacking:
             raise DataError(f"{self.path}: has no {lacking[0]}, only {', '.join(self.measures)}: {AGAIN}")
-        kept: Floats = self.values[:, [self.measures.index(measure) for measure in measures]]
-        return kept
+        values: Floats = self.values[:, [self.measures.index(measure) for measure in measures]]
+        return values
 
 
 def keep_scores(

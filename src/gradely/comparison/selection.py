@@ -1,4 +1,4 @@
-"""Which topics and which runs a comparison of many systems is about."""
+"""Which queries and which runs a comparison of many runs is about."""
 
 from typing import NamedTuple
 
@@ -13,51 +13,51 @@ from gradely.evaluation.notes import Note
 from gradely.measures import AP
 
 TOPICS = {
-    "all": "every judged topic",
-    "few-high": "topics with R(1) >= 10·R(k), R(k) ≠ 0: few documents of the highest level k, or of --level",
+    "all": "every judged query",
+    "few-high": "queries with R(1) >= 10·R(k), R(k) ≠ 0: few documents of the highest level k, or of --level",
 }
 RATIO = 10
 """how many times as many documents of the lowest level there are where those of a level are few, as F14 has it"""
 
 
 class Selection(NamedTuple):
-    """The topics and runs that count, as flags, and what was left out."""
+    """The queries and runs that count, as flags, and what was left out."""
 
-    topics: Bools
+    queries: Bools
     runs: Bools
     notes: list[Note]
 
 
 def select(
-    systems: StackedRuns, *, topics: str = "all", level: float | None = None, min_quartile: bool = False
+    stacked: StackedRuns, *, topics: str = "all", level: float | None = None, min_quartile: bool = False
 ) -> Selection:
-    """Choose topics, all or few-high, and runs, all or those that are not below the first quartile of AP."""
+    """Choose queries, all or few-high, and runs, all or those that are not below the first quartile of AP."""
     check_choice("topics", topics, TOPICS)
-    some = few_high(systems.qrels, level) if topics == "few-high" else np.ones(len(systems.qrels), bool)
-    good, notes = above_quartile(systems) if min_quartile else (np.ones(len(systems.names), bool), [])
+    queries = few_high(stacked.qrels, level) if topics == "few-high" else np.ones(len(stacked.qrels), bool)
+    good, notes = above_quartile(stacked) if min_quartile else (np.ones(len(stacked.names), bool), [])
     if good.sum() < 2:
         raise DataError("to compare rankings of runs takes at least 2 runs; fewer are left")
-    return Selection(some, good, notes)
+    return Selection(queries, good, notes)
 
 
 def few_high(qrels: Qrels, level: float | None = None) -> Bools:
-    """Return which topics have documents of a level, but ten times as many of the lowest level."""
+    """Return which queries have documents of a level, but ten times as many of the lowest level."""
     levels = qrels.levels()
     top = levels[-1] if level is None else level
     if len(levels) < 2 or top not in levels[1:]:
-        known = ", ".join(f"{x:g}" for x in levels)
-        raise DataError(f"{qrels.name}: few-high needs a level above the lowest; the levels are {known}")
-    topic = np.repeat(np.arange(len(qrels)), np.diff(qrels.start))
-    low, high = (np.bincount(topic[qrels.grade == x], minlength=len(qrels)) for x in (levels[0], top))
-    some = np.asarray((low >= RATIO * high) & (high > 0))
-    if not some.any():
-        raise DataError(f"{qrels.name}: no topic has few documents of level {top:g}: {TOPICS['few-high']}")
-    return some
+        listing = ", ".join(f"{x:g}" for x in levels)
+        raise DataError(f"{qrels.name}: few-high needs a level above the lowest; the levels are {listing}")
+    query = np.repeat(np.arange(len(qrels)), np.diff(qrels.start))
+    low, high = (np.bincount(query[qrels.grade == x], minlength=len(qrels)) for x in (levels[0], top))
+    skewed = np.asarray((low >= RATIO * high) & (high > 0))
+    if not skewed.any():
+        raise DataError(f"{qrels.name}: no query has few documents of level {top:g}: {TOPICS['few-high']}")
+    return skewed
 
 
-def above_quartile(systems: StackedRuns) -> tuple[Bools, list[Note]]:
-    """Return which systems are not below the first quartile of AP over all topics, and how many are."""
-    ap = np.round(systems.values({"AP": AP()})[:, :, 0].mean(axis=1), DIGITS)
+def above_quartile(stacked: StackedRuns) -> tuple[Bools, list[Note]]:
+    """Return which runs are not below the first quartile of AP over all queries, and how many are."""
+    ap = np.round(stacked.values({"AP": AP()})[:, :, 0].mean(axis=1), DIGITS)
     good = ap >= np.quantile(ap, 0.25)
     low = int(np.count_nonzero(~good))
     text = f"{low:,} of {len(ap):,} runs lie below the first quartile of AP and are left out"

@@ -56,7 +56,7 @@ def p_values(
     >>> p_values([[0.5, 0.4], [0.7, 0.4], [0.9, 0.4]], "randomization").tolist() == [2 / 2**3]
     True
     """
-    table = checked(values)
+    table = check_values(values)
     pairs = all_pairs(table.shape[1]) if pairs is None else pairs
     (p,) = joint_p_values(table[None], test, pairs, resamples=resamples, seed=seed)
     return np.asarray(p)
@@ -71,16 +71,16 @@ def joint_p_values(values: Floats, test: str, pairs: Pairs, *, resamples: int, s
     if test == "tukey":
         return resampling.tukey(values, pairs, resamples, seed)
     differ = np.concatenate([differences(table, pairs) for table in values], axis=1)
-    out, some = np.ones(differ.shape[1]), np.any(differ != 0, axis=0)
+    out, differing = np.ones(differ.shape[1]), np.any(differ != 0, axis=0)
     if test in BY_SPREAD:
-        constant = some & without_spread(differ)
-        out[constant], some = 2.0 ** (1 - len(differ)), some & ~constant
-    if some.any():
-        out[some] = _TESTS[test](differ[:, some], resamples, seed)
+        constant = differing & without_spread(differ)
+        out[constant], differing = 2.0 ** (1 - len(differ)), differing & ~constant
+    if differing.any():
+        out[differing] = _TESTS[test](differ[:, differing], resamples, seed)
     return out.reshape(len(values), len(pairs))
 
 
-def checked(values: Any) -> Floats:
+def check_values(values: Any) -> Floats:
     """Return values [queries, runs] as an array; refuse what cannot be tested."""
     table: Floats = np.asarray(values, np.float64)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
@@ -109,10 +109,10 @@ _TESTS: dict[str, Callable[[Floats, int, int], Floats]] = {
 }
 
 
-def adjusted(p: Any, correction: str = "holm") -> Floats:
+def adjust(p: Any, correction: str = "holm") -> Floats:
     """Return p-values corrected over their family.
 
-    >>> adjusted([0.01, 0.02, 0.04], "holm").tolist() == [3 * 0.01, 2 * 0.02, 0.04]
+    >>> adjust([0.01, 0.02, 0.04], "holm").tolist() == [3 * 0.01, 2 * 0.02, 0.04]
     True
     """
     check_choice("correction", correction, CORRECTIONS)
@@ -140,7 +140,7 @@ def discriminative_power(
 ) -> float:
     """Return the share of all pairs of runs that are separated: their p-value is below alpha (Sakai 2006)."""
     p = p_values(values, test, resamples=resamples, seed=seed)
-    return float(np.mean(adjusted(p, correction) < alpha))
+    return float(np.mean(adjust(p, correction) < alpha))
 
 
 def achieved_levels(p: Any) -> Floats:

@@ -11,8 +11,9 @@ from gradely.data import Blocks, Hits, Qrels, read_qrels
 from gradely.data.types import Bools, Floats
 from gradely.errors import DataError
 from gradely.evaluation.evaluation import measure_blocks, query_of
+from gradely.evaluation.evaluations import Evaluations
 from gradely.evaluation.notes import Note, note_names
-from gradely.evaluation.runs import Evaluations, Progress, evaluate_all, ignore, name_runs
+from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs
 from gradely.measures import Measure
 from gradely.settings import Settings, TiePolicy
 
@@ -36,11 +37,11 @@ class StackedRuns:
         values, _ = measure_blocks(blocks, fitted, rows, self.settings.workers, partial(query_of, self.qrels))
         return values.reshape(len(self.names), len(self.qrels), len(measures))
 
-    def with_judgments(self, kept: Bools) -> "StackedRuns":
+    def with_judgments(self, which: Bools) -> "StackedRuns":
         """Return the runs as if only these judgments had been made; other documents keep their places."""
-        start = np.concatenate([[0], np.cumsum(kept)])
-        smaller = Qrels(self.qrels.queries, start[self.qrels.start], (), self.qrels.grade[kept], self.qrels.name)
-        hits = self.hits.only(kept[self.hits.row])
+        start = np.concatenate([[0], np.cumsum(which)])
+        smaller = Qrels(self.qrels.queries, start[self.qrels.start], (), self.qrels.grade[which], self.qrels.name)
+        hits = self.hits.only(which[self.hits.row])
         return replace(self, qrels=smaller, hits=hits._replace(row=start[hits.row]))
 
     def notes(self) -> list[Note]:

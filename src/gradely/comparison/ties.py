@@ -11,12 +11,13 @@ from gradely.data import read_qrels
 from gradely.data.details import RunDetails
 from gradely.data.tie_counts import TieCounts
 from gradely.evaluation.evaluation import SAME, Evaluation
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike, parse_all
+from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import QueryPolicy, Settings
-from gradely.tables import Cell, Table
+from gradely.tables import Cell, Table, count_of, to_text
 
 
 class Orders(NamedTuple):
@@ -70,13 +71,13 @@ class TieSensitivity:
     def count_swaps(self) -> str:
         """Return how many pairs of runs change places by any measure, as a sentence."""
         pairs = len({frozenset((swap.first, swap.second)) for swap in self.swaps})
-        several = f"{'changes' if pairs == 1 else 'change'} places with the order of ties"
-        return f"{pairs:,} of {count_of(comb(len(self.runs), 2), 'pair')} of runs {several}"
+        ending = f"{'changes' if pairs == 1 else 'change'} places with the order of ties"
+        return f"{pairs:,} of {count_of(comb(len(self.runs), 2), 'pair')} of runs {ending}"
 
     @property
     def notes(self) -> list[Note]:
         """Ties that may come only from the precision in which scores were stored, and those it would make."""
-        return [note for each in self.runs for note in _stored(each.run, each.tied)]
+        return [note for run in self.runs for note in _note_precision(run.run, run.tied)]
 
     def runs_table(self) -> Table:
         """Return one row per run: how many documents are tied, and how its scores were stored."""
@@ -90,9 +91,9 @@ class TieSensitivity:
     def orders_table(self) -> Table:
         """Return one row per measure and run: what each order of ties gives."""
         rows: list[list[Cell]] = [
-            [measure, each.run, *each.orders[measure], each.orders[measure].best - each.orders[measure].worst]
+            [measure, run.run, *run.orders[measure], run.orders[measure].best - run.orders[measure].worst]
             for measure in self.measures
-            for each in self.runs
+            for run in self.runs
         ]
         return Table(["measure", "run", *Orders._fields, "best - worst"], rows)
 
@@ -106,9 +107,9 @@ class TieSensitivity:
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of (measure, run, trec, worst, expected, best), of pandas, polars or pyarrow."""
-        several = [(measure, each.run, *each.orders[measure]) for measure in self.measures for each in self.runs]
+        rows = [(measure, run.run, *run.orders[measure]) for measure in self.measures for run in self.runs]
         names = ["measure", "run", *Orders._fields]
-        return to_frame({name: [row[i] for row in several] for i, name in enumerate(names)}, library)
+        return to_frame({name: [row[i] for row in rows] for i, name in enumerate(names)}, library)
 
     def caption(self) -> str:
         """Return what the numbers are of."""
@@ -116,6 +117,17 @@ class TieSensitivity:
         queries = count_of(self.queries, "query") if policy == "qrels" else "the queries of each run"
         judged = ", judged documents only" if self.settings.judged_only else ""
         return f"means over {queries}, queries {policy}{judged}, {self.settings.precision} precision"
+
+    def __repr__(self) -> str:
+        """Show how many documents tie, what each order of ties gives, and which runs change places."""
+        tables = (self.runs_table(), self.orders_table(), *([self.swaps_table()] if self.swaps else []))
+        return "\n".join([*map(to_text, tables), f"{self.count_swaps()}; {self.caption()}"])
+
+    def _repr_html_(self) -> str:
+        """Show the same in a notebook."""
+        tables = (self.runs_table(), self.orders_table(), *([self.swaps_table()] if self.swaps else []))
+        title = heading(self.count_swaps())
+        return box(title, *map(grid, tables), bullets([self.caption(), *self.notes]))
 
 
 def tie_sensitivity(
@@ -137,8 +149,8 @@ def tie_sensitivity(
     judgments, named = read_qrels(qrels, threads=threads), parse_all(measures)
     settings = Settings("expected", queries, judged_only, threads=threads)
     results = evaluate_all(judgments, name_runs(runs), named, settings, progress, places="trec", depth=0)
-    several = [run_ties(evaluation, evaluation.details) for evaluation in results.evaluations.values()]
-    return TieSensitivity(several, list(named), settings, len(judgments))
+    sensitivities = [run_ties(evaluation, evaluation.details) for evaluation in results.evaluations.values()]
+    return TieSensitivity(sensitivities, list(named), settings, len(judgments))
 
 
 def run_ties(evaluation: Evaluation, details: RunDetails | None) -> RunTies:
@@ -154,7 +166,7 @@ def run_ties(evaluation: Evaluation, details: RunDetails | None) -> RunTies:
     return RunTies(evaluation.name, details.ties, orders)
 
 
-def _stored(run: str, tied: TieCounts) -> Iterator[Note]:
+def _note_precision(run: str, tied: TieCounts) -> Iterator[Note]:
     if tied.tied and tied.stored in ("half precision", "bfloat16"):
         text = f"documents are tied, maybe only because scores were stored so: all fit {tied.stored}"
         yield Note("stored", tied.tied, tied.documents, f"{run}: {tied.tied:,} of {tied.documents:,} {text}")

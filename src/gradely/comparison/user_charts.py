@@ -5,59 +5,59 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradely.comparison.charts import altair, drawn, styled
+from gradely.comparison.charts import altair, draw, style
 from gradely.comparison.populations import best, two
-from gradely.evaluation.notes import count_of
+from gradely.tables import count_of
 
 if TYPE_CHECKING:
-    from gradely.comparison.users import UserRegions
+    from gradely.comparison.user_regions import UserRegions
 
 SAFE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#000000")
 """Okabe and Ito's, told apart by the colour-blind"""
 WIDTH, HEIGHT = 460, 320
 
 
-def chart(found: "UserRegions") -> Any:
+def chart(regions: "UserRegions") -> Any:
     """Return the chart for so many levels."""
     makers = {2: lines, 3: triangle}
-    title = f"{found.name}, {count_of(len(found.queries), 'query')}"
-    return styled(makers.get(len(found.levels), bars)(found).properties(title=title))
+    title = f"{regions.name}, {count_of(len(regions.queries), 'query')}"
+    return style(makers.get(len(regions.levels), bars)(regions).properties(title=title))
 
 
-def _colour(found: "UserRegions") -> Any:
+def _colour(regions: "UserRegions") -> Any:
     alt = altair()
-    colours = [SAFE[i % len(SAFE)] for i in range(len(found.runs))]
-    return alt.Color("run:N", title=None, sort=None, scale=alt.Scale(domain=found.runs, range=colours))
+    colours = [SAFE[i % len(SAFE)] for i in range(len(regions.runs))]
+    return alt.Color("run:N", title=None, sort=None, scale=alt.Scale(domain=regions.runs, range=colours))
 
 
-def lines(found: "UserRegions") -> Any:
+def lines(regions: "UserRegions") -> Any:
     """Return the mean of each run against the share of users content with the lower level, and the crossings."""
     alt, x = altair(), np.linspace(0, 1, 101)
-    means = found.parts.means(two(x))
+    means = regions.parts.means(two(x))
     records = [
         {"share": float(x[i]), "mean": float(means[i, j]), "run": run}
-        for j, run in enumerate(found.runs)
+        for j, run in enumerate(regions.runs)
         for i in range(len(x))
     ]
-    title = f"share of users who are content with level {found.levels[0]:g}"
+    title = f"share of users who are content with level {regions.levels[0]:g}"
     axis = alt.Axis(format=".0%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     base = (
-        drawn(records)
+        draw(records)
         .mark_line(strokeWidth=2)
         .encode(
             x=alt.X("share:Q", title=title, axis=axis, scale=alt.Scale(domain=[0, 1])),
-            y=alt.Y("mean:Q", title=f"mean {found.name}", scale=alt.Scale(zero=False, nice=True)),
-            color=_colour(found),
+            y=alt.Y("mean:Q", title=f"mean {regions.name}", scale=alt.Scale(zero=False, nice=True)),
+            color=_colour(regions),
         )
     )
     crossings = [
         {"share": s.start, "text": f"{100 * s.start:.0f} %", "y": 10 + 14 * (i % 4)}
-        for i, s in enumerate(found.stretches[1:])
+        for i, s in enumerate(regions.stretches[1:])
     ]
     if crossings:
-        rule = drawn(crossings).mark_rule(strokeDash=[4, 3], color="#555555").encode(x="share:Q")
+        rule = draw(crossings).mark_rule(strokeDash=[4, 3], color="#555555").encode(x="share:Q")
         text = (
-            drawn(crossings)
+            draw(crossings)
             .mark_text(align="right", dx=-4, color="#333333")
             .encode(x="share:Q", y=alt.Y("y:Q", axis=None, scale=None), text="text:N")
         )
@@ -65,43 +65,43 @@ def lines(found: "UserRegions") -> Any:
     return base.properties(width=WIDTH, height=HEIGHT)
 
 
-def triangle(found: "UserRegions") -> Any:
+def triangle(regions: "UserRegions") -> Any:
     """Return all populations of three levels as a triangle, coloured by the best run."""
-    alt, points = altair(), found._grid  # noqa: SLF001 - the chart is a part of it
-    winners = best(found.parts.means(points))
+    alt, points = altair(), regions._grid  # noqa: SLF001 - the chart is a part of it
+    winners = best(regions.parts.means(points))
     side = round(1 / points[points > 0].min())
     records = [
-        {"x": float(g[1] + g[2] / 2), "y": float(g[2] * sqrt(3) / 2), "run": found.runs[winner]}
+        {"x": float(g[1] + g[2] / 2), "y": float(g[2] * sqrt(3) / 2), "run": regions.runs[winner]}
         for g, winner in zip(points, winners.tolist(), strict=True)
     ]
     hidden = {"axis": None}
     square = WIDTH / side
     cells = (
-        drawn(records)
+        draw(records)
         .mark_point(filled=True, opacity=1, shape="circle", size=(square * 1.25) ** 2)
         .encode(
             x=alt.X("x:Q", scale=alt.Scale(domain=[-0.12, 1.12]), **hidden),
             y=alt.Y("y:Q", scale=alt.Scale(domain=[-0.12, 0.98]), **hidden),
-            color=_colour(found),
+            color=_colour(regions),
         )
     )
     names = [
         {"x": x, "y": y, "text": f"all users: level {level:g}"}
-        for (x, y), level in zip(((0, -0.07), (1, -0.07), (0.5, sqrt(3) / 2 + 0.05)), found.levels, strict=True)
+        for (x, y), level in zip(((0, -0.07), (1, -0.07), (0.5, sqrt(3) / 2 + 0.05)), regions.levels, strict=True)
     ]
-    text = drawn(names).mark_text(fontSize=12).encode(x="x:Q", y="y:Q", text="text:N")
+    text = draw(names).mark_text(fontSize=12).encode(x="x:Q", y="y:Q", text="text:N")
     return (cells + text).properties(width=WIDTH * 1.24, height=WIDTH * 1.1, view=alt.ViewConfig(stroke=None))
 
 
-def bars(found: "UserRegions") -> Any:
+def bars(regions: "UserRegions") -> Any:
     """Return the share of populations for which each run is best, with its interval over queries."""
     alt = altair()
     records = [
         {"run": run, "share": share, "low": low, "high": high}
-        for run, share, (low, high) in zip(found.runs, found.shares, found.intervals, strict=True)
+        for run, share, (low, high) in zip(regions.runs, regions.shares, regions.intervals, strict=True)
     ]
     x = alt.X("share:Q", title="share of populations for which a run is best", axis=alt.Axis(format=".0%"))
     y = alt.Y("run:N", title=None, sort=None)
-    bar = drawn(records).mark_bar().encode(x=x, y=y, color=_colour(found).legend(None))
-    rule = drawn(records).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y)
+    bar = draw(records).mark_bar().encode(x=x, y=y, color=_colour(regions).legend(None))
+    rule = draw(records).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y)
     return (bar + rule).properties(width=WIDTH)

@@ -1,208 +1,27 @@
 """For which users is which run better? Runs as functions of how users are spread over the levels of relevance."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
-from math import fsum
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.populations import Parts, Stretch, best, corners, grid, stretches, two
-from gradely.comparison.user_charts import chart
+from gradely.comparison.populations import Parts
+from gradely.comparison.user_regions import UserRegions
 from gradely.data import Qrels, read_qrels
-from gradely.data.types import Floats
 from gradely.errors import DataError, MeasureError
-from gradely.evaluation.notes import Note, count_of
+from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs
 from gradely.measures import GAP, Measure, eGAP, xGAP
 from gradely.measures.names import MeasureLike, label, parse
 from gradely.measures.precision_parts import PrecisionPart
 from gradely.relevance import Identity
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
-from gradely.tables import Cell, Table
+from gradely.tables import count_of
 
 MOST = 8
 """levels; of more, a grid over all populations is too coarse to say anything"""
-DRAWS = 1_000
-"""of queries, for intervals"""
-LEAST = 0.005
-"""a run that is best for a smaller share of populations is not named in a sentence"""
-LEVEL = 0.95
-"""of intervals"""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class UserRegions:
-    """Which run is best for which populations of users."""
-
-    runs: list[str]
-    levels: list[float]
-    """the levels, ascending; a population has a share of users for each, who are content with that level or more"""
-    queries: list[str]
-    parts: Parts
-    name: str
-    """of the measure"""
-    seed: int
-    notes: list[Note]
-
-    def means(self, g: Iterable[float]) -> dict[str, float]:
-        """Return the mean of each run for a population, the shares of users by level, ascending."""
-        shares = np.asarray(list(g), np.float64)
-        if shares.shape != (len(self.levels),) or (shares < 0).any() or abs(shares.sum() - 1) > 1e-6:
-            levels = ", ".join(f"{level:g}" for level in self.levels)
-            raise DataError(f"a population has a share for each of the levels {levels}, which sum to 1; found {g!r}")
-        return dict(zip(self.runs, self.parts.means(shares[None, :])[0].tolist(), strict=True))
-
-    @cached_property
-    def stretches(self) -> list[Stretch]:
-        """Of two levels: from which to which share of users with the lower one a run is best; else nothing."""
-        return stretches(self.parts) if len(self.levels) == 2 else []
-
-    @cached_property
-    def _counts(self) -> Floats:
-        """[draws, queries] how often each query is drawn; the draw does not depend on the order of the input."""
-        queries = len(self.queries)
-        drawn = np.random.default_rng(self.seed).multinomial(queries, np.full(queries, 1 / queries), DRAWS)
-        rows = self.parts.table.reshape(-1, queries, len(self.runs)).transpose(1, 0, 2).reshape(queries, -1)
-        out = np.empty((DRAWS, queries))
-        out[:, np.lexsort(np.sort(rows, axis=1).T)] = drawn
-        return out
-
-    @cached_property
-    def shares(self) -> list[float]:
-        """The share of all populations for which each run is best."""
-        if self.stretches:
-            return [fsum(s.stop - s.start for s in self.stretches if s.run == i) for i in range(len(self.runs))]
-        winners = np.bincount(best(self.parts.means(self._grid)), minlength=len(self.runs))
-        return [float(share) for share in winners / len(self._grid)]
-
-    @cached_property
-    def _grid(self) -> Floats:
-        return two(np.linspace(0, 1, 201)) if len(self.levels) == 2 else grid(len(self.levels))
-
-    @cached_property
-    def intervals(self) -> list[tuple[float, float]]:
-        """The interval over queries of each share, by bootstrap."""
-        points = self._grid if len(self._grid) <= POINTS else self._grid[:: -(-len(self._grid) // POINTS)]
-        winners = best(self.parts.means(points, self._counts))
-        shares = np.stack([(winners == i).mean(axis=1) for i in range(len(self.runs))], axis=1)
-        low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-        return list(zip(low.tolist(), high.tolist(), strict=True))
-
-    def sentences(self) -> list[str]:
-        """Return what was found, as sentences."""
-        if len(self.levels) != 2:
-            return [self._most()]
-        if len(self.stretches) == 1:
-            run = self.runs[self.stretches[0].run]
-            return [f"{run} is best for every population of users."]
-        return [self._sentence(i) for i in range(len(self.stretches))]
-
-    def _most(self) -> str:
-        ranked = sorted(zip(self.shares, self.runs, strict=True), key=lambda pair: -pair[0])
-        several = [f"{run} for {_percent(share)}" for share, run in ranked if share >= LEAST]
-        return f"Of all populations of users, the best run is {', '.join(several)}."
-
-    def _sentence(self, i: int) -> str:
-        """Return for which users a run is best, of two levels, with the interval of where it changes places."""
-        start, stop, run = self.stretches[i]
-        low, high = _percent(start), _percent(stop)
-        whom = (
-            f"less than {high}"
-            if i == 0
-            else f"more than {low}"
-            if i == len(self.stretches) - 1
-            else f"between {low} and {high}"
-        )
-        text = f"{self.runs[run]} is better for populations of users of whom {whom} are content with level"
-        return f"{text} {self.levels[0]:g}{'' if i == 0 else self._crossing(i)}."
-
-    def _crossing(self, i: int) -> str:
-        """Return the interval over queries of the share at which two runs change places, where they do."""
-        found = self.crossings[i - 1]
-        if not len(found) or len(self.queries) == 1:
-            return ""
-        low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
-        lost = 1 - len(found) / DRAWS
-        missing = f"; in {_percent(lost)} of the draws they do not change places" if lost > 0 else ""
-        return f" ({_percent(LEVEL)} interval over queries: {_percent(low)} to {_percent(high)}{missing})"
-
-    @cached_property
-    def crossings(self) -> list[Floats]:
-        """Of two levels, for each change of places, the shares at which those two runs change in queries drawn again.
-
-        Draws in which they do not change places, or do so the other way round, are left out.
-        """
-        out = []
-        points = two([0.0, 1.0]) if self.parts.measure == "eGAP" else two(np.linspace(0, 1, 201))
-        drawn = self.parts.means(points, self._counts) if len(self.stretches) > 1 else np.empty((0, 0, 0))
-        for before, after in zip(self.stretches, self.stretches[1:], strict=False):
-            ahead = drawn[:, :, before.run] - drawn[:, :, after.run]
-            out.append(_zeros(ahead, points[:, 0]))
-        return out
-
-    def summary(self) -> str:
-        """Return what the numbers are of."""
-        return (
-            f"{self.name}, means over {count_of(len(self.queries), 'query')}; {_percent(LEVEL)} intervals from"
-            f" {DRAWS:,} draws of queries; a user is content with documents of a level or more"
-        )
-
-    def tables(self, digits: int) -> list[Table]:
-        """Return one row per run, and for two levels one row per stretch of shares."""
-        names = [f"only level {level:g}" for level in self.levels]
-        header = ["run", *names, "all alike", "best for", "low", "high"]
-        rows: list[list[Cell]] = [
-            [run, *(round(float(x), digits) for x in mean), *(round(x, digits) for x in (share, *interval))]
-            for run, mean, share, interval in zip(
-                self.runs, self.parts.means(corners(len(self.levels))).T, self.shares, self.intervals, strict=True
-            )
-        ]
-        tables = [Table(header, rows)]
-        if self.stretches:
-            level = f"{self.levels[0]:g}"
-            parts: list[list[Cell]] = [
-                [self.runs[run], round(start, digits), round(stop, digits)] for start, stop, run in self.stretches
-            ]
-            tables.append(Table(["best run", f"from a share of level {level}", "to"], parts))
-        return tables
-
-    def records(self) -> list[dict[str, Cell]]:
-        """Return one record per run: means for users of one level alone and all alike, and its share of populations."""
-        means = self.parts.means(corners(len(self.levels))).T.tolist()
-        names = [*(f"level_{level:g}" for level in self.levels), "all_alike"]
-        return [
-            {"run": run}
-            | dict(zip(names, mean, strict=True))
-            | {"best_for": share, "best_for_low": low, "best_for_high": high}
-            for run, mean, share, (low, high) in zip(self.runs, means, self.shares, self.intervals, strict=True)
-        ]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-        return {
-            "about": self.summary(),
-            "measure": self.name,
-            "levels": self.levels,
-            "values": self.records(),
-            "stretches": [{"run": self.runs[s.run], "from": s.start, "to": s.stop} for s in self.stretches],
-            "sentences": self.sentences(),
-            "notes": [note.as_dict() for note in self.notes],
-        }
-
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe with one row per run, of pandas, polars or pyarrow."""
-        return Table.of(self.records()).to_frame(library)
-
-    def chart(self) -> Any:
-        """Return an altair chart: for two levels lines, for three a triangle, for more bars of shares."""
-        return chart(self)
-
-
-POINTS = 500
-"""populations at which intervals of shares are taken, at most"""
 
 
 def users(
@@ -225,8 +44,8 @@ def users(
     are exact: eGAP is linear in them. The other options are those of evaluate; ties cannot be best or worst.
 
     >>> qrels = {"q": {"a": 1, "b": 2, "c": 1}}
-    >>> found = users(qrels, {"one": {"q": ["a", "c", "x", "b"]}, "two": {"q": ["b", "x", "y", "a"]}})
-    >>> for sentence in found.sentences():
+    >>> regions = users(qrels, {"one": {"q": ["a", "c", "x", "b"]}, "two": {"q": ["b", "x", "y", "a"]}})
+    >>> for sentence in regions.sentences():
     ...     print(sentence)
     two is better for populations of users of whom less than 64 % are content with level 1.
     one is better for populations of users of whom more than 64 % are content with level 1.
@@ -238,10 +57,10 @@ def users(
     judgments = read_qrels(qrels, threads=threads)
     levels = [float(level) for level in judgments.levels()]
     if not 2 <= len(levels) <= MOST:
-        found = f"found {len(levels):,}"
-        raise DataError(f"{judgments.name}: users differ where there are 2 to {MOST} levels above 0; {found}")
-    wanted = [PrecisionPart(rel=h, label=r).replace(k=fitted.k) for r in levels for h in levels if h <= r]
-    parts_of = {str(part): part for part in wanted}
+        problem = f"users differ where there are 2 to {MOST} levels above 0; found {len(levels):,}"
+        raise DataError(f"{judgments.name}: {problem}")
+    pairs = [PrecisionPart(rel=h, label=r).replace(k=fitted.k) for r in levels for h in levels if h <= r]
+    parts_of = {str(part): part for part in pairs}
     board = Leaderboard(evaluate_all(judgments, name_runs(runs), parts_of, settings, progress))
     parts = _parts(judgments, board, levels, fitted.name)
     middle = parts.means(np.full((1, len(levels)), 1 / len(levels)))[0].tolist()
@@ -252,10 +71,10 @@ def users(
 
 def _measure(measure: MeasureLike) -> Measure:
     """Return the measure; refuse what has no population that could vary."""
-    found = parse(measure)
-    if not isinstance(found, eGAP | GAP | xGAP) or found.g is not None or found.relevance != Identity():
-        raise MeasureError(f"users vary under eGAP, GAP or xGAP, with labels as they are and no g; found {found}")
-    return found
+    parsed = parse(measure)
+    if not isinstance(parsed, eGAP | GAP | xGAP) or parsed.g is not None or parsed.relevance != Identity():
+        raise MeasureError(f"users vary under eGAP, GAP or xGAP, with labels as they are and no g; found {parsed}")
+    return parsed
 
 
 def _parts(qrels: Qrels, board: Leaderboard, levels: list[float], measure: str) -> Parts:
@@ -281,16 +100,3 @@ def _notes(parts: Parts, levels: list[float], name: str) -> list[Note]:
     text = "cannot reach 1, since the pool lacks a level"
     mean = f"with all levels alike the mean of {name} is at most {top:.4f}"
     return [Note("unreachable", len(lacks), of, f"{len(lacks):,} of {count_of(of, 'query')} {text}; {mean}")]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
-def _zeros(ahead: Floats, at: Floats) -> Floats:
-    """Return where each row first falls from above 0 to 0 or below, on the line between two points; none: left out."""
-    falls = (ahead[:, :-1] > 0) & (ahead[:, 1:] <= 0)
-    rows = np.flatnonzero(falls.any(axis=1))
-    first = falls[rows].argmax(axis=1)
-    left, right = ahead[rows, first], ahead[rows, first + 1]
-    return np.asarray(at[first] + (at[first + 1] - at[first]) * left / (left - right))

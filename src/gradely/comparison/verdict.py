@@ -11,7 +11,7 @@ from gradely.comparison.saved_scores import SavedScores
 from gradely.comparison.significance import CORRECTIONS, DRAWN, TESTS
 from gradely.evaluation.notes import Note
 from gradely.frames import to_frame
-from gradely.tables import Cell, Table, to_text
+from gradely.tables import Cell, Table, count_of, plain_line, to_text
 
 SAME = 1e-12
 """a drop that exceeds its limit by less does so by rounding"""
@@ -103,12 +103,13 @@ class Gate:
         policies = ", ".join(f"{key} {value}" for key, value in self.saved.settings.items() if value is not False)
         return (
             f"fails where a drop {rule}: {TESTS[design.test]}{draws}{corrected}, α = {design.alpha:g}; "
-            f"{100 * (1 - design.alpha):g} % t intervals of the drop; {len(self.queries):,} queries; {policies}"
+            f"{100 * (1 - design.alpha):g} % t intervals of the drop; {count_of(len(self.queries), 'query')}; "
+            f"{policies}"
         )
 
     def __repr__(self) -> str:
         """Show the verdict, the table and how it was decided."""
-        return f"{self.summary()}\n\n{to_text(self.table())}\n{self.caption()}"
+        return f"{plain_line(self.summary())}\n\n{to_text(self.table())}\n{plain_line(self.caption())}"
 
 
 def _verdict(change: Change) -> str:

@@ -7,7 +7,6 @@ from gradely.data.locate import locate
 from gradely.data.qrels import Qrels
 from gradely.data.read.files import Report
 from gradely.data.read.inputs import FORMATS, Run, open_run, read_qrels, read_run, run_name, run_names
-from gradely.data.rule import Rule
 
 __all__ = [
     "FORMATS",
@@ -15,7 +14,6 @@ __all__ = [
     "Hits",
     "Qrels",
     "Report",
-    "Rule",
     "Run",
     "locate",
     "locate_selected",

@@ -12,14 +12,14 @@ import numpy as np
 
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
-from gradely.data.read.dicts import disguised, renamed
+from gradely.data.read.dicts import is_disguised, rename_docs
 from gradely.data.read.files import clip
 from gradely.data.read.inputs import Run
-from gradely.data.rule import Rule
 from gradely.data.search import end_of_better
 from gradely.data.tie_breaking import places_among_tied
 from gradely.data.types import Bools, Floats, Ints
 from gradely.data.values import flat
+from gradely.settings import Settings
 
 DOCUMENTS = 1 << 18
 """about how many documents of a run are looked at in one go"""
@@ -32,18 +32,18 @@ SEVERAL = 16
 Ranking: TypeAlias = Mapping[str, float]
 
 
-def align(qrels: Qrels, run: Run, rule: Rule) -> Hits:
+def align(qrels: Qrels, run: Run, settings: Settings) -> Hits:
     """Return where the judged documents of the run stand, with ties broken where the policy goes by document."""
     common = [i for i, query in enumerate(qrels.queries) if query in run.scores]
     retrieved, answered = np.zeros(len(qrels), np.int64), np.zeros(len(qrels), bool)
     answered[common] = True
-    parts = [_align(qrels, run, at, rankings, retrieved, rule) for at, rankings in _chunks(qrels, run, common)]
+    parts = [_align(qrels, run, at, rankings, retrieved, settings) for at, rankings in _chunks(qrels, run, common)]
     empty = np.zeros(0, np.int64)
     query, row, above, tied, place = (
         (np.concatenate([empty, *part]) for part in zip(*parts, strict=True)) if parts else [empty] * 5
     )
     unjudged = tuple(query for query in run.scores if query not in qrels.index)
-    return Hits(query, row, above, tied, place if rule.breaks else None, retrieved, answered, unjudged)
+    return Hits(query, row, above, tied, place if settings.breaks_ties else None, retrieved, answered, unjudged)
 
 
 def _chunks(qrels: Qrels, run: Run, common: list[int]) -> Iterator[tuple[list[int], list[Ranking]]]:
@@ -63,7 +63,7 @@ def _chunks(qrels: Qrels, run: Run, common: list[int]) -> Iterator[tuple[list[in
 
 
 def _align(
-    qrels: Qrels, run: Run, at: list[int], rankings: list[Ranking], retrieved: Ints, rule: Rule
+    qrels: Qrels, run: Run, at: list[int], rankings: list[Ranking], retrieved: Ints, settings: Settings
 ) -> tuple[Ints, ...]:
     """Return query, row, above, tied and place of each hit of some queries; note the lengths of their rankings."""
     size = np.fromiter(map(len, rankings), np.int64, len(rankings))
@@ -72,15 +72,17 @@ def _align(
         rankings, lambda i, doc: f"{run.name}: query {clip(qrels.queries[at[i]])}, document {clip(doc)}: the score"
     )
     which, row, mine = _look_up(qrels, run, at, rankings)
-    scores, mine = rule.rounded(scores), rule.rounded(mine)
+    scores, mine = settings.round(scores), settings.round(mine)
     start = np.cumsum(size) - size
     above, tied = count_above(scores, start, start + size, which, mine)
     place = above.copy()
-    for here in _by_ranking(which, tied > 1) if rule.breaks else ():
+    for here in _by_ranking(which, tied > 1) if settings.breaks_ties else ():
         i = int(which[here[0]])
         part = slice(start[i], start[i] + size[i])
         docs = [qrels.docs[j] for j in row[here].tolist()]
-        place[here] += places_among_tied(rule, qrels.queries[at[i]], list(rankings[i]), scores[part], docs, mine[here])
+        place[here] += places_among_tied(
+            settings, qrels.queries[at[i]], list(rankings[i]), scores[part], docs, mine[here]
+        )
     return np.asarray(at, np.int64)[which], row, above, tied, place
 
 
@@ -107,9 +109,9 @@ def _look_up(qrels: Qrels, run: Run, at: list[int], rankings: list[Ranking]) -> 
 
 def _renamed(qrels: Qrels, run: Run, rankings: list[Ranking], at: list[int], which: list[int], row: list[int]) -> bool:
     """Give rankings that mix types of ids ids of text; judged documents that only seem missing give them away."""
-    mixed = {i for i, doc in zip(which, row, strict=True) if disguised(rankings[i], qrels.docs[doc])}
+    mixed = {i for i, doc in zip(which, row, strict=True) if is_disguised(rankings[i], qrels.docs[doc])}
     for i in mixed:
-        rankings[i] = renamed(rankings[i], run.name, qrels.queries[at[i]])
+        rankings[i] = rename_docs(rankings[i], run.name, qrels.queries[at[i]])
     return bool(mixed)
 
 

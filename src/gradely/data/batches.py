@@ -59,8 +59,8 @@ class Blocks:
             most = max(1, cells // int(width[done]))
             filled = np.arange(1, most + 1)[: len(queries) - done] * width[done : done + most]
             count = max(1, int(np.searchsorted(filled, cells, side="right")))
-            some = queries[done : done + count]
-            yield some, self._batch(some, ties)
+            block = queries[done : done + count]
+            yield block, self._batch(block, ties)
             done += count
 
     def _batch(self, queries: Ints, ties: str) -> Batch:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradely.data.trec.hashing import SALT, distinct, hashes
 from gradely.data.trec.match import new_tokens, ranges
-from gradely.data.trec.tokens import PAD, Tokens, U, decoded, same
+from gradely.data.trec.tokens import PAD, Tokens, U, decode, same
 from gradely.data.types import Bools, Bytes, Floats, Ints, Words
 
 
@@ -36,7 +36,7 @@ class Ids(NamedTuple):
 
     def name(self, row: int) -> str:
         """Return the id of one row as text."""
-        return decoded(self.bytes_at(row))
+        return decode(self.bytes_at(row))
 
     @property
     def longest(self) -> int:
@@ -99,8 +99,8 @@ def number_ids(ids: Ids) -> tuple[Ints, Ints]:
     """
     _, first, which = np.unique(ids.hashes(), return_index=True, return_inverse=True)
     if not _same_ids(ids, np.arange(len(which)), first[which]).all():
-        known: dict[str, int] = {}
-        which = np.fromiter((known.setdefault(ids.name(i), len(known)) for i in range(len(which))), np.int64)
+        numbers: dict[str, int] = {}
+        which = np.fromiter((numbers.setdefault(ids.name(i), len(numbers)) for i in range(len(which))), np.int64)
         first = np.unique(which, return_index=True)[1]
     order = np.argsort(first)
     number = np.empty_like(order)
@@ -121,9 +121,9 @@ def earliest_alike(query: Ints, document: Ids) -> Ints | None:
     candidate[order] = np.repeat(order[new], np.diff(new, append=len(order)))
     confirmed = (query == query[candidate]) & _same_ids(document, earliest, candidate)
     earliest[confirmed] = candidate[confirmed]
-    known: dict[tuple[int, str], int] = {}
+    first_row: dict[tuple[int, str], int] = {}
     for row in np.flatnonzero(~confirmed).tolist():  # rows that only share a hash with another
-        earliest[row] = known.setdefault((int(query[row]), document.name(row)), row)
+        earliest[row] = first_row.setdefault((int(query[row]), document.name(row)), row)
     return None if (earliest == np.arange(len(order))).all() else earliest
 
 

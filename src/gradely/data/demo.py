@@ -5,7 +5,7 @@ import numpy as np
 from gradely.data.types import Floats, Ints
 
 QUERIES, DOCUMENTS, JUDGED, DEPTH = 24, 120, 50, 50
-SYSTEMS = {
+RUNS = {
     "lexical": "whole numbers, as of matching words: many ties",
     "dense": "half precision, as of a neural model: a few ties",
     "popular": "whole numbers, as of clicks: nearly all tied",
@@ -23,7 +23,7 @@ def collection() -> dict[str, str]:
 
 
 def _scores(rng: np.random.Generator, quality: Floats) -> dict[str, Floats]:
-    """Return each system's scores of all documents."""
+    """Return each run's scores of all documents."""
     noise = rng.normal(size=(3, *quality.shape))
     return {
         "lexical": np.maximum(0, np.round(3 + 1.15 * quality + 1.35 * noise[0])),

@@ -59,13 +59,13 @@ class DetailsObserver:
 
     def __call__(self, lines: Lines) -> None:
         """Look at the lines of a piece: those of judged queries count."""
-        known = lines.query != UNKNOWN
-        mine = np.repeat(known, lines.size)
+        judged = lines.query != UNKNOWN
+        mine = np.repeat(judged, lines.size)
         owner = np.repeat(np.arange(len(lines.size)), lines.size)[mine]
         self._parts.append(count_tied_part(lines.score[mine], owner[1:] == owner[:-1]))
-        self._queries.append(lines.query[known])
+        self._queries.append(lines.query[judged])
         self._tops.append(
-            {int(lines.query[i]): self._top(lines, i) for i in np.flatnonzero(known).tolist() if self.depth}
+            {int(lines.query[i]): self._top(lines, i) for i in np.flatnonzero(judged).tolist() if self.depth}
         )
 
     def _top(self, lines: Lines, i: int) -> Top:
@@ -79,8 +79,8 @@ class DetailsObserver:
     def details(self, hits: Hits) -> RunDetails | None:
         """Return what was gathered; None where lines were not seen in whole queries, each once."""
         queries = np.concatenate([np.zeros(0, np.int64), *self._queries])
-        seen = sum(part.documents for part in self._parts)
-        if seen != hits.documents or len(np.unique(queries)) < len(queries):
+        documents = sum(part.documents for part in self._parts)
+        if documents != hits.documents or len(np.unique(queries)) < len(queries):
             return None
         return RunDetails(add_ties(self._parts), {query: one for tops in self._tops for query, one in tops.items()})
 

@@ -13,60 +13,62 @@ from gradely.data.locate import locate
 from gradely.data.qrels import Qrels
 from gradely.data.read.files import Report, Source, ignore
 from gradely.data.read.inputs import Run
-from gradely.data.rule import Rule
 from gradely.data.trec.place import Observer
 from gradely.data.trec.tokens import Tokens, as_tokens
 from gradely.data.types import Bools, Ints
+from gradely.settings import Settings
 
 
 def locate_selected(
     qrels: Qrels,
     run: Run | Source,
-    rule: Rule,
+    settings: Settings,
     threads: int,
     report: Report = ignore,
     observe: Observer | None = None,
 ) -> Hits:
     """Return where the judged documents of a run stand, of the queries and documents that are selected."""
     if qrels.excluded is None:
-        hits = locate(qrels, run, rule, threads, report, observe)
+        hits = locate(qrels, run, settings, threads, report, observe)
     else:
-        hits = _without(qrels, qrels.excluded, run, rule, threads, report)
+        hits = _without(qrels, qrels.excluded, run, settings, threads, report)
     return hits._replace(unjudged=()) if qrels.selected else hits
 
 
-def _without(qrels: Qrels, excluded: Qrels, run: Run | Source, rule: Rule, threads: int, report: Report) -> Hits:
+def _without(
+    qrels: Qrels, excluded: Qrels, run: Run | Source, settings: Settings, threads: int, report: Report
+) -> Hits:
     """Return where the judged documents of a run stand once others are dropped from it."""
-    both, row, dropped = _joined(qrels, excluded)
-    hits = locate(both, run, rule, threads, report)
+    both, row, dropped = _join(qrels, excluded)
+    hits = locate(both, run, settings, threads, report)
     gone = dropped[hits.row]
     out = hits.only(gone)
-    kept = hits.only(~gone & (row[hits.row] >= 0))
+    stay = hits.only(~gone & (row[hits.row] >= 0))
     span = int(hits.retrieved.max(initial=0)) + 1
-    base, others = kept.query.astype(np.int64) * span, out.query.astype(np.int64) * span
-    better, same = _counted(base, kept.above, others + out.above)
+    base, others = stay.query.astype(np.int64) * span, out.query.astype(np.int64) * span
+    better, same = _count(base, stay.above, others + out.above)
     place = None
-    if kept.place is not None and out.place is not None:
-        place = kept.place - _counted(base, kept.place, others + out.place)[0]
+    if stay.place is not None and out.place is not None:
+        place = stay.place - _count(base, stay.place, others + out.place)[0]
     retrieved = hits.retrieved - np.bincount(out.query, minlength=len(qrels))
-    return kept._replace(
-        row=row[kept.row],
-        above=kept.above - better,
-        tied=kept.tied - same,
+    return stay._replace(
+        row=row[stay.row],
+        above=stay.above - better,
+        tied=stay.tied - same,
         place=place,
         retrieved=retrieved,
         excluded=len(out.row),
     )
 
 
-def _counted(base: Ints, mine: npt.NDArray[np.integer], others: Ints) -> tuple[Ints, Ints]:
+def _count(base: Ints, mine: npt.NDArray[np.integer], others: Ints) -> tuple[Ints, Ints]:
     """Return how many of the others, of the same query, are less than each of mine, and how many are equal."""
     others = np.sort(others)
     first, low = np.searchsorted(others, base), np.searchsorted(others, base + mine)
     return low - first, np.searchsorted(others, base + mine, "right") - low
 
 
-def _joined(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Ints, Bools]:
+def _join(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Ints, Bools]:
     """Return judged and excluded documents as one, the row of each in the qrels or -1, and whether it is dropped."""
     theirs = [i for i, query in enumerate(excluded.queries) if query in qrels.index]
     owner = np.array([qrels.index[excluded.queries[i]] for i in theirs], np.int64)

@@ -39,10 +39,10 @@ class Hits(NamedTuple):
         """Return the hits of some queries, flagged, with ties as they are."""
         return self._replace(place=None).only(queries[self.query])
 
-    def only(self, some: npt.NDArray[np.bool_]) -> "Hits":
+    def only(self, which: npt.NDArray[np.bool_]) -> "Hits":
         """Return some of the hits, flagged."""
-        query, row, above, tied = (column[some] for column in (self.query, self.row, self.above, self.tied))
-        place = None if self.place is None else self.place[some]
+        query, row, above, tied = (column[which] for column in (self.query, self.row, self.above, self.tied))
+        place = None if self.place is None else self.place[which]
         return self._replace(query=query, row=row, above=above, tied=tied, place=place)
 
     def judged_only(self) -> "Hits":

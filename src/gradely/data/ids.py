@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from gradely.data.columns import Ids
 from gradely.data.read.dicts import text as as_text
-from gradely.data.trec.tokens import PAD, Tokens, U, encoded
+from gradely.data.trec.tokens import PAD, Tokens, U, encode
 from gradely.data.types import Bytes
 from gradely.errors import DataError
 
@@ -16,7 +16,7 @@ POWERS = np.array([10**n for n in range(1, 20)], U)
 """a whole number has one digit more than powers of ten that are not above it"""
 FOUR = np.frombuffer(b"".join(b"%04d" % n for n in range(10_000)), "<u4").astype(U)
 """the four digits of numbers below 10,000"""
-MINUS = 45
+MINUS = 45  # ord("-")
 
 
 def from_integers(values: npt.NDArray[np.integer]) -> Ids:
@@ -56,16 +56,16 @@ def from_floats(values: npt.NDArray[np.floating], name: str) -> Ids:
 
 def from_objects(values: Iterable[Any], name: str) -> Ids:
     """Return Python objects as ids, each made text by itself."""
-    several = list(values)
-    if set(map(type, several)) == {int} and (whole := np.array(several)).dtype.kind in "iu":
+    objects = list(values)
+    if set(map(type, objects)) == {int} and (whole := np.array(objects)).dtype.kind in "iu":
         return from_integers(whole)
     try:  # all text, and mostly ASCII, where characters are bytes
-        joined = "".join(several)
+        joined = "".join(objects)
         if joined.isascii():
-            return from_buffer(joined.encode(), np.fromiter(map(len, several), np.int64, len(several)))
+            return from_buffer(joined.encode(), np.fromiter(map(len, objects), np.int64, len(objects)))
     except TypeError:
         pass
-    tokens = Tokens.of(encoded(as_text(value, name)) for value in several)
+    tokens = Tokens.of(encode(as_text(value, name)) for value in objects)
     start = tokens.start.astype(np.int64)
     return Ids(tokens.text, start, start + tokens.size)
 
@@ -124,13 +124,13 @@ def _check_utf8(text: Bytes, name: str) -> None:
         try:
             text.tobytes().decode()
         except UnicodeDecodeError as error:
-            found = text[max(0, error.start - 20) : error.start + 20].tobytes()
-            raise DataError(f"{name}: an id is not UTF-8 text: {found!r}; decode ids before") from None
+            excerpt = text[max(0, error.start - 20) : error.start + 20].tobytes()
+            raise DataError(f"{name}: an id is not UTF-8 text: {excerpt!r}; decode ids before") from None
 
 
 def _from_dictionary(array: Any, name: str) -> Ids:
     """Return codes into a dictionary as ids; nothing is decoded, unless the dictionary is longer than the rows."""
     if len(array.dictionary) > len(array):
         return from_arrow(array.dictionary_decode(), name)
-    known = from_arrow(array.dictionary, name)
-    return known.take(array.indices.to_numpy(zero_copy_only=False))
+    entries = from_arrow(array.dictionary, name)
+    return entries.take(array.indices.to_numpy(zero_copy_only=False))

@@ -11,6 +11,7 @@ from gradely.data.types import Floats, Ints
 from gradely.data.values import flat
 from gradely.errors import DataError
 from gradely.kernel.batch import Levels
+from gradely.tables import count_of
 
 
 class Qrels:
@@ -69,4 +70,4 @@ class Qrels:
 
     def __repr__(self) -> str:
         """Say what it holds."""
-        return f"Qrels({self.name}: {len(self):,} queries, {len(self.grade):,} judgments)"
+        return f"Qrels({self.name}: {count_of(len(self), 'query')}, {count_of(len(self.grade), 'judgment')})"

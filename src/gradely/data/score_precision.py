@@ -13,14 +13,14 @@ SAMPLE = 10_000
 
 
 def to_half(scores: Floats) -> Floats:
-    """Half precision ends at 65,504; what lies beyond keeps eleven bits all the same."""
-    return _rounded(scores, BITS["half precision"])
+    """Round to half precision; numbers beyond 65,504, where it ends, keep eleven bits all the same."""
+    return _round(scores, BITS["half precision"])
 
 
-def _rounded(scores: Floats, bits: int) -> Floats:
+def _round(scores: Floats, bits: int) -> Floats:
     mantissa, exponent = np.frexp(scores)
-    kept: Floats = np.ldexp(np.rint(mantissa * 2**bits), exponent - bits)
-    return kept
+    rounded: Floats = np.ldexp(np.rint(mantissa * 2**bits), exponent - bits)
+    return rounded
 
 
 def sample_scores(scores: Floats) -> Floats:
@@ -30,8 +30,8 @@ def sample_scores(scores: Floats) -> Floats:
         return distinct
     key = distinct.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     key ^= key >> np.uint64(32)
-    kept = np.argpartition(key * np.uint64(0x9E3779B97F4A7C15), SAMPLE)[:SAMPLE]
-    sample: Floats = distinct[np.sort(kept)]
+    smallest = np.argpartition(key * np.uint64(0x9E3779B97F4A7C15), SAMPLE)[:SAMPLE]
+    sample: Floats = distinct[np.sort(smallest)]
     return sample
 
 
@@ -43,15 +43,15 @@ def stored_as(scores: Floats) -> str:
     >>> [stored_as(np.asarray(scores)) for scores in ([3.0, 1.0], [0.25, 0.5], [0.1234567, 1 / 3])]
     ['whole numbers', '2 decimals', 'double precision']
     """
-    some = sample_scores(scores)
-    if not len(some):
+    sample = sample_scores(scores)
+    if not len(sample):
         return "whole numbers"
-    decimals = next((n for n in range(7) if np.array_equal(np.round(some, n), some)), 7)
+    decimals = next((n for n in range(7) if np.array_equal(np.round(sample, n), sample)), 7)
     if decimals == 0:
         return "whole numbers"
-    if _printed_half(some, decimals):
+    if _printed_half(sample, decimals):
         return "half precision"
-    precision = "" if decimals <= 3 else _precision(some)
+    precision = "" if decimals <= 3 else _precision(sample)
     return precision or (f"{decimals} decimal{'s' * (decimals > 1)}" if decimals < 7 else "double precision")
 
 
@@ -68,6 +68,6 @@ def _precision(scores: Floats) -> str:
     """Return the least precision that holds all scores but for the digits that were not printed; or nothing."""
     for name, bits in BITS.items():
         near = PRINTED if bits < 24 else 0.0
-        if np.all(np.abs(_rounded(scores, bits) - scores) <= near * np.abs(scores)):
+        if np.all(np.abs(_round(scores, bits) - scores) <= near * np.abs(scores)):
             return name
     return ""

@@ -43,9 +43,9 @@ def only_queries(qrels: Qrels, only: Iterable[Any]) -> Qrels:
     rows = ranges(qrels.start[at], qrels.start[at + 1] - qrels.start[at])
     start = np.concatenate([[0], np.cumsum(qrels.start[at + 1] - qrels.start[at])])
     docs = [qrels.docs[row] for row in rows.tolist()]
-    some = Qrels([qrels.queries[i] for i in at.tolist()], start, docs, qrels.grade[rows], qrels.name)
-    some.whole, some.notes, some.selected = qrels.whole, qrels.notes, True
-    return some
+    subset = Qrels([qrels.queries[i] for i in at.tolist()], start, docs, qrels.grade[rows], qrels.name)
+    subset.whole, subset.notes, subset.selected = qrels.whole, qrels.notes, True
+    return subset
 
 
 def read_queries(path: str) -> list[str]:
@@ -60,9 +60,9 @@ def read_segments(by: Any, qrels: Any, columns: Mapping[str, str] | None = None)
     of_qrels = isinstance(by, str) and not os.path.exists(by)
     if of_qrels and (isinstance(qrels, Qrels | Mapping)):
         raise InputError(f"by={by!r}: the qrels have no columns; give {{query: segment}} or a table of both")
-    said = {"document": by if of_qrels else COLUMN}
-    said |= {"query": columns["query"]} if of_qrels and columns and "query" in columns else {}
-    pairs = read_qrels(qrels if of_qrels else by, columns=said, duplicates="first")
+    roles = {"document": by if of_qrels else COLUMN}
+    roles |= {"query": columns["query"]} if of_qrels and columns and "query" in columns else {}
+    pairs = read_qrels(qrels if of_qrels else by, columns=roles, duplicates="first")
     for i, query in enumerate(pairs.queries):
         if pairs.start[i + 1] - pairs.start[i] > 1:
             one, other = pairs.docs[int(pairs.start[i])], pairs.docs[int(pairs.start[i]) + 1]

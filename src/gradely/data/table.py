@@ -60,19 +60,19 @@ class Table(ABC):
         raise AssertionError("only text can be odd")
 
     @abstractmethod
-    def each(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
+    def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over all parts; yield the results in order. With `whole_queries`, no query is cut."""
 
     def triples(self, threads: int | None = None) -> "Grouped":
         """Return all rows, query by query, in the order in which queries first appear."""
-        parts = list(self.each(_kept, threads or cores(), ignore, whole_queries=False))
+        parts = list(self.map_parts(_copy_rows, threads or cores(), ignore, whole_queries=False))
         if not parts:
             raise DataError(f"{self.name}: has no rows")
         query, size, document, value = zip(*parts, strict=True)
-        return _grouped(self, concatenate(query), np.concatenate(size), concatenate(document), np.concatenate(value))
+        return _group(self, concatenate(query), np.concatenate(size), concatenate(document), np.concatenate(value))
 
 
-def _kept(part: Any) -> Stretches:
+def _copy_rows(part: Any) -> Stretches:
     """Return the rows of a part in memory of their own."""
     stretches = Stretches.of(part.columns())
     return stretches._replace(query=stretches.query.compact(), document=stretches.document.compact())
@@ -87,7 +87,7 @@ class Grouped(NamedTuple):
     value: Floats
 
 
-def _grouped(table: Table, query: Ids, size: Ints, document: Ids, value: Floats) -> Grouped:
+def _group(table: Table, query: Ids, size: Ints, document: Ids, value: Floats) -> Grouped:
     number, first = number_ids(query)
     count = np.bincount(number, weights=size).astype(np.int64)
     code, row = np.repeat(number, size), np.arange(len(value))

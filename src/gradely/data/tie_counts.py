@@ -8,14 +8,14 @@ import numpy.typing as npt
 
 from gradely.data.read.files import clip
 from gradely.data.read.inputs import Run, Scores
-from gradely.data.rule import Rule
 from gradely.data.score_precision import sample_scores, stored_as, to_half
 from gradely.data.types import Floats
 from gradely.data.values import flat
+from gradely.settings import Settings
 
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.integer]
-SINGLE = Rule(single=True)
+SINGLE = Settings(precision="single")
 
 
 class RunCounts(NamedTuple):
@@ -66,7 +66,7 @@ def count_lines(query: Numbers, score: Floats, rank: Floats, name: Callable[[int
     """Return the counts of whole queries, given by number, line by line; a rank of NaN is none."""
     ordered, together = _in_order(query, score)
     tied, groups = _count_tied(ordered, together)
-    single, _ = _count_tied(SINGLE.rounded(ordered), together)
+    single, _ = _count_tied(SINGLE.round(ordered), together)
     ranked = ~np.isnan(rank)
     against = _against(query[ranked], score[ranked], rank[ranked])
     return RunCounts(len(score), tied, groups, single - tied, [name(i) for i in against.tolist()])
@@ -102,7 +102,7 @@ class TiedPart(NamedTuple):
 def count_tied_part(score: Floats, together: Bools) -> TiedPart:
     """Count the ties of some queries: scores query by query, best first, and where the next is of the same query."""
     tied, groups = _count_tied(score, together)
-    single, half = (_count_tied(rounded, together)[0] - tied for rounded in (SINGLE.rounded(score), to_half(score)))
+    single, half = (_count_tied(rounded, together)[0] - tied for rounded in (SINGLE.round(score), to_half(score)))
     return TiedPart(len(score), tied, groups, _largest(score, together), single, half, sample_scores(score))
 
 

@@ -105,11 +105,11 @@ def _on_device(
     ordered = "order" if ties == "random" else ties
     quick = {name: measure for name, measure in measures.items() if _is_quick(measure, levels)}
     values = values_of(list(quick.values()), scores, labels, mask, ties=ordered, check=False) if quick else []
-    found = dict(zip(quick, values, strict=True)) if _all_finite(values) else {}
-    if len(found) < len(measures):
+    values_by_name = dict(zip(quick, values, strict=True)) if _all_finite(values) else {}
+    if len(values_by_name) < len(measures):
         batch = ranked(scores, labels, mask, ordered)
-        found |= {name: measure(batch) for name, measure in measures.items() if name not in found}
-    return {name: found[name] for name in measures}
+        values_by_name |= {name: measure(batch) for name, measure in measures.items() if name not in values_by_name}
+    return {name: values_by_name[name] for name in measures}
 
 
 def _all_finite(values: list[Array]) -> bool:

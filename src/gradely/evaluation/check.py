@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data import Hits, Qrels, Report, Rule, Run, open_run, read_qrels
+from gradely.data import Hits, Qrels, Report, Run, open_run, read_qrels
 from gradely.data.locate import find_hits
 from gradely.data.read.files import Source, halves, ignore
 from gradely.data.read.inputs import format_of
@@ -14,7 +14,8 @@ from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, GradelyError
 from gradely.evaluation.mismatch import documents_apart
-from gradely.evaluation.notes import count_of
+from gradely.settings import Settings
+from gradely.tables import count_of
 from gradely.threads import cores
 
 SHOWN = 5
@@ -50,27 +51,27 @@ def check(qrels: Any, *runs: Any) -> list[Finding]:
     return findings + [finding for run in runs for finding in check_run(judgments, run)]
 
 
-def check_qrels(given: Any, form: str | None = None) -> tuple[Qrels, list[Finding]]:
+def check_qrels(qrels: Any, form: str | None = None) -> tuple[Qrels, list[Finding]]:
     """Return judgments, as far as they can be read, and what there is to say about them."""
-    given = Source(given) if isinstance(given, str | os.PathLike) else given
+    qrels = Source(qrels) if isinstance(qrels, str | os.PathLike) else qrels
     try:
-        judgments, wrong = read_qrels(given, format=form), list[Finding]()
+        judgments, wrong = read_qrels(qrels, format=form), list[Finding]()
     except GradelyError:
-        if not isinstance(given, Source) or (form or format_of(given)) != "trec":
+        if not isinstance(qrels, Source) or (form or format_of(qrels)) != "trec":
             raise
-        scanned = _scanned(given, trec.QRELS)
-        judgments, wrong = Qrels.of(scanned.values, given.name), _wrong(given.name, scanned.wrong)
+        scanned = _scan(qrels, trec.QRELS)
+        judgments, wrong = Qrels.of(scanned.values, qrels.name), _wrong(qrels.name, scanned.wrong)
     granted = [Finding(judgments.name, "odd", note.removeprefix(f"{judgments.name} ")) for note in judgments.notes]
     return judgments, [*wrong, *granted, *_qrels(judgments)]
 
 
-def check_run(qrels: Qrels | None, given: Any, report: Report = ignore) -> list[Finding]:
+def check_run(qrels: Qrels | None, source: Any, report: Report = ignore) -> list[Finding]:
     """Return what there is to say about a run; without qrels, what can be said of it alone."""
-    run = open_run(given)
+    run = open_run(source)
     if isinstance(run, Source):
         hits, counts, wrong = _file(qrels, run, report)
     else:
-        hits = None if qrels is None else find_hits(qrels, run, Rule())
+        hits = None if qrels is None else find_hits(qrels, run, Settings())
         counts, wrong = count_run(run.scores, {}), []
     if qrels is None or hits is None:
         return [*wrong, *_alone(run.name, counts)]
@@ -86,14 +87,14 @@ def _file(qrels: Qrels | None, source: Source, report: Report) -> tuple[Hits | N
     try:
         first, second = halves(report)
         counts = survey(source, cores(), first)
-        return None if qrels is None else find_hits(qrels, source, Rule(), report=second), counts, []
+        return None if qrels is None else find_hits(qrels, source, Settings(), report=second), counts, []
     except (GradelyError, Odd):
-        scanned = _scanned(source, trec.RUN, report)
-        hits = None if qrels is None else find_hits(qrels, Run(scanned.values, source.name), Rule())
+        scanned = _scan(source, trec.RUN, report)
+        hits = None if qrels is None else find_hits(qrels, Run(scanned.values, source.name), Settings())
         return hits, count_run(scanned.values, scanned.ranks), _wrong(source.name, scanned.wrong)
 
 
-def _scanned(source: Source, layout: trec.Layout, report: Report = ignore) -> trec.Scanned:
+def _scan(source: Source, layout: trec.Layout, report: Report = ignore) -> trec.Scanned:
     """Return all that can be read of a TREC file, and what is wrong with the rest."""
     scanned = trec.scan(source, layout, report)
     if not scanned.values:
@@ -113,11 +114,13 @@ def _qrels(qrels: Qrels) -> Iterator[Finding]:
         return Finding(qrels.name, kind, text)
 
     labels, counts = np.unique(qrels.grade, return_counts=True)
-    told = ", ".join(f"{label:g}: {count:,}" for label, count in zip(labels, counts, strict=True))
-    told = (
-        f"labels {told}" if len(labels) <= 12 else f"{len(labels):,} distinct labels, {labels[0]:g} to {labels[-1]:g}"
+    listing = ", ".join(f"{label:g}: {count:,}" for label, count in zip(labels, counts, strict=True))
+    listing = (
+        f"labels {listing}"
+        if len(labels) <= 12
+        else f"{len(labels):,} distinct labels, {labels[0]:g} to {labels[-1]:g}"
     )
-    yield fact(f"{count_of(len(qrels), 'query')}, {count_of(len(qrels.grade), 'judgment')}; {told}")
+    yield fact(f"{count_of(len(qrels), 'query')}, {count_of(len(qrels.grade), 'judgment')}; {listing}")
     if labels[0] < 0:
         yield fact(f"{int(counts[labels < 0].sum()):,} labels are negative: judged, not relevant, no gain", "odd")
     if labels[0] > 0 and len(labels) > 1:

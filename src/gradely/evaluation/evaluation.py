@@ -18,6 +18,7 @@ from gradely.evaluation.scores import Scores
 from gradely.kernel.batch import Batch
 from gradely.measures import Measure
 from gradely.settings import Settings, TiePolicy
+from gradely.tables import count_of
 from gradely.threads import on_threads
 
 SAME = 1e-12
@@ -213,7 +214,8 @@ class Evaluation:
     def _data(self) -> list[Note]:
         """Return what was taken for granted, what is probably a mistake, and what was dropped as asked."""
         gone, before = self.hits.excluded, self.hits.documents + self.hits.excluded
-        out = f"{gone:,} of {before:,} documents were excluded from the rankings" if gone else None
+        were = "was" if gone == 1 else "were"
+        out = f"{gone:,} of {count_of(before, 'document')} {were} excluded from the rankings" if gone else None
         below = labels_below(self.qrels, self.measures)
         texts = [*(("labels", text) for text in self.qrels.notes), ("apart", self.apart), ("labels", below)]
         notes = [Note(kind, len(self.qrels), len(self.qrels), text) for kind, text in texts if text]
@@ -236,7 +238,8 @@ class Evaluation:
 
     def _dropped(self) -> list[Note]:
         before, dropped = self.hits.documents, self.hits.documents - self.kept.documents
-        text = f"{dropped:,} of {before:,} documents are unjudged and were dropped"
+        fate = "is unjudged and was dropped" if dropped == 1 else "are unjudged and were dropped"
+        text = f"{dropped:,} of {count_of(before, 'document')} {fate}"
         return [Note("dropped", dropped, before, text)] if dropped else []
 
     def _degenerate(self) -> list[Note]:

@@ -9,57 +9,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data import Blocks, Qrels, Rule, locate, open_run, read_qrels
+from gradely.data import Blocks, Qrels, locate, open_run, read_qrels, run_name
 from gradely.data.batches import in_rank_order
 from gradely.data.read.files import Source, clip
 from gradely.data.read.inputs import Run
 from gradely.data.tie_breaking import break_ties
 from gradely.data.trec.one_query import read_query
 from gradely.data.values import flat
-from gradely.errors import DataError, did_you_mean
+from gradely.errors import DataError, NotFinite, did_you_mean
 from gradely.evaluation.evaluation import named, query_of
+from gradely.evaluation.explanation import Explanation, Line
 from gradely.kernel.batch import Batch
 from gradely.kernel.tie_groups import order_ties
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, label, parse
 from gradely.settings import Precision, Settings, TiePolicy
-
-
-class Line(NamedTuple):
-    """A retrieved document: where it stands, what it is and what it adds."""
-
-    first: int
-    """its rank; of a tie group, the first rank"""
-    last: int
-    document: str
-    score: float
-    label: float | None
-    """None where it is not judged"""
-    relevance: float | None
-    """the label as the measure sees it"""
-    adds: float
-    """what it adds to the sum; of very large gains, in units of a power of two that the norm is in, too"""
-
-    @property
-    def rank(self) -> str:
-        """The rank, or those that the tie group shares."""
-        return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
-
-
-class Explanation(NamedTuple):
-    """A value of a measure on a query: a start and what the documents add, over a norm."""
-
-    measure: str
-    query: str
-    ties: str
-    lines: list[Line]
-    missed: list[tuple[str, float]]
-    """judged documents that were not retrieved, with their labels, best first"""
-    start: float
-    """what the sum begins with: 0, unless the measure counts other documents, too"""
-    total: float
-    norm: float
-    value: float
 
 
 def explain(
@@ -84,53 +48,118 @@ def explain(
     judgments, ranking, query = read_qrels(qrels), open_run(run), str(query)
     _check_query(query, judgments.queries, judgments.name)
     fitted = parse(measure).fit(judgments.levels)
-    scores = _ranking(judgments, ranking, query)
+    labels, scores = judgments.labels(query), _ranking(judgments, ranking, query)
     numbers = flat([scores], lambda _, doc: f"{ranking.name}: query {clip(query)}, document {clip(doc)}: the score")
     scores = dict(zip(scores, settings.round(numbers).tolist(), strict=True))
-    docs, view = _columns(judgments, Run({query: scores}, ranking.name), query, fitted, ties, seed)
-    with named(partial(query_of, judgments), np.asarray([judgments.index[query]])):
-        fitted.compute_from_relevance(view)
-    terms, norm = fitted.terms(view)[0], float(fitted.norm(view)[0])
-    labels = judgments.labels(query)
-    above = {doc: int(view.above[0, c]) for c, doc in enumerate(docs)}
-    relevance = {doc: float(view.grade[0, c]) for c, doc in enumerate(docs)}
-    adds = {doc: float(terms[c]) for c, doc in enumerate(docs)}
-    arrange = partial(_seats, ties=ties, query=query, seed=seed, above=above)
-    lines = [
-        Line(first, last, doc, float(scores[doc]), labels.get(doc), relevance.get(doc), adds.get(doc, 0.0))
-        for start, tied in _groups(scores)
-        for first, last, doc in arrange(tied, start)
-    ]
-    missed = sorted(
-        ((doc, value) for doc, value in labels.items() if doc not in adds), key=lambda each: (-each[1], each[0])
+    part = _measure(judgments, scores, query, fitted, settings) if scores else _nothing(judgments, query, fitted)
+    ideal = _ideal(judgments, query, fitted, settings)
+    missed = sorted(((-value, doc) for doc, value in labels.items() if doc not in scores))
+    return Explanation(
+        label(measure),
+        query,
+        ties,
+        part.lines,
+        [(doc, -value) for value, doc in missed],
+        part.start,
+        part.total,
+        part.norm,
+        part.value,
+        run=ranking.name if isinstance(ranking, Run) else run_name(ranking.path),
+        answered=bool(scores),
+        ideal=tuple(ideal.lines),
+        ideal_total=ideal.total,
+        ideal_value=ideal.value,
     )
-    start = float(np.sum(fitted.start(view)))
-    total = fsum([start, *adds.values()])
-    value = total / norm if norm > 0 else 0.0
-    return Explanation(label(measure), query, ties, lines, missed, start, total, norm, value)
+
+
+class _Part(NamedTuple):
+    """A ranking, measured: its lines, and what the value is made of."""
+
+    lines: list[Line]
+    start: float
+    total: float
+    norm: float
+
+    @property
+    def value(self) -> float:
+        """The sum over the norm."""
+        return self.total / self.norm if self.norm > 0 else 0.0
+
+
+def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Measure, settings: Settings) -> _Part:
+    """Return what each document of a ranking of one query adds."""
+    labels = qrels.labels(query)
+    docs, view = _columns(qrels, Run({query: dict(scores)}, ""), query, measure, settings)
+    with named(partial(query_of, qrels), np.asarray([qrels.index[query]])):
+        measure.compute_from_relevance(view)
+    above = {doc: int(view.above[0, c]) for c, doc in enumerate(docs)}
+    adds = dict(zip(docs, measure.terms(view)[0].tolist(), strict=False))
+    relevance = dict(zip(docs, view.grade[0].tolist(), strict=False))
+    factors = measure.factors(view)
+    gain, weight = ({}, {}) if factors is None else (dict(zip(docs, x[0].tolist(), strict=False)) for x in factors)
+    lines = [
+        Line(
+            first,
+            last,
+            doc,
+            float(scores[doc]),
+            labels.get(doc),
+            relevance.get(doc),
+            adds.get(doc, 0.0),
+            gain.get(doc),
+            weight.get(doc),
+        )
+        for start, tied in _groups(scores)
+        for first, last, doc in _seats(tied, start, settings, query, above)
+    ]
+    start = float(np.sum(measure.start(view)))
+    return _Part(lines, start, fsum([start, *adds.values()]), float(measure.norm(view)[0]))
+
+
+def _nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:
+    """Return what a query counts that the run does not answer: 0, over the norm that it has all the same."""
+    _, view = _columns(qrels, Run({query: {}}, ""), query, measure, Settings("best"))
+    return _Part([], 0.0, 0.0, float(measure.norm(view)[0]))
+
+
+def _ideal(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> _Part:
+    """Return the ideal ranking, measured; nothing where it is too large for a number, as the run's value may not be."""
+    try:
+        return _measure(qrels, _best_first(qrels, query, measure), query, measure, settings)
+    except NotFinite:
+        return _Part([], 0.0, 0.0, 0.0)
+
+
+def _best_first(qrels: Qrels, query: str, measure: Measure) -> dict[str, float]:
+    """Return the judged documents of a query as a ranking, those first that the measure would have first."""
+    labels = qrels.labels(query)
+    hits = locate(qrels, Run({query: dict.fromkeys(labels, 0.0)}, ""), Settings())
+    docs = [qrels.docs[i] for i in hits.row[in_rank_order(qrels, hits)].tolist()]
+    _, batch = next(Blocks(qrels, hits).batches("expected", np.asarray([qrels.index[query]])))
+    priority = dict(zip(docs, measure.priority(measure.apply_relevance(batch))[0].tolist(), strict=False))
+    order = sorted(labels, key=lambda doc: (-priority[doc], -labels[doc], doc))
+    return {doc: float(-place) for place, doc in enumerate(order)}
 
 
 def _ranking(qrels: Qrels, run: Run | Source, query: str) -> Mapping[str, float]:
-    """Return {document: score} of one query; of a file, only its lines are read."""
-    found = run.scores.get(query) if isinstance(run, Run) else read_query(run, query)
-    if not found:
-        hits = locate(qrels, run, Rule())  # refuses a file that cannot be read
-        answered = [qrels.queries[i] for i in np.flatnonzero(hits.answered).tolist()]
-        _check_query(query, [*answered, *hits.unjudged], run.name)
-    return found or {}
+    """Return {document: score} of one query, empty where the run has none; of a file, only its lines are read."""
+    scores = run.scores.get(query) if isinstance(run, Run) else read_query(run, query)
+    if not scores:
+        locate(qrels, run, Settings())  # refuses a file that cannot be read
+    return scores or {}
 
 
-def _check_query(query: str, known: Iterable[str], name: str) -> None:
-    names = list(known)
+def _check_query(query: str, queries: Iterable[str], name: str) -> None:
+    names = list(queries)
     if query not in names:
         raise DataError(f"{name}: no query {query!r}.{did_you_mean(query, names)}")
 
 
-def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, ties: str, seed: int) -> tuple[list[str], Batch]:
+def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, settings: Settings) -> tuple[list[str], Batch]:
     """Return the batch of one query as the measure sees it, ties in order, and the documents of its columns."""
-    hits = locate(qrels, run, Rule(ties, seed))
+    hits = locate(qrels, run, settings)
     docs = [qrels.docs[i] for i in hits.row[in_rank_order(qrels, hits)].tolist()]
-    _, batch = next(Blocks(qrels, hits).batches(ties, np.asarray([qrels.index[query]])))
+    _, batch = next(Blocks(qrels, hits).batches(settings.ties, np.asarray([qrels.index[query]])))
     relevance = measure.apply_relevance(batch)
     numbered = replace(relevance, grade=np.arange(relevance.grade.shape[1], dtype=np.float64)[None, :])
     order = order_ties(numbered, lambda _: measure.priority(relevance)).grade[0, : len(docs)].astype(int)
@@ -147,19 +176,20 @@ def _groups(scores: Mapping[str, float]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _seats(
-    tied: list[str], start: int, ties: str, query: str, seed: int, above: dict[str, int]
+    tied: list[str], start: int, settings: Settings, query: str, above: dict[str, int]
 ) -> Iterator[tuple[int, int, str]]:
     """Yield first rank, last rank and document, for the documents of a tie group in the order of the policy."""
     judged = [doc for doc in tied if doc in above]
-    if ties == "expected" or len({above[doc] for doc in judged}) < len(judged):
+    if settings.ties == "expected" or len({above[doc] for doc in judged}) < len(judged):
         # a bound of a tie group that is too large to be searched has no order
         yield from ((start + 1, start + len(tied), doc) for doc in tied)
         return
-    rule = Rule(ties, seed)
-    if rule.breaks:
-        seated = break_ties(rule, query, tied)
+    if settings.breaks_ties:
+        seated = break_ties(settings, query, tied)
     else:
         unjudged = iter([doc for doc in tied if doc not in above])
-        taken = {above[doc]: doc for doc in tied if doc in above}
-        seated = [taken[place] if place in taken else next(unjudged) for place in range(start, start + len(tied))]
+        judged_at = {above[doc]: doc for doc in tied if doc in above}
+        seated = [
+            judged_at[place] if place in judged_at else next(unjudged) for place in range(start, start + len(tied))
+        ]
     yield from ((start + i, start + i, doc) for i, doc in enumerate(seated, 1))

@@ -25,10 +25,10 @@ SAMPLE = 10_000
 def documents_apart(qrels: Qrels, run: Run | Source, hits: Hits) -> str | None:
     """Return a sentence where a run has no document, or almost none, in common with the judgments of its queries."""
     room = int(np.minimum(hits.retrieved, np.diff(qrels.start))[hits.answered].sum())
-    found = len(hits.row)
-    if not room or found > FEW * room or (found and room < ENOUGH):
+    matches = len(hits.row)
+    if not room or matches > FEW * room or (matches and room < ENOUGH):
         return None
-    many = "no document" if not found else f"only {found:,} of {room:,} judged documents"
+    many = "no document" if not matches else f"only {matches:,} of {room:,} judged documents"
     says = f"{many} of {qrels.name} is in the rankings of {run.name}"
     query, documents = _sample(qrels, run, hits)
     judged = list(islice(qrels.labels(query), SAMPLE))
@@ -57,13 +57,13 @@ def _first_part(qrels: Qrels, table: Table) -> tuple[str, list[str]]:
     def look(part: Any) -> tuple[str, list[str]]:
         query, document, _ = part.columns()
         names = query.tokens()
-        known = next((i for i, name in enumerate(names) if name in qrels.index), None)
-        if known is None:
+        row = next((i for i, name in enumerate(names) if name in qrels.index), None)
+        if row is None:
             return "", []
-        same = [i for i in range(known, min(known + SAMPLE, len(names))) if names[i] == names[known]]
-        return names[known], [document.name(i) for i in same]
+        same = [i for i in range(row, min(row + SAMPLE, len(names))) if names[i] == names[row]]
+        return names[row], [document.name(i) for i in same]
 
-    parts = table.each(look, 1, ignore, whole_queries=False)
+    parts = table.map_parts(look, 1, ignore, whole_queries=False)
     try:
         return next(((query, documents) for query, documents in parts if documents), ("", []))
     except Odd:  # it was read the plain way, and an example is not worth to do so again
@@ -96,10 +96,10 @@ def compare_ids(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, str, s
     """
     ours, theirs = list(ours), list(theirs)
     for reason, plain in REASONS.items():
-        known = {plain(name): name for name in reversed(theirs)}
-        alike = next((name for name in ours if plain(name) in known), None)
+        originals = {plain(name): name for name in reversed(theirs)}
+        alike = next((name for name in ours if plain(name) in originals), None)
         if alike is not None:
-            return alike, known[plain(alike)], f"; is it {reason}?"
+            return alike, originals[plain(alike)], f"; is it {reason}?"
     return ours[0], theirs[0], "; they do not look alike"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gradely.tables import plain_line
+from gradely.tables import count_of, plain_line
 
 NAMED = 5
 """how many of many queries a note names"""
@@ -57,17 +57,6 @@ class TieRange(NamedTuple):
         return f"{self.low:.{digits}f}" != f"{self.high:.{digits}f}"
 
 
-def count_of(number: int, noun: str) -> str:
-    """Return a number of things in words.
-
-    >>> count_of(1, "query"), count_of(2000, "query"), count_of(2, "run")
-    ('1 query', '2,000 queries', '2 runs')
-    """
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number:,} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{number:,} {noun}s"
-
-
 def note_names(kind: str, count: int, of: int, noun: str, text: str, names: Sequence[str]) -> list[Note]:
     """Return a note about some things of a kind, the first of them named; none where there are none.
 
@@ -76,9 +65,9 @@ def note_names(kind: str, count: int, of: int, noun: str, text: str, names: Sequ
     >>> note_names("missing", 1, 2, "judged query", "{are} not in the run and count{s} 0", ["q1"])
     [Note('1 of 2 judged queries is not in the run and counts 0: q1')]
     """
-    several = ", ".join(names[:NAMED]) + (", …" if count > NAMED else "")
-    said = text.replace("{are}", "is" if count == 1 else "are").replace("{s}", "s" if count == 1 else "")
-    return [Note(kind, count, of, f"{count:,} of {count_of(of, noun)} {said}: {several}")] if count else []
+    listing = ", ".join(names[:NAMED]) + (", …" if count > NAMED else "")
+    sentence = text.replace("{are}", "is" if count == 1 else "are").replace("{s}", "s" if count == 1 else "")
+    return [Note(kind, count, of, f"{count:,} of {count_of(of, noun)} {sentence}: {listing}")] if count else []
 
 
 def merge_notes(notes: Mapping[str, Iterable[Note]]) -> list[Note]:
@@ -90,8 +79,8 @@ def merge_notes(notes: Mapping[str, Iterable[Note]]) -> list[Note]:
     """
     owners: dict[str, list[str]] = {}
     first: dict[str, Note] = {}
-    for name, several in notes.items():
-        for note in several:
+    for name, of_run in notes.items():
+        for note in of_run:
             first.setdefault(note.text, note)
             owners.setdefault(note.text, []).append(name)
     order = sorted(first, key=lambda text: len(owners[text]) < len(notes))

@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.errors import InputError
-from gradely.evaluation.notes import Note, TieRange, count_of
+from gradely.evaluation.flat_names import flatten
+from gradely.evaluation.notes import Note, TieRange
 from gradely.evaluation.segments import Segments
 from gradely.frames import to_frame
+from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import Settings
-from gradely.tables import Table
+from gradely.tables import Table, count_of, plain_line
 
 ROWS = 1 << 14
 """how many rows are summed in one go"""
@@ -62,6 +64,10 @@ class Scores:
     def mean(self) -> dict[str, float]:
         """Return the mean of each measure over the queries; it does not depend on their order."""
         return dict(self._means)
+
+    def flat(self, prefix: str = "") -> dict[str, float]:
+        """Return the means by names that MLflow and Weights & Biases take, like nDCG_10, which may get a prefix."""
+        return flatten((((measure,), mean) for measure, mean in self._means.items()), prefix)
 
     def geometric_mean(self, least: float = 0.00001) -> dict[str, float]:
         """Return the geometric mean of each measure: a query that fails weighs more than in the mean.
@@ -143,7 +149,16 @@ class Scores:
         """Show the means, and how many queries they are of."""
         width = max(map(len, self.measures))
         lines = [f"{measure:<{width}}  {value:.4f}" for measure, value in self.mean().items()]
-        return "\n".join([f"{self.name}: mean over {count_of(len(self.queries), 'query')}, ties {self.ties}", *lines])
+        return "\n".join([self._title(), *lines])
+
+    def _title(self) -> str:
+        queries = count_of(len(self.queries), "query")
+        return f"{plain_line(self.name)}: mean over {queries}, ties {self.ties}"
+
+    def _repr_html_(self) -> str:
+        """Show the means, by segment too where there are any, and the notes, in a notebook."""
+        segments = "" if self.segments is None else grid(self.segments.table())
+        return box(heading(self._title()), grid(self.table()), segments, bullets(self.notes))
 
 
 def means(values: npt.NDArray[np.float64]) -> list[float]:

@@ -29,8 +29,8 @@ class Segments(Mapping[str, dict[str, float]]):
         rows: dict[str, list[int]] = {}
         for i, query in enumerate(queries):
             rows.setdefault(segment_of.get(query, REST), []).append(i)
-        self.measures, self.sizes = list(measures), {segment: len(some) for segment, some in rows.items()}
-        self._means = {segment: means(values[np.array(some)]) for segment, some in rows.items()}
+        self.measures, self.sizes = list(measures), {segment: len(members) for segment, members in rows.items()}
+        self._means = {segment: means(values[np.array(members)]) for segment, members in rows.items()}
 
     def __getitem__(self, segment: str) -> dict[str, float]:
         """Return the means of a segment."""

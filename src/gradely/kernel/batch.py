@@ -1,6 +1,6 @@
 """Batch: where the judged documents of a block of queries landed.
 
-A measure needs nothing else. One row a query, one column a judged, retrieved document, in rank order.
+A measure needs nothing else. It has one row per query, and one column per judged, retrieved document, in rank order.
 Unjudged documents enter only through `above`, `tied` and `retrieved`.
 """
 
@@ -8,12 +8,14 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
-from gradely.kernel.backend import device_of, is_numpy, namespace
+from gradely.kernel.backend import device_of, is_numpy, namespace, to_lists
 
 Array: TypeAlias = Any
 """An array of any library that follows the array API standard."""
 KNOWN = ("xp", "device", "untied", "depth", "row", "ranks", "rank", "size", "edges")
 """what is known of a batch whatever its labels"""
+ROWS = 10
+"""how many queries a notebook shows"""
 CELLS = 1 << 17
 """about how many cells an array of a block of rows has: few enough for the processor's cache"""
 
@@ -117,10 +119,10 @@ class Batch:
             return []
         return [self.rows(slice(i, i + rows)) for i in range(0, len(self.grade), rows)]
 
-    def rows(self, some: slice) -> "Batch":
+    def rows(self, part: slice) -> "Batch":
         """Return some of the rows."""
         arrays = [field.name for field in fields(Batch) if field.name != "ties"]
-        return replace(self, **{name: getattr(self, name)[some] for name in arrays})
+        return replace(self, **{name: getattr(self, name)[part] for name in arrays})
 
     @cached_property
     def _tops(self) -> dict[int, "Batch | None"]:
@@ -163,6 +165,36 @@ class Batch:
         """The labels of all pools; called, the distinct positive ones, ascending."""
         return Levels(self.pool, self.pooled)
 
+    def __repr__(self) -> str:
+        """Say how large it is, of which arrays, and how ties are taken."""
+        from gradely.tables import count_of
+
+        size = count_of(int(self.grade.shape[0]), "query")
+        columns = count_of(int(self.grade.shape[1]), "judged and retrieved document")
+        kind = type(self.grade).__module__.partition(".")[0]
+        return f"Batch({size}, up to {columns}, {kind} arrays, ties {self.ties})"
+
+    def _repr_html_(self) -> str:
+        """Show the first queries in a notebook: how much was retrieved and judged, and how much of it ties."""
+        from gradely.notebook import box, grid, heading, sentence
+        from gradely.tables import Table, count_of
+
+        part = self.rows(slice(0, ROWS))
+        counts = [
+            part.retrieved,
+            part.xp.sum(part.number(part.judged), axis=1),
+            part.xp.sum(part.number(part.judged & (part.tied > 1)), axis=1),
+            part.xp.sum(part.number(part.pooled), axis=1),
+        ]
+        columns = [[int(count) for count in to_lists(part.number(counted))] for counted in counts]
+        highest = (
+            [f"{label:g}" for label in to_lists(part.pool[:, 0])] if part.pool.shape[1] else ["-"] * len(columns[0])
+        )
+        rows = [list(row) for row in zip(range(len(highest)), *columns, highest, strict=True)]
+        header = ["row", "retrieved", "judged of these", "tied of these", "judged in all", "highest label"]
+        more = f"… and {count_of(len(self.grade) - ROWS, 'more query')}" if len(self.grade) > ROWS else ""
+        return box(heading(repr(self)), grid(Table(header, rows)), sentence(more))
+
 
 class Levels:
     """The labels of a collection, looked at by those who need them: called, the distinct positive ones, ascending."""
@@ -178,8 +210,8 @@ class Levels:
     @cached_property
     def _positive(self) -> Array:
         labels, xp = self._labels, namespace(self._labels)
-        some = labels > 0 if self._counted is None else self._counted & (labels > 0)
-        values = xp.sort(xp.unique_values(xp.where(some, labels, xp.zeros_like(labels))))
+        positive = labels > 0 if self._counted is None else self._counted & (labels > 0)
+        values = xp.sort(xp.unique_values(xp.where(positive, labels, xp.zeros_like(labels))))
         return values[1:] if values.shape[0] and float(values[0]) == 0 else values
 
     def less(self, level: float) -> "Levels":

@@ -11,7 +11,7 @@ from gradely.settings import check_ties
 
 
 def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: str = "expected", seed: int = 0) -> Batch:
-    """Return a Batch from scores and labels, one row a query, one column a document; higher scores rank first.
+    """Return a Batch from scores and labels, one row per query and one column per document; higher scores rank first.
 
     `mask` is true for real documents and false for padding. Every document counts as judged. Arrays may be NumPy,
     PyTorch, JAX, CuPy or any other of the array API standard; lists become NumPy arrays. One dimension is one query.

@@ -92,8 +92,8 @@ def grouped(scores: Any, labels: Any, group: Any, qid: Any, ties: str, seed: int
         scores, labels, group = _flattened(scores, labels, group if qid is None else qid)
     scores, labels = as_arrays({"scores": scores, "labels": labels})
     if scores.ndim != 1 or scores.shape != labels.shape:
-        found = f"{tuple(scores.shape)} and {tuple(labels.shape)}"
-        raise DataError(f"with groups, scores and labels are flat and of the same length; found the shapes {found}")
+        shapes = f"{tuple(scores.shape)} and {tuple(labels.shape)}"
+        raise DataError(f"with groups, scores and labels are flat and of the same length; found the shapes {shapes}")
     if group is None and qid is None:
         raise DataError(
             f"{scores.shape[0]:,} scores in a row: say which query each belongs to, with group=sizes or qid=ids"
@@ -151,19 +151,19 @@ def _runs(xp: Any, code: Array) -> tuple[Array, Ints, Ints]:
 def _codes(qid: Any, scores: Array) -> Array:
     """Return the query of each document as numbers, where the scores are; text is numbered."""
     xp = namespace(scores)
-    given = qid if is_array(qid) else np.asarray(qid)
-    if isinstance(given, np.ndarray) and given.dtype.kind not in "iu":
-        missing = given.dtype.kind == "f" and np.isnan(given).any()
-        if missing or (given.dtype.kind == "O" and None in given.tolist()):
+    ids = qid if is_array(qid) else np.asarray(qid)
+    if isinstance(ids, np.ndarray) and ids.dtype.kind not in "iu":
+        missing = ids.dtype.kind == "f" and np.isnan(ids).any()
+        if missing or (ids.dtype.kind == "O" and None in ids.tolist()):
             raise DataError("a qid is missing (NaN or None); say which query each document belongs to")
-        given = np.unique(given.astype(str) if given.dtype.kind == "O" else given, return_inverse=True)[1]
-    if tuple(given.shape) != tuple(scores.shape):
+        ids = np.unique(ids.astype(str) if ids.dtype.kind == "O" else ids, return_inverse=True)[1]
+    if tuple(ids.shape) != tuple(scores.shape):
         raise DataError(
-            f"every score needs a qid: found {scores.shape[0]:,} scores and qid of shape {tuple(given.shape)}"
+            f"every score needs a qid: found {scores.shape[0]:,} scores and qid of shape {tuple(ids.shape)}"
         )
-    if isinstance(given, np.ndarray):
-        given = given if is_numpy(scores) else xp.asarray(given.astype(np.int64), device=device_of(scores))
-    return given
+    if isinstance(ids, np.ndarray):
+        ids = ids if is_numpy(scores) else xp.asarray(ids.astype(np.int64), device=device_of(scores))
+    return ids
 
 
 def _sizes(group: Any, length: int) -> Ints:

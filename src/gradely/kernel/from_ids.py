@@ -12,7 +12,7 @@ from gradely.threads import cores, on_threads
 
 
 def from_ids(ranked: Any, labelled: Any, labels: Any = None, *, padding: int = -1) -> Batch:
-    """Return a Batch from ranked ids and labelled ids, whole numbers, one row a user or query.
+    """Return a Batch from ranked ids and labelled ids, whole numbers, one row per user or query.
 
     `ranked` [Q, K] holds ids, best first. `labelled` [Q, L] holds the ids that have a label, in any order, and `labels`
     [Q, L] the labels, all 1 by default. Ids that are `padding` are none. Arrays may be of any library of the array API.
@@ -39,9 +39,9 @@ def _fields_in_blocks(ranked: Array, labelled: Array, labels: Array, padding: in
     fields = {name: np.empty((len(ranked), *x.shape[1:]), x.dtype) for name, x in one.items()}
 
     def work(start: int) -> None:
-        some = slice(start, start + rows)
-        for name, part in _fields(ranked[some], labelled[some], labels[some], padding, start).items():
-            fields[name][some] = part
+        block = slice(start, start + rows)
+        for name, part in _fields(ranked[block], labelled[block], labels[block], padding, start).items():
+            fields[name][block] = part
 
     list(on_threads(work, range(0, len(ranked), rows), cores()))
     return fields
@@ -51,21 +51,21 @@ def _fields(ranked: Array, labelled: Array, labels: Array, padding: int, row: in
     """Return fields of the Batch of some rows, the first of which is number `row`."""
     xp = namespace(ranked)
     place, which = _match(ranked, labelled, padding, row)
-    found, numbers = place < ranked.shape[1], xp.astype(labels, real(xp))
+    retrieved, numbers = place < ranked.shape[1], xp.astype(labels, real(xp))
     return {
-        "grade": xp.where(found, xp.take_along_axis(numbers, which, axis=1), 0.0),
-        "judged": found,
-        "above": xp.where(found, place, 0),
+        "grade": xp.where(retrieved, xp.take_along_axis(numbers, which, axis=1), 0.0),
+        "judged": retrieved,
+        "above": xp.where(retrieved, place, 0),
         "retrieved": xp.sum(xp.astype(ranked != padding, place.dtype), axis=1),
         **best_first(numbers, labelled != padding),
     }
 
 
 def _aligned(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array]:
-    """Return the three as arrays of one library, one row a query; refuse what does not fit."""
-    given = [x for x in (ranked, labelled, labels) if is_array(x)]
-    xp = namespace(*given)
-    where = device_of(given[0]) if given else None
+    """Return the three as arrays of one library, one row per query; refuse what does not fit."""
+    arrays = [x for x in (ranked, labelled, labels) if is_array(x)]
+    xp = namespace(*arrays)
+    where = device_of(arrays[0]) if arrays else None
     ranked, labelled = (x if is_array(x) else xp.asarray(np.asarray(x), device=where) for x in (ranked, labelled))
     labels = xp.ones_like(labelled) if labels is None else labels
     labels = labels if is_array(labels) else xp.asarray(np.asarray(labels), device=where)
@@ -115,8 +115,8 @@ def _packed(xp: Any, ids: Array, padding: int, bits: int) -> tuple[Array, int]:
     """Return ids, counted from 0, and columns in one number, and what the padding has become."""
     low, high = int(xp.min(ids)), int(xp.max(ids))
     if (high - low + 1) << bits >= 1 << 62:
-        known = xp.unique_inverse(xp.concat([xp.full_like(ids[:1, :1], padding), xp.reshape(ids, (1, -1))], axis=1))
-        numbers = xp.reshape(known.inverse_indices, (-1,))
+        unique = xp.unique_inverse(xp.concat([xp.full_like(ids[:1, :1], padding), xp.reshape(ids, (1, -1))], axis=1))
+        numbers = xp.reshape(unique.inverse_indices, (-1,))
         ids, padding = xp.reshape(numbers[1:], ids.shape), int(numbers[0])
         low, high = 0, int(xp.max(numbers))
     whole = xp.int32 if (high - low + 1) << bits < 1 << 31 else xp.int64

@@ -20,8 +20,8 @@ class Table(NamedTuple):
         """Make a table from {label: value}."""
         for label, value in table.items():
             if not is_number(label) or not is_number(value) or value < 0:
-                found = f"{label!r}: {value!r}"
-                raise MeasureError(f"a table maps labels to numbers of at least 0, like {{1: 1, 2: 3}}; found {found}")
+                entry = f"{label!r}: {value!r}"
+                raise MeasureError(f"a table maps labels to numbers of at least 0, like {{1: 1, 2: 3}}; found {entry}")
         return cls(tuple(sorted((plain(label), plain(value)) for label, value in table.items())))
 
     def __call__(self, batch: Batch, labels: Array, exponent: Array | None = None) -> Array:

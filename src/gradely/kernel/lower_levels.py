@@ -30,8 +30,8 @@ def lower_levels(batch: Batch, level: Array, x: Array, levels: int) -> Lower:
     """
     sums = [batch.xp.zeros_like(x) for _ in Lower._fields]
     for digit in range(levels.bit_length() - 1, -1, -1):
-        found = _by_digit(batch, level, x, digit)
-        sums = [a + b for a, b in zip(sums, found, strict=True)]
+        counts = _by_digit(batch, level, x, digit)
+        sums = [a + b for a, b in zip(sums, counts, strict=True)]
     return Lower(*sums)
 
 
@@ -50,8 +50,8 @@ def _by_digit(batch: Batch, level: Array, x: Array, digit: int) -> list[Array]:
     ordered = xp.reshape(key[batch.row, order] + span, (-1,))
     zero = ~one[batch.row, order]
     running = [
-        xp.cumulative_sum(each, axis=1, include_initial=True)
-        for each in (xp.where(zero, x[batch.row, order], 0.0), batch.number(zero))
+        xp.cumulative_sum(weight, axis=1, include_initial=True)
+        for weight in (xp.where(zero, x[batch.row, order], 0.0), batch.number(zero))
     ]
 
     def place(key: Array) -> Array:

@@ -61,14 +61,14 @@ class Parametric:
             cls.parameters |= getattr(base, "parameters", {})
         cls.parameters |= own
 
-    def __init__(self, *values: Any, **given: Any) -> None:
+    def __init__(self, *values: Any, **keywords: Any) -> None:
         """Take parameters by name, or by position where they may be; the others have their defaults."""
         if values:
-            given = self._by_position(values, given) | given
-        if not given.keys() <= self.parameters.keys():
-            self._refuse(next(name for name in given if name not in self.parameters))
+            keywords = self._by_position(values, keywords) | keywords
+        if not keywords.keys() <= self.parameters.keys():
+            self._refuse(next(name for name in keywords if name not in self.parameters))
         for name, declared in self.parameters.items():
-            self._set(name, given.get(name, declared.default))
+            self._set(name, keywords.get(name, declared.default))
         self.check_parameters()
 
     @classmethod
@@ -77,7 +77,7 @@ class Parametric:
         return next(types[name] for types in map(get_annotations, cls.__mro__) if name in types)
 
     @classmethod
-    def _by_position(cls, values: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
+    def _by_position(cls, values: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any]:
         """Return the parameters that were given by position; refuse too many, and those that are also named."""
         names = [name for name, declared in cls.parameters.items() if not declared.kw_only]
         if len(values) > len(names):
@@ -86,16 +86,18 @@ class Parametric:
             named = f"; name the others: {rest}" if rest else ""
             raise TypeError(f"{cls.__name__} takes {only}, but was given {len(values)}{named}")
         by_position = dict(zip(names, values, strict=False))
-        twice = next((name for name in by_position if name in given), None)
+        twice = next((name for name in by_position if name in keywords), None)
         if twice is not None:
-            ways = f"{by_position[twice]!r} by position and {given[twice]!r} by name"
+            ways = f"{by_position[twice]!r} by position and {keywords[twice]!r} by name"
             raise TypeError(f"{cls.__name__} was given {twice} twice, {ways}: give it once")
         return by_position
 
     @classmethod
     def _refuse(cls, unknown: str) -> None:
-        known = f"only {', '.join(cls.parameters)}" if cls.parameters else "and takes none"
-        raise TypeError(f"{cls.__name__} has no parameter {unknown!r}, {known}.{did_you_mean(unknown, cls.parameters)}")
+        listing = f"only {', '.join(cls.parameters)}" if cls.parameters else "and takes none"
+        raise TypeError(
+            f"{cls.__name__} has no parameter {unknown!r}, {listing}.{did_you_mean(unknown, cls.parameters)}"
+        )
 
     def check_parameters(self) -> None:
         """Bring parameters into one form; refuse those that make no sense."""
@@ -105,7 +107,7 @@ class Parametric:
         object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse: it is a value."""
+        """Refuse to change a parameter: the object is a value."""
         raise AttributeError(f"{type(self).__name__} cannot be changed: make another with replace({name}=…)")
 
     def _values(self) -> tuple[Any, ...]:

@@ -49,7 +49,7 @@ def swaps_of(measure: Measure, batch: Batch) -> Swaps:
 def _gain(measure: Measure, batch: Batch) -> tuple[Array, Discount]:
     """Return [Q, n], the gain of each document, and the discount."""
     if isinstance(measure, Discounted):
-        return measure.found(batch), DISCOUNTS[measure.discount]
+        return measure.retrieved_gains(batch), DISCOUNTS[measure.discount]
     if isinstance(measure, RBP):
         return batch.grade / float(measure.top or 1), measure.patience
     if isinstance(measure, COUNTED):

@@ -24,7 +24,7 @@ class _MeasureType(ABCMeta):
 
 
 class Measure(Parametric, metaclass=_MeasureType):
-    """A measure of ranking quality: from a Batch to one number a query.
+    """A measure of ranking quality: from a Batch to one number per query.
 
     Its fields are its parameters. It is the sum of what each judged document adds (`terms`), from a `start` that is
     mostly 0, over a `norm`.
@@ -92,8 +92,8 @@ class Measure(Parametric, metaclass=_MeasureType):
         with unwarned():
             batch = self.order_ties(batch.top(self.k))
             norm = self.norm(batch)
-            some, added = norm > 0, self.start(batch) + sum_rows(self.terms(batch))
-            values = batch.xp.where(some, added / batch.xp.where(some, norm, 1.0), 0.0)
+            defined, added = norm > 0, self.start(batch) + sum_rows(self.terms(batch))
+            values = batch.xp.where(defined, added / batch.xp.where(defined, norm, 1.0), 0.0)
         if batch.fixed:
             return values
         finite = batch.xp.isfinite(values)
@@ -124,6 +124,10 @@ class Measure(Parametric, metaclass=_MeasureType):
     def terms(self, batch: Batch) -> Array:
         """Return [Q, H]: what each judged document adds, before the norm."""
 
+    def factors(self, batch: Batch) -> tuple[Array, Array] | None:  # noqa: ARG002 - for those that have them
+        """Return [Q, H] twice, gains and one over their discounts, whose product `terms` is; None where it is none."""
+        return None
+
     def start(self, batch: Batch) -> Array | float:  # noqa: ARG002 - for those that count more than judged documents
         """Return [Q], or one number: what the sum begins with."""
         return 0.0
@@ -150,11 +154,17 @@ class Measure(Parametric, metaclass=_MeasureType):
 
     def __str__(self) -> str:
         """Return the name that reads back as this measure."""
-        given = (
+        arguments = (
             (name, declared.default, getattr(self, name)) for name, declared in self.parameters.items() if name != "k"
         )
-        stated = [f"{name}={show(value)}" for name, default, value in given if value != default]
+        stated = [f"{name}={show(value)}" for name, default, value in arguments if value != default]
         return self.name + (f"({', '.join(stated)})" if stated else "") + (f"@{self.k}" if self.k else "")
+
+    def _repr_html_(self) -> str:
+        """Show its card in a notebook: formula, parameters, ties, reference."""
+        from gradely.measures.notebook_card import card
+
+        return card(self)
 
 
 def parameters(measure: type[Measure]) -> dict[str, Parameter]:

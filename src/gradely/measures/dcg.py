@@ -61,13 +61,13 @@ class GainBased(Graded):
         gains = batch.xp.where(batch.pooled, self.gains(batch, batch.pool, self.exponent(batch)), 0.0)
         return -batch.xp.sort(-gains, axis=1) if isinstance(self.gain, Table) else gains
 
-    def found(self, batch: Batch) -> Array:
+    def retrieved_gains(self, batch: Batch) -> Array:
         """Return [Q, H]: the gain of each judged document that is retrieved."""
         return batch.xp.where(batch.judged, self.gains(batch, batch.grade, self.exponent(batch)), 0.0)
 
     def priority(self, batch: Batch) -> Array:
         """The higher gain first."""
-        return self.found(batch)
+        return self.retrieved_gains(batch)
 
 
 class Discounted(GainBased):
@@ -82,7 +82,12 @@ class Discounted(GainBased):
 
     def terms(self, batch: Batch) -> Array:
         """Gain over discount."""
-        return additive(batch, self.found(batch), DISCOUNTS[self.discount], self.k)
+        return additive(batch, self.retrieved_gains(batch), DISCOUNTS[self.discount], self.k)
+
+    def factors(self, batch: Batch) -> tuple[Array, Array]:
+        """The gain, and the mean of 1/discount over the places that a document can take."""
+        gain = self.retrieved_gains(batch)
+        return gain, additive(batch, batch.xp.ones_like(gain), DISCOUNTS[self.discount], self.k)
 
     def degenerate(self, batch: Batch) -> Array:
         """No document of positive gain; by a table, relevant ones may have none."""
@@ -121,11 +126,11 @@ class DCG(Discounted):
     def _inside(self, batch: Batch) -> Array:
         return batch.judged if self.k is None else batch.judged & (batch.above < self.k)
 
-    def found(self, batch: Batch) -> Array:
+    def retrieved_gains(self, batch: Batch) -> Array:
         """Documents that cannot be in the top k gain nothing, however large their label."""
         exponent = self.exponent(batch)
         if exponent is None:
-            return super().found(batch)
+            return super().retrieved_gains(batch)
         inside = self._inside(batch)
         return batch.xp.where(inside, self.gains(batch, batch.xp.where(inside, batch.grade, 0.0), exponent), 0.0)
 

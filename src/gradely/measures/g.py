@@ -65,8 +65,8 @@ def gain_over_missed(batch: Batch, gain: Array, ideal: Array, exponent: Array | 
     missed = xp.clip(reached - (before(batch, gain) + gain), min=0.0)
     if exponent is None:
         return gain / log2(batch, missed + 1)
-    some = missed + 2 * one
-    return gain / xp.where(some > 0, exponent + xp.log2(xp.where(some > 0, some, 1.0)), 1.0)
+    weight = missed + 2 * one
+    return gain / xp.where(weight > 0, exponent + xp.log2(xp.where(weight > 0, weight, 1.0)), 1.0)
 
 
 class G(Searched, GainBased):
@@ -91,7 +91,7 @@ class G(Searched, GainBased):
 
     def plain_terms(self, batch: Batch) -> Array:
         """The gain over its discount."""
-        terms = gain_over_missed(batch, self.found(batch), self.ideal(batch), self.exponent(batch))
+        terms = gain_over_missed(batch, self.retrieved_gains(batch), self.ideal(batch), self.exponent(batch))
         return terms if self.k is None else batch.xp.where(batch.above < self.k, terms, 0.0)
 
     def norm(self, batch: Batch) -> Array:
@@ -100,18 +100,18 @@ class G(Searched, GainBased):
 
     def kinds(self, batch: Batch) -> Array:
         """Which of the gains it is, those of the pool counted from the lowest; 0 for none."""
-        xp, gains, found = batch.xp, self.ideal(batch), self.found(batch)
-        order = xp.argsort(xp.concat([gains, found], axis=1), axis=1, stable=True)
+        xp, gains, gained = batch.xp, self.ideal(batch), self.retrieved_gains(batch)
+        order = xp.argsort(xp.concat([gains, gained], axis=1), axis=1, stable=True)
         placed = xp.cumulative_sum(xp.astype(order < gains.shape[1], batch.first.dtype), axis=1)
         kinds = placed[batch.row, xp.argsort(order, axis=1)][:, gains.shape[1] :]
-        return xp.where(found > 0, kinds, 0)
+        return xp.where(gained > 0, kinds, 0)
 
     def scene(self, batch: Batch, row: int) -> Scene:
         """A gain over what is missed by then."""
         one, exponent = self._units(batch)
         cost, unit, power = to_lists(self._cost(batch)[row, :]), float(one[row, 0]), float(exponent[row, 0])
         kinds = [int(kind) for kind in to_lists(batch.number(self.kinds(batch))[row, :])]
-        gain: dict[int, float] = dict(zip(kinds, to_lists(self.found(batch)[row, :]), strict=True))
+        gain: dict[int, float] = dict(zip(kinds, to_lists(self.retrieved_gains(batch)[row, :]), strict=True))
 
         def of(group: Group, above: Counter[int]) -> Adds:
             gains = [gain[kind] for kind in group.kinds]
@@ -123,8 +123,8 @@ class G(Searched, GainBased):
                     return 0.0
                 reached = cost[min(rank, len(cost) - 1)] + max(0, rank - len(cost) + 1) * unit
                 missed = max(0.0, reached - (start + sum(map(mul, gains, placed)) + gains[kind]))
-                some = missed + 2 * unit
-                return gains[kind] / (power + math.log2(some) if some > 0 else 1.0)
+                weight = missed + 2 * unit
+                return gains[kind] / (power + math.log2(weight) if weight > 0 else 1.0)
 
             return adds
 
@@ -146,12 +146,12 @@ class G(Searched, GainBased):
 
         What is missed at the j-th place is least after the j largest gains, and most after the j smallest.
         """
-        xp, best, gain = batch.xp, batch.ties == "best", self.found(batch)
-        some = in_group(batch, gain > 0)
+        xp, best, gain = batch.xp, batch.ties == "best", self.retrieved_gains(batch)
+        relevant = in_group(batch, gain > 0)
         column = batch.number(xp.arange(gain.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :])
-        zeros = batch.number(batch.last - batch.first) - some
+        zeros = batch.number(batch.last - batch.first) - relevant
         number = column - batch.number(batch.first) + 1 - (0.0 if best else zeros)
-        rank = batch.number(batch.above) + number + (0.0 if best else batch.size - some)
+        rank = batch.number(batch.above) + number + (0.0 if best else batch.size - relevant)
         (one, exponent), cost = self._units(batch), self._cost(batch)
         place, last = xp.astype(xp.clip(rank, min=0.0), batch.first.dtype), cost.shape[1] - 1
         reached = cost[batch.row, xp.clip(place, max=last)] + batch.number(xp.clip(place - last, min=0)) * one

@@ -38,8 +38,12 @@ class UserShares(Population):
         fitted = super().fit(levels)
         function = fitted.relevance_function
         if self.g is None:
-            found = function.levels(levels)
-            alike = Users.of({x: 1 / len(found) for x in found}) if found else Spread(function.top(levels) or 1)
+            relevance_levels = function.levels(levels)
+            alike = (
+                Users.of({x: 1 / len(relevance_levels) for x in relevance_levels})
+                if relevance_levels
+                else Spread(function.top(levels) or 1)
+            )
             return fitted.replace(g=alike)
         if isinstance(self.g, Users) and self.g.counted:
             self.g.check(function.top(levels))
@@ -152,8 +156,8 @@ class xGAP(Searched, _Absolute):  # noqa: N801 - the paper's name
 
     def kinds(self, batch: Batch) -> Array:
         """The level, where there are users who find it relevant."""
-        found = self.up_to(batch, self.thresholds(batch).share) > 0
-        return batch.xp.where(found, self.level_of(batch), 0)
+        relevant = self.up_to(batch, self.thresholds(batch).share) > 0
+        return batch.xp.where(relevant, self.level_of(batch), 0)
 
     def scene(self, batch: Batch, row: int) -> Scene:
         """Each document adds w / rank times the users that it shares with those down to it, itself included."""

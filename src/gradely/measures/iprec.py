@@ -31,9 +31,9 @@ ROUNDING = {"nearest": nearest, "up": up}
 def best_from(batch: Batch, relevant: Array, needed: Array, k: int | None) -> Array:
     """Return [Q, H]: the best precision from where the `needed` [Q] relevant documents are found, in its column."""
     xp, x = batch.xp, batch.number(relevant)
-    found, rank = before(batch, x) + x, batch.number(batch.above) + 1
-    counts = relevant & (found >= needed[:, None])
-    precision = xp.where(counts if k is None else counts & (rank <= k), found / rank, 0.0)
+    retrieved, rank = before(batch, x) + x, batch.number(batch.above) + 1
+    counts = relevant & (retrieved >= needed[:, None])
+    precision = xp.where(counts if k is None else counts & (rank <= k), retrieved / rank, 0.0)
     column = xp.arange(x.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
     return xp.where(column == xp.argmax(precision, axis=1, keepdims=True), precision, 0.0)
 

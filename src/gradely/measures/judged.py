@@ -63,7 +63,7 @@ class Unjudged(Measure):
 
     def terms(self, batch: Batch) -> Array:
         """-1 for each judged document: it is not one of them."""
-        return -counted(batch, self._known(batch), self.k)
+        return -counted(batch, self._judged(batch), self.k)
 
     def norm(self, batch: Batch) -> Array:
         """The cut-off."""
@@ -71,11 +71,11 @@ class Unjudged(Measure):
 
     def priority(self, batch: Batch) -> Array:
         """Unjudged documents before judged ones."""
-        return -batch.number(self._known(batch))
+        return -batch.number(self._judged(batch))
 
     def degenerate(self, batch: Batch) -> Array:
         """Never: it says something of every ranking."""
         return batch.retrieved < 0
 
-    def _known(self, batch: Batch) -> Array:
+    def _judged(self, batch: Batch) -> Array:
         return batch.judged & (batch.grade >= 0)

@@ -27,6 +27,7 @@ BY_NAME: dict[str, type[Measure]] = {plain_name(measure.name): measure for measu
 OTHERS = {plain_name(alias): name for alias, name in ALIASES.items()}
 NOT_HERE = {plain_name(name): (name, text) for name, text in REFUSED.items()}
 LONGEST = 10_000
+"""characters of a name; a longer one could exhaust the parser, and nobody types it"""
 
 
 def parse(name: MeasureLike) -> Measure:
@@ -43,7 +44,7 @@ def parse(name: MeasureLike) -> Measure:
         return name()
     if not isinstance(name, str):
         raise MeasureError(f"a measure is a name like 'nDCG@10' or an object like gradely.nDCG(k=10); found {name!r}")
-    return _parsed(name.strip())
+    return _parse(name.strip())
 
 
 def label(name: MeasureLike) -> str:
@@ -53,47 +54,47 @@ def label(name: MeasureLike) -> str:
 
 def parse_all(measures: MeasureLike | Iterable[MeasureLike]) -> dict[str, Measure]:
     """Return the measures by what they are called in results."""
-    several = list(measures) if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
-    if not several:
+    entries = list(measures) if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
+    if not entries:
         raise MeasureError("no measure given: name one, like 'nDCG@10'")
-    return {label(name): parse(name) for name in several}
+    return {label(name): parse(name) for name in entries}
 
 
 @lru_cache(maxsize=1024)
-def _parsed(text: str) -> Measure:
+def _parse(text: str) -> Measure:
     for pattern, name in PATTERNS.items():
-        if found := re.fullmatch(pattern, text):
-            base, level, threshold = name.format(*found.groups()).partition("-l")
-            return _parsed(base).replace(**_threshold(base, threshold)) if level else _parsed(base)
-    tree = _tree(_quoted(text))
-    at, given = None, dict[str, Any]()
+        if match := re.fullmatch(pattern, text):
+            base, level, threshold = name.format(*match.groups()).partition("-l")
+            return _parse(base).replace(**_threshold(base, threshold)) if level else _parse(base)
+    tree = _tree(_quote(text))
+    at, arguments = None, dict[str, Any]()
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
         at, tree = _value(tree.right, text), tree.left
     if isinstance(tree, ast.Call):
         if tree.args or any(keyword.arg is None for keyword in tree.keywords):
             raise MeasureError(f"{text}: parameters have names, as in AP(rel=2)")
-        given = {str(keyword.arg): _value(keyword.value, text) for keyword in tree.keywords}
+        arguments = {str(keyword.arg): _value(keyword.value, text) for keyword in tree.keywords}
         tree = tree.func
     if not isinstance(tree, ast.Name):
         _unreadable(text)
-    known = _named(tree.id)
-    if isinstance(known, P) and given.pop("relative", False):
-        known = RelativeP()
-    made = known.replace(**translate(known, text, given))
-    return made if at is None else made @ at
+    measure = _find_measure(tree.id)
+    if isinstance(measure, P) and arguments.pop("relative", False):
+        measure = RelativeP()
+    replaced = measure.replace(**translate(measure, text, arguments))
+    return replaced if at is None else replaced @ at
 
 
 def _threshold(base: str, level: str) -> dict[str, float]:
     """Return the parameter that ranx writes as -l2."""
-    if "rel" not in _parsed(base).parameters:
+    if "rel" not in _parse(base).parameters:
         raise MeasureError(f"{base}-l{level}: {base} takes labels as they are; leave -l{level} out")
     return {"rel": float(level)}
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Return a name with - in it as Python reads names; refuse several cut-offs in one."""
-    if found := re.fullmatch(r"(\w+)[._](\d+(?:,\d+)+)", text):
-        names = ", ".join(f"{found[1]}.{k}" for k in found[2].split(","))
+    if match := re.fullmatch(r"(\w+)[._](\d+(?:,\d+)+)", text):
+        names = ", ".join(f"{match[1]}.{k}" for k in match[2].split(","))
         raise MeasureError(f"{text} is several measures; name each: {names}")
     return re.sub(r"^([A-Za-z]+)-([A-Za-z]+)", r"\1_\2", text)
 
@@ -113,16 +114,16 @@ def _unreadable(text: str) -> NoReturn:
 
 def find(name: str) -> type[Measure]:
     """Return the measure class of a bare name, whatever its case."""
-    return type(_named(name))
+    return type(_find_measure(name))
 
 
-def _named(name: str) -> Measure:
+def _find_measure(name: str) -> Measure:
     """Return the measure of a bare name, ours or that of another library; say what to type where there is none."""
     plain = plain_name(name)
     if plain in BY_NAME:
         return BY_NAME[plain]()
     if plain in OTHERS:
-        return _parsed(OTHERS[plain])
+        return _parse(OTHERS[plain])
     if plain in NOT_HERE or plain.startswith("prefs"):
         what, text = NOT_HERE.get(plain) or (name, NOT_HERE["compat"][1])
         raise MeasureError(f"{what} is no measure of gradely: {text}")
@@ -130,21 +131,21 @@ def _named(name: str) -> Measure:
     raise MeasureError(f"no measure {name!r}.{hint} `gradely measures` lists them all")
 
 
-def translate(measure: Measure, text: str, given: dict[str, Any]) -> dict[str, Any]:
+def translate(measure: Measure, text: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Return parameters of a measure, as ir_measures may call them, by their names here; refuse others."""
-    known = list(parameters(type(measure)))
-    given = {name if name in known else PARAMETERS.get(name, name): value for name, value in given.items()}
-    if given.get("dcg") in ("log2", "exp-log2") and "gain" in known:
-        given["gain"] = {"log2": "linear", "exp-log2": "exp"}[given.pop("dcg")]
-    unknown = next((name for name in given if name not in known), None)
+    names = list(parameters(type(measure)))
+    arguments = {name if name in names else PARAMETERS.get(name, name): value for name, value in arguments.items()}
+    if arguments.get("dcg") in ("log2", "exp-log2") and "gain" in names:
+        arguments["gain"] = {"log2": "linear", "exp-log2": "exp"}[arguments.pop("dcg")]
+    unknown = next((name for name in arguments if name not in names), None)
     if unknown == "judged_only":
         raise MeasureError(
             f"{text}: judged_only holds for all measures of a call: evaluate(…, judged_only=True) or --judged-only"
         )
     if unknown is not None:
-        hint = did_you_mean(unknown, known)
-        raise MeasureError(f"{text}: {measure.name} has no parameter {unknown!r}, only {', '.join(known)}.{hint}")
-    return given
+        hint = did_you_mean(unknown, names)
+        raise MeasureError(f"{text}: {measure.name} has no parameter {unknown!r}, only {', '.join(names)}.{hint}")
+    return arguments
 
 
 def _value(node: ast.expr, text: str) -> Any:

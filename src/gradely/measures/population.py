@@ -51,8 +51,8 @@ class Population(Graded):
         key = (Thresholds, self.relevance_function)
         if key not in batch.memo:
             batch.memo[key] = _levels_of(batch)
-        found: tuple[Array, Array] = batch.memo[key]
-        return found
+        levels: tuple[Array, Array] = batch.memo[key]
+        return levels
 
     def terms(self, batch: Batch) -> Array:
         """The sum over levels of weight × precision at each document of that level or above.
@@ -61,8 +61,8 @@ class Population(Graded):
         """
         xp, weight = batch.xp, self.weight(batch, self.thresholds(batch))
         if batch.fixed:
-            several = enumerate(self._precisions(batch))
-            return sum((weight[:, i, None] * precision for i, precision in several), xp.zeros_like(batch.grade))
+            precisions = enumerate(self._precisions(batch))
+            return sum((weight[:, i, None] * precision for i, precision in precisions), xp.zeros_like(batch.grade))
         many = xp.sum(batch.number(self._levels(batch)[0] > 0), axis=1, keepdims=True) > MANY
         out = xp.zeros_like(batch.grade)
         if not bool(xp.all(many)):
@@ -108,15 +108,15 @@ class Population(Graded):
         """
         level, key = self._levels(batch)[0], (threshold, self.relevance_function, self.k)
         if key in batch.memo:
-            kept: list[Array] = batch.memo[key]
-            return kept
+            precisions: list[Array] = batch.memo[key]
+            return precisions
         places = None if batch.untied else harmonics(batch, self.k)
-        each = (level[:, i, None] for i in range(level.shape[1]))
-        made = (
+        columns = (level[:, i, None] for i in range(level.shape[1]))
+        computed = (
             threshold(batch, (batch.grade >= x) & (x > 0), self.k, places)
-            for x in islice(each, None if batch.fixed else MANY)
+            for x in islice(columns, None if batch.fixed else MANY)
         )
-        return batch.memo.setdefault(key, list(made)) if level.shape[1] <= FEW else made
+        return batch.memo.setdefault(key, list(computed)) if level.shape[1] <= FEW else computed
 
     @abstractmethod
     def weight(self, batch: Batch, levels: Thresholds) -> Array:

@@ -194,10 +194,10 @@ class Utility(InTop):
     def check_parameters(self) -> None:
         """Refuse what is not a number."""
         super().check_parameters()
-        for each in ("a", "b", "c", "d", "size"):
-            if not is_number(getattr(self, each)):
-                raise MeasureError(f"{each} of Utility is a number; found {getattr(self, each)!r}")
-            self._set(each, plain(getattr(self, each)))
+        for name in ("a", "b", "c", "d", "size"):
+            if not is_number(getattr(self, name)):
+                raise MeasureError(f"{name} of Utility is a number; found {getattr(self, name)!r}")
+            self._set(name, plain(getattr(self, name)))
 
     def start(self, batch: Batch) -> Array:
         """What the ranking is worth with no relevant document in it."""

@@ -52,6 +52,11 @@ class RBP(ScaleBased):
         """The chance to look at each document, times its relevance."""
         return additive(batch, batch.grade / float(self.top or 1), self.patience, self.k)
 
+    def factors(self, batch: Batch) -> tuple[Array, Array]:
+        """The relevance, and the chance to look at each document."""
+        gain = batch.grade / float(self.top or 1)
+        return gain, additive(batch, batch.xp.ones_like(gain), self.patience, self.k)
+
     def patience(self, batch: Batch, rank: Array) -> Array:
         """1 / ((1-p) p^(rank-1)), held where p^(rank-1) would leave the range of numbers."""
         steps = batch.xp.clip(rank - 1, max=-690 / log(self.p))

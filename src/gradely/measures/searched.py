@@ -72,14 +72,14 @@ class Searched(Measure):
         """Return worth and what is bounded, [Q, H]; made once a batch."""
         key = (Searched, self)
         if key not in batch.memo:
-            batch.memo[key] = self._found(batch)
-        found: tuple[Array, Array] = batch.memo[key]
-        return found
+            batch.memo[key] = self._find_bounds(batch)
+        bounds: tuple[Array, Array] = batch.memo[key]
+        return bounds
 
-    def _found(self, batch: Batch) -> tuple[Array, Array]:
+    def _find_bounds(self, batch: Batch) -> tuple[Array, Array]:
         xp, kinds = batch.xp, self.kinds(batch)
-        some = kinds > 0
-        mixed = some & (in_group(batch, batch.number(kinds)) != batch.number(kinds) * in_group(batch, some))
+        relevant = kinds > 0
+        mixed = relevant & (in_group(batch, batch.number(kinds)) != batch.number(kinds) * in_group(batch, relevant))
         worth, bounded = batch.number(kinds), xp.zeros_like(mixed)
         if batch.untied or batch.ties == "expected" or not bool(xp.any(mixed)):
             return worth, bounded
@@ -115,5 +115,5 @@ def _groups(batch: Batch, q: int, kinds: list[int]) -> Iterator[tuple[range, Gro
         columns = range(int(start), int(start) + len(list(members)))
         counts = Counter(kinds[c] for c in columns if kinds[c])
         before = 0 if batch.ties == "best" else int(tied[columns.start]) - counts.total()
-        some = sorted(counts)
-        yield columns, Group(int(above[columns.start]) + before, tuple(some), tuple(counts[kind] for kind in some))
+        sizes = sorted(counts)
+        yield columns, Group(int(above[columns.start]) + before, tuple(sizes), tuple(counts[kind] for kind in sizes))

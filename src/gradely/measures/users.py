@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.gains import is_number, plain
+from gradely.tables import count_of
 
 EXPECTED = "g is a list of shares, like [0.2, 0.8], or a table {level: share}"
 
@@ -22,7 +23,7 @@ class Users(NamedTuple):
     @classmethod
     def of(cls, g: Any) -> "Users":
         """Make it from a list over the levels 1 … c or from {level: share}."""
-        pairs = list(g.items()) if isinstance(g, Mapping) else list(enumerate(_listed(g), 1))
+        pairs = list(g.items()) if isinstance(g, Mapping) else list(enumerate(_list(g), 1))
         if not all(is_number(x) for pair in pairs for x in pair):
             raise MeasureError(f"{EXPECTED}; found {g!r}")
         pairs = sorted((plain(level), plain(share)) for level, share in pairs)
@@ -48,15 +49,15 @@ class Users(NamedTuple):
     def check(self, top: float) -> None:
         """Refuse grades above a list of levels."""
         if top > len(self.levels):
-            found = f"g={self} has {len(self.levels)} levels, but there is a grade of {plain(top)}"
-            raise MeasureError(f"{found}: give g {ceil(top)} shares, or a table {{level: share}}")
+            problem = f"g={self} has {count_of(len(self.levels), 'level')}, but there is a grade of {plain(top)}"
+            raise MeasureError(f"{problem}: give g {ceil(top)} shares, or a table {{level: share}}")
 
     def __str__(self) -> str:
         """Print as the list or table that it was made from."""
         return repr(list(self.shares)) if self.counted else repr(dict(zip(self.levels, self.shares, strict=True)))
 
 
-def _listed(g: Any) -> list[Any]:
+def _list(g: Any) -> list[Any]:
     try:
         return list(g.tolist() if hasattr(g, "tolist") else g)
     except TypeError:

@@ -49,11 +49,11 @@ def experiments() -> dict[str, Experiment]:
 
 def experiment(name: str) -> Experiment:
     """Return an experiment by name."""
-    known = experiments()
-    if name not in known:
-        hint = did_you_mean(name, [*known, "all"])
+    by_name = experiments()
+    if name not in by_name:
+        hint = did_you_mean(name, [*by_name, "all"])
         raise InputError(f"no experiment {name!r}: `gradely papers` lists them.{hint}")
-    return known[name]
+    return by_name[name]
 
 
 def reproduce(name: str, data: str | Path = FOLDER, *, seed: int = 0, progress: Report = ignore) -> Outcome:
@@ -61,18 +61,18 @@ def reproduce(name: str, data: str | Path = FOLDER, *, seed: int = 0, progress: 
 
     `data` is the folder of public data sets. The outcome has claims, tables (`sheets`) and altair charts (`figures`).
     """
-    chosen, library = experiment(name), Library(data)
+    entry, library = experiment(name), Library(data)
     check_seed(seed)
-    check_data([chosen], library)
-    return chosen.run(library, seed, progress)
+    check_data([entry], library)
+    return entry.run(library, seed, progress)
 
 
-def check_data(chosen: list[Experiment], library: Library) -> None:
+def check_data(selection: list[Experiment], library: Library) -> None:
     """Raise where an experiment lacks its data, before long work."""
-    for each in chosen:
-        missing = library.missing(each.needs)
+    for entry in selection:
+        missing = library.missing(entry.needs)
         if missing:
             raise InputError(
-                f"{each.name} needs real data that is not in {library.folder}: {each.data or ', '.join(missing)};"
+                f"{entry.name} needs real data that is not in {library.folder}: {entry.data or ', '.join(missing)};"
                 " --data names the folder that holds them"
             )

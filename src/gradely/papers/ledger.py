@@ -54,7 +54,7 @@ def to_csv(entries: list[Entry]) -> str:
     return to_delimited(Table(list(HEADER), [list(entry) for entry in entries]), ",")
 
 
-def recorded() -> list[Entry]:
+def read_record() -> list[Entry]:
     """Return the verdicts as they were recorded."""
     text = (resources.files("gradely.papers") / RECORD).read_text("utf-8")
     return [Entry(*row) for row in list(csv.reader(text.splitlines()))[1:]]

@@ -9,7 +9,7 @@ FOLDER = "data"
 
 
 class Library:
-    """A folder of public data sets, a folder each."""
+    """A folder of public data sets, each in a folder of its own."""
 
     def __init__(self, folder: str | Path = FOLDER) -> None:
         """Look in this folder; it need not be there for experiments that need no data."""

@@ -47,10 +47,10 @@ def overview(outcomes: list[tuple[Experiment, Outcome]], entries: list[Entry]) -
         title="The papers' experiments",
         outcomes=outcomes,
         papers=PAPERS,
-        counts=count(entries).shown(),
+        counts=count(entries).cells(),
     )
 
 
 def _excerpt(table: Table) -> tuple[list[list[str]], list[bool], int]:
     """Return the cells that the page shows, the header first; which columns are numbers; how many rows are left out."""
-    return table._replace(rows=table.rows[:ROWS]).shown(), table.numeric(), max(0, len(table.rows) - ROWS)
+    return table._replace(rows=table.rows[:ROWS]).cells(), table.numeric(), max(0, len(table.rows) - ROWS)

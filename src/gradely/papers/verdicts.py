@@ -48,10 +48,10 @@ class Interval(NamedTuple):
     @classmethod
     def of(cls, value: float, draws: Floats) -> "Interval":
         """Return the percentile interval; draws that give no number, because all systems tie, are left out."""
-        known = draws[~np.isnan(draws)]
-        if not len(known) or np.isnan(value):
+        defined = draws[~np.isnan(draws)]
+        if not len(defined) or np.isnan(value):
             return cls(float("nan"), float("nan"), float("nan"))
-        low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
         return cls(float(value), float(low), float(high))
 
     def __str__(self) -> str:

@@ -40,5 +40,5 @@ def relevance_of(value: RelevanceLike) -> Relevance:
     if isinstance(value, str) and value.lower() in NAMED:
         return NAMED[value.lower()]()
     hint = did_you_mean(value, NAMED) if isinstance(value, str) else ""
-    known = "'identity', 'binary', binary(2), 'shift', shift(1), 'max', max(4), 'phi' or a table like {1: 0.5, 2: 1}"
-    raise MeasureError(f"no relevance function {value!r}: use {known}.{hint}")
+    examples = "'identity', 'binary', binary(2), 'shift', shift(1), 'max', max(4), 'phi' or a table like {1: 0.5, 2: 1}"
+    raise MeasureError(f"no relevance function {value!r}: use {examples}.{hint}")

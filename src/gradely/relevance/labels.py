@@ -9,8 +9,8 @@ from gradely.relevance.base import Levels, Relevance
 
 def highest(levels: Levels) -> float:
     """Return the highest positive label of the collection, 0 if there is none."""
-    found = levels()
-    return float(found[-1]) if found.shape[0] else 0.0
+    values = levels()
+    return float(values[-1]) if values.shape[0] else 0.0
 
 
 class Identity(Relevance):

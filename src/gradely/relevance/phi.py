@@ -41,7 +41,7 @@ class Phi(Relevance):
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with φ in place of scores; φ never falls, so the pool stays best first."""
         if isinstance(self.control, str):
-            batch = _scaled(batch)
+            batch = _scale(batch)
         at = batch.xp.concat([batch.grade, batch.pool], axis=1)
         if isinstance(self.control, str):
             value = _curve(batch, at, CONTROLS[self.control](batch))
@@ -64,7 +64,7 @@ class Phi(Relevance):
         return f"phi({self.control!r})" if isinstance(self.control, str) else f"phi({list(self.control)!r})"
 
 
-def _scaled(batch: Batch) -> Batch:
+def _scale(batch: Batch) -> Batch:
     """Return the batch with scores of extreme size brought near 1, where no product overflows; φ is the same."""
     xp, room = batch.xp, headroom(batch)
     largest = xp.max(xp.abs(batch.pool), axis=1, keepdims=True)
@@ -122,14 +122,14 @@ class Control(NamedTuple):
 
 
 def _paper(batch: Batch) -> Control:
-    """Minimum, median, maximum, and w = Q3 + 1.5·IQR where the maximum lies beyond it."""
+    """Return minimum, median, maximum, and w = Q3 + 1.5·IQR where the maximum lies beyond it."""
     n = batch.xp.sum(batch.number(batch.pooled), axis=1, keepdims=True)
     low, q1, median, q3, high = (_quantile(batch, n, share) for share in (0.0, 0.25, 0.5, 0.75, 1.0))
     return Control(low, median, q3 + 1.5 * (q3 - q1), high, high - low)
 
 
 def _code(batch: Batch) -> Control:
-    """0, and of the positive scores the median, the maximum, and w where the maximum lies beyond it.
+    """Return 0, and of the positive scores the median, the maximum, and w where the maximum lies beyond it.
 
     w is the largest score that is not above the upper hinge + 1.5 × the hinge spread, as R's boxplot.stats has it.
     """
@@ -151,9 +151,9 @@ def control_points(batch: Batch, control: str | Points) -> list[Points]:
     """Return the control points of each query, (score, φ); none where no score stands out, so that φ is 0."""
     if not isinstance(control, str):
         return [control] * int(batch.pool.shape[0])
-    found = CONTROLS[control](batch)
-    lowest = batch.xp.min(batch.xp.where(batch.pooled, batch.pool, found.high), axis=1, keepdims=True)
-    columns = (*found[:4], found.level(batch.xp), lowest)
+    points = CONTROLS[control](batch)
+    lowest = batch.xp.min(batch.xp.where(batch.pooled, batch.pool, points.high), axis=1, keepdims=True)
+    columns = (*points[:4], points.level(batch.xp), lowest)
     return [_distinct(*(float(column[i, 0]) for column in columns)) for i in range(batch.pool.shape[0])]
 
 
@@ -179,14 +179,14 @@ def _curve(batch: Batch, at: Array, control: Control) -> Array:
     level = control.level(xp)
     value = xp.where(at >= high, one, zero)
     apart, beyond = start < median, (median < w) & (w < high)
-    for chosen, x, y in (
+    for piece, x, y in (
         (~apart & ~beyond, [median, high], [zero, one]),
         (~apart & beyond, [median, w, high], [zero, level, one]),
         (apart & ~beyond, [start, median, high], [zero, zero, one]),
         (apart & beyond, [start, median, w, high], [zero, zero, level, one]),
     ):
         value = xp.where(
-            chosen & (median < high), interpolate(xp, xp.concat(x, axis=1), xp.concat(y, axis=1), at), value
+            piece & (median < high), interpolate(xp, xp.concat(x, axis=1), xp.concat(y, axis=1), at), value
         )
     lowest = xp.min(xp.where(batch.pooled, batch.pool, high), axis=1, keepdims=True)
     return xp.where((lowest < high) & (start < high), value, 0.0)

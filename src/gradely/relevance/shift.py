@@ -61,8 +61,8 @@ class Shift(Relevance):
 
     def levels(self, levels: Levels) -> tuple[float, ...] | None:
         """Return the levels that follow from the labels less the shift."""
-        found: tuple[float, ...] | None = self.then.levels(self._shifted(levels))
-        return found
+        shifted: tuple[float, ...] | None = self.then.levels(self._shifted(levels))
+        return shifted
 
     def top(self, levels: Levels) -> float:
         """Return the highest relevance there can be."""

@@ -13,6 +13,8 @@ class Card(NamedTuple):
     name: str
     summary: str
     formula: str
+    text: str
+    """what the letters of the formula mean, and other prose; may be empty"""
     ties: str
     reference: str
     parameters: list[tuple[str, str, str]]
@@ -26,22 +28,24 @@ def card(name: str, measure: Measure) -> Card:
     >>> card("RR@10", RR(k=10)).parameters[-1][:2]
     ('k', '10')
     """
-    summary, *rest = [part for part in (inspect.getdoc(measure) or "").split("\n\n") if not part.startswith(">>>")]
-    lines = "\n".join(rest).split("\n")
+    summary, *paragraphs = (inspect.getdoc(measure) or "").split("\n\n")
+    formula = [inspect.cleandoc(part) for part in paragraphs if part.startswith(" ")]
+    prose = [part for part in paragraphs if not part.startswith((" ", ">>>", "Ties:"))]
+    labelled = _labelled(next(part for part in paragraphs if part.startswith("Ties:")))
     used = [
-        (each, "all" if each == "k" and measure.k is None else show(getattr(measure, each)), declared.doc)
-        for each, declared in parameters(type(measure)).items()
+        (key, "all" if key == "k" and measure.k is None else show(getattr(measure, key)), declared.doc)
+        for key, declared in parameters(type(measure)).items()
     ]
-    return Card(name, summary, *_parts(lines), used)
+    text = " ".join(" ".join(prose).split())
+    return Card(name, summary, "\n".join(formula), text, labelled["Ties"], labelled["Reference"], used)
 
 
-def _parts(lines: list[str]) -> tuple[str, str, str]:
-    """Return formula, ties and reference; a part goes on until the next begins."""
-    parts: dict[str, list[str]] = {"formula": [], "Ties": [], "Reference": []}
-    now = "formula"
-    for line in lines:
+def _labelled(paragraph: str) -> dict[str, str]:
+    """Return what stands behind Ties and Reference; each goes on until the next begins."""
+    parts: dict[str, list[str]] = {"Ties": [], "Reference": []}
+    now = "Ties"
+    for line in paragraph.split("\n"):
         head, colon, rest = line.partition(": ")
-        if colon and head in parts:
-            now, line = head, rest  # noqa: PLW2901 - the rest of the line
-        parts[now].append(line)
-    return " ".join(parts["formula"]), " ".join(parts["Ties"]), " ".join(parts["Reference"])
+        now, text = (head, rest) if colon and head in parts else (now, line)
+        parts[now].append(text)
+    return {label: " ".join(lines) for label, lines in parts.items()}

@@ -43,17 +43,23 @@ def differences() -> Chart:
         alt.Chart(_rows(), width="container", height=260)
         .mark_bar(cursor="pointer")
         .encode(
-            x=alt.X("query:N", sort=None, title=None, axis=alt.Axis(labelOverlap=True, labelAngle=-90, labelLimit=70)),
-            y=alt.Y("difference:Q", title="first − second"),
+            x=alt.X(
+                "query:N",
+                sort=alt.EncodingSortField("place"),
+                title=None,
+                axis=alt.Axis(labelOverlap=True, labelAngle=-90, labelLimit=70),
+            ),
+            y=alt.Y("difference:Q", title="difference"),
             color=alt.condition("datum.difference > 0", alt.value(PALETTE[0]), alt.value(PALETTE[1])),
             opacity=alt.condition("datum.chosen", alt.value(1), alt.value(0.75)),
             tooltip=[
                 alt.Tooltip("query:N"),
+                alt.Tooltip("text:N"),
                 *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("first", "second", "difference")),
             ],
         )
     )
-    return chart(made, "First run minus second, query by query. Choose a bar to see both rankings.")
+    return chart(made, "The difference of the two runs, query by query. Choose a bar to see both rankings.")
 
 
 def precision_by_recall() -> Chart:
@@ -85,7 +91,8 @@ def _curve(x_name: str, y_name: str, x: Any, words: str) -> Chart:
         order="cut:O",
         tooltip=["run:N", alt.Tooltip("cut:Q", title="rank"), *numbers],
     )
-    others = base.transform_filter("datum.role == 'other'").mark_line(color=GREY, opacity=0.6, strokeWidth=1)
+    # all runs are drawn in grey, the chosen ones again on top: a layer without any row would have no scale
+    others = base.mark_line(color=GREY, opacity=0.6, strokeWidth=1)
     chosen = base.transform_filter("datum.role != 'other'").mark_line(point=True, strokeWidth=2.5)
     scale = alt.Scale(domain=["first", "second"], range=list(PALETTE[:2]))
     return chart(others + chosen.encode(color=alt.Color("role:N", scale=scale, legend=None)), words)
@@ -128,10 +135,11 @@ def levels(rows: Rows, alpha: float) -> Chart:
     alt = altair()
     lines = (
         alt.Chart(_rows(rows), width="container", height=300)
-        .mark_line()
+        .mark_line(interpolate="step-before")
         .encode(
             x=alt.X("share:Q", title="share of pairs", axis=alt.Axis(format="%")),
             y=alt.Y("p:Q", title="p-value"),
+            strokeDash=alt.StrokeDash("measure:N", sort=None, legend=alt.Legend(title=None, orient="top", columns=3)),
             color=alt.Color("measure:N", sort=None, legend=alt.Legend(title=None, orient="top", columns=3)),
             tooltip=["measure:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("p:Q", format=".4f")],
         )

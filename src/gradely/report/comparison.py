@@ -1,86 +1,156 @@
 """The page of a comparison: what is shown, as tables for every reader and as data for the script."""
 
+import os
+from collections.abc import Mapping
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from gradely.comparison.kendall import correlations
 from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.pairwise import Pairwise
+from gradely.comparison.pairwise import Pair, Pairwise
 from gradely.data.types import Floats
 from gradely.report import charts
 from gradely.report.cards import card
-from gradely.report.details import gather
+from gradely.report.details import Rankings, gather
+from gradely.report.origin import Origin, versions
 from gradely.report.page import Chart, render, source
-from gradely.report.script_data import BARS, GREYS, script_data
-from gradely.report.ties import swaps
+from gradely.report.script_data import BARS, CELLS, GREYS, script_data
+from gradely.report.texts import Texts, length_for, select_texts
+from gradely.report.ties import about_ties
+
+if TYPE_CHECKING:
+    from gradely.comparison.compare import Comparison
 
 Taus: TypeAlias = list[list[float | None]]
 PAIRS = 100
 """so many pairs the table of tests shows"""
-POINTS = 200
+POINTS = 100
 """so many points a curve of p-values has"""
+PARTS = (
+    "elements",
+    "state",
+    "pairs",
+    "leaderboard",
+    "matrix",
+    "rankings",
+    "two_runs",
+    "one_run",
+    "curves",
+    "save",
+    "start",
+)
+"""the files of the script, in the order in which they need one another"""
 
 
-def page(board: Leaderboard, tested: Pairwise, title: str, caption: str, notes: list[str]) -> str:
+def page(
+    comparison: "Comparison",
+    title: str,
+    *,
+    queries_text: Texts | None = None,
+    docs_text: Texts | None = None,
+    command: str = "",
+) -> str:
     """Return the page."""
+    origin = Origin(command, _files(comparison.runs), queries_text, docs_text)
+    board, tested = comparison.board, comparison.tested
     details, rankings = gather(board)
     data = script_data(board, tested, details, rankings)
+    lacking = _add_texts(data, board, rankings, origin)
     taus = _correlations(board)
     return render(
         "comparison.html",
         title=title,
         charts=_charts(board, tested, taus),
         data=data,
-        script=source("comparison.js"),
-        board=board,
-        caption=caption,
-        notes=notes,
-        level=f"{100 * (1 - tested.design.alpha):g} %",
-        names=data["runs"],
-        leaders=_leaders(board, tested, data),
-        pair_rows=_pair_rows(data),
-        pairs=len(tested.pairs),
-        rows=_query_rows(data),
-        left_out=_left_out(board, data),
-        power=tested.power(),
+        script=script(),
+        data_of=data,
         taus=taus,
-        swaps=swaps(board, details),
-        grades=_grades(board.qrels.grade),
+        left_out=_left_out(board, tested, data) + lacking,
+        ties=about_ties(board, details, data["runs"]),
         details=details,
-        queries=len(board.qrels),
-        cards=[card(name, measure) for name, measure in board.measures.items()],
         depth=rankings.depth,
-        alpha=tested.design.alpha,
-        start=data["start"],
-        cuts=data["cuts"],
-        greys=GREYS,
-        bars=BARS,
+        rows=_query_rows(data),
+        origin=origin,
+        versions=versions(),
+        **_about_data(board, data),
+        **_about_tests(comparison),
     )
 
 
-def _leaders(board: Leaderboard, tested: Pairwise, data: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    """Return the cells of the leaderboard, run by run."""
-    beaten = [[len(below) for below in tested.better_than(m)] for m in range(len(board.measures))]
-    keys = ("mean", "low", "high", "worst", "best")
-    return [
-        [
-            {key: data[key][m][s] for key in keys}
-            | {"top": data["mean"][m][s] == max(data["mean"][m]), "beaten": beaten[m][s]}
-            for m in range(len(board.measures))
-        ]
-        for s in range(len(board.names))
-    ]
+def _about_data(board: Leaderboard, data: dict[str, Any]) -> dict[str, Any]:
+    """Return what the template says about runs, judgments and measures, and how much of them is drawn."""
+    return {
+        "board": board,
+        "names": data["runs"],
+        "start": data["start"],
+        "cuts": data["cuts"],
+        "grades": _grades(board.qrels.grade),
+        "queries": len(board.qrels),
+        "cards": [card(name, measure) for name, measure in board.measures.items()],
+        "greys": GREYS,
+        "bars": BARS,
+        "cells": CELLS,
+    }
 
 
-def _pair_rows(data: dict[str, Any]) -> list[list[Any]]:
-    """Return the first pairs by the first measure: runs, difference, and the numbers of the pair."""
-    if not data["pairs"]["numbers"]:
-        return []
-    names, mean, pairs = data["runs"], data["mean"][0], data["pairs"]
-    both = zip(pairs["first"], pairs["second"], *pairs["numbers"][0], strict=True)
-    return [[names[a], names[b], mean[a] - mean[b], *numbers] for a, b, *numbers in islice(both, PAIRS)]
+def _about_tests(comparison: "Comparison") -> dict[str, Any]:
+    """Return what the template says about the tests."""
+    tested = comparison.tested
+    return {
+        "caption": comparison.caption(),
+        "summary": comparison.summary(),
+        "answers": list(comparison.answers().values()),
+        "notes": [str(note) for note in comparison.notes],
+        "level": f"{100 * (1 - tested.design.alpha):g} %",
+        "pair_rows": _pair_rows(comparison),
+        "pairs": len(tested.pairs),
+        "power": tested.power(),
+        "alpha": tested.design.alpha,
+    }
+
+
+def _files(runs: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files that runs were given as."""
+    return {name: os.fspath(run) for name, run in runs.items() if isinstance(run, str | os.PathLike)}
+
+
+def script() -> str:
+    """Return the script of the page: its files, one after the other, in one scope of their own."""
+    parts = "\n".join(source(f"comparison/{name}.js") for name in PARTS)
+    return f'"use strict";\n(() => {{\n{parts}\n}})();\n'
+
+
+def _add_texts(data: dict[str, Any], board: Leaderboard, rankings: Rankings, origin: Origin) -> list[str]:
+    """Add the texts of the queries and documents that are shown; return what there is to say about them."""
+    queries = [board.queries[i] for i in rankings.queries]
+    data["query_texts"] = _listed(select_texts(origin.queries_text, queries), queries)
+    documents = {doc for known in rankings.documents for doc in known}
+    longest = length_for(len(documents))
+    texts = select_texts(origin.docs_text, documents, longest)
+    data["document_texts"] = [_listed(texts, known) for known in rankings.documents] if texts else None
+    lines = []
+    if origin.queries_text is not None:
+        lines.append(
+            f"{len([text for text in data['query_texts'] or [] if text]):,} of {len(queries):,} queries have a text."
+        )
+    if origin.docs_text is not None:
+        cut = f", cut to {longest} characters" if texts else ""
+        lines.append(f"{len(texts):,} of the {len(documents):,} documents that are shown have a text{cut}.")
+    return lines
+
+
+def _listed(texts: dict[str, str], ids: Any) -> list[str] | None:
+    """Return the text of each id, empty where there is none; None where no id has one."""
+    return [texts.get(key, "") for key in ids] if texts else None
+
+
+def _pair_rows(comparison: "Comparison") -> list[tuple[int, int, Pair]]:
+    """Return the first pairs by the first measure, with the numbers of their runs."""
+    first, second = comparison.tested.pairs
+    both = zip(first.tolist(), second.tolist(), comparison.tested.rows(), strict=False)
+    return list(islice(both, min(PAIRS, len(comparison.tested.pairs))))
 
 
 def _query_rows(data: dict[str, Any]) -> list[tuple[str, float, float, float]]:
@@ -90,18 +160,21 @@ def _query_rows(data: dict[str, Any]) -> list[tuple[str, float, float, float]]:
     return sorted(((query, x, y, x - y) for query, x, y in both), key=lambda row: -row[3])
 
 
-def _left_out(board: Leaderboard, data: dict[str, Any]) -> list[str]:
+def _left_out(board: Leaderboard, tested: Pairwise, data: dict[str, Any]) -> list[str]:
     """Return what the page has no room for."""
     every, kept = len(board.queries), len(data["queries"])
-    told = []
+    lines = []
     if kept < every:
-        told.append(f"Of {every:,} queries, the {kept:,} on which runs differ most are shown one by one.")
+        lines.append(f"Of {every:,} queries, the {kept:,} on which runs differ most are shown one by one.")
     if not data["rankings"]["depth"]:
-        told.append("Rankings are left out: there are too many. gradely explain shows them one by one.")
-    numbers = len(data["pairs"]["numbers"])
-    if numbers < len(board.measures):
-        told.append(f"Tests of pairs are shown for the first {numbers} measures; gradely compare has them all.")
-    return told
+        lines.append("Rankings are left out: there are too many. gradely explain shows them one by one.")
+    measures = len(data["pairs"]["p"])
+    if len(tested.pairs) and measures < len(board.measures):
+        lines.append(
+            f"P-values of pairs are in this page for {measures} of {len(board.measures)} measures: there are "
+            f"{len(tested.pairs):,} pairs. All were tested; gradely compare --pairs has them."
+        )
+    return lines
 
 
 def _correlations(board: Leaderboard) -> Taus:
@@ -124,33 +197,31 @@ def _grades(grade: Floats) -> list[tuple[str, int]]:
 
 def _charts(board: Leaderboard, tested: Pairwise, taus: Taus) -> dict[str, Chart]:
     """Return the charts; those that the script fills begin empty."""
-    made = {
+    several = {
         "leaderboard": charts.leaderboard(min(BARS, len(board.names))),
         "precision": charts.precision_by_recall(),
         "gain": charts.gain_by_rank(),
         "grades": charts.grades([{"label": label, "judgments": count} for label, count in _grades(board.qrels.grade)]),
     }
     if len(board.names) > 1:
-        made["differences"] = charts.differences()
+        several["differences"] = charts.differences()
     if len(tested.pairs) > 1:
-        made["levels"] = charts.levels(_levels(tested), tested.design.alpha)
+        several["levels"] = charts.levels(_levels(tested), tested.design.alpha)
     if taus:
-        names = list(board.measures)
-        made["correlation"] = charts.correlation(
-            [
-                {"first": names[j], "second": names[i], "tau": tau}
-                for i, row in enumerate(taus)
-                for j, tau in enumerate(row)
-            ],
-            len(names),
-        )
-    return made
+        several["correlation"] = charts.correlation(_tau_rows(list(board.measures), taus), len(taus))
+    return several
+
+
+def _tau_rows(names: list[str], taus: Taus) -> list[dict[str, Any]]:
+    cells = ((i, j, tau) for i, row in enumerate(taus) for j, tau in enumerate(row))
+    return [{"first": names[j], "second": names[i], "tau": tau} for i, j, tau in cells]
 
 
 def _levels(tested: Pairwise) -> list[dict[str, Any]]:
-    """Return the achieved significance levels, thinned."""
+    """Return the achieved significance levels as steps from 0, thinned: up to each share of pairs, its p-value."""
     rows = []
     for measure, p in tested.levels().items():
-        at = np.unique(np.linspace(0, len(p) - 1, min(POINTS, len(p))).round().astype(int))
-        rows += [{"measure": measure, "share": (i + 1) / len(p), "p": float(f"{p[i]:.4g}")} for i in at.tolist()]
+        at = np.unique(np.linspace(0, len(p) - 1, min(POINTS, len(p))).round().astype(int)).tolist()
+        steps = [(0.0, p[0]), *(((i + 1) / len(p), p[i]) for i in at)]
+        rows += [{"measure": measure, "share": round(share, 5), "p": float(f"{level:.4g}")} for share, level in steps]
     return rows

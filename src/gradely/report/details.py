@@ -58,14 +58,22 @@ class Rankings:
         return [documents, top.sizes if max(top.sizes) > 1 else 0]
 
     def as_data(self, names: list[str], qrels: Qrels) -> dict[str, Any]:
-        """Return what the script reads: documents and their labels by query, and the tops."""
+        """Return what the script reads: documents and the labels of judged ones by query, and the tops."""
         judged = [qrels.labels(name) for name in names]
         return {
             "depth": self.depth,
             "documents": [labels(known) for known in self.documents],
-            "grades": [[mine.get(doc) for doc in known] for mine, known in zip(judged, self.documents, strict=True)],
+            "grades": [
+                {str(i): _plain(mine[doc]) for doc, i in known.items() if doc in mine}
+                for mine, known in zip(judged, self.documents, strict=True)
+            ],
             "tops": self.tops,
         }
+
+
+def _plain(label: float) -> float | int:
+    """Return a label without needless digits."""
+    return int(label) if float(label).is_integer() else float(label)
 
 
 def kept_queries(board: Leaderboard) -> list[int]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from gradely import __version__
 from gradely.comparison.charts import PALETTE
 from gradely.optional import altair, converter, optional
-from gradely.report.text import as_json, clipped
+from gradely.report.text import as_json, clipped, effect_text, fixed, p_value, signed
 
 __all__ = ["Chart", "altair", "chart", "check_installed", "policy", "render", "source"]
 
@@ -125,7 +125,7 @@ def _environment(package: str) -> Any:
     made = jinja.Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja.StrictUndefined
     )
-    made.filters["clipped"] = clipped
+    made.filters.update(clipped=clipped, fixed=fixed, signed=signed, effect=effect_text, p_value=p_value)
     return made
 
 

@@ -1,22 +1,21 @@
-"""The data that the script of a comparison's page reads: values, intervals, pairs, rankings, curves."""
+"""The data that the script of a comparison's page reads: values, intervals, tests, rankings, curves."""
 
 from typing import Any
 
 import numpy as np
 
 from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.pairs import effect_sizes
 from gradely.comparison.pairwise import Pairwise, or_none
-from gradely.data.types import Floats
 from gradely.report.details import CUTS, Detail, Rankings
+from gradely.report.pair_data import digits_for, pair_data
 from gradely.report.text import labels
 
 BARS = 30
 """so many runs the chart of the leaderboard shows"""
 GREYS = 20
 """so many of the best runs have a curve besides the two that are chosen"""
-NUMBERS = 450_000
-"""so many numbers about pairs a page holds; beyond, only the first measures have them"""
+CELLS = 25
+"""with more runs than this, the matrix is a picture without numbers"""
 
 
 def script_data(board: Leaderboard, tested: Pairwise, details: list[Detail], rankings: Rankings) -> dict[str, Any]:
@@ -24,25 +23,31 @@ def script_data(board: Leaderboard, tested: Pairwise, details: list[Detail], ran
     queries = [board.queries[i] for i in rankings.queries]
     orders = [[detail.ties.orders[measure] for detail in details] for measure in board.measures]
     ends = [tested.mean_intervals(m) for m in range(len(board.measures))]
+    digits = digits_for(board.values[:, rankings.queries], tested.pairs)
     return {
         "runs": labels(board.names),
         "measures": list(board.measures),
         "queries": labels(queries),
-        "values": board.values[:, rankings.queries].transpose(0, 2, 1).round(7).tolist(),
-        "mean": board.means.tolist(),
+        "digits": digits,
+        "values": board.values[:, rankings.queries].transpose(0, 2, 1).round(digits).tolist(),
+        "mean": board.means.round(12).tolist(),
         "low": [or_none(low.round(6)) for low, _ in ends],
         "high": [or_none(high.round(6)) for _, high in ends],
         "worst": [[round(order.worst, 6) for order in several] for several in orders],
         "best": [[round(order.best, 6) for order in several] for several in orders],
-        "pairs": _pairs(board, tested),
+        "beaten": [[len(below) for below in tested.better_than(m)] for m in range(len(board.measures))],
+        "pairs": pair_data(tested, whole=len(queries) == len(board.queries)),
         "rankings": rankings.as_data(queries, board.qrels),
         "cuts": CUTS[: len(details[0].precision)],
         "curves": [[detail.precision, detail.recall, detail.gain] for detail in details],
         "start": _start(board, tested),
         "alpha": tested.design.alpha,
+        "rope": tested.design.rope,
         "bars": BARS,
         "greys": GREYS,
+        "cells": CELLS,
         "topics": len(board.queries),
+        "spread": _spread(board, rankings),
     }
 
 
@@ -54,30 +59,9 @@ def _start(board: Leaderboard, tested: Pairwise) -> list[int]:
     return [0, second or 1]
 
 
-def _pairs(board: Leaderboard, tested: Pairwise) -> dict[str, Any]:
-    """Return the numbers of each pair, measure by measure, as far as there is room for them."""
-    room = NUMBERS // max(1, 7 * len(tested.pairs))
-    several = [_about_pairs(tested, m) for m in range(len(board.measures))[:room]]
-    return {"first": tested.pairs.first.tolist(), "second": tested.pairs.second.tolist(), "numbers": several}
-
-
-def _about_pairs(tested: Pairwise, m: int) -> list[list[float | None]]:
-    """Return low, high, effect size, wins, losses, p and corrected p of each pair, by one measure."""
-    differ = tested.by_query(m)
-    if not len(tested.pairs):
-        return [[] for _ in range(7)]
-    wins, losses = (np.count_nonzero(side, axis=0).tolist() for side in (differ > 0, differ < 0))
-    low, high = tested.intervals(m)
-    return [
-        *(or_none(end.round(5)) for end in (low, high)),
-        _short(effect_sizes(differ)),
-        wins,
-        losses,
-        _short(tested.p[m]),
-        _short(tested.adjusted[m]),
-    ]
-
-
-def _short(values: Floats) -> list[float]:
-    """Return numbers with three digits."""
-    return [float(f"{value:.3g}") for value in values.tolist()]
+def _spread(board: Leaderboard, rankings: Rankings) -> list[list[list[float]]]:
+    """Return the median and the best value of all runs on each query, by measure: what one run is held against."""
+    values = board.values[:, rankings.queries]
+    both = np.stack([np.median(values, axis=2), values.max(axis=2)], axis=1)
+    rows: list[list[list[float]]] = both.round(6).tolist()
+    return rows

@@ -53,3 +53,32 @@ def labels(names: Iterable[str]) -> list[str]:
     several = [JOINER + name if name in INHERITED else name for name in map(clipped, names)]
     count = Counter(several)
     return [f"{name} #{i}" if count[name] > 1 else name for i, name in enumerate(several, 1)]
+
+
+def fixed(value: float, digits: int = 4) -> str:
+    """Return a number with so many decimals and the minus sign of print; nothing is minus zero.
+
+    >>> fixed(-0.25, 2), fixed(-0.00001)
+    ('−0.25', '0.0000')
+    """
+    text = f"{abs(value):.{digits}f}"
+    return f"−{text}" if value < 0 and float(text) else text
+
+
+def signed(value: float, digits: int = 4) -> str:
+    """Return a number with its sign."""
+    return f"{'−' if value < 0 else '+'}{abs(value):.{digits}f}"
+
+
+def effect_text(value: float) -> str:
+    """Return an effect size, which is infinite where the difference is the same on every query."""
+    return fixed(value, 2) if math.isfinite(value) else "−∞" if value < 0 else "∞"
+
+
+def p_value(value: float) -> str:
+    """Return a p-value with three digits.
+
+    >>> p_value(0.0312345), p_value(1e-9), p_value(1.0)
+    ('0.0312', '< 0.0001', '1')
+    """
+    return "< 0.0001" if value < 0.0001 else f"{value:.3g}"

@@ -53,9 +53,9 @@ def _binary(measure: Any, kind: str = "mean") -> Entry:
 def _at(measure: Any, default: tuple[int, ...] = CUTOFFS, *, binary: bool = True) -> Entry:
     """Return a measure of the library at cut-offs."""
 
-    def columns(name: str, given: list[int], options: Options) -> list[Column]:
-        made = measure(rel=options.level) if binary else measure()
-        return [Column(f"{name}_{k}", value=made.replace(k=k).compute) for k in given]
+    def columns(name: str, numbers: list[int], options: Options) -> list[Column]:
+        instance = measure(rel=options.level) if binary else measure()
+        return [Column(f"{name}_{k}", value=instance.replace(k=k).compute) for k in numbers]
 
     return Entry(columns, parameters.cutoffs, default)
 
@@ -63,48 +63,48 @@ def _at(measure: Any, default: tuple[int, ...] = CUTOFFS, *, binary: bool = True
 def _levels(make: Callable[[Options, float, tuple[float, ...]], Value], default: tuple[float, ...]) -> Entry:
     """Return a measure at levels that are real numbers; each may depend on those after it. Long names are cut off."""
 
-    def columns(name: str, given: Sequence[float], options: Options) -> list[Column]:
+    def columns(name: str, numbers: Sequence[float], options: Options) -> list[Column]:
         return [
-            Column(f"{name}_{level:3.2f}"[: len(name) + LEVEL_LENGTH], value=make(options, level, (*given[i + 1 :],)))
-            for i, level in enumerate(given)
+            Column(f"{name}_{level:3.2f}"[: len(name) + LEVEL_LENGTH], value=make(options, level, (*numbers[i + 1 :],)))
+            for i, level in enumerate(numbers)
         ]
 
     return Entry(columns, parameters.levels, default)
 
 
-def _grouped(entry: Entry) -> Entry:
+def _over_groups(entry: Entry) -> Entry:
     """Return a measure as the mean over groups of judgments."""
 
-    def columns(name: str, given: Any, options: Options) -> list[Column]:
-        return [column._replace(grouped=True) for column in entry.columns(name, given, options)]
+    def columns(name: str, numbers: Any, options: Options) -> list[Column]:
+        return [column._replace(grouped=True) for column in entry.columns(name, numbers, options)]
 
     return entry._replace(columns=columns)
 
 
 def _single(make: Callable[[Options, Any], Value], read: Callable[[str, str], Any], default: Any) -> Entry:
     """Return one value that has parameters, which its name shows."""
-    return Entry(lambda name, given, options: [Column(name, value=make(options, given))], read, default)
+    return Entry(lambda name, numbers, options: [Column(name, value=make(options, numbers))], read, default)
 
 
-def _gained(make: Callable[[Gains], Value]) -> Entry:
+def _of_gains(make: Callable[[Gains], Value]) -> Entry:
     """Return one value of gains."""
-    return _single(lambda options, given: make(_gains(given, options)), parameters.pairs, [])
+    return _single(lambda options, pairs: make(_gains(pairs, options)), parameters.pairs, [])
 
 
-def _gains(given: parameters.Pairs, options: Options) -> Gains:
-    return Gains(parameters.gains(given, options.compat))
+def _gains(pairs: parameters.Pairs, options: Options) -> Gains:
+    return Gains(parameters.gains(pairs, options.compat))
 
 
-def _relstring(name: str, given: list[float], _: Options) -> list[Column]:
-    return [Column(name, "relstring", length=max(int(values.whole(given[0])), 0))]
+def _relstring(name: str, numbers: list[float], _: Options) -> list[Column]:
+    return [Column(name, "relstring", length=max(int(values.whole(numbers[0])), 0))]
 
 
-def _utility(options: Options, given: list[float]) -> Value:
-    if len(given) == 4:
-        return values.utility(options.level, options.size, *given)
+def _utility(options: Options, numbers: list[float]) -> Value:
+    if len(numbers) == 4:
+        return values.utility(options.level, options.size, *numbers)
 
     def value(_: Batch) -> NoReturn:
-        raise Quit(IMPOSSIBLE, f"-m utility takes four parameters, as in utility.1,-1,0,0; found {len(given)}")
+        raise Quit(IMPOSSIBLE, f"-m utility takes four parameters, as in utility.1,-1,0,0; found {len(numbers)}")
 
     return value
 
@@ -136,11 +136,11 @@ TABLE: dict[str, Entry] = {
     "utility": _single(_utility, parameters.values, (1.0, -1.0, 0.0, 0.0)),
     "11pt_avg": _single(lambda o, v: values.eleven_points(o.level, v, _rounding(o)), parameters.values, TENTHS),
     "binG": _binary(library.binG),
-    "G": _gained(gains.G),
-    "dcg": _gained(gains.dcg),
-    "ideal_dcg": _gained(gains.ideal_dcg),
-    "ndcg": _gained(gains.ndcg),
-    "ndcg_rel": _gained(gains.ndcg_rel),
+    "G": _of_gains(gains.G),
+    "dcg": _of_gains(gains.dcg),
+    "ideal_dcg": _of_gains(gains.ideal_dcg),
+    "ndcg": _of_gains(gains.ndcg),
+    "ndcg_rel": _of_gains(gains.ndcg_rel),
     "Rndcg": _single(lambda o, v: gains.Rndcg(_gains(v, o), o.level), parameters.pairs, []),
     "ndcg_cut": _at(library.nDCG, binary=False),
     "map_cut": _at(library.AP),
@@ -150,11 +150,11 @@ TABLE: dict[str, Entry] = {
     "set_relative_P": _binary(library.RelativeP),
     "set_recall": _binary(library.R),
     "set_map": _one(lambda options: values.set_map(options.level)),
-    "set_F": _single(lambda o, given: values.set_F(o.level, given[0]), parameters.values, (1.0,)),
+    "set_F": _single(lambda options, numbers: values.set_F(options.level, numbers[0]), parameters.values, (1.0,)),
     "num_nonrel_judged_ret": _one(lambda options: values.num_nonrel_judged_ret(options.level), "sum"),
-    "map_avgjg": _grouped(_binary(library.AP)),
-    "P_avgjg": _grouped(_at(library.P)),
-    "Rprec_mult_avgjg": _grouped(_levels(lambda o, times, later: values.Rprec_mult(o.level, times, later), FIFTHS)),
+    "map_avgjg": _over_groups(_binary(library.AP)),
+    "P_avgjg": _over_groups(_at(library.P)),
+    "Rprec_mult_avgjg": _over_groups(_levels(lambda o, times, later: values.Rprec_mult(o.level, times, later), FIFTHS)),
     "yaap": _one(lambda options: values.yaap(options.level)),
     "rbp": _single(lambda o, v: gains.rbp(_gains(v, o), parameters.persistence(v)), parameters.pairs, []),
     "rbp_resid": _single(lambda _, v: gains.rbp_resid(parameters.persistence(v)), parameters.pairs, []),
@@ -174,40 +174,40 @@ PREFERENCES = ("prefs", "all_prefs")
 
 def nickname(name: str, compat: int) -> tuple[str, ...] | None:
     """Return the measures that a nickname stands for, None where it is not one."""
-    known = tuple(each for each in TABLE if each not in BY_NAME_ONLY and (compat == 10 or each not in NEW))
-    return {"official": OFFICIAL, "set": SETS, "all_trec": known, GROUPED: ("runid", "num_q", *GROUPS)}.get(name)
+    names = tuple(measure for measure in TABLE if measure not in BY_NAME_ONLY and (compat == 10 or measure not in NEW))
+    return {"official": OFFICIAL, "set": SETS, "all_trec": names, GROUPED: ("runid", "num_q", *GROUPS)}.get(name)
 
 
-def chosen(options: Options) -> list[Column]:
+def select_columns(options: Options) -> list[Column]:
     """Return the columns of the measures asked for; of parameters given twice the first count."""
-    given: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for measure in options.measures:
         name, dot, text = measure.partition(".")
         if dot:
-            given.setdefault(name, text)
-    return [column for name in chosen_names(options) for column in _columns(name, given.get(name), options)]
+            texts.setdefault(name, text)
+    return [column for name in select_names(options) for column in _columns(name, texts.get(name), options)]
 
 
-def chosen_names(options: Options) -> list[str]:
+def select_names(options: Options) -> list[str]:
     """Return the measures asked for, in trec_eval's order."""
-    wanted: set[str] = set()
+    selection: set[str] = set()
     for measure in options.measures or ["official"]:
         name, dot, text = measure.partition(".")
         if dot and not text:
             raise Quit(USAGE, f"-m {measure}: there are no parameters after the dot")
-        wanted.update(nickname(name, options.compat) or [_known(name, options.compat)])
-    return [name for name in TABLE if name in wanted]
+        selection.update(nickname(name, options.compat) or [_check_name(name, options.compat)])
+    return [name for name in TABLE if name in selection]
 
 
 def _columns(name: str, text: str | None, options: Options) -> list[Column]:
     entry = TABLE[name]
     if text is None or entry.read is None:
         return entry.columns(name, entry.default, options)
-    shown = name if entry.read in (parameters.cutoffs, parameters.levels) else f"{name}_{text}"
-    return entry.columns(shown, entry.read(name, text), options)
+    title = name if entry.read in (parameters.cutoffs, parameters.levels) else f"{name}_{text}"
+    return entry.columns(title, entry.read(name, text), options)
 
 
-def _known(name: str, compat: int) -> str:
+def _check_name(name: str, compat: int) -> str:
     if name.startswith("prefs_") or name in PREFERENCES:
         raise Quit(USAGE, f"-m {name}: measures of preference judgments are not here, only those of qrels")
     if compat == 9 and name in NEW:

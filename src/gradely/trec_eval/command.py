@@ -15,29 +15,29 @@ def trec_eval(options: Options, report: Report = ignore) -> bytes:
     """Return what trec_eval prints with these options; raise Quit where it would end early."""
     columns = _columns(options)
     judged, ranked = _read(options, report)
-    known = zscores.read(options.zscores) if options.zscores is not None else None
-    queries = evaluation.chosen(judged, ranked, columns, options)
+    reference = zscores.read(options.zscores) if options.zscores is not None else None
+    queries = evaluation.select_queries(judged, ranked, columns, options)
     table = evaluation.table_of(judged, ranked.hits, queries, columns, options)
     names = [judged.qrels.queries[i].encode(judged.encoding) for i in queries.measured.tolist()]
-    if known is not None:
-        table = zscores.deviations(table, names, columns, known)
+    if reference is not None:
+        table = zscores.deviations(table, names, columns, reference)
     out: list[bytes] = []
     if options.per_query:
-        hits = evaluation.kept(judged.qrels, ranked.hits, queries, options)
+        hits = evaluation.select_hits(judged.qrels, ranked.hits, queries, options)
         strings = lines.relstrings(judged.qrels, hits, queries, columns)
-        out += lines.of_queries(table, names, columns, strings, zscores=known is not None)
+        out += lines.of_queries(table, names, columns, strings, zscores=reference is not None)
     if options.summary:
         summary = evaluation.summary(table, columns, queries, judged, options)
-        out += lines.of_all(summary, columns, ranked.run_id.encode("latin-1"), zscores=known is not None)
+        out += lines.of_all(summary, columns, ranked.run_id.encode("latin-1"), zscores=reference is not None)
     return b"".join(out)
 
 
 def _columns(options: Options) -> list[Column]:
     """Return what is to be printed; of several things that are wrong, say that which trec_eval finds first."""
-    catalogue.chosen_names(options)
+    catalogue.select_names(options)
     check_formats(options)
     try:
-        return catalogue.chosen(options)
+        return catalogue.select_columns(options)
     except Quit:
         if options.zscores is not None:
             _read(options, ignore)

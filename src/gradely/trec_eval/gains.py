@@ -21,18 +21,18 @@ class Gains:
     Of a level that is listed several times, a retrieved document gains the lowest, and an ideal one the first.
     """
 
-    def __init__(self, given: list[tuple[int, float]]) -> None:
+    def __init__(self, pairs: list[tuple[int, float]]) -> None:
         """Hold the gains that differ from their level."""
-        self.given = [gain for _, gain in given]
-        self.table = dict(reversed(given))
-        self.lowest = {level: min(gain for other, gain in given if other == level) for level in self.table}
+        self.given = [gain for _, gain in pairs]
+        self.table = dict(reversed(pairs))
+        self.lowest = {level: min(gain for other, gain in pairs if other == level) for level in self.table}
 
-    def _of(self, labels: Array, known: Array, table: dict[int, float]) -> Array:
+    def _of(self, labels: Array, which: Array, table: dict[int, float]) -> Array:
         listed = (np.where(labels == level, gain, 0.0) for level, gain in table.items())
         own = np.where(np.isin(labels, list(table)), 0.0, labels)
-        return np.where(known & (labels >= 0), reduce(np.add, listed, own), 0.0)
+        return np.where(which & (labels >= 0), reduce(np.add, listed, own), 0.0)
 
-    def found(self, batch: Batch) -> Array:
+    def retrieved_gains(self, batch: Batch) -> Array:
         """Return [Q, H]: the gain of each judged document that is retrieved."""
         return self._of(batch.grade, batch.judged, self.lowest)
 
@@ -49,8 +49,8 @@ class Gains:
     def _span(self, best: int) -> tuple[float, float]:
         low = next((level for level in range(best + 1) if level not in self.table), None)
         high = next((level for level in range(best, -1, -1) if level not in self.table), None)
-        known = [*self.given, *(level for level in (low, high) if level is not None)]
-        return min(known, default=0.0), max(known, default=0.0)
+        levels = [*self.given, *(level for level in (low, high) if level is not None)]
+        return min(levels, default=0.0), max(levels, default=0.0)
 
 
 def running(batch: Batch, gain: Array) -> Array:
@@ -67,7 +67,7 @@ def running_ideal(batch: Batch, gains: Gains) -> Array:
 
 def dcg(gains: Gains) -> Value:
     """Return the discounted cumulated gain."""
-    return lambda batch: running(batch, gains.found(batch))[:, -1]
+    return lambda batch: running(batch, gains.retrieved_gains(batch))[:, -1]
 
 
 def ideal_dcg(gains: Gains) -> Value:
@@ -85,7 +85,7 @@ def G(gains: Gains) -> Value:
 
     def value(batch: Batch) -> Array:
         ideal = gains.ideal(batch)
-        return quotient(sum_rows(gain_over_missed(batch, gains.found(batch), ideal)), sum_rows(ideal))
+        return quotient(sum_rows(gain_over_missed(batch, gains.retrieved_gains(batch), ideal)), sum_rows(ideal))
 
     return value
 
@@ -94,7 +94,7 @@ def ndcg_rel(gains: Gains) -> Value:
     """Return the mean of ndcg over the documents that gain, at their ranks; those not retrieved take the last value."""
 
     def value(batch: Batch) -> Array:
-        gain, ideal = gains.found(batch), running_ideal(batch, gains)
+        gain, ideal = gains.retrieved_gains(batch), running_ideal(batch, gains)
         sums, places = running(batch, gain), np.minimum(batch.above + 1, ideal.shape[1] - 1)
         at = np.where(gain > 0, quotient(sums[:, 1:], ideal[batch.row, places]), 0.0)
         count = (gains.ideal(batch) > 0).sum(axis=1)
@@ -110,7 +110,7 @@ def Rndcg(gains: Gains, level: int) -> Value:
 
     def value(batch: Batch) -> Array:
         ideal, best = running_ideal(batch, gains), gains.ideal(batch)
-        sums = running(batch, gains.found(batch))
+        sums = running(batch, gains.retrieved_gains(batch))
         added, points = np.zeros(len(best)), np.zeros(len(best))
         for gain in np.unique(best[best > 0])[::-1]:
             depth = (best >= gain).sum(axis=1)
@@ -131,9 +131,9 @@ def rbp(gains: Gains, p: float) -> Value:
 
     def value(batch: Batch) -> Array:
         low, high = gains.range(batch)
-        gain, outside = gains.found(batch), (low < 0) | (high > 1)
-        known = batch.judged & (batch.grade >= 0)
-        scaled = np.where(known, quotient(gain - low, high - low), 0.0)
+        gain, outside = gains.retrieved_gains(batch), (low < 0) | (high > 1)
+        counted = batch.judged & (batch.grade >= 0)
+        scaled = np.where(counted, quotient(gain - low, high - low), 0.0)
         return (1.0 - p) * sum_rows(np.where(outside, scaled, gain) * _patience(p, batch.depth)[batch.above])
 
     return value
@@ -148,8 +148,8 @@ def rbp_resid(p: float) -> Value:
         step = max(1, CELLS // (depth + 1))
         starts = range(0, len(batch.retrieved), step)
         parts = [_residual(batch, slice(i, i + step), patience, depth) for i in starts]
-        some = batch.retrieved > (batch.judged & (batch.grade >= 0)).sum(axis=1)
-        return np.where(some, patience[batch.retrieved] + (1 - p) * np.concatenate(parts), 0.0)
+        incomplete = batch.retrieved > (batch.judged & (batch.grade >= 0)).sum(axis=1)
+        return np.where(incomplete, patience[batch.retrieved] + (1 - p) * np.concatenate(parts), 0.0)
 
     return value
 

@@ -1,6 +1,6 @@
 """-h: the options, and the measures in a line each."""
 
-from gradely.trec_eval.catalogue import TABLE, chosen_names
+from gradely.trec_eval.catalogue import TABLE, select_names
 from gradely.trec_eval.options import USAGE_LINE, Options
 
 OPTIONS = """\
@@ -26,7 +26,7 @@ ABOUT = {
     "num_rel": "relevant documents; the sum",
     "num_rel_ret": "relevant documents that are retrieved; the sum",
     "map": "average precision, AP in gradely",
-    "gm_map": "the geometric mean of average precision, at least 0.00001 a query",
+    "gm_map": "the geometric mean of average precision, at least 0.00001 per query",
     "Rprec": "precision after as many documents as are relevant, Rprec in gradely",
     "bpref": "preference of relevant over other judged documents, bpref in gradely",
     "recip_rank": "1 over the rank of the first relevant document, RR in gradely",
@@ -69,7 +69,7 @@ ABOUT = {
 
 def help_text(options: Options) -> str:
     """Return the options and, in a line each, the measures that are asked for, or all."""
-    names = chosen_names(options) if options.measures else list(TABLE)
+    names = select_names(options) if options.measures else list(TABLE)
     width = max(map(len, names))
     about = [f" {name:<{width}}  {ABOUT[name]}" for name in names]
     notes = "`gradely measures NAME` tells all about a measure of gradely.\n"

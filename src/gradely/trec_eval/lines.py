@@ -18,9 +18,9 @@ def of_queries(
     table: Floats, names: list[bytes], columns: list[Column], strings: dict[str, list[bytes]], *, zscores: bool
 ) -> Iterator[bytes]:
     """Yield the lines of each query."""
-    shown = [(j, _form(column, zscores=zscores), column) for j, column in enumerate(columns) if _per_query(column)]
+    printed = [(j, _form(column, zscores=zscores), column) for j, column in enumerate(columns) if _per_query(column)]
     for i, (name, row) in enumerate(zip(names, table.tolist(), strict=True)):
-        for j, form, column in shown:
+        for j, form, column in printed:
             yield _line(form, name, strings[column.name][i] if column.kind == "relstring" else row[j])
 
 
@@ -67,8 +67,8 @@ def _strings(qrels: Qrels, hits: Hits, queries: Queries, length: int, *, untold:
     retrieved[queries.missing] *= not untold
     strings = {i: bytearray(b"-" * min(length, int(retrieved[i]))) for i in queries.measured.tolist()}
     near = np.flatnonzero(hits.place < length)
-    found = (hits.query[near].tolist(), hits.place[near].tolist(), qrels.grade[hits.row[near]].tolist())
-    for query, place, label in zip(*found, strict=True):
+    places = (hits.query[near].tolist(), hits.place[near].tolist(), qrels.grade[hits.row[near]].tolist())
+    for query, place, label in zip(*places, strict=True):
         if query in strings:
             strings[query][place] = _letter(label)
     return [bytes(strings[i]) for i in queries.measured.tolist()]

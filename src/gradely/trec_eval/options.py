@@ -67,11 +67,11 @@ class Options(NamedTuple):
 def parse(arguments: list[str]) -> Options:
     """Return the options of a command line; raise Quit where it is not one."""
     try:
-        found, files = gnu_getopt([ABBREVIATIONS.get(argument, argument) for argument in arguments], SHORT, list(LONG))
+        pairs, files = gnu_getopt([ABBREVIATIONS.get(argument, argument) for argument in arguments], SHORT, list(LONG))
     except GetoptError as error:
         raise Quit(USAGE, f"{error}; usage: {USAGE_LINE}") from None
-    given = [(LONG.get(name[2:], LONG.get(name[2:] + "=", name)), value) for name, value in found]
-    flags, values = {name for name, _ in given}, dict(given)
+    options = [(LONG.get(name[2:], LONG.get(name[2:] + "=", name)), value) for name, value in pairs]
+    flags, values = {name for name, _ in options}, dict(options)
     early = flags & {"-h", "-v"}
     if len(files) != 2 and not early:
         raise Quit(USAGE, f"give two files, the judgments and the run; usage: {USAGE_LINE}")
@@ -81,7 +81,7 @@ def parse(arguments: list[str]) -> Options:
     return Options(
         qrels,
         run,
-        measures=[value for name, value in given if name == "-m"],
+        measures=[value for name, value in options if name == "-m"],
         compat=_compat(values),
         help="-h" in flags,
         version="-v" in flags,
@@ -104,10 +104,10 @@ def atol(text: str) -> int:
     >>> atol("23.4"), atol(" -7x"), atol("many")
     (23, -7, 0)
     """
-    found = re.match(r"\s*([+-]?)0*(\d*)", text, re.ASCII)
-    assert found is not None  # anything begins with nothing
-    size = LONGEST if len(found[2]) > DIGITS else min(int(found[2] or "0"), LONGEST)
-    return -size if found[1] == "-" else size
+    match = re.match(r"\s*([+-]?)0*(\d*)", text, re.ASCII)
+    assert match is not None  # anything begins with nothing
+    size = LONGEST if len(match[2]) > DIGITS else min(int(match[2] or "0"), LONGEST)
+    return -size if match[1] == "-" else size
 
 
 def _compat(values: dict[str, str]) -> int:

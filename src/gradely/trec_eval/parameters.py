@@ -25,10 +25,10 @@ def atof(text: str) -> float:
     >>> atof("0x1p1024")
     inf
     """
-    found = NUMBER.match(text)
-    if not found:
+    match = NUMBER.match(text)
+    if not match:
         return 0.0
-    sign, hexadecimal, *other = found.groups()
+    sign, hexadecimal, *other = match.groups()
     value = _from_hexadecimal(hexadecimal) if hexadecimal else float(next(filter(None, other)))
     return -value if sign == "-" else value
 
@@ -42,10 +42,10 @@ def _from_hexadecimal(text: str) -> float:
 
 def cutoffs(name: str, text: str) -> list[int]:
     """Return whole numbers above 0, ascending."""
-    found = sorted(map(atol, text.split(",")))
-    if found[0] <= 0:
+    numbers = sorted(map(atol, text.split(",")))
+    if numbers[0] <= 0:
         raise Quit(UNREADABLE, f"-m {name}.{text}: a cut-off is a whole number of at least 1, as in {name}.5,10")
-    return _distinct(name, text, found)
+    return _distinct(name, text, numbers)
 
 
 def levels(name: str, text: str) -> list[float]:
@@ -53,10 +53,10 @@ def levels(name: str, text: str) -> list[float]:
     return _distinct(name, text, sorted(values(name, text)))
 
 
-def _distinct(name: str, text: str, found: list[T]) -> list[T]:
-    if len(set(found)) < len(found):
+def _distinct(name: str, text: str, numbers: list[T]) -> list[T]:
+    if len(set(numbers)) < len(numbers):
         raise Quit(UNREADABLE, f"-m {name}.{text}: the same cut-off is there twice; keep one")
-    return found
+    return numbers
 
 
 def values(_: str, text: str) -> list[float]:
@@ -72,14 +72,14 @@ def pairs(name: str, text: str) -> Pairs:
     return [(key, atof(number)) for key, number in parts]
 
 
-def persistence(given: Pairs) -> float:
+def persistence(pairs: Pairs) -> float:
     """Return the parameter p of rbp; the last one counts."""
-    return dict(given).get("p", 0.9)
+    return dict(pairs).get("p", 0.9)
 
 
-def gains(given: Pairs, compat: int) -> list[tuple[int, float]]:
+def gains(pairs: Pairs, compat: int) -> list[tuple[int, float]]:
     """Return levels and gains; version 9 takes any key for a level, 10 only whole numbers."""
-    levels = [(atol(key), gain) for key, gain in given if compat == 9 or re.fullmatch(r"[+-]?[0-9]+", key)]
+    levels = [(atol(key), gain) for key, gain in pairs if compat == 9 or re.fullmatch(r"[+-]?[0-9]+", key)]
     lowest = min((level for level, _ in levels), default=0)
     if lowest < 0:
         raise Quit(UNREADABLE, f"a gain for the level {lowest}: levels below 0 are not judged, and gain nothing")

@@ -8,6 +8,7 @@ import numpy as np
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.types import Floats, Ints
 from gradely.kernel.batch import Batch
+from gradely.tables import count_of
 from gradely.threads import cores, on_threads
 from gradely.trec_eval.catalogue import Column
 from gradely.trec_eval.errors import IMPOSSIBLE, NOTHING, Quit
@@ -33,17 +34,18 @@ def ordered(judged: Judged) -> Ints:
     return np.asarray(sorted(range(len(names)), key=names.__getitem__), np.int64)
 
 
-def chosen(judged: Judged, ranked: Ranked, columns: list[Column], options: Options) -> Queries:
+def select_queries(judged: Judged, ranked: Ranked, columns: list[Column], options: Options) -> Queries:
     """Return the queries to measure; refuse what trec_eval refuses."""
     order = ordered(judged)
     answered = ranked.hits.answered[order]
     both, missing = order[answered], order[~answered]
     if options.compat == 10 and len(missing) and not options.complete:
-        some = ", ".join(judged.qrels.queries[i] for i in missing[:5].tolist()) + (", …" if len(missing) > 5 else "")
+        listing = ", ".join(judged.qrels.queries[i] for i in missing[:5].tolist()) + (", …" if len(missing) > 5 else "")
+        are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
         raise Quit(
             IMPOSSIBLE,
-            f"{len(missing):,} of {len(order):,} judged queries are not in the run: {some}; "
-            "count them as 0 with -c, or leave them out with --compat 9",
+            f"{len(missing):,} of {count_of(len(order), 'judged query')} {are} not in the run: {listing}; "
+            f"count {them} as 0 with -c, or leave {them} out with --compat 9",
         )
     measured = order if options.compat == 10 else both
     if not len(measured):
@@ -77,7 +79,7 @@ def _check(judged: Judged, ranked: Ranked, measured: Ints) -> None:
         raise Quit(IMPOSSIBLE, f"all labels of query {qrels.queries[first]} are negative: nothing is judged")
 
 
-def kept(qrels: Qrels, hits: Hits, queries: Queries, options: Options) -> Hits:
+def select_hits(qrels: Qrels, hits: Hits, queries: Queries, options: Options) -> Hits:
     """Return the hits that count: of the top of the ranking with -M, and with -J as if only judged ones were there.
 
     Version 10 measures a query that is not in the run on a ranking of one unknown document.
@@ -95,28 +97,28 @@ def table_of(judged: Judged, hits: Hits, queries: Queries, columns: list[Column]
     """Return the values, [queries measured, columns]."""
     groups = judged.groups
     if groups is None:
-        return values(judged.qrels, kept(judged.qrels, hits, queries, options), queries, columns, cores())
-    several = Queries(groups.within(queries.measured), groups.within(queries.missing), 0)
-    hits = kept(groups.qrels, groups.hits(hits), several, options)
-    return groups.means(values(groups.qrels, hits, several, columns, cores()), several.measured, queries.measured)
+        return values(judged.qrels, select_hits(judged.qrels, hits, queries, options), queries, columns, cores())
+    members = Queries(groups.within(queries.measured), groups.within(queries.missing), 0)
+    hits = select_hits(groups.qrels, groups.hits(hits), members, options)
+    return groups.means(values(groups.qrels, hits, members, columns, cores()), members.measured, queries.measured)
 
 
 def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], threads: int) -> Floats:
     """Return the values, [queries measured, columns]; those that are no number of a query are 0."""
     table = np.zeros((len(qrels), len(columns)))
-    made = [(j, column.value) for j, column in enumerate(columns) if column.value is not None]
+    computed = [(j, column.value) for j, column in enumerate(columns) if column.value is not None]
 
     def work(block: tuple[Ints, Batch]) -> None:
         rows, batch = block
         with np.errstate(all="ignore"):  # parameters may be infinite, or no numbers
-            for j, value in made:
+            for j, value in computed:
                 table[rows, j] = value(batch)
 
     for _ in on_threads(work, Blocks(qrels, hits).batches("trec", queries.measured), threads):
         pass
     for j in [j for j, column in enumerate(columns) if gives_away(column.name)]:
         table[queries.missing, j] = 0.0
-    return _logged(table[queries.measured], columns)
+    return _take_logs(table[queries.measured], columns)
 
 
 def gives_away(name: str) -> bool:
@@ -127,7 +129,7 @@ def gives_away(name: str) -> bool:
     return name in ("num_ret", "utility", "relstring", "rbp_resid") or name.startswith("unj")
 
 
-def _logged(table: Floats, columns: list[Column]) -> Floats:
+def _take_logs(table: Floats, columns: list[Column]) -> Floats:
     for j in [j for j, column in enumerate(columns) if column.kind == "geometric"]:
         table[:, j] = [log(max(value, LEAST)) for value in table[:, j].tolist()]
     return table

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data import Hits, Qrels, Report, Rule, Run
+from gradely.data import Hits, Qrels, Report, Run
 from gradely.data.align import align
 from gradely.data.read.files import Source, clip
 from gradely.data.trec.chunks import Odd
@@ -18,6 +18,7 @@ from gradely.data.trec.fields import Dialect
 from gradely.data.trec.qrels import load_qrels
 from gradely.data.trec.runs import stream_run
 from gradely.errors import InputError
+from gradely.settings import Settings
 from gradely.trec_eval.errors import UNREADABLE, Quit
 from gradely.trec_eval.groups import Groups
 from gradely.trec_eval.options import GROUPED, Options, atol
@@ -59,7 +60,7 @@ def read_judgments(source: Source, options: Options, threads: int) -> Judged:
     """Return the judgments of a file."""
     content, compat = _content(source), options.compat
     if options.qrels_format == GROUPED:
-        return _grouped_judgments(source, content)
+        return _read_groups(source, content)
     try:
         qrels = load_qrels(source, threads)
     except Odd:
@@ -100,7 +101,7 @@ def _plain_judgments(source: Source, content: bytes, compat: int) -> Judged:
     return Judged(Qrels.of(labels, source.name), twice, encoding, relevant)
 
 
-def _grouped_judgments(source: Source, content: bytes) -> Judged:
+def _read_groups(source: Source, content: bytes) -> Judged:
     labels: dict[str, dict[bytes, dict[str, float]]] = {}
     relevant, encoding = 0, _encoding(content)
     for number, line in _lines(content):
@@ -138,21 +139,21 @@ def read_ranking(
     judged: Judged, source: Source, compat: int, most: int | None, threads: int, report: Report
 ) -> tuple[Judged, Ranked]:
     """Return where the judged documents of a run landed, and the judgments, their ids read as those of the run."""
-    rule = Rule("trec", single=compat == 9)
+    settings = Settings("trec", precision="single" if compat == 9 else "double")
     try:
         name = run_id(source, compat)
         if judged.encoding != ENCODING:
             dialect = Dialect(comments=compat == 10, any_bytes=True, number=_ranking_score)
-            return judged, Ranked(stream_run(judged.qrels, source, rule, threads, report, dialect), name, {})
+            return judged, Ranked(stream_run(judged.qrels, source, settings, threads, report, dialect), name, {})
     except Odd:
         judged = _as_bytes(judged)
     except InputError as error:
         raise Quit(UNREADABLE, str(error)) from None
     rows = _plain_run(judged.qrels, source, compat)
-    rows = {query: _levelled(docs, rule) for query, docs in rows.items()}
+    rows = {query: _number_levels(docs, settings) for query, docs in rows.items()}
     scores = {query: {doc: score for score, doc in sorted(docs)} for query, docs in rows.items()}
     twice = {query: doc for query, docs in rows.items() if (doc := _first_twice(docs, most)) is not None}
-    return judged, Ranked(align(judged.qrels, Run(scores, source.name), Rule("trec")), name, twice)
+    return judged, Ranked(align(judged.qrels, Run(scores, source.name), Settings("trec")), name, twice)
 
 
 def _ranking_score(text: bytes) -> float:
@@ -176,14 +177,14 @@ def _plain_run(qrels: Qrels, source: Source, compat: int) -> dict[str, list[tupl
     """Return the scores and documents of the judged queries."""
     rows: dict[str, list[tuple[float, str]]] = {}
     for number, line in _lines(_content(source)):
-        found = [each.decode(ENCODING) for each in line.split()]
-        if not found or (compat == 10 and found[0].startswith("#")):
+        fields = [field.decode(ENCODING) for field in line.split()]
+        if not fields or (compat == 10 and fields[0].startswith("#")):
             continue
-        if len(found) < 6:
-            what = f"{len(found)} fields instead of 6 (query Q0 document rank score tag)"
+        if len(fields) < 6:
+            what = f"{len(fields)} fields instead of 6 (query Q0 document rank score tag)"
             raise Quit(UNREADABLE, f"{source.name}:{number}: malformed line, {what}: {clip(line)}")
-        if found[0] in qrels.index:
-            rows.setdefault(found[0], []).append((_score(source, number, found[4]), found[2]))
+        if fields[0] in qrels.index:
+            rows.setdefault(fields[0], []).append((_score(source, number, fields[4]), fields[2]))
     return rows
 
 
@@ -195,10 +196,10 @@ def _score(source: Source, number: int, text: str) -> float:
     return score
 
 
-def _levelled(docs: list[tuple[float, str]], rule: Rule) -> list[tuple[float, str]]:
+def _number_levels(docs: list[tuple[float, str]], settings: Settings) -> list[tuple[float, str]]:
     """Return documents with whole numbers for scores, which rank and tie as they did; infinity has a place, too."""
     with np.errstate(over="ignore"):
-        scores = rule.rounded(np.array([score for score, _ in docs]))
+        scores = settings.round(np.array([score for score, _ in docs]))
     levels = np.unique(scores, return_inverse=True)[1].tolist()
     return list(zip(map(float, levels), (doc for _, doc in docs), strict=True))
 
@@ -207,5 +208,5 @@ def _first_twice(docs: list[tuple[float, str]], most: int | None) -> str | None:
     """Return a document that is there twice among those that are kept."""
     if len({doc for _, doc in docs}) == len(docs):
         return None
-    kept = sorted(doc for _, doc in sorted(docs, reverse=True)[:most])
-    return next((doc for doc, other in pairwise(kept) if doc == other), None)
+    names = sorted(doc for _, doc in sorted(docs, reverse=True)[:most])
+    return next((doc for doc, other in pairwise(names) if doc == other), None)

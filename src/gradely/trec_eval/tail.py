@@ -11,9 +11,9 @@ TAIL = 1 << 16
 def run_id(source: Source, compat: int) -> str:
     """Return the tag of the last line; nothing where no line has one."""
     for line in reversed(_tail(source).split(b"\n")):
-        found = line.split()
-        if len(found) >= 6 and not (compat == 10 and found[0].startswith(b"#")):
-            return found[5].decode("latin-1")
+        fields = line.split()
+        if len(fields) >= 6 and not (compat == 10 and fields[0].startswith(b"#")):
+            return fields[5].decode("latin-1")
     return ""
 
 
@@ -22,7 +22,7 @@ def _tail(source: Source) -> bytes:
         if isinstance(stream, FileIO):
             stream.seek(max(0, source.size - TAIL))
             return stream.readall()
-        kept, buffer = b"", bytearray(1 << 20)
+        tail, buffer = b"", bytearray(1 << 20)
         while got := stream.readinto(buffer):
-            kept = (kept + buffer[:got])[-TAIL:]
-        return bytes(kept)
+            tail = (tail + buffer[:got])[-TAIL:]
+        return bytes(tail)

@@ -1,4 +1,4 @@
-"""Values of trec_eval that are not measures of the library, each from a Batch without ties to one number a query.
+"""Values of trec_eval that are not measures of the library, each from a Batch without ties to one number per query.
 
 Numbers are added, multiplied and divided in trec_eval's order, so that no digit differs.
 """
@@ -56,8 +56,8 @@ def set_map(level: int) -> Value:
     """Return recall times precision of the retrieved set."""
 
     def value(batch: Batch) -> Array:
-        found = num_rel_ret(level)(batch)
-        return quotient(found * found, num_ret(batch) * num_rel(level)(batch))
+        relevant_retrieved = num_rel_ret(level)(batch)
+        return quotient(relevant_retrieved * relevant_retrieved, num_ret(batch) * num_rel(level)(batch))
 
     return value
 
@@ -76,9 +76,14 @@ def utility(level: int, size: int, a: float, b: float, c: float, d: float) -> Va
     """Return what the retrieved set is worth."""
 
     def value(batch: Batch) -> Array:
-        found, retrieved, relevant = num_rel_ret(level)(batch), num_ret(batch), num_rel(level)(batch)
-        rest = size + found - retrieved - relevant
-        return a * found + b * (retrieved - found) + c * (relevant - found) + d * rest
+        relevant_retrieved, retrieved, relevant = num_rel_ret(level)(batch), num_ret(batch), num_rel(level)(batch)
+        rest = size + relevant_retrieved - retrieved - relevant
+        return (
+            a * relevant_retrieved
+            + b * (retrieved - relevant_retrieved)
+            + c * (relevant - relevant_retrieved)
+            + d * rest
+        )
 
     return value
 
@@ -87,9 +92,9 @@ def yaap(level: int) -> Value:
     """Return Robertson's smoothed average precision."""
 
     def value(batch: Batch) -> Array:
-        found = sum_rows(AP(rel=level).terms(batch))
-        odds = (1.0 + found) / (1.0 + num_rel(level)(batch) - found)
-        return np.array([log(each) for each in odds.tolist()])
+        precisions = sum_rows(AP(rel=level).terms(batch))
+        odds = (1.0 + precisions) / (1.0 + num_rel(level)(batch) - precisions)
+        return np.array([log(ratio) for ratio in odds.tolist()])
 
     return value
 
@@ -101,7 +106,7 @@ def Rprec_mult(level: int, times: float, later: tuple[float, ...] = ()) -> Value
     """
 
     def value(batch: Batch) -> Array:
-        depth, waits = _needed(batch, level, times, later, "up")
+        depth, waits = _needs(batch, level, times, later, "up")
         depth = np.clip(np.where(waits, 0, depth), 0, DEEPEST)
         inside = counted(batch, P(rel=level).relevant(batch), depth.astype(np.int64)[:, None])
         return quotient(sum_rows(inside), depth)
@@ -109,7 +114,7 @@ def Rprec_mult(level: int, times: float, later: tuple[float, ...] = ()) -> Value
     return value
 
 
-def _needed(batch: Batch, level: int, share: float, later: tuple[float, ...], rounding: str) -> tuple[Array, Array]:
+def _needs(batch: Batch, level: int, share: float, later: tuple[float, ...], rounding: str) -> tuple[Array, Array]:
     """Return how many documents a share of the relevant ones is, and whether a later share is too large a number."""
     relevant = num_rel(level)(batch)
     needed = [whole(ROUNDING[rounding](batch, number * relevant)) for number in (share, *later)]
@@ -123,7 +128,7 @@ def iprec_at_recall(level: int, recall: float, rounding: str, later: tuple[float
     """
 
     def value(batch: Batch) -> Array:
-        needed, waits = _needed(batch, level, recall, later, rounding)
+        needed, waits = _needs(batch, level, recall, later, rounding)
         return sum_rows(best_from(batch, IPrec(rel=level).relevant(batch), np.where(waits, LEAST, needed), None))
 
     return value
@@ -137,13 +142,13 @@ def eleven_points(level: int, recalls: list[float], rounding: str) -> Value:
     """
 
     def value(batch: Batch) -> Array:
-        found, relevant = num_rel_ret(level)(batch), num_rel(level)(batch)
+        relevant_retrieved, relevant = num_rel_ret(level)(batch), num_rel(level)(batch)
         best = iprec_at_recall(level, 0.0, rounding)(batch)
-        left, out_of_reach = found, found >= 0
-        passed, added = ~out_of_reach, np.zeros_like(found)
+        left, out_of_reach = relevant_retrieved, relevant_retrieved >= 0
+        passed, added = ~out_of_reach, np.zeros_like(relevant_retrieved)
         for recall in reversed(recalls):
             needed = whole(ROUNDING[rounding](batch, recall * relevant))
-            out_of_reach = out_of_reach & (needed > found)
+            out_of_reach = out_of_reach & (needed > relevant_retrieved)
             passed = passed | ~out_of_reach & ((needed > left) | (needed <= 0))
             here = np.where(passed, best, iprec_at_recall(level, recall, rounding)(batch))
             added = added + np.where(out_of_reach, 0.0, here)

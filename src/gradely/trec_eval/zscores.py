@@ -18,23 +18,23 @@ def read(path: str) -> Known:
         content = Source(path).read()
     except InputError as error:
         raise Quit(BAD_ZSCORES, str(error)) from None
-    known: Known = {}
+    reference: Known = {}
     for number, line in enumerate(content.removesuffix(b"\n").split(b"\n"), 1):
-        found = line.split()
-        if len(found) != 4:
-            what = f"{len(found)} fields instead of 4 (query measure mean deviation)"
+        fields = line.split()
+        if len(fields) != 4:
+            what = f"{len(fields)} fields instead of 4 (query measure mean deviation)"
             raise Quit(BAD_ZSCORES, f"{path}:{number}: malformed line, {what}: {clip(line)}")
-        mean, deviation = (atof(each.decode("latin-1")) for each in found[2:])
-        known[found[0], found[1].decode("latin-1")] = (mean, deviation)
-    return known
+        mean, deviation = (atof(field.decode("latin-1")) for field in fields[2:])
+        reference[fields[0], fields[1].decode("latin-1")] = (mean, deviation)
+    return reference
 
 
-def deviations(table: Floats, queries: list[bytes], columns: list[Column], known: Known) -> Floats:
+def deviations(table: Floats, queries: list[bytes], columns: list[Column], reference: Known) -> Floats:
     """Return the table with z-scores in place of values."""
     out = table.copy()
     for i, query in enumerate(queries):
         for j, column in enumerate(columns):
-            out[i, j] = _zscore(float(table[i, j]), *known.get((query, column.name), (None, 0.0)))
+            out[i, j] = _zscore(float(table[i, j]), *reference.get((query, column.name), (None, 0.0)))
     return out
 
 

@@ -55,14 +55,14 @@ class CsvTable(Table):
         super().__init__(source.name, kind, duplicates)
         self.source = source
         header, self.skip = _header(source, delimiter)
-        picked = pick_columns(header, kind, self.name, columns)
-        query, document = header.index(picked.query), header.index(picked.document)
-        value = None if picked.value is None else header.index(picked.value)
-        self.layout = Layout(delimiter.encode(), len(header), query, document, value, picked.sign)
+        roles = pick_columns(header, kind, self.name, columns)
+        query, document = header.index(roles.query), header.index(roles.document)
+        value = None if roles.value is None else header.index(roles.value)
+        self.layout = Layout(delimiter.encode(), len(header), query, document, value, roles.sign)
         if value is None:
-            self.notes = [no_labels(header, picked, self.name)]
+            self.notes = [no_labels(header, roles, self.name)]
 
-    def each(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
+    def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over pieces of the file."""
 
         def use(piece: Piece) -> T:
@@ -81,8 +81,8 @@ class CsvTable(Table):
         rows, layout = Rows(self.name, self.duplicates), self.layout
         for line, row in _records(self.source, layout.delimiter.decode()):
             if len(row) != layout.width:
-                found = f"{len(row)} fields instead of {layout.width}: {clip(layout.delimiter.decode().join(row))}"
-                raise InputError(f"{self.name}:{line}: {found}")
+                problem = f"{len(row)} fields instead of {layout.width}: {clip(layout.delimiter.decode().join(row))}"
+                raise InputError(f"{self.name}:{line}: {problem}")
             value = 1.0 if layout.value is None else to_number(self.source, self.kind, line, row[layout.value])
             rows.add(line, row[layout.query], row[layout.document], layout.sign * value)
         if not rows.values:
@@ -176,7 +176,7 @@ def _cells(text: Bytes, layout: Layout) -> tuple[Ints, Ints]:
     if np.count_nonzero(text == RETURN) != np.count_nonzero(ends) + returns:
         raise Odd  # a line that ends in a carriage return alone
     stop[:, -1] -= ends
-    return _unquoted(text, quotes, start, stop) if quotes else (start, stop)
+    return _unquote(text, quotes, start, stop) if quotes else (start, stop)
 
 
 def _without_blank_lines(text: Bytes, start: Any, stop: Any, width: int) -> tuple[Any, Any, int]:
@@ -197,7 +197,7 @@ def _in_lines(newline: Bools, width: int) -> bool:
     return not rest and bool(newline[width - 1 :: width].all()) and int(np.count_nonzero(newline)) == lines
 
 
-def _unquoted(text: Bytes, quotes: int, start: Ints, stop: Ints) -> tuple[Ints, Ints]:
+def _unquote(text: Bytes, quotes: int, start: Ints, stop: Ints) -> tuple[Ints, Ints]:
     """Return the fields without quotes around them; any other quote is odd."""
     opened = text[start] == QUOTE
     closed = (text[stop - 1] == QUOTE) & (stop - start > 1)

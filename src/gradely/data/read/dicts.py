@@ -11,31 +11,31 @@ from gradely.data.read.files import clip
 from gradely.errors import DataError
 
 
-def as_labels(given: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
+def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
     """Return {query: {document: label}}; a plain list or set of documents means label 1 for each."""
-    labels = _by_query(given, name, lambda query, docs: dict.fromkeys(_distinct(docs, name, query), 1.0))
+    labels = _by_query(labels_by_query, name, lambda query, docs: dict.fromkeys(_distinct(docs, name, query), 1.0))
     labels.update((query, _all_texts(docs, name, query)) for query, docs in labels.items())
     return labels
 
 
-def as_scores(given: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
+def as_scores(rankings: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
     """Return {query: {document: score}}; a list is a ranking, best first, of documents or of (document, score)."""
-    return _by_query(given, name, lambda query, ranking: _ranked(ranking, name, query))
+    return _by_query(rankings, name, lambda query, ranking: _rank(ranking, name, query))
 
 
 class WholeKeys(dict[str, Mapping[str, float]]):
     """{query: {document: number}} whose queries were whole numbers."""
 
 
-def _by_query(given: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Mapping[str, float]]:
+def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Mapping[str, float]]:
     out: dict[str, Mapping[str, float]] = {}
-    if all(type(query) is int for query in given):
+    if all(type(query) is int for query in values):
         out = WholeKeys()
-    for query, docs in given.items():
+    for query, docs in values.items():
         key = text(query, name)
         if key in out:
             raise DataError(f"{name}: query {clip(key)} is there twice, as different types; ids are compared as text")
-        out[key] = _texts(docs, name, key) if isinstance(docs, Mapping) else plain(key, _listed(docs, name, key))
+        out[key] = _texts(docs, name, key) if isinstance(docs, Mapping) else plain(key, _check_list(docs, name, key))
     if not out:
         raise DataError(f"{name}: no queries")
     return out
@@ -44,15 +44,15 @@ def _by_query(given: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Mapp
 def _texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str, float]:
     """Return the same mapping where ids look like text, by the first and the last; else one with ids as text."""
     ends = (next(iter(docs), ""), next(reversed(docs), "")) if isinstance(docs, Reversible) else (None,)
-    return docs if all(isinstance(doc, str) for doc in ends) else renamed(docs, name, query)
+    return docs if all(isinstance(doc, str) for doc in ends) else rename_docs(docs, name, query)
 
 
 def _all_texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str, float]:
     """Return the same mapping where all ids are text, else one with ids as text."""
-    return docs if all(issubclass(kind, str) for kind in set(map(type, docs))) else renamed(docs, name, query)
+    return docs if all(issubclass(kind, str) for kind in set(map(type, docs))) else rename_docs(docs, name, query)
 
 
-def renamed(docs: Mapping[Any, float], name: str, query: str) -> dict[str, float]:
+def rename_docs(docs: Mapping[Any, float], name: str, query: str) -> dict[str, float]:
     """Return a mapping with ids as text."""
     out = {text(doc, name): value for doc, value in docs.items()}
     if len(out) < len(docs):
@@ -62,7 +62,7 @@ def renamed(docs: Mapping[Any, float], name: str, query: str) -> dict[str, float
     return out
 
 
-def disguised(docs: Mapping[Any, float], missing: str) -> bool:
+def is_disguised(docs: Mapping[Any, float], missing: str) -> bool:
     """True where a document that is not among text ids is there after all, as a number or as bytes."""
     if missing[:1].isdigit() or missing[:1] == "-":
         with suppress(ValueError):
@@ -87,7 +87,7 @@ def text(identifier: Any, name: str) -> str:
         raise DataError(f"{name}: an id is not UTF-8 text, or has too many digits: {clip(repr(identifier))}") from None
 
 
-def _listed(docs: Any, name: str, query: str) -> Sequence[Any] | AbstractSet[Any]:
+def _check_list(docs: Any, name: str, query: str) -> Sequence[Any] | AbstractSet[Any]:
     if isinstance(docs, str | bytes) or not isinstance(docs, Iterable):
         raise DataError(
             f"{name}: query {clip(query)}: expected {{document: number}} or a list of documents, "
@@ -96,7 +96,7 @@ def _listed(docs: Any, name: str, query: str) -> Sequence[Any] | AbstractSet[Any
     return docs if isinstance(docs, AbstractSet) else list(docs)
 
 
-def _ranked(ranking: Sequence[Any] | AbstractSet[Any], name: str, query: str) -> dict[str, float]:
+def _rank(ranking: Sequence[Any] | AbstractSet[Any], name: str, query: str) -> dict[str, float]:
     if isinstance(ranking, AbstractSet):
         raise DataError(f"{name}: query {clip(query)}: a set has no order; give a list, or {{document: score}}")
     if ranking and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in ranking):
@@ -107,10 +107,10 @@ def _ranked(ranking: Sequence[Any] | AbstractSet[Any], name: str, query: str) ->
 
 
 def _distinct(docs: Iterable[Any], name: str, query: str) -> list[str]:
-    seen: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     for doc in docs:
         key = text(doc, name)
-        if key in seen:
+        if key in distinct:
             raise DataError(f"{name}: query {clip(query)}: document {clip(key)} is there twice")
-        seen[key] = None
-    return list(seen)
+        distinct[key] = None
+    return list(distinct)

@@ -14,6 +14,7 @@ from gradely.errors import InputError
 BOM = b"\xef\xbb\xbf"
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 HEAD = 4096
+"""bytes at the beginning of a file by which its format is recognised"""
 BLOCK = 1 << 20
 """bytes that are read in one go"""
 LONGEST_LINE = 1 << 26
@@ -157,8 +158,8 @@ class Source:
 
     def _not_text(self, content: bytes, at: int, first: int) -> NoReturn:
         line = content.count(b"\n", 0, at) + first
-        found = clip(content[max(content.rfind(b"\n", 0, at) + 1, at - 30) : at + 30].split(b"\n")[0])
-        raise InputError(f"{self.name}:{line}: is not UTF-8 text: {found}; name a text file, or convert it to UTF-8")
+        excerpt = clip(content[max(content.rfind(b"\n", 0, at) + 1, at - 30) : at + 30].split(b"\n")[0])
+        raise InputError(f"{self.name}:{line}: is not UTF-8 text: {excerpt}; name a text file, or convert it to UTF-8")
 
     def unpacked(self) -> FileIO:
         """Open the file unpacked, to be read at any place; what is packed is unpacked into a temporary file."""
@@ -213,8 +214,8 @@ class Source:
             raise InputError(f"{self.name}: is empty")
 
 
-def clip(found: bytes | str, limit: int = 60) -> str:
+def clip(content: bytes | str, limit: int = 60) -> str:
     """Return a piece of the input as an error shows it: printable, in quotes, and not too long."""
-    text = found[: 4 * limit + 4].decode(errors="replace") if isinstance(found, bytes) else found
+    text = content[: 4 * limit + 4].decode(errors="replace") if isinstance(content, bytes) else content
     text = text.strip("\r\n")
     return repr(text if len(text) <= limit else text[:limit] + "…")

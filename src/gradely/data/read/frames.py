@@ -11,7 +11,7 @@ from gradely.data.columns import Ids, Triples
 from gradely.data.ids import from_arrow, from_buffer, from_floats, from_integers, from_objects
 from gradely.data.read.dicts import text
 from gradely.data.read.files import Report, clip
-from gradely.data.read.tables import Names, Picked, no_labels, pick_columns
+from gradely.data.read.tables import Names, Roles, no_labels, pick_columns
 from gradely.data.table import Part, Table, cuts
 from gradely.data.types import Floats
 from gradely.errors import DataError, InputError
@@ -20,12 +20,12 @@ from gradely.threads import on_threads
 T = TypeVar("T")
 
 
-def is_frame(given: Any) -> bool:
+def is_frame(value: Any) -> bool:
     """True for a dataframe of any library."""
     import narwhals.stable.v2 as nw
 
     try:
-        native: Any = nw.from_native(given, pass_through=True)
+        native: Any = nw.from_native(value, pass_through=True)
     except nw.exceptions.DuplicateError:  # a frame that has a column twice
         return True
     return isinstance(native, nw.DataFrame | nw.LazyFrame)
@@ -35,22 +35,22 @@ class FrameTable(Table):
     """A dataframe of pandas, polars, pyarrow, DuckDB or any other library that narwhals knows."""
 
     def __init__(
-        self, given: Any, kind: str, name: str, columns: Names | None = None, duplicates: str = "error"
+        self, native: Any, kind: str, name: str, columns: Names | None = None, duplicates: str = "error"
     ) -> None:
         """Pick the columns; refuse a frame without rows."""
         import narwhals.stable.v2 as nw
 
         super().__init__(name, kind, duplicates)
-        frame, picked, names = _selected(given, kind, name, columns)
+        frame, roles, names = _select(native, kind, name, columns)
         frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         if not len(frame):
             raise DataError(f"{name}: has no rows")
-        if picked.value is None:
-            self.notes = [no_labels(names, picked, name)]
-        self.frame, self.picked, self.query = frame, picked, frame[picked.query]
+        if roles.value is None:
+            self.notes = [no_labels(names, roles, name)]
+        self.frame, self.picked, self.query = frame, roles, frame[roles.query]
         self.whole = self.query.dtype.is_integer()
 
-    def each(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
+    def map_parts(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over parts of the frame."""
 
         def same_query(one: int, other: int) -> bool:
@@ -67,36 +67,36 @@ class FrameTable(Table):
         return triples_of(self.frame[start:stop], self.picked, self.kind, self.name, start)
 
 
-def triples_of(frame: Any, picked: Picked, kind: str, name: str, first: int) -> Triples:
+def triples_of(frame: Any, roles: Roles, kind: str, name: str, first: int) -> Triples:
     """Return the rows of a frame as arrays; `first` is the number of its first row, from 0."""
-    for column in picked.names:
+    for column in roles.names:
         missing = frame[column].is_null()
         if missing.any():
             row = first + int(np.argmax(missing.to_numpy())) + 1
             raise DataError(f"{name}: column {column!r} has missing values, the first in row {row}")
-    query, document = (ids_of(frame[column], f"{name}: column {column!r}") for column in picked[:2])
-    if picked.value is None:
+    query, document = (ids_of(frame[column], f"{name}: column {column!r}") for column in roles[:2])
+    if roles.value is None:
         return Triples(query, document, np.ones(len(frame)))
-    values = numbers_of(frame[picked.value], kind, name, first)
-    return Triples(query, document, -values if picked.sign < 0 else values)
+    values = numbers_of(frame[roles.value], kind, name, first)
+    return Triples(query, document, -values if roles.sign < 0 else values)
 
 
-def _selected(given: Any, kind: str, name: str, columns: Names | None) -> tuple[Any, Picked, list[str]]:
+def _select(native: Any, kind: str, name: str, columns: Names | None) -> tuple[Any, Roles, list[str]]:
     """Return the frame, the columns to read and the names of all."""
     import narwhals.stable.v2 as nw
 
     try:
-        frame: Any = nw.from_native(given)
-        names = [each for each in frame.collect_schema().names() if isinstance(each, str)]
-        picked = pick_columns(names, kind, name, columns)
-        return frame.select(picked.names), picked, names
+        frame: Any = nw.from_native(native)
+        names = [column for column in frame.collect_schema().names() if isinstance(column, str)]
+        roles = pick_columns(names, kind, name, columns)
+        return frame.select(roles.names), roles, names
     except nw.exceptions.DuplicateError:
-        names = [each for each in given.columns if isinstance(each, str)]
-        twice = next(each for each in given.columns if list(given.columns).count(each) > 1)
-        picked = pick_columns(names, kind, name, columns)  # refuses a name that matters
-        if twice in picked.names:
+        names = [column for column in native.columns if isinstance(column, str)]
+        twice = next(column for column in native.columns if list(native.columns).count(column) > 1)
+        roles = pick_columns(names, kind, name, columns)  # refuses a name that matters
+        if twice in roles.names:
             raise InputError(f"{name}: column {twice!r} is there twice; rename or drop one") from None
-        return nw.from_native(given[picked.names]), picked, names
+        return nw.from_native(native[roles.names]), roles, names
 
 
 def ids_of(series: Any, name: str) -> Ids:
@@ -125,8 +125,8 @@ def check_finite(values: Floats, kind: str, name: str, start: int, row: str) -> 
     """Return numbers; refuse NaN and infinity."""
     odd = np.flatnonzero(~np.isfinite(values))
     if len(odd):
-        found = f"{row} {start + odd[0] + 1}: the {kind} is {values[odd[0]]}"
-        raise DataError(f"{name}: {found}; it must be a finite number")
+        problem = f"{row} {start + odd[0] + 1}: the {kind} is {values[odd[0]]}"
+        raise DataError(f"{name}: {problem}; it must be a finite number")
     return values
 
 
@@ -137,6 +137,6 @@ def numbers_of_objects(values: list[Any], kind: str, name: str, start: int, row:
         try:
             out[i] = float(value) if not (isinstance(value, str) and "_" in value) else None
         except (TypeError, ValueError, OverflowError):
-            found = f"{row} {start + i + 1}: the {kind} {clip(str(value))} is not a number"
-            raise DataError(f"{name}: {found}") from None
+            problem = f"{row} {start + i + 1}: the {kind} {clip(str(value))} is not a number"
+            raise DataError(f"{name}: {problem}") from None
     return check_finite(out, kind, name, start, row)

@@ -14,6 +14,7 @@ from gradely.data.read.tables import Names
 from gradely.data.table import Table, TableScores, qrels_from
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, InputError, did_you_mean
+from gradely.tables import count_of
 from gradely.threads import cores
 
 FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet", "letor")
@@ -30,7 +31,7 @@ Scores: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
 class Run:
-    """What a system retrieved: {query: {document: score}}, ids as text."""
+    """A run, what was retrieved: {query: {document: score}}, ids as text."""
 
     def __init__(self, scores: Scores, name: str = "run") -> None:
         """Hold the scores and what the run is called."""
@@ -42,11 +43,11 @@ class Run:
 
     def __repr__(self) -> str:
         """Say what it holds."""
-        return f"Run({self.name}: {len(self):,} queries)"
+        return f"Run({self.name}: {count_of(len(self), 'query')})"
 
 
 def read_qrels(
-    given: Any,
+    qrels: Any,
     *,
     format: str | None = None,  # noqa: A002 - its name
     columns: Names | None = None,
@@ -63,18 +64,18 @@ def read_qrels(
     >>> read_qrels({"q1": {"d1": 2, "d2": 0}, "q2": ["d7"]})
     Qrels(qrels: 2 queries, 3 judgments)
     """
-    if isinstance(given, Qrels):
-        return given
+    if isinstance(qrels, Qrels):
+        return qrels
     tables.check_duplicates(duplicates)
-    if not isinstance(given, str | os.PathLike | Source):
-        return _as_qrels(_in_memory(given, "qrels", "label", columns, duplicates), "qrels", threads)
-    source = given if isinstance(given, Source) else Source(given)
+    if not isinstance(qrels, str | os.PathLike | Source):
+        return _as_qrels(_in_memory(qrels, "qrels", "label", columns, duplicates), "qrels", threads)
+    source = qrels if isinstance(qrels, Source) else Source(qrels)
     name = format or format_of(source)
     if name == "trec":
         return _trec_qrels(source, duplicates, threads or cores())
     if name == "letor":
         return Qrels.of(letor.read_labels(source), source.name)
-    return _as_qrels(_shared(source, name, "label", columns, duplicates), source.name, threads)
+    return _as_qrels(_read_shared(source, name, "label", columns, duplicates), source.name, threads)
 
 
 def _as_qrels(labels: Scores | Table, name: str, threads: int | None) -> Qrels:
@@ -98,7 +99,7 @@ def _trec_qrels(source: Source, duplicates: str, threads: int) -> Qrels:
 
 
 def read_run(
-    given: Any,
+    run: Any,
     *,
     format: str | None = None,  # noqa: A002 - its name
     columns: Names | None = None,
@@ -106,7 +107,7 @@ def read_run(
     feature: int | None = None,
     ascending: bool = False,
 ) -> Run:
-    """Read what a system retrieved: a file, a dataframe, records, {query: {document: score}}, or ranked documents.
+    """Read a run: a file, a dataframe, records, {query: {document: score}}, or ranked documents.
 
     `columns` and `duplicates` are as for read_qrels: duplicates="max" makes passages documents by their best score.
     Of a LETOR file, `feature` is the number of the feature to rank by, `ascending` if low values are best.
@@ -114,12 +115,12 @@ def read_run(
     >>> read_run({"q1": {"d1": 0.9, "d2": 0.4}, "q2": ["d7", "d3"]})
     Run(run: 2 queries)
     """
-    run = open_run(given, format=format, columns=columns, duplicates=duplicates, feature=feature, ascending=ascending)
-    return plain_run(run) if isinstance(run, Source) else run
+    ranking = open_run(run, format=format, columns=columns, duplicates=duplicates, feature=feature, ascending=ascending)
+    return plain_run(ranking) if isinstance(ranking, Source) else ranking
 
 
 def open_run(
-    given: Any,
+    run: Any,
     *,
     format: str | None = None,  # noqa: A002 - its name
     columns: Names | None = None,
@@ -128,20 +129,20 @@ def open_run(
     ascending: bool = False,
 ) -> Run | Source:
     """Read a run, as read_run does, but leave a TREC file to be read piece by piece. A function opens its run."""
-    if callable(given):
-        return open_run(given())
-    if isinstance(given, Run | Source):
-        return given
+    if callable(run):
+        return open_run(run())
+    if isinstance(run, Run | Source):
+        return run
     tables.check_duplicates(duplicates)
-    if not isinstance(given, str | os.PathLike):
-        return _as_run(_in_memory(given, "run", "score", columns, duplicates), "run")
-    source = Source(given)
+    if not isinstance(run, str | os.PathLike):
+        return _as_run(_in_memory(run, "run", "score", columns, duplicates), "run")
+    source = Source(run)
     name = format or format_of(source)
     if feature is not None or name == "letor":
         return Run(_feature(source, name, feature, ascending=ascending), f"{run_name(source.path)}:{feature}")
     if name == "trec":
         return source if duplicates == "error" else plain_run(source, duplicates)
-    return _as_run(_shared(source, name, "score", columns, duplicates), run_name(source.path))
+    return _as_run(_read_shared(source, name, "score", columns, duplicates), run_name(source.path))
 
 
 def _as_run(scores: Scores | Table, name: str) -> Run:
@@ -178,17 +179,20 @@ def run_names(paths: Sequence[str]) -> list[str]:
     return short if len(set(short)) == len(short) else list(paths)
 
 
-def _in_memory(given: Any, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
-    if isinstance(given, Mapping):
-        return as_labels(given, name) if kind == "label" else as_scores(given, name)
+def _in_memory(value: Any, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
+    if isinstance(value, Mapping):
+        return as_labels(value, name) if kind == "label" else as_scores(value, name)
+    from gradely.data import engine
     from gradely.data.read import frames, records
 
-    if frames.is_frame(given):
-        return frames.FrameTable(given, kind, name, columns, duplicates)
-    if records.are_records(given):
-        return records.RecordTable(given, kind, name, columns, duplicates)
+    if kind == "score" and engine.is_lazy(value):
+        return engine.EngineScores(value, name, columns, duplicates)
+    if frames.is_frame(value):
+        return frames.FrameTable(value, kind, name, columns, duplicates)
+    if records.are_records(value):
+        return records.RecordTable(value, kind, name, columns, duplicates)
     raise DataError(
-        f"{name}: cannot be read from {type(given).__name__}; "
+        f"{name}: cannot be read from {type(value).__name__}; "
         f"give a path, a dataframe or {{query: {{document: {kind}}}}}"
     )
 
@@ -221,7 +225,7 @@ def _feature(source: Source, name: str, feature: int | None, *, ascending: bool)
     return letor.read_feature(source, feature, ascending=ascending)
 
 
-def _shared(source: Source, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
+def _read_shared(source: Source, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
     """Read a format that judgments and runs share."""
     if name in ("csv", "tsv"):
         from gradely.data.read.csv_files import CsvTable
@@ -243,5 +247,5 @@ def _json(source: Source, name: str, kind: str, columns: Names | None, duplicate
     reader = as_labels if kind == "label" else as_scores
     if name == "jsonl":
         return json.from_json_lines(source, kind, reader, columns, duplicates)
-    found = json.from_json(source, reader)
-    return RecordTable(found, kind, source.name, columns, duplicates) if isinstance(found, list) else found
+    content = json.from_json(source, reader)
+    return RecordTable(content, kind, source.name, columns, duplicates) if isinstance(content, list) else content

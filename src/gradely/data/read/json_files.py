@@ -28,7 +28,7 @@ def has_json_lines(source: Source) -> bool:
 
 def _is_record(line: bytes) -> bool:
     try:
-        record = _object(_parsed(line.decode(), ""), "")
+        record = _object(_parse(line.decode(), ""), "")
         return not _is_nested(record) and bool(pick_columns(list(record), "label", ""))
     except (InputError, DataError, UnicodeDecodeError):
         return False
@@ -36,7 +36,7 @@ def _is_record(line: bytes) -> bool:
 
 def from_json(source: Source, reader: Reader) -> dict[str, Mapping[str, float]] | list[Any]:
     """Read one JSON object {query: …}; records, in an array or one by itself, are returned as they are."""
-    content = _parsed(source.text(), source.name)
+    content = _parse(source.text(), source.name)
     if isinstance(content, dict) and holds_results(content):
         return [content]
     if isinstance(content, list) and are_records(content):
@@ -51,8 +51,8 @@ def from_json_lines(
     rows = Rows(source.name, duplicates)
     for number, line in source.lines():
         name = f"{source.name}:{number}"
-        for record in flatten(_object(_parsed(line.decode(), name), name), name):
-            for query, docs in reader(_nested(record, kind, name, columns), name).items():
+        for record in flatten(_object(_parse(line.decode(), name), name), name):
+            for query, docs in reader(_nest(record, kind, name, columns), name).items():
                 for doc, value in docs.items():
                     rows.add(number, query, doc, value)
     return dict(rows.values)
@@ -62,17 +62,17 @@ def _is_nested(record: Mapping[str, Any]) -> bool:
     return any(isinstance(value, dict | list) for value in record.values())
 
 
-def _nested(record: Mapping[str, Any], kind: str, name: str, columns: Names | None) -> Mapping[Any, Any]:
+def _nest(record: Mapping[str, Any], kind: str, name: str, columns: Names | None) -> Mapping[Any, Any]:
     """Return a record {"query_id": …, "doc_id": …, "score": …} as {query: {document: value}}; what is nested stays."""
     if _is_nested(record) and not columns:
         return record
-    picked = pick_columns(list(record), kind, name, columns)
-    rest = [column for column in record if column not in picked[:2]]
-    value = picked.value or find_column(rest, VALUE[kind], kind, name)
+    roles = pick_columns(list(record), kind, name, columns)
+    rest = [column for column in record if column not in roles[:2]]
+    value = roles.value or find_column(rest, VALUE[kind], kind, name)
     number = record[value]
-    if picked.sign < 0:
+    if roles.sign < 0:
         number = -to_number(number, f"{name}: the {value}")
-    return {record[picked.query]: {record[picked.document]: number}}
+    return {record[roles.query]: {record[roles.document]: number}}
 
 
 def _object(content: Any, name: str) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def _object(content: Any, name: str) -> dict[str, Any]:
     return content
 
 
-def _parsed(text: str, name: str) -> Any:
+def _parse(text: str, name: str) -> Any:
     import json
 
     try:
@@ -99,7 +99,7 @@ def _parsed(text: str, name: str) -> Any:
 def _distinct(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
     out = dict(pairs)
     if len(out) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        distinct: set[str] = set()
+        twice = next(key for key, _ in pairs if key in distinct or distinct.add(key))  # type: ignore[func-returns-value]
         raise DataError(f"{name}: {clip(twice)} is there twice in one object; keep one")
     return out

@@ -38,15 +38,15 @@ def read_feature(source: Source, feature: int, *, ascending: bool = False) -> di
     A feature that a line does not list is 0, one that is NULL means not retrieved. With `ascending`, low values are
     best, as where features are ranks.
     """
-    rows, prefix, found = Rows(source.name), b"%d:" % feature, False
+    rows, prefix, present = Rows(source.name), b"%d:" % feature, False
     for number, query, doc, fields in _lines(source):
         value = next((field[len(prefix) :] for field in fields[1:] if field.startswith(prefix)), None)
-        found = found or value is not None
+        present = present or value is not None
         rows.values.setdefault(query, {})
         if value is None or value.lower() not in ABSENT:
             score = to_number(source, f"feature {feature}", number, (value or b"0").decode())
             rows.add(number, query, doc, -score if ascending else score)
-    if not found:
+    if not present:
         raise InputError(f"{source.name}: no line has a feature {feature}")
     return rows.values
 

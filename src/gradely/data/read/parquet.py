@@ -48,7 +48,7 @@ class ParquetTable(Table):
             except (pa.ArrowException, OSError) as error:
                 raise InputError(f"{self.name}: is not a Parquet file: {error}") from None
 
-    def each(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
+    def map_parts(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over batches of the file."""
         with self._open() as file:
             parts = self._parts(file, whole_queries=whole_queries)

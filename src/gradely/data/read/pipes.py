@@ -79,10 +79,10 @@ def is_pipe(path: str) -> bool:
     if path == "-":
         return True
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return False
-    mode = found.st_mode
+    mode = status.st_mode
     if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and path not in (*STANDARD_INPUT, os.devnull, "/dev/tty")):
         raise InputError(f"{path}: is a device; name a file")
-    return not stat.S_ISDIR(mode) and (found.st_size == 0 or not stat.S_ISREG(mode))
+    return not stat.S_ISDIR(mode) and (status.st_size == 0 or not stat.S_ISREG(mode))

@@ -22,19 +22,19 @@ NESTED_ID = ("id", "_id")
 """what the document of a result is called, where it has none of the names of a document"""
 
 
-def are_records(given: Any) -> bool:
+def are_records(value: Any) -> bool:
     """True for a list of dicts, dataclasses or named tuples."""
-    return isinstance(given, Sequence) and bool(given) and _record(given[0]) is not None
+    return isinstance(value, Sequence) and bool(value) and _record(value[0]) is not None
 
 
-def _record(given: Any) -> Record | None:
+def _record(value: Any) -> Record | None:
     """Return a dict, a dataclass or a named tuple as {name: value}; None where it is none of them."""
-    if isinstance(given, Mapping):
-        return given
-    if is_dataclass(given) and not isinstance(given, type):
-        return {field.name: getattr(given, field.name) for field in fields(given)}
-    if isinstance(given, tuple) and hasattr(given, "_fields"):
-        return dict(zip(given._fields, given, strict=True))
+    if isinstance(value, Mapping):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return dict(zip(value._fields, value, strict=True))
     return None
 
 
@@ -61,11 +61,11 @@ def flatten(record: Record, name: str) -> Iterator[Record]:
         if result is None:
             yield {**outside, "doc_id": entry, "rank": rank}
             continue
-        known = any(bare(key) == bare(each) for key in result for each in DOC)
-        own = "" if known else next((key for key in NESTED_ID if key in result), "")
-        if not known and not own:
+        has_document = any(bare(key) == bare(usual) for key in result for usual in DOC)
+        own = "" if has_document else next((key for key in NESTED_ID if key in result), "")
+        if not has_document and not own:
             raise InputError(f"{name}: a result has no document among {', '.join(map(clip, result))}; name it id")
-        yield {**outside, **result} if known else {**outside, "doc_id": result[own], **result}
+        yield {**outside, **result} if has_document else {**outside, "doc_id": result[own], **result}
 
 
 class RecordTable(Table):
@@ -74,29 +74,29 @@ class RecordTable(Table):
     unit = "record"
 
     def __init__(
-        self, given: Sequence[Any], kind: str, name: str, columns: Names | None = None, duplicates: str = "error"
+        self, records: Sequence[Any], kind: str, name: str, columns: Names | None = None, duplicates: str = "error"
     ) -> None:
         """Take the values out of the records."""
         super().__init__(name, kind, duplicates)
-        flat = list(self._flat(given))
+        flat = list(self._flat(records))
         if not flat:
             raise DataError(f"{name}: has no rows")
-        names = [each for each in flat[0] if isinstance(each, str)]
-        picked = pick_columns(names, kind, name, columns)
-        self.query, self.document = (self._column(flat, each) for each in (picked.query, picked.document))
-        values = None if picked.value is None else self._column(flat, picked.value)
+        names = [key for key in flat[0] if isinstance(key, str)]
+        roles = pick_columns(names, kind, name, columns)
+        self.query, self.document = (self._column(flat, key) for key in (roles.query, roles.document))
+        values = None if roles.value is None else self._column(flat, roles.value)
         self.value = np.ones(len(flat)) if values is None else numbers_of_objects(values, kind, name, 0, "record")
-        self.value = -self.value if picked.sign < 0 else self.value
+        self.value = -self.value if roles.sign < 0 else self.value
         self.whole = all(type(query) is int for query in self.query)
-        if picked.value is None:
-            self.notes = [no_labels(names, picked, name)]
+        if roles.value is None:
+            self.notes = [no_labels(names, roles, name)]
 
-    def _flat(self, given: Sequence[Any]) -> Iterator[Record]:
-        for number, each in enumerate(given, 1):
-            record = _record(each)
+    def _flat(self, records: Sequence[Any]) -> Iterator[Record]:
+        for number, entry in enumerate(records, 1):
+            record = _record(entry)
             if record is None:
                 raise InputError(
-                    f"{self.name}: record {number} is {clip(repr(each))}; expected a dict, as the first is"
+                    f"{self.name}: record {number} is {clip(repr(entry))}; expected a dict, as the first is"
                 )
             yield from flatten(record, f"{self.name}: record {number}")
 
@@ -107,7 +107,7 @@ class RecordTable(Table):
             number = next(i for i, record in enumerate(records, 1) if column not in record)
             raise InputError(f"{self.name}: record {number} has no {column!r}, which the first one has") from None
 
-    def each(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
+    def map_parts(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over some records at a time."""
 
         def same_query(one: int, other: int) -> bool:

@@ -28,14 +28,14 @@ DUPLICATES = {
     "first": "take the first one",
 }
 """what can be done with a document that is there twice for a query"""
-SHOWN = 8
+LISTED = 8
 """how many columns an error names"""
 
 Names = Mapping[str, str]
 """{"query": …, "document": …, "label" or "score": …}: what a table calls its columns, as far as it must be said"""
 
 
-class Picked(NamedTuple):
+class Roles(NamedTuple):
     """The columns of a table."""
 
     query: str
@@ -54,30 +54,30 @@ class Picked(NamedTuple):
         return list(dict.fromkeys(name for name in self if name is not None))
 
 
-def find_column(names: Sequence[str], known: Sequence[str], what: str, name: str) -> str:
+def find_column(names: Sequence[str], usual: Sequence[str], what: str, name: str) -> str:
     """Return which of the table's columns holds something, by the names people use."""
-    found = _known(names, known, what, name)
-    if found is None:
-        raise InputError(f"{name}: no {what} column among {_some(names)}; name it {' or '.join(known[:3])}")
-    return found
+    column = _first_usual(names, usual, what, name)
+    if column is None:
+        raise InputError(f"{name}: no {what} column among {_listing(names)}; name it {' or '.join(usual[:3])}")
+    return column
 
 
-def _known(names: Sequence[str], known: Sequence[str], what: str, name: str) -> str | None:
+def _first_usual(names: Sequence[str], usual: Sequence[str], what: str, name: str) -> str | None:
     """Return the column that has the first of the known names that any has; refuse two that both have it."""
-    for usual in known:
-        fitting = [given for given in names if bare(given) == bare(usual)]
+    for name_in_use in usual:
+        fitting = [column for column in names if bare(column) == bare(name_in_use)]
         if len(fitting) > 1:
-            several = " and ".join(clip(given, 30) for given in fitting[:2])
-            raise InputError(f"{name}: {several} may both be the {what} column; rename or drop one")
+            candidates = " and ".join(clip(column, 30) for column in fitting[:2])
+            raise InputError(f"{name}: {candidates} may both be the {what} column; rename or drop one")
         if fitting:
             return fitting[0]
     return None
 
 
-def _some(names: Sequence[str]) -> str:
+def _listing(names: Sequence[str]) -> str:
     if not names:
         return "the columns whose names are text"
-    return ", ".join(clip(str(each), 30) for each in names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
+    return ", ".join(clip(str(name), 30) for name in names[:LISTED]) + (", …" if len(names) > LISTED else "")
 
 
 def bare(name: object) -> str:
@@ -85,28 +85,30 @@ def bare(name: object) -> str:
     return "".join(filter(str.isalnum, name.lower())) if isinstance(name, str) else ""
 
 
-def pick_columns(names: Sequence[str], kind: str, name: str, said: Names | None = None) -> Picked:
+def pick_columns(names: Sequence[str], kind: str, name: str, columns: Names | None = None) -> Roles:
     """Return the columns of query, document and value: those that were said, the others by the names people use."""
-    said = said or {}
-    for role, given in said.items():
+    columns = columns or {}
+    for role, column in columns.items():
         if role not in ROLES:
             raise InputError(f"no column {role!r} to name: use {', '.join(ROLES)}.{did_you_mean(str(role), ROLES)}")
-        if role in ("query", "document", kind) and list(names).count(given) != 1:
-            problem = "no column" if given not in names else "more than one column"
-            raise InputError(f"{name}: {problem} {given!r} among {_some(names)}")
-    query = said.get("query") or find_column(names, QUERY, "query", name)
-    document = said.get("document") or find_column([each for each in names if each != query], DOC, "document", name)
-    rest = [each for each in names if each not in (query, document)]
-    value = said.get(kind) or _known(rest, VALUE[kind], kind, name)
+        if role in ("query", "document", kind) and list(names).count(column) != 1:
+            problem = "no column" if column not in names else "more than one column"
+            raise InputError(f"{name}: {problem} {column!r} among {_listing(names)}")
+    query = columns.get("query") or find_column(names, QUERY, "query", name)
+    document = columns.get("document") or find_column(
+        [other for other in names if other != query], DOC, "document", name
+    )
+    rest = [other for other in names if other not in (query, document)]
+    value = columns.get(kind) or _first_usual(rest, VALUE[kind], kind, name)
     if value is None and kind == "score":
         find_column(rest or names, VALUE[kind], kind, name)
-    return Picked(query, document, value)
+    return Roles(query, document, value)
 
 
-def no_labels(names: Sequence[str], picked: Picked, name: str) -> str:
+def no_labels(names: Sequence[str], roles: Roles, name: str) -> str:
     """Return a note that a table has no labels, and what to do if it has."""
-    rest = [each for each in names if each not in (picked.query, picked.document)]
-    hint = f'; if one of {_some(rest)} holds labels, say columns={{"label": …}}' if rest else ""
+    rest = [column for column in names if column not in (roles.query, roles.document)]
+    hint = f'; if one of {_listing(rest)} holds labels, say columns={{"label": …}}' if rest else ""
     return f"{name} has no label column: every row counts as relevant, with label 1{hint}"
 
 
@@ -122,6 +124,6 @@ def delimiter_of(head: bytes) -> str | None:
     header = re.split(rb"[\r\n]", head)[0].decode(errors="replace")
     for delimiter in ",\t":
         cells = {bare(cell) for cell in header.split(delimiter)}
-        if all(cells & set(map(bare, known)) for known in (QUERY, DOC)):
+        if all(cells & set(map(bare, usual)) for usual in (QUERY, DOC)):
             return delimiter
     return None

@@ -13,7 +13,7 @@ from gradely.data.read.packed import Unpacked
 from gradely.data.trec.tokens import PAD
 from gradely.data.types import Bools, Bytes
 
-NEWLINE = 10
+NEWLINE = 10  # ord("\n")
 PIECE = 3 << 20
 """bytes of a piece: few enough for the cache, and enough that threads seldom wait for one another"""
 LONGEST = LONGEST_LINE
@@ -79,8 +79,8 @@ class Piece(NamedTuple):
 
 def first_field(text: memoryview, at: int) -> bytes:
     """Return the first field of the line at a position, as far as 512 bytes show it."""
-    found = bytes(text[at : at + 512]).split(None, 1)
-    return found[0] if found else b""
+    fields = bytes(text[at : at + 512]).split(None, 1)
+    return fields[0] if fields else b""
 
 
 def pieces(
@@ -152,19 +152,19 @@ def last_cut(text: memoryview, start: int, stop: int, *, whole_queries: bool, qu
     end = _last_line(text, start, stop)
     if not whole_queries or end == start:
         return end
-    found = _last_line(text, start, end - 1)
-    query = query_at(text, found)
-    low, high = start, found
+    cut = _last_line(text, start, end - 1)
+    query = query_at(text, cut)
+    low, high = start, cut
     while low < high:
         middle = (low + high) // 2
         line = _line_from(text, middle)
-        if line >= found:
+        if line >= cut:
             high = middle
         elif query_at(text, line) == query:
-            found, high = line, middle
+            cut, high = line, middle
         else:
             low = middle + 1
-    return found
+    return cut
 
 
 def _last_line(text: memoryview, start: int, stop: int) -> int:
@@ -172,9 +172,9 @@ def _last_line(text: memoryview, start: int, stop: int) -> int:
     step = 1 << 10
     while True:
         low = max(start, stop - step)
-        found = bytes(text[low:stop]).rfind(b"\n")
-        if found >= 0:
-            return low + found + 1
+        newline = bytes(text[low:stop]).rfind(b"\n")
+        if newline >= 0:
+            return low + newline + 1
         if low == start:
             return start
         step *= 4
@@ -184,7 +184,7 @@ def _line_from(text: memoryview, at: int) -> int:
     """Return where the first line begins that begins at or after a position; there is one."""
     step = 1 << 9
     while True:
-        found = bytes(text[at - 1 : at + step]).find(b"\n")
-        if found >= 0:
-            return at + found
+        newline = bytes(text[at - 1 : at + step]).find(b"\n")
+        if newline >= 0:
+            return at + newline
         step *= 4

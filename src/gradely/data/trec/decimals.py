@@ -22,7 +22,7 @@ DOTS = U(0x1E1E1E1E1E1E1E1E)
 """eight points, each as it stands beside ZEROS: 0x2E and 0x30 differ by 0x1E"""
 ONES, TOPS = U(0x0101010101010101), U(0x8080808080808080)
 """the lowest and the highest bit of each byte, with which Mycroft's test finds a byte that is 0"""
-POINT, MINUS = 46, 45
+POINT, MINUS = 46, 45  # ord("."), ord("-")
 TEN = np.array([10.0**k for k in range(23)])
 """10^22 is the last power of ten that a double holds exactly"""
 EXTENDED = np.finfo(np.longdouble).nmant == 63
@@ -65,7 +65,7 @@ def _value(word: Words) -> Words:
 
 
 def _alike(piece: Piece, start: Ints, stop: Ints) -> Floats | None:
-    """Unsigned numbers of at most 15 digits that all have as many decimals; None where they are not so."""
+    """Return unsigned numbers of at most 15 digits that all have as many decimals; None where any is not so."""
     size = stop - start
     shortest, longest = int(size.min()), int(size.max())
     first = piece.text[start[0] : stop[0]].tobytes()
@@ -106,7 +106,7 @@ def _last_words(text: Bytes, stop: Ints, longest: int) -> tuple[Words, Words]:
 
 
 def _any(piece: Piece, start: Ints, stop: Ints, unusual: Callable[[bytes], float]) -> Floats:
-    """Signed numbers with the point anywhere, up to 24 characters; the rest through a function."""
+    """Return signed numbers of up to 24 characters with the point anywhere; the rest are read by a function."""
     negative = piece.text[start] == MINUS
     size = stop - start - negative
     value, decimals, hard = _digits(piece.text, stop, size)
@@ -140,7 +140,7 @@ def _digits(text: Bytes, stop: Ints, size: Ints) -> tuple[Words, Ints, np.ndarra
         point, places = _point(word)
         here = point != 0
         decimals = np.where(here, 8 * i + 7 - places, decimals)
-        closed = _closed(word, point, before, here, moved)
+        closed = _close_gap(word, point, before, here, moved)
         moved |= here
         hard |= ((closed | (closed + SIXES)) & NIBBLES) != 0
         part = _value(closed)
@@ -152,13 +152,13 @@ def _digits(text: Bytes, stop: Ints, size: Ints) -> tuple[Words, Ints, np.ndarra
 
 def _point(word: Words) -> tuple[Words, Ints]:
     """Return the top bit of the first byte that is a point, 0 where none is, and how many bytes are before it."""
-    found = word ^ DOTS
-    found = (found - ONES) & ~found & TOPS
-    found &= ~found + U(1)
-    return found, np.bitwise_count((found >> U(7)) - (found != 0)).astype(np.int64) >> 3
+    dots = word ^ DOTS
+    dots = (dots - ONES) & ~dots & TOPS
+    dots &= ~dots + U(1)
+    return dots, np.bitwise_count((dots >> U(7)) - (dots != 0)).astype(np.int64) >> 3
 
 
-def _closed(word: Words, point: Words, before: Words | np.uint64, here: np.ndarray, moved: np.ndarray) -> Words:
+def _close_gap(word: Words, point: Words, before: Words | np.uint64, here: np.ndarray, moved: np.ndarray) -> Words:
     """Return the digits of a word with the point taken out and the gap closed from the word before."""
     below = (point >> U(7)) - here.astype(U)
     without = (word & ~(below | (point >> U(7)) * U(255))) | ((word & below) << U(8)) | before

@@ -29,16 +29,16 @@ class Dialect(NamedTuple):
 STRICT = Dialect()
 
 
-def fields(piece: Piece, layout: Layout, wanted: tuple[int, ...], dialect: Dialect = STRICT) -> list[Field]:
+def fields(piece: Piece, layout: Layout, columns: tuple[int, ...], dialect: Dialect = STRICT) -> list[Field]:
     """Return some of the fields of lines; raise Odd where a line has too few, or too many for the layout."""
     text = piece.text[piece.start : piece.stop]
     if not dialect.any_bytes and text.max() > 127:
         _check_utf8(piece)
     blank = np.less_equal(text, BLANK, out=piece.scratch())
-    found = None if blank[0] or (blank[1:] & blank[:-1]).any() else _regular(text, blank, layout.width, wanted)
-    if found is None:
-        found = _irregular(text, _white_space(text, blank, dialect), layout, wanted, comments=dialect.comments)
-    return [(start + piece.start, stop + piece.start) for start, stop in found]
+    places = None if blank[0] or (blank[1:] & blank[:-1]).any() else _regular(text, blank, layout.width, columns)
+    if places is None:
+        places = _irregular(text, _white_space(text, blank, dialect), layout, columns, comments=dialect.comments)
+    return [(start + piece.start, stop + piece.start) for start, stop in places]
 
 
 def _check_utf8(piece: Piece) -> None:
@@ -48,8 +48,8 @@ def _check_utf8(piece: Piece) -> None:
         raise Odd from None
 
 
-def _regular(text: Bytes, blank: Bools, width: int, wanted: tuple[int, ...]) -> list[Field] | None:
-    """Fields of lines with one blank or tab between fields and a newline behind the last; None where not so."""
+def _regular(text: Bytes, blank: Bools, width: int, columns: tuple[int, ...]) -> list[Field] | None:
+    """Return the fields of lines with one blank or tab between fields and a newline at the end; None where not so."""
     stop = np.flatnonzero(blank)
     kind = text[stop]
     spaces = np.count_nonzero(kind == BLANK) + np.count_nonzero(kind == TAB)
@@ -58,7 +58,7 @@ def _regular(text: Bytes, blank: Bools, width: int, wanted: tuple[int, ...]) -> 
     if not aligned:
         return None
     first = np.concatenate([[-1], stop[width - 1 : -1 : width]])
-    return [((stop[i - 1 :: width] if i else first) + 1, stop[i::width]) for i in wanted]
+    return [((stop[i - 1 :: width] if i else first) + 1, stop[i::width]) for i in columns]
 
 
 def _white_space(text: Bytes, blank: Bools, dialect: Dialect) -> Bools:
@@ -73,8 +73,8 @@ def _white_space(text: Bytes, blank: Bools, dialect: Dialect) -> Bools:
     return blank
 
 
-def _irregular(text: Bytes, blank: Bools, layout: Layout, wanted: tuple[int, ...], *, comments: bool) -> list[Field]:
-    """Fields of lines with any white space between them, and any number of fields; blank lines are passed over."""
+def _irregular(text: Bytes, blank: Bools, layout: Layout, columns: tuple[int, ...], *, comments: bool) -> list[Field]:
+    """Return the fields of lines with any white space between them; blank lines are passed over."""
     edge = np.flatnonzero(blank[1:] != blank[:-1]) + 1
     edge = edge if blank[0] else np.concatenate([[0], edge])
     start, stop = edge[::2], edge[1::2]
@@ -82,7 +82,7 @@ def _irregular(text: Bytes, blank: Bools, layout: Layout, wanted: tuple[int, ...
     if len(start) == width * len(newline) and not comments:  # mostly every line has its fields, and no more
         inside = (start[width::width] > newline[:-1]) & (stop[width - 1 : -1 : width] <= newline[:-1])
         if inside.all():
-            return [(start[i::width], stop[i::width]) for i in wanted]
+            return [(start[i::width], stop[i::width]) for i in columns]
     line = np.concatenate([[0], np.searchsorted(start, newline)])
     first, count = line[:-1], np.diff(line)
     used = count > 0
@@ -91,4 +91,4 @@ def _irregular(text: Bytes, blank: Bools, layout: Layout, wanted: tuple[int, ...
     first, count = first[used], count[used]
     if (count < width).any() or (not layout.extra and (count > width).any()):
         raise Odd
-    return [(start[first + i], stop[first + i]) for i in wanted]
+    return [(start[first + i], stop[first + i]) for i in columns]

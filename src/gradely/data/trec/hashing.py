@@ -128,10 +128,10 @@ def distinct(key: Words) -> bool:
         if (key[lost] == key[winner[lost]]).any():
             return False
         key = key[lost]
-    return not len(repeated(key))
+    return not len(find_repeated(key))
 
 
-def repeated(key: Words) -> Words:
+def find_repeated(key: Words) -> Words:
     """Return the keys that are there more than once, each once, in order."""
     key = np.sort(key)
     return np.unique(key[1:][key[1:] == key[:-1]])

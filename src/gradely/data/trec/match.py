@@ -6,7 +6,7 @@ import numpy as np
 
 from gradely.data.qrels import Qrels
 from gradely.data.search import end_of_better
-from gradely.data.trec.hashing import LONG, SALT, hashes, is_among, repeated, slots, token_hashes
+from gradely.data.trec.hashing import LONG, SALT, find_repeated, hashes, is_among, slots, token_hashes
 from gradely.data.trec.tokens import as_tokens, same, words_of
 from gradely.data.types import Bools, Bytes, Ints, Words
 
@@ -67,11 +67,11 @@ class Judgments:
         """Return the index of each query, UNKNOWN where it has no judgments, and its hash."""
         query = hashes(text, start, stop)
         index = self._look_up(query)
-        known = (self.hash[index] == query) & (self.queries.size[index] == stop - start)
-        here = np.flatnonzero(known)
+        is_same = (self.hash[index] == query) & (self.queries.size[index] == stop - start)
+        here = np.flatnonzero(is_same)
         begins = self.queries.start[index[here]].astype(np.int64)
-        known[here] = same(text, start[here], self.queries.text, begins, (stop - start)[here])
-        index = np.where(known, index, UNKNOWN)
+        is_same[here] = same(text, start[here], self.queries.text, begins, (stop - start)[here])
+        index = np.where(is_same, index, UNKNOWN)
         if len(self._shared):
             for i in np.flatnonzero(is_among(query, self._shared)).tolist():
                 index[i] = self._by_name.get(text[start[i] : stop[i]].tobytes(), UNKNOWN)
@@ -106,10 +106,10 @@ class Judgments:
 
         Given are the queries of the lines, by index, and how many lines each has.
         """
-        known = query[query != UNKNOWN]
-        if int((self.qrels.start[known + 1] - self.qrels.start[known]).sum()) > MANY * len(key):
+        judged = query[query != UNKNOWN]
+        if int((self.qrels.start[judged + 1] - self.qrels.start[judged]).sum()) > MANY * len(key):
             return self._search(query, size, key)
-        return self._match(known, key)
+        return self._match(judged, key)
 
     def _match(self, queries: Ints, key: Words) -> tuple[Ints, Ints]:
         """Find keys in a table of the judgments of these queries.
@@ -119,7 +119,7 @@ class Judgments:
         """
         rows = self._rows(queries)
         judged = self.key[rows]
-        lines, found = [np.zeros(0, np.int64)], [rows[:0]]
+        lines, matches = [np.zeros(0, np.int64)], [rows[:0]]
         for top in (64, 56, 48, 40, 32):
             bits = max(12, (8 * len(rows)).bit_length())
             place, number = slots(judged, top - bits, bits), np.arange(len(rows), dtype=np.int32)
@@ -129,7 +129,7 @@ class Judgments:
             line = np.flatnonzero(there >= 0)
             line = line[judged[there[line]] == key[line]]
             lines.append(line)
-            found.append(rows[there[line]])
+            matches.append(rows[there[line]])
             lost = np.flatnonzero(table[place] != number)
             if not len(lost):
                 break
@@ -137,8 +137,8 @@ class Judgments:
         else:
             line, row = _all_pairs(key, judged, rows)
             lines.append(line)
-            found.append(row)
-        return _by_line(np.concatenate(lines), np.concatenate(found))
+            matches.append(row)
+        return _by_line(np.concatenate(lines), np.concatenate(matches))
 
     def _rows(self, queries: Ints) -> Ints:
         """Return the rows of the judgments of some queries, each once."""
@@ -192,6 +192,6 @@ def has_repetition(key: Words, query: Ints, text: Bytes, start: Ints, stop: Ints
 
     Given are the keys of all lines, the numbers of their queries, and where the names of their documents are.
     """
-    several = np.flatnonzero(is_among(key, repeated(key)))
-    names = {(int(query[i]), text[start[i] : stop[i]].tobytes()) for i in several.tolist()}
-    return len(names) < len(several)
+    suspects = np.flatnonzero(is_among(key, find_repeated(key)))
+    names = {(int(query[i]), text[start[i] : stop[i]].tobytes()) for i in suspects.tolist()}
+    return len(names) < len(suspects)

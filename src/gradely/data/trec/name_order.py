@@ -15,8 +15,8 @@ def compare_names(
     shared = np.minimum(size, other_size)
     pairs, done = np.flatnonzero(shared > 0), 0
     while len(pairs):
-        left = _ordered_words(text, start[pairs] + done, shared[pairs] - done)
-        right = _ordered_words(other, other_start[pairs] + done, shared[pairs] - done)
+        left = _order_words(text, start[pairs] + done, shared[pairs] - done)
+        right = _order_words(other, other_start[pairs] + done, shared[pairs] - done)
         differs = left != right
         out[pairs[differs]] = np.where(left > right, 1, -1)[differs]
         done += 8
@@ -33,7 +33,7 @@ def rank_names(text: Bytes, start: Ints, stop: Ints, group: Ints) -> Ints:
     place = np.searchsorted(np.sort(group), group)
     alike, done = _in_company(place, np.arange(len(group))), 0
     while len(alike) and int(size[alike].max()) > done:
-        word = _ordered_words(text, start[alike] + done, np.maximum(size[alike] - done, 0))
+        word = _order_words(text, start[alike] + done, np.maximum(size[alike] - done, 0))
         if not (word == word[0]).all():
             _refine(place, alike, word)
             alike = _in_company(place, alike)
@@ -42,27 +42,27 @@ def rank_names(text: Bytes, start: Ints, stop: Ints, group: Ints) -> Ints:
     return place
 
 
-def _ordered_words(text: Bytes, at: Ints, size: Ints) -> Words:
+def _order_words(text: Bytes, at: Ints, size: Ints) -> Words:
     """Return the words at some places, of which the first `size` bytes count, as numbers that order as the bytes do."""
     words = words_of(text)
     return (words[np.minimum(at, len(words) - 1)] & FIRST[np.minimum(size, 8)]).byteswap()
 
 
-def _in_company(place: Ints, some: Ints) -> Ints:
+def _in_company(place: Ints, rows: Ints) -> Ints:
     """Return those of some names whose place is that of another one, too."""
-    order = some[np.argsort(place[some], kind="stable")]
+    order = rows[np.argsort(place[rows], kind="stable")]
     same = np.diff(place[order]) == 0
     flags = np.concatenate([[False], same, [False]])
     alike: Ints = order[flags[: len(order)] | flags[1:][: len(order)]]
     return alike
 
 
-def _refine(place: Ints, some: Ints, key: Words | Ints) -> None:
+def _refine(place: Ints, rows: Ints, key: Words | Ints) -> None:
     """Move names that share a place apart, by a key."""
-    order = np.lexsort((key, place[some]))
-    before, key, some = place[some][order], key[order], some[order]
+    order = np.lexsort((key, place[rows]))
+    before, key, rows = place[rows][order], key[order], rows[order]
     new_place = np.diff(before, prepend=-1) != 0
     new = new_place | np.append(True, key[1:] != key[:-1])[: len(key)]
-    at = np.arange(len(some))
+    at = np.arange(len(rows))
     first_of_place, first = (np.maximum.accumulate(np.where(flag, at, 0)) for flag in (new_place, new))
-    place[some] = before + first - first_of_place
+    place[rows] = before + first - first_of_place

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from gradely.data.read.files import Source
 from gradely.data.read.rows import Rows
 from gradely.data.trec import plain as trec
-from gradely.data.trec.tokens import encoded
+from gradely.data.trec.tokens import encode
 
 BLANK = rb"[ \t\r\f\v]"
 
@@ -14,7 +14,7 @@ BLANK = rb"[ \t\r\f\v]"
 def read_query(source: Source, query: str) -> dict[str, float]:
     """Return {document: score} of one query, empty where the run does not answer it."""
     rows = Rows(source.name)
-    for number, line in _lines_of(source, encoded(query)):
+    for number, line in _lines_of(source, encode(query)):
         source.check_text(line, number)
         rows.add(number, *trec.fields(source, trec.RUN, number, line))
     return rows.values.get(query, {})

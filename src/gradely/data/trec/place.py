@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.data.columns import Ids, Triples
-from gradely.data.rule import Rule
 from gradely.data.trec.chunks import Odd, Scattered
 from gradely.data.trec.hashing import FIXED_KEYS, SALT, distinct, hashes
 from gradely.data.trec.match import UNKNOWN, Judgments, has_repetition, new_tokens, ranges
 from gradely.data.trec.plain import LONGEST_NAME
 from gradely.data.trec.tie_places import Documents, place_among_tied
 from gradely.data.types import Bytes, Floats, Ints, Words
+from gradely.settings import Settings
 
 
 class Rows(Protocol):
@@ -52,12 +52,12 @@ class Lines(NamedTuple):
         """Return the names of the queries that have no judgments."""
         return [self.name.name(i) for i in np.flatnonzero(self.query == UNKNOWN).tolist()]
 
-    def documents(self, rule: Rule, line: Ints, base: int = 0) -> Documents:
+    def documents(self, settings: Settings, line: Ints, base: int = 0) -> Documents:
         """Return what breaks ties between some lines; `base` lines stand before the piece."""
         query = None
-        if rule.ties == "random":
+        if settings.ties == "random":
             query = hashes(*self.name, FIXED_KEYS)[self.owner(line)]
-        return Documents.of(rule, self.text, (self.start[line], self.stop[line]), line + base, query)
+        return Documents.of(settings, self.text, (self.start[line], self.stop[line]), line + base, query)
 
 
 class PieceHits(NamedTuple):
@@ -75,12 +75,12 @@ Observer: TypeAlias = Callable[[Lines], None]
 """is shown the lines of each piece, with whole queries in rank order"""
 
 
-def find_hits(judgments: Judgments, piece: Rows, rule: Rule, observe: Observer | None = None) -> PieceHits:
+def find_hits(judgments: Judgments, piece: Rows, settings: Settings, observe: Observer | None = None) -> PieceHits:
     """Return where the judged documents of a piece stand; every query of it must be whole."""
-    lines = read_lines(judgments, piece, rule)
+    lines = read_lines(judgments, piece, settings)
     unjudged = lines.unjudged()
-    known = lines.query[lines.query != UNKNOWN]
-    if len(np.unique(known)) < len(known) or len(set(unjudged)) < len(unjudged):
+    judged = lines.query[lines.query != UNKNOWN]
+    if len(np.unique(judged)) < len(judged) or len(set(unjudged)) < len(unjudged):
         raise Scattered
     if not distinct(lines.key) and has_repetition(
         lines.key, np.repeat(np.arange(len(lines.size)), lines.size), lines.text, lines.start, lines.stop
@@ -94,11 +94,11 @@ def find_hits(judgments: Judgments, piece: Rows, rule: Rule, observe: Observer |
     first, last = _tie_groups(lines, line)
     above, tied = first - lines.first[owner], last - first
     hits = [lines.query[owner], row, above, tied]
-    hits += [above + _places(lines, line, first, last, rule)] if rule.breaks else []
+    hits += [above + _places(lines, line, first, last, settings)] if settings.breaks_ties else []
     return PieceHits(lines.query, lines.size, unjudged, tuple(column.astype(np.int32) for column in hits))
 
 
-def read_lines(judgments: Judgments, piece: Rows, rule: Rule) -> Lines:
+def read_lines(judgments: Judgments, piece: Rows, settings: Settings) -> Lines:
     """Return the lines of a piece."""
     query, document, score = piece.columns()
     first = new_tokens(*query)
@@ -109,7 +109,7 @@ def read_lines(judgments: Judgments, piece: Rows, rule: Rule) -> Lines:
     index, query_hash = judgments.query(*query)
     key = hashes(*document)
     key ^= np.repeat(query_hash * SALT, size)
-    return Lines(*document, rule.rounded(score), key, first, size, index, query)
+    return Lines(*document, settings.round(score), key, first, size, index, query)
 
 
 def match_lines(judgments: Judgments, lines: Lines) -> tuple[Ints, Ints]:
@@ -146,15 +146,15 @@ def _tie_groups(lines: Lines, line: Ints) -> tuple[Ints, Ints]:
     return group[at - 1], group[at]
 
 
-def _places(lines: Lines, line: Ints, first: Ints, last: Ints, rule: Rule) -> Ints:
+def _places(lines: Lines, line: Ints, first: Ints, last: Ints, settings: Settings) -> Ints:
     """Return how many of the tied lines first … last - 1 stand before each line."""
-    if rule.ties == "order":
+    if settings.ties == "order":
         return line - first
     out = np.zeros(len(line), np.int64)
     tied = np.flatnonzero(last - first > 1)
     if len(tied):
         line, first, last = line[tied], first[tied], last[tied]
         group = np.flatnonzero(np.diff(first, prepend=-1))
-        docs = lines.documents(rule, ranges(first[group], (last - first)[group]))
-        out[tied] = place_among_tied(rule, docs, line, first, last)
+        docs = lines.documents(settings, ranges(first[group], (last - first)[group]))
+        out[tied] = place_among_tied(settings, docs, line, first, last)
     return out

@@ -77,16 +77,16 @@ def _rank(line: bytes) -> float:
 
 def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[str, str, float]:
     """Return query, document and value of a line."""
-    found = line.split()
-    if len(found) < layout.width or (len(found) > layout.width and not layout.extra):
+    words = line.split()
+    if len(words) < layout.width or (len(words) > layout.width and not layout.extra):
         raise InputError(
-            f"{source.name}:{number}: {len(found)} fields instead of {layout.width} ({layout.fields}): {clip(line)}"
+            f"{source.name}:{number}: {len(words)} fields instead of {layout.width} ({layout.fields}): {clip(line)}"
         )
     if b"\r" in line.rstrip(b"\r"):
         raise InputError(f"{source.name}:{number}: a carriage return inside a line; end lines with LF or CR LF")
-    if max(len(found[0]), len(found[2])) > LONGEST_NAME:
+    if max(len(words[0]), len(words[2])) > LONGEST_NAME:
         raise InputError(f"{source.name}:{number}: a name is longer than {LONGEST_NAME:,} bytes: {clip(line)}")
-    return found[0].decode(), found[2].decode(), to_number(source, layout.what, number, found[layout.value].decode())
+    return words[0].decode(), words[2].decode(), to_number(source, layout.what, number, words[layout.value].decode())
 
 
 def to_number(source: Source, what: str, number: int, text: str) -> float:

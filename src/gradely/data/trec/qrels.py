@@ -49,10 +49,10 @@ class PieceQueries(NamedTuple):
 def load_qrels(source: Source, threads: int, dialect: Dialect = STRICT) -> Qrels:
     """Return judgments as columns over the text; raise Odd where the plain reader must look."""
     text, stop = _load(source)
-    several = list(_cut(text, stop))
-    room = np.cumsum([0, *(np.count_nonzero(text[piece.start : piece.stop] == NEWLINE) for piece in several)])
+    pieces = list(_cut(text, stop))
+    room = np.cumsum([0, *(np.count_nonzero(text[piece.start : piece.stop] == NEWLINE) for piece in pieces)])
     columns = _room(text, int(room[-1]))
-    parts = list(on_threads(lambda piece: _judged(piece, columns, int(room[piece.number]), dialect), several, threads))
+    parts = list(on_threads(lambda piece: _write(piece, columns, int(room[piece.number]), dialect), pieces, threads))
     used = np.array([part.lines for part in parts], np.int64)
     if not used.sum():
         raise Odd
@@ -121,7 +121,7 @@ def _room(text: Bytes, lines: int) -> Columns:
     return Columns(np.empty(lines, narrow), np.empty(lines, np.uint16), np.empty(lines, np.uint64), np.empty(lines))
 
 
-def _judged(piece: Piece, columns: Columns, offset: int, dialect: Dialect) -> PieceQueries:
+def _write(piece: Piece, columns: Columns, offset: int, dialect: Dialect) -> PieceQueries:
     """Write the judgments of a piece into their part of the columns; return its queries."""
     text = piece.text
     (start, stop), (doc, doc_stop), label = fields(piece, QRELS, (QUERY, DOC, LABEL), dialect)

@@ -1,7 +1,8 @@
-"""A run the fast way: from its file to hits, piece by piece, on threads."""
+"""A run the fast way: from its file to hits, piece by piece, on threads or, where it is large, in processes."""
 
 import queue
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import chain, repeat
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -11,14 +12,16 @@ from gradely.data.columns import Ids, Triples
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
 from gradely.data.read.files import Report, Source, changed, halves, ignore
-from gradely.data.rule import Rule
 from gradely.data.trec.chunks import PIECE, Buffer, Changed, Odd, Piece, QueryAt, Scattered, first_field, pieces
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import STRICT, Dialect, fields
+from gradely.data.trec.file_ranges import count_processes, each_range
 from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import Observer, PieceHits, Rows, find_hits
 from gradely.data.trec.plain import RUN
 from gradely.data.trec.scattered import count_scattered
+from gradely.processes import WorkerFailed
+from gradely.settings import Settings
 from gradely.threads import on_threads, workers
 
 T = TypeVar("T")
@@ -58,7 +61,7 @@ class Pieces(Protocol):
 def stream_run(
     qrels: Qrels,
     source: Source,
-    rule: Rule,
+    settings: Settings,
     threads: int,
     report: Report,
     dialect: Dialect = STRICT,
@@ -67,26 +70,30 @@ def stream_run(
     """Return where the judged documents of a run stand; raise Odd where the plain reader must look."""
 
     def over_pieces(work: Callable[[Rows], Any], report: Report, *, whole_queries: bool) -> Iterator[Any]:
-        return each_piece(
-            source, lambda piece: work(RunPiece(piece, dialect)), threads, report, whole_queries=whole_queries
-        )
+        def use(piece: Piece) -> Any:
+            return work(RunPiece(piece, dialect))
 
-    return stream(qrels, source.name, over_pieces, rule, report, observe)
+        if whole_queries and observe is None and (processes := count_processes(source, threads)):
+            with suppress(WorkerFailed):  # threads will do, or say what is wrong
+                return each_range(source, use, processes, report, 5 if settings.breaks_ties else 4)
+        return each_piece(source, use, threads, report, whole_queries=whole_queries)
+
+    return stream(qrels, source.name, over_pieces, settings, report, observe)
 
 
 def stream(
-    qrels: Qrels, name: str, over_pieces: Pieces, rule: Rule, report: Report, observe: Observer | None = None
+    qrels: Qrels, name: str, over_pieces: Pieces, settings: Settings, report: Report, observe: Observer | None = None
 ) -> Hits:
     """Return where the judged documents of a run stand, piece by piece, whatever the pieces are of."""
     judgments = Judgments.of(qrels)
     try:
-        parts = over_pieces(lambda piece: find_hits(judgments, piece, rule, observe), report, whole_queries=True)
+        parts = over_pieces(lambda piece: find_hits(judgments, piece, settings, observe), report, whole_queries=True)
         return _together(qrels, list(parts))
     except Scattered:
         pass
     passes = chain(halves(report), repeat(ignore))
     try:
-        return count_scattered(judgments, rule, lambda work: over_pieces(work, next(passes), whole_queries=False))
+        return count_scattered(judgments, settings, lambda work: over_pieces(work, next(passes), whole_queries=False))
     except Changed:
         raise changed(name) from None
 
@@ -129,11 +136,11 @@ def _together(qrels: Qrels, parts: list[PieceHits]) -> Hits:
     if not sum(len(part.size) for part in parts):
         raise Odd
     query, size = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-    known = query != UNKNOWN
+    judged = query != UNKNOWN
     retrieved = np.zeros(len(qrels), np.int64)
-    retrieved[query[known]] = size[known]
+    retrieved[query[judged]] = size[judged]
     unjudged = tuple(name for part in parts for name in part.unjudged)
-    if np.count_nonzero(retrieved) < np.count_nonzero(known) or len(set(unjudged)) < len(unjudged):
+    if np.count_nonzero(retrieved) < np.count_nonzero(judged) or len(set(unjudged)) < len(unjudged):
         raise Scattered
     hits = zip(*(part.hits for part in parts), strict=True)
     query, row, above, tied, *place = (np.concatenate(columns) for columns in hits)

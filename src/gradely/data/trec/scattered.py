@@ -11,14 +11,14 @@ import numpy as np
 
 from gradely.data.columns import Ids
 from gradely.data.hits import Hits
-from gradely.data.rule import Rule
 from gradely.data.search import end_of_better
 from gradely.data.trec.chunks import Changed, Odd
-from gradely.data.trec.hashing import FIXED_KEYS, hashes, is_among, repeated
+from gradely.data.trec.hashing import FIXED_KEYS, find_repeated, hashes, is_among
 from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import Lines, Rows, match_lines, read_lines
 from gradely.data.trec.tie_places import Documents, order_ties, stands_before
 from gradely.data.types import Floats, Ints, Words
+from gradely.settings import Settings
 
 Pass: TypeAlias = Callable[[Callable[[Rows], Any]], Iterator[Any]]
 """runs a function over all pieces of a file, in order"""
@@ -60,37 +60,37 @@ class Pieces(NamedTuple):
     """query, row, score and line, as columns"""
 
 
-def count_scattered(judgments: Judgments, rule: Rule, over_pieces: Pass) -> Hits:
+def count_scattered(judgments: Judgments, settings: Settings, over_pieces: Pass) -> Hits:
     """Return where the judged documents of a file stand."""
-    first = _first_pass(judgments, rule, over_pieces)
-    if len(several := repeated(first.key)):
-        _check_names(judgments, rule, over_pieces, several)
-    judged = _ranked(judgments, rule, *first.hits)
+    first = _first_pass(judgments, settings, over_pieces)
+    if len(repeats := find_repeated(first.key)):
+        _check_names(judgments, settings, over_pieces, repeats)
+    judged = _rank(judgments, settings, *first.hits)
     slots = len(judged.row) + len(judged.start)
     above, tied, ahead = (np.zeros(slots, np.int64) for _ in range(3))
-    seen = 0
+    done = 0
     for lines, better, (high, low), before in over_pieces(
-        lambda piece: _second_look(judgments, rule, judged, piece, first.base)
+        lambda piece: _second_look(judgments, settings, judged, piece, first.base)
     ):
-        seen += lines
+        done += lines
         np.add.at(above, better, 1)
         np.add.at(tied, high, 1)
         np.subtract.at(tied, low, 1)
-        if rule.breaks:
+        if settings.breaks_ties:
             np.add.at(ahead, before, 1)
             np.subtract.at(ahead, low, 1)
-    if seen != first.base[-1]:
+    if done != first.base[-1]:
         raise Changed
     above, tied, ahead = (_running(judged, count) for count in (above, tied, ahead))
-    place = above + ahead if rule.breaks else None
+    place = above + ahead if settings.breaks_ties else None
     return Hits(judged.query, judged.row, above, tied, place, first.retrieved, first.retrieved > 0, first.unjudged)
 
 
-def _first_pass(judgments: Judgments, rule: Rule, over_pieces: Pass) -> Pieces:
+def _first_pass(judgments: Judgments, settings: Settings, over_pieces: Pass) -> Pieces:
     """Find the judged documents of all pieces; of a piece nothing is kept that is as long as the judgments."""
     base, keys, hits = [0], [np.zeros(0, np.uint64)], list[Any]()
     retrieved, unjudged = np.zeros(len(judgments.qrels), np.int64), dict[str, None]()
-    for look in over_pieces(lambda piece: _first_look(judgments, rule, piece)):
+    for look in over_pieces(lambda piece: _first_look(judgments, settings, piece)):
         np.add.at(retrieved, look.query, look.size)
         unjudged.update(dict.fromkeys(look.unjudged))
         query, row, score, line = look.hits
@@ -103,68 +103,68 @@ def _first_pass(judgments: Judgments, rule: Rule, over_pieces: Pass) -> Pieces:
     return Pieces(base, np.concatenate(keys), retrieved, tuple(unjudged), columns)
 
 
-def _first_look(judgments: Judgments, rule: Rule, piece: Rows) -> Look:
+def _first_look(judgments: Judgments, settings: Settings, piece: Rows) -> Look:
     """Find the judged documents of a piece."""
-    lines = read_lines(judgments, piece, rule)
+    lines = read_lines(judgments, piece, settings)
     line, row = match_lines(judgments, lines)
-    known = lines.query != UNKNOWN
+    judged = lines.query != UNKNOWN
     unjudged = list(dict.fromkeys(lines.unjudged()))
     hits = lines.query[lines.owner(line)], row, lines.score[line], line
-    return Look(lines.key, lines.query[known], lines.size[known], unjudged, hits)
+    return Look(lines.key, lines.query[judged], lines.size[judged], unjudged, hits)
 
 
-def _check_names(judgments: Judgments, rule: Rule, over_pieces: Pass, several: Words) -> None:
+def _check_names(judgments: Judgments, settings: Settings, over_pieces: Pass, repeats: Words) -> None:
     """Look whether lines with the same key are about the same query and document; the plain reader then says which."""
 
     def names(piece: Rows) -> list[tuple[bytes, bytes]]:
-        lines = read_lines(judgments, piece, rule)
-        line = np.flatnonzero(is_among(lines.key, several))
+        lines = read_lines(judgments, piece, settings)
+        line = np.flatnonzero(is_among(lines.key, repeats))
         owner = lines.owner(line)
         docs = Ids(lines.text, lines.start, lines.stop)
         return [(lines.name.bytes_at(a), docs.bytes_at(b)) for a, b in zip(owner.tolist(), line.tolist(), strict=True)]
 
-    seen: set[tuple[bytes, bytes]] = set()
+    pairs: set[tuple[bytes, bytes]] = set()
     for part in over_pieces(names):
         for name in part:
-            if name in seen:
+            if name in pairs:
                 raise Odd
-            seen.add(name)
+            pairs.add(name)
 
 
-def _ranked(judgments: Judgments, rule: Rule, query: Ints, row: Ints, score: Floats, line: Ints) -> Judged:
+def _rank(judgments: Judgments, settings: Settings, query: Ints, row: Ints, score: Floats, line: Ints) -> Judged:
     """Return the judged documents in the order in which they stand, tied ones as the policy has them."""
     order = np.lexsort((-score, query))
     query, row, score, line = query[order], row[order], score[order], line[order]
     start = np.searchsorted(query, np.arange(len(judgments.qrels) + 1))
-    if not rule.breaks:
+    if not settings.breaks_ties:
         return Judged(start, query, row, score, None)
     new = (np.diff(query, prepend=-1) != 0) | np.append(True, score[1:] != score[:-1])[: len(score)]
-    docs = _documents(judgments, rule, query, row, line)
-    order = order_ties(rule, docs, np.cumsum(new))
+    docs = _documents(judgments, settings, query, row, line)
+    order = order_ties(settings, docs, np.cumsum(new))
     return Judged(start, query, row[order], score, docs.at(order))
 
 
-def _documents(judgments: Judgments, rule: Rule, query: Ints, row: Ints, line: Ints) -> Documents:
+def _documents(judgments: Judgments, settings: Settings, query: Ints, row: Ints, line: Ints) -> Documents:
     """Return what breaks ties between judged documents."""
     names, queries, hashed = judgments.docs, judgments.queries, None
-    if rule.ties == "random":
+    if settings.ties == "random":
         which, owner = np.unique(query, return_inverse=True)
         begin = queries.start[which].astype(np.int64)
         hashed = hashes(queries.text, begin, begin + queries.size[which], FIXED_KEYS)[owner]
     start = names.start[row].astype(np.int64)
-    return Documents.of(rule, names.text, (start, start + names.size[row]), line, hashed)
+    return Documents.of(settings, names.text, (start, start + names.size[row]), line, hashed)
 
 
 Counts: TypeAlias = tuple[int, Ints, tuple[Ints, Ints], Ints]
 
 
-def _second_look(judgments: Judgments, rule: Rule, judged: Judged, piece: Rows, base: list[int]) -> Counts:
+def _second_look(judgments: Judgments, settings: Settings, judged: Judged, piece: Rows, base: list[int]) -> Counts:
     """Return how many lines a piece has and, for its lines, slots of judged documents.
 
     They are those from which on documents are lower, those between which they are tied, and those from which on tied
     documents stand behind the line.
     """
-    lines = read_lines(judgments, piece, rule)
+    lines = read_lines(judgments, piece, settings)
     if piece.number >= len(base) - 1:
         raise Changed
     query = np.repeat(lines.query, lines.size)
@@ -174,18 +174,18 @@ def _second_look(judgments: Judgments, rule: Rule, judged: Judged, piece: Rows, 
     high = end_of_better(*bounds, lambda at: judged.score[at] > score)
     low = end_of_better(high, bounds[1], lambda at: judged.score[at] >= score)
     tied = np.flatnonzero(low > high)
-    before = _behind(rule, judged, lines, (line[tied], high[tied], low[tied]), base[piece.number])
+    before = _behind(settings, judged, lines, (line[tied], high[tied], low[tied]), base[piece.number])
     shift = query[tied]
     return len(lines.key), low + query, (high[tied] + shift, low[tied] + shift), before + shift[: len(before)]
 
 
-def _behind(rule: Rule, judged: Judged, lines: Lines, tied: tuple[Ints, Ints, Ints], base: int) -> Ints:
+def _behind(settings: Settings, judged: Judged, lines: Lines, tied: tuple[Ints, Ints, Ints], base: int) -> Ints:
     """Return the first of the judged documents that stand behind each tied line, among those that tie with it."""
     line, high, low = tied
     if judged.docs is None or not len(line):
         return high[:0]
-    docs, mine = judged.docs, lines.documents(rule, line, base)
-    return end_of_better(high, low, lambda at: ~stands_before(rule, mine, docs.at(at)))
+    docs, mine = judged.docs, lines.documents(settings, line, base)
+    return end_of_better(high, low, lambda at: ~stands_before(settings, mine, docs.at(at)))
 
 
 def _running(judged: Judged, count: Ints) -> Ints:

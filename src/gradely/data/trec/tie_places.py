@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data.rule import Rule
 from gradely.data.trec.hashing import FIXED_KEYS, hashes, shuffle_keys
 from gradely.data.trec.match import ranges
 from gradely.data.trec.name_order import compare_names, rank_names
 from gradely.data.types import Bools, Bytes, Ints, Words
+from gradely.settings import Settings
 
 FEW = 4
 """up to so many comparisons per tied line, judged documents are compared with all others; beyond it, all are sorted"""
@@ -30,21 +30,23 @@ class Documents(NamedTuple):
     key: Words | None
 
     @classmethod
-    def of(cls, rule: Rule, text: Bytes, name: tuple[Ints, Ints], line: Ints, query: Words | None) -> "Documents":
+    def of(
+        cls, settings: Settings, text: Bytes, name: tuple[Ints, Ints], line: Ints, query: Words | None
+    ) -> "Documents":
         """Take names by start and stop; random ties need hashes of the documents' queries, with the fixed keys."""
         start, stop = name
-        key = None if query is None else shuffle_keys(rule.seed, query, hashes(text, start, stop, FIXED_KEYS))
+        key = None if query is None else shuffle_keys(settings.seed, query, hashes(text, start, stop, FIXED_KEYS))
         return cls(text, start, stop, line, key)
 
-    def at(self, some: Ints) -> "Documents":
+    def at(self, rows: Ints) -> "Documents":
         """Return some of the documents."""
-        key = None if self.key is None else self.key[some]
-        return Documents(self.text, self.start[some], self.stop[some], self.line[some], key)
+        key = None if self.key is None else self.key[rows]
+        return Documents(self.text, self.start[rows], self.stop[rows], self.line[rows], key)
 
 
-def stands_before(rule: Rule, mine: Documents, other: Documents) -> Bools:
+def stands_before(settings: Settings, mine: Documents, other: Documents) -> Bools:
     """Return for each pair of tied documents whether the first one stands before the second."""
-    if rule.ties == "order":
+    if settings.ties == "order":
         return mine.line < other.line
     if mine.key is None or other.key is None:
         return _compare(mine, other) > 0
@@ -58,9 +60,9 @@ def _compare(mine: Documents, other: Documents) -> np.ndarray:
     return compare_names(mine.text, mine.start, mine.stop, other.text, other.start, other.stop)
 
 
-def order_ties(rule: Rule, docs: Documents, group: Ints) -> Ints:
+def order_ties(settings: Settings, docs: Documents, group: Ints) -> Ints:
     """Return the order that puts groups in order, and in each group the documents as the policy has it."""
-    if rule.ties == "order":
+    if settings.ties == "order":
         return np.lexsort((docs.line, group))
     name = rank_names(docs.text, docs.start, docs.stop, group if docs.key is None else _alike(docs.key, group))
     return np.lexsort((-name, group) if docs.key is None else (name, docs.key, group))
@@ -75,7 +77,7 @@ def _alike(key: Words, group: Ints) -> Ints:
     return out
 
 
-def place_among_tied(rule: Rule, docs: Documents, line: Ints, first: Ints, last: Ints) -> Ints:
+def place_among_tied(settings: Settings, docs: Documents, line: Ints, first: Ints, last: Ints) -> Ints:
     """Return how many of the tied documents first … last - 1 stand before each of some.
 
     The tie groups of these ascend. `docs` are those of all tie groups in a row.
@@ -86,9 +88,9 @@ def place_among_tied(rule: Rule, docs: Documents, line: Ints, first: Ints, last:
     own = offset + line - first
     if int((last - first).sum()) <= FEW * int(size.sum()):
         mine, other = np.repeat(np.arange(len(own)), last - first), ranges(offset, last - first)
-        before = stands_before(rule, docs.at(other), docs.at(own[mine]))
+        before = stands_before(settings, docs.at(other), docs.at(own[mine]))
         return np.bincount(mine[before], minlength=len(own))
     place = np.empty(int(size.sum()), np.int64)
-    place[order_ties(rule, docs, np.repeat(np.arange(len(size)), size))] = np.arange(len(place))
+    place[order_ties(settings, docs, np.repeat(np.arange(len(size)), size))] = np.arange(len(place))
     out: Ints = place[own] - offset
     return out

@@ -32,9 +32,9 @@ class Tokens(Sequence[str]):
     @classmethod
     def of(cls, strings: Iterable[bytes]) -> "Tokens":
         """Put byte strings into one buffer."""
-        several = list(strings)
-        text = np.frombuffer(b"\n" * PAD + b"".join(several) + b"\n" * PAD, np.uint8)
-        size = np.fromiter(map(len, several), np.int64, len(several))
+        parts = list(strings)
+        text = np.frombuffer(b"\n" * PAD + b"".join(parts) + b"\n" * PAD, np.uint8)
+        size = np.fromiter(map(len, parts), np.int64, len(parts))
         return cls(text, PAD + np.cumsum(size) - size, size)
 
     def bytes_at(self, at: int) -> bytes:
@@ -54,15 +54,15 @@ class Tokens(Sequence[str]):
         """Return a token as text, or several."""
         if isinstance(at, slice):
             return [self[i] for i in range(*at.indices(len(self)))]
-        return decoded(self.bytes_at(at))
+        return decode(self.bytes_at(at))
 
 
-def decoded(token: bytes) -> str:
+def decode(token: bytes) -> str:
     """Return bytes as an id; bytes that are not UTF-8 become lone surrogates, which `encoded` turns back."""
     return token.decode(errors="surrogateescape")
 
 
-def encoded(text: str) -> bytes:
+def encode(text: str) -> bytes:
     """Return an id as bytes, whatever characters it has."""
     try:
         return text.encode(errors="surrogateescape")
@@ -72,7 +72,7 @@ def encoded(text: str) -> bytes:
 
 def as_tokens(strings: Sequence[str]) -> Tokens:
     """Return text as tokens; tokens as they are."""
-    return strings if isinstance(strings, Tokens) else Tokens.of(map(encoded, strings))
+    return strings if isinstance(strings, Tokens) else Tokens.of(map(encode, strings))
 
 
 def whole_words(text: Bytes, start: Ints, count: int) -> Iterator[Words]:

@@ -74,5 +74,5 @@ _PROOFS: dict[str, list[tuple[tuple[str, ...], str]]] = {
     ],
 }
 
-PROOFS = {(row, axiom): proof for axiom, some in _PROOFS.items() for measures, proof in some for row in measures}
+PROOFS = {(row, axiom): proof for axiom, pairs in _PROOFS.items() for measures, proof in pairs for row in measures}
 """by row and axiom"""

@@ -31,10 +31,10 @@ def rows() -> dict[str, list[Measure]]:
     A measure need not have a row. Those that refuse expected ties have none, since under another policy the names of
     documents matter to all, nor has Unjudged, of which more is not better.
     """
-    found = {name: [parse(name)] for name in WHOLE}
-    found |= {name: [parse(name.replace("@k", f"@{k}")) for k in (1, 2, 3)] for name in CUT}
-    found |= {name: [parse(name), *(parse(f"{name}@{k}") for k in (1, 2, 3))] for name in BOTH}
-    return found | {kind.name: [kind(), *(kind(g=g) for g in TENTHS)] for kind in (GAP, xGAP, eGAP)}
+    settings = {name: [parse(name)] for name in WHOLE}
+    settings |= {name: [parse(name.replace("@k", f"@{k}")) for k in (1, 2, 3)] for name in CUT}
+    settings |= {name: [parse(name), *(parse(f"{name}@{k}") for k in (1, 2, 3))] for name in BOTH}
+    return settings | {kind.name: [kind(), *(kind(g=g) for g in TENTHS)] for kind in (GAP, xGAP, eGAP)}
 
 
 class Axiom(NamedTuple):
@@ -88,7 +88,7 @@ class Change(NamedTuple):
         return f"{self.measure}: {self.before} has {first}, {then}"
 
 
-class Found(NamedTuple):
+class Answer(NamedTuple):
     """The smallest counterexample, or none, and among how many comparisons."""
 
     change: Change | None
@@ -101,18 +101,18 @@ class Search:
     def __init__(self, longest: int, lacking: int) -> None:
         """Take rankings of up to so many documents that lack up to so many judged ones."""
         self.worlds = worlds(longest, lacking)
-        self._known: dict[tuple[Setting, bool], Floats] = {}
+        self._cache: dict[tuple[Setting, bool], Floats] = {}
 
-    def found(self, axiom: Axiom) -> dict[str, Found]:
+    def answers(self, axiom: Axiom) -> dict[str, Answer]:
         """Return what is found for each row."""
-        pairs, every = self._pairs(axiom), self._some(axiom.before)
+        pairs, every = self._pairs(axiom), self._worlds(axiom.before)
         before, after = (
             self._values(setting, usual=axiom.usual)[pairs[:, i]]
             for i, setting in enumerate((axiom.before, axiom.after))
         )
         bad = after < before - SAME if axiom.change else np.abs(after - before) > SAME
         out, start = {}, 0
-        for name, measures in asked(usual=axiom.usual).items():
+        for name, measures in measures_of(usual=axiom.usual).items():
             columns = slice(start, start + len(measures))
             start += len(measures)
             at = np.argwhere(bad[:, columns])
@@ -121,29 +121,29 @@ class Search:
                 i, j = at[0].tolist()
                 ends = (float(before[i, columns][j]), float(after[i, columns][j]))
                 change = Change(str(measures[j]), every[pairs[i, 0]], every[pairs[i, 1]], ends)
-            out[name] = Found(change, len(pairs) * len(measures))
+            out[name] = Answer(change, len(pairs) * len(measures))
         return out
 
     def _values(self, setting: Setting, *, usual: bool) -> Floats:
         """Return the values of all worlds by all measures that are asked."""
-        if (setting, usual) not in self._known:
-            measures = chain.from_iterable(asked(usual=usual).values())
-            self._known[setting, usual] = setting.values(self._some(setting), measures)
-        return self._known[setting, usual]
+        if (setting, usual) not in self._cache:
+            measures = chain.from_iterable(measures_of(usual=usual).values())
+            self._cache[setting, usual] = setting.values(self._worlds(setting), measures)
+        return self._cache[setting, usual]
 
-    def _some(self, setting: Setting) -> list[World]:
+    def _worlds(self, setting: Setting) -> list[World]:
         """Return all worlds, or those with short rankings where all documents tie."""
         return [world for world in self.worlds if len(world.ranking) <= TIED] if setting.tied else self.worlds
 
     def _pairs(self, axiom: Axiom) -> Any:
         """Return [pairs, 2]: the worlds to compare, the smallest first."""
         if axiom.change is None:
-            return np.arange(len(self._some(axiom.before)))[:, None].repeat(2, axis=1)
+            return np.arange(len(self._worlds(axiom.before)))[:, None].repeat(2, axis=1)
         at = {world: i for i, world in enumerate(self.worlds)}
         changed = ((i, other) for i, world in enumerate(self.worlds) for other in axiom.change(world))
         return np.asarray([(i, at[other]) for i, other in changed if other in at])
 
 
-def asked(*, usual: bool) -> dict[str, list[Measure]]:
+def measures_of(*, usual: bool) -> dict[str, list[Measure]]:
     """Return the rows with the settings that are asked."""
     return {name: measures[:1] if usual else measures for name, measures in rows().items()}

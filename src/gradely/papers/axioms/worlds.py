@@ -22,8 +22,8 @@ class World(NamedTuple):
 
     def __str__(self) -> str:
         """Show the ranking, unjudged documents as -, and what it lacks."""
-        shown = " ".join("-" if label is None else str(label) for label in self.ranking)
-        return f"{shown} (not retrieved: {' '.join(map(str, self.missed))})" if self.missed else shown
+        labels = " ".join("-" if label is None else str(label) for label in self.ranking)
+        return f"{labels} (not retrieved: {' '.join(map(str, self.missed))})" if self.missed else labels
 
     @property
     def size(self) -> tuple[int, int, int]:
@@ -44,8 +44,8 @@ def worlds(longest: int, lacking: int) -> list[World]:
     """Return every ranking of up to so many documents that lacks up to so many judged ones, smallest first."""
     rankings = chain.from_iterable(product(LABELS, repeat=n) for n in range(1, longest + 1))
     missed = list(chain.from_iterable(combinations_with_replacement(range(4), n) for n in range(lacking + 1)))
-    found = (World(ranking, some) for ranking in rankings for some in missed)
-    return sorted((world for world in found if world.judged), key=lambda world: world.size)
+    candidates = (World(ranking, left) for ranking in rankings for left in missed)
+    return sorted((world for world in candidates if world.judged), key=lambda world: world.size)
 
 
 def better(label: Label, than: Label) -> bool:

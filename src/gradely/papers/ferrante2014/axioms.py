@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from gradely.comparison.charts import altair, drawn, styled
+from gradely.comparison.charts import altair, draw, style
 from gradely.data import Report
 from gradely.papers.axioms.proofs import PROOFS
-from gradely.papers.axioms.search import AXIOMS, Found, Search, rows
+from gradely.papers.axioms.search import AXIOMS, Answer, Search, rows
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
 from gradely.tables import Table
@@ -14,40 +14,40 @@ LONGEST, LACKING = 5, 1
 SHOWN = {True: "✓", False: "✗"}
 
 
-def searched(progress: Report) -> dict[tuple[str, str], Found]:
+def searched(progress: Report) -> dict[tuple[str, str], Answer]:
     """Return what is found by row and axiom."""
     search = Search(LONGEST, LACKING)
-    found: dict[tuple[str, str], Found] = {}
+    answers: dict[tuple[str, str], Answer] = {}
     for i, axiom in enumerate(AXIOMS):
-        found |= {(row, axiom.name): cell for row, cell in search.found(axiom).items()}
+        answers |= {(row, axiom.name): cell for row, cell in search.answers(axiom).items()}
         progress((i + 1) / len(AXIOMS))
-    return found
+    return answers
 
 
-def cells(found: dict[tuple[str, str], Found]) -> list[dict[str, Any]]:
+def cells(answers: dict[tuple[str, str], Answer]) -> list[dict[str, Any]]:
     """Return one record per row and axiom: whether it holds, why, and among how many comparisons none failed."""
     return [
         {
             "measure": row,
             "axiom": axiom.name,
-            "holds": SHOWN[found[row, axiom.name].change is None],
-            "why": reason(row, axiom.name, found[row, axiom.name]),
-            "comparisons": found[row, axiom.name].of,
+            "holds": SHOWN[answers[row, axiom.name].change is None],
+            "why": reason(row, axiom.name, answers[row, axiom.name]),
+            "comparisons": answers[row, axiom.name].of,
         }
         for row in rows()
         for axiom in AXIOMS
     ]
 
 
-def reason(row: str, axiom: str, cell: Found) -> str:
+def reason(row: str, axiom: str, cell: Answer) -> str:
     """Return the counterexample, or else the proof."""
     return str(cell.change) if cell.change else PROOFS[row, axiom]
 
 
-def observations(found: dict[tuple[str, str], Found]) -> list[Observation]:
+def observations(answers: dict[tuple[str, str], Answer]) -> list[Observation]:
     """Return what this project says of xGAP and of proofs."""
-    falling = [f"{row}: {found[row, 'up'].change}" for row in rows() if found[row, "up"].change]
-    refuted = [f"{row}: {axiom}" for (row, axiom) in PROOFS if found[row, axiom].change]
+    falling = [f"{row}: {answers[row, 'up'].change}" for row in rows() if answers[row, "up"].change]
+    refuted = [f"{row}: {axiom}" for (row, axiom) in PROOFS if answers[row, axiom].change]
     return [
         Observation("Which measures can fall when a better document moves up?", "; ".join(falling) or "none"),
         Observation("Which proofs does the search refute?", ", ".join(refuted) or "none"),
@@ -57,28 +57,28 @@ def observations(found: dict[tuple[str, str], Found]) -> list[Observation]:
 def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return one record per measure, one column per axiom."""
     table: dict[str, dict[str, Any]] = {}
-    for each in records:
-        table.setdefault(each["measure"], {"measure": each["measure"]})[each["axiom"]] = each["holds"]
+    for record in records:
+        table.setdefault(record["measure"], {"measure": record["measure"]})[record["axiom"]] = record["holds"]
     return list(table.values())
 
 
 def chart(records: list[dict[str, Any]]) -> Any:
     """Return the table as a picture: one square per measure and axiom."""
     alt = altair()
-    base = drawn([{name: each[name] for name in ("measure", "axiom", "holds")} for each in records]).encode(
+    base = draw([{name: record[name] for name in ("measure", "axiom", "holds")} for record in records]).encode(
         x=alt.X("axiom:N", title=None, sort=None, axis=alt.Axis(orient="top", labelAngle=0)),
         y=alt.Y("measure:N", title=None, sort=None),
     )
     colour = alt.Color("holds:N", scale=alt.Scale(domain=["✓", "✗"], range=["#cfe8d5", "#f6c9a8"]), legend=None)
     marks = base.mark_text(fontSize=13, color="#1c2430").encode(text="holds:N")
-    return styled((base.mark_rect(stroke="white").encode(color=colour) + marks).properties(width=560, height=480))
+    return style((base.mark_rect(stroke="white").encode(color=colour) + marks).properties(width=560, height=480))
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data, nothing at random
     """Search for counterexamples to every axiom, for every measure."""
-    found = searched(progress)
-    records = cells(found)
-    failing = sum(each["holds"] == SHOWN[False] for each in records)
+    answers = searched(progress)
+    records = cells(answers)
+    failing = sum(record["holds"] == SHOWN[False] for record in records)
     return Outcome(
         f"We measured every ranking of up to {LONGEST} documents, unjudged (-) or of grade 0 to 3, that lacks up to"
         f" {LACKING} judged one, in several settings of each measure, GAP, xGAP and eGAP for all g in steps of 0.1, and"
@@ -86,14 +86,16 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         f"Of {len(records)} cells {failing} have a counterexample, the smallest there is; the others have a proof. xGAP"
         " falls when the only two relevant documents, of grade 1 at rank n and of grade 2 at rank n+1, are swapped, if"
         " g_1/(g_1+g_2) > 2/n.",
-        found,
+        answers,
         {
-            "asked": Sheet("The axioms", Table(["axiom", "what it asks"], [[each.name, each.text] for each in AXIOMS])),
+            "asked": Sheet(
+                "The axioms", Table(["axiom", "what it asks"], [[record.name, record.text] for record in AXIOMS])
+            ),
             "axioms": Sheet("Which axioms hold", Table.of(summary(records))),
             "reasons": Sheet("Why: a proof or the smallest counterexample", Table.of(records)),
         },
         {"axioms": Figure("✓: proved. ✗: there is a counterexample.", chart(records))},
-        observations(found),
+        observations(answers),
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from gradely.comparison.charts import PALETTE, altair, categories, drawn, panels
+from gradely.comparison.charts import PALETTE, altair, categories, draw, panels
 from gradely.data import Report
 from gradely.papers.ferrante2014.pools import (
     INCOMPLETE,
@@ -34,53 +34,53 @@ def in_panels(
 ) -> Callable[[list[Robustness]], list[Verdict]]:
     """Return the test of a claim in every panel with such a set of topics, under both readings."""
     return lambda evidence: assess_panels(
-        [each for each in evidence if topics(each.panel.topics)], lambda each: [test(each)]
+        [entry for entry in evidence if topics(entry.panel.topics)], lambda entry: [test(entry)]
     )
 
 
 def more_robust(old: str, rates: str) -> Callable[[Robustness], Verdict]:
     """Return the test whether xGAP and eGAP are above an older measure, over a range of rates."""
 
-    def test(each: Robustness) -> Verdict:
-        margin = each.less(NEW, (old,), rates)
-        return Verdict(margin.word, f"{_means(each, rates)}; the lower of xGAP and eGAP less {old}: {margin}")
+    def test(entry: Robustness) -> Verdict:
+        margin = entry.less(NEW, (old,), rates)
+        return Verdict(margin.word, f"{_means(entry, rates)}; the lower of xGAP and eGAP less {old}: {margin}")
 
     return test
 
 
-def alike(each: Robustness) -> Verdict:
+def alike(entry: Robustness) -> Verdict:
     """Return whether xGAP and eGAP are nearer to AP than the farther of nDCG and bpref is."""
-    nearer = each.nearer("AP", NEW, ROBUST)
-    return Verdict(nearer.word, f"{_means(each)}; nearer to AP by {nearer}")
+    nearer = entry.nearer("AP", NEW, ROBUST)
+    return Verdict(nearer.word, f"{_means(entry)}; nearer to AP by {nearer}")
 
 
 def alike_but_own(evidence: list[Robustness]) -> list[Verdict]:
     """Return whether they are alike over all topics, on all collections but the paper's exception."""
-    others = [each for each in evidence if each.panel.printed != OWN]
+    others = [entry for entry in evidence if entry.panel.printed != OWN]
     return in_panels(alike, lambda topics: topics == "all")(others)
 
 
-def most_robust(each: Robustness) -> Verdict:
+def most_robust(entry: Robustness) -> Verdict:
     """Return whether nDCG and bpref are above all others."""
-    margin = each.less(ROBUST, tuple(name for name in MEASURES if name not in ROBUST))
-    return Verdict(margin.word, f"{_means(each)}; the lower of the two less the highest of the others: {margin}")
+    margin = entry.less(ROBUST, tuple(name for name in MEASURES if name not in ROBUST))
+    return Verdict(margin.word, f"{_means(entry)}; the lower of the two less the highest of the others: {margin}")
 
 
 def gap_better(evidence: list[Robustness]) -> list[Verdict]:
     """Return whether GAP is above xGAP and eGAP on the paper's TREC 21, all topics."""
-    own = [each for each in evidence if each.panel.printed == OWN]
+    own = [entry for entry in evidence if entry.panel.printed == OWN]
     if not own:
         return [Verdict(UNTESTED, f"the judgments of {OWN} are not among the collections")]
     return in_panels(_gap_better, lambda topics: topics == "all")(own)
 
 
-def _gap_better(each: Robustness) -> Verdict:
-    margin = each.less(("GAP",), NEW)
-    return Verdict(margin.word, f"{_means(each)}; GAP less the higher of xGAP and eGAP: {margin}")
+def _gap_better(entry: Robustness) -> Verdict:
+    margin = entry.less(("GAP",), NEW)
+    return Verdict(margin.word, f"{_means(entry)}; GAP less the higher of xGAP and eGAP: {margin}")
 
 
-def _means(each: Robustness, rates: str = INCOMPLETE) -> str:
-    return "mean τ " + ", ".join(f"{name} {each.mean(name, rates):.2f}" for name in MEASURES)
+def _means(entry: Robustness, rates: str = INCOMPLETE) -> str:
+    return "mean τ " + ", ".join(f"{name} {entry.mean(name, rates):.2f}" for name in MEASURES)
 
 
 def chart(records: list[Record]) -> Any:
@@ -88,7 +88,7 @@ def chart(records: list[Record]) -> Any:
     alt = altair()
     title = "τ with the ranking by the full pool"
     scale = alt.Scale(zero=False, domainMax=1.03, nice=False)
-    lines = drawn(records).encode(
+    lines = draw(records).encode(
         x=alt.X(
             "rate:Q",
             title="share of the pool",
@@ -112,20 +112,20 @@ def chart(records: list[Record]) -> Any:
 def observations(evidence: list[Robustness]) -> list[Observation]:
     """Say what the reading of "at least one" does where good documents are few."""
     lines = []
-    for each in evidence:
-        if each.least and each.panel.topics != "all" and not each.panel.lacks:
-            other = next(x for x in evidence if x.panel == each.panel and not x.least)
-            pairs = (f"{name} {each.mean(name, SHALLOW):.2f} and {other.mean(name, SHALLOW):.2f}" for name in SHOWN)
-            lines.append(f"{each.panel}: {', '.join(pairs)}")
+    for entry in evidence:
+        if entry.least and entry.panel.topics != "all" and not entry.panel.lacks:
+            other = next(x for x in evidence if x.panel == entry.panel and not x.least)
+            pairs = (f"{name} {entry.mean(name, SHALLOW):.2f} and {other.mean(name, SHALLOW):.2f}" for name in SHOWN)
+            lines.append(f"{entry.panel}: {', '.join(pairs)}")
     question = "What is τ at 10 % and 5 % of the pool if one document per grade stays judged, and if grades may vanish?"
     return [Observation(question, "; ".join(lines))]
 
 
-def gather(chosen: list[Collection], seed: int, progress: Report) -> list[Robustness]:
+def gather(selection: list[Collection], seed: int, progress: Report) -> list[Robustness]:
     """Shrink the pools of every collection."""
     out = []
-    for i, collection in enumerate(chosen):
-        tell = part(progress, i, len(chosen))
+    for i, collection in enumerate(selection):
+        tell = part(progress, i, len(selection))
         study = read_study(collection, lambda done, tell=tell: tell(done / 4))  # type: ignore[misc]
         out += shrink(study, seed, lambda done, tell=tell: tell(1 / 4 + done * 3 / 4))  # type: ignore[misc]
     return out
@@ -133,9 +133,9 @@ def gather(chosen: list[Collection], seed: int, progress: Report) -> list[Robust
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Shrink the pools of every collection in the library."""
-    chosen = studied(library)
-    evidence = gather(chosen, seed, progress)
-    records = [record for each in evidence for record in each.records()]
+    selection = studied(library)
+    evidence = gather(selection, seed, progress)
+    records = [record for entry in evidence for record in entry.records()]
     figures = {
         f"pools-{least}": Figure(
             f"τ from full and smaller pools, {reading}; bands hold 95 % of {REPEAT} draws.",
@@ -144,7 +144,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         for least, reading in READINGS.items()
     }
     return Outcome(
-        DONE.format(", ".join(f"{each.name} ({len(each.runs)} runs of {each.folder})" for each in chosen)),
+        DONE.format(", ".join(f"{entry.name} ({len(entry.runs)} runs of {entry.folder})" for entry in selection)),
         "Where highly relevant documents are few, GAP loses its ranking of systems with the pool, and xGAP and eGAP"
         " keep more of theirs; over all topics they do not.",
         evidence,

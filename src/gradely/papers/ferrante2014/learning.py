@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import altair, drawn, panels
+from gradely.comparison.charts import altair, draw, panels
 from gradely.comparison.intervals import t_intervals
 from gradely.comparison.pairs import Pairs, differences
-from gradely.comparison.significance import adjusted, p_values
+from gradely.comparison.significance import adjust, p_values
 from gradely.data import Report
 from gradely.optional import optional
 from gradely.papers.ferrante2014.learning_data import NEEDS, SETS
@@ -51,7 +51,7 @@ def _tests_of_set(trials: list[Trial]) -> list[Record]:
     others = [i for i in range(len(trials)) if i != base]
     pairs = Pairs(np.array(others), np.full(len(others), base))
     values = [np.stack([trial.by_query[:, m] for trial in trials], axis=1) for m in range(len(MEASURES))]
-    p = adjusted(np.concatenate([p_values(table, "t", pairs) for table in values])).reshape(len(MEASURES), -1)
+    p = adjust(np.concatenate([p_values(table, "t", pairs) for table in values])).reshape(len(MEASURES), -1)
     records = []
     for m, table in enumerate(values):
         differ = differences(table, pairs)
@@ -105,7 +105,7 @@ def heat(rows: list[Record]) -> Any:
                 {name: row[name] for name in ("set", "trained by")}
                 | {"measured by": measure, "value": round(row[measure], 4), "below": round(below, 3)}
             )
-    base = drawn(records).encode(
+    base = draw(records).encode(
         x=alt.X("measured by:N", sort=list(MEASURES), title="measured by", axis=alt.Axis(labelAngle=-45)),
         y=alt.Y("trained by:N", sort=[*OWN, LIGHTGBM, XGBOOST], title="trained by"),
     )

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import PALETTE, altair, categories, drawn, styled
+from gradely.comparison.charts import PALETTE, altair, categories, draw, style
 from gradely.data import Report
 from gradely.evaluation.evaluate import evaluate
 from gradely.kernel.from_arrays import from_arrays
@@ -35,7 +35,7 @@ NEAR = 10 / LENGTHS[-1]
 """how near long rankings come to their limit: the difference falls as 1/n"""
 
 
-def picked(measure: str, g: tuple[float, ...], grade: int) -> float:
+def pick_chance(measure: str, g: tuple[float, ...], grade: int) -> float:
     """Return the chance that a user picks one document of this grade.
 
     It is the value of a ranking that holds that document alone: what is found at rank 1 is precise for everybody.
@@ -48,7 +48,13 @@ def picked(measure: str, g: tuple[float, ...], grade: int) -> float:
 def probabilities() -> list[Record]:
     """Return the paper's probabilities beside ours."""
     return [
-        {"measure": name, "g": str(list(g)), "grade": grade, "the paper": str(theirs), "here": picked(name, g, grade)}
+        {
+            "measure": name,
+            "g": str(list(g)),
+            "grade": grade,
+            "the paper": str(theirs),
+            "here": pick_chance(name, g, grade),
+        }
         for name, g, grade, theirs in PRINTED
     ]
 
@@ -71,8 +77,8 @@ def approach() -> list[Record]:
 
 def corners(seed: int) -> float:
     """Return the largest difference between the three measures and AP where all users share a threshold."""
-    draw = np.random.default_rng(seed)
-    batch = from_arrays(draw.integers(0, 20, (200, 30)), draw.integers(0, 4, (200, 30)))
+    generator = np.random.default_rng(seed)
+    batch = from_arrays(generator.integers(0, 20, (200, 30)), generator.integers(0, 4, (200, 30)))
     gaps = [
         np.abs(kind(g=[float(level == k) for level in (1, 2, 3)])(batch) - AP(rel=k)(batch)).max()
         for k in (1, 2, 3)
@@ -84,7 +90,7 @@ def corners(seed: int) -> float:
 def chart(records: list[Record]) -> Any:
     """Return the values of the long rankings as lines, the limits as dashes."""
     alt = altair()
-    base = drawn(records)
+    base = draw(records)
     length = alt.X(
         "n:Q",
         scale=alt.Scale(type="log"),
@@ -103,7 +109,7 @@ def chart(records: list[Record]) -> Any:
         .encode(y=alt.Y("limit:Q", title="value"))
         for share, colour in zip(SHARES, PALETTE, strict=False)
     ]
-    return styled(
+    return style(
         alt.layer(*limits, values)
         .properties(width=250, height=220)
         .facet(alt.Column("measure:N", title=None, sort=[*FAMILY]))

@@ -70,13 +70,13 @@ class Robustness(NamedTuple):
         high = np.max([self.means[rates][:, MEASURES.index(name)] for name in worse], axis=0)
         return Interval.of(float((low - high)[0]), (low - high)[1:])
 
-    def nearer(self, to: str, some: tuple[str, ...], others: tuple[str, ...]) -> Interval:
+    def nearer(self, to: str, closer: tuple[str, ...], others: tuple[str, ...]) -> Interval:
         """Return how much farther the farthest of others is from a measure than the farthest of some, over topics."""
         means = self.means[INCOMPLETE]
         base = means[:, MEASURES.index(to)]
         near, far = (
             np.max([np.abs(means[:, MEASURES.index(name)] - base) for name in names], axis=0)
-            for names in (some, others)
+            for names in (closer, others)
         )
         return Interval.of(float((far - near)[0]), (far - near)[1:])
 
@@ -102,7 +102,7 @@ def shrink(study: Study, seed: int, progress: Report, repeat: int = REPEAT) -> l
     levels = study.systems.qrels.levels
     fitted = {name: measure.fit(levels) for name, measure in measures(levels()).items()}
     full = study.systems.values(fitted)[study.good]
-    weights = {name: draw_topics(int(some.sum()), seed, BOOTSTRAP) for name, some in study.sets.items()}
+    weights = {name: draw_topics(int(topics.sum()), seed, BOOTSTRAP) for name, topics in study.sets.items()}
     whole = {name: _signs(full, study, name, weights) for name in study.sets}
     everything = Selection(np.ones(full.shape[1], bool), study.good, [])
     out = []

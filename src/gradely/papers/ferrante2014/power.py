@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import altair, categories, drawn, panels
+from gradely.comparison.charts import altair, categories, draw, panels
 from gradely.comparison.significance import achieved_levels, p_values
 from gradely.data import Report
 from gradely.measures.names import parse_all
@@ -26,32 +26,32 @@ def tested(collection: Collection, seed: int, progress: Report) -> dict[tuple[st
     """Return the p-values of all pairs of runs by measure and test."""
     systems = collection.systems(lambda part: progress(part / 2))
     fitted = {name: measure.fit(systems.qrels.levels) for name, measure in parse_all(MEASURES).items()}
-    values, found = systems.values(fitted), {}
+    values, by_test = systems.values(fitted), {}
     for i, name in enumerate(MEASURES):
         for test in TESTS:
-            found[name, test] = p_values(values[:, :, i].T, test, resamples=RESAMPLES, seed=seed)
+            by_test[name, test] = p_values(values[:, :, i].T, test, resamples=RESAMPLES, seed=seed)
         progress(1 / 2 + (i + 1) / len(MEASURES) / 2)
-    return found
+    return by_test
 
 
-def power(name: str, found: dict[tuple[str, str], Any]) -> list[dict[str, Any]]:
+def power(name: str, p_values: dict[tuple[str, str], Any]) -> list[dict[str, Any]]:
     """Return one record per measure: the share of pairs of runs with a p-value below α, by each test."""
     return [
-        {"collection": name, "pairs": len(found[measure, "t"]), "measure": measure}
-        | {test: float(np.mean(found[measure, test] < ALPHA)) for test in TESTS}
+        {"collection": name, "pairs": len(p_values[measure, "t"]), "measure": measure}
+        | {test: float(np.mean(p_values[measure, test] < ALPHA)) for test in TESTS}
         for measure in MEASURES
     ]
 
 
-def levels(name: str, found: dict[tuple[str, str], Any]) -> list[dict[str, Any]]:
+def levels(name: str, p_values: dict[tuple[str, str], Any]) -> list[dict[str, Any]]:
     """Return the achieved significance levels by the t-test, at evenly spaced pairs."""
     out = []
     for measure in MEASURES:
-        curve = achieved_levels(found[measure, "t"])
-        some = np.unique(np.linspace(0, len(curve) - 1, POINTS).astype(int))
+        curve = achieved_levels(p_values[measure, "t"])
+        points = np.unique(np.linspace(0, len(curve) - 1, POINTS).astype(int))
         out += [
             {"collection": name, "measure": measure, "pairs": float((i + 1) / len(curve)), "p": float(curve[i])}
-            for i in some
+            for i in points
         ]
     return out
 
@@ -59,7 +59,7 @@ def levels(name: str, found: dict[tuple[str, str], Any]) -> list[dict[str, Any]]
 def chart(records: list[dict[str, Any]]) -> Any:
     """Return the curves of achieved significance levels, one line per measure, one panel per collection."""
     alt = altair()
-    curves = drawn(records).encode(
+    curves = draw(records).encode(
         x=alt.X("pairs:Q", title="pairs of runs, from the largest p-value on", axis=alt.Axis(format="%")),
         y=alt.Y("p:Q", title="p-value", scale=alt.Scale(domain=[0, 0.1])),
         **categories("measure", MEASURES, "strokeDash"),

@@ -54,10 +54,15 @@ def above(runs: int) -> int:
 
 def assess_panels(measured: Sequence[Any], test: Callable[[Any], list[Verdict]]) -> list[Verdict]:
     """Test a claim on what was measured in each panel; where there is too little data, one verdict says so for all."""
-    few = dict.fromkeys(str(each.panel) for each in measured if each.panel.lacks)
+    few = dict.fromkeys(str(entry.panel) for entry in measured if entry.panel.lacks)
     why = f"fewer than {ENOUGH} topics, or than {above(LEAST)} runs above the first quartile, say little"
     return [
-        *(verdict._replace(data=_data(each)) for each in measured if not each.panel.lacks for verdict in test(each)),
+        *(
+            verdict._replace(data=_data(entry))
+            for entry in measured
+            if not entry.panel.lacks
+            for verdict in test(entry)
+        ),
         *([Verdict(UNTESTED, why, "; ".join(few))] if few else []),
     ]
 

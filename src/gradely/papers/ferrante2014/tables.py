@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from gradely.comparison.charts import altair, categories, drawn, panels
+from gradely.comparison.charts import altair, categories, draw, panels
 from gradely.data import Report
 from gradely.papers.ferrante2014.limits import FAMILY
 from gradely.papers.ferrante2014.printed import printed
@@ -24,11 +24,11 @@ class Read(NamedTuple):
     curves: list[Curves]
 
 
-def gather(chosen: list[Collection], seed: int, progress: Report) -> Read:
+def gather(selection: list[Collection], seed: int, progress: Report) -> Read:
     """Correlate the measures on every collection."""
     out = Read([], [])
-    for i, collection in enumerate(chosen):
-        study = read_study(collection, part(progress, i, len(chosen)))
+    for i, collection in enumerate(selection):
+        study = read_study(collection, part(progress, i, len(selection)))
         out.table_1.append(study.record())
         out.curves.extend(correlate_grid(study, seed))
     return out
@@ -38,12 +38,12 @@ def chart(curves: list[Curves]) -> Any:
     """Return τ with AP by g_1, one line per measure, one panel per collection and set of topics."""
     alt = altair()
     points = [
-        {"panel": str(each.panel)} | {"measure": measure, "g_1": g1, "tau": tau}
-        for each in curves
-        for measure, line in each.with_reference("AP").items()
+        {"panel": str(curve.panel)} | {"measure": measure, "g_1": g1, "tau": tau}
+        for curve in curves
+        for measure, line in curve.with_reference("AP").items()
         for g1, tau in line.items()
     ]
-    lines = drawn(points).mark_line(point=alt.OverlayMarkDef(size=35))
+    lines = draw(points).mark_line(point=alt.OverlayMarkDef(size=35))
     lines = lines.encode(
         x=alt.X("g_1:Q", title="g_1", scale=alt.Scale(domain=[-0.03, 1.03], nice=False)),
         y=alt.Y("tau:Q", title="τ with AP", scale=alt.Scale(domainMax=1.03, nice=False, padding=5)),
@@ -55,9 +55,9 @@ def chart(curves: list[Curves]) -> Any:
 def as_printed(curves: list[Curves]) -> list[Record]:
     """Return one record per collection, set of topics, g and measure, as in the paper: τ with each reference."""
     rows: dict[tuple[Any, ...], Record] = {}
-    for each in curves:
-        panel = each.panel
-        for record in each.records:
+    for curve in curves:
+        panel = curve.panel
+        for record in curve.records:
             about = {"collection": panel.collection, "runs": panel.run_count, "topics": panel.topics}
             about |= {"of them": panel.topic_count, "g": record["g"], "measure": record["measure"]}
             row = rows.setdefault(tuple(about.values()), about)
@@ -67,21 +67,21 @@ def as_printed(curves: list[Curves]) -> list[Record]:
 
 def table_1(rows: list[Record]) -> list[Record]:
     """Return table 1 whole: our collections, the paper's numbers beside them, and those of it that are not here."""
-    known = {row["the paper's"] for row in rows}
+    printed_names = {row["the paper's"] for row in rows}
     absent = [
         dict.fromkeys(rows[0])
         | {"the paper's": theirs["collection"]}
         | {f"{name}, the paper": value for name, value in theirs.items() if f"{name}, the paper" in rows[0]}
         for theirs in printed("collections")
-        if theirs["collection"] not in known
+        if theirs["collection"] not in printed_names
     ]
     return [*rows, *absent]
 
 
 def observations(curves: list[Curves]) -> list[Observation]:
     """Say what the rarity of highly relevant documents does to the lead of GAP."""
-    leads = sorted(curves, key=lambda each: each.lead.value)
-    lines = "; ".join(f"{each.panel}: {each.lead}" for each in leads if not each.panel.lacks)
+    leads = sorted(curves, key=lambda curve: curve.lead.value)
+    lines = "; ".join(f"{curve.panel}: {curve.lead}" for curve in leads if not curve.panel.lacks)
     return [
         Observation("How far is GAP ahead of xGAP and eGAP on the way to AP, at the smallest g_1 (τ, 95 %)?", lines)
     ]
@@ -89,11 +89,13 @@ def observations(curves: list[Curves]) -> list[Observation]:
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Correlate the measures on every collection in the library."""
-    chosen = studied(library)
-    read = gather(chosen, seed, progress)
-    left = [each for each in collections(library) if each.name not in {some.name for some in chosen}]
+    selection = studied(library)
+    read = gather(selection, seed, progress)
+    left = [
+        collection for collection in collections(library) if collection.name not in {other.name for other in selection}
+    ]
     return Outcome(
-        describe(chosen, left),
+        describe(selection, left),
         "How soon GAP ranks systems as AP does depends on how rare highly relevant documents are.",
         Evidence(read.table_1, read.curves),
         {
@@ -108,10 +110,12 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     )
 
 
-def describe(chosen: list[Collection], left: list[Collection]) -> str:
+def describe(selection: list[Collection], left: list[Collection]) -> str:
     """Return what was done, and what was left out."""
-    names = ", ".join(f"{each.name} ({len(each.runs)} runs of {each.folder})" for each in chosen)
-    few = ", ".join(f"{each.name} ({len(each.runs)})" for each in left)
+    names = ", ".join(
+        f"{collection.name} ({len(collection.runs)} runs of {collection.folder})" for collection in selection
+    )
+    few = ", ".join(f"{collection.name} ({len(collection.runs)})" for collection in left)
     return DONE.format(names) + (f" Left out, for fewer than {FEWEST} runs or too many levels: {few}." if few else "")
 
 

@@ -71,14 +71,14 @@ def measures(levels: Floats) -> dict[Any, Measure]:
 def correlate_grid(study: Study, seed: int) -> list[Curves]:
     """Return τ for each set of topics, over the runs above the first quartile of AP."""
     levels = study.systems.qrels.levels
-    wanted = {key: measure.fit(levels) for key, measure in measures(levels()).items()}
-    values = study.systems.values(wanted)[study.good]
+    fitted = {key: measure.fit(levels) for key, measure in measures(levels()).items()}
+    values = study.systems.values(fitted)[study.good]
     theirs = printed_tau(study.printed["collection"] if study.printed else None)
     points = grid(len(levels()))
     out = []
-    for topics, some in study.sets.items():
-        weights = draw_topics(int(some.sum()), seed)
-        better = dict(zip(wanted, signs(np.einsum("rtm,bt->mbr", values[:, some], weights)), strict=True))
+    for topics, members in study.sets.items():
+        weights = draw_topics(int(members.sum()), seed)
+        better = dict(zip(fitted, signs(np.einsum("rtm,bt->mbr", values[:, members], weights)), strict=True))
         records = [
             record | {"the paper": theirs.get((topics, *(record[x] for x in ("g", "measure", "reference"))))}
             for record in _records(better, points)
@@ -103,9 +103,9 @@ def _records(better: dict[Any, Floats], points: list[tuple[float, ...]]) -> list
 def leads(better: dict[Any, Floats], points: list[tuple[float, ...]]) -> Floats:
     """Return how far GAP is ahead at the smallest g_1 above 0, for every draw of topics."""
     smallest = sorted({g[0] for g in points})[1]
-    some = [g for g in points if g[0] == smallest]
+    row = [g for g in points if g[0] == smallest]
     near = {
-        name: np.mean([tau_of_signs(better[name, g], better["AP"]) for g in some], axis=0, dtype=np.float64)
+        name: np.mean([tau_of_signs(better[name, g], better["AP"]) for g in row], axis=0, dtype=np.float64)
         for name in FAMILY
     }
     out: Floats = near["GAP"] - np.maximum(near["xGAP"], near["eGAP"])
@@ -115,11 +115,11 @@ def leads(better: dict[Any, Floats], points: list[tuple[float, ...]]) -> Floats:
 def printed_curves() -> list[Curves]:
     """Return the paper's own tables; topics cannot be drawn again from them."""
     key = lambda record: (record["collection"], record["topics"])  # noqa: E731
-    known = {row["collection"]: row for row in printed("collections")}
+    by_collection = {row["collection"]: row for row in printed("collections")}
     out = []
     for (name, topics), group in groupby(sorted(printed_records(), key=key), key=key):
-        count = known[name]["topics" if topics == "all" else topics]
-        panel = Panel(name, topics, int(count), int(known[name]["runs above first quartile"]), name)
+        count = by_collection[name]["topics" if topics == "all" else topics]
+        panel = Panel(name, topics, int(count), int(by_collection[name]["runs above first quartile"]), name)
         curves = Curves(panel, list(group), np.array([]))
         near = curves.at_smallest("AP")
         out.append(curves._replace(leads=np.array([near["GAP"] - max(near["xGAP"], near["eGAP"])])))

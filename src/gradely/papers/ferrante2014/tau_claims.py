@@ -95,14 +95,14 @@ def most_where_rare(evidence: Evidence) -> list[Verdict]:
 
 def topic_counts(evidence: Evidence) -> list[Verdict]:
     """Return whether as many topics have few highly relevant or key documents, where the judgments are the paper's."""
-    known = {row["the paper's"]: row for row in evidence.table_1}
+    rows = {row["the paper's"]: row for row in evidence.table_1}
     out = []
     for theirs in printed("collections"):
         name = theirs["collection"]
-        if name not in known:
+        if name not in rows:
             out.append(Verdict(UNTESTED, "its judgments are not among the public data", name))
             continue
-        ours = {topics: known[name][topics] for topics in SETS if theirs[topics]}
+        ours = {topics: rows[name][topics] for topics in SETS if theirs[topics]}
         here = ", ".join(f"{topics}: {ours[topics]} (printed {theirs[topics]})" for topics in ours)
         out += decide(all(ours[topics] == int(theirs[topics]) for topics in ours), here, name)
     return out
@@ -110,15 +110,15 @@ def topic_counts(evidence: Evidence) -> list[Verdict]:
 
 def same_numbers(evidence: Evidence) -> list[Verdict]:
     """Return how far our τ are from the paper's, where judgments and number of runs are its own."""
-    known = {row["the paper's"]: row for row in evidence.table_1}
+    rows = {row["the paper's"]: row for row in evidence.table_1}
     out = []
     for theirs in printed("collections"):
         name = theirs["collection"]
-        runs = known[name]["runs"] if name in known else 0
+        runs = rows[name]["runs"] if name in rows else 0
         if runs != int(theirs["runs"]):
             out.append(Verdict(UNTESTED, f"its {theirs['runs']} runs are not public; {runs} runs are here", name))
             continue
-        ours = [curves for curves in evidence.curves if curves.panel.collection == known[name]["collection"]]
+        ours = [curves for curves in evidence.curves if curves.panel.collection == rows[name]["collection"]]
         off = [abs(x["tau"] - x["the paper"]) for curves in ours for x in curves.records]
         out += decide(mean(off) < CLOSE, f"{mean(off):.3f} away on average, {max(off):.2f} at most", name)
     return out

@@ -43,14 +43,14 @@ def read(
     """Evaluate all runs under all policies; random orders are drawn with seeds that follow from one."""
     measures = {name: measure.fit(qrels.levels) for name, measure in parse_all(MEASURES).items()}
     drawn = np.random.default_rng(seed).integers(0, 2**31, seeds).tolist()
-    cases: list[tuple[TiePolicy, int]] = [*((policy, 0) for policy in POLICIES), *(("random", each) for each in drawn)]
-    found: list[Floats] = []
+    cases: list[tuple[TiePolicy, int]] = [*((policy, 0) for policy in POLICIES), *(("random", draw) for draw in drawn)]
+    tables: list[Floats] = []
     names: list[str] = []
-    for i, (ties, each) in enumerate(cases):
-        names, means = _means(qrels, runs, measures, ties, each, part(progress, i, len(cases)))
-        found.append(means)
-    policies = dict(zip(POLICIES, found, strict=False))
-    return Means(names, list(measures), policies, np.stack(found[len(POLICIES) :]))
+    for i, (ties, draw) in enumerate(cases):
+        names, means = _means(qrels, runs, measures, ties, draw, part(progress, i, len(cases)))
+        tables.append(means)
+    policies = dict(zip(POLICIES, tables, strict=False))
+    return Means(names, list(measures), policies, np.stack(tables[len(POLICIES) :]))
 
 
 def _means(
@@ -90,16 +90,16 @@ def reorderings(means: Means) -> list[Record]:
 
 
 def _reordering(means: Means, i: int) -> Record:
-    expected, names, given, best, worst = (means.by_policy[policy][:, i] for policy in POLICIES)
+    expected, names, input_order, best, worst = (means.by_policy[policy][:, i] for policy in POLICIES)
     taus = [kendall(expected, values) for values in means.at_random[:, :, i]]
     return {
         "τ by name": kendall(expected, names),
-        "τ file order": kendall(expected, given),
+        "τ file order": kendall(expected, input_order),
         "τ at random, mean": float(np.mean(taus)),
         "τ at random, least": float(np.min(taus)),
         "pairs": len(expected) * (len(expected) - 1) // 2,
         "swapped by name": swapped(expected, names),
-        "swapped in file order": swapped(expected, given),
+        "swapped in file order": swapped(expected, input_order),
         "swapped at random": max(swapped(expected, values) for values in means.at_random[:, :, i]),
         "in either order": undecided(worst, best),
     }

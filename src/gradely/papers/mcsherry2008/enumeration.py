@@ -77,16 +77,16 @@ def rankings(seed: int, count: int = RANKINGS) -> list[Ranking]:
 
 def compared(seed: int, count: int = RANKINGS, progress: Report = ignore) -> list[Record]:
     """Return for each measure how far the closed form lies from the enumeration, at most."""
-    chosen, every = rankings(seed, count), measures()
+    sample, every = rankings(seed, count), measures()
     off = {str(measure): 0.0 for measure in every}
-    for i, ranking in enumerate(chosen):
+    for i, ranking in enumerate(sample):
         for measure in every:
             gap = abs(closed(measure, ranking) - enumerated(measure, ranking))
             off[str(measure)] = max(off[str(measure)], gap)
-        progress((i + 1) / len(chosen))
-    orders = sum(ranking.size() for ranking in chosen)
+        progress((i + 1) / len(sample))
+    orders = sum(ranking.size() for ranking in sample)
     return [
-        {"measure": name, "rankings": len(chosen), "orders": orders, "largest difference": gap}
+        {"measure": name, "rankings": len(sample), "orders": orders, "largest difference": gap}
         for name, gap in off.items()
     ]
 
@@ -114,8 +114,8 @@ class Evidence(NamedTuple):
 
     def worst(self, *names: str) -> Record:
         """Return the record of the largest difference among these measures, or among all."""
-        some = [record for record in self.records if not names or record["measure"].partition("@")[0] in names]
-        return max(some, key=lambda record: float(record["largest difference"]))
+        records = [record for record in self.records if not names or record["measure"].partition("@")[0] in names]
+        return max(records, key=lambda record: float(record["largest difference"]))
 
 
 def describe(worst: Record) -> str:

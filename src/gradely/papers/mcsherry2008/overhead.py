@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from gradely.comparison.charts import altair, categories, styled
+from gradely.comparison.charts import altair, categories, style
 from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.mcsherry2008.enumeration import PRINTED
@@ -104,7 +104,7 @@ def observations(times: Times) -> list[Observation]:
 def chart(rows: list[Record]) -> Any:
     """Return the paper's measures: the ratio by length of list, with the other settings beside."""
     alt = altair()
-    some = [row for row in rows if row["measure"] in PRINTED]
+    printed = [row for row in rows if row["measure"] in PRINTED]
     lines = alt.Chart().mark_line(point=alt.OverlayMarkDef(size=60))
     lines = lines.encode(
         x=alt.X(
@@ -117,8 +117,8 @@ def chart(rows: list[Record]) -> Any:
         **categories("setting", [MEMORY, ALONE, FILE]),
     )
     same = alt.Chart().mark_rule(strokeDash=[4, 4]).encode(y=alt.YDatum(1))
-    panel = alt.layer(same, lines, data=alt.Data(values=some)).properties(width=170, height=170)
-    return styled(panel.facet(alt.Facet("measure:N", title=None, sort=[*PRINTED]), columns=3))
+    panel = alt.layer(same, lines, data=alt.Data(values=printed)).properties(width=170, height=170)
+    return style(panel.facet(alt.Facet("measure:N", title=None, sort=[*PRINTED]), columns=3))
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed

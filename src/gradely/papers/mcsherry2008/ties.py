@@ -3,7 +3,7 @@
 from statistics import fmean
 from typing import Any
 
-from gradely.comparison.charts import altair, categories, drawn, styled
+from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.papers.judged_collections import DATA, NEEDS, collections, enough
 from gradely.papers.library import Library
@@ -21,9 +21,9 @@ VISIBLE = 0.001
 WAYS = ("swapped by name", "swapped in file order", "swapped at random")
 
 
-def named(found: dict[str, list[Record]]) -> list[Record]:
+def label(tables: dict[str, list[Record]]) -> list[Record]:
     """Return the rows of all collections, each with its name."""
-    return [{"collection": name} | row for name, rows in found.items() for row in rows]
+    return [{"collection": name} | row for name, rows in tables.items() for row in rows]
 
 
 def by_collection(rows: list[Record]) -> dict[str, list[Record]]:
@@ -77,7 +77,7 @@ def agreement(reordered: list[Record]) -> Any:
     """Return how alike systems are ranked with ties broken at random and with the mean over all orders, at least."""
     alt = altair()
     dots = (
-        drawn(reordered)
+        draw(reordered)
         .mark_point(filled=True, size=80, opacity=1)
         .encode(
             x=alt.X("τ at random, least:Q", title="lowest τ, ties broken at random", scale=alt.Scale(zero=False)),
@@ -85,7 +85,7 @@ def agreement(reordered: list[Record]) -> Any:
             **categories("collection", list(dict.fromkeys(row["collection"] for row in reordered))),
         )
     )
-    return styled(dots.properties(width=460, height=260))
+    return style(dots.properties(width=460, height=260))
 
 
 def ranges(means: Means, measure: str) -> Any:
@@ -94,20 +94,18 @@ def ranges(means: Means, measure: str) -> Any:
     rows = away(means, measure)[:SHOWN]
     system = alt.Y("system:N", title=None, sort=[row["system"] for row in rows])
     title = f"{measure} less its mean over all orders; bars: from the worst order to the best"
-    bars = (
-        drawn(rows).mark_bar(height=9, color="#c8c8c8").encode(x=alt.X("worst:Q", title=title), x2="best:Q", y=system)
-    )
+    bars = draw(rows).mark_bar(height=9, color="#c8c8c8").encode(x=alt.X("worst:Q", title=title), x2="best:Q", y=system)
     broken = [
         {"system": row["system"], "ties": ties, "value": row[policy]}
         for row in rows
         for policy, ties in (("trec", "by name"), ("order", "in file order"))
     ]
     points = (
-        drawn(broken)
+        draw(broken)
         .mark_point(filled=True, size=70, opacity=1)
         .encode(x="value:Q", y=system, **categories("ties", ["by name", "in file order"], title="ties"))
     )
-    return styled((bars + points).properties(width=480))
+    return style((bars + points).properties(width=480))
 
 
 def away(means: Means, measure: str) -> list[Record]:
@@ -132,14 +130,14 @@ def story(moved: list[Record]) -> str:
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Break ties in every way, on every collection with enough runs."""
-    chosen = [collection for collection in collections(library, longest=False) if enough(collection)]
+    selection = [collection for collection in collections(library, longest=False) if enough(collection)]
     means = {
-        collection.name: read(collection.qrels, collection.runs, seed, progress=part(progress, i, len(chosen)))
-        for i, collection in enumerate(chosen)
+        collection.name: read(collection.qrels, collection.runs, seed, progress=part(progress, i, len(selection)))
+        for i, collection in enumerate(selection)
     }
-    moved, reordered = (named({name: table(some) for name, some in means.items()}) for table in (moves, reorderings))
+    moved, reordered = (label({name: table(runs) for name, runs in means.items()}) for table in (moves, reorderings))
     where = str(max((row for row in moved if row["measure"] == BY), key=_range)["collection"])
-    folders = ", ".join(f"{each.name} ({len(each.runs)} runs of {each.folder})" for each in chosen)
+    folders = ", ".join(f"{data.name} ({len(data.runs)} runs of {data.folder})" for data in selection)
     return Outcome(
         f"We evaluated the runs of {folders} with {len(MEASURES)} measures: the mean over all orders of"
         f" ties; ties broken by document name, as trec_eval does; in file order; at random, {SEEDS} times; and for each"

@@ -128,7 +128,7 @@ def written(seed: int, queries: int, folder: str) -> tuple[Qrels, str]:
 def fastest(first: Callable[[], Any], second: Callable[[], Any], repeats: int) -> Pair:
     """Return the shortest time of each, in turns; processor time, since whatever else the machine does is no cost."""
     times = [(_seconds(first), _seconds(second)) for _ in range(repeats)]
-    return Pair(*(min(each) for each in zip(*times, strict=True)))
+    return Pair(*(min(column) for column in zip(*times, strict=True)))
 
 
 def _seconds(work: Callable[[], Any]) -> float:

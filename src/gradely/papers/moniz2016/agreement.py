@@ -106,8 +106,8 @@ def _read(name: str) -> list[str]:
 
 def means_higher(evidence: Evidence) -> list[Verdict]:
     """Return whether mean nDCG is above mean nDCGφ at every cut-off."""
-    known = {summary.data for summary in evidence.summaries}
-    cutoffs: dict[str, list[Record]] = {name: [row for row in evidence.means if row["data"] == name] for name in known}
+    names = {summary.data for summary in evidence.summaries}
+    cutoffs: dict[str, list[Record]] = {name: [row for row in evidence.means if row["data"] == name] for name in names}
     out = []
     for summary in evidence.summaries:
         rows = cutoffs[summary.data] or [{"k": 10, "nDCG": summary.ndcg, "nDCGφ": summary.phi}]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import altair, categories, drawn, styled
+from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.papers.library import Library
@@ -39,13 +39,13 @@ def chart(records: list[Record]) -> Any:
     """Return scores by place, with the borders of the grades, above the curves of φ by score."""
     alt = altair()
     x = alt.X("place:Q", title="place in the true order", scale=alt.Scale(domain=[0, ITEMS + 1], nice=False))
-    base = drawn([*records, *({"scores": name, "border": last} for name in TEXT for last, _ in TOP)])
+    base = draw([*records, *({"scores": name, "border": last} for name in TEXT for last, _ in TOP)])
     dots = base.transform_filter("isValid(datum.score)").mark_circle(size=18, opacity=0.8)
     borders = base.transform_filter("isValid(datum.border)").mark_rule(strokeDash=[4, 4])
     places = dots.encode(x=x, y=alt.Y("score:Q", title="score")) + borders.encode(x="border:Q")
     column = alt.Column("scores:N", title=None)
     lines = (
-        drawn(records)
+        draw(records)
         .mark_line(strokeWidth=2)
         .encode(
             x=alt.X("score:Q", title="score"),
@@ -54,7 +54,7 @@ def chart(records: list[Record]) -> Any:
         )
     )
     upper, lower = places.properties(width=330, height=170), lines.properties(width=330, height=170)
-    return styled(alt.vconcat(upper.facet(column=column), lower.facet(column=column)))
+    return style(alt.vconcat(upper.facet(column=column), lower.facet(column=column)))
 
 
 def ends(samples: dict[str, Floats]) -> list[Verdict]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import PALETTE, altair, drawn, styled
+from gradely.comparison.charts import PALETTE, altair, draw, style
 from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.measures import nDCG, nDCGphi
@@ -36,11 +36,11 @@ def study(seed: int, source: str, samples: int = SAMPLES) -> Cases:
     distributions, control = SOURCES[source]
     plain, phi = (measure.replace(k=10) for measure in (nDCG(gain="exp"), nDCGphi(relevance=Phi(control))))
     return {
-        (each.distribution, each.scenario): {
-            PLAIN: np.asarray(plain(each.grades)),
-            PHI: np.asarray(phi(each.scores)),
+        (sample.distribution, sample.scenario): {
+            PLAIN: np.asarray(plain(sample.grades)),
+            PHI: np.asarray(phi(sample.scores)),
         }
-        for each in drawn_samples(seed, samples, distributions)
+        for sample in drawn_samples(seed, samples, distributions)
     }
 
 
@@ -50,8 +50,8 @@ def summary(cases: dict[str, Cases]) -> list[Record]:
     return [
         {"drawn as": source, "distribution": distribution, "scenario": scenario, "measure": name}
         | {share: float(np.percentile(values, percent)) for share, percent in shares.items()}
-        for source, some in cases.items()
-        for (distribution, scenario), measured in some.items()
+        for source, samples in cases.items()
+        for (distribution, scenario), measured in samples.items()
         for name, values in measured.items()
     ]
 
@@ -121,12 +121,12 @@ def chart(rows: list[Record]) -> Any:
         ]
         for source in SOURCES
     ]
-    return styled(alt.vconcat(*(alt.hconcat(*row) for row in panels)))
+    return style(alt.vconcat(*(alt.hconcat(*row) for row in panels)))
 
 
 def _panel(rows: list[Record]) -> Any:
     alt = altair()
-    base = drawn(rows).encode(x=alt.X("distribution:N", title="scores", axis=alt.Axis(labelAngle=0)))
+    base = draw(rows).encode(x=alt.X("distribution:N", title="scores", axis=alt.Axis(labelAngle=0)))
     phi, plain = (base.transform_filter(f"datum.measure == '{name}'") for name in (PHI, PLAIN))
     scale = alt.Scale(zero=False, padding=8)
     title = "nDCGφ@10 (boxes), nDCG@10 (lines)"
@@ -160,7 +160,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
 def _both(test: Any) -> Any:
     """Return the test of a claim on samples of both sources."""
     return lambda cases: [
-        verdict._replace(data=f"samples by {source}") for source, some in cases.items() for verdict in test(some)
+        verdict._replace(data=f"samples by {source}") for source, samples in cases.items() for verdict in test(samples)
     ]
 
 

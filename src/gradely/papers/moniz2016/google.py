@@ -108,10 +108,10 @@ def read_lists(path: Path, topic: str, news: dict[str, Item]) -> Lists:
             scores.append([decayed(item, when) for item in items])
             tweets.append([item.tweets if item else 0.0 for item in items])
     table = np.array(scores).reshape(-1, SIZE)
-    known = table.max(axis=1, initial=0.0) > 0
-    if not known.any():
+    popular = table.max(axis=1, initial=0.0) > 0
+    if not popular.any():
         raise InputError(f"{path}: no list of September 2014 has an item that News.csv knows and somebody tweeted")
-    return Lists(topic, table[known], np.array(tweets).reshape(-1, SIZE)[known], int(np.count_nonzero(~known)))
+    return Lists(topic, table[popular], np.array(tweets).reshape(-1, SIZE)[popular], int(np.count_nonzero(~popular)))
 
 
 def decayed(item: Item | None, when: datetime) -> float:
@@ -184,12 +184,12 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         " the time of the list, and 0 beyond 48 hours; grades are 3, 2, 1, 0 for the top 10, 25, 50 and the rest by"
         " that score, equal ones by tweets and then in Google's order; φ has the authors' control points. Items that"
         f" News.csv does not know have no score. {left} lists without any score were left out.",
-        "; ".join(f"{each.data}: nDCG@10 {each.ndcg:.3f}, nDCGφ@10 {each.phi:.3f}" for each in summaries) + ".",
+        "; ".join(f"{entry.data}: nDCG@10 {entry.ndcg:.3f}, nDCGφ@10 {entry.phi:.3f}" for entry in summaries) + ".",
         Evidence(summaries, means),
         {
             "figure-3": Sheet("Means over all lists", Table.of(means)),
             "figure-4": Sheet("Every list at 10", Table.of(rows)),
-            "agreement": Sheet("Summary by topic", Table.of([each.record() for each in [*published(), *summaries]])),
+            "agreement": Sheet("Summary by topic", Table.of([entry.record() for entry in [*published(), *summaries]])),
         },
         {
             "figure-3": Figure("nDCG@k and nDCGφ@k by cut-off.", figure_3(means, names)),

@@ -62,9 +62,9 @@ def read(path: Path) -> Lists:
     except ValueError:
         raise InputError(f"{path}: every line after the first must hold {SLICES + 1} numbers") from None
     table = table[np.argsort(table[:, 0], kind="stable")]
-    known = table[table[:, -1] >= 0]
-    count = len(known) // SIZE
+    complete = table[table[:, -1] >= 0]
+    count = len(complete) // SIZE
     if not count:
-        raise InputError(f"{path}: {len(known)} items with a final count; a list has {SIZE}")
-    counts = known[: count * SIZE, 1:].reshape(count, SIZE, SLICES)
-    return Lists(counts, len(table) - len(known), len(known) - count * SIZE)
+        raise InputError(f"{path}: {len(complete)} items with a final count; a list has {SIZE}")
+    counts = complete[: count * SIZE, 1:].reshape(count, SIZE, SLICES)
+    return Lists(counts, len(table) - len(complete), len(complete) - count * SIZE)

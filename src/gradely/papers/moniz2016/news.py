@@ -39,7 +39,7 @@ def values(lists: Lists, hours: int, k: int) -> dict[str, Floats]:
 def by_cutoff(lists: Lists) -> list[Record]:
     """Return the means over all lists, one row per number of hours and cut-off."""
     return [
-        {"data": name_of(hours), "k": k} | {name: float(np.mean(found)) for name, found in measured.items()}
+        {"data": name_of(hours), "k": k} | {name: float(np.mean(of_lists)) for name, of_lists in measured.items()}
         for hours in HOURS
         for k in CUTOFFS
         for measured in [values(lists, hours, k)]
@@ -67,7 +67,7 @@ def summarise(rows: list[Record], names: list[str]) -> list[Summary]:
 
 def observations(ours: list[Summary]) -> list[Observation]:
     """Say how the difference changes as rankings get better."""
-    line = "; ".join(f"{each.data}: nDCG {each.ndcg:.3f}, nDCGφ {each.phi:.3f}" for each in ours)
+    line = "; ".join(f"{entry.data}: nDCG {entry.ndcg:.3f}, nDCGφ {entry.phi:.3f}" for entry in ours)
     return [Observation("What happens as the ranking is made later, and better?", f"{line}.")]
 
 
@@ -94,7 +94,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         {
             "figure-3": Sheet("Means over all lists", Table.of(means)),
             "figure-4": Sheet("Every list at 10", Table.of(rows)),
-            "agreement": Sheet("The authors' lists and ours", Table.of([each.record() for each in every])),
+            "agreement": Sheet("The authors' lists and ours", Table.of([entry.record() for entry in every])),
         },
         {
             "figure-3": Figure(f"nDCG@k and nDCGφ@k by cut-off; {len(lists.counts)} lists.", figure_3(means, NAMES)),

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, categories, drawn, styled
+from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.kernel.batch import Batch
@@ -41,19 +41,19 @@ PAIRS = {
 def share(measure: Measure, batch: Batch, ideal: Batch) -> Floats:
     """Return the share of the ideal ranking's value, since not all measures give that 1."""
     best = np.asarray(measure(ideal))
-    found: Floats = np.asarray(measure(batch)) / np.where(best > 0, best, 1.0)
-    return found
+    shares: Floats = np.asarray(measure(batch)) / np.where(best > 0, best, 1.0)
+    return shares
 
 
 def synthetic(seed: int, samples: int = SAMPLES) -> list[Record]:
     """Return the median loss by each measure, with its quartiles, for both mistakes and distributions."""
     out: list[Record] = []
-    for each in drawn_samples(seed, samples):
-        case = {"scenario": each.scenario, "scores": each.distribution}
+    for sample in drawn_samples(seed, samples):
+        case = {"scenario": sample.scenario, "scores": sample.distribution}
         for name, pair in PAIRS.items():
             losses = {
-                GRADES: 1 - share(pair.grades, each.grades, each.ideal_grades),
-                PHI: 1 - share(pair.phi, each.scores, each.ideal_scores),
+                GRADES: 1 - share(pair.grades, sample.grades, sample.ideal_grades),
+                PHI: 1 - share(pair.phi, sample.scores, sample.ideal_scores),
             }
             out += [case | {"measure": name, "relevance": of} | _quartiles(loss) for of, loss in losses.items()]
     return out
@@ -80,7 +80,7 @@ def news(lists: Lists) -> list[Record]:
 def losses(records: list[Record]) -> Any:
     """Return the median loss and its quartiles, one panel per mistake and distribution."""
     alt = altair()
-    base = drawn(records).encode(
+    base = draw(records).encode(
         y=alt.Y("measure:N", title=None, sort=[*PAIRS]),
         yOffset=alt.YOffset("relevance:N", sort=[GRADES, PHI]),
         **categories("relevance", [GRADES, PHI]),
@@ -88,7 +88,7 @@ def losses(records: list[Record]) -> Any:
     title = "loss, as a share of the ideal value"
     ranges = base.mark_rule(strokeWidth=2).encode(x=alt.X("first quartile:Q", title=title), x2="third quartile:Q")
     medians = base.mark_point(filled=True, size=70, opacity=1).encode(x=alt.X("median loss:Q", title=title))
-    return styled(
+    return style(
         (ranges + medians)
         .properties(width=280, height=150)
         .facet(
@@ -102,7 +102,7 @@ def hours(records: list[Record]) -> Any:
     """Return the means by number of hours, one panel per kind of relevance."""
     alt = altair()
     lines = (
-        drawn(records)
+        draw(records)
         .mark_line(point=alt.OverlayMarkDef(size=50))
         .encode(
             x=alt.X("hours:O", title="hours after which items are ranked", axis=alt.Axis(labelAngle=0)),
@@ -110,7 +110,7 @@ def hours(records: list[Record]) -> Any:
             **categories("measure", [*PAIRS]),
         )
     )
-    return styled(
+    return style(
         lines.properties(width=260, height=240).facet(alt.Column("relevance:N", title=None, sort=[GRADES, PHI]))
     )
 
@@ -145,7 +145,9 @@ def _swapped(loss: Losses, name: str, swap: str) -> Observation:
 
 def story(shared: list[Record]) -> str:
     """Say what came out, with the earliest rankings of news."""
-    early = {(each["measure"], each["relevance"]): each["mean"] for each in shared if each["hours"] == HOURS[0]}
+    early = {
+        (record["measure"], record["relevance"]): record["mean"] for record in shared if record["hours"] == HOURS[0]
+    }
     by_grades, by_phi = ([early[name, of] for name in PAIRS] for of in (GRADES, PHI))
     return (
         "φ is a relevance function of its own: every graded measure takes it, and with it every one notices what grades"

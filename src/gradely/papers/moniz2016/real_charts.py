@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gradely.comparison.charts import PALETTE, altair, categories, drawn, styled
+from gradely.comparison.charts import PALETTE, altair, categories, draw, style
 from gradely.papers.moniz2016.agreement import CELL, published_grid
 from gradely.papers.values import Record
 
@@ -16,7 +16,7 @@ def figure_3(means: list[Record], data: list[str]) -> Any:
         for name in ("nDCG", "nDCGφ")
     ]
     lines = (
-        drawn(rows)
+        draw(rows)
         .mark_line(point=alt.OverlayMarkDef(size=50))
         .encode(
             x=alt.X("k:O", title="cut-off k", axis=alt.Axis(labelAngle=0)),
@@ -24,7 +24,7 @@ def figure_3(means: list[Record], data: list[str]) -> Any:
             **categories("measure", ["nDCG", "nDCGφ"]),
         )
     )
-    return styled(lines.properties(width=150, height=220).facet(alt.Column("data:N", title=None, sort=data)))
+    return style(lines.properties(width=150, height=220).facet(alt.Column("data:N", title=None, sort=data)))
 
 
 def figure_4(lists: list[Record], data: list[str]) -> Any:
@@ -32,10 +32,10 @@ def figure_4(lists: list[Record], data: list[str]) -> Any:
     alt = altair()
     rows = []
     for name in data:
-        some = sorted((row for row in lists if row["data"] == name), key=lambda row: row["nDCG@10"])
-        rows += [{"data": name, "rank": i, "difference": row["difference"]} for i, row in enumerate(some, 1)]
+        ordered = sorted((row for row in lists if row["data"] == name), key=lambda row: row["nDCG@10"])
+        rows += [{"data": name, "rank": i, "difference": row["difference"]} for i, row in enumerate(ordered, 1)]
     bars = (
-        drawn(rows)
+        draw(rows)
         .mark_bar(clip=True)
         .encode(
             x=alt.X("rank:Q", title="lists in the order of nDCG@10, lowest first", scale=alt.Scale(nice=False)),
@@ -43,7 +43,7 @@ def figure_4(lists: list[Record], data: list[str]) -> Any:
             color=alt.condition("datum.difference > 0", alt.value(PALETTE[0]), alt.value(PALETTE[1])),
         )
     )
-    return styled(bars.properties(width=640, height=90).facet(row=alt.Row("data:N", title=None, sort=data)))
+    return style(bars.properties(width=640, height=90).facet(row=alt.Row("data:N", title=None, sort=data)))
 
 
 def scatter(lists: list[Record], topics: dict[str, str]) -> Any:
@@ -62,14 +62,14 @@ def scatter(lists: list[Record], topics: dict[str, str]) -> Any:
 
     ends = [{"panel": panel, "line": end} for panel in topics for end in (0, 1)]
     dots = [{"panel": row["data"], "x": row["nDCG@10"], "y": row["nDCGφ@10"]} for row in lists]
-    base = drawn([*_cells(topics), *dots, *ends])
+    base = draw([*_cells(topics), *dots, *ends])
     grid = base.transform_filter("isValid(datum.lists)").mark_rect()
     color = alt.Color("lists:Q", title="the authors' lists", scale=alt.Scale(scheme="greys", domain=[0, 200]))
     cells = grid.encode(x=x("x"), x2="x2:Q", y=y("y"), y2="y2:Q", color=color)
     same = base.transform_filter("isValid(datum.line)").mark_line(color=PALETTE[1], strokeDash=[4, 4])
     ours = base.transform_filter("!isValid(datum.lists) && isValid(datum.x)").mark_circle(size=26, color=PALETTE[0])
     layers = cells + same.encode(x=x("line"), y=y("line")) + ours.encode(x=x("x"), y=y("y"))
-    return styled(
+    return style(
         layers.properties(width=210, height=210).facet(alt.Facet("panel:N", title=None, sort=[*topics]), columns=3)
     )
 

@@ -43,20 +43,20 @@ def labels(collection: Collection, user: User) -> Floats:
 
 def scored(collection: Collection, user: User, progress: Report) -> list[Record]:
     """Return each mean of each feature as a system, with ties expected and in file order."""
-    out, given = [], labels(collection, user)
+    out, user_labels = [], labels(collection, user)
     systems = [(ties, feature) for ties in TIES for feature in FEATURES]
     for i, (ties, feature) in enumerate(systems):
-        for name, value in _means(collection, feature, given, ties, graded=user.feature is None):
+        for name, value in _means(collection, feature, user_labels, ties, graded=user.feature is None):
             out.append({"system": FEATURES[feature], "ties": ties, "measure": name, "value": value})
         progress((i + 1) / len(systems))
     return out
 
 
 def _means(
-    collection: Collection, feature: int, given: Floats, ties: str, *, graded: bool
+    collection: Collection, feature: int, user_labels: Floats, ties: str, *, graded: bool
 ) -> Iterator[tuple[str, float]]:
-    """MAP at a level is of grades only: the features have levels of their own."""
-    batch = collection.batch(feature, given, ties)
+    """Yield means by measure; MAP at a level only of grades, since features have levels of their own."""
+    batch = collection.batch(feature, user_labels, ties)
     for name, mean in MEANS.items():
         yield name, float(np.mean(mean(batch)))
     for level in (1, 2) if graded else ():
@@ -64,19 +64,19 @@ def _means(
 
 
 def by_threshold(collection: Collection, user: User) -> list[Record]:
-    """Return MAP of each feature as a system at each level of a user, ties expected: the left half of the figures.
+    """Return MAP of each feature as a run at each level of a user, ties expected: the left half of the figures.
 
     Queries without a document of that level count 0, as everywhere.
     """
-    given = labels(collection, user)
-    levels = np.unique(given[collection.real])
+    user_labels = labels(collection, user)
+    levels = np.unique(user_labels[collection.real])
     levels = levels[levels > 0]
-    chosen = levels[np.unique(np.linspace(0, len(levels) - 1, MOST).astype(int))]
-    batches = {name: collection.batch(feature, given, "expected") for feature, name in FEATURES.items()}
+    thresholds = levels[np.unique(np.linspace(0, len(levels) - 1, MOST).astype(int))]
+    batches = {name: collection.batch(feature, user_labels, "expected") for feature, name in FEATURES.items()}
     return [
         {"system": name, "threshold": float(level), "MAP": float(np.mean(AP(rel=float(level))(batch)))}
         for name, batch in batches.items()
-        for level in chosen
+        for level in thresholds
     ]
 
 

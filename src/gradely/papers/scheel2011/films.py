@@ -30,7 +30,7 @@ class View(NamedTuple):
 
 def views(ratings: Ratings) -> list[View]:
     """Return the two tasks: to order what the user rated, and to find it among all films that are new to them."""
-    return [View("films they rated", ratings.held_out), View("all films new to them", ratings.known == 0)]
+    return [View("films they rated", ratings.held_out), View("all films new to them", ratings.training == 0)]
 
 
 def grades(stars: Floats, scale: str) -> Floats:
@@ -44,20 +44,20 @@ def scored(ratings: Ratings, progress: Report) -> list[Record]:
     """Return the mean over all users of each measure, for each recommender, task and scale."""
     out: list[Record] = []
     for i, (name, recommend) in enumerate(RECOMMENDERS.items()):
-        scores = recommend(ratings.known)
+        scores = recommend(ratings.training)
         for view in views(ratings):
-            out += [{"recommender": name, "ranked": view.title} | each for each in by_scale(ratings, scores, view)]
+            out += [{"recommender": name, "ranked": view.title} | record for record in by_scale(ratings, scores, view)]
         progress((i + 1) / len(RECOMMENDERS))
     return out
 
 
 def by_scale(ratings: Ratings, scores: Floats, view: View) -> list[Record]:
     """Return the mean over all users of each measure on each scale."""
-    held = np.where(ratings.held_out, ratings.stars, 0.0)
+    stars = np.where(ratings.held_out, ratings.stars, 0.0)
     return [
         {"levels": levels, "measure": measure, "mean": mean}
         for scale, levels in SCALES.items()
-        for measure, mean in means(scores, grades(held, scale), view.ranked).items()
+        for measure, mean in means(scores, grades(stars, scale), view.ranked).items()
     ]
 
 
@@ -82,10 +82,10 @@ def narrowed(scores: Floats, labels: Floats, ranked: Bools) -> Batch:
 
 def by_shift(ratings: Ratings) -> list[Record]:
     """Return the means on whole stars as they are given, 1 to 5, and shifted so that the lowest means not relevant."""
-    held = np.ceil(np.where(ratings.held_out, ratings.stars, 0.0))
+    labels = np.ceil(np.where(ratings.held_out, ratings.stars, 0.0))
     shifted = {name: measure.replace(relevance=Shift(1)) for name, measure in MEASURES.items()}
     return [
-        {"recommender": name, "stars": stars} | means(recommend(ratings.known), held, ratings.held_out, measures)
+        {"recommender": name, "stars": stars} | means(recommend(ratings.training), labels, ratings.held_out, measures)
         for name, recommend in RECOMMENDERS.items()
         for stars, measures in (("1 to 5", MEASURES), ("0 to 4", shifted))
     ]
@@ -93,8 +93,8 @@ def by_shift(ratings: Ratings) -> list[Record]:
 
 def by_recommender(records: list[Record], ranked: str, measure: str, levels: int) -> dict[str, float]:
     """Return the mean of each recommender, for a task, a measure and a scale."""
-    wanted = {"ranked": ranked, "measure": measure, "levels": levels}
-    return {each["recommender"]: each["mean"] for each in records if wanted.items() <= each.items()}
+    criteria = {"ranked": ranked, "measure": measure, "levels": levels}
+    return {record["recommender"]: record["mean"] for record in records if criteria.items() <= record.items()}
 
 
 def change(records: list[Record], ranked: str, measure: str) -> float:

@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Any
 
-from gradely.comparison.charts import altair, categories, drawn, styled
+from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
@@ -47,7 +47,7 @@ def chart(curve: Curves) -> Any:
     alt = altair()
     title = f"mean over {RUNS} runs of {ITEMS} items"
     lines = (
-        drawn(curve.records())
+        draw(curve.records())
         .mark_line(strokeWidth=2)
         .encode(
             x=alt.X("swaps:Q", title="swaps of a random pair"),
@@ -55,7 +55,7 @@ def chart(curve: Curves) -> Any:
             **categories("levels", LEVELS, "strokeDash", "levels"),
         )
     )
-    return styled(lines.properties(width=230, height=230).facet(alt.Column("measure:N", title=None, sort=[*MEANS])))
+    return style(lines.properties(width=230, height=230).facet(alt.Column("measure:N", title=None, sort=[*MEANS])))
 
 
 def falls(curve: Curves) -> list[Verdict]:

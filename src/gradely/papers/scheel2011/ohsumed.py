@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gradely.comparison.charts import altair, categories, drawn, styled
+from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
@@ -19,9 +19,9 @@ def chart(records: list[Record]) -> Any:
     """Return a bar for each system and measure, one row of panels per way of taking ties."""
     alt = altair()
     measures = list(dict.fromkeys(record["measure"] for record in records))
-    shown = [record | {"ties": TIES[record["ties"]]} for record in records]
+    titled = [record | {"ties": TIES[record["ties"]]} for record in records]
     bars = (
-        drawn(shown)
+        draw(titled)
         .mark_bar()
         .encode(
             x=alt.X("measure:N", title=None, sort=measures, axis=None),
@@ -37,14 +37,14 @@ def chart(records: list[Record]) -> Any:
             row=alt.Row("ties:N", title=None, sort=[*TIES.values()], header=alt.Header(labelFontSize=12)),
         )
     )
-    return styled(bars.properties(width=96, height=180))
+    return style(bars.properties(width=96, height=180))
 
 
 def thresholds(records: list[Record]) -> Any:
     """Return MAP by threshold, one line for each system: the left half of figures 7 and 8."""
     alt = altair()
     lines = (
-        drawn(records)
+        draw(records)
         .mark_line(strokeWidth=2)
         .encode(
             x=alt.X(
@@ -56,7 +56,7 @@ def thresholds(records: list[Record]) -> Any:
             **categories("system", [*FEATURES.values()], "strokeDash"),
         )
     )
-    return styled(lines.properties(width=560, height=280))
+    return style(lines.properties(width=560, height=280))
 
 
 def gather(library: Library, progress: Report) -> tuple[Evidence, Collection]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gradely.comparison.charts import altair, categories, drawn, styled
+from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
@@ -23,14 +23,16 @@ def tasks(records: list[Record]) -> list[str]:
 def chart(records: list[Record]) -> Any:
     """Return the mean of each recommender by scale, a panel a measure, a row a task."""
     alt = altair()
-    return styled(alt.vconcat(*(_row([each for each in records if each["ranked"] == task]) for task in tasks(records))))
+    return style(
+        alt.vconcat(*(_row([record for record in records if record["ranked"] == task]) for task in tasks(records)))
+    )
 
 
 def _row(records: list[Record]) -> Any:
     """Return one task; its values have a range of their own."""
     alt = altair()
     lines = (
-        drawn(records)
+        draw(records)
         .mark_line(point=alt.OverlayMarkDef(size=50))
         .encode(
             x=alt.X("levels:O", title="levels of the scale", sort=[*SCALES.values()], axis=alt.Axis(labelAngle=0)),
@@ -71,15 +73,15 @@ def shift(rows: list[Record]) -> Observation:
 def reordered(records: list[Record]) -> str:
     """Say for which measures whole stars put the recommenders in another order than half stars."""
     cases = [(ranked, name) for ranked in tasks(records) for name in MEASURES]
-    found = [
+    changes = [
         f"{name} of {ranked} ({' > '.join(order(records, ranked, name, 10))} with half stars,"
         f" {' > '.join(order(records, ranked, name, 5))} with whole stars)"
         for ranked, name in cases
         if order(records, ranked, name, 10) != order(records, ranked, name, 5)
     ]
     return (
-        f"The number of levels reorders the recommenders by {' and by '.join(found)}, and by nothing else."
-        if found
+        f"The number of levels reorders the recommenders by {' and by '.join(changes)}, and by nothing else."
+        if changes
         else "The number of levels reorders the recommenders by no measure."
     )
 

@@ -22,7 +22,7 @@ class Ratings(NamedTuple):
     held_out: Bools
 
     @property
-    def known(self) -> Floats:
+    def training(self) -> Floats:
         """The ratings that recommenders see."""
         return np.where(self.held_out, 0.0, self.stars)
 
@@ -44,26 +44,26 @@ def split(stars: Floats, seed: int) -> Bools:
     return rank < np.count_nonzero(stars, axis=1, keepdims=True) // HELD_OUT
 
 
-def popularity(known: Floats) -> Floats:
+def popularity(training: Floats) -> Floats:
     """Score a film by how many rated it; the same for every user, and often tied."""
-    return np.broadcast_to(np.count_nonzero(known, axis=0), known.shape).astype(np.float64)
+    return np.broadcast_to(np.count_nonzero(training, axis=0), training.shape).astype(np.float64)
 
 
-def mean_rating(known: Floats) -> Floats:
+def mean_rating(training: Floats) -> Floats:
     """Score a film by its mean rating, damped; the same for every user."""
-    counts, overall = np.count_nonzero(known, axis=0), known.sum() / np.count_nonzero(known)
-    return np.broadcast_to((known.sum(axis=0) + DAMPING * overall) / (counts + DAMPING), known.shape)
+    counts, overall = np.count_nonzero(training, axis=0), training.sum() / np.count_nonzero(training)
+    return np.broadcast_to((training.sum(axis=0) + DAMPING * overall) / (counts + DAMPING), training.shape)
 
 
-def item_item(known: Floats) -> Floats:
+def item_item(training: Floats) -> Floats:
     """Score a film by the sum over the films that the user rated of likeness × rating.
 
     The likeness of two films is the cosine of their ratings. It is never laid out: the sum is a product of matrices.
     Scores are rounded, so that films with the same ratings tie whatever the order in which the product adds.
     """
-    length = np.sqrt(np.sum(known**2, axis=0))
-    unit = known / np.where(length > 0, length, 1.0)
-    return np.round((known @ unit.T) @ unit, 9)
+    length = np.sqrt(np.sum(training**2, axis=0))
+    unit = training / np.where(length > 0, length, 1.0)
+    return np.round((training @ unit.T) @ unit, 9)
 
 
 RECOMMENDERS: dict[str, Callable[[Floats], Floats]] = {

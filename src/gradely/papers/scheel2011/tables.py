@@ -10,56 +10,11 @@ from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import AP, DCG, NDCNG, Measure, muAP, nDCG
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
+from gradely.papers.scheel2011.printed import GAINS, GRADED, LEVELS, MEAN, RANKING, RANKS, SCALE, WEIGHTS, Printed
 from gradely.papers.values import SAME, agrees
 from gradely.papers.verdicts import Verdict, decide
 from gradely.relevance import Shift
 from gradely.tables import Table
-
-RANKING = (1, 0, 3, 3, 2, 0, 1, 4)
-"""the grades of the ranking, from rank 1 down; no other document is judged"""
-LEVELS = {5: "0", 4: "0.125", 3: "0.403", 2: "0.483", 1: "0.780", 0: "1.000"}
-"""table 1: average precision with each level as the threshold"""
-MEAN, GRADED = "0.465", "0.448"
-"""table 1: the mean over all levels, which it sets against µAP, and µAP"""
-SCALE, WEIGHTS = (0.3, 1.0), ("0.3", "0.7")
-"""the paper's example of uneven levels above 0, and the weights of their thresholds"""
-
-
-class Printed(NamedTuple):
-    """What table 2 prints for one gain: values at ranks 1 … 8, and the mean nDCG over them."""
-
-    factor: float
-    """what grades are multiplied by before the gain"""
-    dcg: str
-    ideal: str
-    ndcg: str
-    mean: str
-
-
-GAINS = {
-    "r": Printed(
-        1,
-        "3.32 3.32 14.95 24.96 28.82 28.82 29.93 45.65",
-        "49.83 64.50 76.13 80.42 81.70 82.89 82.89 82.89",
-        ".07 .05 .20 .31 .35 .35 .36 .55",
-        "0.28",
-    ),
-    "2r": Printed(
-        2,
-        "9.97 9.97 114 204 224 224 227 494",
-        "847 979 1083 1105 1109 1112 1112 1112",
-        ".01 .01 .11 .19 .20 .20 .20 .44",
-        "0.17",
-    ),
-    "r/4": Printed(
-        1 / 4,
-        ".63 .63 1.76 2.74 3.27 3.27 3.48 4.53",
-        "3.32 4.75 5.88 6.48 6.72 6.94 6.94 6.94",
-        ".19 .13 .30 .42 .49 .47 .50 .65",
-        "0.39",
-    ),
-}
-RANKS = range(1, len(RANKING) + 1)
 
 
 class Cell(NamedTuple):
@@ -99,16 +54,16 @@ def table_2() -> list[Cell]:
 
 
 def _gain(name: str, printed: Printed) -> list[Cell]:
-    """The paper's logarithm is of base 10; the base cancels in nDCG."""
+    """Return the columns of one gain; the paper's logarithm is of base 10, which cancels in nDCG."""
     labels = [printed.factor * grade for grade in RANKING]
     best = sorted(labels, reverse=True)
-    dcg, ideal = ([of(DCG(gain="exp").replace(k=k), each) / log10(2) for k in RANKS] for each in (labels, best))
+    dcg, ideal = ([of(DCG(gain="exp").replace(k=k), ranking) / log10(2) for k in RANKS] for ranking in (labels, best))
     ndcg = [of(nDCG(gain="exp").replace(k=k), labels) for k in RANKS]
     columns = (("DCG", printed.dcg, dcg), ("ideal DCG", printed.ideal, ideal), ("nDCG", printed.ndcg, ndcg))
     cells = [
-        Cell(f"{what} of gain {name} at rank {rank}", shown, value)
+        Cell(f"{what} of gain {name} at rank {rank}", as_printed, value)
         for what, column, values in columns
-        for rank, shown, value in zip(RANKS, column.split(), values, strict=True)
+        for rank, as_printed, value in zip(RANKS, column.split(), values, strict=True)
     ]
     return [*cells, Cell(f"mean nDCG of gain {name}", printed.mean, float(np.mean(ndcg)))]
 

@@ -1,0 +1,70 @@
+"""gradely completion: what a shell asks to complete commands, options, their values, measures and files."""
+
+import click
+from click.shell_completion import BashComplete, ShellComplete, get_completion_class, split_arg_string
+
+from gradely.cli.output import say
+
+SHELLS = ("bash", "zsh", "fish")
+BASH = """\
+%(complete_func)s() {
+    local line="${COMP_LINE:0:COMP_POINT}" kind value before
+    # Bash cuts words at @ and =, and replaces only the last part, which is $2.
+    before="${line##*[[:space:]]}"
+    before="${before%%"$2"}"
+    while IFS=, read -r kind value; do
+        case "$kind" in
+            dir) compopt -o dirnames ;;
+            file) compopt -o default ;;
+            plain) COMPREPLY+=("${value#"$before"}") ;;
+        esac
+    done < <(COMP_WORDS="$line" %(complete_var)s=bash_complete "$1")
+}
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
+
+
+class Bash(BashComplete):
+    """Completion in bash by the line up to the cursor, since bash would take nDCG@10 for three words."""
+
+    source_template = BASH
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """Return the words before the one at the cursor, and that one as far as it is written."""
+        import os
+
+        line = os.environ.get("COMP_WORDS", "")
+        words = split_arg_string(line)[1:]
+        return (words, "") if line.endswith(" ") or not words else (words[:-1], words[-1])
+
+
+def completer(shell: str) -> ShellComplete:
+    """Return what completes for a shell."""
+    from gradely.cli.main import COMPLETION, gradely
+
+    kind = Bash if shell == "bash" else get_completion_class(shell)
+    assert kind is not None  # click knows these shells
+    return kind(gradely, {}, "gradely", COMPLETION)
+
+
+def complete(instruction: str) -> int:
+    """Print what may come next, as the shell has asked; return the exit code."""
+    shell = instruction.removesuffix("_complete")
+    if shell not in SHELLS:
+        return 1
+    say(completer(shell).complete() + "\n")
+    return 0
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(SHELLS))
+def command(shell: str) -> None:
+    r"""Print the script that lets SHELL complete commands, options, measures and files at the Tab key.
+
+    \b
+    bash (4.4 or newer), in ~/.bashrc:  eval "$(gradely completion bash)"
+    zsh, in ~/.zshrc after compinit:    eval "$(gradely completion zsh)"
+    fish:  gradely completion fish > ~/.config/fish/completions/gradely.fish
+    """
+    known = completer(shell)
+    say(known.source_template % known.source_vars())

@@ -1,0 +1,63 @@
+"""gradely plot."""
+
+import os
+from dataclasses import asdict
+
+import click
+
+from gradely.cli import options
+from gradely.cli.inputs import choose_measures, read_inputs
+from gradely.cli.options import InputOptions
+from gradely.cli.output import check_writable, say, write_file
+from gradely.report.figures import KINDS, plot
+from gradely.report.page import check_installed
+from gradely.settings import Settings
+from gradely.tables import plain_line
+
+FORMS = ("svg", "pdf", "png")
+
+
+@click.command("plot")
+@click.argument("kind", type=click.Choice(KINDS), metavar="|".join(KINDS))
+@click.argument("qrels")
+@click.argument("runs", nargs=-1)
+@click.option("-o", "--output", "path", required=True, metavar="FILE", help="The file to write: .svg, .pdf or .png.")
+@options.measures
+@options.settings()
+@options.inputs
+def command(
+    kind: str,
+    qrels: str,
+    runs: tuple[str, ...],
+    *,
+    path: str,
+    measures: tuple[str, ...],
+    settings: Settings,
+    inputs: InputOptions,
+) -> None:
+    """Draw a figure for a paper.
+
+    leaderboard: means with intervals. queries: of two RUNS the difference on each query by the first measure, of others
+    the values. curves: nDCG by rank, precision by recall. ties: how far the order of ties moves each mean. tau: how
+    alike the measures rank the RUNS.
+    """
+    form = os.path.splitext(path)[1].lower().removeprefix(".")
+    if form not in FORMS:
+        raise click.UsageError(f"{path}: a figure is an .svg, a .pdf or a .png file", click.get_current_context())
+    check_writable(path)
+    check_installed()
+    if kind == "tau" and settings.queries != "qrels":
+        raise click.UsageError("tau takes all queries of the qrels: leave out --queries", click.get_current_context())
+    if kind == "ties" and (settings.ties, settings.precision) != ("expected", "double"):
+        raise click.UsageError(
+            "ties compares the orders of ties itself, in double precision: leave out --ties and --precision"
+        )
+    given = read_inputs(qrels, runs, inputs, settings)
+    with given.bar() as bar:
+        chart = plot(
+            kind, given.qrels, given.runs, choose_measures(measures, settings.ties), progress=bar, **asdict(settings)
+        )
+    from gradely.comparison.charts import picture
+
+    write_file(picture(chart, form), path)
+    say(f"{plain_line(path)}: {kind} of {len(given.runs)} runs\n")

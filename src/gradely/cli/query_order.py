@@ -1,0 +1,100 @@
+"""Which queries `gradely evaluate -q` shows, and in which order: the worst or the best, or the largest losses."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import click
+import numpy as np
+
+from gradely.cli.argument_types import MEASURE
+from gradely.cli.options import Command, pack
+from gradely.data import run_name
+from gradely.data.read.files import clip
+from gradely.errors import DataError, did_you_mean
+from gradely.evaluation.evaluations import Evaluations
+from gradely.evaluation.scores import Scores
+from gradely.measures import Measure
+from gradely.measures.names import parse_all
+
+
+class QueryOrder(NamedTuple):
+    """What is asked for."""
+
+    sort: str | None
+    worst: int | None
+    best: int | None
+    baseline: str | None
+
+    @property
+    def asked(self) -> bool:
+        """Whether anything is."""
+        return any(value is not None for value in self)
+
+
+class QueryRow(NamedTuple):
+    """A query of a run: its values, and how far it is above the baseline by the measure that sorts."""
+
+    query: str
+    values: list[float]
+    difference: float | None
+
+
+def query_order(command: Command) -> Command:
+    """Add --sort, --worst, --best and --baseline."""
+    command = pack(QueryOrder, "order", QueryOrder._fields, command)
+    command = click.option(
+        "--baseline", metavar="RUN", help="With -q: sort by the difference from this one of RUNS, largest losses first."
+    )(command)
+    count = click.IntRange(min=1)
+    command = click.option("--best", type=count, metavar="N", help="With -q: only the N best queries, best first.")(
+        command
+    )
+    command = click.option("--worst", type=count, metavar="N", help="With -q: only the N worst queries.")(command)
+    return click.option(
+        "--sort",
+        type=MEASURE,
+        metavar="MEASURE",
+        help="With -q: sort queries by this measure, worst first.  [default: the first]",
+    )(command)
+
+
+def check_order(order: QueryOrder, measures: Mapping[str, Measure], runs: Mapping[str, object]) -> QueryOrder:
+    """Return what is asked for, with the names that the results have; refuse what they do not have."""
+    if order.worst is not None and order.best is not None:
+        raise click.UsageError("--worst and --best are one or the other")
+    sort, baseline = next(iter(measures)), order.baseline
+    if order.sort is not None:
+        (wanted,) = parse_all([order.sort]).values()
+        named = next((name for name, measure in measures.items() if measure == wanted), None)
+        if named is None:
+            raise click.UsageError(f"--sort takes one of the measures that are shown: {', '.join(measures)}")
+        sort = named
+    if baseline is not None:
+        baseline = baseline if baseline in runs else run_name(baseline)
+        if baseline not in runs:
+            raise DataError(f"no run {clip(baseline)} to be the baseline.{did_you_mean(baseline, runs)}")
+        if len(runs) == 1:
+            raise click.UsageError("a baseline takes another run to be compared with it")
+    return order._replace(sort=sort, baseline=baseline)
+
+
+def order_rows(results: Evaluations, order: QueryOrder | None) -> dict[str, list[QueryRow]]:
+    """Return the queries of each run in the order that is asked for; all as they come where none is."""
+    if order is None:
+        return {name: [QueryRow(*row, None) for row in scores.rows()] for name, scores in results.items()}
+    base = None if order.baseline is None else results[order.baseline]
+    column = list(results.measures).index(str(order.sort))
+    return {name: _ordered(scores, base, column, order) for name, scores in results.items() if name != order.baseline}
+
+
+def _ordered(scores: Scores, base: Scores | None, column: int, order: QueryOrder) -> list[QueryRow]:
+    """Return the queries of one run, by value or by difference; equal ones as they come, those without one last."""
+    known = {} if base is None else {query: values[column] for query, values in base.rows()}
+    lines = [
+        QueryRow(query, values, values[column] - known[query] if query in known else None)
+        for query, values in scores.rows()
+    ]
+    found = [line.values[column] if base is None else line.difference for line in lines]
+    keys = np.round(np.asarray(found, np.float64), 12)
+    places = np.argsort(-keys if order.best is not None else keys, kind="stable").tolist()
+    return [lines[i] for i in places[: order.worst or order.best]]

@@ -1,0 +1,80 @@
+"""Judgments on their way into an engine: their names as an Arrow table, which each engine takes in its own way."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from gradely.data.columns import Ids
+from gradely.data.qrels import Qrels
+from gradely.data.trec.tokens import PAD, Tokens, as_tokens
+from gradely.data.types import Bools
+
+
+def judged_table(qrels: Qrels) -> Any:
+    """Return the judged documents as an Arrow table: names of query and document, and the row."""
+    import pyarrow as pa
+
+    queries, docs = (_all_ids(as_tokens(names)) for names in (qrels.queries, qrels.docs))
+    owner = np.repeat(np.arange(len(qrels)), np.diff(qrels.start))
+    row = np.flatnonzero(_are_text(queries)[owner] & _are_text(docs))  # others cannot be in an engine
+    columns = [_as_arrow(queries.take(owner[row])), _as_arrow(docs.take(row)), pa.array(row)]
+    return pa.table(columns, ["judged_query", "judged", "row"])
+
+
+def _all_ids(tokens: Tokens) -> Ids:
+    start = tokens.start.astype(np.int64)
+    return Ids(tokens.text, start, start + tokens.size)
+
+
+def _are_text(ids: Ids) -> Bools:
+    """Return which ids are UTF-8 text; mostly all are, which one look tells."""
+    out = np.ones(len(ids.start), bool)
+    if ids.text.max(initial=0) > 127:
+        for i in range(len(out)):
+            try:
+                ids.bytes_at(i).decode()
+            except UnicodeDecodeError:
+                out[i] = False
+    return out
+
+
+def _as_arrow(ids: Ids) -> Any:
+    """Return ids as Arrow text."""
+    import pyarrow as pa
+
+    compact = ids.compact()
+    edges = np.concatenate([[0], np.cumsum(compact.stop - compact.start)]).astype(np.int64)
+    text = compact.text[PAD : len(compact.text) - PAD]
+    return pa.LargeStringArray.from_buffers(len(ids.start), pa.py_buffer(edges), pa.py_buffer(text.tobytes()))
+
+
+def _to_polars(_: Any, judged: Any) -> Any:
+    import polars as pl
+
+    return pl.from_arrow(judged).lazy()  # type: ignore[union-attr]
+
+
+def _to_duckdb(native: Any, judged: Any) -> Any:  # noqa: ARG001 - DuckDB finds it by name
+    """Return judgments as a relation of the same connection, which a query of a relation has."""
+    return native.query("gradely_run", "SELECT * FROM judged")
+
+
+def _to_spark(native: Any, judged: Any) -> Any:
+    """Return judgments as a frame that every executor gets as a whole, so that the run is not shuffled to meet them."""
+    return native.sparkSession.createDataFrame(judged).hint("broadcast")
+
+
+def _to_ibis(_: Any, judged: Any) -> Any:
+    return import_module("ibis").memtable(judged)
+
+
+UPLOADS: dict[str, Callable[[Any, Any], Any]] = {
+    "polars": _to_polars,
+    "duckdb": _to_duckdb,
+    "pyspark": _to_spark,
+    "pyspark_connect": _to_spark,
+    "ibis": _to_ibis,
+}
+"""how an Arrow table gets into the engine of a frame, for the engines that can rank"""

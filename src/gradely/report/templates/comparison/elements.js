@@ -1,0 +1,29 @@
+// Numbers as text, and elements. Text only ever becomes text: no markup is made from names.
+const { runs, measures, queries, values, rankings, cuts, curves, start, ...board } = gradely.data;
+const several = runs.length > 1;
+const get = (id) => document.getElementById(id);
+
+const fixed = (x, digits = 4) => (x < 0 && Number(x.toFixed(digits)) !== 0 ? "−" : "") + Math.abs(x).toFixed(digits);
+const signed = (x, digits = 4) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(digits);
+const effectText = (x) => (Number.isFinite(x) && Math.abs(x) < 1e300 ? fixed(x, 2) : x < 0 ? "−∞" : "∞");
+const pText = (p) => (p < 0.0001 ? "< 0.0001" : p.toPrecision(3).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, ""));
+
+const element = (tag, content = [], attributes = {}) => {
+  const node = document.createElement(tag);
+  node.append(...[content].flat());
+  Object.entries(attributes).forEach(([key, value]) => node.setAttribute(key, value));
+  return node;
+};
+const bdi = (text) => element("bdi", text);
+const row = (...cells) => element("tr", cells);
+const number = (content, value = null) => {
+  const cell = element("td", content, { class: "number" });
+  if (value !== null) cell.dataset.value = value;
+  return cell;
+};
+const button = (content, action, attributes = {}) => {
+  const node = element("button", content, { type: "button", ...attributes });
+  node.addEventListener("click", action);
+  return node;
+};
+const fill = (id, lines) => get(id)?.replaceChildren(...lines);

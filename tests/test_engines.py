@@ -1,0 +1,177 @@
+"""Lazy frames: hits are found in the engine, and values are those of the same rows at hand, to the last bit."""
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import gradely
+from gradely.data import engine, engine_hits
+from tests.engines import MEASURES, collection, same_everywhere
+
+
+def to_polars(table):
+    return pl.from_arrow(table).lazy()
+
+
+def to_duckdb(table):
+    return duckdb.from_arrow(table)  # of the connection that all share, as two relations of a user's are
+
+
+ENGINES = {"polars": to_polars, "duckdb": to_duckdb}
+each_engine = pytest.mark.parametrize("into", ENGINES.values(), ids=ENGINES)
+
+
+@each_engine
+@pytest.mark.parametrize("ties", ["expected", "best", "worst", "trec", "random"])
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_same_values(into, ties, precision):
+    same_everywhere(into, ties, precision=precision, seed=7)
+
+
+@each_engine
+@pytest.mark.parametrize("settings", [{"queries": "run"}, {"queries": "both"}, {"judged_only": True}], ids=str)
+def test_same_values_under_other_settings(into, settings):
+    same_everywhere(into, "expected", **settings)
+
+
+@each_engine
+def test_exclude(into):
+    qrels, run = collection()
+    had = run.slice(0, 300).select(["query_id", "doc_id"])
+    theirs = gradely.evaluate(into(qrels), into(run), MEASURES, exclude=had, ties="trec")
+    assert theirs.mean() == gradely.evaluate(qrels, run, MEASURES, exclude=had, ties="trec").mean()
+
+
+def test_order_where_rows_have_one():
+    same_everywhere(to_polars, "order")
+
+
+def test_order_is_refused_by_name():
+    qrels, run = collection()
+    with pytest.raises(gradely.GradelyError, match="'order' goes by the order of rows, which duckdb does not have"):
+        gradely.evaluate(qrels, to_duckdb(run), ties="order")
+
+
+@each_engine
+def test_nothing_but_judged_documents_comes_back(into, monkeypatch):
+    qrels, run = collection()
+    fetched = []
+
+    def fetch(frame):
+        fetched.append(engine.fetch(frame))
+        return fetched[-1]
+
+    monkeypatch.setattr(engine_hits, "fetch", fetch)
+    gradely.evaluate(qrels, into(run), ties="trec")
+    assert len(fetched) == 1 and 0 < len(fetched[0]) <= len(qrels) < len(run)
+
+
+@each_engine
+def test_several_runs_and_comparison(into):
+    qrels, run = collection()
+    other = run.set_column(2, "score", pa.array([-value for value in run["score"].to_pylist()]))
+    runs = {"one": run, "other": other}
+    lazy = {name: into(table) for name, table in runs.items()}
+    assert gradely.evaluate_runs(qrels, lazy).mean() == gradely.evaluate_runs(qrels, runs).mean()
+    assert str(gradely.compare(qrels, lazy).table()) == str(gradely.compare(qrels, runs).table())
+
+
+@each_engine
+def test_explain_fetches_one_query(into):
+    qrels, run = collection()
+    assert str(gradely.explain(qrels, into(run), "7", "nDCG@10")) == str(gradely.explain(qrels, run, "7", "nDCG@10"))
+
+
+def rows(query, document, score):
+    return pa.table({"qid": query, "docno": document, "score": pa.array(score, pa.float64())})
+
+
+@each_engine
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        (rows(["q", "q"], ["a", "b"], [1, float("nan")]), "query 'q' has a score that is NaN or infinite"),
+        (rows(["q", "x"], ["a", "b"], [1, float("inf")]), "query 'x' has a score that is NaN or infinite"),
+        (rows(["q", "q"], ["a", "b"], [1, None]), "column 'score' has missing values, as in query 'q'"),
+        (rows(["q", "q"], ["a", None], [1, 2]), "column 'docno' has missing values, as in query 'q'"),
+        (rows(["q", None], ["a", "b"], [1, 2]), "column 'qid' has missing values"),
+        (rows(["q", "q"], ["a", "a"], [1, 2]), "document 'a' of query 'q' is there twice"),
+        (rows(pa.array([], pa.string()), pa.array([], pa.string()), []), "has no rows"),
+        (rows(["x"], ["a"], [1]), "no query in common; the first are 'x' and 'q'"),
+        (rows([1.5], ["a"], [1]), "column 'qid' holds Float64; cast ids to text or to whole numbers"),
+        (pa.table({"qid": ["q"], "docno": ["a"], "score": ["1"]}), "column 'score' holds String; cast scores"),
+    ],
+)
+def test_bad_data_is_found_in_the_engine(into, run, message):
+    with pytest.raises(gradely.GradelyError, match=message):
+        gradely.evaluate({"q": {"a": 1}}, into(run))
+
+
+@each_engine
+def test_ranks_are_scores_of_which_the_least_is_best(into):
+    run = pa.table({"qid": ["q"] * 3, "docno": ["a", "b", "c"], "rank": [3, 1, 2]})
+    assert gradely.evaluate({"q": {"c": 1}}, into(run), ["RR"]).mean() == {"RR": 1 / 2}
+
+
+@each_engine
+def test_single_precision_overflows_as_at_hand(into):
+    run = rows(["q"] * 4, list("abcd"), [1e300, 2e300, -1e300, 1.0])
+    values = [
+        gradely.evaluate({"q": {"b": 1, "d": 1}}, one, ["RR", "AP"], precision="single").mean()
+        for one in (run, into(run))
+    ]
+    assert values[0] == values[1] and values[0]["RR"] < 1
+
+
+@each_engine
+def test_duplicates(into):
+    run = rows(["q"] * 3, ["a", "b", "a"], [1, 2, 3])
+    assert gradely.evaluate({"q": {"a": 1}}, gradely.read_run(into(run), duplicates="max"), ["RR"])["RR"] == 1
+    with pytest.raises(gradely.GradelyError, match="duplicates='sum' depends on the order of rows"):
+        gradely.read_run(into(run), duplicates="sum")
+
+
+@each_engine
+def test_all_tied_at_random_is_refused_where_it_is_too_much(into, monkeypatch):
+    run = rows(["q"] * 3, list("abc"), [1, 1, 1])
+    monkeypatch.setattr(engine_hits, "MOST_TIED", 2)
+    with pytest.raises(gradely.GradelyError, match="3 documents tie with judged ones"):
+        gradely.evaluate({"q": {"a": 1}}, into(run), ties="random")
+
+
+@each_engine
+def test_what_needs_all_rows_says_so(into):
+    run = gradely.read_run(into(rows(["q", "q", "p"], ["a", "b", "a"], [1, 2, 3])))
+    assert len(run) == 2 and run.scores["q"] == {"a": 1.0, "b": 2.0} and "nobody" not in run.scores
+    with pytest.raises(gradely.GradelyError, match="is a lazy frame, and this needs all of its rows; collect it first"):
+        list(run.scores)
+
+
+@each_engine
+def test_judgments_that_are_not_utf8_cannot_match(into, tmp_path):
+    path = tmp_path / "qrels"
+    path.write_bytes(b"q 0 \xff 1\nq 0 a 1\n")
+    try:
+        judgments = gradely.read_qrels(path)
+    except gradely.GradelyError:
+        judgments = gradely.read_qrels({"q": {"\udcff": 1, "a": 1}})
+    assert gradely.evaluate(judgments, into(rows(["q"], ["a"], [1])), ["R@5"])["R@5"] == 1 / 2
+
+
+def test_two_duckdb_connections():
+    qrels, run = collection()
+    one, other = duckdb.connect(), duckdb.connect()
+    lazy = gradely.evaluate(one.from_arrow(qrels), other.from_arrow(run), MEASURES)
+    assert lazy.mean() == gradely.evaluate(qrels, run, MEASURES).mean()
+
+
+def test_a_note_where_documents_have_other_names():
+    run = to_duckdb(rows(["q"], ["D1"], [1]))
+    assert "upper and lower case" in str(gradely.evaluate({"q": {"d1": 1}}, run).notes)
+
+
+def test_dask_is_refused_by_name(monkeypatch):
+    monkeypatch.delitem(engine.UPLOADS, "polars")
+    with pytest.raises(gradely.GradelyError, match="rankings cannot be computed in polars; collect it"):
+        gradely.evaluate({"q": {"a": 1}}, to_polars(rows(["q"], ["a"], [1])))

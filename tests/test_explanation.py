@@ -1,0 +1,92 @@
+"""explain: a value that can be recomputed by hand, in a terminal and in a notebook."""
+
+import json
+from math import log2
+
+import pytest
+
+import gradely
+from gradely.cli.main import run
+from tests.cases import CASES
+
+QRELS = {"q1": {"a": 3, "b": 1, "c": 0, "z": 2}, "q2": {"a": 1}}
+RUN = {"q1": {"a": 0.5, "x": 0.5, "b": 0.2, "c": 0.9}}
+
+
+MEASURES = list({case.measure.name: case.measure for case in CASES}.values())
+"""one of each kind"""
+
+
+@pytest.mark.parametrize("ties", ["expected", "trec", "worst"])
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_lines_ideal_and_value_are_those_of_evaluate(measure, ties):
+    ties = ties if measure.takes_expected else "best"
+    for query, labels in QRELS.items():
+        explained = gradely.explain(QRELS, RUN, query, measure, ties=ties)
+        value = gradely.evaluate(QRELS, RUN, [measure], ties=ties).query(query)[str(measure)]
+        assert explained.value == pytest.approx(value, abs=1e-12)
+        ideal = {query: {line.document: line.score for line in explained.ideal}}
+        best = gradely.evaluate(QRELS, ideal, [measure], ties=ties).query(query)[str(measure)]
+        assert explained.ideal_value == pytest.approx(best, abs=1e-12) and set(ideal[query]) == set(labels)
+        for line in (*explained.lines, *explained.ideal):
+            assert line.gain is None or line.gain * line.weight == pytest.approx(line.adds, abs=1e-12)
+
+
+def test_gain_discount_and_ideal_are_those_of_the_formula():
+    explained = gradely.explain(QRELS, RUN, "q1", "nDCG(gain='exp')@3")
+    factors = {line.document: (line.gain, line.weight) for line in explained.lines}
+    tied = (1 / log2(3) + 1 / log2(4)) / 2
+    assert factors == {"c": (0, 1), "a": (7, pytest.approx(tied)), "x": (None, None), "b": (1, 0)}
+    assert [(line.document, line.gain, line.adds) for line in explained.ideal[:3]] == [
+        ("a", 7, 7),
+        ("z", 3, pytest.approx(3 / log2(3))),
+        ("b", 1, 1 / 2),
+    ]
+    assert explained.ideal_total == explained.norm == pytest.approx(7 + 3 / log2(3) + 1 / 2)
+
+
+def test_a_table_of_gains_has_its_own_ideal():
+    explained = gradely.explain({"q": {"a": 2, "b": 1}}, {"q": ["a", "b"]}, "q", "nDCG(gain={1: 5, 2: 1})")
+    assert [line.document for line in explained.ideal] == ["b", "a"] and explained.ideal_value == 1
+
+
+def test_a_query_that_the_run_lacks_is_said_to_count_0(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("1 0 a 2\n2 0 a 1\n2 0 b 1\n")
+    (tmp_path / "bm25.run").write_text("1 Q0 a 1 1 t\n")
+    for given in ("bm25.run", {"1": ["a"]}, {"1": ["a"], "2": []}):
+        explained = gradely.explain("qrels", given, "2", "AP")
+        assert not explained.answered and explained.value == 0 and explained.norm == 2 and len(explained.missed) == 2
+    assert run(["explain", "qrels", "bm25.run", "2", "-m", "AP"]) == 0
+    text = capfd.readouterr().out
+    assert text.startswith("bm25 has no results for query 2, which counts 0\n") and "AP 1.0000:" in text
+    assert "sum 0.0000 / norm 2.0000 = AP 0.0000" in text
+    assert gradely.explain("qrels", "bm25.run", "1", "AP").answered
+
+
+def test_printed_it_is_what_the_command_line_prints(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.json").write_text(json.dumps(QRELS))
+    (tmp_path / "run.json").write_text(json.dumps(RUN))
+    for measure in ("nDCG@3", "AP", "NDCNG", "bpref", "RBP"):
+        assert run(["explain", "qrels.json", "run.json", "q1", "-m", measure]) == 0
+        assert capfd.readouterr().out == f"{gradely.explain('qrels.json', 'run.json', 'q1', measure)}\n"
+    assert run(["explain", "qrels.json", "run.json", "q1", "-m", "nDCG", "--format", "json"]) == 0
+    content = json.loads(capfd.readouterr().out)
+    assert content["ideal"][0]["document"] == "a" and content["lines"][1]["gain"] == 3
+
+
+def test_an_ideal_that_is_too_large_for_a_number_does_not_hide_the_value():
+    explained = gradely.explain({"q": {"a": 1, "b": 2000}}, {"q": ["a"]}, "q", "DCG(gain='exp')")
+    assert explained.value == 1 and explained.ideal == ()
+
+
+def test_very_large_numbers_are_short():
+    explained = gradely.explain({"q": {"a": 1, "b": 2000}}, {"q": ["a", "b"]}, "q", "nDCG(gain='exp')")
+    assert max(map(len, str(explained).splitlines())) < 130 and "e+" in str(explained)
+
+
+def test_one_more_document_is_singular(tmp_path, monkeypatch, capfd):
+    explained = gradely.explain({"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, "q", "AP")
+    text = explained.text(depth=1)
+    assert "… and 1 more document, which adds 0.0000" in text and "1 document, with its label: b (1)" in text
