@@ -19,6 +19,10 @@ HEADER = "| workload | contender | best, s | spread | peak, MB | times gradely's
 Row = tuple[Workload, list[Outcome]]
 DEVICE = Path(__file__).with_name("device.json")
 """what benchmarks/device.py wrote"""
+CORES = Path(__file__).with_name("cores.txt")
+"""what benchmarks/cores.py printed"""
+CORES_TEXT = """One run as TREC text by nDCG@10, AP and RR: threads for up to four workers, processes beyond.
+Measured with `python -m benchmarks.cores` on 16 cores, the least of three times."""
 DEVICE_TEXT = """Six measures ({}) of dense arrays in single precision, about half of the scores tied, as multiples of
 one sort of the scores. Memory is the peak over that of scores and labels, the error is against double precision.
 Measured with `python -m benchmarks.device` on one {}, {}."""
@@ -61,8 +65,13 @@ def markdown(rows: list[Row], extra: dict[str, dict[str, float]], machine: str) 
     for workload, outcomes in rows:
         said = bars(workload, outcomes)
         lines += [table_row(workload, outcome, outcomes, said) for outcome in outcomes]
-    parts = [*startup(extra.get("G")), *ties(extra.get("H")), *linear(extra.get("I")), *device()]
+    parts = [*startup(extra.get("G")), *ties(extra.get("H")), *linear(extra.get("I")), *cores(), *device()]
     return "\n".join([*lines, "", *parts]) + "\n"
+
+
+def cores() -> list[str]:
+    """Return how the time falls with the number of cores, as measured where there are many."""
+    return ["## On many cores", "", CORES_TEXT, "", "```", CORES.read_text(encoding="utf-8").rstrip(), "```", ""]
 
 
 def device() -> list[str]:

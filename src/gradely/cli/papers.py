@@ -102,8 +102,8 @@ def _complete_names(_context: click.Context, _parameter: click.Parameter, incomp
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, each in its folder.
 
-    `all` leaves out an experiment whose data is not public where it is absent, or whose libraries are not installed,
-    and says so.
+    `all` leaves out an experiment whose data is not public, where that data is absent, or whose libraries are not
+    installed, and says so.
     """
     from gradely.optional import stats
     from gradely.papers.pages import overview

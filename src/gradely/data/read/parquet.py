@@ -25,17 +25,21 @@ def is_folder_or_pattern(path: str) -> bool:
 
 
 def parquet_files(source: Source) -> list[Source]:
-    """Return the files of a folder, of those within it, or of a pattern, by name; others are one file.
+    """Return the Parquet files of a folder and of those within it, the files of a pattern, by name, or the one file.
 
     Names that begin with _ or . are left out, as Spark and others do: _SUCCESS, .part-0.parquet.crc.
     """
     if not is_folder_or_pattern(source.path):
         return [source]
-    pattern = os.path.join(glob.escape(source.path), "**") if os.path.isdir(source.path) else source.path
+    folder = os.path.isdir(source.path)
+    pattern = os.path.join(glob.escape(source.path), "**") if folder else source.path
     names = sorted(glob.glob(pattern, recursive=True))
     files = [name for name in names if os.path.isfile(name) and not os.path.basename(name).startswith(("_", "."))]
+    if folder:
+        files = [name for name in files if name.lower().endswith((".parquet", ".pq"))]
     if not files:
-        raise InputError(f"{source.name}: there is no Parquet file")
+        what = "is a directory without a Parquet file; name a file" if folder else "there is no such file"
+        raise InputError(f"{source.name}: {what}")
     return [Source(name) for name in files]
 
 
