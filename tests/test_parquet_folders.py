@@ -81,6 +81,6 @@ def test_a_part_that_does_not_fit(folder, content, message):
 
 def test_nothing_there(folder):
     (folder / "empty").mkdir()
-    for name in ("empty", "run/nothing-*"):
-        with pytest.raises(gradely.GradelyError, match="there is no Parquet file"):
+    for name, message in {"empty": "without a Parquet file", "run/nothing-*": "no such file"}.items():
+        with pytest.raises(gradely.GradelyError, match=message):
             gradely.evaluate(folder / "qrels.parquet", f"{folder}/{name}")
