@@ -25,7 +25,7 @@ from gradely.learning.lookup import ordered
 from gradely.learning.places import places_of
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, parse
-from gradely.threads import cores, on_threads
+from gradely.threads import keep_freed
 
 
 def lambdas(
@@ -84,14 +84,11 @@ class Lambdas:
         if values.shape != self.labels.shape:
             raise DataError(f"there are {len(self.labels)} labels; found scores of the shape {values.shape}")
         gradient, hessian = np.zeros_like(values), np.zeros_like(values)
-
-        def work(part: tuple[Block, Swaps]) -> None:
-            block, swaps = part
+        # On one thread: threads made for each call take new memory, whose pages cost more than the work is worth.
+        keep_freed()
+        for block, swaps in self.blocks:
             first, second = _of_block(values[block.row], block, swaps, self.sigma, self.truncation)
             gradient[block.row[block.real]], hessian[block.row[block.real]] = first[block.real], second[block.real]
-
-        for _ in on_threads(work, self.blocks, cores()):
-            pass
         return gradient, hessian
 
 
