@@ -73,7 +73,8 @@ def tools_of(block):
 
 def marks(block):
     absent = [name for name in tools_of(block) if find_spec(name) is None]
-    return pytest.mark.skipif(bool(absent), reason=f"{', '.join(absent)} is not installed: make test-tools")
+    target = "test-spark" if "pyspark" in absent else "test-tools"
+    return pytest.mark.skipif(bool(absent), reason=f"{', '.join(absent)} is not installed: make {target}")
 
 
 PYTHON = [pytest.param(block, id=block.where, marks=marks(block)) for block in BLOCKS if block.language == "python"]
