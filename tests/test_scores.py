@@ -129,3 +129,16 @@ def test_long_flat_names_are_cut_and_stay_apart():
     runs = {"x" * 300 + end: {"q": ["a"]} for end in "ab"}
     names = list(gradely.evaluate_runs({"q": {"a": 1}}, runs, ["AP"]).flat())
     assert len(set(names)) == 2 and all(len(name) <= 250 for name in names)
+
+
+@pytest.mark.parametrize(("library", "command"), [("polars", "pip install polars"), ("pyarrow", "gradely[parquet]")])
+def test_a_library_that_is_absent_is_named_with_what_brings_it(monkeypatch, library, command):
+    """No extra is called polars; an extra that does not exist installs nothing."""
+    scores = gradely.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["RR"])
+
+    def absent(*_, **__):
+        raise ModuleNotFoundError(f"No module named {library!r}")
+
+    monkeypatch.setattr("narwhals.stable.v2.from_dict", absent)
+    with pytest.raises(gradely.MissingExtra, match=re.escape(command)):
+        scores.to_frame(library)

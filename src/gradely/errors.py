@@ -52,9 +52,10 @@ class MeasureError(GradelyError, ValueError):
 class MissingExtra(GradelyError, ImportError):
     """An optional package that is not installed."""
 
-    def __init__(self, package: str, extra: str) -> None:
-        """Name the package that is missing and the extra that brings it."""
-        super().__init__(f"this needs {package}: pip install 'gradely[{extra}]'")
+    def __init__(self, package: str, extra: str | None = None) -> None:
+        """Name the package that is missing, and the extra that brings it where there is one."""
+        wanted = f"'gradely[{extra}]'" if extra else package
+        super().__init__(f"this needs {package}: pip install {wanted}")
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:

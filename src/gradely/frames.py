@@ -21,4 +21,5 @@ def to_frame(columns: Mapping[str, Any], library: str) -> Any:
     try:
         return nw.from_dict(dict(columns), backend=LIBRARIES[library]).to_native()
     except ImportError:
-        raise MissingExtra(library, library) from None
+        extra = "parquet" if library == "pyarrow" else None  # the others are brought by no extra of ours
+        raise MissingExtra(library, extra) from None
