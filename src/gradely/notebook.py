@@ -60,7 +60,7 @@ def fold(title: str, *parts: str) -> str:
 def grid(table: Table) -> str:
     """Return a table: numbers right, the best bold, marks raised.
 
-    >>> grid(Table(["run", "AP"], [["<b>", 0.5]]))[-110:]
+    >>> grid(Table(["run", "AP"], [["<b>", 0.5]]))[-107:]
     '<tr><td style="text-align:left">&lt;b&gt;</td><td style="text-align:right">0.5000</td></tr></tbody></table>'
     """
     rest = len(table.rows) - MOST

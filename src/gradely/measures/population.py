@@ -72,8 +72,8 @@ class Population(Graded):
 
     def _one_by_one(self, batch: Batch, weight: Array) -> Array:
         """Return [Q, H]: the terms, level by level."""
-        terms = (weight[:, i, None] * precision for i, precision in enumerate(self._precisions(batch)))
-        return reduce(add, terms)
+        terms = [weight[:, i, None] * precision for i, precision in enumerate(self._precisions(batch))]
+        return reduce(add, terms) if terms else batch.xp.zeros_like(batch.grade)
 
     def level_of(self, batch: Batch) -> Array:
         """Return [Q, H]: at which level of its pool each document stands, the lowest level 1, below all 0."""
