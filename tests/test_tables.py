@@ -384,3 +384,14 @@ def test_users_keep_their_type_on_the_way_out(library):
     assert merged["value"].tolist() == [1.0, 0.0]
     text = gradely.evaluate(users.astype(str), run, ["RR"]).to_frame()
     assert text["query"].tolist() == ["1", "2"]
+
+
+def test_a_quote_that_is_never_closed_swallows_no_line_silently(tmp_path):
+    (tmp_path / "run.csv").write_text('query,document,score\nq1,d1,1\nq2,"d2,1\nq3,d3,1\n')
+    with pytest.raises(gradely.InputError, match="run.csv:4: 2 fields instead of 3"):
+        gradely.evaluate({"q1": {"d1": 1}}, tmp_path / "run.csv", ["RR"])
+
+
+def test_a_quote_within_a_field_is_part_of_it(tmp_path):
+    (tmp_path / "run.csv").write_text('query,document,score\nq"1,d1,1\n')
+    assert gradely.evaluate({'q"1': {"d1": 1}}, tmp_path / "run.csv", ["RR"])["RR"] == 1

@@ -164,6 +164,8 @@ def _cells(text: Bytes, layout: Layout) -> tuple[Ints, Ints]:
     """Return where the fields of all lines begin and end, [lines, fields]; quotes around a field are not part of it."""
     quote = text == QUOTE
     quotes = int(np.count_nonzero(quote))
+    if quotes % 2:
+        raise Odd  # a quote that is never closed would swallow the lines behind it
     edge = (text == ord(layout.delimiter)) | (text == NEWLINE)
     if quotes:
         edge &= (np.cumsum(quote, dtype=np.uint8) & 1) == 0
