@@ -388,7 +388,7 @@ def test_users_keep_their_type_on_the_way_out(library):
 
 def test_a_quote_that_is_never_closed_swallows_no_line_silently(tmp_path):
     (tmp_path / "run.csv").write_text('query,document,score\nq1,d1,1\nq2,"d2,1\nq3,d3,1\n')
-    with pytest.raises(gradely.InputError, match="run.csv:4: 2 fields instead of 3"):
+    with pytest.raises(gradely.InputError, match=r"run\.csv:4: 2 fields instead of 3"):
         gradely.evaluate({"q1": {"d1": 1}}, tmp_path / "run.csv", ["RR"])
 
 

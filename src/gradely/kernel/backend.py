@@ -124,8 +124,8 @@ def sort_rows(keys: Any, *others: Any, stable: bool) -> list[Any]:
         minus, *rest = sort((-keys, *others), dimension=1, num_keys=1, is_stable=stable)
         return [-minus, *rest]
     if is_torch_array(keys):
-        keys, order = keys.sort(dim=1, descending=True, stable=stable)
-        return [keys, *(x.gather(1, order) for x in others)]
+        ordered, places = keys.sort(dim=1, descending=True, stable=stable)
+        return [ordered, *(x.gather(1, places) for x in others)]
     xp = namespace(keys)
     order = xp.argsort(keys, axis=1, descending=True, stable=stable)
     return [xp.take_along_axis(x, order, axis=1) for x in (keys, *others)]
