@@ -283,3 +283,25 @@ def test_one_missing_query_of_one_is_named_in_the_singular(demo, capfd):
     (demo / "a.run").write_text("q2 Q0 a 1 2 t\n")
     assert run(["trec_eval", "one.txt", "a.run"]) != 0
     assert "1 of 1 judged query is not in the run" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"),
+    {
+        "csv": "run,",
+        "tsv": "run\t",
+        "json": "{",
+        "md": "| run",
+        "tex": "\\begin",
+        "html": "<table>",
+        "txt": "measure",
+    }.items(),
+)
+def test_the_ending_of_a_file_gives_the_format(demo, ending, start):
+    assert run(["evaluate", "qrels.txt", "dense.run", "-m", "AP", "-o", f"out.{ending}"]) == 0
+    assert (demo / f"out.{ending}").read_text().startswith(start)
+
+
+def test_an_ending_that_stands_for_no_format_is_refused(demo, capfd):
+    assert run(["evaluate", "qrels.txt", "dense.run", "-o", "out.xyz"]) == 2
+    assert ".csv, .tsv, .json, .md, .tex, .html, .txt" in capfd.readouterr().err and not (demo / "out.xyz").exists()

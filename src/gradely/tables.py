@@ -187,12 +187,34 @@ def count_of(number: int, noun: str) -> str:
     return f"{number:,} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{number:,} {noun}s"
 
 
+def to_html(table: Table) -> str:
+    """An HTML table: numbers right, the best bold, marks raised; hostile text stays text."""
+    safe = [[escape_html(cell) for cell in row] for row in table.cells()]
+    cells = _mark(table, safe, "<strong>{}</strong>", "<sup>{}</sup>")
+    align = [f'style="text-align:{"right" if number else "left"}"' for number in table.numeric()]
+
+    def line(row: list[str], tag: str) -> str:
+        columns = "".join(f"<{tag} {side}>{cell}</{tag}>" for cell, side in zip(row, align, strict=True))
+        return f"<tr>{columns}</tr>"
+
+    body = "".join(line(row, "td") for row in cells[1:])
+    return f"<table><thead>{line(cells[0], 'th')}</thead><tbody>{body}</tbody></table>"
+
+
+def escape_html(text: str) -> str:
+    """Return text that HTML shows as it is."""
+    from html import escape
+
+    return escape(plain_line(text))
+
+
 FORMATS: dict[str, Callable[[Table], str]] = {
     "table": to_text,
     "tsv": lambda table: to_delimited(table, "\t"),
     "csv": lambda table: to_delimited(table, ","),
     "markdown": to_markdown,
     "latex": to_latex,
+    "html": lambda table: to_html(table) + "\n",
 }
 
 
