@@ -4,15 +4,14 @@ Only judged documents are looked up; ranks are counted, so that the run is never
 """
 
 from collections.abc import Iterator, Mapping
-from itertools import chain, pairwise, repeat
-from math import nan
-from typing import TypeAlias
+from itertools import chain, pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
-from gradely.data.read.dicts import is_disguised, rename_docs
+from gradely.data.read.dicts import are_disguised, rename_docs
 from gradely.data.read.files import clip
 from gradely.data.read.inputs import Run
 from gradely.data.search import end_of_better
@@ -34,36 +33,34 @@ Ranking: TypeAlias = Mapping[str, float]
 
 def align(qrels: Qrels, run: Run, settings: Settings) -> Hits:
     """Return where the judged documents of the run stand, with ties broken where the policy goes by document."""
-    places = {query: qrels.index.get(query) for query in run.scores}
-    common = sorted(i for i in places.values() if i is not None)
+    index = qrels.index
+    common = np.array(sorted([index[query] for query in run.scores if query in index]), np.int64)
     retrieved, answered = np.zeros(len(qrels), np.int64), np.zeros(len(qrels), bool)
     answered[common] = True
     parts = [_align(qrels, run, at, rankings, retrieved, settings) for at, rankings in _chunks(qrels, run, common)]
     parts = parts or [(np.zeros(0, np.int64),) * 5]
     columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     query, row, above, tied, place = columns
-    unjudged = tuple(query for query, i in places.items() if i is None)
+    unjudged = tuple([query for query in run.scores if query not in index])
     return Hits(query, row, above, tied, place if settings.breaks_ties else None, retrieved, answered, unjudged)
 
 
-def _chunks(qrels: Qrels, run: Run, common: list[int]) -> Iterator[tuple[list[int], list[Ranking]]]:
+def _chunks(qrels: Qrels, run: Run, common: Ints) -> Iterator[tuple[Ints, list[Ranking]]]:
     """Yield some queries at a time, with their rankings."""
-    at: list[int] = []
     rankings: list[Ranking] = []
-    documents = 0
-    for i in common:
-        at.append(i)
+    done = documents = 0
+    for i in common.tolist():
         rankings.append(run.scores[qrels.queries[i]])
         documents += len(rankings[-1])
         if documents > DOCUMENTS:
-            yield at, rankings
-            at, rankings, documents = [], [], 0
-    if at:
-        yield at, rankings
+            yield common[done : done + len(rankings)], rankings
+            done, documents, rankings = done + len(rankings), 0, []
+    if rankings:
+        yield common[done:], rankings
 
 
 def _align(
-    qrels: Qrels, run: Run, at: list[int], rankings: list[Ranking], retrieved: Ints, settings: Settings
+    qrels: Qrels, run: Run, at: Ints, rankings: list[Ranking], retrieved: Ints, settings: Settings
 ) -> tuple[Ints, ...]:
     """Return query, row, above, tied and place of each hit of some queries; note the lengths of their rankings."""
     size = np.fromiter(map(len, rankings), np.int64, len(rankings))
@@ -73,7 +70,7 @@ def _align(
     )
     which, row, mine = _look_up(qrels, run, at, rankings)
     scores, mine = settings.round(scores), settings.round(mine)
-    start = np.cumsum(size) - size
+    start = size.cumsum() - size
     above, tied = count_above(scores, start, start + size, which, mine)
     place = above.copy() if settings.breaks_ties else above
     for here in _by_ranking(which, tied > 1) if settings.breaks_ties else ():
@@ -83,7 +80,7 @@ def _align(
         place[here] += places_among_tied(
             settings, qrels.queries[at[i]], list(rankings[i]), scores[part], docs, mine[here]
         )
-    return np.asarray(at, np.int64)[which], row, above, tied, place
+    return at[which], row, above, tied, place
 
 
 def _by_ranking(which: Ints, flags: Bools) -> list[Ints]:
@@ -92,47 +89,46 @@ def _by_ranking(which: Ints, flags: Bools) -> list[Ints]:
     return np.split(here, np.flatnonzero(np.diff(which[here])) + 1) if len(here) else []
 
 
-def _look_up(qrels: Qrels, run: Run, at: list[int], rankings: list[Ranking]) -> tuple[Ints, Ints, Floats]:
+def _look_up(qrels: Qrels, run: Run, at: Ints, rankings: list[Ranking]) -> tuple[Ints, Ints, Floats]:
     """Return, for each judged document that was retrieved, which ranking it is in, its row and its score."""
     first, judged = qrels.start[at], qrels.sizes[at]
     docs = [qrels.docs[a : a + n] for a, n in zip(first.tolist(), judged.tolist(), strict=True)]
-    scores = (map(ranking.get, names, repeat(nan)) for ranking, names in zip(rankings, docs, strict=True))
-    mine = np.fromiter(chain.from_iterable(scores), np.float64)
-    which = np.arange(len(at)).repeat(judged)
-    row = (first - (np.cumsum(judged) - judged))[which] + np.arange(len(mine))
-    missed = np.isnan(mine)
-    if _renamed(qrels, run, rankings, at, which[missed].tolist(), row[missed].tolist()):
-        return _look_up(qrels, run, at, rankings)
-    hits = ~missed
-    return which[hits], row[hits], mine[hits]
-
-
-def _renamed(qrels: Qrels, run: Run, rankings: list[Ranking], at: list[int], which: list[int], row: list[int]) -> bool:
-    """Give rankings that mix types of ids ids of text; judged documents that only seem missing give them away."""
-    mixed = {i for i, doc in zip(which, row, strict=True) if is_disguised(rankings[i], qrels.docs[doc])}
-    for i in mixed:
-        rankings[i] = rename_docs(rankings[i], run.name, qrels.queries[at[i]])
-    return bool(mixed)
+    scores = [list(map(ranking.get, names)) for ranking, names in zip(rankings, docs, strict=True)]
+    for i, (ranking, names) in enumerate(zip(rankings, docs, strict=True)):
+        missing = [name for name, score in zip(names, scores[i], strict=True) if score is None]
+        if missing and are_disguised(ranking, missing):
+            rankings[i] = rename_docs(ranking, run.name, qrels.queries[at[i]])
+            scores[i] = list(map(rankings[i].get, names))
+    mine = np.array(scores[0] if len(scores) == 1 else list(chain.from_iterable(scores)), np.float64)  # none is NaN
+    hits = (mine == mine).nonzero()[0]  # noqa: PLR0124 - NaN alone is not
+    which = np.arange(len(at)).repeat(judged)[hits]
+    return which, (first - (judged.cumsum() - judged))[which] + hits, mine[hits]
 
 
 def count_above(scores: Floats, start: Ints, stop: Ints, which: Ints, mine: Floats) -> tuple[Ints, Ints]:
     """Return, for scores `mine` of the rankings `which`, how many scores of the ranking are higher, how many equal."""
     if len(start) > SEVERAL and _all_fall(scores, start):
-        higher = end_of_better(start[which], stop[which], lambda at: scores[at] > mine)
+        lower = end_of_better(start[which], stop[which], lambda at: scores[at] > mine)
         upto = end_of_better(start[which], stop[which], lambda at: scores[at] >= mine)
-        return higher - start[which], upto - higher
+        return lower - start[which], upto - lower
+    if len(start) == 1:
+        higher, equal = _count_in(scores, mine)
+        return np.asarray(higher, np.int64), np.asarray(equal, np.int64)
     above, tied = np.empty(len(which), np.int64), np.empty(len(which), np.int64)
     first = np.flatnonzero(which[1:] != which[:-1]) + 1
     for a, b in pairwise([0, *first.tolist(), len(which)]) if len(which) else ():
-        ranking = scores[start[which[a]] : stop[which[a]]]
-        if b - a < FEW:
-            for i in range(a, b):
-                above[i], tied[i] = np.count_nonzero(ranking > mine[i]), np.count_nonzero(ranking == mine[i])
-        else:
-            ranking = np.sort(ranking)
-            higher = ranking.searchsorted(mine[a:b], "right")
-            above[a:b], tied[a:b] = len(ranking) - higher, higher - ranking.searchsorted(mine[a:b], "left")
+        above[a:b], tied[a:b] = _count_in(scores[start[which[a]] : stop[which[a]]], mine[a:b])
     return above, tied
+
+
+def _count_in(ranking: Floats, mine: Floats) -> tuple[Any, Any]:
+    """Return how many scores of a ranking are higher than each of mine, and how many are equal."""
+    if len(mine) < FEW:
+        few = mine.tolist()
+        return [np.count_nonzero(ranking > x) for x in few], [np.count_nonzero(ranking == x) for x in few]
+    ascending = np.sort(ranking)
+    higher = ascending.searchsorted(mine, "right")
+    return len(ascending) - higher, higher - ascending.searchsorted(mine, "left")
 
 
 def _all_fall(scores: Floats, start: Ints) -> bool:

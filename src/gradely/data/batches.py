@@ -12,22 +12,6 @@ from gradely.kernel.batch import CELLS, Batch
 from gradely.lazy import lazy
 
 
-def in_rank_order(qrels: Qrels, hits: Hits) -> Ints:
-    """Return the order that puts hits query by query, ranked.
-
-    Tied ones go by label, so that no digit depends on the order of the input.
-    """
-    query, above = hits.query, hits.above if hits.place is None else hits.place
-    rises = (query[1:] > query[:-1]) | (query[1:] == query[:-1]) & (above[1:] >= above[:-1])
-    order = np.arange(len(query)) if rises.all() else np.lexsort((above, query))
-    if hits.place is not None or not hits.has_ties:
-        return order
-    same = np.flatnonzero(hits.tied[order] > 1)
-    at = order[same]
-    order[same] = at[np.lexsort((-qrels.grade[hits.row[at]], above[at], query[at]))]
-    return order
-
-
 class Blocks:
     """Hits in rank order, ready to be put into Batches; those of row i are start[i] … start[i+1] - 1.
 
@@ -36,15 +20,33 @@ class Blocks:
 
     def __init__(self, qrels: Qrels, hits: Hits) -> None:
         """Put the hits in order; where ties are broken, each one is alone at its place."""
-        rows = len(hits.retrieved)
-        order = in_rank_order(qrels, hits)
-        self.qrels, self.retrieved = qrels, hits.retrieved
+        self.qrels, self.retrieved, self._hits = qrels, hits.retrieved, hits
+        self.untied = hits.place is not None or not hits.has_ties
+        order, rows = self._rank_order(), len(hits.retrieved)
+        self.row = hits.row[order]
         self.above = (hits.above if hits.place is None else hits.place)[order]
         self.tied = hits.tied[order] if hits.place is None else np.ones(len(order), np.int8)
-        self.grade = qrels.grade[hits.row[order]]
+        self.grade = qrels.grade[self.row]
         self.start = np.zeros(rows + 1, np.int64)
         np.bincount(hits.query, minlength=rows).cumsum(out=self.start[1:])
-        self._hits = hits
+
+    def _rank_order(self) -> Ints:
+        """Return the order that puts hits query by query, ranked.
+
+        Tied ones go by label, so that no digit depends on the order of the input.
+        """
+        hits = self._hits
+        query, above = hits.query, hits.above if hits.place is None else hits.place
+        if len(hits.retrieved) == 1:
+            order = above.argsort(kind="stable")
+        else:
+            rises = (query[1:] > query[:-1]) | (query[1:] == query[:-1]) & (above[1:] >= above[:-1])
+            order = np.arange(len(query)) if rises.all() else np.lexsort((above, query))
+        if not self.untied:
+            same = np.flatnonzero(hits.tied[order] > 1)
+            at = order[same]
+            order[same] = at[np.lexsort((-self.qrels.grade[hits.row[at]], above[at], query[at]))]
+        return order
 
     @lazy
     def width(self) -> Ints:
@@ -78,13 +80,13 @@ class Blocks:
         """Return the Batch of some queries."""
         cells, hits = _cells(self.start[queries], self.start[queries + 1])
         pool, pooled, kept = self._pools(queries % len(self.qrels))
-        above = _filled(cells, self.above[hits].astype(np.int64), 0)
-        first, last = _columns(above, cells)
+        above = _filled(cells, self.above[hits].astype(np.int64, copy=False), 0)
+        first, last = _alone(above) if self.untied else _columns(above, cells)
         batch = Batch(
             grade=_filled(cells, self.grade[hits], 0.0),
             judged=cells,
             above=above,
-            tied=_filled(cells, self.tied[hits].astype(np.int64), 1),
+            tied=_filled(cells, self.tied[hits].astype(np.int64, copy=False), 1),
             first=first,
             last=last,
             pool=pool,
@@ -92,7 +94,7 @@ class Blocks:
             retrieved=self.retrieved[queries],
             ties=ties if ties in ("best", "worst") else "expected",
         )
-        batch.keep_in(kept)
+        batch.know(xp=np, kept=kept, **({"untied": True} if self.untied else {}))
         return batch
 
     def _pools(self, queries: Ints) -> Pools:
@@ -123,13 +125,19 @@ def _filled(cells: Any, values: Any, rest: float) -> Any:
     return out
 
 
-def _columns(above: Ints, cells: Any) -> tuple[Ints, Ints]:
-    """Return the first column of each document's tie group, and one past the last; padding is alone."""
+def _alone(above: Ints) -> tuple[Ints, Ints]:
+    """Return the first column of each document's tie group, and one past the last, where each one is alone."""
     column = np.arange(above.shape[1])[None, :]
     column = column if len(above) == 1 else np.broadcast_to(column, above.shape)
+    return column, column + 1
+
+
+def _columns(above: Ints, cells: Any) -> tuple[Ints, Ints]:
+    """Return the first column of each document's tie group, and one past the last; padding is alone."""
     same = (above[:, 1:] == above[:, :-1]) & cells[:, 1:]
     if not same.any():
-        return column, column + 1
+        return _alone(above)
+    column = np.arange(above.shape[1])[None, :]
     edge = np.ones((len(above), 1), bool)
     new, ends = np.hstack([edge, ~same]), np.hstack([~same, edge])
     first = np.maximum.accumulate(np.where(new, column, 0), axis=1)

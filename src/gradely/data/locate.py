@@ -26,7 +26,7 @@ def locate(
 ) -> Hits:
     """Return where the judged documents of a run stand; refuse a run that answers none of the queries."""
     hits = find_hits(qrels, run, settings, threads, report, observe)
-    if not hits.answered.any():
+    if not len(hits.row) and not hits.answered.any():
         first = clip(hits.unjudged[0] if hits.unjudged else "")
         raise DataError(
             f"{run.name} and {qrels.name} have no query in common; the first are {first} and {clip(qrels.queries[0])}"

@@ -15,7 +15,8 @@ def flat(tables: Sequence[Mapping[str, float]], where: Callable[[int, str], str]
     """Return the values of all tables in a row; `where` says what errors call a value, by table and document."""
     size = sum(map(len, tables))
     try:
-        values = np.fromiter(chain.from_iterable(table.values() for table in tables), np.float64, size)
+        columns = [table.values() for table in tables]
+        values = np.fromiter(columns[0] if len(columns) == 1 else chain.from_iterable(columns), np.float64, size)
         if np.isfinite(values).all():
             return values
     except (TypeError, ValueError, OverflowError):

@@ -141,7 +141,7 @@ class DCG(Discounted):
         """
         exponent = self.exponent(batch)
         if exponent is None:
-            return batch.xp.ones_like(batch.grade[:, 0])
+            return batch.constant(1.0)
         return batch.xp.clip(units(batch, exponent), min=float(batch.xp.finfo(batch.grade.dtype).smallest_normal))[:, 0]
 
 

@@ -127,10 +127,6 @@ class Population(Graded):
     def weight(self, batch: Batch, levels: Thresholds) -> Array:
         """Return [Q, L]: what the AP numerator of each level counts."""
 
-    def norm(self, batch: Batch) -> Array:
-        """Nothing to divide by."""
-        return batch.xp.ones_like(batch.grade[:, 0])
-
     def degenerate(self, batch: Batch) -> Array:
         """No document that any user finds relevant."""
         return ~batch.xp.any(self.thresholds(batch).share > 0, axis=1)

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Reversible, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from math import isnan
 from numbers import Real
+from operator import methodcaller
 from typing import Any
 
 from gradely.data.read.files import clip
 from gradely.errors import DataError
+
+AS_BYTES = methodcaller("encode", errors="surrogatepass")
 
 
 def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
@@ -62,12 +64,18 @@ def rename_docs(docs: Mapping[Any, float], name: str, query: str) -> dict[str, f
     return out
 
 
-def is_disguised(docs: Mapping[Any, float], missing: str) -> bool:
-    """True where a document that is not among text ids is there after all, as a number or as bytes."""
-    if missing[:1].isdigit() or missing[:1] == "-":
-        with suppress(ValueError):
-            return float(missing) in docs
-    return missing.encode(errors="surrogatepass") in docs
+def are_disguised(docs: Mapping[Any, float], missing: list[str]) -> bool:
+    """True where one of some documents that are not among text ids is there after all, as a number or as bytes."""
+    if any(map(docs.__contains__, map(AS_BYTES, missing))):
+        return True
+    return any([_is_number_of(docs, doc) for doc in missing if doc[:1].isdigit() or doc[:1] == "-"])
+
+
+def _is_number_of(docs: Mapping[Any, float], name: str) -> bool:
+    try:
+        return float(name) in docs
+    except ValueError:
+        return False
 
 
 def text(identifier: Any, name: str) -> str:
