@@ -71,7 +71,7 @@ AREAS = {
         ("evaluation/arrays.py", "kernel/from_arrays.py"), (tests("arrays"), tests("laws"), ("src/gradely/kernel",))
     ),
     "alignment": Area(
-        named("data", "align batches details hits qrels search tie_breaking values locate"),
+        named("data", "details hits qrels search tie_breaking locate"),
         (tests("scores trec_eval"), tests("inputs boundaries"), tests("fast laws")),
         values=True,
     ),

@@ -11,9 +11,8 @@ from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
-from gradely.cli.output import check_writable, write_file
+from gradely.cli.output import check_writable, list_notes, to_json, write_file, write_results
 from gradely.cli.page_options import PageOptions, page_options
-from gradely.cli.results import list_notes, to_json, write_results
 from gradely.comparison.compare import Comparison, compare
 from gradely.comparison.design import FAMILIES
 from gradely.comparison.resampling import RESAMPLES

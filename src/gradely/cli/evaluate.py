@@ -8,14 +8,13 @@ from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import Inputs, choose_measures, list_runs, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.output import list_notes, to_json, write_results
 from gradely.cli.query_order import QueryOrder, QueryRow, check_order, order_rows, query_order
-from gradely.cli.results import list_notes, to_json, write_results
 from gradely.cli.segments import segments_data, segments_table, with_segments
 from gradely.data import Qrels, open_run
 from gradely.data.virtual_users import GradedBy, qrels_from_run
-from gradely.evaluation.evaluations import Evaluations
 from gradely.evaluation.notes import Note, merge_notes
-from gradely.evaluation.runs import evaluate_all
+from gradely.evaluation.runs import Evaluations, evaluate_all
 from gradely.measures.names import parse_all
 from gradely.settings import Settings
 from gradely.tables import Cell, Table, render
@@ -88,13 +87,14 @@ def command(
     else:
         judgments = virtual_qrels(virtual, graded_by, levels, inputs, qrels_feature)
         given = Inputs(judgments, *list_runs(virtual, (qrels, *runs), inputs))
-    rows = check_order(order, named, given.runs) if order.asked else None
+    asked = any(value is not None for value in order)
+    rows = check_order(order, named, given.runs) if asked else None
     if by is not None:
         given = given._replace(qrels=with_segments(given.qrels, by, qrels, inputs.columns))
     with given.bar() as bar:
         results = evaluate_all(given.qrels, given.runs, named, settings, bar)
         _ = results.notes  # what ties change takes a while, too
-    text = show(results, output, per_query=per_query or order.asked, order=rows)
+    text = show(results, output, per_query=per_query or asked, order=rows)
     write_results(text, list_notes(visible_notes(results, output.digits)), output)
 
 

@@ -5,8 +5,7 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE, MEASURE
 from gradely.cli.options import InputOptions, OutputOptions
-from gradely.cli.output import write
-from gradely.cli.results import to_json
+from gradely.cli.output import to_json, write
 from gradely.data import open_run, read_qrels
 from gradely.evaluation.explain import explain
 from gradely.evaluation.explanation import Explanation

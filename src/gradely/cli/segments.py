@@ -2,7 +2,7 @@
 
 from gradely.data import Qrels
 from gradely.data.selection import read_segments, select
-from gradely.evaluation.evaluations import Evaluations
+from gradely.evaluation.runs import Evaluations
 from gradely.evaluation.scores import Scores
 from gradely.tables import Cell, Table
 

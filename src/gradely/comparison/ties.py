@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from gradely.data import read_qrels
 from gradely.data.details import RunDetails
 from gradely.data.tie_counts import TieCounts
-from gradely.evaluation.evaluation import SAME, Evaluation
-from gradely.evaluation.notes import Note
+from gradely.evaluation.evaluation import Evaluation
+from gradely.evaluation.notes import SAME, Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike, parse_all

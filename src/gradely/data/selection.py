@@ -18,6 +18,27 @@ COLUMN = "segment"
 """what the column of a table of its own is called"""
 
 
+def split_queries(queries: Any) -> tuple[Any, Iterable[Any] | None]:
+    """Return the query policy, and the queries that count where they are named."""
+    return (queries, None) if isinstance(queries, str) else ("qrels", queries)
+
+
+def read_selected(
+    qrels: Any,
+    threads: int | None,
+    columns: Mapping[str, str] | None,
+    duplicates: str,
+    *,
+    only: Iterable[Any] | None,
+    by: Any,
+    exclude: Any,
+) -> Qrels:
+    """Read qrels, and what is to be selected."""
+    judgments = read_qrels(qrels, columns=columns, duplicates=duplicates, threads=threads)
+    segments = None if by is None else read_segments(by, qrels, columns)
+    return select(judgments, only=only, segments=segments, exclude=exclude)
+
+
 def select(
     qrels: Qrels, *, only: Iterable[Any] | None = None, segments: Mapping[str, str] | None = None, exclude: Any = None
 ) -> Qrels:

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data import Blocks, Qrels, locate, open_run, read_qrels, run_name
+from gradely.data.read.dicts import flat
 from gradely.data.read.files import Source, clip
 from gradely.data.read.inputs import Run
 from gradely.data.tie_breaking import break_ties
 from gradely.data.trec.one_query import read_query
-from gradely.data.values import flat
 from gradely.errors import DataError, NotFinite, did_you_mean
+from gradely.evaluation.evaluation import name_query, query_of
 from gradely.evaluation.explanation import Explanation, Line
-from gradely.evaluation.values import name_query, query_of
 from gradely.kernel.batch import Batch
 from gradely.kernel.tie_groups import order_ties
 from gradely.measures import Measure
@@ -112,7 +112,8 @@ def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Mea
         for start, tied in _groups(scores)
         for first, last, doc in _seats(tied, start, settings, query, above)
     ]
-    start = 0.0 if measure.start(view) is None else float(np.sum(measure.start(view)))
+    first = measure.start(view)
+    start = 0.0 if first is None else float(np.sum(first))
     return _Part(lines, start, fsum([start, *adds.values()]), float(measure.norm(view)[0]))
 
 

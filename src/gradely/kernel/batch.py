@@ -184,9 +184,10 @@ class Batch:
 
         The key says all that it depends on otherwise, also the relevance function, if labels were replaced.
         """
-        if key not in self.kept:
-            self.kept[key] = make(self)
-        value: T = self.kept[key]
+        try:
+            value: T = self.kept[key]
+        except KeyError:
+            value = self.kept[key] = make(self)
         return value
 
     def constant(self, x: float) -> Array:

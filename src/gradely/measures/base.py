@@ -3,7 +3,7 @@
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 from gradely.errors import MeasureError, NotFinite
 from gradely.kernel.backend import sum_rows, unwarned
@@ -206,10 +206,10 @@ class Binary(Measure):
 
     def relevant(self, batch: Batch) -> Array:
         """Return [Q, H]: true for relevant documents."""
-        key = (Binary, self.rel)
-        if key not in batch.memo:
-            batch.memo[key] = batch.judged & (batch.grade >= self.rel)
-        return batch.memo[key]
+        key, memo = (Binary, self.rel), batch.memo
+        if key not in memo:
+            memo[key] = batch.judged & (batch.grade >= self.rel)
+        return memo[key]
 
     def recall_base(self, batch: Batch) -> Array:
         """Return [Q]: RB, how many documents of the pool are relevant."""
@@ -248,10 +248,13 @@ class Graded(Measure):
     @property
     def relevance_function(self) -> Relevance:
         """The relevance function."""
-        return cast("Relevance", self.relevance or IDENTITY)
+        function: Any = self.relevance or IDENTITY
+        return function  # type: ignore[no-any-return]
 
     def fit(self, levels: Levels) -> Self:
         """Settle the relevance function; refuse labels that it cannot take."""
+        if isinstance(self.relevance_function, Identity):
+            return self
         fitted = self.relevance_function.fit(levels)
         return self if fitted == self.relevance_function else self.replace(relevance=fitted)
 
@@ -263,9 +266,9 @@ class Graded(Measure):
         function = self.relevance_function
         if isinstance(function, Identity) and not batch.fixed and not batch.of_pools(Graded, _has_negative):
             return batch
-        if function not in batch.by_relevance:
-            batch.by_relevance[function] = self._graded(batch)
-        return batch.by_relevance[function]
+        if function.key not in batch.by_relevance:
+            batch.by_relevance[function.key] = self._graded(batch)
+        return batch.by_relevance[function.key]
 
     def _graded(self, batch: Batch) -> Batch:
         with unwarned():
