@@ -30,9 +30,10 @@ def categories(column: str, order: Sequence[Any], second: str = "shape", title: 
     return {name: kinds[name](f"{column}:N", title=title, scale=scale) for name in ("color", second)}
 
 
-def panels(chart: Any, by: str, columns: int, *, same_scale: bool = True) -> Any:
+def panels(chart: Any, by: str, columns: int, *, order: Sequence[str] | None = None, same_scale: bool = True) -> Any:
     """Return a chart once for each value of a column, side by side, each with its own axes, and maybe its own scale."""
-    facets = chart.facet(altair().Facet(f"{by}:N", title=None), columns=columns)
+    sort = {} if order is None else {"sort": list(order)}
+    facets = chart.facet(altair().Facet(f"{by}:N", title=None, **sort), columns=columns)
     facets = facets.resolve_axis(x="independent", y="independent")
     return style(facets if same_scale else facets.resolve_scale(y="independent"))
 

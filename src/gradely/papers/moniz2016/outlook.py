@@ -80,14 +80,16 @@ def news(lists: Lists) -> list[Record]:
 def losses(records: list[Record]) -> Any:
     """Return the median loss and its quartiles, one panel per mistake and distribution."""
     alt = altair()
+    signs = categories("relevance", [GRADES, PHI])
     base = draw(records).encode(
         y=alt.Y("measure:N", title=None, sort=[*PAIRS]),
         yOffset=alt.YOffset("relevance:N", sort=[GRADES, PHI]),
-        **categories("relevance", [GRADES, PHI]),
+        color=signs["color"],
     )
     title = "loss, as a share of the ideal value"
     ranges = base.mark_rule(strokeWidth=2).encode(x=alt.X("first quartile:Q", title=title), x2="third quartile:Q")
-    medians = base.mark_point(filled=True, size=70, opacity=1).encode(x=alt.X("median loss:Q", title=title))
+    points = base.mark_point(filled=True, size=70, opacity=1)
+    medians = points.encode(x=alt.X("median loss:Q", title=title), shape=signs["shape"])
     return style(
         (ranges + medians)
         .properties(width=280, height=150)
