@@ -37,7 +37,8 @@ def not_at_all(batch: Batch, rank: Array) -> Array:
 def counted(batch: Batch, flag: Array, k: int | Array | None) -> Array:
     """1 for each flagged document in the top k: the chance to be there, which is the share of its group's places."""
     if batch.untied:
-        return batch.number(flag if k is None else flag & (batch.above < k))
+        all_count = k is None or (isinstance(k, int) and k >= batch.depth)
+        return batch.number(flag if all_count else flag & (batch.above < k))
     return batch.number(flag) * within(batch, k) / batch.size
 
 
