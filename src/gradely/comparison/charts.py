@@ -6,7 +6,7 @@ from typing import Any
 
 from gradely.optional import altair, converter
 
-__all__ = ["PALETTE", "altair", "categories", "draw", "panels", "picture", "style"]
+__all__ = ["PALETTE", "altair", "categories", "draw", "line_panels", "panels", "picture", "style"]
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b", "#8d8d8d")
 """for categories: the colours of Okabe and Ito (2008), which colour-blind people tell apart, without the yellow that is
@@ -28,6 +28,22 @@ def categories(column: str, order: Sequence[Any], second: str = "shape", title: 
     scale = alt.Scale(domain=list(order))
     kinds = {"color": alt.Color, "shape": alt.Shape, "strokeDash": alt.StrokeDash}
     return {name: kinds[name](f"{column}:N", title=title, scale=scale) for name in ("color", second)}
+
+
+def line_panels(
+    records: Sequence[Mapping[str, Any]],
+    x: Any,
+    y: Any,
+    lines: Mapping[str, Sequence[Any]],
+    columns: Mapping[str, Sequence[Any]],
+    size: tuple[int, int],
+) -> Any:
+    """Return lines through points, side by side in panels: {column: its values in order} says of what each is one."""
+    alt = altair()
+    ((line, names),), ((panel, order),) = lines.items(), columns.items()
+    points = draw(records).mark_line(point=alt.OverlayMarkDef(size=50)).encode(x=x, y=y, **categories(line, names))
+    width, height = size
+    return points.properties(width=width, height=height).facet(alt.Column(f"{panel}:N", title=None, sort=[*order]))
 
 
 def panels(chart: Any, by: str, columns: int, *, same_scale: bool = True) -> Any:

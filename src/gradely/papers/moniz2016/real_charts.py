@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from gradely.comparison.charts import PALETTE, altair, categories, draw, style
-from gradely.papers.moniz2016.agreement import CELL, published_grid
+from gradely.comparison.charts import PALETTE, altair, draw, line_panels, style
+from gradely.papers.moniz2016.agreement import CELL, read_published_grid
 from gradely.papers.values import Record
 
 
@@ -15,16 +15,9 @@ def figure_3(means: list[Record], data: list[str]) -> Any:
         for row in means
         for name in ("nDCG", "nDCGφ")
     ]
-    lines = (
-        draw(rows)
-        .mark_line(point=alt.OverlayMarkDef(size=50))
-        .encode(
-            x=alt.X("k:O", title="cut-off k", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("mean:Q", title="mean over the lists", scale=alt.Scale(domain=[0, 1.05], nice=False)),
-            **categories("measure", ["nDCG", "nDCGφ"]),
-        )
-    )
-    return style(lines.properties(width=150, height=220).facet(alt.Column("data:N", title=None, sort=data)))
+    x = alt.X("k:O", title="cut-off k", axis=alt.Axis(labelAngle=0))
+    y = alt.Y("mean:Q", title="mean over the lists", scale=alt.Scale(domain=[0, 1.05], nice=False))
+    return style(line_panels(rows, x, y, {"measure": ["nDCG", "nDCGφ"]}, {"data": data}, (150, 220)))
 
 
 def figure_4(lists: list[Record], data: list[str]) -> Any:
@@ -80,6 +73,6 @@ def _cells(topics: dict[str, str]) -> list[Record]:
         {"panel": panel, "x": cell["x"], "x2": cell["x"] + CELL, "y": cell["y"], "y2": cell["y"] + CELL}
         | {"lists": cell["lists"]}
         for panel, topic in topics.items()
-        for cell in published_grid()
+        for cell in read_published_grid()
         if cell["topic"] == topic
     ]
