@@ -10,7 +10,7 @@ from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import check_writable, say, write_file
-from gradely.cli.results import list_notes, to_json, write_results
+from gradely.cli.results import caption_notes, frame_table, list_notes, to_json, write_results
 from gradely.comparison.gate import check_limits, gate
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.saved_scores import is_saved, keep_scores
@@ -41,10 +41,18 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
 @click.option("--test", type=click.Choice(ALONE), default="t", show_default=True, help="The significance test.")
 @click.option(
-    "--correction", type=click.Choice(list(CORRECTIONS)), default="holm", show_default=True, help="Over the measures."
+    "--correction",
+    type=click.Choice(list(CORRECTIONS)),
+    default="holm",
+    show_default=True,
+    help="How p-values are corrected over the measures.",
 )
 @click.option(
-    "--resamples", type=click.IntRange(min=1), default=RESAMPLES, show_default=True, help="How often a test draws."
+    "--resamples",
+    type=click.IntRange(min=1),
+    default=RESAMPLES,
+    show_default=True,
+    help="How many draws a randomization or bootstrap test takes.",
 )
 @click.option(
     "--summary", type=FILE, metavar="FILE.md", help="Write a summary in Markdown, with the queries that lost most."
@@ -100,7 +108,7 @@ def command(
         write_file(summarize(verdict).encode(), summary)
     if save and verdict.passed:
         write_file(verdict.saved.text().encode(), save)
-    write_results(show(verdict, output), list_notes([verdict.caption(), *verdict.notes]), output)
+    write_results(show(verdict, output), list_notes([*caption_notes(verdict, output.form), *verdict.notes]), output)
     return 0 if verdict.passed else 1
 
 
@@ -127,9 +135,7 @@ def show(verdict: Gate, output: OutputOptions) -> str:
     if output.form == "json":
         return to_json(as_data(verdict))
     text = render(verdict.table()._replace(digits=output.digits), output.form)
-    if output.form == "markdown":
-        return f"{escape_markdown(verdict.summary())}\n\n{text}\n{escape_markdown(verdict.caption())}\n"
-    return f"{plain_line(verdict.summary())}\n\n{text}" if output.form == "table" else text
+    return frame_table(verdict, text, output.form)
 
 
 def summarize(verdict: Gate) -> str:
