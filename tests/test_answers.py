@@ -25,7 +25,7 @@ def pairwise(values, **design):
     several = np.asarray(values, float).reshape(-1, *np.shape(values)[-2:])
     measures = ["AP", "RR", "P@10"][: len(several)]
     return Pairwise(
-        several, several.mean(axis=1), list("abcdefgh")[: several.shape[2]], measures, Design(**design).settled()
+        several, several.mean(axis=1), list("abcdefgh")[: several.shape[2]], measures, Design(**design).settle()
     )
 
 

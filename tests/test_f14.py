@@ -12,11 +12,11 @@ from scipy import stats
 
 import gradely
 from gradely.cli.main import run
-from gradely.comparison.stacked import stack_runs
+from gradely.comparison.stacked_runs import stack_runs
 from gradely.papers.ferrante2014 import incomplete, pools, power
 from gradely.papers.ferrante2014.bootstrap import draw_topics, taus
 from gradely.papers.ferrante2014.limits import PRINTED, SHARES, approach, corners, limit, pick_chance
-from gradely.papers.ferrante2014.printed import printed
+from gradely.papers.ferrante2014.printed_tables import read_printed
 from gradely.papers.ferrante2014.study import Panel, judged_depths, read_study
 from gradely.papers.ferrante2014.tables import chart, describe, table_1
 from gradely.papers.ferrante2014.tau import Curves, correlate_grid, grid, printed_curves
@@ -50,7 +50,7 @@ def test_corners_are_ap():
 
 def test_the_grids_are_the_papers():
     for collection, levels in [("TREC 10, 2001, Web", 2), ("TREC 21, 2012, Web", 3)]:
-        theirs = dict.fromkeys(row["g"] for row in printed("tau") if row["collection"] == collection)
+        theirs = dict.fromkeys(row["g"] for row in read_printed("tau") if row["collection"] == collection)
         assert list(theirs) == [" ".join(map(str, g)) for g in grid(levels)]
 
 
@@ -185,7 +185,7 @@ def test_g_is_the_papers(levels, g):
 def test_power_is_the_share_of_pairs_that_a_test_separates(monkeypatch):
     monkeypatch.setattr(power, "RESAMPLES", 100)
     clef = one("clef-ehealth-2015")
-    found = power.tested(clef, 0, lambda part: None)
+    found = power.compute_p_values(clef, 0, lambda part: None)
     first, second = (gradely.evaluate(clef.qrels, path, ["AP"]).values[:, 0] for path in clef.runs[:2])
     assert found["AP", "t"][0] == pytest.approx(stats.ttest_rel(first, second).pvalue)
     table = power.power("clef", found)

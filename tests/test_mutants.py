@@ -8,7 +8,7 @@ import pytest
 
 from tests.mutants.areas import AREAS
 from tests.mutants.changes import ROOT, SOURCE, Mutant, all_changes, mutants
-from tests.mutants.survivors import known, verdict
+from tests.mutants.survivors import read_survivors, verdict
 
 
 def changed(code):
@@ -68,7 +68,7 @@ def test_survivors_must_be_listed():
 
 
 def test_each_listed_survivor_has_a_reason_and_is_a_change_of_today():
-    reasons = known()
+    reasons = read_survivors()
     assert all(reasons.values())
     today = {str(mutant) for area in AREAS.values() for mutant in mutants(area.paths())} if reasons else set()
     assert [change for change in reasons if change not in today] == []

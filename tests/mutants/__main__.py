@@ -16,7 +16,7 @@ from hypothesis import settings
 from gradely.cli.progress import Bar
 from tests.mutants.areas import AREAS, SAME
 from tests.mutants.changes import ROOT, Finder, Mutant, mutants
-from tests.mutants.survivors import known, verdict
+from tests.mutants.survivors import read_survivors, verdict
 
 CACHE = ROOT / ".mutants" / "outcomes.json"
 PATIENCE = 900
@@ -62,9 +62,9 @@ def oracle_of():
     return {pair: test_together.expected(*pair) for pair in pairs}
 
 
-def outcomes(found, jobs, oracle):
+def outcomes(candidates, jobs, oracle):
     """Yield each mutant and whether it survives, as they are found out."""
-    context, running, waiting = multiprocessing.get_context("fork"), {}, list(reversed(found))
+    context, running, waiting = multiprocessing.get_context("fork"), {}, list(reversed(candidates))
     while waiting or running:
         while waiting and len(running) < jobs:
             area, mutant = waiting.pop()
@@ -87,7 +87,7 @@ def key_of(area, mutant):
     return hashlib.sha256(b"\0".join([*texts, f"{mutant.path.name} {mutant.number}".encode()])).hexdigest()
 
 
-def remembered():
+def read_results():
     return json.loads(CACHE.read_text()) if CACHE.exists() else {}
 
 
@@ -112,16 +112,16 @@ def parse():
     return parser.parse_args()
 
 
-def chosen(given):
+def choose_mutants(arguments):
     """Return the mutants to look at, each with its area."""
-    found = []
-    for area in given.area or AREAS:
-        paths = [path for path in AREAS[area].paths() if not given.files or path.name in given.files]
-        found += [(area, mutant) for mutant in mutants(paths)]
-    return found[:: given.every]
+    candidates = []
+    for area in arguments.area or AREAS:
+        paths = [path for path in AREAS[area].paths() if not arguments.files or path.name in arguments.files]
+        candidates += [(area, mutant) for mutant in mutants(paths)]
+    return candidates[:: arguments.every]
 
 
-def unharmed(areas, oracle):
+def check_unchanged(areas, oracle):
     """Raise unless the tests pass without any change."""
     for area in areas:
         still = Mutant(AREAS[area].paths()[0], None)
@@ -130,34 +130,37 @@ def unharmed(areas, oracle):
 
 
 def main():
-    given = parse()
+    arguments = parse()
     settings.register_profile("mutants", derandomize=True, database=None)
     settings.load_profile("mutants")
-    found, memory = chosen(given), {} if given.again else remembered()
-    keys = {mutant: key_of(area, mutant) for area, mutant in found}
-    fresh = [(area, mutant) for area, mutant in found if keys[mutant] not in memory]
-    say(f"{len(found):,} mutants, {len(fresh):,} of which are new")
+    candidates, memory = choose_mutants(arguments), {} if arguments.again else read_results()
+    keys = {mutant: key_of(area, mutant) for area, mutant in candidates}
+    fresh = [(area, mutant) for area, mutant in candidates if keys[mutant] not in memory]
+    say(f"{len(candidates):,} mutants, {len(fresh):,} of which are new")
     oracle = oracle_of()
-    unharmed(dict.fromkeys(area for area, _ in fresh), oracle)
+    check_unchanged(dict.fromkeys(area for area, _ in fresh), oracle)
     with Bar({"mutants": 1.0}) as bar:
-        for i, (mutant, survives) in enumerate(outcomes(fresh, given.jobs, oracle), 1):
+        for i, (mutant, survives) in enumerate(outcomes(fresh, arguments.jobs, oracle), 1):
             bar("mutants", i / len(fresh))
             memory[keys[mutant]] = survives
             remember(memory)
-    conclude([mutant for _, mutant in found], {mutant: memory[keys[mutant]] for _, mutant in found})
+    conclude([mutant for _, mutant in candidates], {mutant: memory[keys[mutant]] for _, mutant in candidates})
 
 
-def conclude(found, survives):
+def conclude(candidates, survives):
     """Say what survived, and leave with 1 where it is not listed."""
-    names = {mutant: str(mutant) for mutant in found}
-    survived = {names[mutant]: mutant for mutant in found if survives[mutant]}
-    new, stale = verdict(survived, set(names.values()), known())
+    names = {mutant: str(mutant) for mutant in candidates}
+    survived = {names[mutant]: mutant for mutant in candidates if survives[mutant]}
+    new, stale = verdict(survived, set(names.values()), read_survivors())
     for change in new:
         say(f"{survived[change].path.name}:{survived[change].place()}  {change}")
     for change in stale:
         say(f"listed, but noticed: {change}")
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    say(f"{len(found) - len(survived):,} of {len(found):,} were noticed; {len(new):,} survive and are not listed")
+    say(
+        f"{len(candidates) - len(survived):,} of {len(candidates):,} were noticed; "
+        f"{len(new):,} survive and are not listed"
+    )
     say(f"{used.ru_utime + used.ru_stime:,.0f} seconds of processors")
     sys.exit(1 if new else 0)
 

@@ -22,13 +22,13 @@ def tests(names):
     return tuple(f"tests/test_{name}.py" for name in names.split())
 
 
-def named(folder, names):
+def find_files(folder, names):
     return tuple(f"{folder}/{name}.py" for name in names.split())
 
 
 AREAS = {
     "formulas": Area(
-        (*named("kernel", "families tie_groups gains lower_levels orders"), "relevance/*.py", "measures/*.py"),
+        (*find_files("kernel", "families tie_groups gains lower_levels orders"), "relevance/*.py", "measures/*.py"),
         (
             (
                 *tests("golden names measures kernels scores large_labels"),
@@ -41,37 +41,40 @@ AREAS = {
         values=True,
     ),
     "significance": Area(
-        named("comparison", "significance resampling wilcoxon intervals equivalence"),
+        find_files("comparison", "significance resampling wilcoxon intervals equivalence"),
         (tests("boundaries significance intervals"), tests("compare answers"), ("src/gradely/comparison",)),
     ),
     "comparison": Area(
-        named("comparison", "compare leaderboard pairwise pairs design answers verdict influence captions"),
+        find_files(
+            "comparison", "compare comparison leaderboard pairwise pairs design answers verdict influence captions"
+        ),
         (tests("boundaries compare"), tests("answers significance"), ("src/gradely/comparison",)),
     ),
     "planning": Area(
-        named("comparison", "plan gate saved_scores"),
-        (tests("plan gate"), named("src/gradely/comparison", "plan gate")),
+        find_files("comparison", "plan gate saved_scores"),
+        (tests("plan gate"), find_files("src/gradely/comparison", "plan gate")),
     ),
     "systems": Area(
-        named("comparison", "correlate kendall pools stacked"), (tests("stacked"), ("src/gradely/comparison",))
+        find_files("comparison", "correlate kendall pools stacked_runs"),
+        (tests("stacked"), ("src/gradely/comparison",)),
     ),
     "ties": Area(
         ("comparison/ties.py", "data/tie_counts.py"),
         (tests("boundaries tie_sensitivity"), ("src/gradely/comparison/ties.py",)),
     ),
     "evaluation": Area(
-        (*named("evaluation", "evaluate evaluation runs scores notes"), "kernel/batch.py"),
+        (*find_files("evaluation", "evaluate evaluation runs scores notes"), "kernel/batch.py"),
         (tests("scores boundaries"), tests("inputs cli"), tests("laws"), ("src/gradely/evaluation",)),
         values=True,
     ),
     "explanation": Area(
-        named("evaluation", "explain check"), (tests("check"), tests("cli"), ("src/gradely/evaluation",))
+        find_files("evaluation", "explain check"), (tests("check"), tests("cli"), ("src/gradely/evaluation",))
     ),
     "arrays": Area(
         ("evaluation/arrays.py", "kernel/from_arrays.py"), (tests("arrays"), tests("laws"), ("src/gradely/kernel",))
     ),
     "alignment": Area(
-        named("data", "align batches details hits qrels search tie_breaking values locate"),
+        find_files("data", "align batches details hits qrels search tie_breaking values locate"),
         (tests("scores trec_eval"), tests("inputs boundaries"), tests("fast laws")),
         values=True,
     ),

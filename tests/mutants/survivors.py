@@ -5,7 +5,7 @@ from pathlib import Path
 LIST = Path(__file__).parents[1] / "survivors.txt"
 
 
-def known():
+def read_survivors():
     """Return {change: reason}."""
     reasons, change = {}, None
     for line in LIST.read_text(encoding="utf-8").splitlines():

@@ -141,25 +141,25 @@ def plan(
         threads=threads,
         progress=progress,
     )
-    return plan_pairs(comparison.tested, difference, power, correction, comparison.board.notes)
+    return plan_pairs(comparison.pairwise, difference, power, correction, comparison.board.notes)
 
 
 def plan_pairs(
-    tested: Pairwise, difference: float | None, power: float, correction: str, notes: list[Note] | None = None
+    pairwise: Pairwise, difference: float | None, power: float, correction: str, notes: list[Note] | None = None
 ) -> Plan:
     """Plan for pairs of runs whose values are known."""
-    tests, queries, alpha = len(tested.pairs), tested.values.shape[1], tested.design.alpha
+    tests, queries, alpha = len(pairwise.pairs), pairwise.values.shape[1], pairwise.design.alpha
     level = alpha / tests if correction == "bonferroni" and tests else alpha
     rows = []
-    for m, measure in enumerate(tested.measures if tests else []):
-        differ = tested.by_query(m)
+    for m, measure in enumerate(pairwise.measures if tests else []):
+        differ = pairwise.by_query(m)
         spread = np.where(without_spread(differ), 0.0, differ.std(axis=0, ddof=1)).tolist()
-        for i, (a, b) in enumerate(zip(*tested.pairs, strict=True)):
-            apart, deviation = float(tested.differences[m, i]), spread[i]
+        for i, (a, b) in enumerate(zip(*pairwise.pairs, strict=True)):
+            apart, deviation = float(pairwise.differences[m, i]), spread[i]
             effects = [apart / deviation, (difference or 0.0) / deviation] if deviation > 0 else [0.0, 0.0]
             needed = [queries_needed(effect, level, power) for effect in effects]
             detectable = detectable_effect(queries, level, power) * deviation if deviation > 0 else None
-            rows.append(Planned(measure, tested.names[a], tested.names[b], apart, deviation, detectable, *needed))
+            rows.append(Planned(measure, pairwise.names[a], pairwise.names[b], apart, deviation, detectable, *needed))
     return Plan(rows, queries, power, alpha, correction, tests, difference, notes or [])
 
 

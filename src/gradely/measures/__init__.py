@@ -5,7 +5,9 @@ line reads, and a section in the documents. Their order is that of every table o
 """
 
 # ruff: noqa: F401, I001 - the imports are the list, in the order that readers want
-from gradely.measures.base import Binary, Graded, Measure, parameters
+from gradely.measures.base import Measure, parameters
+from gradely.measures.binary import Binary
+from gradely.measures.graded import Graded
 from gradely.measures.precision import P, R, F1, F, RelativeP, Rprec, Utility
 from gradely.measures.judged import Judged, Unjudged
 from gradely.measures.rr import RR, Success

@@ -14,7 +14,7 @@ from gradely.kernel.orders import Adds, Group
 from gradely.kernel.parameters import parameter
 from gradely.kernel.tie_groups import around, up_to_column
 from gradely.measures.population import MANY, Population, Thresholds
-from gradely.measures.searched import Scene, Searched
+from gradely.measures.searched_measure import Scene, SearchedMeasure
 from gradely.measures.users import Spread, Users
 from gradely.relevance import Levels
 
@@ -116,7 +116,7 @@ class eGAP(_Absolute):  # noqa: N801 - the paper's name
         return levels.share / levels.base
 
 
-class xGAP(Searched, _Absolute):  # noqa: N801 - the paper's name
+class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
     """Extended graded average precision: the threshold is drawn again at each document that the user finds relevant.
 
         xGAP = Σ_k g_k Σ_n [r_n >= k] · w(r_n) · #{m <= n: r_m >= k} / n

@@ -12,7 +12,7 @@ from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import harmonics, threshold
 from gradely.kernel.fixed import Fixed
 from gradely.kernel.lower_levels import lower_levels
-from gradely.measures.base import Graded
+from gradely.measures.graded import Graded
 from gradely.measures.users import Spread, Users
 
 FEW = 8

@@ -44,7 +44,7 @@ def costs_more(table: list[Record]) -> list[Verdict]:
     return decide(second < first < 1, f"nDCGφ {first:.4f} on day 1, {second:.4f} on day 2")
 
 
-def same(table: list[Record]) -> list[Verdict]:
+def costs_same(table: list[Record]) -> list[Verdict]:
     """Return whether nDCG of grades by place cannot tell the days apart."""
     first, second = (row["nDCG of grades by place"] for row in table)
     return decide(abs(first - second) < SAME, f"nDCG {first:.4f} on day 1, {second:.4f} on day 2")
@@ -78,7 +78,7 @@ CLAIMS = (
         "nDCG of grades by place is the same on both days.",
         "words",
         f"equal to within {SAME:g}",
-        same,
+        costs_same,
     ),
 )
 EXPERIMENTS = (
