@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.populations import Parts, Stretch, best, corners, grid, stretches, two
+from gradely.comparison.populations import Parts, Stretch, best, corners, draw_shares, grid, stretches, two
 from gradely.comparison.user_charts import chart
 from gradely.data.types import Floats
 from gradely.errors import DataError
@@ -21,8 +21,8 @@ LEAST = 0.005
 """a run that is best for a smaller share of populations is not named in a sentence"""
 LEVEL = 0.95
 """of intervals"""
-POINTS = 500
-"""populations at which intervals of shares are taken, at most"""
+MOST = 1 << 27
+"""means that are taken for intervals of shares, at most: about a second; beyond, only every n-th population counts"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,6 +34,7 @@ class UserRegions:
     """the levels, ascending; a population has a share of users for each, who are content with that level or more"""
     queries: list[str]
     parts: Parts
+    """with queries in an order of its own"""
     name: str
     """of the measure"""
     seed: int
@@ -54,13 +55,10 @@ class UserRegions:
 
     @cached_property
     def _counts(self) -> Floats:
-        """[draws, queries] how often each query is drawn; the draw does not depend on the order of the input."""
+        """[draws, queries] how often each query is drawn."""
         queries = len(self.queries)
         counts = np.random.default_rng(self.seed).multinomial(queries, np.full(queries, 1 / queries), DRAWS)
-        rows = self.parts.table.reshape(-1, queries, len(self.runs)).transpose(1, 0, 2).reshape(queries, -1)
-        out = np.empty((DRAWS, queries))
-        out[:, np.lexsort(np.sort(rows, axis=1).T)] = counts
-        return out
+        return counts.astype(np.float64)
 
     @cached_property
     def shares(self) -> list[float]:
@@ -77,9 +75,8 @@ class UserRegions:
     @cached_property
     def intervals(self) -> list[tuple[float, float]]:
         """The interval over queries of each share, by bootstrap."""
-        points = self._grid if len(self._grid) <= POINTS else self._grid[:: -(-len(self._grid) // POINTS)]
-        winners = best(self.parts.means(points, self._counts))
-        shares = np.stack([(winners == i).mean(axis=1) for i in range(len(self.runs))], axis=1)
+        points = self._grid[:: -(-len(self._grid) * DRAWS * len(self.runs) // MOST)]
+        shares = draw_shares(self.parts, points, self._counts)
         low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
         return list(zip(low.tolist(), high.tolist(), strict=True))
 

@@ -12,7 +12,7 @@ from gradely.papers.judged_collections import DATA, NEEDS, Collection, collectio
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
-from gradely.tables import Table
+from gradely.tables import Table, count_of
 
 MEASURES = ("GAP", "xGAP", "eGAP", "AP", "nDCG")
 TESTS = ("t", "tukey")
@@ -61,10 +61,14 @@ def chart(records: list[dict[str, Any]]) -> Any:
     alt = altair()
     curves = draw(records).encode(
         x=alt.X("pairs:Q", title="pairs of runs, from the largest p-value on", axis=alt.Axis(format="%")),
-        y=alt.Y("p:Q", title="p-value", scale=alt.Scale(domain=[0, 0.1])),
+        y=alt.Y("p:Q", title="p-value", scale=alt.Scale(domain=[-0.002, 0.1], nice=False)),
         **categories("measure", MEASURES, "strokeDash"),
     )
     return panels(curves.mark_line(clip=True).properties(width=330, height=220), by="collection", columns=2)
+
+
+def _title(collection: Collection) -> str:
+    return f"{collection.name} ({count_of(len(collection.qrels), 'topic')}, {count_of(len(collection.runs), 'run')})"
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
@@ -74,7 +78,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     for i, collection in enumerate(used):
         p_by_test = compute_p_values(collection, seed, part(progress, i, len(used)))
         table += power(collection.name, p_by_test)
-        curves += levels(f"{collection.name} ({len(collection.runs)} runs)", p_by_test)
+        curves += levels(_title(collection), p_by_test)
     figure = Figure("Achieved significance levels by the t-test: the further left, the better.", chart(curves))
     sheet = Sheet("Discriminative power", Table.of(table, 3))
     story = "The measures differ little, and not in the same order on all collections."

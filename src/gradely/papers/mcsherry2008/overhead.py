@@ -113,7 +113,7 @@ def chart(rows: list[Record]) -> Any:
             scale=alt.Scale(type="log", domain=[SIZES[0] / 1.5, SIZES[-1] * 1.5], nice=False),
             axis=alt.Axis(values=[*SIZES]),
         ),
-        y=alt.Y("ratio:Q", title="ties taken care of / ignored", scale=alt.Scale(zero=True, padding=10)),
+        y=alt.Y("ratio:Q", title="ties taken care of / ignored", scale=alt.Scale(domainMin=0)),
         **categories("setting", [MEMORY, ALONE, FILE]),
     )
     same = alt.Chart().mark_rule(strokeDash=[4, 4]).encode(y=alt.YDatum(1))

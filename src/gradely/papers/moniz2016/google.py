@@ -194,8 +194,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
             ),
         },
         {
-            "figure-3": Figure("nDCG@k and nDCGφ@k by cut-off.", figure_3(means, names)),
-            "figure-4": Figure("nDCG@10 - nDCGφ@10, list by list, in the order of nDCG@10.", figure_4(rows, names)),
+            "figure-3": Figure("nDCG@k and nDCGφ@k by cut-off.", figure_3(means, rows)),
+            "figure-4": Figure("nDCG@10 - nDCGφ@10, list by list, in the order of nDCG@10.", figure_4(rows)),
             "points": Figure("These lists as dots on the authors' figure as counts.", scatter(rows, layers)),
         },
     )

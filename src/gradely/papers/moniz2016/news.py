@@ -97,9 +97,9 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
             "agreement": Sheet("The authors' lists and ours", Table.of([entry.record() for entry in every])),
         },
         {
-            "figure-3": Figure(f"nDCG@k and nDCGφ@k by cut-off; {len(lists.counts)} lists.", figure_3(means, NAMES)),
+            "figure-3": Figure(f"nDCG@k and nDCGφ@k by cut-off; {len(lists.counts)} lists.", figure_3(means, rows)),
             "figure-4": Figure(
-                f"nDCG@10 - nDCGφ@10 of {len(lists.counts)} lists, in the order of nDCG@10.", figure_4(rows, NAMES)
+                f"nDCG@10 - nDCGφ@10 of {len(lists.counts)} lists, in the order of nDCG@10.", figure_4(rows)
             ),
             "points": Figure(
                 f"Ours as dots on the authors' lists on {TOPIC} as counts; dashed: equal.",

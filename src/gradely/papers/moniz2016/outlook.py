@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, categories, draw, line_panels, style
+from gradely.comparison.charts import altair, categories, draw, draw_lines, style
 from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.kernel.batch import Batch
@@ -80,14 +80,16 @@ def news(lists: Lists) -> list[Record]:
 def losses(records: list[Record]) -> Any:
     """Return the median loss and its quartiles, one panel per mistake and distribution."""
     alt = altair()
+    signs = categories("relevance", [GRADES, PHI])
     base = draw(records).encode(
         y=alt.Y("measure:N", title=None, sort=[*PAIRS]),
         yOffset=alt.YOffset("relevance:N", sort=[GRADES, PHI]),
-        **categories("relevance", [GRADES, PHI]),
+        color=signs["color"],
     )
     title = "loss, as a share of the ideal value"
     ranges = base.mark_rule(strokeWidth=2).encode(x=alt.X("first quartile:Q", title=title), x2="third quartile:Q")
-    medians = base.mark_point(filled=True, size=70, opacity=1).encode(x=alt.X("median loss:Q", title=title))
+    points = base.mark_point(filled=True, size=70, opacity=1)
+    medians = points.encode(x=alt.X("median loss:Q", title=title), shape=signs["shape"])
     return style(
         (ranges + medians)
         .properties(width=280, height=150)
@@ -103,7 +105,8 @@ def hours(records: list[Record]) -> Any:
     alt = altair()
     x = alt.X("hours:O", title="hours after which items are ranked", axis=alt.Axis(labelAngle=0))
     y = alt.Y("mean:Q", title="mean share of the ideal value", scale=alt.Scale(domain=[0, 1.05], nice=False))
-    return style(line_panels(records, x, y, {"measure": [*PAIRS]}, {"relevance": [GRADES, PHI]}, (260, 240)))
+    lines = draw_lines(records, x, y, "measure", [*PAIRS]).properties(width=260, height=240)
+    return style(lines.facet(alt.Column("relevance:N", title=None, sort=[GRADES, PHI])))
 
 
 def observations(records: list[Record]) -> list[Observation]:

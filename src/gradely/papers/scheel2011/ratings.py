@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gradely.comparison.charts import altair, line_panels, style
+from gradely.comparison.charts import altair, draw_lines, style
 from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
@@ -33,7 +33,8 @@ def _row(records: list[Record]) -> Any:
     alt = altair()
     x = alt.X("levels:O", title="levels of the scale", sort=[*SCALES.values()], axis=alt.Axis(labelAngle=0))
     y = alt.Y("mean:Q", title="mean over the users", scale=alt.Scale(zero=False, padding=10))
-    panels = line_panels(records, x, y, {"recommender": [*RECOMMENDERS]}, {"measure": [*MEASURES]}, (190, 190))
+    lines = draw_lines(records, x, y, "recommender", [*RECOMMENDERS]).properties(width=190, height=190)
+    panels = lines.facet(alt.Column("measure:N", title=None, sort=[*MEASURES]))
     return panels.properties(title=f"Ranked: {records[0]['ranked']}")
 
 
