@@ -37,7 +37,7 @@ test: $(VENV)/test-ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 test-arrays: $(VENV)/arrays-ready
 	$(BIN)/pytest -n auto tests/test_arrays.py tests/test_ids.py tests/test_devices.py tests/test_fixed.py

@@ -28,7 +28,15 @@ def leaderboard(size: int) -> Chart:
         y=y,
         tooltip=tip,
     )
-    interval = base.mark_rule(strokeWidth=2, color=PALETTE[0]).encode(x="low:Q", x2="high:Q", y=y, tooltip=tip)
+    # A mean without an interval, as where all values are equal, has a line of no length: an axis needs numbers.
+    ends = {
+        end: f"isValid(datum.{name}) ? datum.{name} : datum.mean" for end, name in (("left", "low"), ("right", "high"))
+    }
+    interval = (
+        base.transform_calculate(**ends)
+        .mark_rule(strokeWidth=2, color=PALETTE[0])
+        .encode(x="left:Q", x2="right:Q", y=y, tooltip=tip)
+    )
     mean = base.mark_point(filled=True, size=70, opacity=1, color=PALETTE[0]).encode(x="mean:Q", y=y, tooltip=tip)
     return chart(
         ties + interval + mean,
