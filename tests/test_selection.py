@@ -115,7 +115,7 @@ def test_the_command_line_has_it_all(folder, capfd):
     assert found["segments"] == {"x": {"n": 2, "mean": {"RR": 0.5}}, "y": {"n": 1, "mean": {"RR": 1.0}}}
     assert command(["evaluate", "q.csv", "r.csv", "-m", "RR", *NAMED, "--by", "kind", "--format", "csv"]) == 0
     lines = capfd.readouterr().out.splitlines()
-    assert lines == ["run,segment,n,RR", "r,all,3,0.6666666666666666", "r,x,2,0.5", "r,y,1,1.0"]
+    assert lines == ["run,segment,n,RR", "r,(all),3,0.6666666666666666", "r,x,2,0.5", "r,y,1,1.0"]
     assert command(["evaluate", "q.csv", "r.csv", "-m", "RR", *NAMED, "--only", "some", "--exclude", "train.csv"]) == 0
     assert "0.7500" in capfd.readouterr().out
 
@@ -127,7 +127,7 @@ def test_the_command_line_has_it_all(folder, capfd):
         (["--columns", "who=uid"], "no column 'who' to name"),
         (["--columns", "query=who"], "no column 'who' among"),
         (["--duplicates", "most"], "most"),
-        (["--only", "nowhere"], "nowhere: no such file"),
+        ([*NAMED, "--only", "nowhere"], "nowhere: no such file"),
         ([*NAMED, "--by", "sort"], "no column 'sort' among"),
         ([*NAMED, "--exclude", "nowhere"], "nowhere: no such file"),
     ],

@@ -7,11 +7,19 @@ from gradely.comparison.comparison import Comparison
 from gradely.comparison.design import Design
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.resampling import RESAMPLES
-from gradely.data import read_qrels
 from gradely.data.details import top_depth
 from gradely.data.read.files import clip
 from gradely.errors import DataError, did_you_mean
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
+from gradely.evaluation.runs import (
+    DEFAULT,
+    Progress,
+    evaluate_all,
+    ignore,
+    name_runs,
+    open_runs,
+    read_selected,
+    split_queries,
+)
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 
@@ -31,12 +39,16 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = 0,
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     threads: int | None = None,
     details: bool = False,
     progress: Progress = ignore,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
+    by: Any = None,
+    exclude: Any = None,
 ) -> Comparison:
     """Compare runs, {name: run} or paths, pair by pair or against baselines.
 
@@ -47,7 +59,7 @@ def compare(
     `rope`: the largest difference that does not matter; then equivalence is tested, too.
     `resamples` and `seed` are for tests and intervals that draw.
     `details` gathers what to_html needs while the runs are read; without it, to_html reads them again.
-    The rest is as in evaluate.
+    The rest is as in evaluate; with `by`, Comparison.segments has means and differences by segment.
 
     >>> qrels = {"q1": {"d": 1}, "q2": {"d": 1}, "q3": {"d": 1}}
     >>> good, bad = {q: ["d", "x"] for q in qrels}, {q: ["x", "d"] for q in qrels}
@@ -57,12 +69,14 @@ def compare(
     """
     references = (baselines,) if isinstance(baselines, str) else tuple(baselines)
     design = Design(test, correction, alpha, seed, resamples, references, family, simultaneous, rope).settle()
-    settings, named = Settings(ties, queries, judged_only, precision, seed, threads), name_runs(runs)
+    policy, only = split_queries(queries)
+    settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)
     unknown = next((name for name in references if name not in named), None)
     if unknown is not None:
         raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, named)}")
-    judgments, parsed = read_qrels(qrels, threads=threads), parse_all(measures)
+    judgments = read_selected(qrels, settings, columns, duplicates, only=only, by=by, exclude=exclude)
     depth = top_depth(len(judgments), len(named)) if details else None
     places: TiePolicy = "trec" if details else "expected"
-    results = evaluate_all(judgments, named, parsed, settings, progress, places=places, depth=depth)
-    return Comparison(Leaderboard(results), design, named)
+    opened = open_runs(named, columns)
+    results = evaluate_all(judgments, opened, parse_all(measures), settings, progress, places=places, depth=depth)
+    return Comparison(Leaderboard(results), design, named, opened)

@@ -1,4 +1,4 @@
-"""Comparison: runs compared on the same queries, as tables, frames and a page."""
+"""Comparison: runs compared, as tables, frames and a page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from gradely.comparison.influence import Influence
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.matrix import Matrix
 from gradely.comparison.pairwise import ALWAYS, Pair, Pairwise, or_none
+from gradely.comparison.segments import SegmentComparison
 from gradely.data import open_run
 from gradely.data.details import describe_run, top_depth
 from gradely.data.read.files import clip
@@ -35,6 +36,8 @@ class Comparison:
     design: Design
     runs: Mapping[str, Any]
     """as they were given"""
+    opened: Mapping[str, Any]
+    """how to open each of them again"""
 
     @cached_property
     def pairwise(self) -> Pairwise:
@@ -61,6 +64,12 @@ class Comparison:
     def influence(self) -> Influence:
         """How much each verdict depends on single queries."""
         return Influence(self.pairwise, self.board.queries)
+
+    @cached_property
+    def segments(self) -> SegmentComparison | None:
+        """The runs in each segment of the queries, where compare was asked for them with `by`."""
+        segment_of = self.board.qrels.segments
+        return None if segment_of is None else SegmentComparison(self.pairwise, self.board.queries, segment_of)
 
     def mean(self) -> dict[str, dict[str, float]]:
         """Return {run: {measure: mean}}, best run first."""
@@ -168,7 +177,7 @@ class Comparison:
         depth = top_depth(len(self.board.qrels), len(self.runs))
         for name, evaluation in self.board.evaluations.items():
             if evaluation.details is None:
-                evaluation.details = describe_run(self.board.qrels, open_run(self.runs[name]), depth)
+                evaluation.details = describe_run(self.board.qrels, open_run(self.opened[name]), depth)
             progress(name, 1.0)
 
     def caption(self) -> str:
@@ -193,12 +202,14 @@ class Comparison:
 
     def __repr__(self) -> str:
         """Show the table and what is needed to do it again."""
-        return f"{plain_line(self.summary())}\n\n{to_text(self.table())}\n{self.legend()}\n{plain_line(self.caption())}"
+        text = f"{plain_line(self.summary())}\n\n{to_text(self.table())}\n{self.legend()}\n{plain_line(self.caption())}"
+        return text if self.segments is None else f"{text}\n\n{self.segments}"
 
     def _repr_html_(self) -> str:
         """Show the same in a notebook; to_html is the whole page."""
         below = (self.legend(), self.caption(), *self.notes)
-        return box(heading(self.summary()), grid(self.table()), bullets(below))
+        segments = "" if self.segments is None else grid(self.segments.table())
+        return box(heading(self.summary()), grid(self.table()), segments, bullets(below))
 
 
 def _cell(value: Any) -> Cell:

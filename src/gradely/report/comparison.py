@@ -17,6 +17,7 @@ from gradely.report.details import Rankings, gather
 from gradely.report.origin import Origin, versions
 from gradely.report.page import Chart, render, source
 from gradely.report.script_data import BARS, CELLS, GREYS, script_data
+from gradely.report.segments import about_segments
 from gradely.report.texts import Texts, length_for, select_texts
 from gradely.report.ties import about_ties
 
@@ -69,6 +70,7 @@ def page(
         taus=taus,
         left_out=_left_out(board, pairwise, data) + lacking,
         ties=about_ties(board, details, data["runs"]),
+        segments=about_segments(comparison, data["runs"]),
         details=details,
         depth=rankings.depth,
         rows=_query_rows(data),
