@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.mutants.areas import AREAS
+from tests.mutants.areas import AREAS, DRAWINGS, ROOMS
 from tests.mutants.changes import ROOT, SOURCE, all_changes, mutants
 from tests.mutants.forks import in_forks
 from tests.mutants.survivors import known, verdict
@@ -44,8 +44,13 @@ def test_what_is_changed(code, after):
 
 
 def test_every_file_is_in_one_area():
+    """A new file belongs into one, unless nothing in it can be changed."""
     paths = [path for area in AREAS.values() for path in area.paths()]
-    assert len(paths) == len(set(paths)) and all(area.paths() for area in AREAS.values())
+    files = [path for room in ROOMS.split() for path in (SOURCE / room).rglob("*.py")]
+    assert len(paths) == len(set(paths))
+    assert [
+        path for path in files if path not in {*paths, *(SOURCE / name for name in DRAWINGS)} and mutants(path)
+    ] == []
 
 
 SET_UP = """

@@ -15,22 +15,33 @@ class Area(NamedTuple):
         return [path for pattern in self.files for path in sorted(SOURCE.glob(pattern))]
 
 
-def area(folder, names="*"):
-    return Area(tuple(f"{folder}/{name}.py" for name in names.split()))
+def area(**names):
+    """Return the files of some folders: area(kernel="families gains"), with _ for a folder in a folder."""
+    return Area(tuple(f"{folder.replace('_', '/')}/{name}.py" for folder in names for name in names[folder].split()))
 
 
 AREAS = {
-    "kernel": area("kernel"),
-    "measures": area("measures"),
-    "relevance": area("relevance"),
-    "learning": area("learning"),
-    "comparison": area("comparison"),
-    "evaluation": area("evaluation"),
-    "data": area("data"),
-    "inputs": area("data/read"),
-    "readers": area("data/trec"),
-    "trec_eval": area("trec_eval"),
+    "significance": area(comparison="significance resampling wilcoxon intervals equivalence pairs"),
+    "planning": area(comparison="plan gate saved_scores"),
+    "systems": area(comparison="correlate kendall pools stacked"),
+    "ties": area(comparison="ties", data="tie_counts tie_breaking"),
+    "formulas": area(kernel="families tie_groups gains lower_levels orders", relevance="*", measures="*"),
+    "arrays": area(kernel="backend batch fixed from_* parameters", evaluation="arrays"),
+    "trec_eval": Area(("trec_eval/*.py",)),
+    "learning": area(learning="*"),
+    "comparison": area(comparison="compare leaderboard pairwise design verdict influence matrix selection"),
+    "users": area(comparison="users user_regions populations phi_curves", data="virtual_users"),
+    "evaluation": area(evaluation="evaluate evaluation evaluations runs scores values segments"),
+    "explanation": area(evaluation="explain explanation check mismatch notes flat_names"),
+    "alignment": area(data="align batches details hits qrels search values locate selection exclude types"),
+    "tables": area(data="columns table ids engine engine_hits engine_judgments score_precision demo"),
+    "inputs": area(data_read="*"),
+    "readers": area(data_trec="*"),
+    "sentences": area(comparison="answers captions"),
 }
+ROOMS = "kernel relevance measures learning trec_eval comparison evaluation data"
+DRAWINGS = ["comparison/charts.py", "comparison/user_charts.py"]
+"""sizes and fonts, which are judged by eye"""
 SLOW = """
 axioms claims documents engines error_rates f14 figures fuzz memory mutants notebook page papers papers_m08 papers_m16
 papers_s11 real_data report report_interactions spark_pipeline streams structure terminals

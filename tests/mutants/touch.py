@@ -16,7 +16,7 @@ from tests.mutants.changes import ROOT, SOURCE
 from tests.mutants.forks import in_forks, limit
 
 CACHE = ROOT / ".mutants" / "touched.json"
-LONGEST = 20
+LONGEST = 6
 """seconds under a tracer after which a test is left alone"""
 
 MANY = 40
@@ -33,29 +33,21 @@ class Touched:
         fresh = (name for name in self.items if name not in self.tests and time.monotonic() < end)
         try:
             for name, answer in in_forks(fresh, self.look, jobs):
-                endless = {
-                    "seconds": LONGEST,
-                    "outcome": "endless",
-                    "lines": {},
-                    "state": state_of(self.items[name], {}),
-                }
-                self.tests[name] = answer or endless
+                self.tests[name] = answer or record(self.items[name], LONGEST, "endless", {})
         finally:
             CACHE.parent.mkdir(exist_ok=True)
             CACHE.write_text(json.dumps({**kept, **self.tests}))
 
     def look(self, name):
         """Run a test under a tracer."""
-        lines, started = {}, time.perf_counter()
+        trace, started = Tracer(), time.perf_counter()
         limit(LONGEST)
-        trace = tracer(lines)
         threading.settrace(trace)
         sys.settrace(trace)
         outcome = outcome_of(self.items[name])
         sys.settrace(None)
         seconds = time.perf_counter() - started
-        found = {path: sorted(numbers) for path, numbers in lines.items()} if outcome == "passed" else {}
-        return record(self.items[name], seconds, outcome, found)
+        return record(self.items[name], seconds, outcome, trace.lines() if outcome == "passed" else {})
 
     def is_complete(self):
         """Return whether there was time to look at all tests."""
@@ -91,24 +83,43 @@ def outcome_of(item):
     return next(outcome for outcome in ("failed", "skipped", "passed") if outcome in outcomes)
 
 
-def tracer(lines):
-    """Return a function for sys.settrace that collects the lines of the source by file."""
-    inside = cache(lambda name: name.startswith(str(SOURCE)))
-    relative = cache(lambda name: str(Path(name).relative_to(SOURCE)))
+class Tracer:
+    """Collects the lines of the source that run. A function all of whose lines have run is traced no more."""
 
-    def trace(frame, event, argument):
-        if not inside(frame.f_code.co_filename):
+    def __init__(self):
+        self.untouched = {}
+        self.inside = cache(lambda name: name.startswith(str(SOURCE)))
+
+    def __call__(self, frame, event, argument):  # noqa: ARG002 - its signature
+        """Begin to trace a call."""
+        code = frame.f_code
+        if not self.inside(code.co_filename):
             return None
-        touched = lines.setdefault(relative(frame.f_code.co_filename), set())
-        touched.add(frame.f_lineno)
+        if code not in self.untouched:
+            self.untouched[code] = lines_of(code)
+        left = self.untouched[code]
+        left.discard(frame.f_lineno)
+        if not left:
+            return None
 
         def line(frame, event, argument):
-            touched.add(frame.f_lineno)
+            left.discard(frame.f_lineno)
+            frame.f_trace_lines = bool(left)
             return line
 
         return line
 
-    return trace
+    def lines(self):
+        """Return the lines by file."""
+        found = {}
+        for code, left in self.untouched.items():
+            path = str(Path(code.co_filename).relative_to(SOURCE))
+            found.setdefault(path, set()).update(lines_of(code) - left)
+        return {path: sorted(lines) for path, lines in found.items()}
+
+
+def lines_of(code):
+    return {line for _, _, line in code.co_lines() if line}
 
 
 @cache
