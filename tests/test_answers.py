@@ -63,6 +63,15 @@ def test_the_answer_in_a_sentence(values, design, expected):
     assert expected in answer(pairwise(values, **design))
 
 
+@pytest.mark.parametrize("design", [{}, {"baselines": ("a",)}, {"baselines": ("b",)}])
+def test_no_run_is_better_whose_mean_is_the_same(design):
+    """Signed ranks may differ where the means do not: 16 small gains make up for one large loss."""
+    tested = pairwise(column(*[0.125] * 16, -2.0), test="wilcoxon", **design)
+    assert tested.significant.all() and tested.differences[0, 0] == 0
+    first, second = ("b", "a") if design.get("baselines") == ("b",) else ("a", "b")
+    assert f"By AP, {first} and {second} differ, but not in their means (p .00" in answer(tested)
+
+
 def test_a_top_run_speaks_for_itself_where_its_peers_do_not_beat_the_rest():
     values = np.column_stack([runs_at(0.5), np.random.default_rng(1).normal(0.45, 0.3, 20), runs_at(0.4)])
     assert answer(pairwise(values)).endswith("; a is better than c.")
