@@ -5,8 +5,8 @@ import pytest
 
 from gradely.papers import experiments
 from gradely.papers.ferrante2014 import incomplete, limits, tau_claims
-from gradely.papers.ferrante2014.pools import MEASURES, RANGES, RATES, Robustness
 from gradely.papers.ferrante2014.printed_tables import REFERENCES, read_printed
+from gradely.papers.ferrante2014.smaller_pools import MEASURES, RANGES, RATES, Robustness
 from gradely.papers.ferrante2014.study import Panel
 from gradely.papers.ferrante2014.tau import Curves, grid, printed_curves
 from gradely.papers.library import Library
@@ -16,7 +16,7 @@ from gradely.papers.moniz2016 import agreement, days, figure2, synthetic
 from gradely.papers.scheel2011 import artificial, features, ohsumed_claims, tables
 from gradely.papers.scheel2011.collection import FEATURES
 from gradely.papers.scheel2011.means import MEANS
-from gradely.papers.verdicts import DIFFERS, HOLDS, UNDECIDED, UNTESTED, Interval, Untestable
+from gradely.papers.verdicts import DIFFERS, HOLDS, UNDECIDED, UNTESTED, Interval
 
 EXPERIMENTS = experiments()
 PANEL = Panel("mine", "few highly relevant", 20, 20)
@@ -162,7 +162,6 @@ CLAIMS = [
     pytest.param(name, claim, id=f"{name} {claim.key}")
     for name, experiment in EXPERIMENTS.items()
     for claim in experiment.claims
-    if not isinstance(claim.test, Untestable)
 ]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import gradely
 from gradely import DataError, MeasureError, lambdas
 from gradely.learning import blocks
-from gradely.learning.families import TAUGHT
+from gradely.learning.swaps import TAUGHT
 from tests.cases import CASES, LABELS, Query
 
 TAUGHT_CASES = [case for case in CASES if isinstance(case.measure, TAUGHT)]

@@ -5,7 +5,7 @@ import pytest
 
 import gradely
 from gradely.measures import EXPECTED
-from gradely.papers.mcsherry2008 import enumeration, overhead, tie_orders, ties, timing
+from gradely.papers.mcsherry2008 import enumeration, overhead, real_runs, tie_orders, timing
 from gradely.papers.mcsherry2008.enumeration import Ranking
 from gradely.papers.mcsherry2008.timing import Pair
 from tests.cases import SETTINGS, Case, Query
@@ -158,19 +158,19 @@ def test_breaking_ties_moves_and_reorders_real_systems():
     expected, best, worst = (means.by_policy[policy] for policy in ("expected", "best", "worst"))
     for table in (*means.by_policy.values(), *means.at_random):
         assert (table <= best + 1e-9).all() and (table >= worst - 1e-9).all()
-    assert ties.away(means, "nDCG@10")[0]["system"] == "KUCS_EN_Run.3.dat"
-    tables = [ties.label({"clef": table(means)}) for table in (tie_orders.moves, tie_orders.reorderings)]
-    (moved,) = ties.performs_differently(tables[0])
+    assert real_runs.away(means, "nDCG@10")[0]["system"] == "KUCS_EN_Run.3.dat"
+    tables = [real_runs.label({"clef": table(means)}) for table in (tie_orders.moves, tie_orders.reorderings)]
+    (moved,) = real_runs.performs_differently(tables[0])
     assert moved.word == "holds" and "RR of KUCS_EN_Run.3.dat moves by 0.1050" in moved.here
-    assert "Of 6 pairs of systems" in ties.observations(tables[1])[0].answer
-    assert ties.story(tables[0]).startswith("Over all collections RR and ERR@10 move most")
-    assert ties.ranges(means, "nDCG@10").to_dict()["layer"] and ties.agreement(tables[1]).to_dict()["mark"]
+    assert "Of 6 pairs of systems" in real_runs.observations(tables[1])[0].answer
+    assert real_runs.story(tables[0]).startswith("Over all collections RR and ERR@10 move most")
+    assert real_runs.ranges(means, "nDCG@10").to_dict()["layer"] and real_runs.agreement(tables[1]).to_dict()["mark"]
     assert (expected[:, means.column("AP")] > 0).all()
 
 
 def test_where_nothing_ties_nothing_moves():
     runs = {"one": RUNS["plain"], "two": {"q1": {"a": 1, "b": 2, "c": 3}, "q2": {"a": 1, "b": 2}}}
     means = tie_orders.read(QRELS, runs, seed=0, seeds=2)
-    tables = [ties.label({"plain": table(means)}) for table in (tie_orders.moves, tie_orders.reorderings)]
-    assert [verdict.word for verdict in ties.performs_differently(tables[0])] == ["differs"]
-    assert "swapped by name none" in ties.observations(tables[1])[0].answer
+    tables = [real_runs.label({"plain": table(means)}) for table in (tie_orders.moves, tie_orders.reorderings)]
+    assert [verdict.word for verdict in real_runs.performs_differently(tables[0])] == ["differs"]
+    assert "swapped by name none" in real_runs.observations(tables[1])[0].answer

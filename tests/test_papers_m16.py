@@ -134,7 +134,7 @@ def items():
 
 @needs("news-popularity")
 def test_news_are_read_in_the_order_of_their_ids(items):
-    assert items.counts.shape == (75, 100, 144) and (items.unknown, items.left) == (165, 22)
+    assert items.counts.shape == (75, 100, 144) and (items.unknown, items.left_out) == (165, 22)
     assert items.final.min() == 0 and items.final.max() == 13_146
     assert (items.after(lists.END) == items.final).all() and (items.after(1) == items.counts[:, :, 2]).all()
 

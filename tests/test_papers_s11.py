@@ -10,6 +10,7 @@ from gradely.data.read.files import ignore
 from gradely.measures import AP, nDCG
 from gradely.papers import experiments
 from gradely.papers.library import Library
+from gradely.papers.printed_numbers import agrees
 from gradely.papers.scheel2011 import (
     artificial,
     collection,
@@ -22,7 +23,6 @@ from gradely.papers.scheel2011 import (
     recommenders,
 )
 from gradely.papers.scheel2011.tables import table_1, table_2
-from gradely.papers.values import agrees
 from tests.shared_data import DATA, needs
 
 

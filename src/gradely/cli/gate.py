@@ -7,7 +7,7 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import choose_measures, read_inputs
+from gradely.cli.inputs import Inputs, choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import check_writable, say, write_file
 from gradely.cli.results import caption_notes, frame_table, list_notes, to_json, write_results
@@ -95,21 +95,33 @@ def command(
     data = read_inputs(qrels, paths, inputs, settings)
     if len(data.runs) != len(paths):
         raise InputError("give one --feature: a gate is about one run")
+    if baseline is None:
+        return save_first(data, names, settings, str(save))
     run, *older = data.runs.values()
     with data.bar() as bar:
-        if baseline is None:
-            scores = keep_scores(data.qrels, run, names, progress=bar, **asdict(settings))
-            write_file(scores.text().encode(), str(save))
-            say(f"{plain_line(str(save))}: the scores of {plain_line(scores.name)}; nothing was compared\n")
-            return 0
         old = older[0] if older else baseline
         verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
+    write_files(verdict, summary, save)
+    write_results(show(verdict, output), list_notes([*caption_notes(verdict, output.form), *verdict.notes]), output)
+    return 0 if verdict.passed else 1
+
+
+def write_files(verdict: Gate, summary: str | None, save: str | None) -> None:
+    """Write the summary, and the scores of a run that passed, where files for them are named."""
     if summary:
         write_file(summarize(verdict).encode(), summary)
     if save and verdict.passed:
         write_file(verdict.saved.text().encode(), save)
-    write_results(show(verdict, output), list_notes([*caption_notes(verdict, output.form), *verdict.notes]), output)
-    return 0 if verdict.passed else 1
+
+
+def save_first(data: Inputs, measures: list[str], settings: Settings, path: str) -> int:
+    """Write the scores of the only run, as the first ones to be compared with; return the exit code."""
+    (run,) = data.runs.values()
+    with data.bar() as bar:
+        scores = keep_scores(data.qrels, run, measures, progress=bar, **asdict(settings))
+    write_file(scores.text().encode(), path)
+    say(f"{plain_line(path)}: the scores of {plain_line(scores.name)}; nothing was compared\n")
+    return 0
 
 
 def read_limits(drops: tuple[str, ...], names: list[str]) -> dict[str, float]:

@@ -30,7 +30,15 @@ COLUMNS = ("run", "measure", "mean", "low", "high", "worst", "best", "better_tha
 
 @dataclass(eq=False, repr=False)
 class Comparison:
-    """Runs compared: tables, frames, and a page to look at."""
+    """Runs compared: tables, frames, and a page to look at.
+
+    >>> from gradely import compare
+    >>> qrels = {"q1": {"d": 1}, "q2": {"d": 1}, "q3": {"d": 1}}
+    >>> good, bad = {q: ["d", "x"] for q in qrels}, {q: ["x", "d"] for q in qrels}
+    >>> pair = compare(qrels, {"good": good, "bad": bad}, ["RR"], test="randomization").pairs[0]
+    >>> (pair.difference, pair.wins, pair.p) == (1 - 1 / 2, 3, 2 / 2**3)
+    True
+    """
 
     board: Leaderboard
     design: Design
@@ -42,8 +50,7 @@ class Comparison:
     @cached_property
     def pairwise(self) -> Pairwise:
         """The pairs, tested when they are asked for."""
-        board = self.board
-        return Pairwise(board.values, board.means, board.names, list(board.measures), self.design)
+        return self.board.pairwise(self.design)
 
     def summary(self) -> str:
         """Return the answer in a sentence: who is better than whom by the first measure; and which measures agree."""

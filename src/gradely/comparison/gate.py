@@ -1,7 +1,6 @@
 """gate: whether a run is worse than an older one, by more than is allowed and by more than chance."""
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -12,7 +11,7 @@ from gradely.comparison.design import Design
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.plan import POWER, plan_pairs
 from gradely.comparison.resampling import RESAMPLES
-from gradely.comparison.saved_scores import SavedScores, is_saved, keep_scores, read_saved
+from gradely.comparison.saved_scores import SavedScores, is_saved, read_saved, score_run
 from gradely.comparison.verdict import SAME, Change, Gate
 from gradely.data import read_qrels
 from gradely.errors import DataError
@@ -20,7 +19,7 @@ from gradely.evaluation.notes import Note, note_names
 from gradely.evaluation.runs import DEFAULT, Progress, ignore
 from gradely.evaluation.scores import means
 from gradely.measures.names import MeasureLike, parse, parse_all
-from gradely.settings import Precision, QueryPolicy, TiePolicy
+from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 
 
 def gate(
@@ -49,32 +48,14 @@ def gate(
     `max_drop`: how much a mean may fall: a number, or {measure: number}; measures not named there may not fall.
     `strict`: fail where a drop exceeds its limit, significant or not.
     `correction` is over the measures. The rest is as in compare.
-
-    >>> qrels = {f"q{i}": {"d": 1} for i in range(9)}
-    >>> old, new = {q: ["d", "x"] for q in qrels}, {q: ["x", "d"] for q in qrels}
-    >>> gate(qrels, new, old, ["RR"], max_drop=0.01).passed, gate(qrels, new, old, ["RR"], max_drop=0.5).passed
-    (False, True)
     """
     design = Design(test, correction, alpha, seed, resamples, family="all").settle()
-    judgments = read_qrels(qrels, threads=threads)
-    score = partial(
-        keep_scores,
-        judgments,
-        measures=measures,
-        ties=ties,
-        queries=queries,
-        judged_only=judged_only,
-        precision=precision,
-        seed=seed,
-        threads=threads,
-        progress=progress,
-    )
-    limits = check_limits(max_drop, measures)
-    old = baseline if isinstance(baseline, SavedScores) else read_saved(baseline) if is_saved(baseline) else None
-    score_new = score(run=new)
-    if old is None:
-        old = score(run=baseline)
-    return decide(score_new, old, limits, design, strict=strict)
+    settings = Settings(ties, queries, judged_only, precision, seed, threads)
+    limits, judgments = check_limits(max_drop, measures), read_qrels(qrels, threads=threads)
+    earlier = baseline if isinstance(baseline, SavedScores) else read_saved(baseline) if is_saved(baseline) else None
+    scores = score_run(judgments, new, measures, settings, progress)
+    old = score_run(judgments, baseline, measures, settings, progress) if earlier is None else earlier
+    return decide(scores, old, limits, design, strict=strict)
 
 
 def decide(

@@ -6,17 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.compare import compare
+from gradely.comparison.compare import check_baselines
+from gradely.comparison.design import Design
+from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairs import without_spread
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import CORRECTIONS
+from gradely.data import read_qrels
 from gradely.errors import DataError, check_choice
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, ignore
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
-from gradely.measures.names import MeasureLike
+from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import stats
-from gradely.settings import Precision, QueryPolicy, TiePolicy
+from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import Cell, Table, count_of, plain_line, to_text
 
 POWER = 0.8
@@ -127,21 +130,11 @@ def plan(
     """
     _check(power, difference)
     check_choice("correction", correction, PLANNED)
-    comparison = compare(
-        qrels,
-        runs,
-        measures,
-        baselines=baselines,
-        alpha=alpha,
-        ties=ties,
-        queries=queries,
-        judged_only=judged_only,
-        precision=precision,
-        seed=seed,
-        threads=threads,
-        progress=progress,
-    )
-    return plan_pairs(comparison.pairwise, difference, power, correction, comparison.board.notes)
+    settings, named = Settings(ties, queries, judged_only, precision, seed, threads), name_runs(runs)
+    design = Design(alpha=alpha, baselines=check_baselines(baselines, named)).settle()
+    results = evaluate_all(read_qrels(qrels, threads=threads), named, parse_all(measures), settings, progress)
+    board = Leaderboard(results)
+    return plan_pairs(board.pairwise(design), difference, power, correction, board.notes)
 
 
 def plan_pairs(

@@ -43,7 +43,14 @@ class Change(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Gate:
-    """Whether a new run may take the place of an old one."""
+    """Whether a new run may take the place of an old one.
+
+    >>> from gradely import gate
+    >>> qrels = {f"q{i}": {"d": 1} for i in range(9)}
+    >>> old, new = {q: ["d", "x"] for q in qrels}, {q: ["x", "d"] for q in qrels}
+    >>> gate(qrels, new, old, ["RR"], max_drop=0.01).passed, gate(qrels, new, old, ["RR"], max_drop=0.5).passed
+    (False, True)
+    """
 
     changes: list[Change]
     pairwise: Pairwise

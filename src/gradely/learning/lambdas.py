@@ -20,9 +20,9 @@ from gradely.kernel.batch import Array, Levels
 from gradely.kernel.from_arrays import ranked
 from gradely.kernel.gains import is_number
 from gradely.learning.blocks import Block, Floats, blocks_of, rows_at_a_time
-from gradely.learning.families import Swaps, check, swaps_of
 from gradely.learning.lookup import reorder
 from gradely.learning.places import places_of
+from gradely.learning.swaps import Swaps, check, swaps_of
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, parse
 from gradely.threads import keep_freed

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from gradely.learning.blocks import Floats
-from gradely.learning.families import check
 from gradely.learning.lambdas import Lambdas, check_options
+from gradely.learning.swaps import check
 from gradely.measures.names import MeasureLike, parse
 
 

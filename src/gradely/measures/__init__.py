@@ -18,7 +18,8 @@ from gradely.measures.dcg import DCG, nDCG, NDCNG, nDCGphi
 from gradely.measures.g import G, binG
 from gradely.measures.rbp import RBP
 from gradely.measures.err import ERR
-from gradely.measures.gap import GAP, xGAP, eGAP, muAP
+from gradely.measures.gap import GAP, xGAP, eGAP
+from gradely.measures.mu_ap import muAP
 
 ALL: tuple[type[Measure], ...] = tuple(
     value

@@ -30,7 +30,7 @@ MODULES = (
     "ferrante2014.learning",
     "mcsherry2008.enumeration",
     "mcsherry2008.overhead",
-    "mcsherry2008.ties",
+    "mcsherry2008.real_runs",
     "moniz2016.days",
     "moniz2016.figure1",
     "moniz2016.figure2",

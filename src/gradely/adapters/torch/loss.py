@@ -9,10 +9,10 @@ from torch.nn.functional import softplus
 from gradely.kernel.backend import constants, namespace
 from gradely.kernel.batch import Levels
 from gradely.kernel.from_arrays import aligned, check_numbers, ranked
-from gradely.learning.families import check, swaps_of
 from gradely.learning.lambdas import Pairs, check_options
 from gradely.learning.lookup import reorder
 from gradely.learning.places import places_of
+from gradely.learning.swaps import check, swaps_of
 from gradely.measures.names import MeasureLike, parse
 
 

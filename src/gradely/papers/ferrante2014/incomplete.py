@@ -5,7 +5,7 @@ from typing import Any
 
 from gradely.comparison.charts import PALETTE, altair, categories, draw, panels
 from gradely.data import Report
-from gradely.papers.ferrante2014.pools import (
+from gradely.papers.ferrante2014.smaller_pools import (
     INCOMPLETE,
     MEASURES,
     RANGES,
@@ -20,7 +20,7 @@ from gradely.papers.judged_collections import DATA, NEEDS, Collection
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.papers.verdicts import UNTESTED, Verdict
 from gradely.tables import Table
 

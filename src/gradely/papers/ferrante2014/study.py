@@ -13,7 +13,7 @@ from gradely.errors import DataError
 from gradely.papers.ferrante2014.printed_tables import count_relevant, merge_levels, recognise
 from gradely.papers.judged_collections import FEWEST, LEAST, Collection, collections, enough
 from gradely.papers.library import Library
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.papers.verdicts import UNTESTED, Verdict
 
 SETS = {"few highly relevant": 2, "few key": 3}

@@ -13,7 +13,7 @@ from gradely.papers.judged_collections import DATA, FEWEST, NEEDS, Collection, c
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.tables import Table
 
 

@@ -8,10 +8,10 @@ from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
+from gradely.papers.printed_numbers import Record
 from gradely.papers.scheel2011.collection import FEATURES, FOLDER, Collection, read
 from gradely.papers.scheel2011.features import TIES, USERS, by_threshold, compare_published, score_systems
 from gradely.papers.scheel2011.ohsumed_claims import CLAIMS, VIRTUAL, Evidence
-from gradely.papers.values import Record
 from gradely.tables import Table
 
 

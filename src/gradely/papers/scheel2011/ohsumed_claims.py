@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from gradely.papers.outcome import Claim
+from gradely.papers.printed_numbers import SAME, Record, agrees
 from gradely.papers.scheel2011.collection import FEATURES
 from gradely.papers.scheel2011.features import USERS
 from gradely.papers.scheel2011.means import MEANS
-from gradely.papers.values import SAME, Record, agrees
 from gradely.papers.verdicts import Verdict, decide
 
 SMALL = 1 / 4

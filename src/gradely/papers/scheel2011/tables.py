@@ -10,6 +10,7 @@ from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import AP, DCG, NDCNG, Measure, muAP, nDCG
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
+from gradely.papers.printed_numbers import SAME, agrees
 from gradely.papers.scheel2011.printed_tables import (
     GAINS,
     GRADED,
@@ -21,7 +22,6 @@ from gradely.papers.scheel2011.printed_tables import (
     WEIGHTS,
     Printed,
 )
-from gradely.papers.values import SAME, agrees
 from gradely.papers.verdicts import Verdict, decide
 from gradely.relevance import Shift
 from gradely.tables import Table

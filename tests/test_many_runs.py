@@ -1,4 +1,4 @@
-"""Many systems together: correlation of measures, and pools that shrink."""
+"""Many runs together: correlation of measures, and pools that shrink."""
 
 import csv
 import io
