@@ -81,7 +81,7 @@ def test_the_summary_says_which_measures_agree():
     up, down = runs_at(0.5, 0.2), runs_at(0.2, 0.5)
     text = summary(pairwise(np.stack([up, 2 * up, down])))
     assert text.startswith("By AP, a is better than b (p")
-    assert text.endswith(". The same holds by RR. By P@10 the verdict is another.")
+    assert text.endswith(". The same holds by RR. By P@10 the verdict differs.")
 
 
 def test_numbers_do_not_hide_on_which_side_of_alpha_they_are():

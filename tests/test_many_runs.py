@@ -241,7 +241,7 @@ def test_the_commands_speak_every_format(demo, capfd, command):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["correlate", "qrels.txt", "dense.run"], "takes at least 2 runs"),
+        (["correlate", "qrels.txt", "dense.run"], "rankings of at least 2 runs can be compared"),
         (["correlate", "qrels.txt", "dense.run", "lexical.run", "--topics", "few-high", "--level", "9"], "levels are"),
         (["correlate", "qrels.txt", "dense.run", "dense.run"], "named twice"),
         (["pools", "qrels.txt", "dense.run", "lexical.run", "--topics", "few-high", "--level", "9"], "levels are"),

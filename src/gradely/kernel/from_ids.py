@@ -71,7 +71,9 @@ def _aligned(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Arr
     labels = labels if is_array(labels) else xp.asarray(np.asarray(labels), device=where)
     shapes = [tuple(x.shape) for x in (ranked, labelled, labels)]
     if any(len(shape) != 2 or 0 in shape for shape in shapes) or len({shape[0] for shape in shapes}) > 1:
-        raise DataError(f"ranked, labelled and labels need as many rows, one a query; found the shapes {shapes}")
+        raise DataError(
+            f"ranked, labelled and labels need the same number of rows, one per query; found the shapes {shapes}"
+        )
     if shapes[1] != shapes[2]:
         raise DataError(f"every labelled id needs a label; found {shapes[1]} ids and {shapes[2]} labels")
     for name, x in (("ranked", ranked), ("labelled", labelled)):
