@@ -8,8 +8,8 @@ from scipy import integrate, stats
 
 import gradely
 from gradely.cli.main import run as cli
-from gradely.comparison.answers import answer, summary
-from gradely.comparison.captions import note_tests
+from gradely.comparison.answers import answer, format_p, listing, signed, summary
+from gradely.comparison.captions import describe_tests, note_tests
 from gradely.comparison.design import Design
 from gradely.comparison.equivalence import chances, tost
 from gradely.comparison.influence import Influence
@@ -54,10 +54,22 @@ def runs_at(*levels, queries=20, noise=0.01):
         (runs_at(0.5, 0.5), {"rope": 0.05}, "By AP, a and b are equivalent within ±.05 (TOST p < .001)."),
         (runs_at(0.51, 0.5), {"rope": 0.05}, "By AP, a is better than b, yet equivalent within ±.05 (p < .001"),
         (column(*[0.5] * 4), {}, "By AP, a and b cannot be told apart (p .12)."),
+        (runs_at(0.5, 0.2, 0.2, 0.2), {}, "By AP, a is better than c, b and d (corrected p < .001)."),
+        (runs_at(0.5, 0.5, 0.5), {}, "By AP, c cannot be told apart from a and b (corrected p at least"),
+        (np.stack([runs_at(0.5, 0.2)] * 2), {"family": "all"}, "By AP, a is better than b (corrected p < .001"),
     ],
 )  # fmt: skip
 def test_the_answer_in_a_sentence(values, design, expected):
     assert expected in answer(pairwise(values, **design))
+
+
+@pytest.mark.parametrize("design", [{}, {"baselines": ("a",)}, {"baselines": ("b",)}])
+def test_no_run_is_better_whose_mean_is_the_same(design):
+    """Signed ranks may differ where the means do not: 16 small gains make up for one large loss."""
+    tested = pairwise(column(*[0.125] * 16, -2.0), test="wilcoxon", **design)
+    assert tested.significant.all() and tested.differences[0, 0] == 0
+    first, second = ("b", "a") if design.get("baselines") == ("b",) else ("a", "b")
+    assert f"By AP, {first} and {second} differ, but not in their means (p .00" in answer(tested)
 
 
 def test_a_top_run_speaks_for_itself_where_its_peers_do_not_beat_the_rest():
@@ -79,6 +91,79 @@ def test_numbers_do_not_hide_on_which_side_of_alpha_they_are():
     assert p != alpha
     (shown,) = (word for word in answer(pairwise(values, alpha=alpha)).split() if word.startswith(".") and "," in word)
     assert (float(shown.strip(",")) < alpha) == (p < alpha)
+
+
+@pytest.mark.parametrize(
+    ("p", "alpha", "text"),
+    [
+        (0.001, 0.05, ".001"),
+        (0.0009, 0.05, "< .001"),
+        (0.095, 0.05, ".10"),
+        (0.05, 0.05, ".050"),
+        (0.05 - 1e-15, 0.05, ".050000000000"),  # the sides cannot be told apart in print: some digits are enough
+    ],
+)
+def test_p_values_in_print(p, alpha, text):
+    assert format_p(p, alpha) == text
+
+
+def test_names_and_signs_in_print():
+    assert listing(list("abcd")) == "a, b, c and d"
+    assert listing(list("abcde")) == "a, b, c and 2 more"
+    assert signed(0.0) == "+.000"
+
+
+@pytest.mark.parametrize(
+    ("values", "design", "words"),
+    [
+        (np.stack([runs_at(0.5, 0.4, 0.3)] * 2), {"baselines": ("a",), "family": "all"}, "Holm over all 4 tests"),
+        (runs_at(0.5, 0.4), {"family": "all"}, "one test of each measure"),
+        (runs_at(0.5, 0.4), {"simultaneous": True}, "all pairs of each measure at once"),
+        (runs_at(0.5, 0.4), {"simultaneous": True, "family": "all"}, "all pairs of everything at once"),
+    ],
+)
+def test_the_caption_says_over_what_is_corrected(values, design, words):
+    assert words in describe_tests(pairwise(values, **design))
+
+
+@pytest.mark.parametrize(("length", "shown"), [(60, 60 * "x" + ")"), (61, 60 * "x" + "…)")])
+def test_long_names_of_baselines_are_cut(length, shown):
+    tested = pairwise(runs_at(0.5, 0.4), baselines=("a",))
+    tested.names = [length * "x", "b"]
+    tested.design = tested.design._replace(baselines=(length * "x",))
+    assert f"(against {shown}" in describe_tests(tested)
+
+
+@pytest.mark.parametrize(
+    ("values", "design", "least", "over"),
+    [
+        (runs_at(0.5, 0.4), {"test": "randomization", "resamples": 19}, "0.05", ""),  # 1 / 20 is not below .05
+        (runs_at(0.5, 0.4), {"test": "randomization", "resamples": 20}, None, ""),
+        (runs_at(0.5, 0.4, queries=5), {"test": "wilcoxon"}, "0.062", ""),  # 2 / 2^5
+        (runs_at(0.5, 0.4, queries=6), {"test": "wilcoxon"}, None, ""),
+        (runs_at(0.5, 0.4, queries=6), {"test": "t"}, None, ""),
+        (runs_at(0.5, 0.4, 0.3), {"test": "randomization", "resamples": 59}, "0.017", " once corrected over 3 tests"),
+        (runs_at(0.5, 0.4, 0.3), {"test": "randomization", "resamples": 60}, None, ""),
+        (runs_at(0.5, 0.4, 0.3), {"test": "randomization", "resamples": 59, "correction": "bh"}, None, ""),
+        (np.stack([runs_at(0.5, 0.4)] * 2), {"test": "randomization", "resamples": 30}, None, ""),
+        (
+            np.stack([runs_at(0.5, 0.4)] * 2),
+            {"test": "randomization", "resamples": 30, "family": "all"},
+            "0.032",
+            " once corrected over 2 tests",
+        ),
+    ],
+)
+def test_a_test_that_cannot_be_significant_is_noted(values, design, least, over):
+    notes = [note for note in note_tests(pairwise(values, **design)) if note.kind == "coarse"]
+    expected = [f"the least p-value there can be, {least}, is not below α{over}: "] if least else []
+    assert [note.text[: len(text)] for note, text in zip(notes, expected, strict=True)] == expected
+
+
+def test_pairs_that_tukey_pays_for_are_counted():
+    (note,) = note_tests(pairwise(runs_at(0.5, 0.4, 0.3, 0.2), test="tukey", baselines=("a",)))
+    assert (note.kind, note.count, note.of) == ("charged", 3, 6)
+    assert note_tests(pairwise(runs_at(0.5, 0.4, 0.3, 0.2), test="tukey")) == []
 
 
 def test_tost_is_the_larger_of_two_one_sided_tests():

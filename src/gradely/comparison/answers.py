@@ -37,6 +37,7 @@ class Answer:
         self.tested, self.design, self.names = tested, tested.design, tested.names
         self.means = tested.means[measure]
         self.matrix = Matrix.of(tested, measure)
+        self.beats = self.matrix.significant & (self.matrix.difference > 0)
 
     def text(self, *, numbers: bool = True) -> str:
         """Return the sentence, with or without p-values and intervals."""
@@ -50,12 +51,11 @@ class Answer:
     def _among(self) -> str:
         """Tell the best run and its peers, and what they are better than."""
         top, *others = sorted(range(len(self.names)), key=lambda i: (-self.means[i], self.names[i]))
-        sure = self.matrix.significant
-        peers, rest = [i for i in others if not sure[top, i]], [i for i in others if sure[top, i]]
+        peers, rest = [i for i in others if not self.beats[top, i]], [i for i in others if self.beats[top, i]]
         if not peers:
             return self._better([top], rest)
         group = [top, *peers]
-        everyone = all(sure[i, j] and self.matrix.difference[i, j] > 0 for i in group for j in rest)
+        everyone = all(self.beats[i, j] for i in group for j in rest)
         if not rest:
             return self._alike(group)
         below = self._list(rest, others="the ")
@@ -65,11 +65,10 @@ class Answer:
 
     def _against(self, base: int) -> str:
         """Tell which runs are better than a baseline, worse, or neither."""
-        sure, apart = self.matrix.significant[:, base], self.matrix.difference[:, base]
-        tested = [i for i in range(len(self.names)) if not np.isnan(apart[i]) and i != base]
-        better = [i for i in tested if sure[i] and apart[i] > 0]
-        worse = [i for i in tested if sure[i] and apart[i] < 0]
-        alike = [i for i in tested if not sure[i]]
+        others = [i for i in range(len(self.names)) if i != base]
+        better = [i for i in others if self.beats[i, base]]
+        worse = [i for i in others if self.beats[base, i]]
+        alike = [i for i in others if i not in better and i not in worse]
         parts = [self._better(better, [base])] if better else []
         parts += [self._better(worse, [base], "worse")] if worse else []
         parts += [self._alike([base, *alike])] if alike else []
@@ -92,6 +91,8 @@ class Answer:
         both = f"{self.names[first]} and {self.names[rest[0]]}"
         if self.matrix.same[first, rest[0]]:
             return f"{both} have the same value on every query"
+        if self.matrix.significant[first, rest[0]]:  # by signed ranks, which need no other mean
+            return f"{both} differ, but not in their means{self._details(first, rest[0])}"
         if self.matrix.equivalent[first, rest[0]]:
             chance = f"TOST {self._p(self.matrix.tost[first, rest[0]])}"
             return f"{both} are equivalent within ±{short(self.design.rope or 0.0)}" + (
