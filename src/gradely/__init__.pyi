@@ -1,6 +1,7 @@
 """The public names of gradely; `make docs` writes them from __init__.py and the list of measures: change those."""
 
-from gradely.comparison.compare import Comparison, compare
+from gradely.comparison.compare import compare
+from gradely.comparison.comparison import Comparison
 from gradely.comparison.correlate import Correlation, correlate
 from gradely.comparison.gate import gate
 from gradely.comparison.influence import Influence, Without

@@ -14,15 +14,19 @@ from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import check_writable, write_file
 from gradely.cli.page_options import PageOptions, page_options
 from gradely.cli.results import list_notes, to_json, write_results
-from gradely.comparison.compare import Comparison, compare
+from gradely.cli.segments import by_segment
+from gradely.comparison.compare import compare
+from gradely.comparison.comparison import Comparison
 from gradely.comparison.design import FAMILIES
 from gradely.comparison.resampling import RESAMPLES
+from gradely.comparison.segments import SegmentComparison
 from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
 from gradely.data import run_name
 from gradely.evaluation.notes import Note
+from gradely.evaluation.segments import EVERY
 from gradely.report.page import check_installed
 from gradely.settings import Settings
-from gradely.tables import LATEX, escape_markdown, plain_line, render
+from gradely.tables import LATEX, Table, escape_markdown, plain_line, render
 
 
 @click.command("compare")
@@ -63,6 +67,7 @@ from gradely.tables import LATEX, escape_markdown, plain_line, render
 @click.option("--report", "page", type=FILE, metavar="FILE.html", help="Write a page to look at, too.")
 @page_options
 @options.settings()
+@by_segment
 @options.inputs
 @options.output
 def command(
@@ -117,8 +122,11 @@ def show(comparison: Comparison, output: OutputOptions, *, pairs: bool, influenc
         return to_json(as_data(comparison) | more)
     tidy = form in ("csv", "tsv")
     bold = not output.to_file and sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    table = comparison.pairs_table() if pairs else comparison.runs_table() if tidy else comparison.table()
-    text = render(table._replace(digits=output.digits, bold=bold), form)
+    tables = [comparison.pairs_table() if pairs else comparison.runs_table() if tidy else comparison.table()]
+    if comparison.segments is not None:
+        below = comparison.segments.pairs_table() if pairs else comparison.segments.table()
+        tables = [join_segments(comparison, tables[0], pairs=pairs)] if tidy else [*tables, below]
+    text = "\n".join(render(table._replace(digits=output.digits, bold=bold), form) for table in tables)
     if influence and not tidy:
         text += f"\n{show_influence(comparison, output)}"
     if form == "markdown":
@@ -126,6 +134,24 @@ def show(comparison: Comparison, output: OutputOptions, *, pairs: bool, influenc
     if form == "latex":
         return f"% {plain_line(comparison.caption()).translate(LATEX)}\n{text}"
     return f"{plain_line(comparison.summary())}\n\n{text}" if form == "table" else text
+
+
+def join_segments(comparison: Comparison, table: Table, *, pairs: bool) -> Table:
+    """Return a table of all queries together with that of the segments, which leaves empty what is not known there."""
+    segments, measures = comparison.segments, list(comparison.board.measures)
+    assert segments is not None
+    if pairs:
+        records = [pair._asdict() for pair in segments.pairs]
+    else:
+        records = [
+            {"segment": segment, "n": segments.sizes[segment], "run": run, "measure": measure, "mean": mean[measure]}
+            for segment, runs in segments.mean().items()
+            for measure in measures
+            for run, mean in runs.items()
+        ]
+    rows = [[EVERY, len(comparison.board.queries), *row] for row in table.rows]
+    header = ["segment", "n", *table.header]
+    return Table(header, [*rows, *([record.get(name) for name in header] for record in records)])
 
 
 def show_influence(comparison: Comparison, output: OutputOptions) -> str:
@@ -141,6 +167,7 @@ def explain_table(comparison: Comparison, *, marks: bool) -> str:
     lines: list[Note | str] = [
         *([comparison.legend()] if marks and tested else []),
         comparison.caption(),
+        *([] if comparison.segments is None else [comparison.segments.caption()]),
         *([describe_power(comparison)] if tested else []),
         *comparison.notes,
     ]
@@ -165,7 +192,20 @@ def as_data(comparison: Comparison) -> dict[str, Any]:
         "design": comparison.design._asdict() | asdict(board.settings) | {"count": len(board.queries)},
         "runs": [dict(zip(header, row, strict=True)) for row in rows],
         "pairs": [dict(zip(comparison.fields, pair, strict=False)) for pair in comparison.pairs],
+        **segments_data(comparison.segments),
         "discriminative_power": comparison.power(),
         "achieved_significance_levels": comparison.levels(),
         "notes": [note.as_dict() for note in comparison.notes],
     }
+
+
+def segments_data(segments: SegmentComparison | None) -> dict[str, Any]:
+    """Return means and pairs by segment as plain data, where asked for."""
+    if segments is None:
+        return {}
+    pairs: dict[str, list[dict[str, Any]]] = {name: [] for name in segments.sizes}
+    for pair in segments.pairs:
+        pairs[pair.segment].append(dict(zip(pair._fields[2:], pair[2:], strict=True)))  # which segment, is said
+    mean = segments.mean()
+    data = {name: {"n": size, "mean": mean[name], "pairs": pairs[name]} for name, size in segments.sizes.items()}
+    return {"segments": data, "segments_caption": segments.caption()}

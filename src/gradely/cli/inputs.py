@@ -12,7 +12,7 @@ from gradely.cli.options import InputOptions
 from gradely.cli.progress import Bar
 from gradely.data import Qrels, Run, open_run, read_qrels, run_names
 from gradely.data.read.files import Source
-from gradely.data.selection import read_queries, select
+from gradely.data.selection import read_queries, read_segments, select
 from gradely.errors import InputError
 from gradely.evaluation.runs import DEFAULT
 from gradely.measures import ALL, EXPECTED
@@ -38,15 +38,22 @@ class Inputs(NamedTuple):
 def read_inputs(qrels: str, runs: tuple[str, ...], inputs: InputOptions, settings: Settings) -> Inputs:
     """Read the qrels, and see which runs there are; they are opened when their turn comes."""
     opened, sizes = list_runs(qrels, runs, inputs)
-    only = None if inputs.only is None else read_queries(inputs.only)
+    return Inputs(read_judgments(qrels, inputs, settings.threads), opened, sizes)
+
+
+def read_judgments(qrels: str, inputs: InputOptions, threads: int | None = None) -> Qrels:
+    """Read the qrels, and select what is asked for."""
     judgments = read_qrels(
-        qrels,
-        format=inputs.qrels_format,
-        columns=inputs.columns,
-        duplicates=inputs.duplicates,
-        threads=settings.threads,
+        qrels, format=inputs.qrels_format, columns=inputs.columns, duplicates=inputs.duplicates, threads=threads
     )
-    return Inputs(select(judgments, only=only, exclude=inputs.exclude), opened, sizes)
+    return select_judgments(judgments, qrels, inputs)
+
+
+def select_judgments(judgments: Qrels, path: str, inputs: InputOptions) -> Qrels:
+    """Return the judgments of the queries that count, with their segments and what is excluded, as the options say."""
+    only = None if inputs.only is None else read_queries(inputs.only)
+    segments = None if inputs.by is None else read_segments(inputs.by, path, inputs.columns)
+    return select(judgments, only=only, segments=segments, exclude=inputs.exclude)
 
 
 def list_runs(

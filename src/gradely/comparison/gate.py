@@ -14,13 +14,12 @@ from gradely.comparison.plan import POWER, plan_pairs
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.saved_scores import SavedScores, is_saved, keep_scores, read_saved
 from gradely.comparison.verdict import SAME, Change, Gate
-from gradely.data import read_qrels
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note, note_names
-from gradely.evaluation.runs import DEFAULT, Progress, ignore
+from gradely.evaluation.runs import DEFAULT, Progress, ignore, read_selected, split_queries
 from gradely.evaluation.scores import means
 from gradely.measures.names import MeasureLike, parse, parse_all
-from gradely.settings import Precision, QueryPolicy, TiePolicy
+from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 
 
 def gate(
@@ -36,12 +35,13 @@ def gate(
     correction: str = "holm",
     resamples: int = RESAMPLES,
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    exclude: Any = None,
 ) -> Gate:
     """Decide whether a new run is worse than a baseline by more than `max_drop`, and significantly so.
 
@@ -56,13 +56,14 @@ def gate(
     (False, True)
     """
     design = Design(test, correction, alpha, seed, resamples, family="all").settled()
-    judgments = read_qrels(qrels, threads=threads)
+    policy, only = split_queries(queries)
+    judgments = read_selected(qrels, Settings(threads=threads), only=only, exclude=exclude)
     score = partial(
         keep_scores,
         judgments,
         measures=measures,
         ties=ties,
-        queries=queries,
+        queries=policy,
         judged_only=judged_only,
         precision=precision,
         seed=seed,

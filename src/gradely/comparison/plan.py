@@ -107,18 +107,19 @@ def plan(
     alpha: float = 0.05,
     correction: str = "bonferroni",
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    exclude: Any = None,
 ) -> Plan:
     """Find what difference the queries at hand could show, and how many the observed one would need.
 
     From the spread of the differences between runs, {name: run}, for a paired t-test: Sakai's topic-set-size design.
     `difference`: one to plan for besides the observed one.
-    `correction`: bonferroni, over the pairs of each measure, or none.
+    `correction`: bonferroni, over the pairs of each measure, or none. The rest is as in compare.
 
     >>> qrels = {f"q{i}": {"d": 1} for i in range(8)}
     >>> runs = {"a": {q: ["d"] for q in qrels}, "b": {q: ["x", "y", "z"][: i % 4] + ["d"] for i, q in enumerate(qrels)}}
@@ -140,6 +141,7 @@ def plan(
         seed=seed,
         threads=threads,
         progress=progress,
+        exclude=exclude,
     )
     return plan_pairs(comparison.tested, difference, power, correction, comparison.board.notes)
 

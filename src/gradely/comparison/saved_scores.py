@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data import Qrels, read_qrels
+from gradely.data import Qrels
 from gradely.data.types import Floats
 from gradely.errors import DataError, InputError
 from gradely.evaluation.evaluate import evaluate
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, ignore
+from gradely.evaluation.runs import DEFAULT, Progress, ignore, read_selected, split_queries
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.settings import Precision, QueryPolicy, TiePolicy
+from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 
 VERSION = 1
 """of the format of the file"""
@@ -78,12 +78,13 @@ def keep_scores(
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    exclude: Any = None,
 ) -> SavedScores:
     """Evaluate a run as evaluate does, and keep its scores; `text()` is what to write to a file.
 
@@ -91,21 +92,22 @@ def keep_scores(
     >>> kept.measures, kept.values.tolist()
     (['RR'], [[0.5]])
     """
-    judgments = read_qrels(qrels, threads=threads)
+    policy, only = split_queries(queries)
+    judgments = read_selected(qrels, Settings(threads=threads), only=only, exclude=exclude)
     names = list(dict.fromkeys(str(measure) for measure in parse_all(measures).values()))
     scores = evaluate(
         judgments,
         run,
         names,
         ties=ties,
-        queries=queries,
+        queries=policy,
         judged_only=judged_only,
         precision=precision,
         seed=seed,
         threads=threads,
         progress=progress,
     )
-    settings: dict[str, Any] = {"ties": ties, "queries": queries, "judged_only": judged_only, "precision": precision}
+    settings: dict[str, Any] = {"ties": ties, "queries": policy, "judged_only": judged_only, "precision": precision}
     settings |= {"seed": seed} if ties == "random" else {}
     columns = (list(scores.measures), list(scores.queries), scores.values, tuple(scores.notes))
     return SavedScores(scores.name, settings, digest(judgments), *columns)
@@ -114,9 +116,10 @@ def keep_scores(
 def digest(qrels: Qrels) -> str:
     """Return a digest of judgments that does not depend on the order of lines."""
     digested = hashlib.sha256()
-    for query in sorted(qrels.queries):
-        labels = sorted(qrels.labels(query).items())
-        digested.update(json.dumps([query, labels]).encode())
+    every = [qrels] if qrels.excluded is None else [qrels, qrels.excluded]  # which makes other scores, too
+    for judged in every:
+        for query in sorted(judged.queries):
+            digested.update(json.dumps([query, sorted(judged.labels(query).items())]).encode())
     return digested.hexdigest()
 
 

@@ -17,11 +17,12 @@ from gradely.report.details import Rankings, gather
 from gradely.report.origin import Origin, versions
 from gradely.report.page import Chart, render, source
 from gradely.report.script_data import BARS, CELLS, GREYS, script_data
+from gradely.report.segments import about_segments
 from gradely.report.texts import Texts, length_for, select_texts
 from gradely.report.ties import about_ties
 
 if TYPE_CHECKING:
-    from gradely.comparison.compare import Comparison
+    from gradely.comparison.comparison import Comparison
 
 Taus: TypeAlias = list[list[float | None]]
 PAIRS = 100
@@ -69,6 +70,7 @@ def page(
         taus=taus,
         left_out=_left_out(board, tested, data) + lacking,
         ties=about_ties(board, details, data["runs"]),
+        segments=about_segments(comparison, data["runs"]),
         details=details,
         depth=rankings.depth,
         rows=_query_rows(data),

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from gradely.comparison.charts import PALETTE, altair, categories, draw, style
-from gradely.comparison.compare import Comparison, compare
+from gradely.comparison.compare import compare
+from gradely.comparison.comparison import Comparison
 from gradely.comparison.correlate import correlate
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
 from gradely.errors import DataError, did_you_mean
