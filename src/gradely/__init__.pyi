@@ -39,9 +39,10 @@ from gradely.measures.dcg import DCG, NDCNG, nDCG, nDCGphi
 from gradely.measures.err import ERR
 from gradely.measures.function import as_function
 from gradely.measures.g import G, binG
-from gradely.measures.gap import GAP, eGAP, muAP, xGAP
+from gradely.measures.gap import GAP, eGAP, xGAP
 from gradely.measures.iprec import IPrec
 from gradely.measures.judged import Judged, Unjudged
+from gradely.measures.mu_ap import muAP
 from gradely.measures.names import parse
 from gradely.measures.precision import F, F1, P, R, RelativeP, Rprec, Utility
 from gradely.measures.rbp import RBP

@@ -13,7 +13,7 @@ from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import check_writable, write_file
 from gradely.cli.page_options import PageOptions, page_options
-from gradely.cli.results import list_notes, to_json, write_results
+from gradely.cli.results import caption_notes, frame_table, list_notes, to_json, write_results
 from gradely.cli.segments import by_segment
 from gradely.comparison.compare import compare
 from gradely.comparison.comparison import Comparison
@@ -21,12 +21,11 @@ from gradely.comparison.design import FAMILIES
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.segments import SegmentComparison
 from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
-from gradely.data import run_name
 from gradely.evaluation.notes import Note
 from gradely.evaluation.segments import EVERY
 from gradely.report.page import check_installed
 from gradely.settings import Settings
-from gradely.tables import LATEX, Table, escape_markdown, plain_line, render
+from gradely.tables import Table, render
 
 
 @click.command("compare")
@@ -38,7 +37,7 @@ from gradely.tables import LATEX, Table, escape_markdown, plain_line, render
 @click.option(
     "--correction",
     type=click.Choice(list(CORRECTIONS)),
-    help="For many tests: holm by default; tukey and max-t take none.",
+    help="How p-values are corrected for many tests; holm by default, and tukey and max-t take none.",
 )
 @click.option(
     "--family",
@@ -55,7 +54,7 @@ from gradely.tables import LATEX, Table, escape_markdown, plain_line, render
     show_default=True,
     help="How many draws a randomization, bootstrap, Tukey or max-t test takes.",
 )
-@click.option("--simultaneous", is_flag=True, help="Intervals of differences that hold for the whole family at once.")
+@click.option("--simultaneous", is_flag=True, help="Give differences intervals that hold for the whole family at once.")
 @click.option(
     "--rope",
     type=float,
@@ -91,16 +90,13 @@ def command(
         check_installed()
     elif texts.queries_text or texts.docs_text:
         raise click.UsageError("--queries-text and --docs-text are for the page: name it with --report")
-    given = read_inputs(qrels, runs, inputs, settings)
-    if len(given.runs) < 2:
-        raise click.UsageError("name at least two runs to compare", click.get_current_context())
-    named = [name if name in given.runs else run_name(name) for name in baselines]
-    with given.bar() as bar:
+    data = read_inputs(qrels, runs, inputs, settings)
+    design["baselines"] = data.name_baselines(baselines, "compare")
+    with data.bar() as bar:
         comparison = compare(
-            given.qrels,
-            given.runs,
+            data.qrels,
+            data.runs,
             choose_measures(measures, settings.ties),
-            baselines=named,
             details=bool(page),
             progress=bar,
             **design,
@@ -110,8 +106,7 @@ def command(
     if page:
         write_file(html.encode(), page)
     text = show(comparison, output, pairs=pairs, influence=influence)
-    marks = output.form == "table" and not pairs
-    write_results(text, explain_table(comparison, marks=marks), output)
+    write_results(text, explain_table(comparison, output.form, pairs=pairs), output)
 
 
 def show(comparison: Comparison, output: OutputOptions, *, pairs: bool, influence: bool) -> str:
@@ -129,11 +124,7 @@ def show(comparison: Comparison, output: OutputOptions, *, pairs: bool, influenc
     text = "\n".join(render(table._replace(digits=output.digits, bold=bold), form) for table in tables)
     if influence and not tidy:
         text += f"\n{show_influence(comparison, output)}"
-    if form == "markdown":
-        return f"{escape_markdown(comparison.summary())}\n\n{text}\n{escape_markdown(comparison.caption())}\n"
-    if form == "latex":
-        return f"% {plain_line(comparison.caption()).translate(LATEX)}\n{text}"
-    return f"{plain_line(comparison.summary())}\n\n{text}" if form == "table" else text
+    return frame_table(comparison, text, form)
 
 
 def join_segments(comparison: Comparison, table: Table, *, pairs: bool) -> Table:
@@ -161,14 +152,14 @@ def show_influence(comparison: Comparison, output: OutputOptions) -> str:
     return f"{render(table, output.form)}\n{caption}\n" if table.rows else f"{caption}\n"
 
 
-def explain_table(comparison: Comparison, *, marks: bool) -> str:
+def explain_table(comparison: Comparison, form: str, *, pairs: bool) -> str:
     """Return the lines below a table: what the marks mean, how it was tested, and what there is to note."""
-    tested = len(comparison.tested.pairs) > 0
+    has_pairs = len(comparison.pairwise.pairs) > 0
     lines: list[Note | str] = [
-        *([comparison.legend()] if marks and tested else []),
-        comparison.caption(),
+        *([comparison.legend()] if form == "table" and has_pairs and not pairs else []),
+        *caption_notes(comparison, form),
         *([] if comparison.segments is None else [comparison.segments.caption()]),
-        *([describe_power(comparison)] if tested else []),
+        *([describe_power(comparison)] if has_pairs else []),
         *comparison.notes,
     ]
     return list_notes(lines)

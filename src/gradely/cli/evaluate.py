@@ -79,13 +79,13 @@ def command(
         if levels is not None or graded_by != "score" or qrels_feature is not None:
             wanted = "--graded-by, --levels and --qrels-feature grade a run that is named with --qrels-from-run"
             raise click.UsageError(wanted)
-        given = read_inputs(qrels, runs, inputs, settings)
+        data = read_inputs(qrels, runs, inputs, settings)
     else:
         judgments = virtual_qrels(virtual, graded_by, levels, inputs, qrels_feature)
-        given = Inputs(select_judgments(judgments, virtual, inputs), *list_runs(virtual, (qrels, *runs), inputs))
-    rows = check_order(order, named, given.runs) if order.asked else None
-    with given.bar() as bar:
-        results = evaluate_all(given.qrels, given.runs, named, settings, bar)
+        data = Inputs(select_judgments(judgments, virtual, inputs), *list_runs(virtual, (qrels, *runs), inputs))
+    rows = check_order(order, named, data.runs) if order.asked else None
+    with data.bar() as bar:
+        results = evaluate_all(data.qrels, data.runs, named, settings, bar)
         _ = results.notes  # what ties change takes a while, too
     text = show(results, output, per_query=per_query or order.asked, order=rows)
     write_results(text, list_notes(results.notes_at(output.digits)), output)

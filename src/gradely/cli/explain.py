@@ -21,7 +21,7 @@ from gradely.tables import render
 @click.argument("query")
 @click.option("-m", "--measure", required=True, type=MEASURE, metavar="MEASURE", help="The measure, like nDCG@10.")
 @options.settings("ties", "seed", "precision")
-@click.option("--depth", type=click.IntRange(min=1), help="Show only the first documents.")
+@click.option("--depth", type=click.IntRange(min=1), help="How many documents to show, the first ones; all by default.")
 @options.inputs
 @options.output
 def command(

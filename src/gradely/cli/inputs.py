@@ -10,7 +10,7 @@ import click
 
 from gradely.cli.options import InputOptions
 from gradely.cli.progress import Bar
-from gradely.data import Qrels, Run, open_run, read_qrels, run_names
+from gradely.data import Qrels, Run, open_run, read_qrels, run_name, run_names
 from gradely.data.read.files import Source
 from gradely.data.selection import read_queries, read_segments, select
 from gradely.errors import InputError
@@ -33,6 +33,12 @@ class Inputs(NamedTuple):
         """Return a progress bar over the runs, and over later work that is so many times as much as all of them."""
         total = sum(self.sizes.values())
         return Bar(self.sizes | {name: share * total for name, share in later.items()})
+
+    def name_baselines(self, baselines: tuple[str, ...], purpose: str) -> list[str]:
+        """Return which runs are the baselines, named as they are or by their files; refuse a single run."""
+        if len(self.runs) < 2:
+            raise click.UsageError(f"name at least two runs to {purpose}", click.get_current_context())
+        return [name if name in self.runs else run_name(name) for name in baselines]
 
 
 def read_inputs(qrels: str, runs: tuple[str, ...], inputs: InputOptions, settings: Settings) -> Inputs:

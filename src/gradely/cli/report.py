@@ -43,10 +43,10 @@ def command(
         raise click.UsageError("a page goes to a file: -o report.html", click.get_current_context())
     check_writable(path)
     check_installed()
-    given = read_inputs(qrels, runs, inputs, settings)
-    names, many = choose_measures(measures, settings.ties), count_of(len(given.runs), "run")
-    with given.bar() as bar:
-        comparison = compare(given.qrels, given.runs, names, details=True, progress=bar, **asdict(settings))
+    data = read_inputs(qrels, runs, inputs, settings)
+    names, many = choose_measures(measures, settings.ties), count_of(len(data.runs), "run")
+    with data.bar() as bar:
+        comparison = compare(data.qrels, data.runs, names, details=True, progress=bar, **asdict(settings))
         about = texts._asdict() | {"command": texts.command}
         page = comparison.to_html(title or f"Evaluation of {many}", **about).encode()
     write_file(page, path)

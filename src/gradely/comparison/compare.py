@@ -60,23 +60,23 @@ def compare(
     `resamples` and `seed` are for tests and intervals that draw.
     `details` gathers what to_html needs while the runs are read; without it, to_html reads them again.
     The rest is as in evaluate; with `by`, Comparison.segments has means and differences by segment.
-
-    >>> qrels = {"q1": {"d": 1}, "q2": {"d": 1}, "q3": {"d": 1}}
-    >>> good, bad = {q: ["d", "x"] for q in qrels}, {q: ["x", "d"] for q in qrels}
-    >>> pair = compare(qrels, {"good": good, "bad": bad}, ["RR"], test="randomization").pairs[0]
-    >>> (pair.difference, pair.wins, pair.p) == (1 - 1 / 2, 3, 2 / 2**3)
-    True
     """
-    references = (baselines,) if isinstance(baselines, str) else tuple(baselines)
-    design = Design(test, correction, alpha, seed, resamples, references, family, simultaneous, rope).settled()
     policy, only = split_queries(queries)
     settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)
-    unknown = next((name for name in references if name not in named), None)
-    if unknown is not None:
-        raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, named)}")
+    references = check_baselines(baselines, named)
+    design = Design(test, correction, alpha, seed, resamples, references, family, simultaneous, rope).settle()
     judgments = read_selected(qrels, settings, columns, duplicates, only=only, by=by, exclude=exclude)
     depth = top_depth(len(judgments), len(named)) if details else None
     places: TiePolicy = "trec" if details else "expected"
     opened = open_runs(named, columns)
     results = evaluate_all(judgments, opened, parse_all(measures), settings, progress, places=places, depth=depth)
     return Comparison(Leaderboard(results), design, named, opened)
+
+
+def check_baselines(baselines: str | Iterable[str], runs: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the baselines; refuse one that is not among the runs."""
+    names, references = list(runs), (baselines,) if isinstance(baselines, str) else tuple(baselines)
+    unknown = next((name for name in references if name not in names), None)
+    if unknown is not None:
+        raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, names)}")
+    return references

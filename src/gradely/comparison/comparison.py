@@ -30,7 +30,15 @@ COLUMNS = ("run", "measure", "mean", "low", "high", "worst", "best", "better_tha
 
 @dataclass(eq=False, repr=False)
 class Comparison:
-    """Runs compared: tables, frames, and a page to look at."""
+    """Runs compared: tables, frames, and a page to look at.
+
+    >>> from gradely import compare
+    >>> qrels = {"q1": {"d": 1}, "q2": {"d": 1}, "q3": {"d": 1}}
+    >>> good, bad = {q: ["d", "x"] for q in qrels}, {q: ["x", "d"] for q in qrels}
+    >>> pair = compare(qrels, {"good": good, "bad": bad}, ["RR"], test="randomization").pairs[0]
+    >>> (pair.difference, pair.wins, pair.p) == (1 - 1 / 2, 3, 2 / 2**3)
+    True
+    """
 
     board: Leaderboard
     design: Design
@@ -40,36 +48,35 @@ class Comparison:
     """how to open each of them again"""
 
     @cached_property
-    def tested(self) -> Pairwise:
+    def pairwise(self) -> Pairwise:
         """The pairs, tested when they are asked for."""
-        board = self.board
-        return Pairwise(board.values, board.means, board.names, list(board.measures), self.design)
+        return self.board.pairwise(self.design)
 
     def summary(self) -> str:
         """Return the answer in a sentence: who is better than whom by the first measure; and which measures agree."""
-        return summary(self.tested)
+        return summary(self.pairwise)
 
     def answers(self) -> dict[str, str]:
         """Return such a sentence for each measure."""
-        return {measure: answer(self.tested, m) for m, measure in enumerate(self.tested.measures)}
+        return {measure: answer(self.pairwise, m) for m, measure in enumerate(self.pairwise.measures)}
 
     def matrix(self, measure: str | None = None) -> Matrix:
         """Return every run against every other by a measure, the first by default."""
-        names = self.tested.measures
+        names = self.pairwise.measures
         if measure is not None and measure not in names:
             raise DataError(f"{clip(measure)} was not measured: use one of {', '.join(names)}")
-        return Matrix.of(self.tested, names.index(measure) if measure else 0)
+        return Matrix.of(self.pairwise, names.index(measure) if measure else 0)
 
     @cached_property
     def influence(self) -> Influence:
         """How much each verdict depends on single queries."""
-        return Influence(self.tested, self.board.queries)
+        return Influence(self.pairwise, self.board.queries)
 
     @cached_property
     def segments(self) -> SegmentComparison | None:
         """The runs in each segment of the queries, where compare was asked for them with `by`."""
         segment_of = self.board.qrels.segments
-        return None if segment_of is None else SegmentComparison(self.tested, self.board.queries, segment_of)
+        return None if segment_of is None else SegmentComparison(self.pairwise, self.board.queries, segment_of)
 
     def mean(self) -> dict[str, dict[str, float]]:
         """Return {run: {measure: mean}}, best run first."""
@@ -84,25 +91,25 @@ class Comparison:
     @cached_property
     def pairs(self) -> list[Pair]:
         """Every pair on every measure: difference, interval, effect size, wins, p-values."""
-        return list(self.tested.rows())
+        return list(self.pairwise.rows())
 
     def power(self) -> dict[str, float]:
         """Return the discriminative power of each measure: the share of pairs with p below alpha, not corrected."""
-        return self.tested.power()
+        return self.pairwise.power()
 
     def levels(self) -> dict[str, list[float]]:
         """Return the achieved-significance-level curve of each measure: its p-values, largest first."""
-        return {measure: p.tolist() for measure, p in self.tested.levels().items()}
+        return {measure: p.tolist() for measure, p in self.pairwise.levels().items()}
 
     @cached_property
-    def marked(self) -> dict[str, str]:
+    def letters(self) -> dict[str, str]:
         """The letters of the runs that others may be better than; none where there are too many for letters."""
         names = [name for name in self.board.names if not self.design.baselines or name in self.design.baselines]
         return dict(zip(names, LETTERS, strict=False)) if len(names) <= len(LETTERS) else {}
 
     def table(self) -> Table:
         """Return one row per run, the best of each measure in bold, with marks for those it is better than."""
-        letters, names = self.marked, self.board.names
+        letters, names = self.letters, self.board.names
         columns = [self._column(m) for m in range(len(self.board.measures))]
         rows: list[list[Cell]] = [[name, *(column[i] for column in columns)] for i, name in enumerate(names)]
         header = ["run", *self.board.measures]
@@ -111,11 +118,11 @@ class Comparison:
         return Table(["", *header], [[letters.get(name, ""), *row] for name, row in zip(names, rows, strict=True)])
 
     def _column(self, measure: int) -> list[Marked]:
-        means, beaten = self.board.means[measure].tolist(), self.tested.better_than(measure)
+        means, beaten = self.board.means[measure].tolist(), self.pairwise.better_than(measure)
         names, best = self.board.names, max(means)
         marks = (
-            ["".join(self.marked.get(names[j], "") for j in below) for below in beaten]
-            if self.marked
+            ["".join(self.letters.get(names[j], "") for j in below) for below in beaten]
+            if self.letters
             else [str(len(below)) if len(below) else "" for below in beaten]
         )
         return [Marked(mean, mean == best, mark) for mean, mark in zip(means, marks, strict=True)]
@@ -126,8 +133,8 @@ class Comparison:
 
     def _runs(self, measure: int) -> list[list[Cell]]:
         names, label = self.board.names, list(self.board.measures)[measure]
-        low, high = (or_none(end) for end in self.tested.mean_intervals(measure))
-        beaten = self.tested.better_than(measure)
+        low, high = (or_none(end) for end in self.pairwise.mean_intervals(measure))
+        beaten = self.pairwise.better_than(measure)
         rows: list[list[Cell]] = []
         for i, mean in enumerate(self.board.means[measure].tolist()):
             moved = self.board.tie_ranges[names[i]].get(label)
@@ -185,20 +192,20 @@ class Comparison:
         board, settings = self.board, self.board.settings
         judged = ", judged documents only" if settings.judged_only else ""
         return (
-            f"{describe_tests(self.tested)}; {count_of(len(board.queries), 'query')}, ties {settings.ties}, "
+            f"{describe_tests(self.pairwise)}; {count_of(len(board.queries), 'query')}, ties {settings.ties}, "
             f"queries {settings.queries}{judged}, {settings.precision} precision"
         )
 
     def legend(self) -> str:
         """Return what the marks of the table mean."""
-        if self.marked:
+        if self.letters:
             return "Raised letters: significantly better than the runs with these letters."
         return "Raised numbers: how many runs it is significantly better than."
 
     @property
     def notes(self) -> list[Note]:
         """What happened to queries, documents and tests, each with its count."""
-        return self.board.notes + note_tests(self.tested)
+        return self.board.notes + note_tests(self.pairwise)
 
     def __repr__(self) -> str:
         """Show the table and what is needed to do it again."""

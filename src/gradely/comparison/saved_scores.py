@@ -5,6 +5,7 @@ import json
 import math
 import re
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +13,8 @@ import numpy as np
 from gradely.data import Qrels
 from gradely.data.types import Floats
 from gradely.errors import DataError, InputError
-from gradely.evaluation.evaluate import evaluate
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, ignore, read_selected, split_queries
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_run, ignore, read_selected, split_queries
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 
@@ -93,24 +93,22 @@ def keep_scores(
     (['RR'], [[0.5]])
     """
     policy, only = split_queries(queries)
-    judgments = read_selected(qrels, Settings(threads=threads), only=only, exclude=exclude)
-    names = list(dict.fromkeys(str(measure) for measure in parse_all(measures).values()))
-    scores = evaluate(
-        judgments,
-        run,
-        names,
-        ties=ties,
-        queries=policy,
-        judged_only=judged_only,
-        precision=precision,
-        seed=seed,
-        threads=threads,
-        progress=progress,
-    )
-    settings: dict[str, Any] = {"ties": ties, "queries": policy, "judged_only": judged_only, "precision": precision}
-    settings |= {"seed": seed} if ties == "random" else {}
+    settings = Settings(ties, policy, judged_only, precision, seed, threads)
+    judgments = read_selected(qrels, settings, only=only, exclude=exclude)
+    return score_run(judgments, run, measures, settings, progress)
+
+
+def score_run(
+    qrels: Qrels, run: Any, measures: MeasureLike | Iterable[MeasureLike], settings: Settings, progress: Progress
+) -> SavedScores:
+    """Evaluate a run, and keep its scores; measures are named as they print, whatever they were called."""
+    by_name = {str(measure): measure for measure in parse_all(measures).values()}
+    scores = evaluate_run(qrels, run, by_name, settings, progress).scores()
+    progress(scores.name, 1.0)
+    policies = {name: value for name, value in asdict(settings).items() if name not in ("seed", "threads")}
+    policies |= {"seed": settings.seed} if settings.ties == "random" else {}
     columns = (list(scores.measures), list(scores.queries), scores.values, tuple(scores.notes))
-    return SavedScores(scores.name, settings, digest(judgments), *columns)
+    return SavedScores(scores.name, policies, digest(qrels), *columns)
 
 
 def digest(qrels: Qrels) -> str:

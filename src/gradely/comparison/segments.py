@@ -38,20 +38,20 @@ class SegmentPair(NamedTuple):
 class SegmentComparison:
     """The runs of a comparison in each segment, in the order in which segments first appear."""
 
-    def __init__(self, tested: Pairwise, queries: Sequence[str], segment_of: Mapping[str, str]) -> None:
+    def __init__(self, pairwise: Pairwise, queries: Sequence[str], segment_of: Mapping[str, str]) -> None:
         """Take the values of all queries, and the segment of each."""
-        self._tested, self._rows = tested, segment_rows(queries, segment_of)
+        self._pairwise, self._rows = pairwise, segment_rows(queries, segment_of)
         self.sizes = {segment: len(rows) for segment, rows in self._rows.items()}
 
     @cached_property
     def means(self) -> dict[str, Floats]:
         """The means by segment, [measures, runs], the same to the last digit whatever the order of queries."""
-        values = self._tested.values
+        values = self._pairwise.values
         return {segment: np.asarray([means(table[rows]) for table in values]) for segment, rows in self._rows.items()}
 
     def mean(self) -> dict[str, dict[str, dict[str, float]]]:
         """Return {segment: {run: {measure: mean}}}, the best run of all queries first."""
-        names, measures = self._tested.names, self._tested.measures
+        names, measures = self._pairwise.names, self._pairwise.measures
         return {
             segment: {
                 name: dict(zip(measures, column, strict=True))
@@ -65,10 +65,10 @@ class SegmentComparison:
         rows: list[list[Cell]] = []
         for segment, table in self.means.items():
             best = table.max(axis=1).tolist()
-            for name, column in zip(self._tested.names, table.T.tolist(), strict=True):
-                marked = [Marked(mean, mean == top) for mean, top in zip(column, best, strict=True)]
-                rows.append([segment, self.sizes[segment], name, *marked])
-        return Table(["segment", "n", "run", *self._tested.measures], rows)
+            for name, column in zip(self._pairwise.names, table.T.tolist(), strict=True):
+                cells = [Marked(mean, mean == top) for mean, top in zip(column, best, strict=True)]
+                rows.append([segment, self.sizes[segment], name, *cells])
+        return Table(["segment", "n", "run", *self._pairwise.measures], rows)
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of table, of pandas, polars or pyarrow."""
@@ -80,19 +80,19 @@ class SegmentComparison:
         return [pair for segment, rows in self._rows.items() for pair in self._pairs(segment, rows)]
 
     def _pairs(self, segment: str, rows: Ints) -> list[SegmentPair]:
-        tested, size = self._tested, len(rows)
-        first, second = tested.pairs
-        names = [(tested.names[i], tested.names[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True)]
+        pairwise, size = self._pairwise, len(rows)
+        first, second = pairwise.pairs
+        names = [(pairwise.names[i], pairwise.names[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True)]
         out: list[SegmentPair] = []
-        for m, measure in enumerate(tested.measures if names else []):
-            differ, mean = tested.by_query(m)[rows], self.means[segment][m]
-            low, high = map(or_none, t_intervals(differ, 1 - tested.design.alpha))
+        for m, measure in enumerate(pairwise.measures if names else []):
+            differ, mean = pairwise.by_query(m)[rows], self.means[segment][m]
+            low, high = map(or_none, t_intervals(differ, 1 - pairwise.design.alpha))
             effect = effect_sizes(differ).tolist() if size > 1 else [None] * len(names)
             wins, losses = np.count_nonzero(differ > 0, axis=0), np.count_nonzero(differ < 0, axis=0)
             counts = [count.tolist() for count in (wins, size - wins - losses, losses)]
             columns = ((mean[first] - mean[second]).tolist(), low, high, effect, *counts)
-            both = zip(names, zip(*columns, strict=True), strict=True)
-            out += [SegmentPair(segment, size, measure, *pair, *row) for pair, row in both]
+            rows_of_pairs = zip(names, zip(*columns, strict=True), strict=True)
+            out += [SegmentPair(segment, size, measure, *pair, *row) for pair, row in rows_of_pairs]
         return out
 
     def pairs_table(self) -> Table:
@@ -105,7 +105,7 @@ class SegmentComparison:
 
     def caption(self) -> str:
         """Return what the numbers by segment are, and what they are not."""
-        level = f"{100 * (1 - self._tested.design.alpha):g} %"
+        level = f"{100 * (1 - self._pairwise.design.alpha):g} %"
         return (
             f"By segment nothing is tested, and intervals of differences are {level} t intervals, each by itself: "
             "corrected neither over pairs and measures nor over segments, of which some will look better by chance"

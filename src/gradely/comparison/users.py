@@ -58,10 +58,7 @@ def users(
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
     judgments = read_selected(qrels, settings, only=only, exclude=exclude)
-    levels = [float(level) for level in judgments.levels()]
-    if not 2 <= len(levels) <= MOST:
-        problem = f"users differ where there are 2 to {MOST} levels above 0; found {len(levels):,}"
-        raise DataError(f"{judgments.name}: {problem}")
+    levels = _levels(judgments)
     pairs = [PrecisionPart(rel=h, label=r).replace(k=fitted.k) for r in levels for h in levels if h <= r]
     parts_of = {str(part): part for part in pairs}
     board = Leaderboard(evaluate_all(judgments, name_runs(runs), parts_of, settings, progress))
@@ -78,6 +75,15 @@ def _measure(measure: MeasureLike) -> Measure:
     if not isinstance(parsed, eGAP | GAP | xGAP) or parsed.g is not None or parsed.relevance != Identity():
         raise MeasureError(f"users vary under eGAP, GAP or xGAP, with labels as they are and no g; found {parsed}")
     return parsed
+
+
+def _levels(qrels: Qrels) -> list[float]:
+    """Return the levels of relevance; refuse too few, or too many."""
+    levels = [float(level) for level in qrels.levels()]
+    if not 2 <= len(levels) <= MOST:
+        problem = f"users differ where there are 2 to {MOST} levels above 0; found {len(levels):,}"
+        raise DataError(f"{qrels.name}: {problem}")
+    return levels
 
 
 def _parts(qrels: Qrels, board: Leaderboard, levels: list[float], measure: str) -> Parts:

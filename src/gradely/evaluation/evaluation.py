@@ -124,7 +124,7 @@ class Evaluation:
         some = [(j, measure) for j, measure in enumerate(self.measures.values()) if measure.may_be_bounded]
         for rows, batch in blocks.batches(ties, queries) if some else ():
             for j, measure in some:
-                flags = measure.bounded(measure.apply_relevance(batch))
+                flags = measure.is_bounded(measure.apply_relevance(batch))
                 bounded[np.searchsorted(queries, rows), j] = flags.any(axis=1)
         return bounded
 

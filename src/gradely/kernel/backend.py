@@ -25,7 +25,7 @@ def namespace(*arrays: Any) -> Any:
     return array_namespace(*arrays)
 
 
-def unwarned() -> Any:
+def ignore_overflow() -> Any:
     """Return a context in which NumPy says nothing of overflow; whoever enters it looks for what is not finite."""
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 

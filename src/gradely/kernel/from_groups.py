@@ -60,12 +60,12 @@ class Groups(NamedTuple):
             yield from (np.arange(i, min(i + rows, len(self.size))) for i in range(0, len(self.size), rows))
             return
         by_size = np.argsort(self.size, kind="stable")
-        done = 0
-        while done < len(by_size):
-            width = np.maximum(self.size[by_size[done : done + cells]], 1)
+        start = 0
+        while start < len(by_size):
+            width = np.maximum(self.size[by_size[start : start + cells]], 1)
             count = max(1, int(np.searchsorted(np.arange(1, len(width) + 1) * width, cells, side="right")))
-            yield by_size[done : done + count]
-            done += count
+            yield by_size[start : start + count]
+            start += count
 
     def whole(self, ties: str) -> Batch:
         """Return the Batch of all queries, with rows as wide as the longest query; on NumPy made in blocks of them."""
@@ -127,13 +127,15 @@ def grouped(scores: Any, labels: Any, group: Any, qid: Any, ties: str, seed: int
         raise DataError(
             f"{scores.shape[0]:,} scores in a row: say which query each belongs to, with group=sizes or qid=ids"
         )
+    if not scores.shape[0]:
+        raise DataError("there are no scores and labels: give at least one document")
     check_numbers(namespace(scores), {"score": scores, "label": labels})
     size = _sizes(group, int(scores.shape[0])) if qid is None else None
     if ties == "random":  # shuffled once and as a whole, so that blocks do not matter
         code = np.repeat(np.arange(len(size)), size) if size is not None else to_numpy(_codes(qid, scores))
-        drawn = np.random.default_rng(seed).permutation(len(code))
-        order, start, count = _by_first_row(np, code[drawn], code)
-        where = namespace(scores).asarray(drawn[order], device=device_of(scores))
+        shuffle = np.random.default_rng(seed).permutation(len(code))
+        order, start, count = _by_first_row(np, code[shuffle], code)
+        where = namespace(scores).asarray(shuffle[order], device=device_of(scores))
         start, count = (start, count) if size is None else (np.cumsum(size) - size, size)
         return Groups(scores, labels, where, start, count)
     if size is not None:
@@ -198,13 +200,13 @@ def _codes(qid: Any, scores: Array) -> Array:
 def _sizes(group: Any, length: int) -> Ints:
     """Return the sizes of the groups; refuse what does not add up to the length of the arrays."""
     sizes = to_numpy(group) if is_array(group) else np.asarray(group)
-    whole = sizes.astype(np.int64) if sizes.dtype.kind in "iuf" and sizes.ndim == 1 else None
-    if whole is None or not len(whole) or (whole != sizes).any() or (whole < 0).any():
+    integers = sizes.astype(np.int64) if sizes.dtype.kind in "iuf" and sizes.ndim == 1 else None
+    if integers is None or not len(integers) or (integers != sizes).any() or (integers < 0).any():
         raise DataError("group holds how many documents each query has: whole numbers, one per query")
-    if int(whole.sum()) != length:
-        hint = "; if it holds the query of each document, call it qid" if len(whole) == length else ""
-        raise DataError(f"the sizes in group add up to {int(whole.sum()):,}, but there are {length:,} scores{hint}")
-    return whole
+    if int(integers.sum()) != length:
+        hint = "; if it holds the query of each document, call it qid" if len(integers) == length else ""
+        raise DataError(f"the sizes in group add up to {int(integers.sum()):,}, but there are {length:,} scores{hint}")
+    return integers
 
 
 def is_ragged(scores: Any) -> bool:

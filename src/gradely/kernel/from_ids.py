@@ -44,10 +44,10 @@ def _fields_in_blocks(ranked: Array, labelled: Array, labels: Array, padding: in
 def _fields(ranked: Array, labelled: Array, labels: Array, padding: int, row: int = 0) -> dict[str, Array]:
     """Return fields of the Batch of some rows, the first of which is number `row`."""
     xp = namespace(ranked)
-    place, which = _match(ranked, labelled, padding, row)
+    place, column = _match(ranked, labelled, padding, row)
     retrieved, numbers = place < ranked.shape[1], xp.astype(labels, real(xp))
     return {
-        "grade": xp.where(retrieved, take_rows(numbers, which), 0.0),
+        "grade": xp.where(retrieved, take_rows(numbers, column), 0.0),
         "judged": retrieved,
         "above": xp.where(retrieved, place, 0),
         "retrieved": xp.sum(xp.astype(ranked != padding, place.dtype), axis=1),
@@ -113,9 +113,9 @@ def _packed(xp: Any, ids: Array, padding: int, bits: int) -> tuple[Array, int]:
         numbers = xp.reshape(unique.inverse_indices, (-1,))
         ids, padding = xp.reshape(numbers[1:], ids.shape), int(numbers[0])
         low, high = 0, int(xp.max(numbers))
-    whole = xp.int32 if (high - low + 1) << bits < 1 << 31 else xp.int64
-    column = xp.arange(ids.shape[1], dtype=whole, device=device_of(ids))
-    return xp.astype(xp.astype(ids, xp.int64) - low, whole) << bits | column, padding - low
+    dtype = xp.int32 if (high - low + 1) << bits < 1 << 31 else xp.int64
+    column = xp.arange(ids.shape[1], dtype=dtype, device=device_of(ids))
+    return xp.astype(xp.astype(ids, xp.int64) - low, dtype) << bits | column, padding - low
 
 
 def _joined(xp: Any, labelled: Array, ranked: Array) -> Array:

@@ -61,10 +61,10 @@ def plot(
 
 def leaderboard_chart(comparison: Comparison) -> Any:
     """Return the means of all runs with their intervals and with how far ties can move them, one panel per measure."""
-    alt, board, tested = altair(), comparison.board, comparison.tested
+    alt, board, pairwise = altair(), comparison.board, comparison.pairwise
     names, rows = labels(board.names), []
     for m, measure in enumerate(board.measures):
-        low, high = tested.mean_intervals(m)
+        low, high = pairwise.mean_intervals(m)
         for s, name in enumerate(board.names):
             mean, span = float(board.means[m, s]), board.tie_ranges[name].get(measure)
             ends = {"low": _number(low[s], mean), "high": _number(high[s], mean)}
