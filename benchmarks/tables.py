@@ -1,16 +1,14 @@
 """Frames, Parquet, CSV and flat arrays against TREC text of the same content, as ratios within one process.
 
-    python -m benchmarks.tables DATA [--times 5] [--scale 1.0]
+    python -m benchmarks.tables DATA [--times 5] [--scale 1.0] [--out FILE]
 
 All contenders take turns, and the best of some times counts, so that a busy moment of the machine hits all. The bars
-are what gradely promises; the command fails where one is missed. ranx and RecTools take part where they are installed:
-they get the same frames, and one measure.
+are what gradely promises; the command fails where one is missed. benchmarks.table_peers gives the same to peers.
 """
 
 import argparse
 import sys
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -86,27 +84,6 @@ def contenders(folder: Path, qrels: pl.DataFrame, run: pl.DataFrame) -> Iterator
     yield "pandas", work(*(pandas(frame, ids) for frame in text))
     yield "pandas objects", work(*(pandas(frame, dict.fromkeys(ids, object)) for frame in text))
     yield "pandas, whole numbers", work(*(pandas(frame, {}) for frame in (qrels, run)))
-    yield from peers(*(pandas(frame, dict.fromkeys(ids, object)) for frame in text))
-
-
-def peers(qrels: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, Work]]:
-    """Yield what peers do with frames, where they are installed."""
-    if find_spec("ranx") is not None:
-        import ranx
-
-        def with_ranx() -> Any:
-            judgments = ranx.Qrels.from_df(qrels, q_id_col="query_id", doc_id_col="doc_id", score_col="label")
-            ranking = ranx.Run.from_df(run, q_id_col="query_id", doc_id_col="doc_id", score_col="score")
-            return ranx.evaluate(judgments, ranking, ["ndcg@10"])
-
-        yield "ranx, a pandas frame, nDCG@10", with_ranx
-    if find_spec("rectools") is not None:
-        from rectools import metrics
-
-        interactions = qrels.rename(columns={"query_id": "user_id", "doc_id": "item_id"})
-        ranked = run.rename(columns={"query_id": "user_id", "doc_id": "item_id"})
-        ranked["rank"] = ranked.groupby("user_id")["score"].rank("first", ascending=False).astype(int)
-        yield "RecTools, a pandas frame, MRR", lambda: metrics.MRR(k=1_000).calc(ranked, interactions)
 
 
 def arrays(users: int) -> Iterator[tuple[str, Work]]:
@@ -129,6 +106,13 @@ def arrays(users: int) -> Iterator[tuple[str, Work]]:
     yield "from_ids", lambda: gradely.from_ids(ranked, labelled, labels)
     yield "from_groups", lambda: gradely.from_groups(scores, flat, group=sizes)
 
+    def measured() -> Any:
+        batch = gradely.from_ids(ranked, ranked, flat.reshape(ranked.shape))
+        return [gradely.parse(measure)(batch) for measure in MEASURES]
+
+    yield "from_ids, 20 labels, measured", measured
+    yield "evaluate_arrays, group=", lambda: gradely.evaluate_arrays(scores, flat, MEASURES, group=sizes)
+
 
 def race(entries: list[tuple[str, Work]], times: int) -> dict[str, float]:
     """Return the best time of each, taken in turn."""
@@ -147,6 +131,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     frames = make(arguments.data / "tables", max(20, round(6_980 * arguments.scale)))
     tables = race(list(contenders(arguments.data / "tables", *frames)), arguments.times)
@@ -154,10 +139,15 @@ def main() -> None:
     bars = {name: (tables[name], tables["TREC text"], bar) for name, bar in BARS.items()}
     bars["from_ids"] = ids["from_ids"], ids["a sketch by hand of from_ids"], IDS
     bars["from_groups"] = ids["from_groups"], ids["from_ids"], GROUPS
+    bars["evaluate_arrays, group="] = ids["evaluate_arrays, group="], ids["from_ids, 20 labels, measured"], GROUPS
     missed = [name for name, (seconds, base, bar) in bars.items() if seconds > bar * base]
+    lines = []
     for name, seconds in (tables | ids).items():
         ratio = f"  {seconds / bars[name][1]:5.2f} times, bar {bars[name][2]}" if name in bars else ""
-        print(f"{name:32} {seconds:8.3f} s{ratio}")
+        lines.append(f"{name:32} {seconds:8.3f} s{ratio}")
+    print("\n".join(lines))
+    if arguments.out is not None:
+        arguments.out.write_text("\n".join([*lines, ""]), "utf-8")
     sys.exit(f"missed: {', '.join(missed)}" if missed else 0)
 
 

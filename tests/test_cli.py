@@ -186,7 +186,7 @@ def test_features_of_a_letor_file_are_runs(tmp_path, said):
 
 
 def test_many_notes_are_summed_up(demo, said):
-    text = said("evaluate", "qrels.txt", "dense.run", "lexical.run", "popular.run", "-m", "all")
+    text = said("evaluate", "qrels.txt", "lexical.run", "popular.run", "-m", "all")
     assert "more notes; --format json has them all" in text
 
 

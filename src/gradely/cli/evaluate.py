@@ -14,7 +14,6 @@ from gradely.cli.segments import by_segment
 from gradely.data import Qrels, open_run
 from gradely.data.virtual_users import GradedBy, qrels_from_run
 from gradely.evaluation.evaluations import Evaluations
-from gradely.evaluation.notes import Note, merge_notes
 from gradely.evaluation.runs import evaluate_all
 from gradely.evaluation.scores import Scores
 from gradely.evaluation.segments import EVERY
@@ -89,7 +88,7 @@ def command(
         results = evaluate_all(data.qrels, data.runs, named, settings, bar)
         _ = results.notes  # what ties change takes a while, too
     text = show(results, output, per_query=per_query or order.asked, order=rows)
-    write_results(text, list_notes(visible_notes(results, output.digits)), output)
+    write_results(text, list_notes(results.notes_at(output.digits)), output)
 
 
 def virtual_qrels(path: str, by: GradedBy, levels: str | None, inputs: InputOptions, feature: int | None) -> Qrels:
@@ -145,16 +144,6 @@ def _mean_difference(results: Evaluations, name: str, order: QueryOrder | None) 
     if order is None or order.baseline is None:
         return []
     return [results[name][str(order.sort)] - results[order.baseline][str(order.sort)]]
-
-
-def visible_notes(results: Evaluations, digits: int) -> list[Note]:
-    """Return the notes, without the ranges whose ends are the same where they are printed."""
-    hidden = {
-        str(span) for scores in results.values() for span in scores.tie_ranges if not span.is_visible(min(digits, 4))
-    }
-    return merge_notes(
-        {name: [note for note in scores.notes if note.text not in hidden] for name, scores in results.items()}
-    )
 
 
 def as_data(results: Evaluations, *, per_query: bool, order: QueryOrder | None = None) -> dict[str, object]:

@@ -13,10 +13,9 @@ from gradely.comparison.plan import POWER, plan_pairs
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.saved_scores import SavedScores, is_saved, read_saved, score_run
 from gradely.comparison.verdict import SAME, Change, Gate
-from gradely.data import read_qrels
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note, note_names
-from gradely.evaluation.runs import DEFAULT, Progress, ignore
+from gradely.evaluation.runs import DEFAULT, Progress, ignore, read_selected, split_queries
 from gradely.evaluation.scores import means
 from gradely.measures.names import MeasureLike, parse, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
@@ -36,12 +35,13 @@ def gate(
     correction: str = "holm",
     resamples: int = RESAMPLES,
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    exclude: Any = None,
 ) -> Gate:
     """Decide whether a new run is worse than a baseline by more than `max_drop`, and significantly so.
 
@@ -51,8 +51,10 @@ def gate(
     `correction` is over the measures. The rest is as in compare.
     """
     design = Design(test, correction, alpha, seed, resamples, family="all").settle()
-    settings = Settings(ties, queries, judged_only, precision, seed, threads)
-    limits, judgments = check_limits(max_drop, measures), read_qrels(qrels, threads=threads)
+    policy, only = split_queries(queries)
+    settings = Settings(ties, policy, judged_only, precision, seed, threads)
+    limits = check_limits(max_drop, measures)
+    judgments = read_selected(qrels, settings, only=only, exclude=exclude)
     earlier = baseline if isinstance(baseline, SavedScores) else read_saved(baseline) if is_saved(baseline) else None
     scores = score_run(judgments, new, measures, settings, progress)
     old = score_run(judgments, baseline, measures, settings, progress) if earlier is None else earlier

@@ -12,10 +12,9 @@ from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairs import without_spread
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import CORRECTIONS
-from gradely.data import read_qrels
 from gradely.errors import DataError, check_choice
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs, read_selected, split_queries
 from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import stats
@@ -110,18 +109,19 @@ def plan(
     alpha: float = 0.05,
     correction: str = "bonferroni",
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    exclude: Any = None,
 ) -> Plan:
     """Find what difference the queries at hand could show, and how many the observed one would need.
 
     From the spread of the differences between runs, {name: run}, for a paired t-test: Sakai's topic-set-size design.
     `difference`: one to plan for besides the observed one.
-    `correction`: bonferroni, over the pairs of each measure, or none.
+    `correction`: bonferroni, over the pairs of each measure, or none. The rest is as in compare.
 
     >>> qrels = {f"q{i}": {"d": 1} for i in range(8)}
     >>> runs = {"a": {q: ["d"] for q in qrels}, "b": {q: ["x", "y", "z"][: i % 4] + ["d"] for i, q in enumerate(qrels)}}
@@ -130,10 +130,11 @@ def plan(
     """
     _check(power, difference)
     check_choice("correction", correction, PLANNED)
-    settings, named = Settings(ties, queries, judged_only, precision, seed, threads), name_runs(runs)
+    policy, only = split_queries(queries)
+    settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)
     design = Design(alpha=alpha, baselines=check_baselines(baselines, named)).settle()
-    results = evaluate_all(read_qrels(qrels, threads=threads), named, parse_all(measures), settings, progress)
-    board = Leaderboard(results)
+    judgments = read_selected(qrels, settings, only=only, exclude=exclude)
+    board = Leaderboard(evaluate_all(judgments, named, parse_all(measures), settings, progress))
     return plan_pairs(board.pairwise(design), difference, power, correction, board.notes)
 
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data import Qrels, read_qrels
+from gradely.data import Qrels
 from gradely.data.types import Floats
 from gradely.errors import DataError, InputError
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_run, ignore
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_run, ignore, read_selected, split_queries
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 
@@ -78,12 +78,13 @@ def keep_scores(
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    exclude: Any = None,
 ) -> SavedScores:
     """Evaluate a run as evaluate does, and keep its scores; `text()` is what to write to a file.
 
@@ -91,8 +92,10 @@ def keep_scores(
     >>> kept.measures, kept.values.tolist()
     (['RR'], [[0.5]])
     """
-    settings = Settings(ties, queries, judged_only, precision, seed, threads)
-    return score_run(read_qrels(qrels, threads=threads), run, measures, settings, progress)
+    policy, only = split_queries(queries)
+    settings = Settings(ties, policy, judged_only, precision, seed, threads)
+    judgments = read_selected(qrels, settings, only=only, exclude=exclude)
+    return score_run(judgments, run, measures, settings, progress)
 
 
 def score_run(
@@ -111,9 +114,10 @@ def score_run(
 def digest(qrels: Qrels) -> str:
     """Return a digest of judgments that does not depend on the order of lines."""
     digested = hashlib.sha256()
-    for query in sorted(qrels.queries):
-        labels = sorted(qrels.labels(query).items())
-        digested.update(json.dumps([query, labels]).encode())
+    every = [qrels] if qrels.excluded is None else [qrels, qrels.excluded]  # which makes other scores, too
+    for judged in every:
+        for query in sorted(judged.queries):
+            digested.update(json.dumps([query, sorted(judged.labels(query).items())]).encode())
     return digested.hexdigest()
 
 

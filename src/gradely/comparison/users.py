@@ -9,11 +9,11 @@ import numpy as np
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.populations import Parts
 from gradely.comparison.user_regions import UserRegions
-from gradely.data import Qrels, read_qrels
+from gradely.data import Qrels
 from gradely.data.types import Floats, Ints
 from gradely.errors import DataError, MeasureError
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs
+from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs, read_selected, split_queries
 from gradely.measures import GAP, Measure, eGAP, xGAP
 from gradely.measures.names import MeasureLike, label, parse
 from gradely.measures.precision_parts import PrecisionPart
@@ -31,12 +31,13 @@ def users(
     measure: MeasureLike = "eGAP",
     *,
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    exclude: Any = None,
 ) -> UserRegions:
     """Find out for which populations of users which run, of {name: run} or a list of paths, is best.
 
@@ -54,8 +55,9 @@ def users(
     fitted, name = _measure(measure), label(measure)
     if ties in ("best", "worst"):
         raise DataError(f"ties={ties!r} takes another order for every population of users: use 'expected' or 'trec'")
-    settings = Settings(ties, queries, judged_only, precision, seed, threads)
-    judgments = read_qrels(qrels, threads=threads)
+    policy, only = split_queries(queries)
+    settings = Settings(ties, policy, judged_only, precision, seed, threads)
+    judgments = read_selected(qrels, settings, only=only, exclude=exclude)
     levels = _levels(judgments)
     pairs = [PrecisionPart(rel=h, label=r).replace(k=fitted.k) for r in levels for h in levels if h <= r]
     parts_of = {str(part): part for part in pairs}

@@ -10,7 +10,7 @@ from gradely.data import Qrels
 from gradely.errors import DataError
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.flat_names import flatten
-from gradely.evaluation.notes import Note, merge_notes, note_names
+from gradely.evaluation.notes import Note, merge_notes, merge_ranges, note_names
 from gradely.evaluation.scores import Scores
 from gradely.evaluation.segments import EVERY
 from gradely.frames import to_frame
@@ -85,7 +85,13 @@ class Evaluations(Mapping[str, Scores]):
     @cached_property
     def notes(self) -> list[Note]:
         """What there is to note about queries, documents and ties; what holds of all runs is said once."""
-        return merge_notes({name: scores.notes for name, scores in self.items()})
+        return self.notes_at(digits=4)
+
+    def notes_at(self, digits: int) -> list[Note]:
+        """Return the notes where means are printed with so many digits: of ties only what changes what is printed."""
+        others = {name: [note for note in scores.notes if note.kind != "ties"] for name, scores in self.items()}
+        ranges = {name: scores.tie_ranges for name, scores in self.items()}
+        return merge_notes(others) + merge_ranges(ranges, min(digits, 4))  # sentences have four digits
 
     def on_common_queries(self) -> "Evaluations":
         """Return the results on the queries that count for every run, so that their means can be compared."""

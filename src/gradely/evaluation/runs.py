@@ -77,12 +77,12 @@ def split_queries(queries: Any) -> tuple[Any, Iterable[Any] | None]:
 def read_selected(
     qrels: Any,
     settings: Settings,
-    columns: Mapping[str, str] | None,
-    duplicates: str,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
     *,
-    only: Iterable[Any] | None,
-    by: Any,
-    exclude: Any,
+    only: Iterable[Any] | None = None,
+    by: Any = None,
+    exclude: Any = None,
 ) -> Qrels:
     """Read qrels, and what is to be selected."""
     judgments = read_qrels(qrels, columns=columns, duplicates=duplicates, threads=settings.threads)

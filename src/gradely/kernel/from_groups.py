@@ -8,13 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.errors import DataError
+from gradely.kernel.assembly import assemble
 from gradely.kernel.backend import device_of, is_array, is_numpy, namespace, to_numpy
-from gradely.kernel.batch import CELLS, Array, Batch
+from gradely.kernel.batch import CELLS, Array, Batch, rows_at_a_time
 from gradely.kernel.from_arrays import as_arrays, check_numbers, ranked
 from gradely.settings import check_ties
 
 MANY = 1 << 24
 """cells of a block on other libraries than NumPy: enough for a graphics card, few enough for its memory"""
+FIELDS = ("grade", "judged", "pool", "pooled", "retrieved")
+"""what a Batch has besides the places of documents"""
 Ints = npt.NDArray[np.int64]
 
 
@@ -36,7 +39,7 @@ def from_groups(
     """
     check_ties(ties, without_names=True)
     groups = grouped(scores, labels, group, qid, ties, seed)
-    return groups.batch(np.arange(len(groups.size)), ties)
+    return groups.whole(ties)
 
 
 class Groups(NamedTuple):
@@ -64,15 +67,41 @@ class Groups(NamedTuple):
             yield by_size[start : start + count]
             start += count
 
-    def batch(self, queries: Ints, ties: str) -> Batch:
-        """Return the Batch of some queries."""
-        scores, labels, mask = self._padded(queries)
+    def whole(self, ties: str) -> Batch:
+        """Return the Batch of all queries, with rows as wide as the longest query; on NumPy made in blocks of them."""
+        size, width = len(self.size), max(1, int(self.size.max(initial=0)))
+        rows = rows_at_a_time(width)
+        if not is_numpy(self.scores) or size <= rows:
+            return self.batch(np.arange(size), ties)
+
+        above, tied = np.empty((2, size, width), np.int64)  # which take memory only where they are written
+        untied = np.ones(size, bool)
+
+        def make(block: slice) -> dict[str, Array]:
+            part = self.batch(np.arange(block.start, block.stop), ties, width)
+            untied[block] = part.untied
+            if not part.untied:
+                above[block], tied[block] = part.above, part.tied
+            return {name: getattr(part, name) for name in FIELDS}
+
+        fields, column = assemble(size, rows, make), np.arange(width)
+        if untied.all():
+            above, tied, last = (np.broadcast_to(x, (size, width)) for x in (column, np.ones_like(column), column + 1))
+        else:
+            above[untied], tied[untied] = column, 1
+            last = above + tied
+        policy = ties if ties in ("best", "worst") else "expected"
+        return Batch(**fields, above=above, tied=tied, first=above, last=last, ties=policy)
+
+    def batch(self, queries: Ints, ties: str, width: int | None = None) -> Batch:
+        """Return the Batch of some queries, with rows as wide as the longest of them, or as is said."""
+        scores, labels, mask = self._padded(queries, width)
         return ranked(scores, labels, mask, "order" if ties == "random" else ties)
 
-    def _padded(self, queries: Ints) -> tuple[Array, Array, Array | None]:
+    def _padded(self, queries: Ints, width: int | None) -> tuple[Array, Array, Array | None]:
         """Return scores, labels and mask, one row per query; no mask where all are of one length."""
         size, start = self.size[queries], self.start[queries]
-        width, xp = max(1, int(size.max(initial=0))), namespace(self.scores)
+        width, xp = width or max(1, int(size.max(initial=0))), namespace(self.scores)
         if self.order is None and (size == width).all() and (np.diff(start) == width).all():
             rows = slice(int(start[0]), int(start[0]) + width * len(size))
             return *(xp.reshape(x[rows], (-1, width)) for x in (self.scores, self.labels)), None
