@@ -14,7 +14,7 @@ from gradely.data.details import DetailsObserver, describe_run
 from gradely.data.locate import locate
 from gradely.data.read.files import Source
 from gradely.data.score_precision import stored_as
-from gradely.data.tie_counts import count_ties
+from gradely.data.tie_counts import add_ties, count_ties
 from gradely.settings import Settings
 from tests.shared_data import DATA, needs
 from tests.test_cli import demo  # noqa: F401 - a fixture
@@ -181,4 +181,5 @@ def test_the_largest_group(scores, largest):
 def test_nothing_is_tied_where_there_is_nothing():
     found = count_ties(gradely.read_run({"q": {"a": 1.0}}), [])
     assert (found.documents, found.largest, found.share) == (0, 0, 0.0)
+    assert add_ties([]).largest == 0
     assert count_ties(gradely.read_run({"q": {"a": 1.0, "b": 1.0}}), ["q"]).share == 1.0

@@ -35,6 +35,8 @@ SHORT, WIDE = 30, 100
 """characters: a change of a shorter expression is told with what is around it, up to so much"""
 NO_VALUES = (ast.Raise, ast.JoinedStr, ast.Assert)
 """messages say nothing that is computed; an assertion marks what cannot happen, and a weaker one marks it as well"""
+NO_CALLS = ("progress",)
+"""how far the work has come is for the eye"""
 NO_FUNCTIONS = ("chart", "_repr_html_")
 """sizes, angles and colours of drawings are judged by eye"""
 NO_FIELDS = ("annotation", "returns", "decorator_list")
@@ -147,6 +149,8 @@ def computes_nothing(node):
         return ast.unparse(node.annotation) == "TypeAlias"
     if is_function(node):
         return node.name in NO_FUNCTIONS
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in NO_CALLS
     return isinstance(node, NO_VALUES) or (isinstance(node, ast.keyword) and node.arg in NO_KEYWORDS)
 
 
