@@ -13,7 +13,7 @@ from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
-from gradely.measures.names import MeasureLike, parse_all
+from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.optional import altair
 from gradely.settings import Precision, Settings, TiePolicy
 from gradely.tables import Cell, Table, count_of
@@ -181,7 +181,7 @@ class Draws(NamedTuple):
 
         Measures are fitted to the levels of the full pools: those that vanish from a smaller one are levels still.
         """
-        fitted = {name: measure.fit(self.stacked.qrels.levels) for name, measure in measures.items()}
+        fitted = fit_all(measures, self.stacked.qrels.levels)
         full = self.stacked.values(fitted)
         for i in range(repeat):
             draw = Draw(self.stacked.qrels, (self.seed, i))

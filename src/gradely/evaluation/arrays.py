@@ -13,7 +13,7 @@ from gradely.kernel.from_arrays import aligned, check_numbers, ranked
 from gradely.kernel.from_groups import Groups, Ints, grouped, is_ragged
 from gradely.measures import Measure
 from gradely.measures.function import MANY, takes_fixed, values_of
-from gradely.measures.names import MeasureLike, parse_all
+from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.measures.population import Population
 from gradely.settings import check_ties
 from gradely.threads import cores, on_threads
@@ -55,7 +55,7 @@ def evaluate_arrays(
         return _on_device(scores, labels, parse_all(measures), mask, ties, seed)
     scores, labels, mask = aligned(scores, labels, mask, ties, seed, flat=False)
     levels = Levels(labels, mask)
-    fitted = {name: measure.fit(levels) for name, measure in parse_all(measures).items()}
+    fitted = fit_all(parse_all(measures), levels)
 
     def work(rows: slice) -> list[Array]:
         batch = ranked(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)
@@ -74,7 +74,7 @@ def _in_groups(
 ) -> dict[str, Array]:
     """Return the values of each measure, one per group."""
     levels = Levels(groups.labels)
-    fitted = {name: measure.fit(levels) for name, measure in parse_all(measures).items()}
+    fitted = fit_all(parse_all(measures), levels)
 
     def work(queries: Ints) -> list[Array]:
         batch = groups.batch(queries, ties)

@@ -47,7 +47,7 @@ def as_type(x: Any, dtype: Any) -> Any:
 def running_sum(x: Any, dtype: Any) -> Any:
     """Return the sums of the first 1, 2, … columns, in numbers of a type."""
     if isinstance(x, np.ndarray):
-        return x.cumsum(axis=1, dtype=dtype)
+        return np.add.accumulate(x, 1, dtype)  # as cumsum, which takes twice as long for a few numbers
     return namespace(x).cumulative_sum(as_type(x, dtype), axis=1, dtype=dtype)
 
 
@@ -86,7 +86,7 @@ def sum_rows(x: Any) -> Any:
     """
     if not isinstance(x, np.ndarray):
         return namespace(x).sum(x, axis=1)
-    return np.asfortranarray(x).sum(axis=1) if len(x) > 1 else x.cumsum(axis=1)[:, -1]
+    return np.asfortranarray(x).sum(axis=1) if len(x) > 1 else np.add.accumulate(x, 1)[:, -1]
 
 
 def take_rows(x: Any, order: Any) -> Any:

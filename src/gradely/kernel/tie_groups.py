@@ -19,9 +19,10 @@ class Sums(NamedTuple):
 
 def divisors(batch: Batch, discount: Discount) -> Array:
     """Return what gains at ranks 1, 2, … are divided by; made once a batch."""
-    if discount not in batch.memo:
-        batch.memo[discount] = discount(batch, batch.ranks)
-    return batch.memo[discount]
+    memo = batch.memo
+    if discount not in memo:
+        memo[discount] = discount(batch, batch.ranks)
+    return memo[discount]
 
 
 def sums(batch: Batch, discount: Discount) -> Sums:

@@ -21,10 +21,10 @@ class Binary(Measure):
 
     def relevant(self, batch: Batch) -> Array:
         """Return [Q, H]: true for relevant documents."""
-        key = (Binary, self.rel)
-        if key not in batch.memo:
-            batch.memo[key] = batch.judged & (batch.grade >= self.rel)
-        return batch.memo[key]
+        key, memo = (Binary, self.rel), batch.memo
+        if key not in memo:
+            memo[key] = batch.judged & (batch.grade >= self.rel)
+        return memo[key]
 
     def recall_base(self, batch: Batch) -> Array:
         """Return [Q]: RB, how many documents of the pool are relevant."""

@@ -47,7 +47,10 @@ class GainBased(Graded):
         """
         if batch.fixed and self.gain != "exp":
             return None
-        return batch.of_pools((GainBased, self), lambda batch: exponents(batch, self.power(batch, batch.pool[:, :1])))
+        return batch.of_pools((GainBased, self.key), self._exponent_of)
+
+    def _exponent_of(self, batch: Batch) -> Array | None:
+        return exponents(batch, self.power(batch, batch.pool[:, :1]))
 
     def power(self, batch: Batch, highest: Array) -> Array:
         """Return [Q, 1]: the binary logarithm of the gain of the highest relevance, or a little more."""
@@ -58,12 +61,17 @@ class GainBased(Graded):
 
     def ideal(self, batch: Batch) -> Array:
         """Return [Q, B]: the gains of the pool, best first."""
-        gains = batch.xp.where(batch.pooled, self.gains(batch, batch.pool, self.exponent(batch)), 0.0)
+        gains = self._gains_where(batch, batch.pooled, batch.pool)
         return -batch.xp.sort(-gains, axis=1) if isinstance(self.gain, Table) else gains
 
     def retrieved_gains(self, batch: Batch) -> Array:
         """Return [Q, H]: the gain of each judged document that is retrieved."""
-        return batch.xp.where(batch.judged, self.gains(batch, batch.grade, self.exponent(batch)), 0.0)
+        return self._gains_where(batch, batch.judged, batch.grade)
+
+    def _gains_where(self, batch: Batch, real: Array, relevance: Array) -> Array:
+        """Return the gains where there is a document; in padding relevance is 0, which gains 0 but in a table."""
+        gains = self.gains(batch, relevance, self.exponent(batch))
+        return batch.xp.where(real, gains, 0.0) if isinstance(self.gain, Table) else gains
 
     def priority(self, batch: Batch) -> Array:
         """The higher gain first."""
@@ -141,7 +149,7 @@ class DCG(Discounted):
         """
         exponent = self.exponent(batch)
         if exponent is None:
-            return batch.xp.ones_like(batch.grade[:, 0])
+            return batch.constant(1.0)
         return batch.xp.clip(units(batch, exponent), min=float(batch.xp.finfo(batch.grade.dtype).smallest_normal))[:, 0]
 
 
@@ -164,7 +172,7 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
 
     def norm(self, batch: Batch) -> Array:
         """The DCG of the ideal ranking."""
-        return batch.of_pools((nDCG, self), self._ideal_sum)
+        return batch.of_pools((nDCG, self.key), self._ideal_sum)
 
     def _ideal_sum(self, batch: Batch) -> Array:
         xp = batch.xp
