@@ -44,6 +44,12 @@ def test_a_drop_fails_where_it_exceeds_the_limit_and_is_significant(new, options
     assert made.summary().startswith("Passed" if passed else "Failed")
 
 
+@pytest.mark.parametrize(("place", "losses"), [(1, 0), (2, 1)])
+def test_one_query_is_lost_or_not(place, losses):
+    made = gradely.gate({"q0": {"d": 1}}, at(place), at(1), ["RR"])
+    assert (made.changes[0].losses, made.changes[0].p) == (losses, None)
+
+
 def test_a_better_run_passes_however_significant():
     made = gradely.gate(QRELS, FIRST, LOWER, ["RR", "P@1"])
     assert made.passed and [change.significant for change in made.changes] == [True, True]
