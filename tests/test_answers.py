@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 import gradely
 from gradely.cli.main import run as cli
-from gradely.comparison.answers import answer, format_p, listing, signed, summary
+from gradely.comparison.answers import answer, format_p, format_signed, list_names, summary
 from gradely.comparison.captions import describe_tests, note_tests
 from gradely.comparison.design import Design
 from gradely.comparison.equivalence import chances, tost
@@ -25,7 +25,7 @@ def pairwise(values, **design):
     several = np.asarray(values, float).reshape(-1, *np.shape(values)[-2:])
     measures = ["AP", "RR", "P@10"][: len(several)]
     return Pairwise(
-        several, several.mean(axis=1), list("abcdefgh")[: several.shape[2]], measures, Design(**design).settled()
+        several, several.mean(axis=1), list("abcdefgh")[: several.shape[2]], measures, Design(**design).settle()
     )
 
 
@@ -136,9 +136,9 @@ def test_p_values_in_print(p, alpha, text):
 
 
 def test_names_and_signs_in_print():
-    assert listing(list("abcd")) == "a, b, c and d"
-    assert listing(list("abcde")) == "a, b, c and 2 more"
-    assert signed(0.0) == "+.000"
+    assert list_names(list("abcd")) == "a, b, c and d"
+    assert list_names(list("abcde")) == "a, b, c and 2 more"
+    assert format_signed(0.0) == "+.000"
 
 
 @pytest.mark.parametrize(

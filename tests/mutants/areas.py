@@ -23,13 +23,13 @@ def area(**names):
 AREAS = {
     "significance": area(comparison="significance resampling wilcoxon intervals equivalence pairs"),
     "planning": area(comparison="plan gate saved_scores"),
-    "systems": area(comparison="correlate kendall pools stacked"),
+    "systems": area(comparison="correlate kendall pools stacked_runs"),
     "ties": area(comparison="ties", data="tie_counts tie_breaking"),
     "formulas": area(kernel="families tie_groups gains lower_levels orders", relevance="*", measures="*"),
     "arrays": area(kernel="backend batch fixed from_* parameters", evaluation="arrays"),
     "trec_eval": Area(("trec_eval/*.py",)),
     "learning": area(learning="*"),
-    "comparison": area(comparison="compare leaderboard pairwise design verdict influence matrix selection"),
+    "comparison": area(comparison="compare comparison segments leaderboard pairwise design verdict"),
     "users": area(comparison="users user_regions populations phi_curves", data="virtual_users"),
     "evaluation": area(evaluation="evaluate evaluation evaluations runs scores values segments"),
     "explanation": area(evaluation="explain explanation check mismatch notes flat_names"),
@@ -37,7 +37,7 @@ AREAS = {
     "tables": area(data="columns table ids engine engine_hits engine_judgments score_precision demo"),
     "inputs": area(data_read="*"),
     "readers": area(data_trec="*"),
-    "sentences": area(comparison="answers captions"),
+    "sentences": area(comparison="answers captions influence matrix selection"),
 }
 ROOMS = "kernel relevance measures learning trec_eval comparison evaluation data"
 DRAWINGS = ["comparison/charts.py", "comparison/user_charts.py"]

@@ -131,7 +131,7 @@ def _ranges(table: Floats, resamples: int, seed: int) -> Floats:
     for block in blocks(resamples, table.size):
         shape = (block.stop - block.start, queries, runs)
         order = rng.permuted(np.broadcast_to(np.arange(runs), shape), axis=2)
-        resampled = [np.take_along_axis(np.broadcast_to(one, shape), order, axis=2).mean(axis=1) for one in table]
+        resampled = [np.take_along_axis(np.broadcast_to(column, shape), order, axis=2).mean(axis=1) for column in table]
         out[block] = np.max([np.ptp(means, axis=1) for means in resampled], axis=0)
     return out
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.comparison.kendall import DIGITS
-from gradely.comparison.stacked import StackedRuns
+from gradely.comparison.stacked_runs import StackedRuns
 from gradely.data import Qrels
 from gradely.data.types import Bools
 from gradely.errors import DataError, check_choice

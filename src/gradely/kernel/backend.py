@@ -25,7 +25,7 @@ def namespace(*arrays: Any) -> Any:
     return array_namespace(*arrays)
 
 
-def unwarned() -> Any:
+def ignore_overflow() -> Any:
     """Return a context in which NumPy says nothing of overflow; whoever enters it looks for what is not finite."""
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
@@ -89,6 +89,16 @@ def sum_rows(x: Any) -> Any:
     return np.asfortranarray(x).sum(axis=1) if len(x) > 1 else x.cumsum(axis=1)[:, -1]
 
 
+def take_rows(x: Any, order: Any) -> Any:
+    """Return the cells of each row in an order of its own.
+
+    NumPy's function for it takes ten times as long as one lookup in all rows, one after the other.
+    """
+    if not isinstance(x, np.ndarray):
+        return namespace(x).take_along_axis(x, order, axis=1)
+    return np.take(x, order + np.arange(0, x.size, max(1, x.shape[1]))[:, None])
+
+
 def running_max(x: Any) -> Any:
     """Return, for each cell of a row, the highest value up to there; the array API standard has no such function.
 
@@ -115,7 +125,7 @@ def sort_rows(keys: Any, *others: Any, stable: bool) -> list[Any]:
     """Return keys, the highest of each row first, and other arrays in the same order."""
     if isinstance(keys, np.ndarray):
         order = np.argsort(-keys, axis=1, stable=stable)
-        return [np.take_along_axis(x, order, axis=1) for x in (keys, *others)]
+        return [take_rows(x, order) for x in (keys, *others)]
     from array_api_compat import is_jax_array, is_torch_array
 
     if is_jax_array(keys):

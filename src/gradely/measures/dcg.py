@@ -9,7 +9,7 @@ from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
 from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, units
 from gradely.kernel.parameters import parameter
-from gradely.measures.base import Graded
+from gradely.measures.graded import Graded
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
 
 

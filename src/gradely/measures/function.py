@@ -40,13 +40,13 @@ def as_function(
     parsed = parse_all(measures)
     for measure in parsed.values():
         check_fixed(measure)
-    names, several = list(parsed), list(parsed.values())
-    known = None if levels is None else constants(sorted({float(level) for level in levels if level > 0}))
-    if known is not None:
-        several = [measure.fit(Levels(known)) for measure in several]
+    names, fitted = list(parsed), list(parsed.values())
+    constant_levels = None if levels is None else constants(sorted({float(level) for level in levels if level > 0}))
+    if constant_levels is not None:
+        fitted = [measure.fit(Levels(constant_levels)) for measure in fitted]
 
     def step(*arrays: Array) -> tuple[Array, ...]:
-        return tuple(values_of(several, *arrays, levels=known, ties=ties, check=check))
+        return tuple(values_of(fitted, *arrays, levels=constant_levels, ties=ties, check=check))
 
     step = as_one_step(step)
 
@@ -85,18 +85,18 @@ def values_of(
 
     Measures are fitted to `levels`, where these are known.
     """
-    one = len(getattr(scores, "shape", (0, 0))) == 1
+    flat = len(getattr(scores, "shape", (0, 0))) == 1
     scores, labels, mask = aligned(scores, labels, mask, ties, seed)
     if check and not is_traced(scores):
         check_numbers(namespace(scores), {"score": scores, "label": labels}, mask)
     if levels is None:
-        known = _Untraced(labels, mask)
-        measures = [measure.fit(known) for measure in measures]
-    counted = any(isinstance(measure, Population) for measure in measures)
-    most = int((known() if levels is None else levels).shape[0]) if counted else None
+        untraced = _Untraced(labels, mask)
+        measures = [measure.fit(untraced) for measure in measures]
+    has_levels = any(isinstance(measure, Population) for measure in measures)
+    most = int((untraced() if levels is None else levels).shape[0]) if has_levels else None
     batch = fixed(scores, labels, mask, ties, most)
     values = [measure.compute(batch) for measure in measures]
-    return [value[0] for value in values] if one else values
+    return [value[0] for value in values] if flat else values
 
 
 class _Untraced(Levels):

@@ -9,13 +9,13 @@ from gradely.kernel.gains import DISCOUNTS
 from gradely.kernel.tie_groups import Discount
 from gradely.learning.additive import Additive
 from gradely.learning.thresholds import Thresholds
-from gradely.learning.weighted import Weighted
+from gradely.learning.weighted_thresholds import WeightedThresholds
 from gradely.measures import AP, GAP, RBP, Measure, eGAP, muAP, xGAP
 from gradely.measures.dcg import Discounted
 from gradely.measures.population import Population
 from gradely.measures.precision import F1, F, P, R, RelativeP
 
-Swaps: TypeAlias = Additive | Thresholds | Weighted
+Swaps: TypeAlias = Additive | Thresholds | WeightedThresholds
 COUNTED = (P, R, F1, F, RelativeP)
 TAUGHT = (Discounted, RBP, AP, GAP, xGAP, eGAP, muAP, *COUNTED)
 """measures that can be learned; the others of their families derive from them"""
@@ -37,7 +37,7 @@ def swaps_of(measure: Measure, batch: Batch) -> Swaps:
         level = batch.xp.astype(measure.relevant(batch), batch.first.dtype)
         return Thresholds(level, _inverse(batch, measure.norm(batch))[None, :], measure.k)
     if isinstance(measure, Population):
-        return _levelled(measure, batch)
+        return _threshold_swaps(measure, batch)
     inverse = _inverse(batch, measure.norm(batch))
     gain, discount = _gain(measure, batch)
     rank = batch.xp.arange(1, batch.grade.shape[1] + 1, dtype=batch.grade.dtype, device=batch.device)
@@ -57,7 +57,7 @@ def _gain(measure: Measure, batch: Batch) -> tuple[Array, Discount]:
     raise AssertionError(measure)
 
 
-def _levelled(measure: Population, batch: Batch) -> Swaps:
+def _threshold_swaps(measure: Population, batch: Batch) -> Swaps:
     """Return the swaps of GAP, xGAP, eGAP or µAP.
 
     A query with fewer levels than others of the block has levels of 0 below its own, which all documents reach and
@@ -69,7 +69,7 @@ def _levelled(measure: Population, batch: Batch) -> Swaps:
     weight = measure.weight(batch, thresholds) * _inverse(batch, measure.norm(batch))[:, None]
     ascending = xp.flip(xp.permute_dims(weight, (1, 0)), axis=0)
     if isinstance(measure, xGAP):
-        return Weighted(level, ascending, measure.document_weight(batch), measure.k)
+        return WeightedThresholds(level, ascending, measure.document_weight(batch), measure.k)
     return Thresholds(level, ascending, measure.k)
 
 

@@ -1,4 +1,4 @@
-"""Many systems together: correlation of measures, and pools that shrink."""
+"""Many runs together: correlation of measures, and pools that shrink."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ from gradely.cli.main import run
 from gradely.comparison.kendall import correlations, kendall, meaning, tau_ap
 from gradely.comparison.pools import Draw, Pools
 from gradely.comparison.selection import above_quartile, few_high
-from gradely.comparison.stacked import StackedRuns, stack
+from gradely.comparison.stacked_runs import StackedRuns, stack
 from gradely.data.demo import collection
 from gradely.measures.names import parse_all
 from gradely.papers.ferrante2014.study import above
@@ -205,7 +205,14 @@ def test_correlate_gives_matrices_frames_and_a_chart(demo):
     assert found.chart().to_dict()["layer"][0]["mark"]["type"] == "rect"
 
 
-def test_pools_give_one_line_a_measure(demo):
+@pytest.mark.parametrize("work", [gradely.correlate, gradely.pools])
+def test_an_option_that_is_not_theirs_is_refused_by_name(demo, work):
+    """They choose queries by `topics`; `queries` once ended in an error of some inner function."""
+    with pytest.raises(TypeError, match=rf"^{work.__name__}\(\) got an unexpected keyword argument 'queries'"):
+        work("qrels.txt", demo, ["AP"], queries="both")
+
+
+def test_pools_give_one_line_per_measure(demo):
     found, again = (
         gradely.pools("qrels.txt", demo, ["AP", "nDCG"], rates=[1.0, 0.2], repeat=4, seed=3) for _ in range(2)
     )

@@ -37,11 +37,11 @@ class StackedRuns:
         values = measure_blocks(blocks, fitted, rows, self.settings.workers, partial(query_of, self.qrels))
         return values.reshape(len(self.names), len(self.qrels), len(measures))
 
-    def with_judgments(self, which: Bools) -> "StackedRuns":
+    def with_judgments(self, judged: Bools) -> "StackedRuns":
         """Return the runs as if only these judgments had been made; other documents keep their places."""
-        start = np.concatenate([[0], np.cumsum(which)])
-        smaller = Qrels(self.qrels.queries, start[self.qrels.start], (), self.qrels.grade[which], self.qrels.name)
-        hits = self.hits.only(which[self.hits.row])
+        start = np.concatenate([[0], np.cumsum(judged)])
+        smaller = Qrels(self.qrels.queries, start[self.qrels.start], (), self.qrels.grade[judged], self.qrels.name)
+        hits = self.hits.only(judged[self.hits.row])
         return replace(self, qrels=smaller, hits=hits._replace(row=start[hits.row]))
 
     def notes(self) -> list[Note]:
