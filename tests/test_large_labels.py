@@ -122,3 +122,9 @@ def test_phi_of_extreme_scores_is_that_of_the_same_scores_scaled(scale):
     for measure in (gradely.nDCGphi(), gradely.nDCG(relevance=gradely.Phi("code"), gain="exp")):
         small, large = (measure(gradely.from_arrays(np.arange(7.0), s)).item() for s in (scores, scores * scale))
         assert small == pytest.approx(large, rel=1e-12) and 0 < small < 1
+
+
+def test_a_user_who_surely_stops_at_a_tied_document():
+    """The chance to stop at a label of 60 is 1 - 2^-60, which is 1 in doubles."""
+    found = gradely.evaluate({"q": {"a": 60, "b": 60}}, {"q": {"a": 1.0, "b": 1.0}}, ["ERR"]).mean()
+    assert found["ERR"] == pytest.approx(1.0)

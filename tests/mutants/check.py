@@ -18,7 +18,7 @@ from tests.mutants.survivors import known
 from tests.mutants.touch import Touched, digest, functions, source_of
 
 CACHE = ROOT / ".mutants" / "outcomes.json"
-ENOUGH = 6
+ENOUGH = 30
 """seconds of tests, as long as they take under a tracer, that a mutant meets at most"""
 FEW = 30
 """tests that a mutant meets at most for which everything is imported again"""
