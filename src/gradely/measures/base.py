@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self, cast
 
 from gradely.errors import MeasureError, NotFinite
+from gradely.kernel import by_place
 from gradely.kernel.backend import sum_rows, unwarned
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.gains import is_number, plain
@@ -73,8 +74,8 @@ class Measure(Parametric, metaclass=_MeasureType):
         """The measure as a pure function of (scores, labels, mask=None), which jax.jit and torch.compile take.
 
         It gives one value per row, or one number for arrays of one dimension, in the precision of the scores. NaN and
-        infinity are refused, unless the function is traced or called with check=False. `as_function` serves several
-        measures with one sort, and measures that need to know the levels of the collection.
+        infinity are refused, also as a value, unless the function is traced or called with check=False. `as_function`
+        serves several measures with one sort, and measures that need to know the levels of the collection.
         """
         from gradely.measures.function import as_function
 
@@ -205,11 +206,14 @@ class Binary(Measure):
         """Return [Q, H]: true for relevant documents."""
         key = (Binary, self.rel)
         if key not in batch.memo:
-            batch.memo[key] = batch.judged & (batch.grade >= self.rel)
+            relevant = batch.grade >= self.rel
+            batch.memo[key] = batch.judged & relevant if batch.padded else relevant
         return batch.memo[key]
 
     def recall_base(self, batch: Batch) -> Array:
-        """Return [Q]: RB, how many documents of the pool are relevant."""
+        """Return [Q]: RB, how many documents of the pool are relevant; by place, all of it is retrieved."""
+        if batch.by_place:
+            return by_place.total(batch, self.relevant(batch))
         return batch.of_pools((Binary, self.rel), self._count_relevant)
 
     def _count_relevant(self, batch: Batch) -> Array:
@@ -285,4 +289,6 @@ def _has_negative(batch: Batch) -> bool:
 
 
 def _positive(batch: Batch, values: Array, real: Array) -> Array:
+    if not batch.padded:
+        return batch.xp.clip(values, min=0.0)
     return batch.xp.where(real & (values > 0), values, 0.0)

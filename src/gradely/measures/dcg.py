@@ -58,12 +58,16 @@ class GainBased(Graded):
 
     def ideal(self, batch: Batch) -> Array:
         """Return [Q, B]: the gains of the pool, best first."""
-        gains = batch.xp.where(batch.pooled, self.gains(batch, batch.pool, self.exponent(batch)), 0.0)
+        gains = self._of_real(batch, batch.pooled, self.gains(batch, batch.pool, self.exponent(batch)))
         return -batch.xp.sort(-gains, axis=1) if isinstance(self.gain, Table) else gains
 
     def retrieved_gains(self, batch: Batch) -> Array:
         """Return [Q, H]: the gain of each judged document that is retrieved."""
-        return batch.xp.where(batch.judged, self.gains(batch, batch.grade, self.exponent(batch)), 0.0)
+        return self._of_real(batch, batch.judged, self.gains(batch, batch.grade, self.exponent(batch)))
+
+    def _of_real(self, batch: Batch, real: Array, gains: Array) -> Array:
+        """Return gains with 0 in padding; of fixed shapes it is there already, unless a table gives it a value."""
+        return gains if batch.fixed and not isinstance(self.gain, Table) else batch.xp.where(real, gains, 0.0)
 
     def priority(self, batch: Batch) -> Array:
         """The higher gain first."""
