@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from gradely.kernel.backend import as_type, is_traced
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.rows import running_product, sums_to_look_up, take_in_rows
+from gradely.kernel.rows import ranks_down, running_product, sums_to_look_up, take_in_rows
 from gradely.kernel.tie_groups import Around, Discount, divisors, sum_over_places
 
 
@@ -23,6 +23,13 @@ def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Ar
     if is_traced(gain):
         return gain * sum_over_places(batch, discount, k) / batch.size
     return mean_in_group(batch, gain, k) / divisors(batch, discount)[: _reach(batch, k)]
+
+
+def best(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
+    """Return [Q]: the sum of gains over discounts in the best order, of short rows of JAX."""
+    worth = 1.0 / divisors(batch, discount)
+    worth = batch.xp.where(batch.ranks <= _reach(batch, k), worth, 0.0)
+    return batch.xp.sum(gain * worth[ranks_down(gain)], axis=1)
 
 
 def counted(batch: Batch, flag: Array, k: int | Array | None) -> Array:

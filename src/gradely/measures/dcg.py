@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from gradely.errors import MeasureError, check_choice
+from gradely.kernel import by_place
 from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
 from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, units
 from gradely.kernel.parameters import parameter
+from gradely.kernel.rows import is_short_in_jax
 from gradely.measures.base import Graded
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
 
@@ -172,6 +174,8 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
 
     def _ideal_sum(self, batch: Batch) -> Array:
         xp = batch.xp
+        if batch.by_place and is_short_in_jax(batch.grade):
+            return by_place.best(batch, self.retrieved_gains(batch), DISCOUNTS[self.discount], self.k)
         gains = self.ideal(batch)
         gains = gains if self.k is None else gains[:, : min(self.k, gains.shape[1])]
         rank = xp.arange(1, gains.shape[1] + 1, dtype=gains.dtype, device=batch.device)
