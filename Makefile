@@ -38,7 +38,7 @@ test: $(VENV)/test-ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 test-arrays: $(VENV)/arrays-ready
 	$(BIN)/pytest -n auto tests/test_arrays.py tests/test_ids.py tests/test_devices.py tests/test_fixed.py
@@ -79,7 +79,8 @@ bench: $(BENCH)/ready
 
 bench-tables: $(BENCH)/tables-ready
 	$(BENCH)/tables/bin/pip install --quiet --force-reinstall --no-deps .
-	$(BENCH)/tables/bin/python -m benchmarks.tables $(BENCH)/data
+	$(BENCH)/tables/bin/python -m benchmarks.tables $(BENCH)/data --out benchmarks/tables.txt
+	for home in ranx RecTools; do $(BENCH)/$$home/bin/python -m benchmarks.table_peers $(BENCH)/data --out benchmarks/tables.txt; done
 
 bench-spark: $(SPARK)/ready
 	.ci/java
@@ -132,6 +133,8 @@ $(BENCH)/ready: pyproject.toml
 	touch $@
 
 $(BENCH)/tables-ready: pyproject.toml
-	$(PYTHON) -m venv $(BENCH)/tables
-	$(BENCH)/tables/bin/pip install --quiet . pandas polars pyarrow ranx
+	for home in tables ranx RecTools; do $(PYTHON) -m venv $(BENCH)/$$home; done
+	$(BENCH)/tables/bin/pip install --quiet . pandas polars pyarrow
+	$(BENCH)/ranx/bin/pip install --quiet pandas ranx
+	$(BENCH)/RecTools/bin/pip install --quiet rectools  # wants an older NumPy than the others
 	touch $@

@@ -149,13 +149,8 @@ def test_what_needs_all_rows_says_so(into):
 
 
 @each_engine
-def test_judgments_that_are_not_utf8_cannot_match(into, tmp_path):
-    path = tmp_path / "qrels"
-    path.write_bytes(b"q 0 \xff 1\nq 0 a 1\n")
-    try:
-        judgments = gradely.read_qrels(path)
-    except gradely.GradelyError:
-        judgments = gradely.read_qrels({"q": {"\udcff": 1, "a": 1}})
+def test_judgments_of_names_that_no_engine_holds_match_nothing(into):
+    judgments = gradely.read_qrels({"q": {"\udcff": 1, "a": 1}})
     assert gradely.evaluate(judgments, into(rows(["q"], ["a"], [1])), ["R@5"])["R@5"] == 1 / 2
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import gradely
 from gradely import DataError, MeasureError, lambdas
 from gradely.learning import blocks
-from gradely.learning.families import TAUGHT
+from gradely.learning.swaps import TAUGHT
 from tests.cases import CASES, LABELS, Query
 
 TAUGHT_CASES = [case for case in CASES if isinstance(case.measure, TAUGHT)]
@@ -197,11 +197,11 @@ def test_other_measures_are_refused_by_name(name):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "either group="),
-        ({"group": [2], "qid": [1, 1]}, "either group="),
-        ({"group": [3]}, "sum to the 2 rows; found 3"),
-        ({"group": [-1, 3]}, "sizes of the queries"),
-        ({"qid": [1]}, "one id for each of the 2 rows"),
+        ({}, "with group=sizes or qid=ids"),
+        ({"group": [2], "qid": [1, 1]}, "give one of them"),
+        ({"group": [3]}, "add up to 3, but there are 2"),
+        ({"group": [-1, 3]}, "how many documents each query has"),
+        ({"qid": [1]}, "2 scores and qid of shape"),
         ({"group": [2], "sigma": 0}, "sigma is"),
         ({"group": [2], "truncation": 0}, "truncation is"),
         ({"group": [2], "truncation": 1.5}, "truncation is"),
@@ -219,4 +219,5 @@ def test_numbers_that_are_none_are_refused():
         lambdas([1, 2], [1, np.inf], group=[2])
     with pytest.raises(DataError, match="there are 2 labels"):
         lambdas([1, 2, 3], [1, 0], group=[2])
-    assert [len(x) for x in lambdas([], [], group=[])] == [0, 0]
+    for empty in ({"group": []}, {"qid": []}):
+        assert [len(x) for x in lambdas([], [], **empty)] == [0, 0]

@@ -49,7 +49,7 @@ def test_the_audit_s_example():
     assert 0 < value < 1
 
 
-@pytest.mark.parametrize("top", [600, 1030, 2000, 1e6])
+@pytest.mark.parametrize("top", [600, 1030, 2000, 2e4])
 def test_err_of_large_labels(top):
     p = [1 - Fraction(1, 2) ** int(top), (2 ** Fraction(7) - 1) / Fraction(2) ** int(top)]
     value = p[1] + (1 - p[1]) * p[0] / 2

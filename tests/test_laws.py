@@ -234,7 +234,7 @@ def test_random_ties_depend_on_the_seed_and_not_on_the_order_of_input():
 
 
 def test_random_ties_average_to_the_expectation():
-    qrels, run = collection(10)
+    qrels, run = collection(10, queries=8)
     measures = ["AP", "nDCG@10", "RR"]
     drawn = np.array([gradely.evaluate(qrels, run, measures, ties="random", seed=seed).values for seed in range(300)])
     error = drawn.std(axis=0) / np.sqrt(len(drawn)) + 1e-9

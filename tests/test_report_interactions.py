@@ -14,7 +14,7 @@ import gradely
 from gradely.cli.main import run as cli
 from gradely.data.demo import collection
 from gradely.report import details, pair_data
-from gradely.report.text import effect_text, p_value, signed
+from gradely.report.text import effect_text, format_signed, p_value
 from gradely.report.texts import select_texts
 from tests.browser import browser  # noqa: F401 - a fixture
 from tests.hostile import HOSTILE
@@ -56,9 +56,9 @@ def pair_rows(browser):  # noqa: F811
 
 
 def expected_row(pair, mean):
-    interval = "–" if pair.low is None else f"{signed(pair.low)} to {signed(pair.high)}"
+    interval = "–" if pair.low is None else f"{format_signed(pair.low)} to {format_signed(pair.high)}"
     counts = f"{pair.wins} / {pair.ties} / {pair.losses}"
-    numbers = [signed(pair.difference), interval, effect_text(pair.effect), counts]
+    numbers = [format_signed(pair.difference), interval, effect_text(pair.effect), counts]
     return [pair.measure, f"{mean[pair.first][pair.measure]:.4f}", f"{mean[pair.second][pair.measure]:.4f}", *numbers]
 
 
@@ -135,7 +135,7 @@ def test_a_cell_of_the_matrix_chooses_the_pair(demo, opened):  # noqa: F811
     for i, row in enumerate(rows):
         for j in set(range(3)) - {i}:
             star = "*" if matrix.significant[i, j] else ""
-            assert row[j + 1] == signed(matrix.difference[i, j]) + star
+            assert row[j + 1] == format_signed(matrix.difference[i, j]) + star
     opened.driver.find_elements("css selector", "#matrix-table tbody tr:nth-child(3) button")[1].click()
     chosen = [opened.ask(f"document.getElementById('{name}').value") for name in ("first", "second")]
     assert chosen == [matrix.names[2], matrix.names[1]]
@@ -161,7 +161,7 @@ def test_many_runs_have_a_picture_of_the_matrix(browser, tmp_path):  # noqa: F81
         names[27],
     ]
     pair = next(pair for pair in compared.pairs if (pair.first, pair.second) == (names[2], names[27]))
-    assert signed(pair.difference) in text_of(browser, "#matrix-answer")[0]
+    assert format_signed(pair.difference) in text_of(browser, "#matrix-answer")[0]
     picture = browser.driver.find_element("id", "matrix-picture")
     browser.driver.execute_script("arguments[0].focus()", picture)
     picture.send_keys("\ue015\ue007")  # down, Enter
@@ -439,12 +439,14 @@ def test_bad_texts_are_refused_in_one_line(demo, tmp_path, capfd, line, message)
 
 
 def test_hostile_texts_stay_text(browser, tmp_path):  # noqa: F811
-    qrels = {"q": {"a": 1}, "r": {"a": 1}}
-    compared = gradely.compare(qrels, {"x": {"q": ["a", "b"], "r": ["a"]}, "y": {"q": ["b", "a"], "r": ["a"]}}, ["AP"])
-    for text in HOSTILE:
-        path = tmp_path / "page.html"
-        path.write_text(compared.to_html(queries_text={"q": text}, docs_text={"a": text}), encoding="utf-8")
-        browser.open(path)
-        assert browser.ask("window.pwned") is None
-        assert browser.console() == []
+    texts = {f"t{i:02d}": text for i, text in enumerate(HOSTILE)}
+    qrels = {name: {name: 1} for name in texts}
+    runs = {"x": {name: [name, "b"] for name in texts}, "y": {name: ["b", name] for name in texts}}
+    path = tmp_path / "page.html"
+    page = gradely.compare(qrels, runs, ["AP"]).to_html(queries_text=texts, docs_text=texts)
+    path.write_text(page, encoding="utf-8")
+    browser.open(path)
+    assert all(name in browser.ask('document.documentElement.innerHTML.replace(/[^ -~]/g, "")') for name in texts)
+    assert browser.ask("window.pwned") is None
+    assert browser.console() == []
     assert select_texts({"a": "x" * 500}, ["a"])["a"] == "x" * 300 + "…"

@@ -180,3 +180,16 @@ def test_the_command_writes_text_data_and_pictures(levels, tmp_path, capfdbinary
         assert gradely_command([*command, "-o", str(picture)]) == 0
         assert picture.read_bytes()[:5] in (b"<svg ", b"\x89PNG\r")
     assert b"best for" in capfdbinary.readouterr().out
+
+
+@pytest.mark.parametrize("measure", ["eGAP", "GAP", "xGAP"])
+@pytest.mark.parametrize("top", [2, 3])
+def test_queries_that_are_all_alike_give_an_interval_of_no_length_at_the_share(measure, top):
+    labels = {"a": top, "b": 0, "c": 1, "d": top - 1}
+    qrels = {f"q{i}": labels for i in range(5)}
+    runs = {name: {query: list(order) for query in qrels} for name, order in (("x", "abcd"), ("y", "cdba"))}
+    regions = gradely.users(qrels, runs, measure)
+    for share, (low, high) in zip(regions.shares, regions.intervals, strict=True):
+        assert 0 < share < 1
+        assert low == pytest.approx(high, abs=1e-12)
+        assert share == pytest.approx(low, abs=1e-4 if measure != "eGAP" and top == 2 else 1e-12)

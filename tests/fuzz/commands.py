@@ -10,8 +10,8 @@ from collections import Counter
 from gradely.cli.main import run
 from tests.fuzz.cases import Case
 from tests.fuzz.content import content
-from tests.fuzz.formats import written
-from tests.fuzz.mutations import mutated
+from tests.fuzz.formats import write_table
+from tests.fuzz.mutations import mutate
 
 SECONDS = 60
 """no command on a small file takes as long"""
@@ -32,11 +32,11 @@ def make(rng):
     """Return a command line and its files, at least one of them broken."""
     command = rng.choices([*WEIGHTS], [*WEIGHTS.values()])[0]
     qrels, ranking = content(rng)
-    several = 1 if command in ("explain", "evaluate", "trec_eval", "check") else rng.randint(2, 3)
-    named = [written(qrels, "qrels", rng), *(written(ranking, "run", rng) for _ in range(several))]
+    runs = 1 if command in ("explain", "evaluate", "trec_eval", "check") else rng.randint(2, 3)
+    named = [write_table(qrels, "qrels", rng), *(write_table(ranking, "run", rng) for _ in range(runs))]
     files = dict(named)
     broken = rng.sample([*files], rng.randint(1, len(files)))
-    files |= {name: mutated(rng, files[name]) for name in broken}
+    files |= {name: mutate(rng, files[name]) for name in broken}
     arguments = [command, *dict.fromkeys(name for name, _ in named)]
     if command == "explain":
         arguments.append(rng.choice([*qrels, "nowhere"]))
@@ -66,7 +66,7 @@ def _name(rng, names):
     name = rng.choice(names)
     if rng.random() < 0.85:
         return name
-    return mutated(rng, name.encode()).decode(errors="replace").replace("\x00", "")[:400]
+    return mutate(rng, name.encode()).decode(errors="replace").replace("\x00", "")[:400]
 
 
 def check(case):

@@ -4,12 +4,7 @@ import os
 import sys
 from contextlib import suppress
 
-from gradely.errors import InputError
-
-LONGEST = 300
-"""characters of an error's line"""
-TAIL = 100
-"""characters at its end that say what to do, and stay where it is cut"""
+from gradely.errors import InputError, shorten
 
 
 def write(text: str, path: str | None) -> None:
@@ -58,8 +53,7 @@ def error_line(message: str) -> str:
     """Return a message as one line that is printable and not too long; its end stays, which says what to do."""
     from gradely.tables import plain_line
 
-    line = plain_line(" ".join(message.split()))
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - TAIL - 1]}…{line[-TAIL:]}"
+    return shorten(plain_line(" ".join(message.split())))
 
 
 def open_streams() -> None:

@@ -3,17 +3,41 @@
 import json
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 import click
 
 from gradely.cli.options import OutputOptions
 from gradely.cli.output import write
 from gradely.evaluation.notes import Note
-from gradely.tables import plain_line
+from gradely.tables import LATEX, escape_markdown, plain_line
 
 MOST = 20
 """below a table, more notes than this are summed up"""
+
+
+class Verdict(Protocol):
+    """A result that says in a sentence what came out, and in a line how."""
+
+    def summary(self) -> str:
+        """Return what came out."""
+
+    def caption(self) -> str:
+        """Return how it came about."""
+
+
+def frame_table(verdict: Verdict, table: str, form: str) -> str:
+    """Return a table below the sentence that sums it up; in a document, above the line that says how it came about."""
+    if form == "markdown":
+        return f"{escape_markdown(verdict.summary())}\n\n{table}\n{escape_markdown(verdict.caption())}\n"
+    if form == "latex":
+        return f"% {plain_line(verdict.caption()).translate(LATEX)}\n{table}"
+    return f"{plain_line(verdict.summary())}\n\n{table}" if form == "table" else table
+
+
+def caption_notes(verdict: Verdict, form: str) -> list[str]:
+    """Return how it came about, to be noted, unless it stands beside the table already."""
+    return [] if form in ("markdown", "latex") else [verdict.caption()]
 
 
 def write_results(text: str, notes: str, output: OutputOptions) -> None:

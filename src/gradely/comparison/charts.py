@@ -6,7 +6,7 @@ from typing import Any
 
 from gradely.optional import altair, converter
 
-__all__ = ["PALETTE", "altair", "categories", "draw", "panels", "picture", "style"]
+__all__ = ["PALETTE", "altair", "categories", "draw", "draw_lines", "panels", "picture", "style"]
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b", "#8d8d8d")
 """for categories: the colours of Okabe and Ito (2008), which colour-blind people tell apart, without the yellow that is
@@ -30,9 +30,16 @@ def categories(column: str, order: Sequence[Any], second: str = "shape", title: 
     return {name: kinds[name](f"{column}:N", title=title, scale=scale) for name in ("color", second)}
 
 
-def panels(chart: Any, by: str, columns: int, *, same_scale: bool = True) -> Any:
+def draw_lines(records: Sequence[Mapping[str, Any]], x: Any, y: Any, column: str, order: Sequence[Any]) -> Any:
+    """Return lines through points, one for each value of a column."""
+    points = altair().OverlayMarkDef(size=50)
+    return draw(records).mark_line(point=points).encode(x=x, y=y, **categories(column, order))
+
+
+def panels(chart: Any, by: str, columns: int, *, order: Sequence[str] | None = None, same_scale: bool = True) -> Any:
     """Return a chart once for each value of a column, side by side, each with its own axes, and maybe its own scale."""
-    facets = chart.facet(altair().Facet(f"{by}:N", title=None), columns=columns)
+    sort = {} if order is None else {"sort": list(order)}
+    facets = chart.facet(altair().Facet(f"{by}:N", title=None, **sort), columns=columns)
     facets = facets.resolve_axis(x="independent", y="independent")
     return style(facets if same_scale else facets.resolve_scale(y="independent"))
 

@@ -72,8 +72,8 @@ class PhiCurves:
     def summary(self) -> str:
         """Return what it is of."""
         control = self.function.control
-        whose = f"by {NAMES[control]}" if isinstance(control, str) else "as given"
-        return f"{self.name}: φ of {count_of(len(self.curves), 'query')}, control points {whose}"
+        source = f"by {NAMES[control]}" if isinstance(control, str) else "as given"
+        return f"{self.name}: φ of {count_of(len(self.curves), 'query')}, control points {source}"
 
     def tables(self, digits: int) -> list[Table]:
         """Return the control points, and of a single query the documents."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from gradely.comparison.kendall import DIGITS, SCALE, defined_or_none, kendall, meaning, tally, tau_ap
 from gradely.comparison.selection import Selection, select
-from gradely.comparison.stacked import StackedRuns, stack
+from gradely.comparison.stacked_runs import StackedRuns, stack
 from gradely.data import Qrels, read_qrels
 from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError

@@ -146,6 +146,36 @@ def stretches(parts: Parts) -> list[Stretch]:
     return [*out, Stretch(start, 1.0, int(winners[-1]))]
 
 
+def draw_shares(parts: Parts, points: Floats, counts: Floats) -> Floats:
+    """Return [draws, runs]: for what share of the populations each run is best, in queries drawn again."""
+    runs = parts.table.shape[3]
+    out = np.zeros((len(counts), runs))
+    if parts.levels == 2:
+        return _add_stretches(parts.means(points, counts), points[:, 0], out)
+    step = max(1, CELLS // out.size)
+    for i in range(0, len(points), step):
+        winners = best(parts.means(points[i : i + step], counts))
+        for run in range(runs):
+            out[:, run] += (winners == run).sum(axis=1)
+    return out / len(points)
+
+
+def _add_stretches(means: Floats, at: Floats, out: Floats) -> Floats:
+    """Add to [draws, runs] the way from point to point for which a run is best.
+
+    Where the best run changes, the two cross on straight lines: exactly so by eGAP, nearly so by the others.
+    """
+    winners, draws = best(means), np.arange(len(means))[:, None]
+    first, last = winners[:, :-1], winners[:, 1:]
+    before = np.take_along_axis(means[:, :-1], np.stack([first, last], axis=-1), axis=-1)
+    after = np.take_along_axis(means[:, 1:], np.stack([first, last], axis=-1), axis=-1)
+    lead, lag = before[..., 0] - before[..., 1], after[..., 1] - after[..., 0]
+    part = np.where(first == last, 1.0, lead / np.where(lead + lag > 0, lead + lag, 1.0))
+    np.add.at(out, (draws, first), part * np.diff(at))
+    np.add.at(out, (draws, last), (1 - part) * np.diff(at))
+    return out
+
+
 def _bisect(ahead: Callable[[float], float], low: float, high: float) -> float:
     """Return where a function that is not below 0 at the low end and not above it at the high end crosses 0."""
     for _ in range(60):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.populations import Parts, Stretch, best, corners, grid, stretches, two
+from gradely.comparison.populations import Parts, Stretch, best, corners, draw_shares, grid, stretches, two
 from gradely.comparison.user_charts import chart
 from gradely.data.types import Floats
 from gradely.errors import DataError
@@ -21,8 +21,8 @@ LEAST = 0.005
 """a run that is best for a smaller share of populations is not named in a sentence"""
 LEVEL = 0.95
 """of intervals"""
-POINTS = 500
-"""populations at which intervals of shares are taken, at most"""
+MOST = 1 << 27
+"""means that are taken for intervals of shares, at most: about a second; beyond, only every n-th population counts"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,6 +34,7 @@ class UserRegions:
     """the levels, ascending; a population has a share of users for each, who are content with that level or more"""
     queries: list[str]
     parts: Parts
+    """with queries in an order of its own"""
     name: str
     """of the measure"""
     seed: int
@@ -54,13 +55,10 @@ class UserRegions:
 
     @cached_property
     def _counts(self) -> Floats:
-        """[draws, queries] how often each query is drawn; the draw does not depend on the order of the input."""
+        """[draws, queries] how often each query is drawn."""
         queries = len(self.queries)
-        drawn = np.random.default_rng(self.seed).multinomial(queries, np.full(queries, 1 / queries), DRAWS)
-        rows = self.parts.table.reshape(-1, queries, len(self.runs)).transpose(1, 0, 2).reshape(queries, -1)
-        out = np.empty((DRAWS, queries))
-        out[:, np.lexsort(np.sort(rows, axis=1).T)] = drawn
-        return out
+        counts = np.random.default_rng(self.seed).multinomial(queries, np.full(queries, 1 / queries), DRAWS)
+        return counts.astype(np.float64)
 
     @cached_property
     def shares(self) -> list[float]:
@@ -77,22 +75,21 @@ class UserRegions:
     @cached_property
     def intervals(self) -> list[tuple[float, float]]:
         """The interval over queries of each share, by bootstrap."""
-        points = self._grid if len(self._grid) <= POINTS else self._grid[:: -(-len(self._grid) // POINTS)]
-        winners = best(self.parts.means(points, self._counts))
-        shares = np.stack([(winners == i).mean(axis=1) for i in range(len(self.runs))], axis=1)
+        points = self._grid[:: -(-len(self._grid) * DRAWS * len(self.runs) // MOST)]
+        shares = draw_shares(self.parts, points, self._counts)
         low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
     def sentences(self) -> list[str]:
         """Return what was found, as sentences."""
         if len(self.levels) != 2:
-            return [self._most()]
+            return [self._name_leaders()]
         if len(self.stretches) == 1:
             run = self.runs[self.stretches[0].run]
             return [f"{run} is best for every population of users."]
         return [self._sentence(i) for i in range(len(self.stretches))]
 
-    def _most(self) -> str:
+    def _name_leaders(self) -> str:
         ranked = sorted(zip(self.shares, self.runs, strict=True), key=lambda pair: -pair[0])
         leaders = [f"{run} for {_percent(share)}" for share, run in ranked if share >= LEAST]
         return f"Of all populations of users, the best run is {', '.join(leaders)}."
@@ -109,16 +106,16 @@ class UserRegions:
             else f"between {low} and {high}"
         )
         text = f"{self.runs[run]} is better for populations of users of whom {whom} are content with level"
-        return f"{text} {self.levels[0]:g}{'' if i == 0 else self._crossing(i)}."
+        return f"{text} {self.levels[0]:g}{'' if i == 0 else self._crossing_interval(i)}."
 
-    def _crossing(self, i: int) -> str:
+    def _crossing_interval(self, i: int) -> str:
         """Return the interval over queries of the share at which two runs change places, where they do."""
         crossing = self.crossings[i - 1]
         if not len(crossing) or len(self.queries) == 1:
             return ""
         low, high = np.quantile(crossing, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
-        lost = 1 - len(crossing) / DRAWS
-        missing = f"; in {_percent(lost)} of the draws they do not change places" if lost > 0 else ""
+        absent = 1 - len(crossing) / DRAWS
+        missing = f"; in {_percent(absent)} of the draws they do not change places" if absent > 0 else ""
         return f" ({_percent(LEVEL)} interval over queries: {_percent(low)} to {_percent(high)}{missing})"
 
     @cached_property

@@ -124,7 +124,7 @@ class Evaluation:
         some = [(j, measure) for j, measure in enumerate(self.measures.values()) if measure.may_be_bounded]
         for rows, batch in blocks.batches(ties, queries) if some else ():
             for j, measure in some:
-                flags = measure.bounded(measure.apply_relevance(batch))
+                flags = measure.is_bounded(measure.apply_relevance(batch))
                 bounded[np.searchsorted(queries, rows), j] = flags.any(axis=1)
         return bounded
 
@@ -152,6 +152,7 @@ class Evaluation:
         """Return what happened to queries and documents."""
         return [
             *self._data(),
+            *self._segmentless(),
             *self._missing(),
             *self._unjudged(),
             *self._dropped(),
@@ -169,6 +170,12 @@ class Evaluation:
         texts = [*(("labels", text) for text in self.qrels.notes), ("apart", self.apart), ("labels", below)]
         notes = [Note(kind, len(self.qrels), len(self.qrels), text) for kind, text in texts if text]
         return [*notes, *([Note("excluded", gone, before, out)] if out else [])]
+
+    def _segmentless(self) -> list[Note]:
+        segments = self.qrels.segments
+        lacking = [] if segments is None else [query for query in self.queries if query not in segments]
+        has = "has" if len(lacking) == 1 else "have"
+        return note_names("segments", len(lacking), len(self.queries), "query", f"{has} no segment", lacking)
 
     def _missing(self) -> list[Note]:
         fate = "count{s} 0" if self.settings.queries == "qrels" else "{are} left out"

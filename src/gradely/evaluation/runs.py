@@ -61,8 +61,12 @@ def evaluate_runs(
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
     judgments = read_selected(qrels, settings, columns, duplicates, only=only, by=by, exclude=exclude)
-    opened = {name: partial(open_run, run, columns=columns) for name, run in name_runs(runs).items()}
-    return evaluate_all(judgments, opened, parse_all(measures), settings, progress)
+    return evaluate_all(judgments, open_runs(name_runs(runs), columns), parse_all(measures), settings, progress)
+
+
+def open_runs(runs: Mapping[str, Any], columns: Mapping[str, str] | None) -> Mapping[str, Any]:
+    """Return runs by name, as functions that open them where columns have names of their own."""
+    return runs if not columns else {name: partial(open_run, run, columns=columns) for name, run in runs.items()}
 
 
 def split_queries(queries: Any) -> tuple[Any, Iterable[Any] | None]:
@@ -73,12 +77,12 @@ def split_queries(queries: Any) -> tuple[Any, Iterable[Any] | None]:
 def read_selected(
     qrels: Any,
     settings: Settings,
-    columns: Mapping[str, str] | None,
-    duplicates: str,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
     *,
-    only: Iterable[Any] | None,
-    by: Any,
-    exclude: Any,
+    only: Iterable[Any] | None = None,
+    by: Any = None,
+    exclude: Any = None,
 ) -> Qrels:
     """Read qrels, and what is to be selected."""
     judgments = read_qrels(qrels, columns=columns, duplicates=duplicates, threads=settings.threads)

@@ -9,7 +9,7 @@ from gradely.data import Blocks, Hits, Qrels
 from gradely.data.read.files import clip
 from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import NotFinite
-from gradely.kernel.backend import unwarned
+from gradely.kernel.backend import ignore_overflow
 from gradely.kernel.batch import Batch
 from gradely.measures import Measure
 from gradely.measures.base import divide
@@ -57,7 +57,7 @@ def measure_blocks(
 def measure_batch(batch: Batch, measures: Collection[Measure]) -> Floats:
     """Return the values, [measures, queries]: all sums first, then all quotients at once."""
     added, norm = np.empty((2, len(measures), len(batch.grade)))
-    with unwarned():
+    with ignore_overflow():
         for j, measure in enumerate(measures):
             added[j], norm[j] = measure.sum_and_norm(measure.apply_relevance(batch))
         values = divide(batch, added, norm)

@@ -25,7 +25,7 @@ def namespace(*arrays: Any) -> Any:
     return array_namespace(*arrays)
 
 
-def unwarned() -> Any:
+def ignore_overflow() -> Any:
     """Return a context in which NumPy says nothing of overflow; whoever enters it looks for what is not finite."""
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
@@ -80,6 +80,16 @@ def sum_rows(x: Any) -> Any:
     if not isinstance(x, np.ndarray):
         return namespace(x).sum(x, axis=1)
     return np.asfortranarray(x).sum(axis=1) if len(x) > 1 else x.cumsum(axis=1)[:, -1]
+
+
+def take_rows(x: Any, order: Any) -> Any:
+    """Return the cells of each row in an order of its own.
+
+    NumPy's function for it takes ten times as long as one lookup in all rows, one after the other.
+    """
+    if not isinstance(x, np.ndarray):
+        return namespace(x).take_along_axis(x, order, axis=1)
+    return np.take(x, order + np.arange(0, x.size, max(1, x.shape[1]))[:, None])
 
 
 def is_traced(x: Any) -> bool:

@@ -32,7 +32,7 @@ def best(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
     return batch.xp.sum(gain * worth[ranks_down(gain)], axis=1)
 
 
-def counted(batch: Batch, flag: Array, k: int | Array | None) -> Array:
+def count_in_top(batch: Batch, flag: Array, k: int | Array | None) -> Array:
     """The chance of a flagged document; k is one number, or [Q, 1] numbers."""
     if k is None or isinstance(k, int):
         return mean_in_group(batch, flag, k)

@@ -1,8 +1,8 @@
 """The five families: what each judged document adds to a measure, as a mean over all orders of tied documents.
 
 Every function returns an array [Q, H]; a measure is the sum of a row over a norm. With every tie group of size one
-the mean is the textbook formula, so there is one formula a family, not one a measure and tie policy. Batches of fixed
-shape take the same sums place by place: see by_place.
+the mean is the textbook formula, so there is one formula per family, not one per measure and tie policy. Batches of
+fixed shape take the same sums place by place: see by_place.
 """
 
 from collections.abc import Callable
@@ -36,10 +36,10 @@ def not_at_all(batch: Batch, rank: Array) -> Array:
     return batch.xp.ones_like(rank)
 
 
-def counted(batch: Batch, flag: Array, k: int | Array | None) -> Array:
+def count_in_top(batch: Batch, flag: Array, k: int | Array | None) -> Array:
     """1 for each flagged document in the top k: the chance to be there, which is the share of its group's places."""
     if batch.by_place:
-        return by_place.counted(batch, flag, k)
+        return by_place.count_in_top(batch, flag, k)
     if batch.untied:
         return batch.number(flag if k is None else flag & (batch.above < k))
     return batch.number(flag) * within(batch, k) / batch.size
@@ -122,11 +122,11 @@ def _first_of_group(batch: Batch, leads: Array, r: Array, discount: Discount, k:
     n = xp.max(xp.where(leads, batch.tied, 1), axis=1, keepdims=True)
     reach = max(1, min(int(xp.max(batch.number(n) - r)) + 1, k or batch.depth))
     j = xp.arange(reach, dtype=n.dtype, device=batch.device)[None, :]
-    left = batch.number(xp.clip(n - j, min=1))
-    missed = xp.cumulative_prod(xp.clip(left - r, min=0.0) / left, axis=1, include_initial=True)[:, :-1]
-    each = 1.0 / divisors(batch, discount)[xp.clip(t + j, max=batch.depth - 1)]
+    remaining = batch.number(xp.clip(n - j, min=1))
+    missed = xp.cumulative_prod(xp.clip(remaining - r, min=0.0) / remaining, axis=1, include_initial=True)[:, :-1]
+    inverse = 1.0 / divisors(batch, discount)[xp.clip(t + j, max=batch.depth - 1)]
     inside = (j < n) & (t + j < (k or batch.depth))
-    return sum_rows(xp.where(inside, missed * xp.clip(r / left, max=1.0) * each, 0.0))[:, None]
+    return sum_rows(xp.where(inside, missed * xp.clip(r / remaining, max=1.0) * inverse, 0.0))[:, None]
 
 
 def cascade(batch: Batch, stop: Array, k: int | None) -> Array:

@@ -27,9 +27,9 @@ def parameter(*, default: Any, doc: str, kw_only: bool = True) -> Any:
 class _Signature:
     """The signature of a class of parameters, for help(), notebooks and editors; made where it is asked for."""
 
-    def __get__(self, thing: Any, owner: "type[Parametric]") -> Signature:
+    def __get__(self, instance: Any, owner: "type[Parametric]") -> Signature:
         """Return that of the class; what it makes has none."""
-        if thing is not None:
+        if instance is not None:
             raise AttributeError("__signature__")
         return Signature(
             [
@@ -124,11 +124,11 @@ class Parametric:
 
     def __hash__(self) -> int:
         """Hash by value; it is kept, since measures share what they compute by such keys."""
-        known = self.__dict__.get("_hash")
-        if known is None:
-            known = hash((type(self), self._values()))
-            self._set("_hash", known)
-        return int(known)
+        value = self.__dict__.get("_hash")
+        if value is None:
+            value = hash((type(self), self._values()))
+            self._set("_hash", value)
+        return int(value)
 
     def __repr__(self) -> str:
         """Show the parameters."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.kernel.backend import as_type, device_of, is_traced, namespace
+from gradely.kernel.backend import as_type, device_of, is_traced, namespace, take_rows
 
 NARROW = 128
 """rows of up to so many columns are scanned across by PyTorch: on an H200 a scan along rows takes about 6 ns for each
@@ -26,7 +26,7 @@ def sort_rows(keys: Any, *others: Any, stable: bool) -> list[Any]:
     """
     if isinstance(keys, np.ndarray):
         order = np.argsort(-keys, axis=1, stable=stable)
-        return [np.take_along_axis(x, order, axis=1) for x in (-keys, *others)]
+        return [take_rows(x, order) for x in (-keys, *others)]
     from array_api_compat import is_jax_array, is_torch_array
 
     if is_jax_array(keys):
@@ -60,17 +60,17 @@ def _as_integers(x: Any) -> Any:
     """Return JAX's real numbers as integers in the same order, which it compares faster; -0 and 0 are both 0."""
     from jax import lax, numpy
 
-    return _mirrored(lax.bitcast_convert_type(x, numpy.int32 if x.dtype == numpy.float32 else numpy.int64))
+    return _mirror(lax.bitcast_convert_type(x, numpy.int32 if x.dtype == numpy.float32 else numpy.int64))
 
 
 def _as_reals(integers: Any, dtype: Any) -> Any:
     """Return the real numbers that integers in their order stand for."""
     from jax import lax
 
-    return lax.bitcast_convert_type(_mirrored(integers), dtype)
+    return lax.bitcast_convert_type(_mirror(integers), dtype)
 
 
-def _mirrored(bits: Any) -> Any:
+def _mirror(bits: Any) -> Any:
     """Return the bits of real numbers below 0, which rise as these fall, in the other direction; or back."""
     from jax import numpy
 
@@ -95,13 +95,13 @@ def equal_runs(rising: Any) -> tuple[Any, Any]:
     """Return, for each cell of rows that rise, the first column of those equal to it, and one past the last."""
     if not isinstance(rising, np.ndarray):
         if _is_torch(rising):
-            return _found_by_search(rising)
+            return _search_runs(rising)
         if is_short_in_jax(rising):
-            return _found_by_bits(rising)
-    return _found_by_scan(rising)
+            return _runs_by_bits(rising)
+    return _scan_runs(rising)
 
 
-def _found_by_scan(rising: Any) -> tuple[Any, Any]:
+def _scan_runs(rising: Any) -> tuple[Any, Any]:
     """Return the runs by two running maxima, from either end."""
     xp, width = namespace(rising), rising.shape[1]
     column = xp.broadcast_to(xp.arange(width, dtype=xp.int32, device=device_of(rising)), rising.shape)
@@ -112,7 +112,7 @@ def _found_by_scan(rising: Any) -> tuple[Any, Any]:
     return first, -xp.flip(running_max(ends), axis=1)
 
 
-def _found_by_search(rising: Any) -> tuple[Any, Any]:
+def _search_runs(rising: Any) -> tuple[Any, Any]:
     """Return the runs of PyTorch's arrays by binary search: it has no scan so fast.
 
     Indices are whole numbers of 64 bits, as its functions want them; compilers need no copy, so 32 save memory there.
@@ -126,7 +126,7 @@ def _found_by_search(rising: Any) -> tuple[Any, Any]:
     )
 
 
-def _found_by_bits(rising: Any) -> tuple[Any, Any]:
+def _runs_by_bits(rising: Any) -> tuple[Any, Any]:
     """Return the runs of short rows of JAX: a bit for each column where one begins, and what stands next to it."""
     from jax import lax, numpy
 
@@ -209,9 +209,7 @@ def running_product(x: Any) -> Any:
 
 def take_in_rows(table: Any, columns: Any) -> Any:
     """Return what stands in some columns of a table, row by row."""
-    if _is_torch(table):
-        return table.gather(1, columns.long())
-    return namespace(table).take_along_axis(table, columns, axis=1)
+    return table.gather(1, columns.long()) if _is_torch(table) else take_rows(table, columns)
 
 
 def is_short_in_jax(x: Any) -> bool:

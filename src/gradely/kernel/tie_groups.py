@@ -32,8 +32,8 @@ def sums(batch: Batch, discount: Discount) -> Sums:
         high = batch.xp.cumulative_sum(inverse, include_initial=True)
         low = batch.xp.cumulative_sum(inverse - (high[1:] - high[:-1]), include_initial=True)
         batch.memo[Sums, discount] = Sums(high, low)
-    found: Sums = batch.memo[Sums, discount]
-    return found
+    sums_of_discount: Sums = batch.memo[Sums, discount]
+    return sums_of_discount
 
 
 def _places(batch: Batch, k: int | Array | None) -> tuple[Array, Array]:
@@ -67,7 +67,7 @@ class Around(NamedTuple):
 
 def around(batch: Batch, x: Array) -> Around:
     """Return both sums of x; of flags, how many are true."""
-    running = _running(batch, x)
+    running = _prefix_sums(batch, x)
     if batch.untied:
         return Around(batch.number(running[:, :-1]), batch.number(x))
     first, last = (batch.number(running_at) for running_at in _at_edges(batch, running))
@@ -89,7 +89,7 @@ def in_group(batch: Batch, x: Array) -> Array:
     return batch.number(x) if batch.untied else around(batch, x).in_group
 
 
-def _running(batch: Batch, x: Array) -> Array:
+def _prefix_sums(batch: Batch, x: Array) -> Array:
     """Return the sums of the first 0, 1, … columns."""
     if batch.fixed:
         return sums_before(x, batch.grade.dtype)
@@ -132,14 +132,14 @@ def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array 
     column = xp.broadcast_to(xp.arange(order.shape[1], dtype=batch.first.dtype, device=batch.device), order.shape)
     unjudged = batch.tied - (batch.last - batch.first)
     place = batch.above + column - batch.first + xp.where(priority[batch.row, order] < 0, unjudged, 0)
-    some = xp.zeros_like(batch.judged) if tied is None else tied
+    unsorted = xp.zeros_like(batch.judged) if tied is None else tied
     return batch.reordered(
         grade=batch.grade[batch.row, order],
         judged=batch.judged[batch.row, order],
-        above=xp.where(some, batch.above, place),
-        tied=xp.where(some, batch.tied, 1),
-        first=xp.where(some, batch.first, column),
-        last=xp.where(some, batch.last, column + 1),
+        above=xp.where(unsorted, batch.above, place),
+        tied=xp.where(unsorted, batch.tied, 1),
+        first=xp.where(unsorted, batch.first, column),
+        last=xp.where(unsorted, batch.last, column + 1),
         ties="expected" if tied is None or (not batch.fixed and not bool(xp.any(tied))) else batch.ties,
         **({"alone": True} if batch.fixed and tied is None else {}),
     )

@@ -11,7 +11,7 @@ from gradely.kernel.families import additive
 from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, headroom, units
 from gradely.kernel.parameters import parameter
 from gradely.kernel.rows import is_short_in_jax
-from gradely.measures.base import Graded
+from gradely.measures.graded import Graded
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
 
 
@@ -126,7 +126,7 @@ class DCG(Discounted):
         if super().exponent(batch) is None:
             return None
         highest = batch.xp.max(batch.xp.where(self._inside(batch), batch.grade, 0.0), axis=1, keepdims=True)
-        exponent = exponents(batch, self.power(batch, self._capped(batch, highest)))
+        exponent = exponents(batch, self.power(batch, self._cap(batch, highest)))
         return batch.xp.zeros_like(highest) if exponent is None else exponent
 
     def _inside(self, batch: Batch) -> Array:
@@ -138,10 +138,10 @@ class DCG(Discounted):
         if exponent is None:
             return super().retrieved_gains(batch)
         inside = self._inside(batch)
-        relevance = self._capped(batch, batch.xp.where(inside, batch.grade, 0.0))
+        relevance = self._cap(batch, batch.xp.where(inside, batch.grade, 0.0))
         return batch.xp.where(inside, self.gains(batch, relevance, exponent), 0.0)
 
-    def _capped(self, batch: Batch, relevance: Array) -> Array:
+    def _cap(self, batch: Batch, relevance: Array) -> Array:
         """Return relevance, as powers no more than makes the value too large for a number anyway.
 
         From 2^53 on, units could not be told from the gains, which would then be 1.

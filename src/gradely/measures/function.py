@@ -44,13 +44,13 @@ def as_function(
     parsed = parse_all(measures)
     for measure in parsed.values():
         check_fixed(measure)
-    names, several = list(parsed), list(parsed.values())
-    known = None if levels is None else constants(sorted({float(level) for level in levels if level > 0}))
-    if known is not None:
-        several = [measure.fit(Levels(known)) for measure in several]
+    names, fitted = list(parsed), list(parsed.values())
+    constant_levels = None if levels is None else constants(sorted({float(level) for level in levels if level > 0}))
+    if constant_levels is not None:
+        fitted = [measure.fit(Levels(constant_levels)) for measure in fitted]
 
     def step(*arrays: Array) -> tuple[Array, ...]:
-        return tuple(values_of(several, *arrays, levels=known, ties=ties, check=check))
+        return tuple(values_of(fitted, *arrays, levels=constant_levels, ties=ties, check=check))
 
     step = as_one_step(step)
 
@@ -89,20 +89,20 @@ def values_of(
 
     Measures are fitted to `levels`, where these are known.
     """
-    one = len(getattr(scores, "shape", (0, 0))) == 1
+    flat = len(getattr(scores, "shape", (0, 0))) == 1
     scores, labels, mask = aligned(scores, labels, mask, ties, seed)
     check = check and not (is_traced(scores) or is_traced(labels))
     if check:
         check_numbers(namespace(scores), {"score": scores, "label": labels}, mask)
     if levels is None:
-        known = _Untraced(labels, mask)
-        measures = [measure.fit(known) for measure in measures]
-    counted = any(isinstance(measure, Population) for measure in measures)
-    most = int((known() if levels is None else levels).shape[0]) if counted else None
+        untraced = _Untraced(labels, mask)
+        measures = [measure.fit(untraced) for measure in measures]
+    has_levels = any(isinstance(measure, Population) for measure in measures)
+    most = int((untraced() if levels is None else levels).shape[0]) if has_levels else None
     values = _in_blocks(measures, scores, labels, mask, ties, most)
     if check:
         _check_values(measures, values, labels, mask)
-    return [value[0] for value in values] if one else values
+    return [value[0] for value in values] if flat else values
 
 
 def _in_blocks(

@@ -12,8 +12,8 @@ from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import harmonics, threshold
 from gradely.kernel.fixed import Fixed
 from gradely.kernel.lower_levels import lower_levels
-from gradely.measures.base import Graded
-from gradely.measures.users import Spread, Users
+from gradely.measures.graded import Graded
+from gradely.measures.user_shares import Spread, Users
 
 FEW = 8
 """of so many levels the precisions are kept for other users; more would take much memory"""

@@ -84,7 +84,7 @@ def _as_qrels(labels: Scores | Table, name: str, threads: int | None) -> Qrels:
     if isinstance(labels, Table):
         return qrels_from(labels, threads)
     qrels = Qrels.of(labels, name)
-    qrels.whole = isinstance(labels, WholeKeys)
+    qrels.whole, qrels.notes = isinstance(labels, WholeKeys), list(getattr(labels, "notes", ()))
     return qrels
 
 

@@ -12,7 +12,7 @@ from gradely.papers.judged_collections import DATA, NEEDS, Collection, collectio
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
-from gradely.tables import Table
+from gradely.tables import Table, count_of
 
 MEASURES = ("GAP", "xGAP", "eGAP", "AP", "nDCG")
 TESTS = ("t", "tukey")
@@ -22,7 +22,7 @@ POINTS = 200
 """how many points of a curve are drawn"""
 
 
-def tested(collection: Collection, seed: int, progress: Report) -> dict[tuple[str, str], Any]:
+def compute_p_values(collection: Collection, seed: int, progress: Report) -> dict[tuple[str, str], Any]:
     """Return the p-values of all pairs of runs by measure and test."""
     systems = collection.systems(lambda part: progress(part / 2))
     fitted = {name: measure.fit(systems.qrels.levels) for name, measure in parse_all(MEASURES).items()}
@@ -61,10 +61,14 @@ def chart(records: list[dict[str, Any]]) -> Any:
     alt = altair()
     curves = draw(records).encode(
         x=alt.X("pairs:Q", title="pairs of runs, from the largest p-value on", axis=alt.Axis(format="%")),
-        y=alt.Y("p:Q", title="p-value", scale=alt.Scale(domain=[0, 0.1])),
+        y=alt.Y("p:Q", title="p-value", scale=alt.Scale(domain=[-0.002, 0.1], nice=False)),
         **categories("measure", MEASURES, "strokeDash"),
     )
     return panels(curves.mark_line(clip=True).properties(width=330, height=220), by="collection", columns=2)
+
+
+def _title(collection: Collection) -> str:
+    return f"{collection.name} ({count_of(len(collection.qrels), 'topic')}, {count_of(len(collection.runs), 'run')})"
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
@@ -72,9 +76,9 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     used = [collection for collection in collections(library) if enough(collection)]
     table, curves = [], []
     for i, collection in enumerate(used):
-        p_by_test = tested(collection, seed, part(progress, i, len(used)))
+        p_by_test = compute_p_values(collection, seed, part(progress, i, len(used)))
         table += power(collection.name, p_by_test)
-        curves += levels(f"{collection.name} ({len(collection.runs)} runs)", p_by_test)
+        curves += levels(_title(collection), p_by_test)
     figure = Figure("Achieved significance levels by the t-test: the further left, the better.", chart(curves))
     sheet = Sheet("Discriminative power", Table.of(table, 3))
     story = "The measures differ little, and not in the same order on all collections."

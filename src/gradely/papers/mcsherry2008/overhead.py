@@ -21,7 +21,7 @@ from gradely.papers.mcsherry2008.timing import (
 )
 from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.papers.verdicts import Verdict, decide
 from gradely.tables import Table
 
@@ -113,7 +113,7 @@ def chart(rows: list[Record]) -> Any:
             scale=alt.Scale(type="log", domain=[SIZES[0] / 1.5, SIZES[-1] * 1.5], nice=False),
             axis=alt.Axis(values=[*SIZES]),
         ),
-        y=alt.Y("ratio:Q", title="ties taken care of / ignored", scale=alt.Scale(zero=True, padding=10)),
+        y=alt.Y("ratio:Q", title="ties taken care of / ignored", scale=alt.Scale(domainMin=0)),
         **categories("setting", [MEMORY, ALONE, FILE]),
     )
     same = alt.Chart().mark_rule(strokeDash=[4, 4]).encode(y=alt.YDatum(1))

@@ -7,10 +7,10 @@ from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.papers.judged_collections import DATA, NEEDS, collections, enough
 from gradely.papers.library import Library
-from gradely.papers.mcsherry2008.breaking import MEASURES, SEEDS, Means, moves, read, reorderings
+from gradely.papers.mcsherry2008.tie_orders import MEASURES, SEEDS, Means, moves, read, reorderings
 from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.papers.verdicts import Verdict, decide
 from gradely.tables import Table
 
@@ -80,12 +80,17 @@ def agreement(reordered: list[Record]) -> Any:
         draw(reordered)
         .mark_point(filled=True, size=80, opacity=1)
         .encode(
-            x=alt.X("τ at random, least:Q", title="lowest τ, ties broken at random", scale=alt.Scale(zero=False)),
+            x=alt.X(
+                "τ at random, least:Q",
+                title="lowest τ, ties broken at random",
+                scale=alt.Scale(zero=False, padding=10, nice=False),
+            ),
             y=alt.Y("measure:N", title=None, sort=[*MEASURES]),
+            yOffset="collection:N",  # most lie at 1, and would hide one another
             **categories("collection", list(dict.fromkeys(row["collection"] for row in reordered))),
         )
     )
-    return style(dots.properties(width=460, height=260))
+    return style(dots.properties(width=460, height=420))
 
 
 def ranges(means: Means, measure: str) -> Any:
@@ -94,7 +99,11 @@ def ranges(means: Means, measure: str) -> Any:
     rows = away(means, measure)[:SHOWN]
     system = alt.Y("system:N", title=None, sort=[row["system"] for row in rows])
     title = f"{measure} less its mean over all orders; bars: from the worst order to the best"
-    bars = draw(rows).mark_bar(height=9, color="#c8c8c8").encode(x=alt.X("worst:Q", title=title), x2="best:Q", y=system)
+    bars = (
+        draw(rows)
+        .mark_bar(height=9, color="#c8c8c8")
+        .encode(x=alt.X("worst:Q", title=title, scale=alt.Scale(padding=10)), x2="best:Q", y=system)
+    )
     broken = [
         {"system": row["system"], "ties": ties, "value": row[policy]}
         for row in rows
