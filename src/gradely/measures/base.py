@@ -70,8 +70,8 @@ class Measure(Parametric, metaclass=_MeasureType):
         """The measure as a pure function of (scores, labels, mask=None), which jax.jit and torch.compile take.
 
         It gives one value per row, or one number for arrays of one dimension, in the precision of the scores. NaN and
-        infinity are refused, unless the function is traced or called with check=False. `as_function` serves several
-        measures with one sort, and measures that need to know the levels of the collection.
+        infinity are refused, also as a value, unless the function is traced or called with check=False. `as_function`
+        serves several measures with one sort, and measures that need to know the levels of the collection.
         """
         from gradely.measures.function import as_function
 

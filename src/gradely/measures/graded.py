@@ -76,4 +76,6 @@ def _has_negative(batch: Batch) -> bool:
 
 
 def _positive(batch: Batch, values: Array, real: Array) -> Array:
+    if not batch.padded:
+        return batch.xp.clip(values, min=0.0)
     return batch.xp.where(real & (values > 0), values, 0.0)
