@@ -68,7 +68,7 @@ def correlate_runs(
     policies = {name: value for name, value in asdict(settings).items() if name != "queries"}
     with data.bar(later) as bar:
         result = work(data.qrels, data.runs, names, progress=bar, **selection, **policies)
-    write_results(show(result, output), list_notes([result.summary(), *result.notes]), output)
+    write_results(show(result, output), list_notes([*result.summary().splitlines(), *result.notes]), output)
 
 
 def show(result: Result, output: OutputOptions) -> str:
