@@ -106,11 +106,11 @@ def arrays(users: int) -> Iterator[tuple[str, Work]]:
     yield "from_ids", lambda: gradely.from_ids(ranked, labelled, labels)
     yield "from_groups", lambda: gradely.from_groups(scores, flat, group=sizes)
 
-    def measured() -> Any:
+    def measure_ids() -> Any:
         batch = gradely.from_ids(ranked, ranked, flat.reshape(ranked.shape))
         return [gradely.parse(measure)(batch) for measure in MEASURES]
 
-    yield "from_ids, 20 labels, measured", measured
+    yield "from_ids, 20 labels, measured", measure_ids
     yield "evaluate_arrays, group=", lambda: gradely.evaluate_arrays(scores, flat, MEASURES, group=sizes)
 
 

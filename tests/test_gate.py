@@ -44,6 +44,12 @@ def test_a_drop_fails_where_it_exceeds_the_limit_and_is_significant(new, options
     assert made.summary().startswith("Passed" if passed else "Failed")
 
 
+@pytest.mark.parametrize(("place", "losses"), [(1, 0), (2, 1)])
+def test_one_query_is_lost_or_not(place, losses):
+    made = gradely.gate({"q0": {"d": 1}}, at(place), at(1), ["RR"])
+    assert (made.changes[0].losses, made.changes[0].p) == (losses, None)
+
+
 def test_a_better_run_passes_however_significant():
     made = gradely.gate(QRELS, FIRST, LOWER, ["RR", "P@1"])
     assert made.passed and [change.significant for change in made.changes] == [True, True]
@@ -106,7 +112,7 @@ def test_queries_that_only_one_run_has_are_left_out_and_noted():
 def test_too_few_queries_for_the_limit_are_noted():
     made = gradely.gate(QRELS, at(*[1, 2] * 6), at(*[2, 1] * 6), ["RR"], max_drop=0.01)
     assert any(
-        "12 queries show a drop with power 0.8 only from these on, above the limit: RR 0.4" in str(note)
+        "with 12 queries, a drop below these sizes would be missed too often (power 0.8): RR 0.4" in str(note)
         for note in made.notes
     )
     assert not any("power" in str(note) for note in gradely.gate(QRELS, LOWER, FIRST, ["RR"], max_drop=0.9).notes)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import random
 from itertools import groupby, permutations, product
 from pathlib import Path
 
@@ -13,8 +14,8 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely.cli.main import run
-from gradely.comparison.kendall import kendall, meaning, tau_ap
-from gradely.comparison.pools import Draw
+from gradely.comparison.kendall import correlations, kendall, meaning, tau_ap
+from gradely.comparison.pools import Draw, Pools
 from gradely.comparison.selection import above_quartile, few_high
 from gradely.comparison.stacked_runs import StackedRuns, stack
 from gradely.data.demo import collection
@@ -241,7 +242,7 @@ def test_the_commands_speak_every_format(demo, capfd, command):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["correlate", "qrels.txt", "dense.run"], "takes at least 2 runs"),
+        (["correlate", "qrels.txt", "dense.run"], "rankings of at least 2 runs can be compared"),
         (["correlate", "qrels.txt", "dense.run", "lexical.run", "--topics", "few-high", "--level", "9"], "levels are"),
         (["correlate", "qrels.txt", "dense.run", "dense.run"], "named twice"),
         (["pools", "qrels.txt", "dense.run", "lexical.run", "--topics", "few-high", "--level", "9"], "levels are"),
@@ -273,3 +274,49 @@ def test_where_all_systems_tie_there_is_no_tau(demo, capfd, command):
 def test_runs_that_are_not_several_are_refused(demo, runs, said):
     with pytest.raises(gradely.DataError, match=said):
         gradely.correlate("qrels.txt", runs)
+
+
+TIED = {f"q{i}": {f"d{j}": j % 2 for j in range(6)} for i in range(4)}
+DRAW = random.Random("tied runs")
+TIED_RUNS = {
+    f"run{i}": {query: {doc: float(DRAW.randrange(2)) for doc in docs} for query, docs in TIED.items()}
+    for i in range(6)
+}
+
+
+@pytest.mark.parametrize("function", [gradely.correlate, gradely.pools, gradely.plan, gradely.compare])
+def test_the_usual_seed_is_0(function):
+    """It decides the order of ties under ties="random", and which judgments a smaller pool keeps."""
+    options = {"rates": [0.5], "repeat": 2} if function is gradely.pools else {}
+    usual, same, other = (
+        repr(function(TIED, TIED_RUNS, ["AP", "nDCG"], ties="random", **options, **seed))
+        for seed in ({}, {"seed": 0}, {"seed": 1})
+    )
+    assert usual == same != other
+
+
+def test_the_usual_pools():
+    found = gradely.pools(TIED, TIED_RUNS, ["AP"])
+    assert found.rates == [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
+    assert found.tau.shape == (10, 11, 1)
+    with pytest.raises(gradely.DataError, match="above 0 and up to 1; found 0"):
+        gradely.pools(TIED, TIED_RUNS, ["AP"], rates=[0.0])
+
+
+def test_the_interval_of_draws_leaves_out_five_percent():
+    tau = np.linspace(0, 1, 201)[:, None, None]
+    (record,) = Pools(["AP"], [0.5], tau, tau, 3, 4, "expected", []).records()
+    assert (record["low"], record["high"]) == pytest.approx((0.025, 0.975))
+
+
+def test_means_that_differ_by_rounding_tie():
+    tau, _ = correlations(np.array([[0.5, 0.3], [0.5 + 4e-13, 0.2], [0.1, 0.1]]))
+    assert tau[0, 1] == pytest.approx(kendall([2, 2, 1], [3, 2, 1]))
+
+
+def test_runs_and_queries_that_lack_something_are_noted():
+    qrels = {"p": {"a": 1, "b": 0}, "q": {"a": 0, "b": -1}, "r": {"b": 2}}
+    runs = {"whole": {query: ["a", "b"] for query in qrels}, "part": {"p": ["a"]}, "other": {"p": ["b"], "q": ["a"]}}
+    notes = {note.kind: note for note in gradely.correlate(qrels, runs, ["AP", "nDCG"]).notes}
+    assert (notes["missing"].count, notes["missing"].of) == (2, 3) and "part" in notes["missing"].text
+    assert (notes["degenerate"].count, notes["degenerate"].of) == (1, 3) and "q" in notes["degenerate"].text

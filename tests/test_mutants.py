@@ -34,6 +34,8 @@ def changed(code):
         ("a and b", ["a or b"]),
         ("raise E(1 + 1)", []),
         ("assert a < 1", []),
+        ("progress('runs', i / 2)", []),
+        ("def chart(self): return axis(labelAngle=40)", []),
         ("zip(a, b, strict=True)", []),
         ("Number: TypeAlias = int | float", []),
         ("def f(a: int = 3): return a", ["def f(a: int=4):\n    return a"]),

@@ -35,6 +35,10 @@ SHORT, WIDE = 30, 100
 """characters: a change of a shorter expression is told with what is around it, up to so much"""
 NO_VALUES = (ast.Raise, ast.JoinedStr, ast.Assert)
 """messages say nothing that is computed; an assertion marks what cannot happen, and a weaker one marks it as well"""
+NO_CALLS = ("progress",)
+"""how far the work has come is for the eye"""
+NO_FUNCTIONS = ("chart", "_repr_html_")
+"""sizes, angles and colours of drawings are judged by eye"""
 NO_FIELDS = ("annotation", "returns", "decorator_list")
 NO_KEYWORDS = ("strict", "maxsize", "copy", "repr")
 """`zip(strict=)` asserts, too; a cache of another size, one copy more, and what is left out of a repr are no values"""
@@ -104,6 +108,8 @@ class Mutant(NamedTuple):
     """the lines of which a test must touch one to notice"""
     source: str
     """the function that is changed; empty where the change is outside of all functions"""
+    constants: frozenset[str]
+    """the names of what is changed outside of all functions and classes, which other files may use"""
 
     def tree(self):
         """Return the changed syntax tree."""
@@ -141,6 +147,10 @@ def computes_nothing(node):
     """Return whether nothing inside a node can change a value."""
     if isinstance(node, ast.AnnAssign):
         return ast.unparse(node.annotation) == "TypeAlias"
+    if is_function(node):
+        return node.name in NO_FUNCTIONS
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in NO_CALLS
     return isinstance(node, NO_VALUES) or (isinstance(node, ast.keyword) and node.arg in NO_KEYWORDS)
 
 
@@ -166,7 +176,9 @@ def mutants(path):
         seen[name] += 1
         again = f"  ({seen[name]})" if seen[name] > 1 else ""
         source = source_of(change.functions[0]) if change.functions else ""
-        found.append(Mutant(path, number, name + again, change.node.lineno, touched_by(change, tree), source))
+        constants = frozenset() if change.scope else frozenset(names_in(change.statement))
+        touched = touched_by(change, tree)
+        found.append(Mutant(path, number, name + again, change.node.lineno, touched, source, constants))
     return found
 
 

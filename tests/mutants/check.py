@@ -4,20 +4,21 @@ import gc
 import hashlib
 import importlib
 import json
+import re
 import sys
 import time
 from collections import Counter
 from contextlib import suppress
 from functools import cache
 
-from tests.mutants.changes import ROOT, SOURCE
+from tests.mutants.changes import ROOT, SOURCE, text_of
 from tests.mutants.forks import in_forks
 from tests.mutants.lives import module_of, noticing
 from tests.mutants.survivors import known
 from tests.mutants.touch import Touched, digest, functions, source_of
 
 CACHE = ROOT / ".mutants" / "outcomes.json"
-ENOUGH = 10
+ENOUGH = 6
 """seconds of tests, as long as they take under a tracer, that a mutant meets at most"""
 FEW = 30
 """tests that a mutant meets at most for which everything is imported again"""
@@ -73,9 +74,8 @@ class Check:
         """Return the tests that touch a mutant: those that noticed others nearby, then the quickest first."""
         lines = self.lines(mutant.path)
         names = {name for line in mutant.touched for name in lines.get(line, ())}
-        if not (names or mutant.source):  # a constant that other files use
-            beside = [self.lines(path) for path in mutant.path.parent.glob("*.py")]
-            names = {name for lines in beside for tests in lines.values() for name in tests}
+        for path, line in uses_of(mutant.constants):
+            names.update(self.lines(path).get(line, ()))
         seconds = {name: self.touched.tests[name]["seconds"] for name in names}
         ordered = sorted(names, key=lambda name: (-self.kills[mutant.source, name], seconds[name]))
         total, few = 0.0, []
@@ -116,6 +116,18 @@ def import_everything():
         if not name.endswith("__main__"):
             with suppress(ImportError):
                 importlib.import_module(name)
+
+
+@cache
+def uses_of(constants):
+    """Return the places (path, line) of the source where constants are named."""
+    pattern = re.compile(rf"\b({'|'.join(constants)})\b")
+    lines = [
+        (path, number, line)
+        for path in (SOURCE.rglob("*.py") if constants else [])
+        for number, line in enumerate(text_of(path).split("\n"), 1)
+    ]
+    return [(path, number) for path, number, line in lines if pattern.search(line)]
 
 
 def key_of(mutant):

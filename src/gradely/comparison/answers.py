@@ -24,7 +24,7 @@ def summary(pairwise: Pairwise) -> str:
     same = [name for name, verdict in others if verdict == verdicts[0]]
     different = [name for name, verdict in others if verdict != verdicts[0]]
     parts = ([f"The same holds by {list_names(same)}."] if same else []) + (
-        [f"By {list_names(different)} the verdict is another."] if different else []
+        [f"By {list_names(different)} the verdict differs."] if different else []
     )
     return " ".join([answer(pairwise), *(parts if len(pairwise.pairs) else [])])
 

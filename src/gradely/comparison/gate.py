@@ -19,6 +19,7 @@ from gradely.evaluation.runs import DEFAULT, Progress, ignore, read_selected, sp
 from gradely.evaluation.scores import means
 from gradely.measures.names import MeasureLike, parse, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
+from gradely.tables import count_of
 
 
 def gate(
@@ -126,8 +127,8 @@ def _weak(pairwise: Pairwise, limits: dict[str, float]) -> list[Note]:
     rows = plan_pairs(pairwise, None, POWER, "none").rows
     weak = [row for row in rows if row.detectable is not None and row.detectable > limits[row.measure]]
     least = ", ".join(f"{row.measure} {row.detectable:.4f}" for row in weak)
-    queries = f"{pairwise.values.shape[1]:,} queries show a drop with power {POWER:g}"
-    text = f"{queries} only from these on, above the limit: {least}"
+    queries = count_of(pairwise.values.shape[1], "query")
+    text = f"with {queries}, a drop below these sizes would be missed too often (power {POWER:g}): {least}"
     return [Note("weak", len(weak), len(limits), text)] if weak else []
 
 

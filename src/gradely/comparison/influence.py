@@ -37,7 +37,7 @@ class Without(NamedTuple):
     """the corrected p-value without it"""
     significant: bool
     changes: bool
-    """whether the verdict is another one without it"""
+    """whether the verdict differs without it"""
 
 
 @dataclass(eq=False, repr=False)
@@ -59,13 +59,13 @@ class Influence:
             return np.stack([pairwise.correct(p) for p in raw])
         if queries > MOST:
             raise DataError(
-                f"{queries:,} queries are too many to test again without each: that takes the test t, or up to {MOST:,}"
+                f"{queries:,} queries are too many to test again without each: use the test t, or up to {MOST:,}"
             )
         return np.stack([pairwise.without(i).adjusted for i in range(queries)])
 
     @cached_property
     def changes(self) -> Bools:
-        """[queries, measures, pairs] whether the verdict is another one without a query."""
+        """[queries, measures, pairs] whether the verdict differs without a query."""
         return np.asarray((self.adjusted < self.pairwise.design.alpha) != self.pairwise.significant)
 
     def rows(self) -> Iterator[Without]:

@@ -90,7 +90,7 @@ class Plan(NamedTuple):
         many = f" / {self.tests:,} pairs (Bonferroni)" if self.tests > 1 and self.correction == "bonferroni" else ""
         return (
             f"two-sided paired t-test, power {self.power:g}, α = {self.alpha:g}{many}; the deviation is estimated from "
-            f"{count_of(self.queries, 'query')}, and the differences are taken for normal"
+            f"{count_of(self.queries, 'query')}, and the differences are assumed to be normal"
         )
 
     def __repr__(self) -> str:

@@ -62,10 +62,7 @@ def users(
     pairs = [PrecisionPart(rel=h, label=r).replace(k=fitted.k) for r in levels for h in levels if h <= r]
     parts_of = {str(part): part for part in pairs}
     board = Leaderboard(evaluate_all(judgments, name_runs(runs), parts_of, settings, progress))
-    parts = _parts(judgments, board, levels, fitted.name)
-    middle = parts.means(np.full((1, len(levels)), 1 / len(levels)))[0].tolist()
-    order = sorted(range(len(middle)), key=lambda i: (-middle[i], board.names[i]))
-    names, parts = [board.names[i] for i in order], replace(parts, table=parts.table[:, :, :, order])
+    names, parts = _best_first(board.names, _parts(judgments, board, levels, fitted.name))
     return UserRegions(names, levels, board.queries, parts, name, seed, _notes(parts, levels, name))
 
 
@@ -105,6 +102,14 @@ def _order_of(table: Floats) -> Ints:
     """Return an order of the queries by their values alone: their order in a file changes no draw and no bit."""
     rows = table.transpose(2, 0, 1, 3).reshape(table.shape[2], -1)
     return np.lexsort(np.sort(rows, axis=1).T)
+
+
+def _best_first(names: list[str], parts: Parts) -> tuple[list[str], Parts]:
+    """Return the runs in the order of their means for a population in which all levels are alike."""
+    levels = len(parts.base)
+    means = parts.means(np.full((1, levels), 1 / levels))[0].tolist()
+    order = sorted(range(len(names)), key=lambda i: (-means[i], names[i]))
+    return [names[i] for i in order], replace(parts, table=parts.table[:, :, :, order])
 
 
 def _notes(parts: Parts, levels: list[float], name: str) -> list[Note]:

@@ -39,7 +39,7 @@ def from_groups(
     """
     check_ties(ties, without_names=True)
     groups = grouped(scores, labels, group, qid, ties, seed)
-    return groups.whole(ties)
+    return groups.full_batch(ties)
 
 
 class Groups(NamedTuple):
@@ -67,7 +67,7 @@ class Groups(NamedTuple):
             yield by_size[start : start + count]
             start += count
 
-    def whole(self, ties: str) -> Batch:
+    def full_batch(self, ties: str) -> Batch:
         """Return the Batch of all queries, with rows as wide as the longest query; on NumPy made in blocks of them."""
         size, width = len(self.size), max(1, int(self.size.max(initial=0)))
         rows = rows_at_a_time(width)
@@ -95,10 +95,10 @@ class Groups(NamedTuple):
 
     def batch(self, queries: Ints, ties: str, width: int | None = None) -> Batch:
         """Return the Batch of some queries, with rows as wide as the longest of them, or as is said."""
-        scores, labels, mask = self._padded(queries, width)
+        scores, labels, mask = self._pad(queries, width)
         return ranked(scores, labels, mask, "order" if ties == "random" else ties)
 
-    def _padded(self, queries: Ints, width: int | None) -> tuple[Array, Array, Array | None]:
+    def _pad(self, queries: Ints, width: int | None) -> tuple[Array, Array, Array | None]:
         """Return scores, labels and mask, one row per query; no mask where all are of one length."""
         size, start = self.size[queries], self.start[queries]
         width, xp = width or max(1, int(size.max(initial=0))), namespace(self.scores)
@@ -118,7 +118,7 @@ def grouped(scores: Any, labels: Any, group: Any, qid: Any, ties: str, seed: int
     if group is not None and qid is not None:
         raise DataError("group and qid say the same: give one of them")
     if is_ragged(scores):
-        scores, labels, group = _flattened(scores, labels, group if qid is None else qid)
+        scores, labels, group = _flatten(scores, labels, group if qid is None else qid)
     scores, labels = as_arrays({"scores": scores, "labels": labels})
     if scores.ndim != 1 or scores.shape != labels.shape:
         shapes = f"{tuple(scores.shape)} and {tuple(labels.shape)}"
@@ -220,7 +220,7 @@ def _is_row(row: Any) -> bool:
     return isinstance(row, list | tuple) or (is_array(row) and row.ndim == 1)
 
 
-def _flattened(scores: Any, labels: Any, group: Any) -> tuple[Any, Any, list[int]]:
+def _flatten(scores: Any, labels: Any, group: Any) -> tuple[Any, Any, list[int]]:
     """Return lists of lists as flat ones, and their lengths."""
     if group is not None:
         raise DataError("scores come with one list per query: leave group and qid out")
@@ -230,10 +230,10 @@ def _flattened(scores: Any, labels: Any, group: Any) -> tuple[Any, Any, list[int
     odd = next((i for i, row in enumerate(labels) if len(row) != size[i]), None)
     if odd is not None:
         raise DataError(f"query {odd} (from 0) has {size[odd]:,} scores and {len(labels[odd]):,} labels")
-    return _joined(scores), _joined(labels), size
+    return _join(scores), _join(labels), size
 
 
-def _joined(rows: Sequence[Any]) -> Any:
+def _join(rows: Sequence[Any]) -> Any:
     """Return one list or array of several."""
     if all(is_array(row) for row in rows):
         return namespace(*rows).concat(list(rows))

@@ -22,7 +22,7 @@ def from_ids(ranked: Any, labelled: Any, labels: Any = None, *, padding: int = -
     >>> gradely.AP()(batch)
     array([0.83333333, 0.        ])
     """
-    ranked, labelled, labels = _aligned(ranked, labelled, labels)
+    ranked, labelled, labels = _align(ranked, labelled, labels)
     _check_padding(ranked, padding)
     xp = namespace(ranked)
     fields = (_fields_in_blocks if is_numpy(ranked) else _fields)(ranked, labelled, labels, padding)
@@ -55,7 +55,7 @@ def _fields(ranked: Array, labelled: Array, labels: Array, padding: int, row: in
     }
 
 
-def _aligned(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array]:
+def _align(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array]:
     """Return the three as arrays of one library, one row per query; refuse what does not fit."""
     arrays = [x for x in (ranked, labelled, labels) if is_array(x)]
     xp = namespace(*arrays)
@@ -65,7 +65,9 @@ def _aligned(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Arr
     labels = labels if is_array(labels) else xp.asarray(np.asarray(labels), device=where)
     shapes = [tuple(x.shape) for x in (ranked, labelled, labels)]
     if any(len(shape) != 2 or 0 in shape for shape in shapes) or len({shape[0] for shape in shapes}) > 1:
-        raise DataError(f"ranked, labelled and labels need as many rows, one a query; found the shapes {shapes}")
+        raise DataError(
+            f"ranked, labelled and labels need the same number of rows, one per query; found the shapes {shapes}"
+        )
     if shapes[1] != shapes[2]:
         raise DataError(f"every labelled id needs a label; found {shapes[1]} ids and {shapes[2]} labels")
     for name, x in (("ranked", ranked), ("labelled", labelled)):
@@ -93,7 +95,7 @@ def _match(ranked: Array, labelled: Array, padding: int, row: int) -> tuple[Arra
     """
     xp, depth, width = namespace(ranked), ranked.shape[1], labelled.shape[1]
     bits = (depth + width).bit_length()
-    packed, none = _packed(xp, _joined(xp, labelled, ranked), padding, bits)
+    packed, none = _pack(xp, _join(xp, labelled, ranked), padding, bits)
     packed = xp.sort(packed, axis=1)
     column = packed & ((1 << bits) - 1)
     left, right = column[:, :-1], column[:, 1:]
@@ -105,7 +107,7 @@ def _match(ranked: Array, labelled: Array, padding: int, row: int) -> tuple[Arra
     return order >> bits, order & ((1 << bits) - 1)
 
 
-def _packed(xp: Any, ids: Array, padding: int, bits: int) -> tuple[Array, int]:
+def _pack(xp: Any, ids: Array, padding: int, bits: int) -> tuple[Array, int]:
     """Return ids, counted from 0, and columns in one number, and what the padding has become."""
     low, high = int(xp.min(ids)), int(xp.max(ids))
     if (high - low + 1) << bits >= 1 << 62:
@@ -118,7 +120,7 @@ def _packed(xp: Any, ids: Array, padding: int, bits: int) -> tuple[Array, int]:
     return xp.astype(xp.astype(ids, xp.int64) - low, dtype) << bits | column, padding - low
 
 
-def _joined(xp: Any, labelled: Array, ranked: Array) -> Array:
+def _join(xp: Any, labelled: Array, ranked: Array) -> Array:
     """Return all ids of a row, the labelled ones first."""
     wide = [x if labelled.dtype == ranked.dtype else xp.astype(x, xp.int64) for x in (labelled, ranked)]
     return xp.concat(wide, axis=1)

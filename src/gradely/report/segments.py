@@ -40,7 +40,7 @@ def about_segments(comparison: "Comparison", names: list[str]) -> AboutSegments 
     rows = [
         SegmentRow(segment, segments.sizes[segment], name, means)
         for segment, table in segments.means.items()
-        for name, means in zip(names, _marked(table), strict=True)
+        for name, means in zip(names, _mark_best(table), strict=True)
     ]
     first = next(iter(comparison.board.measures))
     title = dict(zip(comparison.board.names, names, strict=True))
@@ -52,7 +52,7 @@ def about_segments(comparison: "Comparison", names: list[str]) -> AboutSegments 
     return AboutSegments(rows[:ROWS], len(rows), pairs[:ROWS], len(pairs), segments.caption())
 
 
-def _marked(table: Floats) -> list[list[tuple[float, bool]]]:
+def _mark_best(table: Floats) -> list[list[tuple[float, bool]]]:
     """Return the means of each run, [measures, runs], with whether they are the best."""
     best = table == table.max(axis=1, keepdims=True)
     return [
