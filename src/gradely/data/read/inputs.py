@@ -28,6 +28,15 @@ SUFFIXES = {
     ".pq": "parquet",
 }
 
+ARRAYS = "; for arrays, there is evaluate_arrays(scores, labels, group=sizes)"
+TABLES = "; it holds many tables, so give one of them: {}.table('run')"
+HINTS = {
+    **dict.fromkeys(("numpy", "torch", "jax", "jaxlib", "cupy"), ARRAYS),
+    "duckdb": TABLES.format("connection"),
+    "pyspark": TABLES.format("spark"),
+}
+"""what to do instead, by the library that something comes from which cannot be read"""
+
 Scores: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
@@ -192,9 +201,10 @@ def _in_memory(value: Any, name: str, kind: str, columns: Names | None, duplicat
         return frames.FrameTable(value, kind, name, columns, duplicates)
     if records.are_records(value):
         return records.RecordTable(value, kind, name, columns, duplicates)
+    hint = HINTS.get(type(value).__module__.split(".")[0].lstrip("_"), "")
     raise DataError(
         f"{name}: cannot be read from {type(value).__name__}; "
-        f"give a path, a dataframe or {{query: {{document: {kind}}}}}"
+        f"give a path, a dataframe or {{query: {{document: {kind}}}}}{hint}"
     )
 
 
@@ -208,6 +218,9 @@ def format_of(source: Source) -> str:
     head = source.head
     if head.startswith(b"PAR1"):
         return "parquet"
+    if head[8:12] == b"DUCK":
+        found = "is a DuckDB database, which holds many tables"
+        raise InputError(f"{source.name}: {found}; in Python, give duckdb.connect({source.name!r}).table('run')")
     if re.match(rb"\s*\[\s*\{", head):
         return "json"
     if head.lstrip().startswith(b"{"):
