@@ -22,7 +22,7 @@ help:
 	@echo "make papers       run all experiments on DATA=folder of data sets, and record the verdicts"
 	@echo "make learning     the experiment f14-learning alone, on DATA=folder, and its figure in docs/; ten minutes"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
-	@echo "make bench-tables frames, Parquet, CSV and flat arrays against TREC text, as ratios; ten minutes"
+	@echo "make bench-tables frames, Parquet, CSV and flat arrays against TREC text, as ratios, and peers; a quarter of an hour"
 	@echo "make bench-spark  10 and 100 million rows on Spark with a heap of 1 GB: time and what is shuffled"
 	@echo "make clean        remove what make has made"
 
@@ -45,6 +45,7 @@ test-arrays: $(VENV)/arrays-ready
 
 test-tools: $(TOOLS)/ready
 	$(TOOLS)/bin/python -m pytest -W default tests/tools
+	$(TOOLS)/recommenders/bin/python -m pytest -W default $(foreach tool,ibis lenskit replay surprise,tests/tools/test_$(tool).py)
 
 test-spark: $(SPARK)/ready
 	.ci/java
@@ -108,19 +109,22 @@ $(VENV)/arrays-ready: $(VENV)/test-ready
 	$(BIN)/pip install --quiet jax
 	touch $@
 
-$(TOOLS)/ready: pyproject.toml tests/tools/requirements.txt
+$(TOOLS)/ready: pyproject.toml tests/tools/requirements.txt tests/tools/recommenders.txt
 	$(PYTHON) -m venv $(TOOLS)
 	$(TOOLS)/bin/pip install --quiet --upgrade "pip>=25.1"
 	$(TOOLS)/bin/pip install --quiet --editable .
 	$(TOOLS)/bin/pip install --quiet --requirement tests/tools/requirements.txt
 	$(PYTHON) -m venv $(TOOLS)/RecTools
 	$(TOOLS)/RecTools/bin/pip install --quiet rectools  # wants an older NumPy than the others
+	$(PYTHON) -m venv $(TOOLS)/recommenders
+	$(TOOLS)/recommenders/bin/pip install --quiet --editable .
+	$(TOOLS)/recommenders/bin/pip install --quiet --requirement tests/tools/recommenders.txt
 	touch $@
 
 $(SPARK)/ready: pyproject.toml
 	$(PYTHON) -m venv $(SPARK)
 	$(SPARK)/bin/pip install --quiet --upgrade "pip>=25.1"
-	$(SPARK)/bin/pip install --quiet --editable '.[spark]' hypothesis pytest
+	$(SPARK)/bin/pip install --quiet --editable '.[spark]' hypothesis 'pyspark[connect]' pytest
 	touch $@
 
 $(BENCH)/ready: pyproject.toml
