@@ -26,11 +26,7 @@ AREAS = {
     "systems": area(comparison="correlate kendall pools stacked_runs"),
     "ties": area(comparison="ties", data="tie_counts tie_breaking"),
     "formulas": area(kernel="families tie_groups gains lower_levels orders", relevance="*", measures="*"),
-<<<<<<< HEAD
     "arrays": area(kernel="assembly backend batch fixed from_* notebook_card parameters", evaluation="arrays"),
-=======
-    "arrays": area(kernel="assembly backend batch fixed from_* parameters", evaluation="arrays"),
->>>>>>> data
     "trec_eval": Area(("trec_eval/*.py",)),
     "learning": area(learning="*"),
     "comparison": area(comparison="compare comparison segments leaderboard pairwise design verdict"),
