@@ -35,6 +35,12 @@ def test_t_intervals_are_scipys():
 def test_two_queries_are_enough_for_t():
     assert t_quantile(2, 0.95) == pytest.approx(12.7062, abs=1e-4)
     assert np.isnan(t_quantile(1, 0.95))
+    low, high = t_intervals(np.array([[0.0], [1.0]]), 0.95)
+    assert (low[0], high[0]) == pytest.approx((0.5 - 12.7062 / 2, 0.5 + 12.7062 / 2), abs=1e-4)
+
+
+def test_values_that_differ_by_rounding_have_no_spread():
+    assert np.isnan(t_intervals(np.array([[0.3], [0.3 + 2e-13]]), 0.95).low).all()
 
 
 @pytest.mark.parametrize("share", [0.025, 0.3, 0.5, 0.975])

@@ -296,6 +296,10 @@ def test_the_usual_seed_is_0(function):
     assert usual == same != other
 
 
+def test_four_digits_of_a_correlation_are_shown():
+    assert [table.digits for table in gradely.correlate(TIED, TIED_RUNS, ["AP", "nDCG"]).tables()] == [4, 4]
+
+
 def test_the_usual_pools():
     found = gradely.pools(TIED, TIED_RUNS, ["AP"])
     assert found.rates == [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
