@@ -154,14 +154,13 @@ class Blocks:
             none = np.zeros((1, 1), np.int64)
             columns: tuple[Any, Any, Any, Any, Any, Any] = (np.zeros((1, 1)), none > 0, none, none + 1, none, none + 1)
         else:
-            grade, above, tied = (x[None, hits] for x in (self.grade, self.above, self.tied))
-            judged = np.ones(grade.shape, bool)
-            above, tied = above.astype(np.int64, copy=False), tied.astype(np.int64, copy=False)
-            columns = (grade, judged, above, tied, *self._groups(above, judged))
+            above = self.above[None, hits].astype(np.int64, copy=False)
+            tied = self.tied[None, hits].astype(np.int64, copy=False)
+            judged = np.ones(above.shape, bool)
+            columns = (self.grade[None, hits], judged, above, tied, *self._groups(above, judged))
         batch = Batch(*columns, pool, pooled, self.retrieved[query : query + 1], _within_groups(ties))
-        batch.know(xp=np, kept=kept, depth=int(batch.above[0, -1] + batch.tied[0, -1]))
-        if self.untied:
-            batch.know(untied=True)
+        facts = {"untied": True, "depth": int(batch.above[0, -1]) + 1} if self.untied else {}
+        batch.know(xp=np, kept=kept, memo={}, **facts)
         return batch
 
     def _several(self, queries: Ints, ties: str) -> Batch:

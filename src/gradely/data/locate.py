@@ -79,6 +79,8 @@ def find_hits(
     threads = threads or cores()
     if isinstance(run, Source):
         return _stream_file(qrels, run, settings, threads, report, observe)
+    if isinstance(run.scores, dict):
+        return align(qrels, run, settings)
     if isinstance(run.scores, EngineScores):
         from gradely.data.engine_hits import find_engine_hits
 
@@ -126,7 +128,7 @@ def align(qrels: Qrels, run: Run, settings: Settings) -> Hits:
     """Return where the judged documents of the run stand, with ties broken where the policy goes by document."""
     index = qrels.index
     common = np.array(sorted([index[query] for query in run.scores if query in index]), np.int64)
-    retrieved, answered = np.zeros(len(qrels), np.int64), np.zeros(len(qrels), bool)
+    retrieved, answered = np.zeros(len(index), np.int64), np.zeros(len(index), bool)
     answered[common] = True
     parts = [_align(qrels, run, at, rankings, retrieved, settings) for at, rankings in _chunks(qrels, run, common)]
     parts = parts or [(np.zeros(0, np.int64),) * 5]
@@ -217,7 +219,8 @@ def _count_in(ranking: Floats, mine: Floats) -> tuple[Any, Any]:
     if len(mine) < FEW:
         few = mine.tolist()
         return [np.count_nonzero(ranking > x) for x in few], [np.count_nonzero(ranking == x) for x in few]
-    ascending = np.sort(ranking)
+    ascending = ranking.copy()
+    ascending.sort()
     higher = ascending.searchsorted(mine, "right")
     return len(ascending) - higher, higher - ascending.searchsorted(mine, "left")
 

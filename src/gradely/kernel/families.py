@@ -41,7 +41,8 @@ def count_in_top(batch: Batch, flag: Array, k: int | Array | None) -> Array:
     if batch.by_place:
         return by_place.count_in_top(batch, flag, k)
     if batch.untied:
-        return batch.number(flag if k is None else flag & (batch.above < k))
+        all_count = k is None or (isinstance(k, int) and k >= batch.depth)
+        return batch.number(flag if all_count else flag & (batch.above < k))
     return batch.number(flag) * within(batch, k) / batch.size
 
 

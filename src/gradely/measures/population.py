@@ -188,12 +188,17 @@ class Population(Graded):
             precisions: list[Array] = batch.memo[key]
             return precisions
         places = None if batch.untied else harmonics(batch, self.k)
-        columns = (level[:, i, None] for i in range(level.shape[1]))
+        least = batch.of_pools((threshold, self.relevance_function.key), self._least_of)
+        columns = (least[:, i, None] for i in range(least.shape[1]))
         computed = (
-            threshold(batch, (batch.grade >= x) & (x > 0), self.k, places)
-            for x in islice(columns, None if batch.fixed else MANY)
+            threshold(batch, batch.grade >= x, self.k, places) for x in islice(columns, None if batch.fixed else MANY)
         )
         return batch.memo.setdefault(key, list(computed)) if level.shape[1] <= FEW else computed
+
+    def _least_of(self, batch: Batch) -> Array:
+        """Return [Q, L]: the grades that reach each level; in padding, where there is no level, none does."""
+        level = self._levels(batch)[0]
+        return batch.xp.where(level > 0, level, batch.xp.inf)
 
     @abstractmethod
     def weight(self, batch: Batch, levels: Thresholds) -> Array:

@@ -15,6 +15,8 @@ from gradely.data.types import Floats
 from gradely.errors import DataError
 
 AS_BYTES = methodcaller("encode", errors="surrogatepass")
+MAPPING = (dict, Mapping)
+"""what is mostly a dict, which is sooner asked"""
 
 
 def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
@@ -34,14 +36,12 @@ class WholeKeys(dict[str, Mapping[str, float]]):
 
 
 def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Mapping[str, float]]:
-    out: dict[str, Mapping[str, float]] = {}
-    if all(type(query) is int for query in values):
-        out = WholeKeys()
+    out: dict[str, Mapping[str, float]] = WholeKeys() if {*map(type, values)} <= {int} else {}
     for query, docs in values.items():
         key = text(query, name)
         if key in out:
             raise DataError(f"{name}: query {clip(key)} is there twice, as different types; ids are compared as text")
-        out[key] = _texts(docs, name, key) if isinstance(docs, Mapping) else plain(key, _check_list(docs, name, key))
+        out[key] = _texts(docs, name, key) if isinstance(docs, MAPPING) else plain(key, _check_list(docs, name, key))
     if not out:
         raise DataError(f"{name}: no queries")
     return out
@@ -49,8 +49,10 @@ def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Map
 
 def _texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str, float]:
     """Return the same mapping where ids look like text, by the first and the last; else one with ids as text."""
-    ends = (next(iter(docs), ""), next(reversed(docs), "")) if isinstance(docs, Reversible) else (None,)
-    return docs if all(isinstance(doc, str) for doc in ends) else rename_docs(docs, name, query)
+    if isinstance(docs, (dict, Reversible)) and isinstance(next(iter(docs), ""), str):
+        last = next(reversed(docs), "")
+        return docs if isinstance(last, str) else rename_docs(docs, name, query)
+    return rename_docs(docs, name, query)
 
 
 def _all_texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str, float]:

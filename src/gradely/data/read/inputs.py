@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from gradely.data.qrels import Qrels
 from gradely.data.read import letor, tables
-from gradely.data.read.dicts import WholeKeys, as_labels, as_scores
+from gradely.data.read.dicts import MAPPING, WholeKeys, as_labels, as_scores
 from gradely.data.read.files import Source
 from gradely.data.read.formats import FORMATS, format_of, run_name
 from gradely.data.read.tables import Names
@@ -80,7 +80,7 @@ def read_qrels(
 
 def _as_qrels(labels: Scores | Table, name: str, threads: int | None) -> Qrels:
     """Return judgments from what was read."""
-    if isinstance(labels, Table):
+    if not isinstance(labels, dict) and isinstance(labels, Table):
         return qrels_from(labels, threads)
     qrels = Qrels.of(labels, name)
     qrels.whole, qrels.notes = isinstance(labels, WholeKeys), list(getattr(labels, "notes", ()))
@@ -135,7 +135,7 @@ def open_run(
         return run
     if duplicates != "error":
         tables.check_duplicates(duplicates)
-    if not isinstance(run, str | os.PathLike):
+    if isinstance(run, MAPPING) or not isinstance(run, str | os.PathLike):
         return _as_run(_in_memory(run, "run", "score", columns, duplicates), "run")
     source = Source(run)
     name = format or format_of(source)
@@ -148,7 +148,7 @@ def open_run(
 
 def _as_run(scores: Scores | Table, name: str) -> Run:
     """Return a run from what was read; a table is read on when it is needed."""
-    return Run(TableScores(scores) if isinstance(scores, Table) else scores, name)
+    return Run(scores if isinstance(scores, dict) or not isinstance(scores, Table) else TableScores(scores), name)
 
 
 def plain_run(source: Source, duplicates: str = "error") -> Run:
@@ -157,7 +157,7 @@ def plain_run(source: Source, duplicates: str = "error") -> Run:
 
 
 def _in_memory(value: Any, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
-    if isinstance(value, Mapping):
+    if isinstance(value, MAPPING):
         return as_labels(value, name) if kind == "label" else as_scores(value, name)
     from gradely.data import engine
     from gradely.data.read import frames, records
