@@ -8,7 +8,7 @@ SPARK := .spark
 MINUTES ?= 1
 SEED ?= 0
 
-.PHONY: help demo test test-arrays test-tools test-spark fuzz mutants docs papers bench bench-tables bench-spark clean
+.PHONY: help demo test test-arrays test-tools test-spark fuzz mutants docs papers learning bench bench-tables bench-spark clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
@@ -20,8 +20,9 @@ help:
 	@echo "make mutants      change the code, one operator or number at a time: which changes does no test notice?"
 	@echo "make docs         write what follows from the code: pages and tables of the documents, the stub of public names"
 	@echo "make papers       run all experiments on DATA=folder of data sets, and record the verdicts"
+	@echo "make learning     the experiment f14-learning alone, on DATA=folder, and its figure in docs/; ten minutes"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
-	@echo "make bench-tables frames, Parquet, CSV and flat arrays against TREC text, as ratios; ten minutes"
+	@echo "make bench-tables frames, Parquet, CSV and flat arrays against TREC text, as ratios, and peers; a quarter of an hour"
 	@echo "make bench-spark  10 and 100 million rows on Spark with a heap of 1 GB: time and what is shuffled"
 	@echo "make clean        remove what make has made"
 
@@ -44,6 +45,7 @@ test-arrays: $(VENV)/arrays-ready
 
 test-tools: $(TOOLS)/ready
 	$(TOOLS)/bin/python -m pytest -W default tests/tools
+	$(TOOLS)/recommenders/bin/python -m pytest -W default $(foreach tool,ibis lenskit replay surprise,tests/tools/test_$(tool).py)
 
 test-spark: $(SPARK)/ready
 	.ci/java
@@ -64,6 +66,11 @@ papers: $(VENV)/test-ready
 	cp gradely-papers/claims.csv src/gradely/papers/record.csv
 	$(BIN)/python -m tools.derived
 
+learning: $(VENV)/test-ready
+	$(BIN)/pip install --quiet --editable ".[lightgbm,xgboost]"
+	$(BIN)/gradely papers run f14-learning --data "$(DATA)" --out gradely-papers
+	cp gradely-papers/f14-learning/matrix.svg docs/f14-learning.svg
+
 bench: $(BENCH)/ready
 	$(BENCH)/gradely/bin/pip install --quiet --force-reinstall --no-deps .
 	$(BENCH)/peers/bin/python -m benchmarks.workloads $(BENCH)/data
@@ -73,7 +80,8 @@ bench: $(BENCH)/ready
 
 bench-tables: $(BENCH)/tables-ready
 	$(BENCH)/tables/bin/pip install --quiet --force-reinstall --no-deps .
-	$(BENCH)/tables/bin/python -m benchmarks.tables $(BENCH)/data
+	$(BENCH)/tables/bin/python -m benchmarks.tables $(BENCH)/data --out benchmarks/tables.txt
+	for home in ranx RecTools; do $(BENCH)/$$home/bin/python -m benchmarks.table_peers $(BENCH)/data --out benchmarks/tables.txt; done
 
 bench-spark: $(SPARK)/ready
 	.ci/java
@@ -101,19 +109,22 @@ $(VENV)/arrays-ready: $(VENV)/test-ready
 	$(BIN)/pip install --quiet jax
 	touch $@
 
-$(TOOLS)/ready: pyproject.toml tests/tools/requirements.txt
+$(TOOLS)/ready: pyproject.toml tests/tools/requirements.txt tests/tools/recommenders.txt
 	$(PYTHON) -m venv $(TOOLS)
 	$(TOOLS)/bin/pip install --quiet --upgrade "pip>=25.1"
 	$(TOOLS)/bin/pip install --quiet --editable .
 	$(TOOLS)/bin/pip install --quiet --requirement tests/tools/requirements.txt
 	$(PYTHON) -m venv $(TOOLS)/RecTools
 	$(TOOLS)/RecTools/bin/pip install --quiet rectools  # wants an older NumPy than the others
+	$(PYTHON) -m venv $(TOOLS)/recommenders
+	$(TOOLS)/recommenders/bin/pip install --quiet --editable .
+	$(TOOLS)/recommenders/bin/pip install --quiet --requirement tests/tools/recommenders.txt
 	touch $@
 
 $(SPARK)/ready: pyproject.toml
 	$(PYTHON) -m venv $(SPARK)
 	$(SPARK)/bin/pip install --quiet --upgrade "pip>=25.1"
-	$(SPARK)/bin/pip install --quiet --editable '.[spark]' hypothesis pytest
+	$(SPARK)/bin/pip install --quiet --editable '.[spark]' hypothesis 'pyspark[connect]' pytest
 	touch $@
 
 $(BENCH)/ready: pyproject.toml
@@ -126,6 +137,8 @@ $(BENCH)/ready: pyproject.toml
 	touch $@
 
 $(BENCH)/tables-ready: pyproject.toml
-	$(PYTHON) -m venv $(BENCH)/tables
-	$(BENCH)/tables/bin/pip install --quiet . pandas polars pyarrow ranx
+	for home in tables ranx RecTools; do $(PYTHON) -m venv $(BENCH)/$$home; done
+	$(BENCH)/tables/bin/pip install --quiet . pandas polars pyarrow
+	$(BENCH)/ranx/bin/pip install --quiet pandas ranx
+	$(BENCH)/RecTools/bin/pip install --quiet rectools  # wants an older NumPy than the others
 	touch $@

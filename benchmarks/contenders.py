@@ -74,7 +74,7 @@ def gradely_dicts(qrels: Labels, run: Scores) -> Values:
     """Evaluate dicts of dicts in memory."""
     import gradely
 
-    return timed(lambda: gradely.evaluate(qrels, run, MEASURES).mean())
+    return time_work(lambda: gradely.evaluate(qrels, run, MEASURES).mean())
 
 
 def gradely_prepared(qrels: Labels, run: Scores) -> Values:
@@ -82,14 +82,14 @@ def gradely_prepared(qrels: Labels, run: Scores) -> Values:
     import gradely
 
     evaluator = gradely.Evaluator(qrels, MEASURES)
-    return timed(lambda: evaluator(run).mean())
+    return time_work(lambda: evaluator(run).mean())
 
 
 def pytrec_eval_dicts(qrels: Labels, run: Scores) -> Values:
     """Evaluate dicts of dicts in memory."""
     import pytrec_eval
 
-    return timed(lambda: mean_of(pytrec_eval.RelevanceEvaluator(qrels, {*TREC}).evaluate(run), len(qrels)))
+    return time_work(lambda: mean_of(pytrec_eval.RelevanceEvaluator(qrels, {*TREC}).evaluate(run), len(qrels)))
 
 
 def pytrec_eval_prepared(qrels: Labels, run: Scores) -> Values:
@@ -97,7 +97,7 @@ def pytrec_eval_prepared(qrels: Labels, run: Scores) -> Values:
     import pytrec_eval
 
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {*TREC})
-    return timed(lambda: mean_of(evaluator.evaluate(run), len(qrels)))
+    return time_work(lambda: mean_of(evaluator.evaluate(run), len(qrels)))
 
 
 def one_query() -> tuple[Labels, Scores]:
@@ -124,7 +124,7 @@ def gradely_dense(folder: Path, scores: str) -> Values:
     import gradely
 
     scores, labels = load(folder, f"f-{scores}", "f-labels")
-    return timed(lambda: means_of(gradely.evaluate_arrays(scores, labels, MEASURES)))
+    return time_work(lambda: means_of(gradely.evaluate_arrays(scores, labels, MEASURES)))
 
 
 def means_of(values: dict[str, Any]) -> Values:
@@ -137,7 +137,7 @@ def sklearn_dense(folder: Path, scores: str) -> Values:
     from sklearn.metrics import ndcg_score
 
     scores, labels = load(folder, f"f-{scores}", "f-labels")
-    return timed(lambda: {"nDCG": float(ndcg_score(labels, scores))})
+    return time_work(lambda: {"nDCG": float(ndcg_score(labels, scores))})
 
 
 def torchmetrics_dense(folder: Path, scores: str) -> Values:
@@ -159,7 +159,7 @@ def torchmetrics_dense(folder: Path, scores: str) -> Values:
         (retrieval.RetrievalPrecision(top_k=10), labels > 0),
         (retrieval.RetrievalRecall(top_k=100), labels > 0),
     )
-    return timed(
+    return time_work(
         lambda: {
             name: float(measure(scores, target, indexes=query))
             for name, (measure, target) in zip(MEASURES, measures, strict=True)
@@ -179,7 +179,7 @@ def gradely_ids(folder: Path) -> Values:
         batch = gradely.from_ids(*arrays)
         return means_of({name: measure(batch) for name, measure in measures.items()})
 
-    return timed(work)
+    return time_work(work)
 
 
 def rectools_ids(folder: Path) -> Values:
@@ -192,7 +192,7 @@ def rectools_ids(folder: Path) -> Values:
     users = np.arange(len(ranked))
     ranks = np.tile(np.arange(1, 21), len(ranked))
     recommended = pd.DataFrame({"user_id": users.repeat(20), "item_id": ranked.ravel(), "rank": ranks})
-    known = pd.DataFrame({"user_id": users.repeat(10), "item_id": labelled.ravel()})[labels.ravel() > 0]
+    interactions = pd.DataFrame({"user_id": users.repeat(10), "item_id": labelled.ravel()})[labels.ravel() > 0]
     measures = {
         "nDCG@10 (binary)": metrics.NDCG(k=10),
         "nDCG (binary)": metrics.NDCG(k=20),
@@ -201,7 +201,7 @@ def rectools_ids(folder: Path) -> Values:
         "P@10": metrics.Precision(k=10),
         "R@100": metrics.Recall(k=20),
     }
-    return timed(lambda: metrics.calc_metrics(measures, recommended, known), times=1)
+    return time_work(lambda: metrics.calc_metrics(measures, recommended, interactions), times=1)
 
 
 def overhead(folder: Path) -> Values:
@@ -234,14 +234,14 @@ def load(folder: Path, *names: str) -> list[Any]:
     return [np.load(folder / f"{name}.npy") for name in names]
 
 
-def timed(work: Callable[[], Values], times: int = WARM) -> Values:
+def time_work(work: Callable[[], Values], times: int = WARM) -> Values:
     """Return the values, and the best time of some as 'seconds'; short work is done until half a second is over."""
     best, spent = float("inf"), 0.0
     while times > 0 or spent < 0.5:
         start = perf_counter()
         values = work()
-        taken = perf_counter() - start
-        best, spent, times = min(best, taken), spent + taken, times - 1
+        seconds = perf_counter() - start
+        best, spent, times = min(best, seconds), spent + seconds, times - 1
     return {name: float(value) for name, value in values.items()} | {"seconds": best}
 
 

@@ -89,14 +89,14 @@ def main() -> None:
     qrels = gradely.read_qrels(qrels_file)
     print(f"{options.lines:,} lines, {run.stat().st_size / 1e9:.2f} GB; {len(os.sched_getaffinity(0))} cores")
     print("workers   seconds   times one   threads alone, seconds")
-    one, expected = seconds(qrels, run, 1)
+    alone, expected = seconds(qrels, run, 1)
     for workers in options.workers:
-        took, means = (one, expected) if workers == 1 else seconds(qrels, run, workers)
+        took, means = (alone, expected) if workers == 1 else seconds(qrels, run, workers)
         few, file_ranges.FEW = file_ranges.FEW, 10**6
-        threads = one if workers == 1 else seconds(qrels, run, workers)[0]
+        threads = alone if workers == 1 else seconds(qrels, run, workers)[0]
         file_ranges.FEW = few
         same = "" if means == expected else "   VALUES DIFFER"
-        print(f"{workers:7}   {took:7.2f}   {one / took:9.1f}   {threads:8.2f}{same}", flush=True)
+        print(f"{workers:7}   {took:7.2f}   {alone / took:9.1f}   {threads:8.2f}{same}", flush=True)
 
 
 if __name__ == "__main__":

@@ -68,15 +68,15 @@ def pairs_of_one(differ: Any, test: str) -> Any:
 def family_errors(trials: int) -> Table:
     """Return the share of null families, six runs on 25 queries, with any p below 0.05."""
     rng = np.random.default_rng(6)
-    found: dict[str, list[bool]] = {"t, not corrected": [], "t, Holm": [], "tukey": [], "max-t": []}
+    errors: dict[str, list[bool]] = {"t, not corrected": [], "t, Holm": [], "tukey": [], "max-t": []}
     for _ in range(trials):
         values = rng.beta(0.6, 1.4, (25, 6))
         p = p_values(values, "t")
-        found["t, not corrected"].append(p.min() < ALPHA)
-        found["t, Holm"].append(p.min() * len(p) < ALPHA)
+        errors["t, not corrected"].append(p.min() < ALPHA)
+        errors["t, Holm"].append(p.min() * len(p) < ALPHA)
         for test in ("tukey", "max-t"):
-            found[test].append(p_values(values, test, resamples=399).min() < ALPHA)
-    return Table([*found], [[float(np.mean(hits)) for hits in found.values()]], 3)
+            errors[test].append(p_values(values, test, resamples=399).min() < ALPHA)
+    return Table([*errors], [[float(np.mean(hits)) for hits in errors.values()]], 3)
 
 
 def percentile(values: Any, level: float, draws: int) -> tuple[Any, Any]:
@@ -93,13 +93,13 @@ def coverage(trials: int) -> Table:
     for name, (draw, mean) in VALUES.items():
         for queries in (5, *SIZES):
             values = draw(np.random.default_rng(queries), (queries, trials))
-            several = (
+            samples = (
                 percentile(values, 0.95, RESAMPLES),
                 t_intervals(values, 0.95),
                 bootstrap_intervals(values, 0.95, 0, RESAMPLES),
             )
             # where nothing varies there is no interval, and nothing is said that could be wrong
-            inside = [np.mean(~((low > mean) | (high < mean))) for low, high in several]
+            inside = [np.mean(~((low > mean) | (high < mean))) for low, high in samples]
             rows.append([name, queries, *map(float, inside)])
     return Table(["values", "queries", "percentile", "t", "studentised"], rows, 3)
 

@@ -71,8 +71,8 @@ def main() -> None:
             for kind, keys in KEYS.items():
                 hashed[kind].append(token_hashes(tokens, keys))
             spent += (time.perf_counter() - begun) / len(KEYS)
-        for kind, several in hashed.items():
-            numbers = np.concatenate(several)
+        for kind, hashes in hashed.items():
+            numbers = np.concatenate(hashes)
             same = [collisions(part) for part in (numbers, numbers >> np.uint64(32), numbers & np.uint64(2**32 - 1))]
             nanoseconds = f"{spent / count * 1e9:6.1f} ns each"
             print(f"{name:22} {kind:8} {same[0]:3} {same[1]:8,} {same[2]:8,}  {nanoseconds}", flush=True)

@@ -56,12 +56,14 @@ def seconds() -> dict[str, list[float]]:
     own = booster(lightgbm, features, labels, "lambdarank")
     models = {name: booster(lightgbm, features, labels, "none") for name in MEASURES}
     lambdas = {name: Lambdas(labels, name, group=[DOCUMENTS] * QUERIES) for name in MEASURES}
-    taken: dict[str, list[float]] = {name: [] for name in [OWN, *MEASURES]}
+    times: dict[str, list[float]] = {name: [] for name in [OWN, *MEASURES]}
     for _ in range(ROUNDS):
-        taken[OWN].append(timed(own.update))
+        times[OWN].append(time_work(own.update))
         for name, model in models.items():
-            taken[name].append(timed(lambda model=model, name=name: model.update(fobj=lambda s, _: lambdas[name](s))))
-    return taken
+            times[name].append(
+                time_work(lambda model=model, name=name: model.update(fobj=lambda s, _: lambdas[name](s)))
+            )
+    return times
 
 
 def section(taken: dict[str, list[float]]) -> str:
@@ -84,7 +86,7 @@ def main() -> None:
     print(text)
 
 
-def timed(work: Any) -> float:
+def time_work(work: Any) -> float:
     """Return the seconds of the processor that some work takes."""
     start = time.process_time()
     work()

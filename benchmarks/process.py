@@ -53,12 +53,12 @@ def environment() -> dict[str, str]:
 def processor_time(command: list[str]) -> float:
     """Return the seconds of processors that a command takes; stop where it fails."""
     before = os.times()
-    measured(command)
+    measure_command(command)
     after = os.times()
     return after.children_user - before.children_user + after.children_system - before.children_system
 
 
-def measured(command: list[str]) -> tuple[float, float, str]:
+def measure_command(command: list[str]) -> tuple[float, float, str]:
     """Return wall time, peak memory in megabytes and output of a command; stop where it fails."""
     with TemporaryFile() as out:
         start = perf_counter()
@@ -77,9 +77,9 @@ def command_of(contender: str, workload: str, folder: Path, environments: Path) 
     name, *options = contender.split()
     if name == "gradely" and workload in INPUTS:
         qrels, runs = inputs(workload, folder)
-        chosen = [option for measure in MEASURES for option in ("-m", measure)]
+        measures = [option for measure in MEASURES for option in ("-m", measure)]
         program = environments / "gradely" / "bin" / "gradely"
-        return [str(program), "evaluate", str(qrels), *map(str, runs), *chosen, *options, "--format", "json"]
+        return [str(program), "evaluate", str(qrels), *map(str, runs), *measures, *options, "--format", "json"]
     home = name if name in ("gradely", "RecTools") else "peers"
     python = environments / home / "bin" / "python"
     return [str(python), "-m", "benchmarks.contenders", contender, workload, str(folder)]

@@ -36,16 +36,16 @@ def slowest(outcomes: list[Outcome]) -> float:
 def bars(workload: Workload, outcomes: list[Outcome]) -> dict[str, str]:
     """Return what became of the bars, by contender."""
     ours = [outcome for outcome in outcomes if outcome.contender in (DEFAULT, TREC)]
-    said = {}
+    verdicts = {}
     for outcome in outcomes:
         if (least := workload.faster.get(outcome.contender)) is not None:
-            said[outcome.contender] = verdict(f"at least {least:g}", outcome.best / slowest(outcomes) >= least)
+            verdicts[outcome.contender] = verdict(f"at least {least:g}", outcome.best / slowest(outcomes) >= least)
     if workload.megabytes < float("inf"):
         most = max(outcome.memory for outcome in ours)
-        said[DEFAULT] = verdict(f"at most {workload.megabytes:g} MB", most <= workload.megabytes)
+        verdicts[DEFAULT] = verdict(f"at most {workload.megabytes:g} MB", most <= workload.megabytes)
     if workload.seconds < float("inf"):
-        said[DEFAULT] = verdict(f"at most {workload.seconds * 1000:g} ms", slowest(outcomes) <= workload.seconds)
-    return said
+        verdicts[DEFAULT] = verdict(f"at most {workload.seconds * 1000:g} ms", slowest(outcomes) <= workload.seconds)
+    return verdicts
 
 
 def verdict(text: str, met: bool) -> str:
@@ -63,8 +63,8 @@ def markdown(rows: list[Row], extra: dict[str, dict[str, float]], machine: str) 
     """Return all results."""
     lines = [INTRODUCTION, f"Measured with `make bench` on {machine}.", "", HEADER]
     for workload, outcomes in rows:
-        said = bars(workload, outcomes)
-        lines += [table_row(workload, outcome, outcomes, said) for outcome in outcomes]
+        verdicts = bars(workload, outcomes)
+        lines += [table_row(workload, outcome, outcomes, verdicts) for outcome in outcomes]
     parts = [*startup(extra.get("G")), *ties(extra.get("H")), *linear(extra.get("I")), *page(extra.get("J"))]
     parts += [*cores(), *device()]
     return "\n".join([*lines, "", *parts]) + "\n"
@@ -91,13 +91,13 @@ def device() -> list[str]:
     ]
 
 
-def table_row(workload: Workload, outcome: Outcome, outcomes: list[Outcome], said: dict[str, str]) -> str:
+def table_row(workload: Workload, outcome: Outcome, outcomes: list[Outcome], verdicts: dict[str, str]) -> str:
     """Return a contender's row; the title of the workload stands in the first."""
     title = f"{workload.name}: {workload.title}" if outcome is outcomes[0] else ""
     ours = outcome.contender in (DEFAULT, TREC)
     ratio = "" if ours else f"{outcome.best / slowest(outcomes):.1f}"
     cells = (title, outcome.contender, f"{outcome.best:.4g}", f"{outcome.spread:.2f}", f"{outcome.memory:.0f}", ratio)
-    return f"| {' | '.join(cells)} | {said.get(outcome.contender, '')} |"
+    return f"| {' | '.join(cells)} | {verdicts.get(outcome.contender, '')} |"
 
 
 def startup(seconds: dict[str, float] | None) -> list[str]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks import report
 from benchmarks.bars import CHECK, DEFAULT, FILES, MEMORY, RANX, TREC, Workload
-from benchmarks.process import Outcome, command_of, measured, processor_time, values_of
+from benchmarks.process import Outcome, command_of, measure_command, processor_time, values_of
 
 Extra = dict[str, dict[str, float]]
 
@@ -27,11 +27,11 @@ def main() -> None:
     """Do what the command line says."""
     arguments = options()
     places = arguments.data, arguments.environments
-    known = json.loads(arguments.json.read_text()) if arguments.only else {}
+    earlier = json.loads(arguments.json.read_text()) if arguments.only else {}
     rows = []
     for workload in (*FILES, *MEMORY):
         if arguments.only and workload.name not in arguments.only:
-            rows += [(workload, outcomes) for outcomes in kept(known, workload.name)]
+            rows += [(workload, outcomes) for outcomes in read_earlier(earlier, workload.name)]
             continue
         outcomes = race(workload, arguments.times, *places)
         check(workload, outcomes, *places)
@@ -44,14 +44,14 @@ def main() -> None:
         "J": lambda: page(arguments),
     }
     extra = {
-        name: known.get(name, {}) if arguments.only and name not in arguments.only else more[name]() for name in more
+        name: earlier.get(name, {}) if arguments.only and name not in arguments.only else more[name]() for name in more
     }
     write(arguments.json, arguments.markdown, rows, extra)
 
 
-def kept(known: dict[str, Any], name: str) -> list[list[Outcome]]:
+def read_earlier(earlier: dict[str, Any], name: str) -> list[list[Outcome]]:
     """Return what was measured before, if it was."""
-    found = (each["outcomes"] for each in known["workloads"] if each["name"] == name)
+    found = (each["outcomes"] for each in earlier["workloads"] if each["name"] == name)
     return [[Outcome(**each) for each in outcomes] for outcomes in found]
 
 
@@ -72,7 +72,7 @@ def race(workload: Workload, times: int, data: Path, environments: Path) -> list
     outcomes = [Outcome(contender) for contender in workload.contenders]
     for _ in range(times):
         for outcome in outcomes:
-            seconds, megabytes, text = measured(command_of(outcome.contender, workload.name, data, environments))
+            seconds, megabytes, text = measure_command(command_of(outcome.contender, workload.name, data, environments))
             outcome.add(seconds, megabytes, values_of(text))
     return outcomes
 
@@ -81,7 +81,7 @@ def check(workload: Workload, outcomes: list[Outcome], data: Path, environments:
     """Stop unless the peers' values are gradely's: on files those of trec_eval 9, to the last digits."""
     ours = outcomes[0].values
     if workload.files:
-        ours = values_of(measured(command_of(CHECK, workload.name, data, environments))[2])
+        ours = values_of(measure_command(command_of(CHECK, workload.name, data, environments))[2])
     for outcome in outcomes[1:]:
         exact = outcome.contender not in (DEFAULT, TREC, RANX)
         tolerance = workload.tolerance if exact else 0.05
@@ -99,12 +99,12 @@ def start(arguments: argparse.Namespace) -> dict[str, float]:
         "import gradely, evaluate": [str(home / "python"), "-c", "from gradely import evaluate"],
         "gradely --version": [str(home / "gradely"), "--version"],
     }
-    return {name: min(measured(command)[0] for _ in range(10)) for name, command in commands.items()}
+    return {name: min(measure_command(command)[0] for _ in range(10)) for name, command in commands.items()}
 
 
 def overhead(data: Path, environments: Path) -> dict[str, float]:
     """H: tie-aware over tie-oblivious, each measure."""
-    return values_of(measured(command_of(DEFAULT, "H", data, environments))[2])
+    return values_of(measure_command(command_of(DEFAULT, "H", data, environments))[2])
 
 
 def scaling(arguments: argparse.Namespace) -> dict[str, float]:
@@ -113,7 +113,7 @@ def scaling(arguments: argparse.Namespace) -> dict[str, float]:
     commands = {part: command_of(DEFAULT, part, arguments.data, arguments.environments) for part in parts}
     best = dict.fromkeys(parts, float("inf"))
     for _ in range(2 * arguments.times):
-        best |= {part: min(best[part], measured(command)[0]) for part, command in commands.items()}
+        best |= {part: min(best[part], measure_command(command)[0]) for part, command in commands.items()}
     return best
 
 
@@ -133,8 +133,10 @@ def page(arguments: argparse.Namespace) -> dict[str, float]:
 def write(data: Path, page: Path, rows: list[tuple[Workload, list[Outcome]]], extra: Extra) -> None:
     """Write the results as JSON and Markdown, and print them."""
     machine = f"{os.cpu_count()} processors, Python {platform.python_version()}, {platform.system()}"
-    found = [asdict(workload) | {"outcomes": [asdict(outcome) for outcome in outcomes]} for workload, outcomes in rows]
-    text = json.dumps({"machine": machine, "workloads": found, **extra}, indent=1)
+    entries = [
+        asdict(workload) | {"outcomes": [asdict(outcome) for outcome in outcomes]} for workload, outcomes in rows
+    ]
+    text = json.dumps({"machine": machine, "workloads": entries, **extra}, indent=1)
     data.write_text(text.replace("Infinity", "null") + "\n")
     page.write_text(report.markdown(rows, extra, machine))
     print(page.read_text())

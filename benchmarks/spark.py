@@ -60,7 +60,7 @@ def make(spark: Any, folder: Path, rows: int) -> tuple[Any, Any]:
     return spark.read.parquet(qrels), spark.read.parquet(run)
 
 
-def shuffled(logs: str) -> int:
+def count_shuffled(logs: str) -> int:
     """Return how many bytes have been shuffled so far, by Spark's log of events."""
     total = 0
     for name in Path(logs).rglob("*"):
@@ -73,11 +73,11 @@ def shuffled(logs: str) -> int:
 
 def report(name: str, rows: int, logs: str, work: Callable[[], dict[str, float]]) -> None:
     """Print what a piece of work takes."""
-    before, start = shuffled(logs), time.perf_counter()
+    before, start = count_shuffled(logs), time.perf_counter()
     means = work()
     took = time.perf_counter() - start
     time.sleep(2)  # the log is written behind
-    size = (shuffled(logs) - before) / 1e6
+    size = (count_shuffled(logs) - before) / 1e6
     values = ", ".join(f"{key} {value:.6f}" for key, value in means.items())
     print(f"{rows:>12,} rows   {name:<10} {took:8.1f} s   {size:8.1f} MB shuffled   {values}", flush=True)
 

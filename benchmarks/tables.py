@@ -1,16 +1,14 @@
 """Frames, Parquet, CSV and flat arrays against TREC text of the same content, as ratios within one process.
 
-    python -m benchmarks.tables DATA [--times 5] [--scale 1.0]
+    python -m benchmarks.tables DATA [--times 5] [--scale 1.0] [--out FILE]
 
 All contenders take turns, and the best of some times counts, so that a busy moment of the machine hits all. The bars
-are what gradely promises; the command fails where one is missed. ranx and RecTools take part where they are installed:
-they get the same frames, and one measure.
+are what gradely promises; the command fails where one is missed. benchmarks.table_peers gives the same to peers.
 """
 
 import argparse
 import sys
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -49,18 +47,18 @@ def make(folder: Path, queries: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     run = pl.DataFrame({"query_id": ids.repeat(1_000), "doc_id": documents.ravel(), "score": score.ravel()})
     judged = documents[np.arange(queries), rng.integers(0, 1_000, queries)]
     qrels = pl.DataFrame({"query_id": ids, "doc_id": judged, "label": rng.integers(1, 4, queries)})
-    for name, frame in (("qrels", named(qrels)), ("run", named(run))):
+    for name, frame in (("qrels", name_documents(qrels)), ("run", name_documents(run))):
         frame.write_parquet(folder / f"{name}.parquet")
         frame.write_csv(folder / f"{name}.csv")
     trec = {"include_header": False, "separator": " "}
-    named(qrels).select("query_id", pl.lit("0"), "doc_id", "label").write_csv(folder / "qrels.trec", **trec)
+    name_documents(qrels).select("query_id", pl.lit("0"), "doc_id", "label").write_csv(folder / "qrels.trec", **trec)
     constant = {name: pl.lit(name) for name in ("Q0", "1", "tag")}
-    lines = named(run).with_columns(**constant).select("query_id", "Q0", "doc_id", "1", "score", "tag")
+    lines = name_documents(run).with_columns(**constant).select("query_id", "Q0", "doc_id", "1", "score", "tag")
     lines.write_csv(folder / "run.trec", **trec)
     return qrels, run
 
 
-def named(frame: pl.DataFrame) -> pl.DataFrame:
+def name_documents(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the frame with names of documents as MS MARCO has them."""
     name = pl.format("msmarco_passage_{}_{}", pl.col("doc_id") % 70, pl.col("doc_id"))
     return frame.with_columns(pl.col("query_id").cast(pl.String), name.alias("doc_id"))
@@ -75,7 +73,7 @@ def contenders(folder: Path, qrels: pl.DataFrame, run: pl.DataFrame) -> Iterator
     def pandas(frame: pl.DataFrame, kind: Any) -> pd.DataFrame:
         return pd.DataFrame({name: frame[name].to_list() for name in frame.columns}).astype(kind)
 
-    text = named(qrels), named(run)
+    text = name_documents(qrels), name_documents(run)
     yield "TREC text", work(folder / "qrels.trec", folder / "run.trec")
     yield "Parquet", work(folder / "qrels.parquet", folder / "run.parquet")
     yield "CSV", work(folder / "qrels.csv", folder / "run.csv")
@@ -86,27 +84,6 @@ def contenders(folder: Path, qrels: pl.DataFrame, run: pl.DataFrame) -> Iterator
     yield "pandas", work(*(pandas(frame, ids) for frame in text))
     yield "pandas objects", work(*(pandas(frame, dict.fromkeys(ids, object)) for frame in text))
     yield "pandas, whole numbers", work(*(pandas(frame, {}) for frame in (qrels, run)))
-    yield from peers(*(pandas(frame, dict.fromkeys(ids, object)) for frame in text))
-
-
-def peers(qrels: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, Work]]:
-    """Yield what peers do with frames, where they are installed."""
-    if find_spec("ranx") is not None:
-        import ranx
-
-        def with_ranx() -> Any:
-            judgments = ranx.Qrels.from_df(qrels, q_id_col="query_id", doc_id_col="doc_id", score_col="label")
-            ranking = ranx.Run.from_df(run, q_id_col="query_id", doc_id_col="doc_id", score_col="score")
-            return ranx.evaluate(judgments, ranking, ["ndcg@10"])
-
-        yield "ranx, a pandas frame, nDCG@10", with_ranx
-    if find_spec("rectools") is not None:
-        from rectools import metrics
-
-        known = qrels.rename(columns={"query_id": "user_id", "doc_id": "item_id"})
-        ranked = run.rename(columns={"query_id": "user_id", "doc_id": "item_id"})
-        ranked["rank"] = ranked.groupby("user_id")["score"].rank("first", ascending=False).astype(int)
-        yield "RecTools, a pandas frame, MRR", lambda: metrics.MRR(k=1_000).calc(ranked, known)
 
 
 def arrays(users: int) -> Iterator[tuple[str, Work]]:
@@ -129,6 +106,13 @@ def arrays(users: int) -> Iterator[tuple[str, Work]]:
     yield "from_ids", lambda: gradely.from_ids(ranked, labelled, labels)
     yield "from_groups", lambda: gradely.from_groups(scores, flat, group=sizes)
 
+    def measure_ids() -> Any:
+        batch = gradely.from_ids(ranked, ranked, flat.reshape(ranked.shape))
+        return [gradely.parse(measure)(batch) for measure in MEASURES]
+
+    yield "from_ids, 20 labels, measured", measure_ids
+    yield "evaluate_arrays, group=", lambda: gradely.evaluate_arrays(scores, flat, MEASURES, group=sizes)
+
 
 def race(entries: list[tuple[str, Work]], times: int) -> dict[str, float]:
     """Return the best time of each, taken in turn."""
@@ -147,17 +131,23 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--scale", type=float, default=1.0)
-    given = parser.parse_args()
-    frames = make(given.data / "tables", max(20, round(6_980 * given.scale)))
-    tables = race(list(contenders(given.data / "tables", *frames)), given.times)
-    ids = race(list(arrays(max(100, round(1_000_000 * given.scale)))), given.times)
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    frames = make(arguments.data / "tables", max(20, round(6_980 * arguments.scale)))
+    tables = race(list(contenders(arguments.data / "tables", *frames)), arguments.times)
+    ids = race(list(arrays(max(100, round(1_000_000 * arguments.scale)))), arguments.times)
     bars = {name: (tables[name], tables["TREC text"], bar) for name, bar in BARS.items()}
     bars["from_ids"] = ids["from_ids"], ids["a sketch by hand of from_ids"], IDS
     bars["from_groups"] = ids["from_groups"], ids["from_ids"], GROUPS
-    missed = [name for name, (taken, base, bar) in bars.items() if taken > bar * base]
-    for name, taken in (tables | ids).items():
-        ratio = f"  {taken / bars[name][1]:5.2f} times, bar {bars[name][2]}" if name in bars else ""
-        print(f"{name:32} {taken:8.3f} s{ratio}")
+    bars["evaluate_arrays, group="] = ids["evaluate_arrays, group="], ids["from_ids, 20 labels, measured"], GROUPS
+    missed = [name for name, (seconds, base, bar) in bars.items() if seconds > bar * base]
+    lines = []
+    for name, seconds in (tables | ids).items():
+        ratio = f"  {seconds / bars[name][1]:5.2f} times, bar {bars[name][2]}" if name in bars else ""
+        lines.append(f"{name:32} {seconds:8.3f} s{ratio}")
+    print("\n".join(lines))
+    if arguments.out is not None:
+        arguments.out.write_text("\n".join([*lines, ""]), "utf-8")
     sys.exit(f"missed: {', '.join(missed)}" if missed else 0)
 
 

@@ -20,15 +20,15 @@ GRADES = [0.60, 0.20, 0.13, 0.07]
 
 def make(folder: Path, scale: float = 1.0) -> None:
     """Write all workloads into a folder, where they are not there yet."""
-    done = folder / f"made-{scale:g}"
-    if done.exists():
+    marker = folder / f"made-{scale:g}"
+    if marker.exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
     adhoc(folder, systems=max(2, round(70 * scale)))
     passages(folder, queries=max(30, round(6_980 * scale)))
     recommendations(folder, users=max(100, round(1_000_000 * scale)))
     dense(folder, queries=max(10, round(10_000 * scale)))
-    done.touch()
+    marker.touch()
 
 
 def adhoc(folder: Path, systems: int) -> None:
@@ -58,10 +58,10 @@ def passages(folder: Path, queries: int) -> None:
     query, document, grade = few_judged(rng, documents)
     names, text = passage(documents[:, :1_000]), decimals(score, 6)
     for name, part in (("b", queries), ("b-third", queries // 3), ("b-tenth", queries // 10)):
-        some = query < part
-        write_qrels(folder / f"{name}.qrels", ids[query[some]], passage(document[some]), grade[some])
+        first_part = query < part
+        write_qrels(folder / f"{name}.qrels", ids[query[first_part]], passage(document[first_part]), grade[first_part])
         write_run(folder / f"{name}.run", ids[:part], names[: part * 1_000], text[: part * 1_000])
-    write_run(folder / "b-ties.run", ids, names, whole(np.floor(score)))
+    write_run(folder / "b-ties.run", ids, names, format_integers(np.floor(score)))
     full = (score - 16).astype(np.float32).astype(np.float64) * (1 + 2**-30)
     write_run(folder / "b-digits.run", ids, names, pl.Series(full.ravel()).cast(pl.String))
     undress(folder, rng)
@@ -103,8 +103,8 @@ def recommendations(folder: Path, users: int) -> None:
     for name, array in (("ranked", items[:, :20]), ("labelled", labelled), ("labels", grade)):
         np.save(folder / f"f2-{name}.npy", array)
     names = np.arange(users)
-    write_qrels(folder / "d.qrels", names, numbered("i{}", labelled), grade, query="u{}")
-    write_run(folder / "d.run", names, numbered("i{}", items[:, :20]), decimals(score, 6), query="u{}")
+    write_qrels(folder / "d.qrels", names, format_ids("i{}", labelled), grade, query="u{}")
+    write_run(folder / "d.run", names, format_ids("i{}", items[:, :20]), decimals(score, 6), query="u{}")
 
 
 def dense(folder: Path, queries: int) -> None:
@@ -122,9 +122,9 @@ def distinct(rng: np.random.Generator, rows: int, width: int, space: int) -> Any
     return (start + np.arange(width) * stride) % space
 
 
-def numbered(form: str, numbers: Any) -> pl.Series:
+def format_ids(form: str, numbers: Any) -> pl.Series:
     """Return numbers in a form such as i{}."""
-    return pl.select(pl.format(form, whole(numbers))).to_series()
+    return pl.select(pl.format(form, format_integers(numbers))).to_series()
 
 
 def passage(numbers: Any) -> pl.Series:
@@ -134,7 +134,7 @@ def passage(numbers: Any) -> pl.Series:
     return pl.select(pl.format("msmarco_passage_{}_{}", shard, n * 97 % 850_000_019)).to_series()
 
 
-def whole(numbers: Any) -> pl.Series:
+def format_integers(numbers: Any) -> pl.Series:
     """Return whole numbers as text."""
     return pl.Series(np.ascontiguousarray(numbers).ravel().astype(np.int64)).cast(pl.String)
 
@@ -148,15 +148,15 @@ def decimals(numbers: Any, digits: int) -> pl.Series:
 
 def write_qrels(path: Path, queries: Any, documents: pl.Series, grade: Any, query: str = "{}") -> None:
     """Write judgments, as many for each query."""
-    each = len(documents) // len(queries)
-    write(path, numbered(query, np.repeat(queries, each)), "0", documents, whole(grade))
+    per_query = len(documents) // len(queries)
+    write(path, format_ids(query, np.repeat(queries, per_query)), "0", documents, format_integers(grade))
 
 
 def write_run(path: Path, queries: Any, documents: pl.Series, scores: pl.Series, query: str = "{}") -> None:
     """Write a run, as many documents for each query."""
-    each = len(documents) // len(queries)
-    rank = whole(np.tile(np.arange(1, each + 1), len(queries)))
-    write(path, numbered(query, np.repeat(queries, each)), "Q0", documents, rank, scores, path.stem)
+    per_query = len(documents) // len(queries)
+    rank = format_integers(np.tile(np.arange(1, per_query + 1), len(queries)))
+    write(path, format_ids(query, np.repeat(queries, per_query)), "Q0", documents, rank, scores, path.stem)
 
 
 def write(path: Path, *columns: pl.Series | str) -> None:

@@ -8,9 +8,9 @@ from gradely.measures import EXPECTED
 from gradely.papers import experiments
 from gradely.papers.axioms.proofs import PROOFS
 from gradely.papers.axioms.search import AXIOMS, Search, rows
-from gradely.papers.axioms.worlds import World, extended, raised, replaced, worlds
+from gradely.papers.axioms.worlds import World, extend_ranking, raise_document, replace_document, worlds
 from gradely.papers.ferrante2014 import axioms
-from gradely.papers.ferrante2014.axioms import cells, observations, searched
+from gradely.papers.ferrante2014.axioms import cells, observations, search_axioms
 from gradely.papers.ferrante2014.limits import FAMILY, probabilities
 from gradely.papers.library import Library
 from tests import reference
@@ -73,10 +73,10 @@ def test_worlds_come_smallest_first_and_change_by_one_thing():
     assert [world.size for world in every] == sorted(world.size for world in every)
     assert len(every) == len(set(every)) == 5 + 25 + 4 * (5 + 25) - 2  # those without a judged document are left out
     world = World((None, 0, 2), (1, 3))
-    assert list(raised(world)) == [World((None, 2, 0), (1, 3))]
-    assert World((1, 0, 2), (3,)) in replaced(world) and World((None, 0, 3), (1, 2)) in replaced(world)
-    assert len(list(replaced(world))) == 2 + 2 + 1
-    assert list(extended(world)) == [
+    assert list(raise_document(world)) == [World((None, 2, 0), (1, 3))]
+    assert World((1, 0, 2), (3,)) in replace_document(world) and World((None, 0, 3), (1, 2)) in replace_document(world)
+    assert len(list(replace_document(world))) == 2 + 2 + 1
+    assert list(extend_ranking(world)) == [
         World((None, 0, 2, None), (1, 3)),
         World((None, 0, 2, 1), (3,)),
         World((None, 0, 2, 3), (1,)),
@@ -117,5 +117,5 @@ def test_probabilities_of_a_pool_add_up():
 def test_the_experiment_reports_its_progress(monkeypatch):
     monkeypatch.setattr(axioms, "LONGEST", 3)
     told = []
-    assert len(searched(told.append)) == len(rows()) * len(AXIOMS)
+    assert len(search_axioms(told.append)) == len(rows()) * len(AXIOMS)
     assert told[-1] == 1

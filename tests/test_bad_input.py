@@ -63,7 +63,7 @@ FILES = {
     "flat.json": (b'{"1": 5}', "expected {document: number}"),
     "broken.jsonl": (b'{"1": {"d1": 1}}\n{"1":\n', "broken.jsonl:2:"),
     "twice.jsonl": (b'{"1": {"d1": 1}}\n{"1": {"d1": 1}}\n', ("twice.jsonl:2:", "in line 1")),
-    "fields.jsonl": (b'{"query_id": "1", "doc_id": "d1"}\n', "no label column"),
+    "fields.jsonl": (b'{"query_id": "1", "label": 1}\n', "no document column"),
     "broken.parquet": (b"PAR1 no", "is not a Parquet file"),
     "letor": (b"1 qid:1 1:0.5\n1 1:0.5\n", ("letor:2:", "label qid:Q")),
     "letor.without": (b"1 1:0.5 7:1\n", ("letor.without:1:", "label qid:Q", "query of each line")),

@@ -69,6 +69,21 @@ def test_below_the_table_it_says_how_far_ties_matter(demo, said):
     assert "2 of 24 judged queries are not in the run and count 0: q23, q24" in text
 
 
+@pytest.mark.parametrize(("digits", "shown"), [(4, True), (2, True), (1, False)])
+def test_ranges_whose_ends_are_printed_alike_are_not_shown(tmp_path, monkeypatch, said, digits, shown):
+    """Of 30 queries one has a tie: RR is between 29.5/30 and 1, which one digit does not tell apart."""
+    monkeypatch.chdir(tmp_path)
+    queries = [f"q{i}" for i in range(30)]
+    (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 a 1\n" for query in queries))
+    scores = {query: 1 if query == "q7" else 2 for query in queries}
+    lines = [f"{query} Q0 a 1 {score} x\n{query} Q0 b 2 1 x\n" for query, score in scores.items()]
+    (tmp_path / "some.run").write_text("".join(lines))
+    arguments = ("evaluate", "qrels.txt", "some.run", "-m", "RR", "--digits", str(digits))
+    assert ("RR 0.9917, between 0.9833 and 1.0000 by the order of ties in 1 of 30 queries" in said(*arguments)) == shown
+    (note,) = json.loads(said(*arguments, "--format", "json"))["runs"][0]["notes"]
+    assert note["kind"] == "ties", "programs are told whatever the digits"
+
+
 @pytest.mark.parametrize("ties", ["expected", "trec", "order", "best", "worst", "random"])
 @pytest.mark.parametrize("queries", ["qrels", "both", "run"])
 def test_json_has_everything_in_full(demo, said, ties, queries):
@@ -171,7 +186,7 @@ def test_features_of_a_letor_file_are_runs(tmp_path, said):
 
 
 def test_many_notes_are_summed_up(demo, said):
-    text = said("evaluate", "qrels.txt", "dense.run", "lexical.run", "popular.run", "-m", "all")
+    text = said("evaluate", "qrels.txt", "lexical.run", "popular.run", "-m", "all")
     assert "more notes; --format json has them all" in text
 
 

@@ -87,7 +87,7 @@ def test_the_order_of_runs_does_not_matter(demo, compared):  # noqa: F811
 def test_baselines(demo):  # noqa: F811
     found = gradely.compare("qrels.txt", RUNS, ["AP"], baselines="popular")
     assert [(pair.first, pair.second) for pair in found.pairs] == [("lexical", "popular"), ("dense", "popular")]
-    assert found.marked == {"popular": "a"}
+    assert found.letters == {"popular": "a"}
     two = gradely.compare("qrels.txt", RUNS, ["AP"], baselines=["popular", "dense"])
     assert len(two.pairs) == 3
     with pytest.raises(DataError, match="Did you mean popular"):
@@ -107,7 +107,7 @@ def test_many_runs_are_marked_with_numbers():
     place = lambda n, i: {f"x{k}": 9.0 - k for k in range(n + (i % 2))} | {"d": 0.0}
     several = {f"r{n:02d}": {f"q{i}": place(n, i) for i in range(12)} for n in range(30)}
     found = gradely.compare(qrels, several, ["RR"])
-    assert found.marked == {}
+    assert found.letters == {}
     assert found.table().rows[0][1].marks == "29"
     assert "how many runs" in found.legend()
 
@@ -306,6 +306,6 @@ def test_the_documentation_shows_what_happens(demo, capfd):  # noqa: F811
 def test_trec_covid_143_runs():
     folder = DATA / "trec-covid-round1"
     found = gradely.compare(folder / "qrels.covid-round1.txt.gz", runs("trec-covid-round1/runs-top100"), ["nDCG@10"])
-    assert len(found.tested.pairs) == 143 * 142 / 2
+    assert len(found.pairwise.pairs) == 143 * 142 / 2
     assert 0.5 < found.power()["nDCG@10"] < 0.9
     assert found.table().rows[0][1].best

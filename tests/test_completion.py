@@ -116,6 +116,12 @@ def test_every_measure_is_offered(shell, current):
     assert {measure.name for measure in gradely.ALL} | {"all"} <= words
 
 
+def test_help_has_one_line_per_shell(capfd):
+    assert run(["completion", "--help"]) == 0
+    lines = [line.split() for line in capfd.readouterr().out.splitlines() if "gradely completion" in line]
+    assert [line[0].rstrip(":") for line in lines] == ["Usage", "bash", "zsh,", "fish"]
+
+
 def test_experiments_are_offered():
     assert set(experiments()) <= set(re.findall(r"[\w-]+", ask("bash", "gradely papers run ", "")))
 

@@ -7,7 +7,7 @@ import pytest
 
 import gradely
 from gradely.cli.main import run as cli
-from gradely.comparison.saved_scores import digest, read_saved
+from gradely.comparison.saved_scores import digest, keep_scores, read_saved
 from gradely.data import read_qrels
 from tests.test_cli import demo  # noqa: F401 - a fixture
 
@@ -42,6 +42,12 @@ def test_a_drop_fails_where_it_exceeds_the_limit_and_is_significant(new, options
     made = gradely.gate(QRELS, new, FIRST, ["RR"], **options)
     assert made.passed is passed
     assert made.summary().startswith("Passed" if passed else "Failed")
+
+
+@pytest.mark.parametrize(("place", "losses"), [(1, 0), (2, 1)])
+def test_one_query_is_lost_or_not(place, losses):
+    made = gradely.gate({"q0": {"d": 1}}, at(place), at(1), ["RR"])
+    assert (made.changes[0].losses, made.changes[0].p) == (losses, None)
 
 
 def test_a_better_run_passes_however_significant():
@@ -106,7 +112,7 @@ def test_queries_that_only_one_run_has_are_left_out_and_noted():
 def test_too_few_queries_for_the_limit_are_noted():
     made = gradely.gate(QRELS, at(*[1, 2] * 6), at(*[2, 1] * 6), ["RR"], max_drop=0.01)
     assert any(
-        "12 queries show a drop with power 0.8 only from these on, above the limit: RR 0.4" in str(note)
+        "with 12 queries, a drop below these sizes would be missed too often (power 0.8): RR 0.4" in str(note)
         for note in made.notes
     )
     assert not any("power" in str(note) for note in gradely.gate(QRELS, LOWER, FIRST, ["RR"], max_drop=0.9).notes)
@@ -230,3 +236,16 @@ def test_wrong_calls_end_with_one_line_and_code_2(demo, capfd, arguments, messag
     assert call(*arguments) == 2
     out, err = capfd.readouterr()
     assert out == "" and err.count("\n") == 1 and message in err
+
+
+def test_scores_of_random_ties_are_those_of_their_seed():
+    run = {query: {"d": 1.0, "x": 1.0, "y": 1.0} for query in QRELS}
+    seeds = ({}, {"seed": 0}, {"seed": 1})
+    usual, same, other = (keep_scores(QRELS, run, ["RR"], ties="random", **seed) for seed in seeds)
+    assert usual.values.tolist() == same.values.tolist() != other.values.tolist()
+    assert usual.settings == same.settings and usual.settings["seed"] == 0
+    assert "seed" not in keep_scores(QRELS, run, ["RR"]).settings
+    means = [gradely.gate(QRELS, run, FIRST, ["RR"], ties="random", **seed).changes[0].new for seed in seeds]
+    assert means[0] == means[1] != means[2]
+    with pytest.raises(gradely.DataError, match="saved with seed 1, not 0"):
+        gradely.gate(QRELS, run, other, ["RR"], ties="random")

@@ -126,6 +126,7 @@ WRONG = {
     "fractions": (((0.1, 0.2), (1, 0)), {"group": [0.5, 1.5]}, "whole numbers"),
     "text": (((0.1, 0.2), (1, 0)), {"group": ["a"]}, "whole numbers"),
     "empty": (((0.1, 0.2), (1, 0)), {"group": []}, "whole numbers"),
+    "nothing at all": (((), ()), {"qid": []}, "at least one document"),
     "short qid": (((0.1, 0.2), (1, 0)), {"qid": [1]}, "every score needs a qid"),
     "missing qid": (((0.1, 0.2), (1, 0)), {"qid": [1, None]}, "a qid is missing"),
     "nan qid": (((0.1, 0.2), (1, 0)), {"qid": [1, float("nan")]}, "a qid is missing"),

@@ -22,7 +22,7 @@ from gradely.data.trec.runs import stream_run
 from gradely.data.trec.survey import survey
 from gradely.data.trec.tokens import Tokens
 from gradely.settings import Settings
-from tests.test_fast import by_document
+from tests.test_fast_reader import by_document
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 COUNT = 100_000

@@ -84,8 +84,8 @@ def test_many_rows_go_in_blocks_and_no_value_changes():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (([[1, 2]], [[1], [2]]), "as many rows"),
-        (([1, 2], [1]), "as many rows"),
+        (([[1, 2]], [[1], [2]]), "the same number of rows"),
+        (([1, 2], [1]), "the same number of rows"),
         (([[1, 2]], [[1]], [[1, 2]]), "every labelled id needs a label"),
         (([["a"]], [[1]]), "whole numbers"),
         (([[1.0]], [[1]]), "whole numbers"),

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 
 import duckdb
 import numpy as np
@@ -310,3 +311,19 @@ def test_single_precision_makes_more_ties():
     assert gradely.evaluate({"q": {"b": 1}}, run, ["RR"]).mean() == {"RR": 1 / 2}
     assert gradely.evaluate({"q": {"b": 1}}, run, ["RR"], precision="single").mean() == {"RR": (1 + 1 / 2) / 2}
     assert gradely.evaluate({"q": {"b": 1}}, run, ["RR"], precision="single", ties="trec").mean() == {"RR": 1}
+
+
+def test_what_cannot_be_read_says_what_to_do_instead(tmp_path):
+    connection = duckdb.connect(tmp_path / "shop.db")
+    connection.sql("CREATE TABLE run AS SELECT 1 AS user_id, 2 AS item_id, 0.5 AS score")
+    for run, says in (
+        (np.ones(3), "evaluate_arrays(scores, labels, group=sizes)"),
+        (connection, "connection.table('run')"),
+        ([{"user_id": 1, "sku": 2, "score": 1}], "say columns={'document': …} (--columns document=…)"),
+    ):
+        with pytest.raises((DataError, InputError), match=re.escape(says)):
+            gradely.evaluate({"1": {"2": 1}}, run, ["RR"])
+    assert gradely.evaluate({"1": {"2": 1}}, connection.table("run"), ["RR"]).mean() == {"RR": 1.0}
+    connection.close()
+    with pytest.raises(InputError, match="is a DuckDB database, which holds many tables"):
+        gradely.evaluate({"1": {"2": 1}}, tmp_path / "shop.db", ["RR"])

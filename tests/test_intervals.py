@@ -1,5 +1,6 @@
 """Intervals: by hand, against SciPy, and how often they hold what they should, by simulation with fixed seeds."""
 
+import itertools
 import tracemalloc
 
 import numpy as np
@@ -7,7 +8,14 @@ import pytest
 from scipy import stats
 
 from gradely.comparison import resampling
-from gradely.comparison.intervals import bootstrap_intervals, simultaneous_intervals, t_intervals
+from gradely.comparison.intervals import (
+    _quantile,
+    bootstrap_intervals,
+    simultaneous_intervals,
+    simultaneous_reach,
+    t_intervals,
+    t_quantile,
+)
 from gradely.comparison.pairs import all_pairs, differences
 from tests.test_significance import table
 
@@ -22,6 +30,53 @@ def test_t_intervals_are_scipys():
     expected = stats.ttest_1samp(values, 0).confidence_interval(0.9)
     low, high = t_intervals(values, 0.9)
     assert low == pytest.approx(expected.low) and high == pytest.approx(expected.high)
+
+
+def test_two_queries_are_enough_for_t():
+    assert t_quantile(2, 0.95) == pytest.approx(12.7062, abs=1e-4)
+    assert np.isnan(t_quantile(1, 0.95))
+    low, high = t_intervals(np.array([[0.0], [1.0]]), 0.95)
+    assert (low[0], high[0]) == pytest.approx((0.5 - 12.7062 / 2, 0.5 + 12.7062 / 2), abs=1e-4)
+
+
+def test_values_that_differ_by_rounding_have_no_spread():
+    assert np.isnan(t_intervals(np.array([[0.3], [0.3 + 2e-13]]), 0.95).low).all()
+
+
+@pytest.mark.parametrize("share", [0.025, 0.3, 0.5, 0.975])
+def test_quantiles_are_numpys_of_the_numbers_that_count(share):
+    numbers = np.random.default_rng(3).normal(size=(8, 5))
+    counted = np.array([8, 7, 3, 2, 1])
+    for column, count in enumerate(counted):
+        numbers[count:, column] = np.nan
+    numbers.sort(axis=0)
+    expected = [np.quantile(numbers[:count, column], share) for column, count in enumerate(counted)]
+    assert _quantile(numbers, counted, share) == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_the_reach_at_once_is_that_of_the_largest_t_over_all_signs(level):
+    """Every choice of signs of the centred queries, t by its definition, the largest of the columns."""
+    values = np.random.default_rng(4).normal(0, 1, (8, 3))
+    signs = np.array(list(itertools.product([-1, 1], repeat=8)))
+    turned = signs[:, :, None] * (values - values.mean(axis=0))
+    t = np.abs(turned.mean(axis=1)) / (turned.std(axis=1, ddof=1) / np.sqrt(8))
+    largest = np.quantile(t.max(axis=1), level, method="higher")
+    assert largest > t_quantile(8, level)
+    assert simultaneous_reach(values, level, 0, 2**8) == pytest.approx(largest)
+
+
+def test_columns_without_spread_and_two_queries_at_once():
+    values = np.random.default_rng(4).normal(0, 1, (8, 2))
+    beside = np.column_stack([values, np.full(8, 0.5)])
+    assert simultaneous_reach(beside, 0.9, 0) == simultaneous_reach(values, 0.9, 0)
+    assert simultaneous_reach(values[:2], 0.3, 0) == t_quantile(2, 0.3)  # half of the signs make the sum 0
+
+
+def test_fewer_than_five_queries_have_t_intervals():
+    values = np.random.default_rng(5).normal(0, 1, (5, 1))
+    assert bootstrap_intervals(values[:4], 0.95, 0) == t_intervals(values[:4], 0.95)
+    assert bootstrap_intervals(values, 0.95, 0) != t_intervals(values, 0.95)
 
 
 @pytest.mark.parametrize("intervals", [t_intervals, bootstrap_intervals, simultaneous_intervals])

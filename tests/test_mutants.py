@@ -1,23 +1,28 @@
-"""The mutants themselves: what is changed, that a changed file is imported, and which survivors are let through."""
+"""The mutants themselves: what is changed, that a change has its effect, and which survivors are let through."""
 
 import ast
+import os
+import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
-from tests.mutants.areas import AREAS
-from tests.mutants.changes import ROOT, SOURCE, Mutant, all_changes, mutants
+from gradely.comparison import kendall
+from tests.mutants.areas import AREAS, DRAWINGS, ROOMS
+from tests.mutants.changes import ROOT, SOURCE, all_changes, mutants
+from tests.mutants.forks import in_forks
 from tests.mutants.survivors import known, verdict
+from tests.mutants.touch import Tracer, some_of
 
 
 def changed(code):
     """Return the code after each of its changes."""
     found = []
-    for i in range(len(all_changes(ast.parse(code)))):
+    for i in range(len(list(all_changes(ast.parse(code))))):
         tree = ast.parse(code)
-        change = all_changes(tree)[i]
-        setattr(change.node, change.field, change.value)
+        list(all_changes(tree))[i].make()
         found.append(ast.unparse(tree))
     return found
 
@@ -26,10 +31,19 @@ def changed(code):
     ("code", "after"),
     [
         ("a + b", ["a - b"]),
+        ("a += b", ["a -= b"]),
         ("a < b", ["a <= b", "a >= b"]),
         ("min(a, 1)", ["max(a, 1)", "min(a, 2)"]),
         ("a and b", ["a or b"]),
         ("raise E(1 + 1)", []),
+        ("assert a < 1", []),
+        ("a / where(b, c, 1.0)", ["a * where(b, c, 1.0)"]),
+        ("where(b, c, 1.0)", ["where(b, c, 2.0)"]),
+        ("a.reshape(-1)", ["a.reshape(+1)"]),
+        ("progress('runs', i / 2)", []),
+        ("def chart(self): return axis(labelAngle=40)", []),
+        ("zip(a, b, strict=True)", []),
+        ("Number: TypeAlias = int | float", []),
         ("def f(a: int = 3): return a", ["def f(a: int=4):\n    return a"]),
     ],
 )
@@ -37,43 +51,87 @@ def test_what_is_changed(code, after):
     assert sorted(changed(code)) == sorted(after)
 
 
-def test_every_file_is_in_one_area_and_every_test_exists():
+def test_every_file_is_in_one_area():
+    """A new file belongs into one, unless nothing in it can be changed."""
     paths = [path for area in AREAS.values() for path in area.paths()]
-    assert len(paths) == len(set(paths)) and all(area.paths() for area in AREAS.values())
-    for area in AREAS.values():
-        for test in (test for stage in area.stages for test in stage):
-            assert (ROOT / test.split("::")[0]).exists(), test
+    files = [path for room in ROOMS.split() for path in (SOURCE / room).rglob("*.py")]
+    assert len(paths) == len(set(paths))
+    assert [
+        path for path in files if path not in {*paths, *(SOURCE / name for name in DRAWINGS)} and mutants(path)
+    ] == []
 
 
-IMPORTED = """
+SET_UP = """
 import sys
 sys.path[:0] = ["src", "."]
-from tests.mutants.changes import SOURCE, Finder, Mutant, mutants
-mutant = next(m for m in mutants([SOURCE / "trec_eval" / "options.py"]) if "10  →  11" in str(m))
-sys.meta_path.insert(0, Finder(mutant))
-from gradely.trec_eval.options import Options
-print(Options("q", "r", []).compat)
+from tests.mutants.changes import SOURCE, mutants
+from tests.mutants.lives import Finder, exchange
+from tests.mutants.touch import functions
+def mutant(file, change):
+    return next(mutant for mutant in mutants(SOURCE / file) if change in mutant.name)
+"""
+INSIDE = """
+from gradely.comparison.kendall import meaning
+noticed = mutant("comparison/kendall.py", "meaning: tau > EQUIVALENT  →  tau <= EQUIVALENT")
+assert noticed.source and exchange(noticed, functions()[noticed.path])
+print(meaning(0.95))
+"""
+OUTSIDE = """
+changed = mutant("comparison/kendall.py", "0.9  →  1.9")
+assert not changed.source
+sys.meta_path.insert(0, Finder(changed))
+from gradely.comparison.kendall import meaning
+print(meaning(0.95))
 """
 
 
-def test_a_changed_file_is_imported_and_no_file_is_touched():
-    before = (SOURCE / "trec_eval" / "options.py").read_bytes()
-    done = subprocess.run([sys.executable, "-c", IMPORTED], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == "11\n"
-    assert (SOURCE / "trec_eval" / "options.py").read_bytes() == before
+@pytest.mark.parametrize("code", [INSIDE, OUTSIDE])
+def test_a_change_has_its_effect_and_no_file_is_touched(code):
+    path = SOURCE / "comparison" / "kendall.py"
+    before = path.read_bytes()
+    done = subprocess.run([sys.executable, "-c", SET_UP + code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"  # without the change it is "equivalent"
+    assert path.read_bytes() == before
+
+
+def test_a_fork_that_dies_has_no_answer():
+    work = lambda task: os.kill(os.getpid(), signal.SIGKILL) if task == "bad" else task.upper()
+    assert dict(in_forks(["good", "bad", "fair"], work, 2)) == {"good": "GOOD", "bad": None, "fair": "FAIR"}
+
+
+def test_the_lines_that_a_test_touches():
+    tracer = Tracer()
+    sys.settrace(tracer)
+    try:
+        kendall.meaning(0.95), kendall.meaning(0.92)
+    finally:
+        sys.settrace(None)
+    text = (SOURCE / "comparison" / "kendall.py").read_text(encoding="utf-8").splitlines()
+    touched = [text[line - 1].strip() for line in tracer.lines()["comparison/kendall.py"]]
+    assert touched[1:] == ["if tau > EQUIVALENT:", 'return "equivalent"']
+
+
+def test_of_many_parameters_some_are_taken_from_the_first_to_the_last():
+    items = [SimpleNamespace(nodeid=f"test[{i}]") for i in range(100)] + [SimpleNamespace(nodeid="other")]
+    taken = [item.nodeid for item in some_of(items)]
+    assert taken[:2] == ["test[0]", "test[3]"] and taken[-2:] == ["test[99]", "other"] and len(taken) == 35
+
+
+def test_reasons_hold_for_the_changes_above_them(tmp_path, monkeypatch):
+    (tmp_path / "list").write_text("# about\na\nb\n    Both\n    are.\n\nc\n    One is.\nd\n", encoding="utf-8")
+    monkeypatch.setattr("tests.mutants.survivors.LIST", tmp_path / "list")
+    assert known() == {"a": "Both are.", "b": "Both are.", "c": "One is.", "d": ""}
 
 
 def test_survivors_must_be_listed():
     assert verdict({"a": 1, "b": 2}, {"a", "b", "c"}, {"a": "why", "c": "why", "gone": "why"}) == (["b"], ["c"])
 
 
-def test_each_listed_survivor_has_a_reason_and_is_a_change_of_today():
-    reasons = known()
-    assert all(reasons.values())
-    today = {str(mutant) for area in AREAS.values() for mutant in mutants(area.paths())} if reasons else set()
-    assert [change for change in reasons if change not in today] == []
+def test_each_listed_survivor_has_a_reason():
+    assert all(known().values())
 
 
-def test_a_name_of_a_change_has_no_number_of_its_line():
-    path = SOURCE / "comparison" / "kendall.py"
-    assert str(Mutant(path, 0)).startswith("comparison/kendall.py: ")
+def test_a_name_of_a_change_has_no_number_of_its_line_and_occurs_once():
+    names = [mutant.name for mutant in mutants(SOURCE / "comparison" / "kendall.py")]
+    assert len(names) == len(set(names))
+    assert "comparison/kendall.py meaning: tau < NOTICEABLE  →  tau <= NOTICEABLE" in " ".join(names)

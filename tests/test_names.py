@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import gradely
 from gradely import MeasureError, parse
 from tests.cases import CASES
-from tests.elsewhere import LIBRARIES
+from tests.other_libraries import LIBRARIES
 
 
 @pytest.mark.parametrize(

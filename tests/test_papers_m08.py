@@ -5,7 +5,7 @@ import pytest
 
 import gradely
 from gradely.measures import EXPECTED
-from gradely.papers.mcsherry2008 import breaking, enumeration, overhead, ties, timing
+from gradely.papers.mcsherry2008 import enumeration, overhead, real_runs, tie_orders, timing
 from gradely.papers.mcsherry2008.enumeration import Ranking
 from gradely.papers.mcsherry2008.timing import Pair
 from tests.cases import SETTINGS, Case, Query
@@ -19,8 +19,8 @@ def test_closed_forms_and_enumeration_are_the_mean_of_the_reference_over_all_ord
     for ranking in enumeration.rankings(seed=3, count=4):
         values = case.over_orderings(Query(tuple(zip(ranking.scores, ranking.labels, strict=True))))
         expected = pytest.approx(np.mean(values), abs=1e-12)
-        assert enumeration.closed(measure, ranking) == expected
-        assert enumeration.enumerated(measure, ranking) == expected
+        assert enumeration.evaluate_closed_form(measure, ranking) == expected
+        assert enumeration.enumerate_mean(measure, ranking) == expected
 
 
 def test_every_order_is_written_out():
@@ -42,7 +42,11 @@ def test_rankings_tie_and_follow_the_seed():
 def test_reciprocal_rank_is_misprinted():
     """One of two tied documents is relevant: 1 or 1/2, so 3/4; the printed sum is 1/2 · 1 + 0 · 1/2."""
     ranking = Ranking((1, 1), (0, 1))
-    assert enumeration.enumerated(gradely.RR(), ranking) == enumeration.closed(gradely.RR(), ranking) == 3 / 4
+    assert (
+        enumeration.enumerate_mean(gradely.RR(), ranking)
+        == enumeration.evaluate_closed_form(gradely.RR(), ranking)
+        == 3 / 4
+    )
     assert enumeration.printed_rr(ranking) == 1 / 2
     below = Ranking((2, 1, 1, 1), (0, 0, 1, 0))
     assert enumeration.printed_rr(below) == pytest.approx((2 / 3) / 2 + (1 / 3) / 3)
@@ -51,10 +55,10 @@ def test_reciprocal_rank_is_misprinted():
 
 def test_enumeration_claims():
     chosen = enumeration.rankings(seed=2, count=5)
-    records = enumeration.compared(2, 5)
+    records = enumeration.compare_forms(2, 5)
     assert len(records) == 2 * len(EXPECTED) and records[0]["orders"] == sum(ranking.size() for ranking in chosen)
     off = max(
-        abs(enumeration.printed_rr(ranking) - enumeration.enumerated(gradely.RR(), ranking)) for ranking in chosen
+        abs(enumeration.printed_rr(ranking) - enumeration.enumerate_mean(gradely.RR(), ranking)) for ranking in chosen
     )
     words = [claim.test(enumeration.Evidence(records, off))[0].word for claim in enumeration.CLAIMS]
     assert words == ["holds"] * 6 + ["differs"]
@@ -82,7 +86,7 @@ def test_both_timed_batches_hold_the_same_rankings():
 
 
 def test_the_timed_run_can_be_evaluated_and_ties(tmp_path):
-    qrels, path = timing.written(2, 3, str(tmp_path))
+    qrels, path = timing.write_run(2, 3, str(tmp_path))
     scores = gradely.evaluate(qrels, path, ["AP"])
     assert len(scores.queries) == 3 and scores.tie_ranges and not [n for n in scores.notes if n.kind == "missing"]
 
@@ -122,26 +126,26 @@ RUNS = {
 
 def test_policies_by_hand():
     """By name, descending, c comes first; as given, b does. Of two tied documents one is relevant."""
-    means = breaking.read(QRELS, RUNS, seed=0, seeds=4)
+    means = tie_orders.read(QRELS, RUNS, seed=0, seeds=4)
     i = means.column("RR")
     value = {policy: table[:, i].tolist() for policy, table in means.by_policy.items()}
     assert means.systems == ["tied", "plain"]
     assert value["expected"] == pytest.approx([((1 + 1 + 1 / 2) / 3 + 3 / 4) / 2, 1])
     assert value["trec"] == [(1 + 1 / 2) / 2, 1] and value["order"] == [1 / 2, 1]
     assert value["worst"] == [1 / 2, 1] and value["best"] == [1, 1]
-    assert means.at_random.shape == (4, 2, len(breaking.MEASURES)) and (means.at_random[:, 1, i] == 1).all()
-    (row,) = (row for row in breaking.moves(means) if row["measure"] == "RR")
+    assert means.at_random.shape == (4, 2, len(tie_orders.MEASURES)) and (means.at_random[:, 1, i] == 1).all()
+    (row,) = (row for row in tie_orders.moves(means) if row["measure"] == "RR")
     assert row["by name, most"] == pytest.approx(abs(3 / 4 - (5 / 6 + 3 / 4) / 2))
     assert row["worst to best order, most"] == 1 / 2 and row["system"] == "tied"
 
 
 def test_pairs_that_swap_and_pairs_that_may():
     one, other = np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.2, 0.1])
-    assert breaking.swapped(one, one) == 0 and breaking.swapped(one, other) == 3
-    assert breaking.swapped(one, np.array([0.2, 0.2, 0.3])) == 0
-    assert breaking.undecided(one, one) == 0
-    assert breaking.undecided(np.array([0.1, 0.2]), np.array([0.2, 0.3])) == 0
-    assert breaking.undecided(np.array([0.1, 0.2]), np.array([0.25, 0.3])) == 1
+    assert tie_orders.count_swaps(one, one) == 0 and tie_orders.count_swaps(one, other) == 3
+    assert tie_orders.count_swaps(one, np.array([0.2, 0.2, 0.3])) == 0
+    assert tie_orders.count_undecided(one, one) == 0
+    assert tie_orders.count_undecided(np.array([0.1, 0.2]), np.array([0.2, 0.3])) == 0
+    assert tie_orders.count_undecided(np.array([0.1, 0.2]), np.array([0.25, 0.3])) == 1
 
 
 @needs("clef-ehealth-2015")
@@ -150,23 +154,23 @@ def test_breaking_ties_moves_and_reorders_real_systems():
     names = ("CUNI_EN_Run.2", "KUCS_EN_Run.1", "UBML_EN_Run.6", "KUCS_EN_Run.3")
     runs = [folder / "runs" / f"{name}.dat.gz" for name in names]
     qrels = gradely.read_qrels(folder / "qrels" / "qrels.clef2015.test.graded.txt.gz")
-    means = breaking.read(qrels, runs, seed=0, seeds=1)
+    means = tie_orders.read(qrels, runs, seed=0, seeds=1)
     expected, best, worst = (means.by_policy[policy] for policy in ("expected", "best", "worst"))
     for table in (*means.by_policy.values(), *means.at_random):
         assert (table <= best + 1e-9).all() and (table >= worst - 1e-9).all()
-    assert ties.away(means, "nDCG@10")[0]["system"] == "KUCS_EN_Run.3.dat"
-    tables = [ties.label({"clef": table(means)}) for table in (breaking.moves, breaking.reorderings)]
-    (moved,) = ties.performs_differently(tables[0])
+    assert real_runs.away(means, "nDCG@10")[0]["system"] == "KUCS_EN_Run.3.dat"
+    tables = [real_runs.label({"clef": table(means)}) for table in (tie_orders.moves, tie_orders.reorderings)]
+    (moved,) = real_runs.performs_differently(tables[0])
     assert moved.word == "holds" and "RR of KUCS_EN_Run.3.dat moves by 0.1050" in moved.here
-    assert "Of 6 pairs of systems" in ties.observations(tables[1])[0].answer
-    assert ties.story(tables[0]).startswith("Over all collections RR and ERR@10 move most")
-    assert ties.ranges(means, "nDCG@10").to_dict()["layer"] and ties.agreement(tables[1]).to_dict()["mark"]
+    assert "Of 6 pairs of systems" in real_runs.observations(tables[1])[0].answer
+    assert real_runs.story(tables[0]).startswith("Over all collections RR and ERR@10 move most")
+    assert real_runs.ranges(means, "nDCG@10").to_dict()["layer"] and real_runs.agreement(tables[1]).to_dict()["mark"]
     assert (expected[:, means.column("AP")] > 0).all()
 
 
 def test_where_nothing_ties_nothing_moves():
     runs = {"one": RUNS["plain"], "two": {"q1": {"a": 1, "b": 2, "c": 3}, "q2": {"a": 1, "b": 2}}}
-    means = breaking.read(QRELS, runs, seed=0, seeds=2)
-    tables = [ties.label({"plain": table(means)}) for table in (breaking.moves, breaking.reorderings)]
-    assert [verdict.word for verdict in ties.performs_differently(tables[0])] == ["differs"]
-    assert "swapped by name none" in ties.observations(tables[1])[0].answer
+    means = tie_orders.read(QRELS, runs, seed=0, seeds=2)
+    tables = [real_runs.label({"plain": table(means)}) for table in (tie_orders.moves, tie_orders.reorderings)]
+    assert [verdict.word for verdict in real_runs.performs_differently(tables[0])] == ["differs"]
+    assert "swapped by name none" in real_runs.observations(tables[1])[0].answer

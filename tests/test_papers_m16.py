@@ -51,13 +51,13 @@ def test_grades_by_place_share_the_last_place_of_equals():
 
 def test_samples_are_as_the_paper_describes_them():
     rng = np.random.default_rng(1)
-    even, odd = synthetic.balanced(rng, 50), synthetic.imbalanced(rng, 50)
+    even, odd = synthetic.draw_balanced(rng, 50), synthetic.draw_imbalanced(rng, 50)
     assert all((np.diff(scores, axis=1) <= 0).all() and scores.shape == (50, 100) for scores in (even, odd))
     assert (np.sum(odd > 100, axis=1) == 10).all() and odd.min() >= 1 and 450 < even.mean() < 550
-    even_code, odd_code = synthetic.balanced_code(rng, 50), synthetic.imbalanced_code(rng, 50)
+    even_code, odd_code = synthetic.draw_balanced_code(rng, 50), synthetic.draw_imbalanced_code(rng, 50)
     assert all((scores == scores.round()).all() and scores.shape == (50, 100) for scores in (even_code, odd_code))
     assert even_code.min() >= 1 and 900 < even_code.max() <= 1000
-    assert (np.sum(odd_code > 500, axis=1) <= 20).all() and synthetic.outlying(odd_code).all()
+    assert (np.sum(odd_code > 500, axis=1) <= 20).all() and synthetic.has_outlier(odd_code).all()
     swap, inversion = synthetic.SCENARIOS.values()
     assert [i for i in range(100) if swap[i] != i] == [9, 10] and swap[9:11] == [10, 9]
     assert inversion == [*range(9, -1, -1), *range(10, 100)]
@@ -81,7 +81,7 @@ def test_the_finding_of_figure_2_on_fewer_samples(seed):
 def test_outliers_are_those_of_a_box_plot():
     """R: boxplot.stats(c(1, 2, 2, 3, 9))$out is 9: hinges 2 and 3, so that 4.5 is the last that is none."""
     rows = np.array([[9.0, 3, 2, 2, 1], [4.5, 3, 2, 2, 1], [4.6, 3, 2, 2, 1], [4, 3, 2, 2, 0.4], [4, 3, 2, 2, 0.5]])
-    assert synthetic.outlying(rows).tolist() == [True, False, True, True, False]
+    assert synthetic.has_outlier(rows).tolist() == [True, False, True, True, False]
 
 
 def test_curves_of_phi_are_drawn_from_the_first_sample():
@@ -134,7 +134,7 @@ def items():
 
 @needs("news-popularity")
 def test_news_are_read_in_the_order_of_their_ids(items):
-    assert items.counts.shape == (75, 100, 144) and (items.unknown, items.left) == (165, 22)
+    assert items.counts.shape == (75, 100, 144) and (items.unknown, items.left_out) == (165, 22)
     assert items.final.min() == 0 and items.final.max() == 13_146
     assert (items.after(lists.END) == items.final).all() and (items.after(1) == items.counts[:, :, 2]).all()
 
@@ -197,14 +197,14 @@ def test_a_file_that_is_something_else_is_refused(tmp_path, text, said):
 
 def test_the_authors_points_are_summarised_topic_by_topic():
     """As read off their figure, to three decimals; the grid counts every list once."""
-    means = [(each.lists, round(each.ndcg, 3), round(each.phi, 3)) for each in agreement.published()]
+    means = [(each.lists, round(each.ndcg, 3), round(each.phi, 3)) for each in agreement.read_published()]
     assert [lists for lists, *_ in means] == [1426, 1432, 1432, 1415]
     theirs = [(0.465, 0.291), (0.625, 0.494), (0.504, 0.375), (0.668, 0.506)]
     assert [pair for _, *pair in means] == [pytest.approx(pair, abs=0.001) for pair in theirs]
     counts = {}
-    for cell in agreement.published_grid():
+    for cell in agreement.read_published_grid():
         counts[cell["topic"]] = counts.get(cell["topic"], 0) + cell["lists"]
-    assert list(counts.values()) == [each.lists for each in agreement.published()]
+    assert list(counts.values()) == [each.lists for each in agreement.read_published()]
 
 
 def test_a_summary_by_hand():
@@ -281,5 +281,5 @@ def test_an_item_from_the_future_is_new_and_one_of_two_days_counts_nothing():
     item = google.Item(google.MONTH[0], 10.0)
     ages = {-1: 10.0, 0: 10.0, 48: 10 * (1 - 95 / 96), 48.01: 0.0}
     for hours, score in ages.items():
-        assert google.decayed(item, google.MONTH[0] + timedelta(hours=hours)) == pytest.approx(score)
-    assert google.decayed(None, google.MONTH[0]) == 0
+        assert google.decay(item, google.MONTH[0] + timedelta(hours=hours)) == pytest.approx(score)
+    assert google.decay(None, google.MONTH[0]) == 0

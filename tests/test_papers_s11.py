@@ -10,6 +10,7 @@ from gradely.data.read.files import ignore
 from gradely.measures import AP, nDCG
 from gradely.papers import experiments
 from gradely.papers.library import Library
+from gradely.papers.printed_numbers import agrees
 from gradely.papers.scheel2011 import (
     artificial,
     collection,
@@ -22,7 +23,6 @@ from gradely.papers.scheel2011 import (
     recommenders,
 )
 from gradely.papers.scheel2011.tables import table_1, table_2
-from gradely.papers.values import agrees
 from tests.shared_data import DATA, needs
 
 
@@ -44,7 +44,7 @@ def test_tables_outcome_holds():
 
 
 def test_swaps_move_two_items_each():
-    order = artificial.swapped(np.random.default_rng(1), 7, 20)
+    order = artificial.swap_pairs(np.random.default_rng(1), 7, 20)
     assert order.shape == (7, 20, levels.ITEMS) and (order[:, 0] == np.arange(levels.ITEMS)).all()
     assert (np.count_nonzero(order[:, 1:] != order[:, :-1], axis=2) == 2).all()
     assert (np.sort(order, axis=2) == np.arange(levels.ITEMS)).all()
@@ -110,7 +110,7 @@ def figures(documents):
         {number: values[::10] for number, values in documents.feature.items()},
         documents.real[::10],
     )
-    return {name: features.scored(some, user, ignore) for name, user in features.USERS.items()}
+    return {name: features.score_systems(some, user, ignore) for name, user in features.USERS.items()}
 
 
 @needs(collection.FOLDER)
@@ -123,18 +123,18 @@ def test_ohsumed_is_read_whole(documents):
 
 @needs(collection.FOLDER)
 def test_ohsumed_single_features_are_as_published(documents):
-    letor = features.published(DATA / collection.FOLDER, documents)
+    letor = features.compare_published(DATA / collection.FOLDER, documents)
     assert len(letor) == 8
     assert all(record["here"] == pytest.approx(record["LETOR 2.0"], abs=1e-12) for record in letor)
 
 
 @needs(collection.FOLDER)
 def test_the_virtual_users_own_feature_scores_1_and_the_claims_are_marked(documents, figures):
-    letor = features.published(DATA / collection.FOLDER, documents)
+    letor = features.compare_published(DATA / collection.FOLDER, documents)
     counts = {name: documents.levels(features.USERS[name].feature) for name in ohsumed.VIRTUAL}
-    evidence = ohsumed.Evidence(figures, counts, documents.correlation(1, 9), documents.lacking(2), letor)
+    evidence = ohsumed.Evidence(figures, counts, documents.correlation(1, 9), documents.count_lacking(2), letor)
     for name in ohsumed.VIRTUAL:
-        assert evidence.own(name) == pytest.approx([1] * 6, abs=1e-12)
+        assert evidence.own_scores(name) == pytest.approx([1] * 6, abs=1e-12)
     verdicts = [(claim.key, found.word) for claim in ohsumed.CLAIMS for found in claim.test(evidence)]
     held = ["one", "one", "levels", "nearest", "pearson", "more-levels", "letor"]
     assert sorted(key for key, word in verdicts if word == "holds") == sorted(held)
@@ -202,7 +202,7 @@ def test_film_ratings_on_a_part_of_the_users():
     assert every.stars.shape == (671, 9066) and np.count_nonzero(every.stars) == 100_004
     some = every.stars[::6]
     some = some[:, np.count_nonzero(some, axis=0) > 0]
-    records = films.scored(recommenders.Ratings(some, recommenders.split(some, 1)), ignore)
+    records = films.score_recommenders(recommenders.Ratings(some, recommenders.split(some, 1)), ignore)
     for task in ratings.tasks(records):
         changes = {name: films.change(records, task, name) for name in films.MEASURES}
         assert max(changes["µMAP"], changes["NDCNG"]) < changes["nDCG"] / 4
@@ -214,4 +214,6 @@ def test_film_ratings_on_a_part_of_the_users():
         one["µMAP"] > two["µMAP"] for one, two in zip(shifts[::2], shifts[1::2], strict=True)
     )
     assert "mean rating: µMAP" in ratings.shift(shifts).answer
-    assert len(ratings.chart(records).to_dict()["vconcat"]) == 2 and "recommenders" in ratings.reordered(records)
+    assert len(ratings.chart(records).to_dict()["vconcat"]) == 2 and "recommenders" in ratings.describe_reordering(
+        records
+    )

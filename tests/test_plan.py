@@ -121,3 +121,40 @@ def test_wrong_plans(demo, capfd, options, message):  # noqa: F811
     assert cli(["plan", "qrels.txt", "dense.run", "lexical.run", *options]) == 2
     out, err = capfd.readouterr()
     assert out == "" and err.count("\n") == 1 and message in err
+
+
+SPREAD = np.array([[0.5, 0.3, 0.4], [0.6, 0.5, 0.4], [0.7, 0.4, 0.6], [0.4, 0.4, 0.3]])
+
+
+def test_a_difference_to_plan_for_counts_in_deviations():
+    (row,) = plan_pairs(pairwise(SPREAD[:, :2]), 0.05, 0.8, "none").rows
+    assert row.queries_for == queries_needed(0.05 / row.deviation, 0.05, 0.8)
+    (flat,) = plan_pairs(pairwise(column(0.1, 0.1, 0.1)), 0.05, 0.8, "none").rows
+    assert (flat.detectable, flat.queries_needed, flat.queries_for) == (None, None, None)
+
+
+def test_the_column_of_a_difference_is_there_where_one_was_asked_for():
+    fields = ["measure", "first", "second", "difference", "deviation", "detectable", "queries needed"]
+    assert plan_pairs(pairwise(SPREAD), None, 0.8, "none").table().header == fields
+    assert plan_pairs(pairwise(SPREAD), 0.05, 0.8, "none").table().header == [*fields, "queries for 0.05"]
+
+
+def test_two_pairs_share_alpha():
+    assert (
+        "α = 0.05 / 2 pairs (Bonferroni)"
+        in plan_pairs(pairwise(SPREAD, baselines=("a",)), None, 0.8, "bonferroni").caption()
+    )
+
+
+def test_what_is_noted_of_the_runs_is_noted_of_the_plan_and_the_usual_power_is_80_percent():
+    qrels = {f"q{i}": {"d": 1} for i in range(4)}
+    runs = {"a": {"q0": ["d"], "q1": ["x", "d"]}, "b": {query: ["d"] for query in qrels}}
+    plan = gradely.plan(qrels, runs, ["RR"])
+    assert plan.power == 0.8 and [note.kind for note in plan.notes] == ["missing"]
+    with pytest.raises(gradely.DataError, match="power is a number between 0 and 1"):
+        gradely.plan(qrels, runs, ["RR"], power=0)
+
+
+def test_more_than_a_billion_queries_nobody_will_judge():
+    assert queries_needed(1e-4, 0.05, 0.8) == pytest.approx(((1.959964 + 0.841621) / 1e-4) ** 2, rel=1e-6)
+    assert queries_needed(7e-5, 0.05, 0.8) is None

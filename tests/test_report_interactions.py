@@ -14,7 +14,7 @@ import gradely
 from gradely.cli.main import run as cli
 from gradely.data.demo import collection
 from gradely.report import details, pair_data
-from gradely.report.text import effect_text, p_value, signed
+from gradely.report.text import effect_text, format_signed, p_value
 from gradely.report.texts import select_texts
 from tests.browser import browser  # noqa: F401 - a fixture
 from tests.hostile import HOSTILE
@@ -56,9 +56,9 @@ def pair_rows(browser):  # noqa: F811
 
 
 def expected_row(pair, mean):
-    interval = "–" if pair.low is None else f"{signed(pair.low)} to {signed(pair.high)}"
+    interval = "–" if pair.low is None else f"{format_signed(pair.low)} to {format_signed(pair.high)}"
     counts = f"{pair.wins} / {pair.ties} / {pair.losses}"
-    numbers = [signed(pair.difference), interval, effect_text(pair.effect), counts]
+    numbers = [format_signed(pair.difference), interval, effect_text(pair.effect), counts]
     return [pair.measure, f"{mean[pair.first][pair.measure]:.4f}", f"{mean[pair.second][pair.measure]:.4f}", *numbers]
 
 
@@ -135,7 +135,7 @@ def test_a_cell_of_the_matrix_chooses_the_pair(demo, opened):  # noqa: F811
     for i, row in enumerate(rows):
         for j in set(range(3)) - {i}:
             star = "*" if matrix.significant[i, j] else ""
-            assert row[j + 1] == signed(matrix.difference[i, j]) + star
+            assert row[j + 1] == format_signed(matrix.difference[i, j]) + star
     opened.driver.find_elements("css selector", "#matrix-table tbody tr:nth-child(3) button")[1].click()
     chosen = [opened.ask(f"document.getElementById('{name}').value") for name in ("first", "second")]
     assert chosen == [matrix.names[2], matrix.names[1]]
@@ -161,7 +161,7 @@ def test_many_runs_have_a_picture_of_the_matrix(browser, tmp_path):  # noqa: F81
         names[27],
     ]
     pair = next(pair for pair in compared.pairs if (pair.first, pair.second) == (names[2], names[27]))
-    assert signed(pair.difference) in text_of(browser, "#matrix-answer")[0]
+    assert format_signed(pair.difference) in text_of(browser, "#matrix-answer")[0]
     picture = browser.driver.find_element("id", "matrix-picture")
     browser.driver.execute_script("arguments[0].focus()", picture)
     picture.send_keys("\ue015\ue007")  # down, Enter

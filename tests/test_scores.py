@@ -142,3 +142,33 @@ def test_a_library_that_is_absent_is_named_with_what_brings_it(monkeypatch, libr
     monkeypatch.setattr("narwhals.stable.v2.from_dict", absent)
     with pytest.raises(gradely.MissingExtra, match=re.escape(command)):
         scores.to_frame(library)
+
+
+def test_of_many_runs_only_the_widest_range_per_measure_is_named():
+    qrels = {"q1": {"a": 1, "b": 0, "c": 0}, "q2": {"a": 1}}
+    runs = {
+        "sure": {"q1": ["a", "b"], "q2": ["a"]},
+        "pair": {"q1": {"a": 1, "b": 1}, "q2": ["a"]},
+        "three": {"q1": {"a": 1, "b": 1, "c": 1}, "q2": ["a"]},
+    }
+    results = gradely.evaluate_runs(qrels, runs, ["RR", "P@1"])
+    where = "by the order of ties in 1 of 2 queries; the widest range of 2 runs"
+    assert [str(note) for note in results.notes] == [
+        f"three: RR 0.8056, between 0.6667 and 1.0000 {where}",
+        f"pair: P@1 0.7500, between 0.5000 and 1.0000 {where}",
+        "`gradely ties` shows the range of every run",
+    ]
+    two = gradely.evaluate_runs(qrels, {name: runs[name] for name in ("pair", "three")}, ["RR"])
+    assert [str(note).split(",")[0] for note in two.notes] == ["pair: RR 0.8750", "three: RR 0.8056"]
+
+
+def test_ranges_that_are_the_same_where_they_are_printed_are_not_shown():
+    """One of 20,000 queries has a tie, which moves AP by 0.000025: four digits do not show it."""
+    qrels = {f"q{i}": {"a": 1} for i in range(20_000)}
+    run = {query: {"a": 1.0} for query in qrels} | {"q7": {"a": 1.0, "b": 1.0}}
+    results = gradely.evaluate_runs(qrels, {"x": run}, ["AP"])
+    (span,) = results["x"].tie_ranges
+    assert span.high - span.low == pytest.approx(0.5 / 20_000)
+    assert results.notes == []
+    alone = gradely.evaluate_runs({"q7": qrels["q7"]}, {"x": {"q7": run["q7"]}}, ["AP"])
+    assert [note.kind for note in alone.notes] == ["ties"]

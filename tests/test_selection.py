@@ -1,6 +1,7 @@
 """Some queries, some segments, and documents that are dropped first."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -115,7 +116,7 @@ def test_the_command_line_has_it_all(folder, capfd):
     assert found["segments"] == {"x": {"n": 2, "mean": {"RR": 0.5}}, "y": {"n": 1, "mean": {"RR": 1.0}}}
     assert command(["evaluate", "q.csv", "r.csv", "-m", "RR", *NAMED, "--by", "kind", "--format", "csv"]) == 0
     lines = capfd.readouterr().out.splitlines()
-    assert lines == ["run,segment,n,RR", "r,all,3,0.6666666666666666", "r,x,2,0.5", "r,y,1,1.0"]
+    assert lines == ["run,segment,n,RR", "r,(all),3,0.6666666666666666", "r,x,2,0.5", "r,y,1,1.0"]
     assert command(["evaluate", "q.csv", "r.csv", "-m", "RR", *NAMED, "--only", "some", "--exclude", "train.csv"]) == 0
     assert "0.7500" in capfd.readouterr().out
 
@@ -127,7 +128,7 @@ def test_the_command_line_has_it_all(folder, capfd):
         (["--columns", "who=uid"], "no column 'who' to name"),
         (["--columns", "query=who"], "no column 'who' among"),
         (["--duplicates", "most"], "most"),
-        (["--only", "nowhere"], "nowhere: no such file"),
+        ([*NAMED, "--only", "nowhere"], "nowhere: no such file"),
         ([*NAMED, "--by", "sort"], "no column 'sort' among"),
         ([*NAMED, "--exclude", "nowhere"], "nowhere: no such file"),
     ],
@@ -135,3 +136,122 @@ def test_the_command_line_has_it_all(folder, capfd):
 def test_what_the_command_line_cannot_use(folder, capfd, arguments, says):
     assert command(["evaluate", "q.csv", "r.csv", *arguments]) == 2
     assert says in capfd.readouterr().err
+
+
+@pytest.fixture
+def trained(tmp_path, monkeypatch):
+    """Go to a folder with qrels, two runs, what users had in training, and some queries; the same as dicts."""
+    monkeypatch.chdir(tmp_path)
+    qrels = {"1": {"a": 2, "b": 1}, "2": {"c": 1}, "3": {"d": 1}, "4": {"e": 1}}
+    runs = {
+        "one": {"1": ["x", "a", "b"], "2": ["c"], "3": ["x", "y", "d"], "4": ["x", "e"]},
+        "two": {"1": ["b", "x", "a"], "2": ["x", "c"], "3": ["d", "y"], "4": ["e"]},
+    }
+    (tmp_path / "q").write_text("".join(f"{q} 0 {d} {n}\n" for q, docs in qrels.items() for d, n in docs.items()))
+    for name, run in runs.items():
+        lines = (f"{q} Q0 {d} 1 {-i} t\n" for q, docs in run.items() for i, d in enumerate(docs))
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    (tmp_path / "train.csv").write_text("user,item\n" + "".join(f"{q},x\n" for q in qrels))
+    (tmp_path / "some").write_text("1\n3\n4\n")
+    left = {name: {q: [d for d in run[q] if d != "x"] for q in "134"} for name, run in runs.items()}
+    return {q: qrels[q] for q in "134"}, left, {q: ["x"] for q in qrels}
+
+
+SELECT = ["--only", "some", "--exclude", "train.csv"]
+
+
+def test_commands_select_as_evaluate_does(trained, capfd):
+    qrels, left, train = trained
+    expected = gradely.evaluate_runs(qrels, left, ["RR", "AP"]).mean()
+    for work in ("compare", "ties", "plan", "users", "gate", "correlate", "report"):
+        arguments = {
+            "users": ["-m", "eGAP"],
+            "gate": ["-m", "RR", "--baseline", "two.run"],
+            "correlate": ["-m", "RR", "-m", "AP"],
+            "report": ["-m", "RR", "-o", "page.html"],
+        }.get(work, ["-m", "RR"])
+        runs = ["one.run"] if work == "gate" else ["one.run", "two.run"]
+        form = [] if work == "report" else ["--format", "json"]
+        assert command([work, "q", *runs, *arguments, *SELECT, *form]) == 0, work
+        out = capfd.readouterr().out
+        if work == "compare":
+            assert {row["run"]: row["mean"] for row in json.loads(out)["runs"]} == {
+                name: mean["RR"] for name, mean in expected.items()
+            }
+        if work == "ties":
+            orders = {row["run"]: row["orders"]["RR"]["expected"] for row in json.loads(out)["runs"]}
+            assert orders == {name: mean["RR"] for name, mean in expected.items()}
+            assert [row["ties"]["documents"] for row in json.loads(out)["runs"]] == [5, 5]
+        if work == "gate":
+            assert json.loads(out)["measures"][0]["new"] == expected["one"]["RR"]
+    plain = gradely.compare(qrels, left, ["RR"])
+    selected = gradely.compare("q", ["one.run", "two.run"], ["RR"], queries=[1, 3, 4], exclude=train)
+    assert selected.mean() == plain.mean()
+    ties = gradely.tie_sensitivity("q", ["one.run"], ["RR"], queries=["1", "3", "4"], exclude=train)
+    assert ties.runs[0].orders["RR"].expected == expected["one"]["RR"]
+    kept = gradely.keep_scores("q", "one.run", ["RR"], queries=["1", "3", "4"], exclude=train)
+    assert float(kept.values.mean()) == pytest.approx(expected["one"]["RR"])
+    planned = gradely.plan("q", ["one.run", "two.run"], ["RR"], queries=["1", "3", "4"], exclude=train)
+    assert planned.rows[0].difference == gradely.plan(qrels, left, ["RR"]).rows[0].difference
+
+
+def test_a_page_shows_no_document_that_is_dropped(trained):
+    _, _, train = trained
+    page = gradely.compare("q", ["one.run", "two.run"], ["RR"], exclude={q: ["x", "b"] for q in train}).to_html()
+    whole = gradely.compare("q", ["one.run", "two.run"], ["RR"]).to_html()
+    assert '["b","x","a"]' in whole.replace(" ", "")
+    assert '["b","x","a"]' not in page.replace(" ", "")
+
+
+def test_explain_selects_as_evaluate_does(trained, capfd):
+    qrels, left, train = trained
+    arguments = ["explain", "q", "one.run", "1", "-m", "nDCG(relevance='max')", *SELECT, "--format", "json"]
+    assert command(arguments) == 0
+    explained = json.loads(capfd.readouterr().out)
+    assert explained["value"] == gradely.evaluate(qrels, left["one"], "nDCG(relevance='max')").query("1").popitem()[1]
+    assert [line["document"] for line in explained["lines"]] == ["a", "b"]
+    assert gradely.explain("q", "one.run", "1", "RR", exclude=train).value == 1.0
+    assert command(["explain", "q", "one.run", "2", "-m", "RR", "--only", "some"]) == 2
+    assert "no query '2'" in capfd.readouterr().err
+
+
+def test_virtual_users_select_as_others_do(trained, capfd):
+    arguments = [
+        "evaluate",
+        "--qrels-from-run",
+        "two.run",
+        "--graded-by",
+        "rank",
+        "one.run",
+        "-m",
+        "RR",
+        "--format",
+        "json",
+    ]
+    assert command([*arguments, *SELECT, "-q"]) == 0
+    queries = json.loads(capfd.readouterr().out)["runs"][0]["queries"]
+    virtual = gradely.qrels_from_run("two.run", "rank")
+    expected = gradely.evaluate(virtual, "one.run", ["RR"], queries=["1", "3", "4"], exclude="train.csv")
+    assert queries == expected.per_query()
+    Path("kinds.csv").write_text("query,segment\n1,x\n2,y\n")
+    assert command([*arguments, "--by", "kinds.csv"]) == 0
+    assert json.loads(capfd.readouterr().out)["runs"][0]["segments"]["y"]["n"] == 1
+
+
+def test_check_takes_names_of_columns_and_refuses_a_selection(folder, capfd):
+    assert command(["check", "q.csv", "r.csv", *NAMED]) == 0
+    assert "q.csv: 3 queries, 3 judgments" in capfd.readouterr().out
+    assert command(["check", "q.csv", "r.csv", *NAMED, "--only", "some"]) == 2
+    assert "leave out --only and --exclude" in capfd.readouterr().err
+
+
+def test_explain_takes_names_of_columns(folder, capfd):
+    assert command(["explain", "q.csv", "r.csv", "1", "-m", "RR", *NAMED]) == 0
+    assert "RR 0.5000" in capfd.readouterr().out
+
+
+def test_a_gate_refuses_scores_that_were_saved_with_other_documents_dropped(trained, capfd):
+    assert command(["gate", "q", "one.run", "-m", "RR", "--save", "kept.json", "--exclude", "train.csv"]) == 0
+    assert command(["gate", "q", "two.run", "-m", "RR", "--baseline", "kept.json"]) == 2
+    assert "saved with other judgments" in capfd.readouterr().err
+    assert command(["gate", "q", "two.run", "-m", "RR", "--baseline", "kept.json", "--exclude", "train.csv"]) in (0, 1)

@@ -19,6 +19,7 @@ from gradely.comparison.significance import (
     joint_p_values,
     p_values,
 )
+from gradely.comparison.wilcoxon import wilcoxon
 
 # Student (1908), extra hours of sleep by two drugs, as in R's `sleep`: t = -4.0621, df = 9, p = 0.002833.
 SLEEP = np.array(
@@ -270,3 +271,92 @@ def test_what_cannot_be_tested_is_refused(values, options, message):
 def test_unknown_correction():
     with pytest.raises(DataError, match="no correction 'holmes'"):
         adjust([0.1], "holmes")
+
+
+def test_standard_errors_of_draws_are_those_of_the_drawn_values():
+    """In any unit; a draw of one value only has none."""
+    centred = np.random.default_rng(1).normal(size=(5, 2)) * [1, 1e-5]
+    counts = np.array([[1.0, 1, 1, 1, 1], [2, 0, 1, 0, 2], [0, 5, 0, 0, 0]])
+    mean, error = resampling.moments(counts, centred)
+    for row, weights in enumerate(counts.astype(int)):
+        drawn = np.repeat(centred, weights, axis=0)
+        assert mean[row] == pytest.approx(drawn.mean(axis=0), rel=1e-12)
+        assert error[row] == pytest.approx(drawn.std(axis=0, ddof=1) / np.sqrt(5) if row < 2 else 0.0, rel=1e-12)
+
+
+def test_the_bootstrap_counts_draws_whose_t_is_as_large():
+    differ = np.array([0.3, -0.1, 0.2, 0.4])
+    observed, shifted = abs(differ.mean()) / (differ.std(ddof=1) / 2), differ - differ.mean()
+    extreme = 0
+    for counts in np.concatenate(list(resampling.draw_counts(4, 500, 3))).astype(int):
+        drawn = np.repeat(np.sort(shifted), counts)
+        error = drawn.std(ddof=1) / 2 if len(set(drawn)) > 1 else 0.0
+        extreme += abs(drawn.mean()) / error >= observed if error else abs(drawn.mean()) >= differ.mean()
+    assert p_values(column(*differ), "bootstrap", resamples=500, seed=3) == pytest.approx([(extreme + 1) / 501])
+
+
+def test_a_draw_without_spread_is_as_extreme_as_its_mean():
+    """Of two differences 0 and 1, the draws (0, 0) and (1, 1) lie as far from 1/2 as 1/2 from 0: half of all draws."""
+    assert p_values(column(0, 1), "bootstrap", resamples=999)[0] == pytest.approx(0.5, abs=0.06)
+
+
+def test_canonical_order_depends_on_neither_order_nor_signs_nor_rounding():
+    rng = np.random.default_rng(2)
+    columns = np.round(rng.normal(0, 0.1, (7, 5)), 2)
+    columns[:3, 0] = [-0.5, 0.5, 0.1]  # the extremes cancel, so that others decide
+    expected = resampling.canonical(columns)
+    for _ in range(20):
+        other = (columns * rng.choice([-1, 1], 5))[rng.permutation(7)][:, rng.permutation(5)]
+        assert (resampling.canonical(other + rng.choice([-2e-13, 2e-13], other.shape)) == expected).all()
+
+
+def test_differences_that_cancel_are_not_extreme():
+    assert p_values([[0.5, 0.4], [0.4, 0.5]], "randomization").tolist() == [1.0]
+
+
+def test_tukey_minds_neither_hard_queries_nor_units_nor_order():
+    values = np.round(np.stack([table(12, 4), table(12, 4, seed=2)]), 1)
+    pairs = all_pairs(4)
+    expected = joint_p_values(values, "tukey", pairs, resamples=300, seed=0)
+    hard = values + [[[0.0]], [[1.0]]] * np.random.default_rng(5).integers(0, 3, (12, 1))
+    drawn = [joint_p_values(given, "tukey", pairs, resamples=3000, seed=0) for given in (values, hard)]
+    assert drawn[1] == pytest.approx(drawn[0], abs=0.05)
+    assert (joint_p_values(values * [[[1.0]], [[0.125]]], "tukey", pairs, resamples=300, seed=0) == expected).all()
+    turned = joint_p_values(values[:, ::-1, ::-1], "tukey", pairs, resamples=300, seed=0)
+    assert (turned[:, [5, 4, 2, 3, 1, 0]] == expected).all()  # the pairs of runs 3 - i and 3 - j
+    assert (p_values(1e6 * values[0], "tukey", resamples=300) == p_values(values[0], "tukey", resamples=300)).all()
+
+
+def test_a_measure_without_spread_beside_another():
+    values = np.stack([table(12, 3), np.full((12, 3), 0.5)])
+    assert (joint_p_values(values, "tukey", all_pairs(3), resamples=100, seed=0)[1] == 1).all()
+
+
+@pytest.mark.parametrize("queries", [31, 32, 33, 64, 65])
+def test_signs_of_any_number_of_queries(queries):
+    (signs,) = resampling.draw_signs(queries, 10, 0)
+    assert signs.shape == (10, queries) and set(signs.ravel()) == {-1.0, 1.0}
+
+
+def test_defaults_of_tests():
+    values = table(20, 2)
+    assert p_values(values, "randomization", resamples=50) == p_values(values, "randomization", resamples=50, seed=0)
+    drawn = discriminative_power(values, "randomization", resamples=50, alpha=0.3, seed=0)
+    assert discriminative_power(values, "randomization", resamples=50, alpha=0.3) == drawn
+
+
+def test_a_p_value_of_alpha_separates_nothing():
+    assert discriminative_power(column(0.1, 0.2, 0.3), "randomization", alpha=2 / 2**3) == 0
+
+
+def test_signed_ranks_are_exact_up_to_a_hundred_differences():
+    differ = np.random.default_rng(6).normal(0.1, 1, (101, 1))
+    for queries, method in ((100, "exact"), (101, "approx")):
+        expected = stats.wilcoxon(differ[:queries, 0], method=method).pvalue
+        assert wilcoxon(differ[:queries])[0] == pytest.approx(expected, rel=1e-9)
+    assert wilcoxon(np.zeros((3, 1))).tolist() == [1.0]
+
+
+def test_rounding_makes_no_difference_and_some_equal_queries_leave_an_effect():
+    assert differences(np.array([[0.1 + 4e-13, 0.1]]), all_pairs(2)).tolist() == [[0.0]]
+    assert effect_sizes(np.array([[0.0], [1.0]])).tolist() == pytest.approx([0.5 / np.sqrt(0.5)])

@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from gradely.cli.main import run
-from gradely.cli.output import LONGEST, error_line
+from gradely.cli.output import error_line
+from gradely.errors import LONGEST
 
 PYTHON = sys.executable
 

@@ -9,11 +9,12 @@ import pytest
 
 import gradely
 from gradely.cli.main import run as cli
+from gradely.comparison.ties import Orders, RunTies, TieSensitivity
 from gradely.data.details import DetailsObserver, describe_run
 from gradely.data.locate import locate
 from gradely.data.read.files import Source
 from gradely.data.score_precision import stored_as
-from gradely.data.tie_counts import count_ties
+from gradely.data.tie_counts import add_ties, count_ties
 from gradely.settings import Settings
 from tests.shared_data import DATA, needs
 from tests.test_cli import demo  # noqa: F401 - a fixture
@@ -138,3 +139,47 @@ def test_details_of_a_scattered_file_are_not_gathered_from_pieces(tmp_path):
     assert observer.details(locate(qrels, Source(tmp_path / "run"), Settings(), 1, observe=observer)) is None
     ties = gradely.tie_sensitivity(qrels, {"run": tmp_path / "run"}, ["RR"])
     assert ties.runs[0].tied.tied == 2
+
+
+def sensitivity(*orders):
+    runs = [RunTies(name, None, {"AP": Orders(*values)}) for name, values in zip("ab", orders, strict=True)]
+    return TieSensitivity(runs, ["AP"], Settings(), 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [  # each: trec, worst, expected, best
+        ((0.5, 0.4, 0.5, 0.6), (0.4, 0.3, 0.4, 0.35), []),  # apart in every order
+        ((0.5, 0.5, 0.5, 0.5), (0.4, 0.4, 0.4, 0.4), []),  # nothing ties
+        ((0.5, 0.4, 0.5, 0.6), (0.45, 0.3, 0.45, 0.5), [("AP", "a", "b", False, False)]),  # above it at both ends
+        ((0.5, 0.4, 0.5, 0.6), (0.45, 0.3, 0.45, 0.7), [("AP", "a", "b", True, False)]),
+        ((0.5, 0.2, 0.5, 0.6), (0.45, 0.3, 0.45, 0.5), [("AP", "a", "b", True, False)]),
+        ((0.4, 0.4, 0.5, 0.6), (0.45, 0.3, 0.45, 0.5), [("AP", "a", "b", False, True)]),  # trec_eval turns them
+        ((None, 0.4, 0.5, 0.6), (0.45, 0.3, 0.45, 0.5), [("AP", "a", "b", False, False)]),
+        ((0.5, 0.4, 0.45, 0.6), (0.5, 0.3, 0.5, 0.6), [("AP", "b", "a", False, False)]),
+        ((0.5, 0.4, 0.5, 0.6), (0.5, 0.4, 0.5, 0.6), [("AP", "a", "b", False, False)]),  # of equals, the first
+        ((0.5, 0.5, 0.5, 0.5), (0.5, 0.5, 0.5, 0.5), []),
+    ],
+)
+def test_which_runs_change_places(first, second, expected):
+    assert sensitivity(first, second).swaps == expected
+
+
+def test_the_range_of_a_run_is_best_minus_worst():
+    assert sensitivity((0.5, 0.4, 0.5, 0.75), (0.5, 0.5, 0.5, 0.5)).orders_table().rows[0][-1] == pytest.approx(0.35)
+
+
+@pytest.mark.parametrize(
+    ("scores", "largest"),
+    [([3, 2, 1], 0), ([2, 2, 1], 2), ([2, 1, 1], 2), ([1, 1, 1], 3), ([2], 0), ([3, 3, 2, 2, 2, 1], 3)],
+)
+def test_the_largest_group(scores, largest):
+    run = gradely.read_run({"p": {"x": 1.0, "y": 2.0}, "q": dict(zip("abcdef", map(float, scores), strict=False))})
+    assert count_ties(run, run.scores).largest == largest
+
+
+def test_nothing_is_tied_where_there_is_nothing():
+    found = count_ties(gradely.read_run({"q": {"a": 1.0}}), [])
+    assert (found.documents, found.largest, found.share) == (0, 0, 0.0)
+    assert add_ties([]).largest == 0
+    assert count_ties(gradely.read_run({"q": {"a": 1.0, "b": 1.0}}), ["q"]).share == 1.0

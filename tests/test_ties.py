@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely.kernel.backend import sum_rows
-from gradely.measures import gap, population, searched
+from gradely.measures import gap, population, searched_measure
 from gradely.measures.population import Population
-from gradely.measures.searched import Searched
+from gradely.measures.searched_measure import SearchedMeasure
 from tests.cases import CASES, LABELS, Query, queries
 
 EXACT = [case for case in CASES if case.measure.takes_expected]
@@ -55,11 +55,11 @@ def test_best_and_worst_are_the_extremes_over_all_orderings(case, query):
     assert case.value(query, ties="worst") == pytest.approx(min(values), abs=1e-12)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if isinstance(case.measure, Searched)], ids=str)
+@pytest.mark.parametrize("case", [case for case in CASES if isinstance(case.measure, SearchedMeasure)], ids=str)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=any_labels)
 def test_where_orders_are_too_many_to_search_best_and_worst_contain_every_ordering(case, query, monkeypatch):
-    monkeypatch.setattr(searched, "STATES", 1)
+    monkeypatch.setattr(searched_measure, "STATES", 1)
     values = case.over_orderings(query)
     assert case.value(query, ties="worst") - 1e-12 <= min(values)
     assert max(values) <= case.value(query, ties="best") + 1e-12
@@ -69,7 +69,7 @@ def test_where_orders_are_too_many_to_search_best_and_worst_contain_every_orderi
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=any_labels)
 def test_so_do_bounds_of_very_many_levels(k, query, monkeypatch):
-    monkeypatch.setattr(searched, "STATES", 1)
+    monkeypatch.setattr(searched_measure, "STATES", 1)
     monkeypatch.setattr(gap, "MANY", 0)
     cases = [case for case in CASES if case.measure.name == "xGAP" and case.measure.k == k]
     for case in cases:
@@ -87,7 +87,7 @@ def test_ties_of_xgap_whose_best_order_is_not_that_of_labels():
     (found,) = scores.tie_ranges
     assert (found.low, found.high) == pytest.approx((falling, rising), abs=1e-15)
     assert found.value == pytest.approx((rising + falling) / 2, abs=1e-15)
-    assert found.bounded == 0 and "bounds" not in str(found)
+    assert found.is_bounded == 0 and "bounds" not in str(found)
 
 
 @pytest.mark.parametrize("measure", [gradely.xGAP(), gradely.xGAP(k=50), gradely.G(), gradely.infAP(), gradely.G(k=50)])

@@ -1,6 +1,7 @@
 """The public names of gradely; `make docs` writes them from __init__.py and the list of measures: change those."""
 
-from gradely.comparison.compare import Comparison, compare
+from gradely.comparison.compare import compare
+from gradely.comparison.comparison import Comparison
 from gradely.comparison.correlate import Correlation, correlate
 from gradely.comparison.gate import gate
 from gradely.comparison.influence import Influence, Without
@@ -37,9 +38,10 @@ from gradely.measures.dcg import DCG, NDCNG, nDCG, nDCGphi
 from gradely.measures.err import ERR
 from gradely.measures.function import as_function
 from gradely.measures.g import G, binG
-from gradely.measures.gap import GAP, eGAP, muAP, xGAP
+from gradely.measures.gap import GAP, eGAP, xGAP
 from gradely.measures.iprec import IPrec
 from gradely.measures.judged import Judged, Unjudged
+from gradely.measures.mu_ap import muAP
 from gradely.measures.names import parse
 from gradely.measures.precision import F, F1, P, R, RelativeP, Rprec, Utility
 from gradely.measures.rbp import RBP

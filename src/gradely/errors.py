@@ -11,17 +11,16 @@ GradelyError
 from collections.abc import Collection, Iterable
 from typing import Any
 
-LONGEST = 300
-"""characters of a message; what was found may be of any length"""
+LONGEST, TAIL = 300, 100
+"""characters of a message, since what was found may be of any length; of its end, which says what to do"""
 
 
 class GradelyError(Exception):
     """Base of every error that gradely raises on purpose."""
 
     def __init__(self, message: str) -> None:
-        """Take what is wrong; the middle of a very long message is left out."""
-        half = (LONGEST - len(" … ")) // 2
-        super().__init__(message if len(message) <= LONGEST else f"{message[:half]} … {message[-half:]}")
+        """Take what is wrong."""
+        super().__init__(shorten(message))
 
 
 class InputError(GradelyError, ValueError):
@@ -37,9 +36,9 @@ class NotFinite(DataError):
 
     def __init__(self, measure: str, row: int, label: float, query: str | None = None) -> None:
         """Say which measure, which query, or which row where queries have no names, and its highest label."""
-        whose = f"row {row}" if query is None else f"query {query}"
+        place = f"row {row}" if query is None else f"query {query}"
         super().__init__(
-            f"{measure} of {whose} is too large for a number: the highest label there is {label:g};"
+            f"{measure} of {place} is too large for a number: the highest label there is {label:g};"
             " divide the labels, or take a measure that is normalised, like nDCG"
         )
         self.measure, self.row, self.label = measure, row, label
@@ -56,6 +55,15 @@ class MissingExtra(GradelyError, ImportError):
         """Name the package that is missing, and the extra that brings it where there is one."""
         wanted = f"'gradely[{extra}]'" if extra else package
         super().__init__(f"this needs {package}: pip install {wanted}")
+
+
+def shorten(message: str) -> str:
+    """Return a message without its middle where it is very long.
+
+    >>> len(shorten("x" * 1000)), shorten("short")
+    (300, 'short')
+    """
+    return message if len(message) <= LONGEST else f"{message[: LONGEST - TAIL - 1]}…{message[-TAIL:]}"
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:

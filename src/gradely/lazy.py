@@ -22,13 +22,13 @@ class lazy(Generic[T]):  # noqa: N801 - used as property is
         self.name = name
 
     @overload
-    def __get__(self, thing: None, owner: type) -> Self: ...
+    def __get__(self, instance: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, thing: object, owner: type) -> T: ...
-    def __get__(self, thing: object | None, owner: type) -> T | Self:
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object | None, owner: type) -> T | Self:
         """Compute it; from then on the object's own entry of that name comes first."""
-        if thing is None:
+        if instance is None:
             return self
-        value = self.compute(thing)
-        thing.__dict__[self.name] = value
+        value = self.compute(instance)
+        instance.__dict__[self.name] = value
         return value

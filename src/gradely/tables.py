@@ -223,8 +223,3 @@ FORMATS: dict[str, Callable[[Table], str]] = {
 def render(table: Table, name: str) -> str:
     """Return the table in a format by name."""
     return FORMATS[name](table)
-
-
-def jsonable(value: Any) -> Any:
-    """Return NumPy's numbers as Python's own."""
-    return value.item() if hasattr(value, "item") else value

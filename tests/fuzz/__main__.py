@@ -50,10 +50,10 @@ def work(seed, process, minutes, rounds, results):
 
 def _keep(case, failures):
     """Keep a failure that is new, as small as it gets."""
-    said = failure_of(CHECK[case.check], case) or "fails only at times"
-    if said not in failures:
+    message = failure_of(CHECK[case.check], case) or "fails only at times"
+    if message not in failures:
         _clear()
-        failures[said] = tuple(shrunk(CHECK[case.check], case))
+        failures[message] = tuple(shrunk(CHECK[case.check], case))
     _clear()
 
 
@@ -74,14 +74,14 @@ def main():
     given = parser.parse_args()
     started, context, results = time.monotonic(), multiprocessing.get_context("fork"), multiprocessing.Queue()
     arguments = (given.minutes, given.rounds, results)
-    several = [context.Process(target=work, args=(given.seed, i, *arguments)) for i in range(given.processes)]
-    for process in several:
+    processes = [context.Process(target=work, args=(given.seed, i, *arguments)) for i in range(given.processes)]
+    for process in processes:
         process.start()
     done, failures, memory = Counter(), {}, 0
-    for _ in several:
-        counts, some, peak = results.get()
-        done, failures, memory = done + counts, some | failures, max(memory, peak)
-    for process in several:
+    for _ in processes:
+        counts, new_failures, peak = results.get()
+        done, failures, memory = done + counts, new_failures | failures, max(memory, peak)
+    for process in processes:
         process.join()
     report(given, done, failures, memory, time.monotonic() - started)
     sys.exit(1 if failures else 0)
@@ -103,8 +103,8 @@ def report(given, done, failures, memory, seconds):
     }
     for name, value in about.items():
         sys.stdout.write(f"{name:<20} {value:>15,}\n" if isinstance(value, int) else f"{name:<20} {value:>15}\n")
-    for said, case in failures.items():
-        sys.stdout.write(f"{said}\n  saved as {Case(*case).save(said)}\n")
+    for message, case in failures.items():
+        sys.stdout.write(f"{message}\n  saved as {Case(*case).save(message)}\n")
     if given.json:
         with open(given.json, "w", encoding="utf-8") as file:
             json.dump(about, file, indent=1)

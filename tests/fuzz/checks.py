@@ -20,7 +20,7 @@ from tests.fuzz import commands
 from tests.fuzz.cases import Case
 from tests.fuzz.content import content, number_text, of_lines, to_lines
 from tests.fuzz.formats import FORMATS, in_memory, letor, trec
-from tests.fuzz.mutations import mutated
+from tests.fuzz.mutations import mutate
 
 EXACT = [measure.name for measure in gradely.ALL if measure.takes_expected]
 BOUNDED = [name for name in EXACT if name not in ("xGAP", "Utility")]
@@ -47,7 +47,7 @@ def make_readers(rng):
     qrels, run = content(rng)
     files = {"qrels": trec(qrels, "qrels"), "run": trec(run, "run")}
     for name in rng.sample([*files], rng.choice([0, 1, 1, 2])):
-        files[name] = mutated(rng, files[name])
+        files[name] = mutate(rng, files[name])
     sizes = [rng.choice([40, 100, 1000, 1 << 20]), rng.randint(1, 3)]
     return Case("readers", files, [*sizes, rng.choice(commands.POLICIES), rng.choice(["single", "double"])])
 
@@ -60,8 +60,8 @@ def check_readers(case):
             file.write(text)
     options = {"ties": ties, "precision": precision, "seed": 5}
     with pieces(size):
-        ours = _tried(lambda: gradely.evaluate("qrels", "run", FEW[:5], threads=threads, **options))
-    theirs = _tried(lambda: gradely.evaluate(_plain_qrels("qrels"), gradely.read_run("run", format="trec"), **options,
+        ours = _try(lambda: gradely.evaluate("qrels", "run", FEW[:5], threads=threads, **options))
+    theirs = _try(lambda: gradely.evaluate(_plain_qrels("qrels"), gradely.read_run("run", format="trec"), **options,
                                              measures=FEW[:5]))  # fmt: skip
     if _is_trec(case):
         assert ours[0] == theirs[0], f"one reader complains: {ours[0] or theirs[0]}"
@@ -82,7 +82,7 @@ def _is_trec(case):
         return False
 
 
-def _tried(work):
+def _try(work):
     try:
         return "", work()
     except GradelyError as error:
@@ -113,17 +113,17 @@ def make_contents(check, rng, **sizes):
 def check_inputs(case):
     """Compare all formats, dataframes and dicts of one content."""
     qrels, run = (of_lines(case.files[name]) for name in ("qrels", "run"))
-    want = _tried(lambda: gradely.evaluate(qrels, run, FEW))
+    want = _try(lambda: gradely.evaluate(qrels, run, FEW))
     count = Counter()
     for given in _sources(qrels, "qrels"):
-        count += _same(want, _tried(lambda given=given: gradely.evaluate(given, run, FEW)))
+        count += _equal(want, _try(lambda given=given: gradely.evaluate(given, run, FEW)))
     for given in _sources(run, "run"):
-        count += _same(want, _tried(lambda given=given: gradely.evaluate(qrels, given, FEW)))
+        count += _equal(want, _try(lambda given=given: gradely.evaluate(qrels, given, FEW)))
     if "#" not in case.files["run"].decode():  # it begins a comment
         with open("f.letor", "wb") as file:
             file.write(letor(run, "run"))
         reading = gradely.read_run("f.letor", format="letor", feature=1)
-        count += _same(want, _tried(lambda: gradely.evaluate(qrels, reading, FEW)))
+        count += _equal(want, _try(lambda: gradely.evaluate(qrels, reading, FEW)))
     return count
 
 
@@ -138,12 +138,12 @@ def _sources(table, kind):
     yield from in_memory(table, kind)
 
 
-def _same(want, found):
+def _equal(want, value):
     if want[1] is None:
-        assert found[1] is None, f"inputs: only one is refused: {want[0]}"
+        assert value[1] is None, f"inputs: only one is refused: {want[0]}"
         return Counter(inputs=1, pairs=1, refused=1)
-    assert found[1] is not None, f"inputs: refused: {found[0]}"
-    numbers = differ(table_of(found[1]), table_of(want[1]), "inputs")
+    assert value[1] is not None, f"inputs: refused: {value[0]}"
+    numbers = differ(table_of(value[1]), table_of(want[1]), "inputs")
     return Counter(inputs=1, pairs=1, numbers=numbers)
 
 
@@ -151,14 +151,14 @@ def check_laws(case):
     """Tell a collection in another way: no value changes, and no order of ties is better than the best."""
     rng = random.Random(case.arguments[0])
     qrels, run = (of_lines(case.files[name]) for name in ("qrels", "run"))
-    if _tried(lambda: gradely.evaluate(qrels, run, FEW))[1] is None:
+    if _try(lambda: gradely.evaluate(qrels, run, FEW))[1] is None:
         return Counter(inputs=1, refused=1)
     base = table_of(gradely.evaluate(qrels, run, EXACT))
     count = Counter(inputs=1, numbers=base.size)
     renamed = {doc: f"{rng.getrandbits(60):x}" for docs in (*qrels.values(), *run.values()) for doc in docs}
     for other in (
-        (_shuffled(rng, qrels), _shuffled(rng, run)),
-        (_renamed(qrels, renamed), _renamed(run, renamed)),
+        (_shuffle(rng, qrels), _shuffle(rng, run)),
+        (_rename(qrels, renamed), _rename(run, renamed)),
         (qrels, {query: {doc: value * 4 for doc, value in docs.items()} for query, docs in run.items()}),
         (qrels, {query: _ranks(docs) for query, docs in run.items()}),
         (qrels, run | {"another-query": {"a": 1.0}}),
@@ -176,13 +176,13 @@ def check_laws(case):
     return count
 
 
-def _shuffled(rng, table):
+def _shuffle(rng, table):
     return {
         query: dict(rng.sample([*docs.items()], len(docs))) for query, docs in rng.sample([*table.items()], len(table))
     }
 
 
-def _renamed(table, names):
+def _rename(table, names):
     return {query: {names[doc]: value for doc, value in docs.items()} for query, docs in table.items()}
 
 
@@ -259,9 +259,9 @@ def check_numbers(case):
     want = np.array([float(text) for text in texts])
     if not len(want) or not np.isfinite(want).all():
         return Counter(inputs=1)
-    found = gradely.read_qrels("qrels", format="trec")
+    judgments = gradely.read_qrels("qrels", format="trec")
     os.unlink("qrels")
-    return Counter(inputs=1, numbers=differ(np.asarray(found.grade), want, "numbers"))
+    return Counter(inputs=1, numbers=differ(np.asarray(judgments.grade), want, "numbers"))
 
 
 MAKE = {

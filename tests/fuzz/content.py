@@ -58,17 +58,17 @@ def score(rng, levels):
 def number_text(rng, count):
     """Return numbers as people write them, of all sizes and lengths."""
     draw = np.random.default_rng(rng.getrandbits(64))
-    some = draw.standard_normal(count) * 10.0 ** draw.integers(-3, 4, count)
+    numbers = draw.standard_normal(count) * 10.0 ** draw.integers(-3, 4, count)
     bits = draw.integers(0, 1 << 64, count, np.uint64).view(np.float64)
     styles = [
-        lambda: [repr(x) for x in some.tolist()],
-        lambda: [f"{x:.6f}" for x in some.tolist()],
-        lambda: [f"{x:.17g}" for x in some.tolist()],
-        lambda: [f"{x:.{n}e}" for x, n in zip(some.tolist(), draw.integers(0, 20, count).tolist(), strict=True)],
+        lambda: [repr(x) for x in numbers.tolist()],
+        lambda: [f"{x:.6f}" for x in numbers.tolist()],
+        lambda: [f"{x:.17g}" for x in numbers.tolist()],
+        lambda: [f"{x:.{n}e}" for x, n in zip(numbers.tolist(), draw.integers(0, 20, count).tolist(), strict=True)],
         lambda: [str(x) for x in draw.integers(-(1 << 62), 1 << 62, count).tolist()],
         lambda: [repr(x) if np.isfinite(x) else "0" for x in bits.tolist()],
         lambda: [f"{x / 1000:.3f}" for x in draw.integers(0, 10**6, count).tolist()],
-        lambda: [repr(float(np.float32(x))) for x in some.tolist()],
+        lambda: [repr(float(np.float32(x))) for x in numbers.tolist()],
         lambda: [f"{a}.{b}{c}" for a, b, c in draw.integers(0, 10**9, (count, 3)).tolist()],
         lambda: [f"{'+-'[s]}{a}e{e}" for s, a, e in draw.integers(0, [2, 10**15, 300], (count, 3)).tolist()],
     ]

@@ -18,7 +18,7 @@ def trec(table, kind):
     return "".join(middle.format(*row) for row in rows(table)).encode()
 
 
-def delimited(table, kind, delimiter=","):
+def to_delimited(table, kind, delimiter=","):
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     writer.writerow(["query_id", "doc_id", "label" if kind == "qrels" else "score"])
@@ -56,8 +56,8 @@ def letor(table, kind):
 
 FORMATS = {
     "trec": trec,
-    "csv": delimited,
-    "tsv": lambda table, kind: delimited(table, kind, "\t"),
+    "csv": to_delimited,
+    "tsv": lambda table, kind: to_delimited(table, kind, "\t"),
     "json": as_json,
     "jsonl": json_lines,
     "records.jsonl": json_records,
@@ -65,7 +65,7 @@ FORMATS = {
 }
 
 
-def written(table, kind, rng):
+def write_table(table, kind, rng):
     """Return the name of a file and its content, in some format, at times compressed."""
     form = rng.choice([*FORMATS, "letor", "trec", "trec"])
     text = (letor if form == "letor" else FORMATS[form])(table, kind)

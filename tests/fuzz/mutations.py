@@ -89,7 +89,7 @@ def encode(rng, text):
 WAYS = [flip, insert, insert, remove, cut, repeat, field, field, field, lines, lines, ends, encode]
 
 
-def mutated(rng, text):
+def mutate(rng, text):
     """Return the text with one to four things changed."""
     for _ in range(rng.choice([1, 1, 1, 2, 4])):
         text = rng.choice(WAYS)(rng, text)

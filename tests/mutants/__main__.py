@@ -1,105 +1,18 @@
 """The command line of the mutants: make them, let the tests meet them, and say which survive."""
 
 import argparse
-import contextlib
-import hashlib
-import json
-import multiprocessing
 import os
 import resource
 import sys
-import time
-from multiprocessing.connection import wait
 
-from hypothesis import settings
+import pytest
+from hypothesis import Phase, settings
 
-from gradely.cli.progress import Bar
-from tests.mutants.areas import AREAS, SAME
-from tests.mutants.changes import ROOT, Finder, Mutant, mutants
+from tests.mutants.areas import AREAS, LEFT_OUT
+from tests.mutants.changes import ROOT, mutants
+from tests.mutants.check import Check, say
+from tests.mutants.lives import OPTIONS
 from tests.mutants.survivors import known, verdict
-
-CACHE = ROOT / ".mutants" / "outcomes.json"
-PATIENCE = 900
-"""seconds after which a mutant that hangs counts as noticed"""
-
-
-def live(mutant, area, oracle):
-    """Leave with 0 where no test notices the mutant, with 1 where one does."""
-    for name in [name for name in sys.modules if name.split(".")[0] in ("gradely", "tests")]:
-        del sys.modules[name]
-    sys.meta_path.insert(0, Finder(mutant))
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(quiet, 1), os.dup2(quiet, 2)
-    try:
-        noticed = (area.values and differs(oracle)) or any(map(tests_fail, area.stages))
-    except BaseException:  # noqa: BLE001 - whatever happens, it is noticed
-        noticed = True
-    os._exit(int(noticed))
-
-
-def differs(oracle):
-    """Return whether a value is not what the reference says."""
-    from tests import test_together
-
-    test_together.expected = lambda kind, policy: oracle[kind, policy]
-    for kind, policy in oracle:
-        test_together.test_every_measure_is_what_the_reference_says(kind, policy)
-    return False
-
-
-def tests_fail(tests):
-    import pytest
-
-    options = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", SAME]
-    return pytest.main([*options, *tests]) != 0
-
-
-def oracle_of():
-    """Return what the reference says, which no mutant changes."""
-    from tests import test_together
-
-    pairs = [(kind, policy) for kind in test_together.LABELS for policy in test_together.POLICIES]
-    return {pair: test_together.expected(*pair) for pair in pairs}
-
-
-def outcomes(found, jobs, oracle):
-    """Yield each mutant and whether it survives, as they are found out."""
-    context, running, waiting = multiprocessing.get_context("fork"), {}, list(reversed(found))
-    while waiting or running:
-        while waiting and len(running) < jobs:
-            area, mutant = waiting.pop()
-            process = context.Process(target=live, args=(mutant, AREAS[area], oracle))
-            process.start()
-            running[process.sentinel] = process, mutant, time.monotonic()
-        wait(list(running), timeout=10)
-        for sentinel, (process, mutant, started) in list(running.items()):
-            if process.exitcode is None and time.monotonic() - started > PATIENCE:
-                process.kill()
-            if process.exitcode is not None:
-                del running[sentinel]
-                yield mutant, process.exitcode == 0
-
-
-def key_of(area, mutant):
-    """Return what an outcome depends on: the file, the change in it, and the tests of its area."""
-    tests = [ROOT / path.split("::")[0] for stage in AREAS[area].stages for path in stage]
-    texts = [path.read_bytes() for path in (*tests, ROOT / "tests/reference.py", mutant.path) if path.is_file()]
-    return hashlib.sha256(b"\0".join([*texts, f"{mutant.path.name} {mutant.number}".encode()])).hexdigest()
-
-
-def remembered():
-    return json.loads(CACHE.read_text()) if CACHE.exists() else {}
-
-
-def remember(memory):
-    CACHE.parent.mkdir(exist_ok=True)
-    CACHE.with_suffix(".new").write_text(json.dumps(memory))
-    CACHE.with_suffix(".new").replace(CACHE)
-
-
-def say(line):
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 def parse():
@@ -107,63 +20,47 @@ def parse():
     parser.add_argument("files", nargs="*", help="names of files; by default all")
     parser.add_argument("--area", choices=AREAS, action="append", help="only this area; repeat for more")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--every", type=int, default=1, help="only every n-th mutant")
+    parser.add_argument("--minutes", type=float, default=1e6, help="stop after so long; the next time goes on")
+    parser.add_argument("--listed", action="store_true", help="also those that are listed as survivors")
     parser.add_argument("--again", action="store_true", help="forget what became of mutants before")
     return parser.parse_args()
 
 
-def chosen(given):
-    """Return the mutants to look at, each with its area."""
-    found = []
-    for area in given.area or AREAS:
-        paths = [path for path in AREAS[area].paths() if not given.files or path.name in given.files]
-        found += [(area, mutant) for mutant in mutants(paths)]
-    return found[:: given.every]
-
-
-def unharmed(areas, oracle):
-    """Raise unless the tests pass without any change."""
-    for area in areas:
-        still = Mutant(AREAS[area].paths()[0], None)
-        if not next(outcomes([(area, still)], 1, oracle))[1]:
-            sys.exit(f"the tests of {area} fail without any change: mend that first")
-
-
 def main():
     given = parse()
-    settings.register_profile("mutants", derandomize=True, database=None)
+    quick = [Phase.explicit, Phase.generate]  # what fails need not be made small
+    settings.register_profile("mutants", derandomize=True, database=None, phases=quick, deadline=None)
     settings.load_profile("mutants")
-    found, memory = chosen(given), {} if given.again else remembered()
-    keys = {mutant: key_of(area, mutant) for area, mutant in found}
-    fresh = [(area, mutant) for area, mutant in found if keys[mutant] not in memory]
-    say(f"{len(found):,} mutants, {len(fresh):,} of which are new")
-    oracle = oracle_of()
-    unharmed(dict.fromkeys(area for area, _ in fresh), oracle)
-    with Bar({"mutants": 1.0}) as bar:
-        for i, (mutant, survives) in enumerate(outcomes(fresh, given.jobs, oracle), 1):
-            bar("mutants", i / len(fresh))
-            memory[keys[mutant]] = survives
-            remember(memory)
-    conclude([mutant for _, mutant in found], {mutant: memory[keys[mutant]] for _, mutant in found})
+    paths = [path for area in given.area or AREAS for path in AREAS[area].paths()]
+    chosen = [mutant for path in paths if not given.files or path.name in given.files for mutant in mutants(path)]
+    check = Check(chosen, given.jobs, given.minutes, listed=given.listed, again=given.again)
+    left_out = [f"--ignore=tests/{name}" for name in LEFT_OUT]
+    code = pytest.main([*OPTIONS, *left_out, "tests", "src"], plugins=[check])
+    sys.exit(int(code) or conclude(check))
 
 
-def conclude(found, survives):
-    """Say what survived, and leave with 1 where it is not listed."""
-    names = {mutant: str(mutant) for mutant in found}
-    survived = {names[mutant]: mutant for mutant in found if survives[mutant]}
-    new, stale = verdict(survived, set(names.values()), known())
-    for change in new:
-        say(f"{survived[change].path.name}:{survived[change].place()}  {change}")
-    for change in stale:
-        say(f"listed, but noticed: {change}")
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    say(f"{len(found) - len(survived):,} of {len(found):,} were noticed; {len(new):,} survive and are not listed")
-    say(f"{used.ru_utime + used.ru_stime:,.0f} seconds of processors")
-    sys.exit(1 if new else 0)
+def conclude(check):
+    """Say what survived; return 1 where it is not listed, or not all were looked at."""
+    outcomes, reasons = check.outcomes(), known()
+    survived = {mutant.name: mutant for mutant, killer in outcomes.items() if not killer}
+    new, stale = verdict(survived, {mutant.name for mutant in outcomes}, reasons)
+    for name in new:
+        touched = "" if check.tests_of(survived[name]) else "  (no test touches it)"
+        say(f"{name}  at line {survived[name].line}{touched}")
+    for name in stale:
+        say(f"listed, but noticed: {name}")
+    listed = [mutant for mutant in check.mutants if mutant.name in reasons]
+    absent = len(check.mutants) - len({*outcomes, *listed})
+    failing = check.touched.failing()
+    for name in failing:
+        say(f"fails without any change: {name}")
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    say(f"{sum(one.ru_utime + one.ru_stime for one in used):,.0f} seconds of processors")
+    say(f"{len(check.mutants):,} mutants: {len(new):,} survive, {len(listed):,} are listed, {absent:,} are left")
+    return 1 if new or absent or failing else 0
 
 
 if __name__ == "__main__":
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT), str(ROOT / "src")]
-    with contextlib.suppress(KeyboardInterrupt):
-        main()
+    main()

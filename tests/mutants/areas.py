@@ -1,4 +1,4 @@
-"""What is mutated, and the tests that must notice, the quickest first."""
+"""What is mutated, by area, and which tests never meet a mutant."""
 
 from typing import NamedTuple
 
@@ -6,79 +6,45 @@ from tests.mutants.changes import SOURCE
 
 
 class Area(NamedTuple):
-    """Files, and tests in stages: a mutant that survives one meets the next."""
+    """Files by name or pattern."""
 
     files: tuple[str, ...]
-    stages: tuple[tuple[str, ...], ...]
-    values: bool = False
-    """whether the values of all measures are compared with the reference before any test"""
 
     def paths(self):
         """Return the files."""
         return [path for pattern in self.files for path in sorted(SOURCE.glob(pattern))]
 
 
-def tests(names):
-    return tuple(f"tests/test_{name}.py" for name in names.split())
-
-
-def named(folder, names):
-    return tuple(f"{folder}/{name}.py" for name in names.split())
+def area(**names):
+    """Return the files of some folders: area(kernel="families gains"), with _ for a folder in a folder."""
+    return Area(tuple(f"{folder.replace('_', '/')}/{name}.py" for folder in names for name in names[folder].split()))
 
 
 AREAS = {
-    "formulas": Area(
-        (*named("kernel", "families tie_groups gains lower_levels orders"), "relevance/*.py", "measures/*.py"),
-        (
-            (
-                *tests("golden names measures kernels scores large_labels"),
-                "tests/test_documents.py::test_what_follows_from_the_code_is_current",
-                "src/gradely/measures",
-                "src/gradely/relevance",
-            ),
-            tests("together arrays laws"),
-        ),
-        values=True,
-    ),
-    "significance": Area(
-        named("comparison", "significance resampling wilcoxon intervals equivalence"),
-        (tests("boundaries significance intervals"), tests("compare answers"), ("src/gradely/comparison",)),
-    ),
-    "comparison": Area(
-        named("comparison", "compare leaderboard pairwise pairs design answers verdict influence captions"),
-        (tests("boundaries compare"), tests("answers significance"), ("src/gradely/comparison",)),
-    ),
-    "planning": Area(
-        named("comparison", "plan gate saved_scores"),
-        (tests("plan gate"), named("src/gradely/comparison", "plan gate")),
-    ),
-    "systems": Area(
-        named("comparison", "correlate kendall pools stacked"), (tests("stacked"), ("src/gradely/comparison",))
-    ),
-    "ties": Area(
-        ("comparison/ties.py", "data/tie_counts.py"),
-        (tests("boundaries tie_sensitivity"), ("src/gradely/comparison/ties.py",)),
-    ),
-    "evaluation": Area(
-        (*named("evaluation", "evaluate evaluation runs scores notes"), "kernel/batch.py"),
-        (tests("scores boundaries"), tests("inputs cli"), tests("laws"), ("src/gradely/evaluation",)),
-        values=True,
-    ),
-    "explanation": Area(
-        named("evaluation", "explain check"), (tests("check"), tests("cli"), ("src/gradely/evaluation",))
-    ),
-    "arrays": Area(
-        ("evaluation/arrays.py", "kernel/from_arrays.py"), (tests("arrays"), tests("laws"), ("src/gradely/kernel",))
-    ),
-    "alignment": Area(
-        named("data", "details hits qrels search tie_breaking locate"),
-        (tests("scores trec_eval"), tests("inputs boundaries"), tests("fast laws")),
-        values=True,
-    ),
-    "readers": Area(
-        ("data/trec/*.py",), (tests("boundaries readers hashing"), tests("trec_eval check"), tests("fast"))
-    ),
-    "trec_eval": Area(("trec_eval/*.py",), (tests("trec_eval"), tests("trec_eval_9"), ("src/gradely/trec_eval",))),
+    "significance": area(comparison="significance resampling wilcoxon intervals equivalence pairs"),
+    "planning": area(comparison="plan gate saved_scores"),
+    "systems": area(comparison="correlate kendall pools stacked_runs"),
+    "ties": area(comparison="ties", data="tie_counts tie_breaking"),
+    "formulas": area(kernel="families tie_groups gains lower_levels orders", relevance="*", measures="*"),
+    "arrays": area(kernel="assembly backend batch fixed from_* notebook_card parameters", evaluation="arrays"),
+    "trec_eval": Area(("trec_eval/*.py",)),
+    "learning": area(learning="*"),
+    "comparison": area(comparison="compare comparison segments leaderboard pairwise design verdict"),
+    "users": area(comparison="users user_regions populations phi_curves", data="virtual_users"),
+    "evaluation": area(evaluation="evaluate evaluation evaluations runs scores values segments"),
+    "explanation": area(evaluation="explain explanation check mismatch notes flat_names"),
+    "alignment": area(data="align batches details hits qrels search values locate selection exclude types"),
+    "tables": area(data="columns table ids engine engine_hits engine_judgments score_precision demo"),
+    "inputs": area(data_read="*"),
+    "readers": area(data_trec="*"),
+    "sentences": area(comparison="answers captions influence matrix selection"),
 }
-SAME = "not agrees_with_the_reference"
-"""these ask what tests/test_together.py asked, and take long"""
+ROOMS = "kernel relevance measures learning trec_eval comparison evaluation data"
+DRAWINGS = ["comparison/charts.py", "comparison/user_charts.py"]
+"""sizes and fonts, which are judged by eye"""
+SLOW = """
+axioms claims documents engines error_rates figures fuzz memory mutants notebook page papers papers_f14 papers_m08
+papers_m16 papers_s11 real_data report report_interactions spark_pipeline streams structure terminals
+"""
+LEFT_OUT = [*(f"test_{name}.py" for name in SLOW.split()), "tools", "spark", "fuzz", "mutants"]
+"""tests that open pages, start processes, recompute papers or take long; they touch little that others do not"""

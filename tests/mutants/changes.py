@@ -1,7 +1,9 @@
-"""Changes of a file, one operator, number, comparison or call at a time, and a way to import the changed file."""
+"""Changes of a file, one operator, number, comparison or call at a time."""
 
 import ast
-from importlib.machinery import PathFinder, SourceFileLoader
+from collections import Counter
+from functools import cache
+from itertools import dropwhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,110 +31,205 @@ SWAPS = {
 }
 CALLS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "any": "all", "all": "any"}
 
+SHORT, WIDE = 30, 100
+"""characters: a change of a shorter expression is told with what is around it, up to so much"""
+NO_VALUES = (ast.Raise, ast.JoinedStr, ast.Assert)
+"""messages say nothing that is computed; an assertion marks what cannot happen, and a weaker one marks it as well"""
+NO_CALLS = ("progress",)
+"""how far the work has come is for the eye"""
+NO_FUNCTIONS = ("chart", "_repr_html_")
+"""sizes, angles and colours of drawings are judged by eye"""
+NO_FIELDS = ("annotation", "returns", "decorator_list")
+NO_KEYWORDS = ("strict", "maxsize", "copy", "repr")
+"""`zip(strict=)` asserts, too; a cache of another size, one copy more, and what is left out of a repr are no values"""
+
+SPEED = {
+    "align": "DOCUMENTS FEW SEVERAL",
+    "batch": "CELLS",
+    "blocks": "CELLS",
+    "chunks": "PIECE",
+    "file_ranges": "RANGE LARGE FEW BLOCK",
+    "files": "BLOCK",
+    "from_groups": "MANY",
+    "function": "MANY",
+    "gains": "CELLS",
+    "hashing": "LONG TOGETHER",
+    "lookup": "FEW",
+    "match": "MANY",
+    "packed": "BLOCK MOST",
+    "population": "FEW MANY",
+    "populations": "CELLS",
+    "resampling": "CELLS",
+    "runs": "SMALL",
+    "scores": "ROWS",
+    "table": "ROWS",
+    "tail": "TAIL",
+    "tie_places": "FEW",
+}
+"""constants by file that decide how much is done in one go, or which of two ways is taken to the same values"""
+
 
 class Change(NamedTuple):
-    """A change of a syntax tree, not yet made."""
+    """A change of a syntax tree, not yet made, and the nodes that it stands in, the outermost first."""
 
     node: ast.AST
     field: str
     value: object
+    around: tuple[ast.AST, ...]
+
+    def make(self):
+        setattr(self.node, self.field, self.value)
+
+    @property
+    def functions(self):
+        """The functions in whose bodies the change is, the outermost first."""
+        pairs = zip(self.around, (*self.around[1:], self.node), strict=True)
+        return [node for node, child in pairs if is_function(node) and child in node.body]
+
+    @property
+    def scope(self):
+        """The names of the classes and functions around the change."""
+        return ".".join(node.name for node in self.around if is_function(node) or isinstance(node, ast.ClassDef))
+
+    @property
+    def statement(self):
+        return next(node for node in reversed((*self.around, self.node)) if isinstance(node, ast.stmt))
+
+
+class Mutant(NamedTuple):
+    """A file with one change."""
+
+    path: Path
+    number: int
+    name: str
+    """the file, what is around the change, the change, and its statement: no number of a line, which others move"""
+    line: int
+    touched: frozenset[int]
+    """the lines of which a test must touch one to notice"""
+    source: str
+    """the function that is changed; empty where the change is outside of all functions"""
+    constants: frozenset[str]
+    """the names of what is changed outside of all functions and classes, which other files may use"""
+
+    def tree(self):
+        """Return the changed syntax tree."""
+        tree = ast.parse(text_of(self.path))
+        list(all_changes(tree))[self.number].make()
+        return without_plus(tree)
+
+
+def is_function(node):
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+@cache
+def text_of(path):
+    return path.read_text(encoding="utf-8")
 
 
 def changes(node):
     """Yield the changes of one node: another operator, another number, no sign."""
     if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
-        yield from (Change(node, "op", other()) for other in SWAPS.get(type(node.op), []))
+        yield from (("op", other()) for other in SWAPS.get(type(node.op), []))
     elif isinstance(node, ast.Compare):
-        for other in SWAPS.get(type(node.ops[0]), []):
-            yield Change(node, "ops", [other(), *node.ops[1:]])
+        yield from (("ops", [other(), *node.ops[1:]]) for other in SWAPS.get(type(node.ops[0]), []))
     elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        yield Change(node, "value", not node.value if isinstance(node.value, bool) else node.value + 1)
+        yield "value", not node.value if isinstance(node.value, bool) else node.value + 1
     elif isinstance(node, ast.UnaryOp):
-        yield Change(node, "op", ast.UAdd())
+        yield "op", ast.UAdd()
     elif isinstance(node, ast.Attribute) and node.attr in CALLS:
-        yield Change(node, "attr", CALLS[node.attr])
+        yield "attr", CALLS[node.attr]
     elif isinstance(node, ast.Name) and node.id in CALLS:
-        yield Change(node, "id", CALLS[node.id])
+        yield "id", CALLS[node.id]
 
 
-def formulas(node):
-    """Yield the nodes that compute something: no annotations, and no messages of errors."""
-    yield node
+def computes_nothing(node):
+    """Return whether nothing inside a node can change a value."""
+    if isinstance(node, ast.AnnAssign):
+        return ast.unparse(node.annotation) == "TypeAlias"
+    if is_function(node):
+        return node.name in NO_FUNCTIONS
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in NO_CALLS
+    return isinstance(node, NO_VALUES) or (isinstance(node, ast.keyword) and node.arg in NO_KEYWORDS)
+
+
+def is_stand_in(node, around):
+    """Return whether a number only has to be there: 1.0 in x / where(y > 0, y, 1.0), or the 1 of -1 in a reshape."""
+    if not isinstance(node, ast.Constant) or len(around) < 2:
+        return False
+    outer, inner = around[-2:]
+    divisor = isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and outer.right is inner
+    if divisor and isinstance(inner, ast.Call) and len(inner.args) == 3:
+        return inner.args[2] is node and ast.unparse(inner.func).endswith("where")
+    shapes = [part for part in around if isinstance(part, ast.Call) and ast.unparse(part.func).endswith("reshape")]
+    return isinstance(inner, ast.UnaryOp) and bool(shapes)
+
+
+def all_changes(node, around=()):
+    """Yield the changes of everything that computes something."""
+    if computes_nothing(node) or is_stand_in(node, around):
+        return
+    yield from (Change(node, field, value, around) for field, value in changes(node))
     for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns", "decorator_list") or isinstance(node, ast.Raise | ast.JoinedStr):
-            continue
         for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST):
-                yield from formulas(child)
+            if isinstance(child, ast.AST) and name not in NO_FIELDS:
+                yield from all_changes(child, (*around, node))
 
 
-class Mutant(NamedTuple):
-    """A file and the number of the change in it; without a number it is as it was."""
-
-    path: Path
-    number: int | None
-
-    @property
-    def module(self):
-        name = ".".join(("gradely", *self.path.relative_to(SOURCE).with_suffix("").parts))
-        return name.removesuffix(".__init__")
-
-    def tree(self):
-        """Return the changed syntax tree, where the change is, and what it says before and after."""
-        tree = ast.parse(self.path.read_text(encoding="utf-8"))
-        if self.number is None:
-            return tree, tree, ""
-        change = all_changes(tree)[self.number]
-        before = ast.unparse(change.node)
-        setattr(change.node, change.field, change.value)
-        return tree, change.node, before
-
-    def place(self):
-        """Return the line and column of the change."""
-        _, node, _ = self.tree()
-        return f"{node.lineno}:{node.col_offset + 1}"
-
-    def __str__(self):
-        """Say what changes, without numbers of lines, so that it stays the same when other lines change."""
-        _, node, before = self.tree()
-        after = ast.unparse(node.operand if isinstance(node, ast.UnaryOp) else node)
-        line = self.path.read_text(encoding="utf-8").split("\n")[node.lineno - 1].strip()
-        return f"{self.path.relative_to(SOURCE)}: {before}  →  {after}  in  {line}"
+def mutants(path):
+    """Return the mutants of a file."""
+    tree, seen, found = ast.parse(text_of(path)), Counter(), []
+    source_of = cache(ast.unparse)
+    for number, change in enumerate(all_changes(tree)):
+        if not change.scope and names_in(change.statement) & {*SPEED.get(path.stem, "").split()}:
+            continue
+        name = name_of(path, change)
+        seen[name] += 1
+        again = f"  ({seen[name]})" if seen[name] > 1 else ""
+        source = source_of(change.functions[0]) if change.functions else ""
+        constants = frozenset() if change.scope else frozenset(names_in(change.statement))
+        touched = touched_by(change, tree)
+        found.append(Mutant(path, number, name + again, change.node.lineno, touched, source, constants))
+    return found
 
 
-def all_changes(tree):
-    return [change for node in formulas(tree) for change in changes(node)]
+def touched_by(change, tree):
+    """Return the lines of which a test must touch one to notice a change."""
+    if change.functions:
+        return lines_of(change.node)
+    inside = [node for node in change.around if is_function(node) or isinstance(node, ast.ClassDef)]
+    if inside:
+        return lines_of(inside[-1])
+    names = names_in(change.statement)
+    uses = [lines_of(node) for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in names]
+    return frozenset().union(*uses)
 
 
-def mutants(paths):
-    return [Mutant(path, i) for path in paths for i in range(len(all_changes(ast.parse(path.read_text("utf-8")))))]
+def names_in(node):
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-class Loader(SourceFileLoader):
-    """Loads a module from a syntax tree in place of its file."""
-
-    tree: ast.Module
-
-    def get_code(self, fullname):  # noqa: ARG002 - its signature
-        return compile(self.tree, self.path, "exec")
+def lines_of(node):
+    return frozenset(range(node.lineno, node.end_lineno + 1))
 
 
-class Finder:
-    """Finds the module that is mutated; all others are found as usual."""
+def name_of(path, change):
+    """Say what changes, in one line, and in the largest expression around it that is short enough to read."""
+    before = around = ast.unparse(change.node)
+    inside = dropwhile(lambda node: node is not change.statement, change.around)
+    for node in reversed(list(inside)):
+        text = ast.unparse(node).split("\n")[0]
+        around = text if len(text) <= WIDE else around
+    old = getattr(change.node, change.field)
+    change.make()
+    after = ast.unparse(change.node.operand if isinstance(change.value, ast.UAdd) else change.node)
+    setattr(change.node, change.field, old)
+    place = f"{path.relative_to(SOURCE)} {change.scope}".strip()
+    return f"{place}: {before}  →  {after}" + (f"  in  {around}" if len(before) < SHORT else "")
 
-    def __init__(self, mutant):
-        self.mutant = mutant
 
-    def find_spec(self, name, path, target=None):  # noqa: ARG002 - its signature
-        if name != self.mutant.module:
-            return None
-        spec = PathFinder.find_spec(name, path)
-        spec.loader = Loader(name, str(self.mutant.path))
-        spec.loader.tree = without_sign(self.mutant.tree()[0])
-        return spec
-
-
-def without_sign(tree):
+def without_plus(tree):
     """Return the tree with +x, which stands for a sign that was taken away, as x: arrays of truths have no +."""
 
     class Plain(ast.NodeTransformer):

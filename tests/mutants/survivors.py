@@ -1,4 +1,4 @@
-"""The list of mutants that nobody could notice: what changes, and below it, indented, the reason why."""
+"""The list of mutants that nobody could notice: some changes, and below them, indented, the reason why."""
 
 from pathlib import Path
 
@@ -7,17 +7,16 @@ LIST = Path(__file__).parents[1] / "survivors.txt"
 
 def known():
     """Return {change: reason}."""
-    reasons, change = {}, None
+    reasons, changes = {}, []
     for line in LIST.read_text(encoding="utf-8").splitlines():
         if line.startswith("    "):
-            reasons[change] = f"{reasons[change]} {line.strip()}".strip()
+            reasons.update({change: f"{reasons.get(change, '')} {line.strip()}".strip() for change in changes})
         elif line and not line.startswith("#"):
-            change = line
-            reasons[change] = ""
-    return reasons
+            changes = [*([] if changes and changes[-1] in reasons else changes), line]
+    return reasons | {change: "" for change in changes if change not in reasons}
 
 
 def verdict(survived, looked_at, reasons):
-    """Return the survivors that are not listed, and those listed that are noticed by now, or whose line is gone."""
+    """Return the survivors that are not listed, and those listed that are noticed by now."""
     new = [change for change in survived if change not in reasons]
     return new, [change for change in reasons if change in looked_at and change not in survived]

@@ -1,9 +1,9 @@
-"""The names of other libraries in tests/elsewhere.py are all that they have, by their own lists."""
+"""The names of other libraries in tests/other_libraries.py are all that they have, by their own lists."""
 
 import inspect
 import re
 
-from tests.elsewhere import BEIR, IR_MEASURES, RANX, TORCHMETRICS, TREC_EVAL
+from tests.other_libraries import BEIR, IR_MEASURES, RANX, TORCHMETRICS, TREC_EVAL
 from tests.tools.tool import tool
 
 

@@ -159,10 +159,10 @@ def parse_run(lines: Iterable[str]) -> dict[str, dict[str, float]]:
 
 def parse_qrel(lines: Iterable[str]) -> dict[str, dict[str, int]]:
     """Return {query: {document: label}} from the lines of judgments in TREC's format."""
-    return _parse(lines, 4, 3, _whole, "query 0 document label")
+    return _parse(lines, 4, 3, _parse_label, "query 0 document label")
 
 
-def _whole(text: str) -> Any:
+def _parse_label(text: str) -> Any:
     """Return a label: a whole number, or else any number."""
     try:
         return int(text)

@@ -59,18 +59,18 @@ def _rows(qrels: Any, run: Any, by: str | None, columns: Mapping[str, str] | Non
     import narwhals.stable.v2 as nw
 
     parts = []
-    for name, given, kind in (("qrels", qrels, "label"), ("run", run, "score")):
-        frame: Any = nw.from_native(given, pass_through=True)
+    for name, table, kind in (("qrels", qrels, "label"), ("run", run, "score")):
+        frame: Any = nw.from_native(table, pass_through=True)
         if getattr(getattr(frame, "implementation", None), "name", "") not in ("PYSPARK", "PYSPARK_CONNECT"):
-            raise InputError(f"{name}: is not a DataFrame of Spark but of {type(given).__name__}; use gradely.evaluate")
+            raise InputError(f"{name}: is not a DataFrame of Spark but of {type(table).__name__}; use gradely.evaluate")
         picked = pick_typed(frame, kind, name, columns)
-        if kind == "label" and by is not None and by not in given.columns:
-            raise InputError(f"qrels: no column {by!r} to give means by, among {', '.join(given.columns)}")
+        if kind == "label" and by is not None and by not in table.columns:
+            raise InputError(f"qrels: no column {by!r} to give means by, among {', '.join(table.columns)}")
         segment = nw.col(by) if kind == "label" and by is not None else nw.lit(None)
         renamed = rename(frame, picked, kind, segment=segment.cast(nw.String)).to_native()
         parts.append(renamed.withColumnRenamed(kind, "value").withColumn("judged", functions.lit(kind == "label")))
         if kind == "label":
-            query = given.schema[picked.query].dataType
+            query = table.schema[picked.query].dataType
     return parts[0].unionByName(parts[1]), query
 
 

@@ -27,7 +27,7 @@ def measure_partition(
     """Yield batches of (query, measure, value), and the segment where means are asked for."""
     for table in whole_queries(batches):
         judged = table["judged"]
-        labels, scores = table.filter(judged), table.filter(_inverted(judged))
+        labels, scores = table.filter(judged), table.filter(_invert(judged))
         _check(labels, "qrels", "label")
         _check(scores, "run", "score")
         if len(labels):
@@ -41,7 +41,7 @@ def whole_queries(batches: Iterable[Any], least: int = ROWS) -> Iterator[Any]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    whole: list[Any] = []
+    pieces: list[Any] = []
     rest: list[Any] = []
     for batch in batches:
         if not len(batch):
@@ -49,18 +49,18 @@ def whole_queries(batches: Iterable[Any], least: int = ROWS) -> Iterator[Any]:
         query = batch["query"]
         cut = pc.index(query, query[-1]).as_py()  # where the last query of the batch begins
         if not rest or query[0] != rest[0]["query"][0]:
-            whole, rest = whole + rest, []
+            pieces, rest = pieces + rest, []
         if cut:
-            whole, rest = [*whole, *rest, batch.slice(0, cut)], []
+            pieces, rest = [*pieces, *rest, batch.slice(0, cut)], []
         rest.append(batch.slice(cut))
-        if sum(map(len, whole)) >= least:
-            yield pa.Table.from_batches(whole)
-            whole = []
-    if whole or rest:
-        yield pa.Table.from_batches(whole + rest)
+        if sum(map(len, pieces)) >= least:
+            yield pa.Table.from_batches(pieces)
+            pieces = []
+    if pieces or rest:
+        yield pa.Table.from_batches(pieces + rest)
 
 
-def _inverted(flags: Any) -> Any:
+def _invert(flags: Any) -> Any:
     import pyarrow.compute as pc
 
     return pc.invert(flags)
@@ -76,8 +76,8 @@ def _check(rows: Any, name: str, kind: str) -> None:
     odd = ~np.isfinite(rows["value"].to_numpy())
     if odd.any():
         at = int(np.argmax(odd))
-        found = f"query {clip(rows['query'][at].as_py())}, document {clip(rows['document'][at].as_py())}"
-        raise DataError(f"{name}: {found}: the {kind} is {rows['value'][at].as_py()}; it must be a finite number")
+        place = f"query {clip(rows['query'][at].as_py())}, document {clip(rows['document'][at].as_py())}"
+        raise DataError(f"{name}: {place}: the {kind} is {rows['value'][at].as_py()}; it must be a finite number")
 
 
 def _values(labels: Any, scores: Any, measures: Mapping[str, Measure], settings: Settings) -> dict[str, list[Any]]:
@@ -98,9 +98,9 @@ def _segments(labels: Any, queries: list[str], by: str) -> list[str]:
     """Return the segment of each query; refuse a query that is in two."""
     segment: dict[str, str] = {}
     for query, name in zip(labels["query"].to_pylist(), labels[SEGMENT].to_pylist(), strict=True):
-        known = segment.setdefault(query, REST if name is None else name)
-        if known != (REST if name is None else name):
-            raise DataError(f"{by}: query {clip(query)} is in two segments, {clip(known)} and {clip(str(name))}")
+        name_before = segment.setdefault(query, REST if name is None else name)
+        if name_before != (REST if name is None else name):
+            raise DataError(f"{by}: query {clip(query)} is in two segments, {clip(name_before)} and {clip(str(name))}")
     return [segment[query] for query in queries]
 
 

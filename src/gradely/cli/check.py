@@ -26,6 +26,8 @@ def command(qrels: str, runs: tuple[str, ...], *, inputs: InputOptions) -> int:
     The exit code is 1 where something is wrong: lines that cannot be used, a file that cannot be read, or no query in
     common.
     """
+    if inputs.only or inputs.exclude:
+        raise click.UsageError("files are checked as a whole: leave out --only and --exclude")
     findings = check_files(qrels, runs, inputs)
     say("".join(f"{plain_line(str(finding))}\n" for finding in findings))
     return int(any(finding.kind == "wrong" for finding in findings))
@@ -37,7 +39,7 @@ def check_files(qrels: str, runs: tuple[str, ...], inputs: InputOptions) -> list
     judgments: Qrels | None = None
     findings: list[Finding] = []
     try:
-        judgments, findings = check_qrels(qrels, inputs.qrels_format)
+        judgments, findings = check_qrels(qrels, inputs.qrels_format, inputs.columns, inputs.duplicates)
     except GradelyError as error:
         findings.append(_unreadable(qrels, error))
     with Bar(sizes) as bar:

@@ -11,17 +11,28 @@ from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
-from gradely.cli.output import check_writable, list_notes, to_json, write_file, write_results
+from gradely.cli.output import (
+    caption_notes,
+    check_writable,
+    frame_table,
+    list_notes,
+    to_json,
+    write_file,
+    write_results,
+)
 from gradely.cli.page_options import PageOptions, page_options
-from gradely.comparison.compare import Comparison, compare
+from gradely.cli.segments import by_segment
+from gradely.comparison.compare import compare
+from gradely.comparison.comparison import Comparison
 from gradely.comparison.design import FAMILIES
 from gradely.comparison.resampling import RESAMPLES
+from gradely.comparison.segments import SegmentComparison
 from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
-from gradely.data import run_name
 from gradely.evaluation.notes import Note
+from gradely.evaluation.segments import EVERY
 from gradely.report.page import check_installed
 from gradely.settings import Settings
-from gradely.tables import LATEX, escape_markdown, plain_line, render
+from gradely.tables import Table, render
 
 
 @click.command("compare")
@@ -33,7 +44,7 @@ from gradely.tables import LATEX, escape_markdown, plain_line, render
 @click.option(
     "--correction",
     type=click.Choice(list(CORRECTIONS)),
-    help="For many tests: holm by default; tukey and max-t take none.",
+    help="How p-values are corrected for many tests; holm by default, and tukey and max-t take none.",
 )
 @click.option(
     "--family",
@@ -50,7 +61,7 @@ from gradely.tables import LATEX, escape_markdown, plain_line, render
     show_default=True,
     help="How many draws a randomization, bootstrap, Tukey or max-t test takes.",
 )
-@click.option("--simultaneous", is_flag=True, help="Intervals of differences that hold for the whole family at once.")
+@click.option("--simultaneous", is_flag=True, help="Give differences intervals that hold for the whole family at once.")
 @click.option(
     "--rope",
     type=float,
@@ -62,6 +73,7 @@ from gradely.tables import LATEX, escape_markdown, plain_line, render
 @click.option("--report", "page", type=FILE, metavar="FILE.html", help="Write a page to look at, too.")
 @page_options
 @options.settings()
+@by_segment
 @options.inputs
 @options.output
 def command(
@@ -85,16 +97,13 @@ def command(
         check_installed()
     elif texts.queries_text or texts.docs_text:
         raise click.UsageError("--queries-text and --docs-text are for the page: name it with --report")
-    given = read_inputs(qrels, runs, inputs, settings)
-    if len(given.runs) < 2:
-        raise click.UsageError("name at least two runs to compare", click.get_current_context())
-    named = [name if name in given.runs else run_name(name) for name in baselines]
-    with given.bar() as bar:
+    data = read_inputs(qrels, runs, inputs, settings)
+    design["baselines"] = data.name_baselines(baselines, "compare")
+    with data.bar() as bar:
         comparison = compare(
-            given.qrels,
-            given.runs,
+            data.qrels,
+            data.runs,
             choose_measures(measures, settings.ties),
-            baselines=named,
             details=bool(page),
             progress=bar,
             **design,
@@ -104,8 +113,7 @@ def command(
     if page:
         write_file(html.encode(), page)
     text = show(comparison, output, pairs=pairs, influence=influence)
-    marks = output.form == "table" and not pairs
-    write_results(text, explain_table(comparison, marks=marks), output)
+    write_results(text, explain_table(comparison, output.form, pairs=pairs), output)
 
 
 def show(comparison: Comparison, output: OutputOptions, *, pairs: bool, influence: bool) -> str:
@@ -116,15 +124,32 @@ def show(comparison: Comparison, output: OutputOptions, *, pairs: bool, influenc
         return to_json(as_data(comparison) | more)
     tidy = form in ("csv", "tsv")
     bold = not output.to_file and sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    table = comparison.pairs_table() if pairs else comparison.runs_table() if tidy else comparison.table()
-    text = render(table._replace(digits=output.digits, bold=bold), form)
+    tables = [comparison.pairs_table() if pairs else comparison.runs_table() if tidy else comparison.table()]
+    if comparison.segments is not None:
+        below = comparison.segments.pairs_table() if pairs else comparison.segments.table()
+        tables = [join_segments(comparison, tables[0], pairs=pairs)] if tidy else [*tables, below]
+    text = "\n".join(render(table._replace(digits=output.digits, bold=bold), form) for table in tables)
     if influence and not tidy:
         text += f"\n{show_influence(comparison, output)}"
-    if form == "markdown":
-        return f"{escape_markdown(comparison.summary())}\n\n{text}\n{escape_markdown(comparison.caption())}\n"
-    if form == "latex":
-        return f"% {plain_line(comparison.caption()).translate(LATEX)}\n{text}"
-    return f"{plain_line(comparison.summary())}\n\n{text}" if form == "table" else text
+    return frame_table(comparison, text, form)
+
+
+def join_segments(comparison: Comparison, table: Table, *, pairs: bool) -> Table:
+    """Return a table of all queries together with that of the segments, which leaves empty what is not known there."""
+    segments, measures = comparison.segments, list(comparison.board.measures)
+    assert segments is not None
+    if pairs:
+        records = [pair._asdict() for pair in segments.pairs]
+    else:
+        records = [
+            {"segment": segment, "n": segments.sizes[segment], "run": run, "measure": measure, "mean": mean[measure]}
+            for segment, runs in segments.mean().items()
+            for measure in measures
+            for run, mean in runs.items()
+        ]
+    rows = [[EVERY, len(comparison.board.queries), *row] for row in table.rows]
+    header = ["segment", "n", *table.header]
+    return Table(header, [*rows, *([record.get(name) for name in header] for record in records)])
 
 
 def show_influence(comparison: Comparison, output: OutputOptions) -> str:
@@ -134,13 +159,14 @@ def show_influence(comparison: Comparison, output: OutputOptions) -> str:
     return f"{render(table, output.form)}\n{caption}\n" if table.rows else f"{caption}\n"
 
 
-def explain_table(comparison: Comparison, *, marks: bool) -> str:
+def explain_table(comparison: Comparison, form: str, *, pairs: bool) -> str:
     """Return the lines below a table: what the marks mean, how it was tested, and what there is to note."""
-    tested = len(comparison.tested.pairs) > 0
+    has_pairs = len(comparison.pairwise.pairs) > 0
     lines: list[Note | str] = [
-        *([comparison.legend()] if marks and tested else []),
-        comparison.caption(),
-        *([describe_power(comparison)] if tested else []),
+        *([comparison.legend()] if form == "table" and has_pairs and not pairs else []),
+        *caption_notes(comparison, form),
+        *([] if comparison.segments is None else [comparison.segments.caption()]),
+        *([describe_power(comparison)] if has_pairs else []),
         *comparison.notes,
     ]
     return list_notes(lines)
@@ -164,7 +190,20 @@ def as_data(comparison: Comparison) -> dict[str, Any]:
         "design": comparison.design._asdict() | asdict(board.settings) | {"count": len(board.queries)},
         "runs": [dict(zip(header, row, strict=True)) for row in rows],
         "pairs": [dict(zip(comparison.fields, pair, strict=False)) for pair in comparison.pairs],
+        **segments_data(comparison.segments),
         "discriminative_power": comparison.power(),
         "achieved_significance_levels": comparison.levels(),
         "notes": [note.as_dict() for note in comparison.notes],
     }
+
+
+def segments_data(segments: SegmentComparison | None) -> dict[str, Any]:
+    """Return means and pairs by segment as plain data, where asked for."""
+    if segments is None:
+        return {}
+    pairs: dict[str, list[dict[str, Any]]] = {name: [] for name in segments.sizes}
+    for pair in segments.pairs:
+        pairs[pair.segment].append(dict(zip(pair._fields[2:], pair[2:], strict=True)))  # which segment, is said
+    mean = segments.mean()
+    data = {name: {"n": size, "mean": mean[name], "pairs": pairs[name]} for name, size in segments.sizes.items()}
+    return {"segments": data, "segments_caption": segments.caption()}

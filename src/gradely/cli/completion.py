@@ -22,6 +22,13 @@ BASH = """\
 }
 complete -o nosort -F %(complete_func)s %(prog_name)s
 """
+HELP = """Print the script that lets SHELL complete commands, options, measures and files at the Tab key.
+
+\b
+bash (4.4 or newer), in ~/.bashrc:  eval "$(gradely completion bash)"
+zsh, in ~/.zshrc after compinit:    eval "$(gradely completion zsh)"
+fish:  gradely completion fish > ~/.config/fish/completions/gradely.fish
+"""
 
 
 class Bash(BashComplete):
@@ -56,15 +63,9 @@ def complete(instruction: str) -> int:
     return 0
 
 
-@click.command("completion")
+@click.command("completion", help=HELP)
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell: str) -> None:
-    r"""Print the script that lets SHELL complete commands, options, measures and files at the Tab key.
-
-    \b
-    bash (4.4 or newer), in ~/.bashrc:  eval "$(gradely completion bash)"
-    zsh, in ~/.zshrc after compinit:    eval "$(gradely completion zsh)"
-    fish:  gradely completion fish > ~/.config/fish/completions/gradely.fish
-    """
-    known = completer(shell)
-    say(known.source_template % known.source_vars())
+    """Print the script for a shell."""
+    script = completer(shell)
+    say(script.source_template % script.source_vars())

@@ -6,7 +6,7 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.correlations import correlate_runs, selection
+from gradely.cli.correlations import correlate_runs, selection_options
 from gradely.comparison.correlate import correlate
 
 
@@ -14,7 +14,7 @@ from gradely.comparison.correlate import correlate
 @click.argument("qrels", type=FILE)
 @click.argument("runs", nargs=-1, type=FILE)
 @options.measures
-@selection
+@selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
 @options.inputs
 @options.output

@@ -1,6 +1,7 @@
 """What `gradely correlate` and `gradely pools` share: the queries and runs they take, and how they show the result."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any, Protocol
 
 import click
@@ -14,7 +15,7 @@ from gradely.settings import Settings
 from gradely.tables import Cell, Table, render
 
 
-def selection(command: Callable[..., Any]) -> Callable[..., Any]:
+def selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that choose queries and runs: --topics, --level, --min-quartile."""
     decorators = (
         click.option(
@@ -59,25 +60,15 @@ def correlate_runs(
     inputs: InputOptions,
     output: OutputOptions,
     later: dict[str, float],
-    **more: Any,
+    **selection: Any,
 ) -> None:
     """Read qrels and runs, correlate, and write what came out. `later` is work after the runs are read, for the bar."""
-    named = choose_measures(measures, settings.ties)
+    names = choose_measures(measures, settings.ties)
     data = read_inputs(qrels, runs, inputs, settings)
+    policies = {name: value for name, value in asdict(settings).items() if name != "queries"}
     with data.bar(later) as bar:
-        result = work(
-            data.qrels,
-            data.runs,
-            named,
-            ties=settings.ties,
-            judged_only=settings.judged_only,
-            precision=settings.precision,
-            seed=settings.seed,
-            threads=settings.threads,
-            progress=bar,
-            **more,
-        )
-    write_results(show(result, output), list_notes([result.summary(), *result.notes]), output)
+        result = work(data.qrels, data.runs, names, progress=bar, **selection, **policies)
+    write_results(show(result, output), list_notes([*result.summary().splitlines(), *result.notes]), output)
 
 
 def show(result: Result, output: OutputOptions) -> str:

@@ -6,15 +6,16 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import Inputs, choose_measures, list_runs, read_inputs
+from gradely.cli.inputs import Inputs, choose_measures, list_runs, read_inputs, select_judgments
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import list_notes, to_json, write_results
 from gradely.cli.query_order import QueryOrder, QueryRow, check_order, order_rows, query_order
-from gradely.cli.segments import segments_data, segments_table, with_segments
+from gradely.cli.segments import by_segment
 from gradely.data import Qrels, open_run
 from gradely.data.virtual_users import GradedBy, qrels_from_run
-from gradely.evaluation.notes import Note, merge_notes
 from gradely.evaluation.runs import Evaluations, evaluate_all
+from gradely.evaluation.scores import Scores
+from gradely.evaluation.segments import EVERY
 from gradely.measures.names import parse_all
 from gradely.settings import Settings
 from gradely.tables import Cell, Table, render
@@ -49,12 +50,7 @@ from gradely.tables import Cell, Table, render
 @options.settings()
 @click.option("-q", "--per-query", is_flag=True, help="Show every query, too.")
 @query_order
-@click.option(
-    "--by",
-    type=FILE,
-    metavar="COLUMN|FILE",
-    help="Show means by segment: a column of the qrels, or a table of query and segment.",
-)
+@by_segment
 @options.inputs
 @options.output
 def command(
@@ -64,7 +60,6 @@ def command(
     measures: tuple[str, ...],
     per_query: bool,
     order: QueryOrder,
-    by: str | None,
     virtual: str | None,
     qrels_feature: int | None,
     graded_by: GradedBy,
@@ -83,19 +78,17 @@ def command(
         if levels is not None or graded_by != "score" or qrels_feature is not None:
             wanted = "--graded-by, --levels and --qrels-feature grade a run that is named with --qrels-from-run"
             raise click.UsageError(wanted)
-        given = read_inputs(qrels, runs, inputs, settings)
+        data = read_inputs(qrels, runs, inputs, settings)
     else:
         judgments = virtual_qrels(virtual, graded_by, levels, inputs, qrels_feature)
-        given = Inputs(judgments, *list_runs(virtual, (qrels, *runs), inputs))
-    asked = any(value is not None for value in order)
-    rows = check_order(order, named, given.runs) if asked else None
-    if by is not None:
-        given = given._replace(qrels=with_segments(given.qrels, by, qrels, inputs.columns))
-    with given.bar() as bar:
-        results = evaluate_all(given.qrels, given.runs, named, settings, bar)
+        data = Inputs(select_judgments(judgments, virtual, inputs), *list_runs(virtual, (qrels, *runs), inputs))
+    ordered = any(value is not None for value in order)
+    rows = check_order(order, named, data.runs) if ordered else None
+    with data.bar() as bar:
+        results = evaluate_all(data.qrels, data.runs, named, settings, bar)
         _ = results.notes  # what ties change takes a while, too
-    text = show(results, output, per_query=per_query or asked, order=rows)
-    write_results(text, list_notes(visible_notes(results, output.digits)), output)
+    text = show(results, output, per_query=per_query or ordered, order=rows)
+    write_results(text, list_notes(results.notes_at(output.digits)), output)
 
 
 def virtual_qrels(path: str, by: GradedBy, levels: str | None, inputs: InputOptions, feature: int | None) -> Qrels:
@@ -111,13 +104,12 @@ def show(results: Evaluations, output: OutputOptions, *, per_query: bool, order:
     """Return the results in a format."""
     if output.form == "json":
         return to_json(as_data(results, per_query=per_query, order=order))
+    segments = results.segments_table()
+    tables = [segments or means_table(results, output.form)]
     if per_query:
-        table = queries_table(results, output.form, order)
-    elif results.qrels.segments is not None:
-        table = segments_table(results)
-    else:
-        table = means_table(results, output.form)
-    return render(table._replace(digits=output.digits), output.form)
+        below = [segments] if segments and output.form not in ("csv", "tsv") else []
+        tables = [queries_table(results, output.form, order), *below]
+    return "\n".join(render(table._replace(digits=output.digits), output.form) for table in tables)
 
 
 def means_table(results: Evaluations, form: str) -> Table:
@@ -129,13 +121,22 @@ def queries_table(results: Evaluations, form: str, order: QueryOrder | None = No
     """Return one row per run and query; where people read it, the mean over all queries last."""
     rows: list[list[Cell]] = []
     against = order is not None and order.baseline is not None
+    segments = results.qrels.segments is not None
     for name, lines in order_rows(results, order).items():
-        more = [[line.difference] if against else [] for line in lines]
-        rows += [[name, line.query, *line.values, *last] for line, last in zip(lines, more, strict=True)]
+        for line in lines:
+            last = [line.difference] if against else []
+            rows.append([name, line.query, *_segment(results[name], line.query), *line.values, *last])
         if form not in ("csv", "tsv"):
-            rows.append([name, "mean", *results[name].mean().values(), *(_mean_difference(results, name, order))])
-    header = ["run", "query", *results.measures]
+            label = [name, "mean", *([EVERY] if segments else [])]
+            rows.append([*label, *results[name].mean().values(), *(_mean_difference(results, name, order))])
+    header = ["run", "query", *(["segment"] if segments else []), *results.measures]
     return Table([*header, f"{order.sort} against {order.baseline}"] if order and against else header, rows)
+
+
+def _segment(scores: Scores, query: str) -> list[Cell]:
+    """Return the segment of a query as a cell, where segments are asked for."""
+    segment = scores.segment_of(query)
+    return [] if segment is None else [segment]
 
 
 def _mean_difference(results: Evaluations, name: str, order: QueryOrder | None) -> list[float]:
@@ -145,27 +146,29 @@ def _mean_difference(results: Evaluations, name: str, order: QueryOrder | None) 
     return [results[name][str(order.sort)] - results[order.baseline][str(order.sort)]]
 
 
-def visible_notes(results: Evaluations, digits: int) -> list[Note]:
-    """Return the notes, without the ranges whose ends are the same where they are printed."""
-    hidden = {
-        str(span) for scores in results.values() for span in scores.tie_ranges if not span.is_visible(min(digits, 4))
-    }
-    return merge_notes(
-        {name: [note for note in scores.notes if note.text not in hidden] for name, scores in results.items()}
-    )
-
-
 def as_data(results: Evaluations, *, per_query: bool, order: QueryOrder | None = None) -> dict[str, object]:
     """Return everything as plain data, values in full."""
     rows = order_rows(results, order if per_query else None)
     runs = [
         {"run": name, "mean": results[name].mean()}
-        | segments_data(results[name])
+        | _segments(results[name], lines, per_query=per_query)
         | ({"queries": {line.query: _values(results, line) for line in lines}} if per_query else {})
         | {"notes": [note.as_dict() for note in results[name].notes]}
         for name, lines in rows.items()
     ]
     return {"ties": results.settings.ties, "queries": results.settings.queries, "runs": runs}
+
+
+def _segments(scores: Scores, lines: list[QueryRow], *, per_query: bool) -> dict[str, object]:
+    """Return the means of each segment, how many queries it has, and which are shown, as plain data."""
+    if scores.segments is None:
+        return {}
+    data: dict[str, dict[str, object]] = {
+        name: {"n": scores.segments.sizes[name], "mean": mean} for name, mean in scores.segments.items()
+    }
+    for name in data if per_query else ():
+        data[name]["queries"] = [line.query for line in lines if scores.segment_of(line.query) == name]
+    return {"segments": data}
 
 
 def _values(results: Evaluations, line: QueryRow) -> dict[str, float]:

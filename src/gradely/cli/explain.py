@@ -4,9 +4,10 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE, MEASURE
+from gradely.cli.inputs import read_judgments
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import to_json, write
-from gradely.data import open_run, read_qrels
+from gradely.data import open_run
 from gradely.evaluation.explain import explain
 from gradely.evaluation.explanation import Explanation
 from gradely.settings import Settings
@@ -19,7 +20,7 @@ from gradely.tables import render
 @click.argument("query")
 @click.option("-m", "--measure", required=True, type=MEASURE, metavar="MEASURE", help="The measure, like nDCG@10.")
 @options.settings("ties", "seed", "precision")
-@click.option("--depth", type=click.IntRange(min=1), help="Show only the first documents.")
+@click.option("--depth", type=click.IntRange(min=1), help="How many documents to show, the first ones; all by default.")
 @options.inputs
 @options.output
 def command(
@@ -40,9 +41,11 @@ def command(
     if len(inputs.features) > 1:
         raise click.UsageError("one --feature is explained at a time", click.get_current_context())
     feature = inputs.features[0] if inputs.features else None
-    ranking = open_run(run, format=inputs.run_format, feature=feature, ascending=inputs.ascending)
+    ranking = open_run(
+        run, format=inputs.run_format, columns=inputs.columns, feature=feature, ascending=inputs.ascending
+    )
     explanation = explain(
-        read_qrels(qrels, format=inputs.qrels_format),
+        read_judgments(qrels, inputs),
         ranking,
         query,
         measure,

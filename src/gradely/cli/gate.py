@@ -7,9 +7,18 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import choose_measures, read_inputs
+from gradely.cli.inputs import Inputs, choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
-from gradely.cli.output import check_writable, list_notes, say, to_json, write_file, write_results
+from gradely.cli.output import (
+    caption_notes,
+    check_writable,
+    frame_table,
+    list_notes,
+    say,
+    to_json,
+    write_file,
+    write_results,
+)
 from gradely.comparison.gate import check_limits, gate
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.saved_scores import is_saved, keep_scores
@@ -40,10 +49,18 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
 @click.option("--test", type=click.Choice(ALONE), default="t", show_default=True, help="The significance test.")
 @click.option(
-    "--correction", type=click.Choice(list(CORRECTIONS)), default="holm", show_default=True, help="Over the measures."
+    "--correction",
+    type=click.Choice(list(CORRECTIONS)),
+    default="holm",
+    show_default=True,
+    help="How p-values are corrected over the measures.",
 )
 @click.option(
-    "--resamples", type=click.IntRange(min=1), default=RESAMPLES, show_default=True, help="How often a test draws."
+    "--resamples",
+    type=click.IntRange(min=1),
+    default=RESAMPLES,
+    show_default=True,
+    help="How many draws a randomization or bootstrap test takes.",
 )
 @click.option(
     "--summary", type=FILE, metavar="FILE.md", help="Write a summary in Markdown, with the queries that lost most."
@@ -86,21 +103,33 @@ def command(
     data = read_inputs(qrels, paths, inputs, settings)
     if len(data.runs) != len(paths):
         raise InputError("give one --feature: a gate is about one run")
+    if baseline is None:
+        return save_first(data, names, settings, str(save))
     run, *older = data.runs.values()
     with data.bar() as bar:
-        if baseline is None:
-            scores = keep_scores(data.qrels, run, names, progress=bar, **asdict(settings))
-            write_file(scores.text().encode(), str(save))
-            say(f"{plain_line(str(save))}: the scores of {plain_line(scores.name)}; nothing was compared\n")
-            return 0
         old = older[0] if older else baseline
         verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
+    write_files(verdict, summary, save)
+    write_results(show(verdict, output), list_notes([*caption_notes(verdict, output.form), *verdict.notes]), output)
+    return 0 if verdict.passed else 1
+
+
+def write_files(verdict: Gate, summary: str | None, save: str | None) -> None:
+    """Write the summary, and the scores of a run that passed, where files for them are named."""
     if summary:
         write_file(summarize(verdict).encode(), summary)
     if save and verdict.passed:
         write_file(verdict.saved.text().encode(), save)
-    write_results(show(verdict, output), list_notes([verdict.caption(), *verdict.notes]), output)
-    return 0 if verdict.passed else 1
+
+
+def save_first(data: Inputs, measures: list[str], settings: Settings, path: str) -> int:
+    """Write the scores of the only run, as the first ones to be compared with; return the exit code."""
+    (run,) = data.runs.values()
+    with data.bar() as bar:
+        scores = keep_scores(data.qrels, run, measures, progress=bar, **asdict(settings))
+    write_file(scores.text().encode(), path)
+    say(f"{plain_line(path)}: the scores of {plain_line(scores.name)}; nothing was compared\n")
+    return 0
 
 
 def read_limits(drops: tuple[str, ...], names: list[str]) -> dict[str, float]:
@@ -126,9 +155,7 @@ def show(verdict: Gate, output: OutputOptions) -> str:
     if output.form == "json":
         return to_json(as_data(verdict))
     text = render(verdict.table()._replace(digits=output.digits), output.form)
-    if output.form == "markdown":
-        return f"{escape_markdown(verdict.summary())}\n\n{text}\n{escape_markdown(verdict.caption())}\n"
-    return f"{plain_line(verdict.summary())}\n\n{text}" if output.form == "table" else text
+    return frame_table(verdict, text, output.form)
 
 
 def summarize(verdict: Gate) -> str:

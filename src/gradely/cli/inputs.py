@@ -12,9 +12,9 @@ import click
 
 from gradely.cli.options import InputOptions
 from gradely.cli.progress import Bar
-from gradely.data import Qrels, Run, open_run, read_qrels, run_names
+from gradely.data import Qrels, Run, open_run, read_qrels, run_name, run_names
 from gradely.data.read.files import Source
-from gradely.data.selection import read_queries, select
+from gradely.data.selection import read_queries, read_segments, select
 from gradely.errors import InputError
 from gradely.evaluation.runs import DEFAULT, Progress, ignore
 from gradely.measures import ALL, EXPECTED
@@ -41,21 +41,34 @@ class Inputs(NamedTuple):
         total = sum(self.sizes.values())
         return Bar(self.sizes | {name: share * total for name, share in later.items()})
 
+    def name_baselines(self, baselines: tuple[str, ...], purpose: str) -> list[str]:
+        """Return which runs are the baselines, named as they are or by their files; refuse a single run."""
+        if len(self.runs) < 2:
+            raise click.UsageError(f"name at least two runs to {purpose}", click.get_current_context())
+        return [name if name in self.runs else run_name(name) for name in baselines]
+
 
 def read_inputs(qrels: str, runs: tuple[str, ...], inputs: InputOptions, settings: Settings) -> Inputs:
     """Read the qrels, and see which runs there are; they are opened when their turn comes."""
     opened, sizes = list_runs(qrels, runs, inputs)
-    only = None if inputs.only is None else read_queries(inputs.only)
+    return Inputs(read_judgments(qrels, inputs, settings.threads), opened, sizes)
+
+
+def read_judgments(qrels: str, inputs: InputOptions, threads: int | None = None) -> Qrels:
+    """Read the qrels, and select what is asked for."""
     judgments = read_qrels(
-        qrels,
-        format=inputs.qrels_format,
-        columns=inputs.columns,
-        duplicates=inputs.duplicates,
-        threads=settings.threads,
+        qrels, format=inputs.qrels_format, columns=inputs.columns, duplicates=inputs.duplicates, threads=threads
     )
-    if only is not None or inputs.exclude is not None:
-        judgments = select(judgments, only=only, exclude=inputs.exclude)
-    return Inputs(judgments, opened, sizes)
+    return select_judgments(judgments, qrels, inputs)
+
+
+def select_judgments(judgments: Qrels, path: str, inputs: InputOptions) -> Qrels:
+    """Return the judgments of the queries that count, with their segments and what is excluded, as the options say."""
+    if (inputs.only, inputs.by, inputs.exclude) == (None, None, None):
+        return judgments
+    only = None if inputs.only is None else read_queries(inputs.only)
+    segments = None if inputs.by is None else read_segments(inputs.by, path, inputs.columns)
+    return select(judgments, only=only, segments=segments, exclude=inputs.exclude)
 
 
 def list_runs(

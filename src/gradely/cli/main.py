@@ -151,11 +151,11 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         return fail(f"{error.filename or 'input or output'}: {error.strerror or error}")
     except (ValueError, ImportError) as error:
-        return _expected(error)
+        return _report_error(error)
     return result if isinstance(result, int) else 0
 
 
-def _expected(error: Exception) -> int:
+def _report_error(error: Exception) -> int:
     """Report an error of gradely's own; anything else is a bug and shows its traceback."""
     from gradely.errors import GradelyError
 

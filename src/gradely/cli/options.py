@@ -40,9 +40,11 @@ class InputOptions(NamedTuple):
     """a file of the queries that count"""
     exclude: str | None = None
     """a file of documents that are dropped first"""
+    by: str | None = None
+    """a column of the qrels, or a file: the segment of each query"""
 
 
-PICTURES = ("svg", "png")
+PICTURES = "svg", "png"
 
 
 class OutputOptions(NamedTuple):
@@ -135,9 +137,8 @@ def inputs(command: Command) -> Command:
         metavar="ROLE=NAME,…",
         help="What tables call their columns, where names are unusual: query=uid,document=iid,label=r,score=est.",
     )(command)
-    command = click.option(
-        "--ascending", is_flag=True, help="Low values of --feature are best, as where features are ranks."
-    )(command)
+    ascending = "Low values of --feature are best, as where features are ranks."
+    command = click.option("--ascending", is_flag=True, help=ascending)(command)
     command = click.option(
         "--feature",
         "features",
@@ -148,9 +149,8 @@ def inputs(command: Command) -> Command:
     command = click.option(
         "--run-format", type=click.Choice(INPUTS), help="Format of the runs; by default it is recognised."
     )(command)
-    return click.option(
-        "--qrels-format", type=click.Choice(INPUTS), help="Format of the qrels; by default it is recognised."
-    )(command)
+    qrels = "Format of the qrels; by default it is recognised."
+    return click.option("--qrels-format", type=click.Choice(INPUTS), help=qrels)(command)
 
 
 def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Command:

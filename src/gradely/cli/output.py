@@ -5,21 +5,42 @@ import os
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from gradely.errors import InputError
+from gradely.errors import InputError, shorten
 
 if TYPE_CHECKING:
     from gradely.cli.options import OutputOptions
     from gradely.evaluation.notes import Note
 
-LONGEST = 300
-"""characters of an error's line"""
-TAIL = 100
-"""characters at its end that say what to do, and stay where it is cut"""
-
 MOST = 20
 """below a table, more notes than this are summed up"""
+
+
+class Verdict(Protocol):
+    """A result that says in a sentence what came out, and in a line how."""
+
+    def summary(self) -> str:
+        """Return what came out."""
+
+    def caption(self) -> str:
+        """Return how it came about."""
+
+
+def frame_table(verdict: Verdict, table: str, form: str) -> str:
+    """Return a table below the sentence that sums it up; in a document, above the line that says how it came about."""
+    from gradely.tables import LATEX, escape_markdown, plain_line
+
+    if form == "markdown":
+        return f"{escape_markdown(verdict.summary())}\n\n{table}\n{escape_markdown(verdict.caption())}\n"
+    if form == "latex":
+        return f"% {plain_line(verdict.caption()).translate(LATEX)}\n{table}"
+    return f"{plain_line(verdict.summary())}\n\n{table}" if form == "table" else table
+
+
+def caption_notes(verdict: Verdict, form: str) -> list[str]:
+    """Return how it came about, to be noted, unless it stands beside the table already."""
+    return [] if form in ("markdown", "latex") else [verdict.caption()]
 
 
 def write_results(text: str, notes: str, output: "OutputOptions") -> None:
@@ -106,8 +127,7 @@ def error_line(message: str) -> str:
     """Return a message as one line that is printable and not too long; its end stays, which says what to do."""
     from gradely.tables import plain_line
 
-    line = plain_line(" ".join(message.split()))
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - TAIL - 1]}…{line[-TAIL:]}"
+    return shorten(plain_line(" ".join(message.split())))
 
 
 def open_streams() -> None:

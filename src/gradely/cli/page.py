@@ -39,7 +39,7 @@ FUNCTIONS: dict[str, type[Relevance]] = {
 
 
 def page() -> str:
-    """Return the whole page: contents, words, policies and functions that all share, then a section a measure."""
+    """Return the whole page: contents, words, policies and functions that all share, then one section per measure."""
     rows = [[f"[{measure.name}](#{measure.name.lower()})", summary(measure)] for measure in ALL]
     contents = to_markdown(Table(["measure", "what it says"], rows), escape=False)
     return HEAD + contents + WORDS + _ties() + _functions() + "".join(f"\n{section(measure)}" for measure in ALL)
@@ -53,9 +53,9 @@ def section(measure: type[Measure]) -> str:
     return "\n".join([f"## {measure.name}\n", *text, table, example])
 
 
-def summary(thing: object) -> str:
+def summary(subject: object) -> str:
     """Return what the documentation of a measure, or anything, begins with: a line."""
-    return (inspect.getdoc(thing) or "").split("\n")[0].rstrip(".")
+    return (inspect.getdoc(subject) or "").split("\n")[0].rstrip(".")
 
 
 def _ties() -> str:

@@ -28,8 +28,11 @@ def page_options(command: Command) -> Command:
         "--docs-text",
         type=FILE,
         metavar="FILE",
-        help="Texts of documents for the page: an id, a tab and a text per line, or JSON Lines with id and text.",
+        help="Texts of documents for the page, in the same formats.",
     )(command)
     return click.option(
-        "--queries-text", type=FILE, metavar="FILE", help="Texts of queries for the page, in the same formats."
+        "--queries-text",
+        type=FILE,
+        metavar="FILE",
+        help="Texts of queries for the page: an id, a tab and a text per line, or JSON Lines with id and text.",
     )(command)

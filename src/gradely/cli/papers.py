@@ -129,7 +129,7 @@ def choose(names: tuple[str, ...], library: Library) -> tuple[list[Experiment], 
     if ALL not in names:
         return [experiment(name) for name in dict.fromkeys(names)], []
     every = list(experiments().values())
-    absent = [entry for entry in every if entry.lacks or (entry.optional and library.missing(entry.needs))]
+    absent = [entry for entry in every if entry.lacks or (entry.optional and library.find_missing(entry.needs))]
     return [entry for entry in every if entry not in absent], absent
 
 

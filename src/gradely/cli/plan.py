@@ -9,11 +9,10 @@ from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
-from gradely.cli.output import list_notes, to_json, write_results
+from gradely.cli.output import caption_notes, frame_table, list_notes, to_json, write_results
 from gradely.comparison.plan import PLANNED, POWER, Plan, plan
-from gradely.data import run_name
 from gradely.settings import Settings
-from gradely.tables import escape_markdown, plain_line, render
+from gradely.tables import render
 
 
 @click.command("plan")
@@ -22,14 +21,16 @@ from gradely.tables import escape_markdown, plain_line, render
 @options.measures
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Plan for pairs with this run; repeatable.")
 @click.option("--difference", type=float, help="Say how many queries this difference needs, too.")
-@click.option("--power", type=float, default=POWER, show_default=True, help="The chance to find what is there.")
+@click.option(
+    "--power", type=float, default=POWER, show_default=True, help="The chance of finding a difference that is there."
+)
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
 @click.option(
     "--correction",
     type=click.Choice(list(PLANNED)),
     default="bonferroni",
     show_default=True,
-    help="For the pairs of each measure.",
+    help="How the level of significance is corrected for the pairs of each measure.",
 )
 @options.settings()
 @options.inputs
@@ -51,13 +52,11 @@ def command(
     to query.
     """
     data = read_inputs(qrels, runs, inputs, settings)
-    if len(data.runs) < 2:
-        raise click.UsageError("name at least two runs to plan for", click.get_current_context())
-    named = [name if name in data.runs else run_name(name) for name in baselines]
-    parsed = choose_measures(measures, settings.ties)
+    design["baselines"] = data.name_baselines(baselines, "plan for")
+    names = choose_measures(measures, settings.ties)
     with data.bar() as bar:
-        result = plan(data.qrels, data.runs, parsed, baselines=named, progress=bar, **design, **asdict(settings))
-    write_results(show(result, output), list_notes([result.caption(), *result.notes]), output)
+        result = plan(data.qrels, data.runs, names, progress=bar, **design, **asdict(settings))
+    write_results(show(result, output), list_notes([*caption_notes(result, output.form), *result.notes]), output)
 
 
 def show(result: Plan, output: OutputOptions) -> str:
@@ -65,9 +64,7 @@ def show(result: Plan, output: OutputOptions) -> str:
     if output.form == "json":
         return to_json(as_data(result))
     text = render(result.table()._replace(digits=output.digits), output.form)
-    if output.form == "markdown":
-        return f"{escape_markdown(result.summary())}\n\n{text}\n{escape_markdown(result.caption())}\n"
-    return f"{plain_line(result.summary())}\n\n{text}" if output.form == "table" else text
+    return frame_table(result, text, output.form)
 
 
 def as_data(result: Plan) -> dict[str, Any]:

@@ -52,12 +52,12 @@ def command(
         raise click.UsageError(
             "ties compares the orders of ties itself, in double precision: leave out --ties and --precision"
         )
-    given = read_inputs(qrels, runs, inputs, settings)
-    with given.bar() as bar:
+    data = read_inputs(qrels, runs, inputs, settings)
+    with data.bar() as bar:
         chart = plot(
-            kind, given.qrels, given.runs, choose_measures(measures, settings.ties), progress=bar, **asdict(settings)
+            kind, data.qrels, data.runs, choose_measures(measures, settings.ties), progress=bar, **asdict(settings)
         )
     from gradely.comparison.charts import picture
 
     write_file(picture(chart, form), path)
-    say(f"{plain_line(path)}: {kind} of {len(given.runs)} runs\n")
+    say(f"{plain_line(path)}: {kind} of {len(data.runs)} runs\n")

@@ -7,7 +7,7 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.correlations import correlate_runs, selection
+from gradely.cli.correlations import correlate_runs, selection_options
 from gradely.comparison.pools import POOLS, RATES, pools
 
 
@@ -38,7 +38,7 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
     show_default=True,
     help="How many documents of each query and grade stay judged at least; 0 lets grades vanish.",
 )
-@selection
+@selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
 @options.inputs
 @partial(options.output, digits=2)

@@ -10,6 +10,7 @@ from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions
 from gradely.cli.output import check_writable, say, write_file
 from gradely.cli.page_options import PageOptions, page_options
+from gradely.cli.segments import by_segment
 from gradely.comparison.compare import compare
 from gradely.report.page import check_installed
 from gradely.settings import Settings
@@ -24,6 +25,7 @@ from gradely.tables import count_of, plain_line
 @page_options
 @options.measures
 @options.settings()
+@by_segment
 @options.inputs
 def command(
     qrels: str,
@@ -41,10 +43,10 @@ def command(
         raise click.UsageError("a page goes to a file: -o report.html", click.get_current_context())
     check_writable(path)
     check_installed()
-    given = read_inputs(qrels, runs, inputs, settings)
-    names, many = choose_measures(measures, settings.ties), count_of(len(given.runs), "run")
-    with given.bar() as bar:
-        comparison = compare(given.qrels, given.runs, names, details=True, progress=bar, **asdict(settings))
+    data = read_inputs(qrels, runs, inputs, settings)
+    names, many = choose_measures(measures, settings.ties), count_of(len(data.runs), "run")
+    with data.bar() as bar:
+        comparison = compare(data.qrels, data.runs, names, details=True, progress=bar, **asdict(settings))
         about = texts._asdict() | {"command": texts.command}
         page = comparison.to_html(title or f"Evaluation of {many}", **about).encode()
     write_file(page, path)

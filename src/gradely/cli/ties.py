@@ -8,6 +8,7 @@ from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
 from gradely.cli.output import MOST, list_notes, to_json, write_results
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
+from gradely.evaluation.runs import DEFAULT
 from gradely.settings import Settings
 from gradely.tables import render
 
@@ -16,7 +17,13 @@ from gradely.tables import render
 @click.argument("qrels", type=FILE)
 @click.argument("runs", nargs=-1, type=FILE)
 @click.option(
-    "-m", "--measure", "measures", multiple=True, type=MEASURE, metavar="MEASURE", help="A measure; repeat for more."
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    type=MEASURE,
+    metavar="MEASURE",
+    help=f"A measure, like nDCG@10 or 'AP(rel=2)'; repeat for more. [default: {', '.join(DEFAULT)}]",
 )
 @options.settings("queries", "judged_only", "threads")
 @options.inputs

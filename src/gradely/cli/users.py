@@ -1,5 +1,6 @@
 """gradely users."""
 
+from dataclasses import asdict
 from functools import partial
 
 import click
@@ -42,18 +43,7 @@ def command(
     """
     data = read_inputs(qrels, runs, inputs, settings)
     with data.bar() as bar:
-        regions = users(
-            data.qrels,
-            data.runs,
-            measure,
-            ties=settings.ties,
-            queries=settings.queries,
-            judged_only=settings.judged_only,
-            precision=settings.precision,
-            seed=settings.seed,
-            threads=settings.threads,
-            progress=bar,
-        )
+        regions = users(data.qrels, data.runs, measure, progress=bar, **asdict(settings))
     if output.picture:
         from gradely.comparison.charts import picture
 

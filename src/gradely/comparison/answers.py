@@ -12,37 +12,40 @@ NAMED = 3
 """of more runs than this, the first are named and the rest counted"""
 
 
-def answer(tested: Pairwise, measure: int = 0) -> str:
+def answer(pairwise: Pairwise, measure: int = 0) -> str:
     """Return what the tests say by one measure, in a sentence."""
-    return f"By {tested.measures[measure]}, {Answer(tested, measure).text()}."
+    return f"By {pairwise.measures[measure]}, {Answer(pairwise, measure).text()}."
 
 
-def summary(tested: Pairwise) -> str:
+def summary(pairwise: Pairwise) -> str:
     """Return what the tests say by the first measure, and which other measures say the same."""
-    verdicts = [Answer(tested, m).text(numbers=False) for m in range(len(tested.measures))]
-    others = list(zip(tested.measures[1:], verdicts[1:], strict=True))
+    verdicts = [Answer(pairwise, m).text(numbers=False) for m in range(len(pairwise.measures))]
+    others = list(zip(pairwise.measures[1:], verdicts[1:], strict=True))
     same = [name for name, verdict in others if verdict == verdicts[0]]
     different = [name for name, verdict in others if verdict != verdicts[0]]
-    parts = ([f"The same holds by {listing(same)}."] if same else []) + (
-        [f"By {listing(different)} the verdict is another."] if different else []
+    parts = ([f"The same holds by {list_names(same)}."] if same else []) + (
+        [f"By {list_names(different)} the verdict differs."] if different else []
     )
-    return " ".join([answer(tested), *(parts if len(tested.pairs) else [])])
+    return " ".join([answer(pairwise), *(parts if len(pairwise.pairs) else [])])
 
 
 class Answer:
     """The parts of the sentence about one measure."""
 
-    def __init__(self, tested: Pairwise, measure: int) -> None:
+    def __init__(self, pairwise: Pairwise, measure: int) -> None:
         """Look at the verdicts of one measure."""
-        self.tested, self.design, self.names = tested, tested.design, tested.names
-        self.means = tested.means[measure]
-        self.matrix = Matrix.of(tested, measure)
+        self.pairwise, self.design, self.names = pairwise, pairwise.design, pairwise.names
+        self.means = pairwise.means[measure]
+        self.matrix = Matrix.of(pairwise, measure)
+        self.beats = self.matrix.significant & (self.matrix.difference > 0)
 
     def text(self, *, numbers: bool = True) -> str:
         """Return the sentence, with or without p-values and intervals."""
         self.numbers = numbers
-        if not len(self.tested.pairs):
-            return f"{self.names[int(np.argmax(self.means))]} has the highest mean, but {explain_untested(self.tested)}"
+        if not len(self.pairwise.pairs):
+            return (
+                f"{self.names[int(np.argmax(self.means))]} has the highest mean, but {explain_untested(self.pairwise)}"
+            )
         if self.design.baselines:
             return "; ".join(self._against(self.names.index(name)) for name in self.design.baselines)
         return self._among()
@@ -50,12 +53,11 @@ class Answer:
     def _among(self) -> str:
         """Tell the best run and its peers, and what they are better than."""
         top, *others = sorted(range(len(self.names)), key=lambda i: (-self.means[i], self.names[i]))
-        sure = self.matrix.significant
-        peers, rest = [i for i in others if not sure[top, i]], [i for i in others if sure[top, i]]
+        peers, rest = [i for i in others if not self.beats[top, i]], [i for i in others if self.beats[top, i]]
         if not peers:
             return self._better([top], rest)
         group = [top, *peers]
-        everyone = all(sure[i, j] and self.matrix.difference[i, j] > 0 for i in group for j in rest)
+        everyone = all(self.beats[i, j] for i in group for j in rest)
         if not rest:
             return self._alike(group)
         below = self._list(rest, others="the ")
@@ -65,11 +67,10 @@ class Answer:
 
     def _against(self, base: int) -> str:
         """Tell which runs are better than a baseline, worse, or neither."""
-        sure, apart = self.matrix.significant[:, base], self.matrix.difference[:, base]
-        tested = [i for i in range(len(self.names)) if not np.isnan(apart[i]) and i != base]
-        better = [i for i in tested if sure[i] and apart[i] > 0]
-        worse = [i for i in tested if sure[i] and apart[i] < 0]
-        alike = [i for i in tested if not sure[i]]
+        others = [i for i in range(len(self.names)) if i != base]
+        better = [i for i in others if self.beats[i, base]]
+        worse = [i for i in others if self.beats[base, i]]
+        alike = [i for i in others if i not in better and i not in worse]
         parts = [self._better(better, [base])] if better else []
         parts += [self._better(worse, [base], "worse")] if worse else []
         parts += [self._alike([base, *alike])] if alike else []
@@ -89,15 +90,17 @@ class Answer:
         if len(rest) > 1:
             details = self._extreme([first], rest, "at least")
             return f"{self.names[first]} cannot be told apart from {self._list(rest)}{details}"
-        both = f"{self.names[first]} and {self.names[rest[0]]}"
+        names = f"{self.names[first]} and {self.names[rest[0]]}"
         if self.matrix.same[first, rest[0]]:
-            return f"{both} have the same value on every query"
+            return f"{names} have the same value on every query"
+        if self.matrix.significant[first, rest[0]]:  # by signed ranks, which need no other mean
+            return f"{names} differ, but not in their means{self._details(first, rest[0])}"
         if self.matrix.equivalent[first, rest[0]]:
             chance = f"TOST {self._p(self.matrix.tost[first, rest[0]])}"
-            return f"{both} are equivalent within ±{short(self.design.rope or 0.0)}" + (
+            return f"{names} are equivalent within ±{short(self.design.rope or 0.0)}" + (
                 f" ({chance})" if self.numbers else ""
             )
-        return f"{both} cannot be told apart{self._details(first, rest[0])}"
+        return f"{names} cannot be told apart{self._details(first, rest[0])}"
 
     def _details(self, first: int, second: int) -> str:
         """Return p-value and interval of a pair, in brackets."""
@@ -105,7 +108,7 @@ class Answer:
             return ""
         low, high = self.matrix.low[first, second], self.matrix.high[first, second]
         level = f"{100 * (1 - self.design.alpha):g} % interval"
-        interval = "" if np.isnan(low) else f", {level} {signed(low)} … {signed(high)}"
+        interval = "" if np.isnan(low) else f", {level} {format_signed(low)} … {format_signed(high)}"
         return f" ({self._p(self.matrix.adjusted[first, second])}{interval})"
 
     def _extreme(self, group: list[int], rest: list[int], words: str) -> str:
@@ -118,19 +121,19 @@ class Answer:
         return f"{corrected}p {format_p(p, self.design.alpha, words)}"
 
     def _family(self) -> int:
-        return len(self.tested.pairs) * (len(self.tested.measures) if self.design.family == "all" else 1)
+        return len(self.pairwise.pairs) * (len(self.pairwise.measures) if self.design.family == "all" else 1)
 
     def _list(self, runs: list[int], others: str = "") -> str:
         """Return names of runs; all the others where they are too many."""
         if others and len(runs) > NAMED and len(runs) == len(self.names) - 1:
             return f"{others}{len(runs):,} others"
-        return listing([self.names[i] for i in runs])
+        return list_names([self.names[i] for i in runs])
 
 
-def listing(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """Return names as a text, the rest counted where they are many.
 
-    >>> listing(["a", "b"]), listing(list("abcdef"))
+    >>> list_names(["a", "b"]), list_names(list("abcdef"))
     ('a and b', 'a, b, c and 3 more')
     """
     few = [*names] if len(names) <= NAMED + 1 else [*names[:NAMED], f"{len(names) - NAMED:,} more"]
@@ -161,10 +164,10 @@ def short(value: float, digits: int | None = None) -> str:
     return text[1:] if text.startswith("0.") else text
 
 
-def signed(value: float) -> str:
+def format_signed(value: float) -> str:
     """Return a number with its sign.
 
-    >>> signed(0.034), signed(-0.25), signed(-0.0001)
+    >>> format_signed(0.034), format_signed(-0.25), format_signed(-0.0001)
     ('+.034', '−.250', '−.000')
     """
     return ("−" if value < 0 else "+") + short(abs(value), 3)

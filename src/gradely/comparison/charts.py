@@ -6,7 +6,7 @@ from typing import Any
 
 from gradely.optional import altair, converter
 
-__all__ = ["PALETTE", "altair", "categories", "draw", "panels", "picture", "style"]
+__all__ = ["PALETTE", "altair", "categories", "draw", "draw_lines", "panels", "picture", "style"]
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b", "#8d8d8d")
 """for categories: the colours of Okabe and Ito (2008), which colour-blind people tell apart, without the yellow that is
@@ -28,6 +28,12 @@ def categories(column: str, order: Sequence[Any], second: str = "shape", title: 
     scale = alt.Scale(domain=list(order))
     kinds = {"color": alt.Color, "shape": alt.Shape, "strokeDash": alt.StrokeDash}
     return {name: kinds[name](f"{column}:N", title=title, scale=scale) for name in ("color", second)}
+
+
+def draw_lines(records: Sequence[Mapping[str, Any]], x: Any, y: Any, column: str, order: Sequence[Any]) -> Any:
+    """Return lines through points, one for each value of a column."""
+    points = altair().OverlayMarkDef(size=50)
+    return draw(records).mark_line(point=points).encode(x=x, y=y, **categories(column, order))
 
 
 def panels(chart: Any, by: str, columns: int, *, order: Sequence[str] | None = None, same_scale: bool = True) -> Any:

@@ -1,33 +1,26 @@
 """compare: several runs on the same queries, with honest statistics."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-from gradely.comparison.answers import answer, summary
-from gradely.comparison.captions import describe_tests, note_tests
+from gradely.comparison.comparison import Comparison
 from gradely.comparison.design import Design
-from gradely.comparison.influence import Influence
 from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.matrix import Matrix
-from gradely.comparison.pairwise import ALWAYS, Pair, Pairwise, or_none
 from gradely.comparison.resampling import RESAMPLES
-from gradely.data import open_run, read_qrels
-from gradely.data.details import describe_run, top_depth
+from gradely.data.details import top_depth
 from gradely.data.read.files import clip
+from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError, did_you_mean
-from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
-from gradely.frames import to_frame
+from gradely.evaluation.runs import (
+    DEFAULT,
+    Progress,
+    evaluate_all,
+    ignore,
+    name_runs,
+    open_runs,
+)
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
-from gradely.tables import Cell, Marked, Table, count_of, plain_line, to_text
-
-LETTERS = "abcdefghijklmnoprstuvwxyz"
-"""marks of runs; there is no raised q"""
-COLUMNS = ("run", "measure", "mean", "low", "high", "worst", "best", "better_than")
 
 
 def compare(
@@ -45,13 +38,17 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = 0,
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     threads: int | None = None,
     details: bool = False,
     progress: Progress = ignore,
-) -> "Comparison":
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
+    by: Any = None,
+    exclude: Any = None,
+) -> Comparison:
     """Compare runs, {name: run} or paths, pair by pair or against baselines.
 
     `test`: t, wilcoxon, randomization, bootstrap, tukey (randomised HSD, all pairs) or max-t (the pairs at hand).
@@ -61,200 +58,24 @@ def compare(
     `rope`: the largest difference that does not matter; then equivalence is tested, too.
     `resamples` and `seed` are for tests and intervals that draw.
     `details` gathers what to_html needs while the runs are read; without it, to_html reads them again.
-    The rest is as in evaluate.
-
-    >>> qrels = {"q1": {"d": 1}, "q2": {"d": 1}, "q3": {"d": 1}}
-    >>> good, bad = {q: ["d", "x"] for q in qrels}, {q: ["x", "d"] for q in qrels}
-    >>> pair = compare(qrels, {"good": good, "bad": bad}, ["RR"], test="randomization").pairs[0]
-    >>> (pair.difference, pair.wins, pair.p) == (1 - 1 / 2, 3, 2 / 2**3)
-    True
+    The rest is as in evaluate; with `by`, Comparison.segments has means and differences by segment.
     """
-    references = (baselines,) if isinstance(baselines, str) else tuple(baselines)
-    design = Design(test, correction, alpha, seed, resamples, references, family, simultaneous, rope).settled()
-    settings, named = Settings(ties, queries, judged_only, precision, seed, threads), name_runs(runs)
-    unknown = next((name for name in references if name not in named), None)
-    if unknown is not None:
-        raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, named)}")
-    judgments, parsed = read_qrels(qrels, threads=threads), parse_all(measures)
+    policy, only = split_queries(queries)
+    settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)
+    references = check_baselines(baselines, named)
+    design = Design(test, correction, alpha, seed, resamples, references, family, simultaneous, rope).settle()
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
     depth = top_depth(len(judgments), len(named)) if details else None
     places: TiePolicy = "trec" if details else "expected"
-    results = evaluate_all(judgments, named, parsed, settings, progress, places=places, depth=depth)
-    return Comparison(Leaderboard(results), design, named)
+    opened = open_runs(named, columns)
+    results = evaluate_all(judgments, opened, parse_all(measures), settings, progress, places=places, depth=depth)
+    return Comparison(Leaderboard(results), design, named, opened)
 
 
-@dataclass(eq=False, repr=False)
-class Comparison:
-    """Runs compared: tables, frames, and a page to look at."""
-
-    board: Leaderboard
-    design: Design
-    runs: Mapping[str, Any]
-    """as they were given"""
-
-    @cached_property
-    def tested(self) -> Pairwise:
-        """The pairs, tested when they are asked for."""
-        board = self.board
-        return Pairwise(board.values, board.means, board.names, list(board.measures), self.design)
-
-    def summary(self) -> str:
-        """Return the answer in a sentence: who is better than whom by the first measure; and which measures agree."""
-        return summary(self.tested)
-
-    def answers(self) -> dict[str, str]:
-        """Return such a sentence for each measure."""
-        return {measure: answer(self.tested, m) for m, measure in enumerate(self.tested.measures)}
-
-    def matrix(self, measure: str | None = None) -> Matrix:
-        """Return every run against every other by a measure, the first by default."""
-        names = self.tested.measures
-        if measure is not None and measure not in names:
-            raise DataError(f"{clip(measure)} was not measured: use one of {', '.join(names)}")
-        return Matrix.of(self.tested, names.index(measure) if measure else 0)
-
-    @cached_property
-    def influence(self) -> Influence:
-        """How much each verdict depends on single queries."""
-        return Influence(self.tested, self.board.queries)
-
-    def mean(self) -> dict[str, dict[str, float]]:
-        """Return {run: {measure: mean}}, best run first."""
-        means = self.board.means.T.tolist()
-        measures = list(self.board.measures)
-        return {name: dict(zip(measures, row, strict=True)) for name, row in zip(self.board.names, means, strict=True)}
-
-    def flat(self, prefix: str = "") -> dict[str, float]:
-        """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""
-        return self.board.common.flat(prefix)
-
-    @cached_property
-    def pairs(self) -> list[Pair]:
-        """Every pair on every measure: difference, interval, effect size, wins, p-values."""
-        return list(self.tested.rows())
-
-    def power(self) -> dict[str, float]:
-        """Return the discriminative power of each measure: the share of pairs with p below alpha, not corrected."""
-        return self.tested.power()
-
-    def levels(self) -> dict[str, list[float]]:
-        """Return the achieved-significance-level curve of each measure: its p-values, largest first."""
-        return {measure: p.tolist() for measure, p in self.tested.levels().items()}
-
-    @cached_property
-    def marked(self) -> dict[str, str]:
-        """The letters of the runs that others may be better than; none where there are too many for letters."""
-        names = [name for name in self.board.names if not self.design.baselines or name in self.design.baselines]
-        return dict(zip(names, LETTERS, strict=False)) if len(names) <= len(LETTERS) else {}
-
-    def table(self) -> Table:
-        """Return one row per run, the best of each measure in bold, with marks for those it is better than."""
-        letters, names = self.marked, self.board.names
-        columns = [self._column(m) for m in range(len(self.board.measures))]
-        rows: list[list[Cell]] = [[name, *(column[i] for column in columns)] for i, name in enumerate(names)]
-        header = ["run", *self.board.measures]
-        if not letters:
-            return Table(header, rows)
-        return Table(["", *header], [[letters.get(name, ""), *row] for name, row in zip(names, rows, strict=True)])
-
-    def _column(self, measure: int) -> list[Marked]:
-        means, beaten = self.board.means[measure].tolist(), self.tested.better_than(measure)
-        names, best = self.board.names, max(means)
-        marks = (
-            ["".join(self.marked.get(names[j], "") for j in below) for below in beaten]
-            if self.marked
-            else [str(len(below)) if len(below) else "" for below in beaten]
-        )
-        return [Marked(mean, mean == best, mark) for mean, mark in zip(means, marks, strict=True)]
-
-    def runs_table(self) -> Table:
-        """Return one row per run and measure: mean, bootstrap interval, tie interval, what it is better than."""
-        return Table(COLUMNS, [row for m in range(len(self.board.measures)) for row in self._runs(m)])
-
-    def _runs(self, measure: int) -> list[list[Cell]]:
-        names, label = self.board.names, list(self.board.measures)[measure]
-        low, high = (or_none(end) for end in self.tested.mean_intervals(measure))
-        beaten = self.tested.better_than(measure)
-        rows: list[list[Cell]] = []
-        for i, mean in enumerate(self.board.means[measure].tolist()):
-            moved = self.board.tie_ranges[names[i]].get(label)
-            worst, best = (moved.low, moved.high) if moved else (mean, mean)
-            rows.append([names[i], label, mean, low[i], high[i], worst, best, " ".join(names[j] for j in beaten[i])])
-        return rows
-
-    def pairs_table(self) -> Table:
-        """Return one row per measure and pair."""
-        fields = self.fields
-        return Table(fields, [[_cell(value) for value in pair[: len(fields)]] for pair in self.pairs])
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """What is known of each pair: more, where there is a region of practical equivalence."""
-        return ALWAYS if self.design.rope is None else Pair._fields
-
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of runs_table, of pandas, polars or pyarrow."""
-        return self.runs_table().to_frame(library)
-
-    def pairs_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of pairs, of pandas, polars or pyarrow."""
-        return to_frame({name: [getattr(pair, name) for pair in self.pairs] for name in self.fields}, library)
-
-    def to_html(
-        self,
-        title: str = "Comparison of runs",
-        progress: Progress = ignore,
-        *,
-        queries_text: Any = None,
-        docs_text: Any = None,
-        command: str = "",
-    ) -> str:
-        """Return one self-contained page: leaderboard, every pair, one or two runs by query, rankings, ties.
-
-        `queries_text` and `docs_text` are {id: text}, or files with an id, a tab and a text per line, or JSON Lines; of
-        documents, only those that are shown are kept. `command` is what the page says it was made by.
-        """
-        from gradely.report.comparison import page
-
-        self._describe_runs(progress)
-        return page(self, title, queries_text=queries_text, docs_text=docs_text, command=command)
-
-    def _describe_runs(self, progress: Progress) -> None:
-        """Read the runs again for what a page shows besides the scores, unless that was gathered with them."""
-        depth = top_depth(len(self.board.qrels), len(self.runs))
-        for name, evaluation in self.board.evaluations.items():
-            if evaluation.details is None:
-                evaluation.details = describe_run(self.board.qrels, open_run(self.runs[name]), depth)
-            progress(name, 1.0)
-
-    def caption(self) -> str:
-        """Return what is needed to do it again: test, family, correction, alpha, seed, queries, policies."""
-        board, settings = self.board, self.board.settings
-        judged = ", judged documents only" if settings.judged_only else ""
-        return (
-            f"{describe_tests(self.tested)}; {count_of(len(board.queries), 'query')}, ties {settings.ties}, "
-            f"queries {settings.queries}{judged}, {settings.precision} precision"
-        )
-
-    def legend(self) -> str:
-        """Return what the marks of the table mean."""
-        if self.marked:
-            return "Raised letters: significantly better than the runs with these letters."
-        return "Raised numbers: how many runs it is significantly better than."
-
-    @property
-    def notes(self) -> list[Note]:
-        """What happened to queries, documents and tests, each with its count."""
-        return self.board.notes + note_tests(self.tested)
-
-    def __repr__(self) -> str:
-        """Show the table and what is needed to do it again."""
-        return f"{plain_line(self.summary())}\n\n{to_text(self.table())}\n{self.legend()}\n{plain_line(self.caption())}"
-
-    def _repr_html_(self) -> str:
-        """Show the same in a notebook; to_html is the whole page."""
-        below = (self.legend(), self.caption(), *self.notes)
-        return box(heading(self.summary()), grid(self.table()), bullets(below))
-
-
-def _cell(value: Any) -> Cell:
-    return ("yes" if value else "no") if isinstance(value, bool) else value
+def check_baselines(baselines: str | Iterable[str], runs: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the baselines; refuse one that is not among the runs."""
+    names, references = list(runs), (baselines,) if isinstance(baselines, str) else tuple(baselines)
+    unknown = next((name for name in references if name not in names), None)
+    if unknown is not None:
+        raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, names)}")
+    return references

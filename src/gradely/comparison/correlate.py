@@ -8,7 +8,7 @@ import numpy as np
 
 from gradely.comparison.kendall import SCALE, correlations, defined_or_none, meaning, tally
 from gradely.comparison.selection import select
-from gradely.comparison.stacked import stack
+from gradely.comparison.stacked_runs import stack
 from gradely.data import read_qrels
 from gradely.data.types import Floats
 from gradely.evaluation.notes import Note
@@ -52,14 +52,14 @@ class Correlation(NamedTuple):
         """Return one record per pair of measures."""
         return [
             {
-                "measure": one,
-                "reference": other,
+                "measure": measure,
+                "reference": reference,
                 "tau": defined_or_none(self.tau[i, j]),
                 "tau_ap": defined_or_none(self.tau_ap[i, j]),
                 "meaning": meaning(self.tau[i, j]),
             }
-            for i, one in enumerate(self.measures)
-            for j, other in enumerate(self.measures)
+            for i, measure in enumerate(self.measures)
+            for j, reference in enumerate(self.measures)
         ]
 
     def to_frame(self, library: str = "pandas") -> Any:
@@ -108,14 +108,14 @@ def correlate(
     judgments, named = read_qrels(qrels, threads=threads), parse_all(measures)
     results = evaluate_all(judgments, name_runs(runs), named, settings, progress)
     stacked = stack(results)
-    counted, good, notes = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
+    topics_kept, runs_kept, notes = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
     values = np.stack([scores.values for scores in results.values()])
-    means = values[good][:, counted].mean(axis=1)
+    means = values[runs_kept][:, topics_kept].mean(axis=1)
     return Correlation(
         list(named),
         *correlations(means),
-        list(compress(results, good)),
-        list(compress(judgments.queries, counted)),
+        list(compress(results, runs_kept)),
+        list(compress(judgments.queries, topics_kept)),
         means,
         ties,
         [*stacked.notes(), *notes],

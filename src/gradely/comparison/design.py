@@ -29,7 +29,7 @@ class Design(NamedTuple):
     rope: float | None = None
     """differences no larger than this are equal for all purposes: the region of practical equivalence"""
 
-    def settled(self) -> "Design":
+    def settle(self) -> "Design":
         """Return the design with its correction settled; refuse what makes no sense."""
         check_choice("test", self.test, TESTS)
         correction = self.correction or ("none" if self.test in SIMULTANEOUS else "holm")

@@ -1,7 +1,6 @@
 """gate: whether a run is worse than an older one, by more than is allowed and by more than chance."""
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -12,15 +11,16 @@ from gradely.comparison.design import Design
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.plan import POWER, plan_pairs
 from gradely.comparison.resampling import RESAMPLES
-from gradely.comparison.saved_scores import SavedScores, is_saved, keep_scores, read_saved
+from gradely.comparison.saved_scores import SavedScores, is_saved, read_saved, score_run
 from gradely.comparison.verdict import SAME, Change, Gate
-from gradely.data import read_qrels
+from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note, note_names
 from gradely.evaluation.runs import DEFAULT, Progress, ignore
 from gradely.evaluation.scores import means
 from gradely.measures.names import MeasureLike, parse, parse_all
-from gradely.settings import Precision, QueryPolicy, TiePolicy
+from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
+from gradely.tables import count_of
 
 
 def gate(
@@ -36,12 +36,13 @@ def gate(
     correction: str = "holm",
     resamples: int = RESAMPLES,
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    exclude: Any = None,
 ) -> Gate:
     """Decide whether a new run is worse than a baseline by more than `max_drop`, and significantly so.
 
@@ -49,32 +50,16 @@ def gate(
     `max_drop`: how much a mean may fall: a number, or {measure: number}; measures not named there may not fall.
     `strict`: fail where a drop exceeds its limit, significant or not.
     `correction` is over the measures. The rest is as in compare.
-
-    >>> qrels = {f"q{i}": {"d": 1} for i in range(9)}
-    >>> old, new = {q: ["d", "x"] for q in qrels}, {q: ["x", "d"] for q in qrels}
-    >>> gate(qrels, new, old, ["RR"], max_drop=0.01).passed, gate(qrels, new, old, ["RR"], max_drop=0.5).passed
-    (False, True)
     """
-    design = Design(test, correction, alpha, seed, resamples, family="all").settled()
-    judgments = read_qrels(qrels, threads=threads)
-    score = partial(
-        keep_scores,
-        judgments,
-        measures=measures,
-        ties=ties,
-        queries=queries,
-        judged_only=judged_only,
-        precision=precision,
-        seed=seed,
-        threads=threads,
-        progress=progress,
-    )
+    design = Design(test, correction, alpha, seed, resamples, family="all").settle()
+    policy, only = split_queries(queries)
+    settings = Settings(ties, policy, judged_only, precision, seed, threads)
     limits = check_limits(max_drop, measures)
-    old = baseline if isinstance(baseline, SavedScores) else read_saved(baseline) if is_saved(baseline) else None
-    score_new = score(run=new)
-    if old is None:
-        old = score(run=baseline)
-    return decide(score_new, old, limits, design, strict=strict)
+    judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
+    earlier = baseline if isinstance(baseline, SavedScores) else read_saved(baseline) if is_saved(baseline) else None
+    scores = score_run(judgments, new, measures, settings, progress)
+    old = score_run(judgments, baseline, measures, settings, progress) if earlier is None else earlier
+    return decide(scores, old, limits, design, strict=strict)
 
 
 def decide(
@@ -87,35 +72,35 @@ def decide(
     queries = [new.queries[i] for i in rows]
     if not queries:
         raise DataError("the two runs have no query in common")
-    both = (new.columns(list(limits))[rows], old.columns(list(limits))[[at[query] for query in queries]])
+    tables = (new.columns(list(limits))[rows], old.columns(list(limits))[[at[query] for query in queries]])
     names = [new.name, old.name] if new.name != old.name else [f"{new.name} (new)", f"{old.name} (old)"]
-    values, mean = np.stack([one.T for one in both], axis=2), np.asarray([means(one) for one in both]).T
-    tested = Pairwise(values, mean, names, list(limits), design)
+    values, mean = np.stack([table.T for table in tables], axis=2), np.asarray([means(table) for table in tables]).T
+    pairwise = Pairwise(values, mean, names, list(limits), design)
     notes = [
         *_note_left_out(new, old, queries),
         *new.notes,
         *_mark_baseline(old.notes),
-        *note_tests(tested),
-        *_weak(tested, limits),
+        *note_tests(pairwise),
+        *_weak(pairwise, limits),
     ]
-    return Gate(_changes(tested, limits, strict=strict), tested, queries, new, strict, notes)
+    return Gate(_changes(pairwise, limits, strict=strict), pairwise, queries, new, strict, notes)
 
 
 def _note_left_out(new: SavedScores, old: SavedScores, queries: list[str]) -> list[Note]:
-    lost = sorted({*new.queries, *old.queries} - {*queries})
+    names = sorted({*new.queries, *old.queries} - {*queries})
     text = "{are} not in both runs and {are} left out"
-    return note_names("uncommon", len(lost), len(lost) + len(queries), "query", text, lost)
+    return note_names("uncommon", len(names), len(names) + len(queries), "query", text, names)
 
 
 def _mark_baseline(notes: tuple[Note, ...]) -> list[Note]:
     return [Note(note.kind, note.count, note.of, f"baseline: {note}") for note in notes]
 
 
-def _changes(tested: Pairwise, limits: dict[str, float], *, strict: bool) -> list[Change]:
+def _changes(pairwise: Pairwise, limits: dict[str, float], *, strict: bool) -> list[Change]:
     """Return what became of each measure; a pair of the test is the new run minus the old one."""
-    pairs = {pair.measure: pair for pair in tested.rows()}
+    pairs = {pair.measure: pair for pair in pairwise.rows()}
     changes = []
-    for (measure, limit), (new, old) in zip(limits.items(), tested.means.tolist(), strict=True):
+    for (measure, limit), (new, old) in zip(limits.items(), pairwise.means.tolist(), strict=True):
         pair = pairs.get(measure)
         exceeds, significant = old - new - limit > SAME, pair is not None and pair.significant
         changes.append(
@@ -138,13 +123,13 @@ def _changes(tested: Pairwise, limits: dict[str, float], *, strict: bool) -> lis
     return changes
 
 
-def _weak(tested: Pairwise, limits: dict[str, float]) -> list[Note]:
+def _weak(pairwise: Pairwise, limits: dict[str, float]) -> list[Note]:
     """Say where so few queries would hardly show a drop that is not allowed."""
-    rows = plan_pairs(tested, None, POWER, "none").rows
+    rows = plan_pairs(pairwise, None, POWER, "none").rows
     weak = [row for row in rows if row.detectable is not None and row.detectable > limits[row.measure]]
     least = ", ".join(f"{row.measure} {row.detectable:.4f}" for row in weak)
-    queries = f"{tested.values.shape[1]:,} queries show a drop with power {POWER:g}"
-    text = f"{queries} only from these on, above the limit: {least}"
+    queries = count_of(pairwise.values.shape[1], "query")
+    text = f"with {queries}, a drop below these sizes would be missed too often (power {POWER:g}): {least}"
     return [Note("weak", len(weak), len(limits), text)] if weak else []
 
 

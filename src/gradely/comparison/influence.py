@@ -37,61 +37,61 @@ class Without(NamedTuple):
     """the corrected p-value without it"""
     significant: bool
     changes: bool
-    """whether the verdict is another one without it"""
+    """whether the verdict differs without it"""
 
 
 @dataclass(eq=False, repr=False)
 class Influence:
     """All pairs of runs, tested again without each query in turn."""
 
-    tested: Pairwise
+    pairwise: Pairwise
     queries: Sequence[str]
 
     @cached_property
     def adjusted(self) -> Floats:
         """[queries, measures, pairs] the corrected p-values without each query; none where there are too few."""
-        tested, queries = self.tested, len(self.queries)
-        shape = (len(tested.measures), len(tested.pairs))
-        if queries < FEWEST or not len(tested.pairs):
+        pairwise, queries = self.pairwise, len(self.queries)
+        shape = (len(pairwise.measures), len(pairwise.pairs))
+        if queries < FEWEST or not len(pairwise.pairs):
             return np.zeros((0, *shape))
-        if tested.design.test == "t":
-            raw = np.stack([leave_one_out(tested.by_query(m)) for m in range(shape[0])], axis=1)
-            return np.stack([tested.correct(p) for p in raw])
+        if pairwise.design.test == "t":
+            raw = np.stack([leave_one_out(pairwise.by_query(m)) for m in range(shape[0])], axis=1)
+            return np.stack([pairwise.correct(p) for p in raw])
         if queries > MOST:
             raise DataError(
-                f"{queries:,} queries are too many to test again without each: that takes the test t, or up to {MOST:,}"
+                f"{queries:,} queries are too many to test again without each: use the test t, or up to {MOST:,}"
             )
-        return np.stack([tested.without(i).adjusted for i in range(queries)])
+        return np.stack([pairwise.without(i).adjusted for i in range(queries)])
 
     @cached_property
     def changes(self) -> Bools:
-        """[queries, measures, pairs] whether the verdict is another one without a query."""
-        return np.asarray((self.adjusted < self.tested.design.alpha) != self.tested.significant)
+        """[queries, measures, pairs] whether the verdict differs without a query."""
+        return np.asarray((self.adjusted < self.pairwise.design.alpha) != self.pairwise.significant)
 
     def rows(self) -> Iterator[Without]:
         """Yield every pair on every measure without each query."""
-        tested, (first, second) = self.tested, self.tested.pairs
-        for m, measure in enumerate(tested.measures):
-            differ = tested.by_query(m)
+        pairwise, (first, second) = self.pairwise, self.pairwise.pairs
+        for m, measure in enumerate(pairwise.measures):
+            differ = pairwise.by_query(m)
             for i, query in enumerate(self.queries if len(self.adjusted) else []):
                 columns = (
                     differ[i],
                     self.adjusted[i, m],
-                    self.adjusted[i, m] < tested.design.alpha,
+                    self.adjusted[i, m] < pairwise.design.alpha,
                     self.changes[i, m],
                 )
                 for pair, row in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
-                    yield Without(measure, tested.names[first[pair]], tested.names[second[pair]], query, *row)
+                    yield Without(measure, pairwise.names[first[pair]], pairwise.names[second[pair]], query, *row)
 
     def table(self) -> Table:
         """Return one row per measure and pair: its p-value, the range without one query, and what turns the verdict."""
-        tested, rows = self.tested, []
-        for m, measure in enumerate(tested.measures if len(self.adjusted) else []):
-            for i, (a, b) in enumerate(zip(*tested.pairs, strict=True)):
+        pairwise, rows = self.pairwise, []
+        for m, measure in enumerate(pairwise.measures if len(self.adjusted) else []):
+            for i, (a, b) in enumerate(zip(*pairwise.pairs, strict=True)):
                 p, turning = self.adjusted[:, m, i], np.flatnonzero(self.changes[:, m, i]).tolist()
                 names = " ".join(self.queries[q] for q in turning[:SHOWN]) + (" …" if len(turning) > SHOWN else "")
-                ends = [float(tested.adjusted[m, i]), float(p.min()), float(p.max())]
-                rows.append([measure, tested.names[a], tested.names[b], *ends, len(turning), names])
+                ends = [float(pairwise.adjusted[m, i]), float(p.min()), float(p.max())]
+                rows.append([measure, pairwise.names[a], pairwise.names[b], *ends, len(turning), names])
         return Table(["measure", "first", "second", "adjusted", "least", "greatest", "changes", "queries"], rows)
 
     def to_frame(self, library: str = "pandas") -> Any:
@@ -118,8 +118,8 @@ def leave_one_out(differ: Floats) -> Floats:
     queries, mean = len(differ), differ.mean(axis=0)
     centred, rest = differ - mean, queries - 1
     squares = (centred**2).sum(axis=0) - centred**2 * queries / rest
-    left = mean - centred / rest
+    means = mean - centred / rest
     spread = squares > ROUNDING * np.maximum((centred**2).sum(axis=0), ROUNDING)
     error = np.sqrt(np.where(spread, squares, 1.0) / (rest - 1) / rest)
-    p = 2 * stats().t.sf(np.abs(left) / error, rest - 1)
-    return np.where(spread, p, np.where(np.round(left, 12) == 0, 1.0, 2.0 ** (1 - rest)))
+    p = 2 * stats().t.sf(np.abs(means) / error, rest - 1)
+    return np.where(spread, p, np.where(np.round(means, 12) == 0, 1.0, 2.0 ** (1 - rest)))

@@ -94,11 +94,11 @@ def _drawn_quantiles(table: Floats, level: float, seed: int, draws: int) -> tupl
     return _quantile(t, counted, tail), _quantile(t, counted, 1 - tail), counted >= (1 - SPREADLESS * tail) * draws
 
 
-def _quantile(ordered: Floats, counted: Ints, share: float) -> Floats:
+def _quantile(ordered: Floats, counts: Ints, share: float) -> Floats:
     """Return a quantile of each column, whose first `counted` rows are sorted numbers, as np.quantile does of them."""
-    place = np.maximum(counted - 1, 0) * share
+    place = np.maximum(counts - 1, 0) * share
     low = np.floor(place).astype(np.int64)
-    columns, high = np.arange(len(counted)), np.minimum(low + 1, np.maximum(counted - 1, 0))
+    columns, high = np.arange(len(counts)), np.minimum(low + 1, np.maximum(counts - 1, 0))
     return ordered[low, columns] + (place - low) * (ordered[high, columns] - ordered[low, columns])
 
 

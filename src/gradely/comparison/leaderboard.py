@@ -5,12 +5,13 @@ from functools import cached_property
 
 import numpy as np
 
+from gradely.comparison.design import Design
+from gradely.comparison.pairwise import Pairwise
 from gradely.data import Qrels
 from gradely.data.types import Floats
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.notes import Note, TieRange
 from gradely.evaluation.runs import Evaluations
-from gradely.evaluation.scores import Scores
 from gradely.measures import Measure
 from gradely.settings import Settings
 
@@ -42,11 +43,6 @@ class Leaderboard:
         """The evaluation of each run, on its own queries."""
         return self.results.evaluations
 
-    @property
-    def scores(self) -> Mapping[str, Scores]:
-        """The scores of each run, all on the same queries."""
-        return self.common
-
     @cached_property
     def names(self) -> list[str]:
         """The runs, best first by the first measure; equal ones by name."""
@@ -67,6 +63,10 @@ class Leaderboard:
     def values(self) -> Floats:
         """[measures, queries, runs] the values."""
         return np.stack([self.common[name].values.T for name in self.names], axis=2)
+
+    def pairwise(self, design: Design) -> Pairwise:
+        """Return the pairs of runs, to be tested by a design."""
+        return Pairwise(self.values, self.means, self.names, list(self.measures), design)
 
     @cached_property
     def tie_ranges(self) -> dict[str, dict[str, TieRange]]:

@@ -27,32 +27,35 @@ class Matrix(NamedTuple):
     equivalent: Bools
 
     @classmethod
-    def of(cls, tested: Pairwise, measure: int) -> "Matrix":
+    def of(cls, pairwise: Pairwise, measure: int) -> "Matrix":
         """Lay out the pairs of one measure."""
-        low, high = tested.intervals(measure) if len(tested.pairs) else (np.zeros(0), np.zeros(0))
-        differ = tested.by_query(measure)
+        low, high = pairwise.intervals(measure) if len(pairwise.pairs) else (np.zeros(0), np.zeros(0))
+        differ = pairwise.by_query(measure)
         symmetric = {
-            "adjusted": tested.adjusted[measure],
-            "significant": tested.significant[measure],
+            "adjusted": pairwise.adjusted[measure],
+            "significant": pairwise.significant[measure],
             "same": ~np.any(differ != 0, axis=0),
-            "tost": tested.tost_adjusted[measure],
-            "equivalent": tested.equivalent[measure],
+            "tost": pairwise.tost_adjusted[measure],
+            "equivalent": pairwise.equivalent[measure],
         }
-        apart = tested.differences[measure]
+        apart = pairwise.differences[measure]
         return cls(
-            tested.measures[measure],
-            list(tested.names),
-            _laid_out(tested, apart, -apart),
-            _laid_out(tested, low, -high),
-            _laid_out(tested, high, -low),
-            **{key: _laid_out(tested, values, values) for key, values in symmetric.items()},
+            pairwise.measures[measure],
+            list(pairwise.names),
+            _laid_out(pairwise, apart, -apart),
+            _laid_out(pairwise, low, -high),
+            _laid_out(pairwise, high, -low),
+            **{key: _laid_out(pairwise, values, values) for key, values in symmetric.items()},
         )
 
     def table(self) -> Table:
         """Return the differences, one row per run; a star marks those that are significant."""
         rows = [
-            [name, *(None if np.isnan(x) else f"{x:+.4f}{'*' if sure else ''}" for x, sure in zip(*both, strict=True))]
-            for name, *both in zip(self.names, self.difference.tolist(), self.significant.tolist(), strict=True)
+            [
+                name,
+                *(None if np.isnan(x) else f"{x:+.4f}{'*' if sure else ''}" for x, sure in zip(*columns, strict=True)),
+            ]
+            for name, *columns in zip(self.names, self.difference.tolist(), self.significant.tolist(), strict=True)
         ]
         return Table([self.measure, *self.names], rows)
 
@@ -68,9 +71,9 @@ class Matrix(NamedTuple):
         )
 
 
-def _laid_out(tested: Pairwise, straight: Any, turned: Any) -> Any:
+def _laid_out(pairwise: Pairwise, straight: Any, turned: Any) -> Any:
     """Return a matrix of what holds for each pair, and for each pair the other way round."""
-    size, (first, second) = len(tested.names), tested.pairs
+    size, (first, second) = len(pairwise.names), pairwise.pairs
     flags = straight.dtype == np.bool_
     out = np.zeros((size, size), np.bool_) if flags else np.full((size, size), np.nan)
     out[first, second], out[second, first] = straight, turned

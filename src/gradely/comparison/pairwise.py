@@ -147,14 +147,14 @@ class Pairwise:
         columns = np.concatenate(self.values, axis=1)
         low, high = bootstrap_intervals(columns, 1 - self.design.alpha, self.design.seed)
         ends = (end.reshape(self.means.shape) for end in (low, high))
-        return [Intervals(*both) for both in zip(*ends, strict=True)]
+        return [Intervals(*pair) for pair in zip(*ends, strict=True)]
 
     def mean_intervals(self, measure: int) -> Intervals:
         """Return the bootstrap intervals of the means by one measure, [runs]."""
         return self.all_mean_intervals[measure]
 
     @cached_property
-    def replaced(self) -> int:
+    def count_replaced(self) -> int:
         """How many tests of t or bootstrap were replaced: the difference is the same on every query, and not 0."""
         if self.design.test not in BY_SPREAD or not len(self.pairs):
             return 0

@@ -6,17 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.compare import compare
+from gradely.comparison.compare import check_baselines
+from gradely.comparison.design import Design
+from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairs import without_spread
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import CORRECTIONS
+from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError, check_choice
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, ignore
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
-from gradely.measures.names import MeasureLike
+from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import stats
-from gradely.settings import Precision, QueryPolicy, TiePolicy
+from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import Cell, Table, count_of, plain_line, to_text
 
 POWER = 0.8
@@ -88,7 +91,7 @@ class Plan(NamedTuple):
         many = f" / {self.tests:,} pairs (Bonferroni)" if self.tests > 1 and self.correction == "bonferroni" else ""
         return (
             f"two-sided paired t-test, power {self.power:g}, α = {self.alpha:g}{many}; the deviation is estimated from "
-            f"{count_of(self.queries, 'query')}, and the differences are taken for normal"
+            f"{count_of(self.queries, 'query')}, and the differences are assumed to be normal"
         )
 
     def __repr__(self) -> str:
@@ -107,18 +110,19 @@ def plan(
     alpha: float = 0.05,
     correction: str = "bonferroni",
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    exclude: Any = None,
 ) -> Plan:
     """Find what difference the queries at hand could show, and how many the observed one would need.
 
     From the spread of the differences between runs, {name: run}, for a paired t-test: Sakai's topic-set-size design.
     `difference`: one to plan for besides the observed one.
-    `correction`: bonferroni, over the pairs of each measure, or none.
+    `correction`: bonferroni, over the pairs of each measure, or none. The rest is as in compare.
 
     >>> qrels = {f"q{i}": {"d": 1} for i in range(8)}
     >>> runs = {"a": {q: ["d"] for q in qrels}, "b": {q: ["x", "y", "z"][: i % 4] + ["d"] for i, q in enumerate(qrels)}}
@@ -127,39 +131,30 @@ def plan(
     """
     _check(power, difference)
     check_choice("correction", correction, PLANNED)
-    comparison = compare(
-        qrels,
-        runs,
-        measures,
-        baselines=baselines,
-        alpha=alpha,
-        ties=ties,
-        queries=queries,
-        judged_only=judged_only,
-        precision=precision,
-        seed=seed,
-        threads=threads,
-        progress=progress,
-    )
-    return plan_pairs(comparison.tested, difference, power, correction, comparison.board.notes)
+    policy, only = split_queries(queries)
+    settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)
+    design = Design(alpha=alpha, baselines=check_baselines(baselines, named)).settle()
+    judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
+    board = Leaderboard(evaluate_all(judgments, named, parse_all(measures), settings, progress))
+    return plan_pairs(board.pairwise(design), difference, power, correction, board.notes)
 
 
 def plan_pairs(
-    tested: Pairwise, difference: float | None, power: float, correction: str, notes: list[Note] | None = None
+    pairwise: Pairwise, difference: float | None, power: float, correction: str, notes: list[Note] | None = None
 ) -> Plan:
     """Plan for pairs of runs whose values are known."""
-    tests, queries, alpha = len(tested.pairs), tested.values.shape[1], tested.design.alpha
+    tests, queries, alpha = len(pairwise.pairs), pairwise.values.shape[1], pairwise.design.alpha
     level = alpha / tests if correction == "bonferroni" and tests else alpha
     rows = []
-    for m, measure in enumerate(tested.measures if tests else []):
-        differ = tested.by_query(m)
+    for m, measure in enumerate(pairwise.measures if tests else []):
+        differ = pairwise.by_query(m)
         spread = np.where(without_spread(differ), 0.0, differ.std(axis=0, ddof=1)).tolist()
-        for i, (a, b) in enumerate(zip(*tested.pairs, strict=True)):
-            apart, deviation = float(tested.differences[m, i]), spread[i]
+        for i, (a, b) in enumerate(zip(*pairwise.pairs, strict=True)):
+            apart, deviation = float(pairwise.differences[m, i]), spread[i]
             effects = [apart / deviation, (difference or 0.0) / deviation] if deviation > 0 else [0.0, 0.0]
             needed = [queries_needed(effect, level, power) for effect in effects]
             detectable = detectable_effect(queries, level, power) * deviation if deviation > 0 else None
-            rows.append(Planned(measure, tested.names[a], tested.names[b], apart, deviation, detectable, *needed))
+            rows.append(Planned(measure, pairwise.names[a], pairwise.names[b], apart, deviation, detectable, *needed))
     return Plan(rows, queries, power, alpha, correction, tests, difference, notes or [])
 
 

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.kendall import DIGITS, SCALE, defined_or_none, kendall, meaning, tally, tau_ap
+from gradely.comparison.kendall import DIGITS, SCALE, both, defined_or_none, meaning, tally
 from gradely.comparison.selection import Selection, select
-from gradely.comparison.stacked import StackedRuns, stack
+from gradely.comparison.stacked_runs import StackedRuns, stack
 from gradely.data import Qrels, read_qrels
 from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError
@@ -167,8 +167,7 @@ class Draws(NamedTuple):
         tau, ap = np.empty((repeat, len(rates), len(measures))), np.empty((repeat, len(rates), len(measures)))
         for i, j, values in self.values(measures, rates, repeat):
             part = self._means(values)
-            tau[i, j] = [kendall(x, y) for x, y in zip(part.T, full.T, strict=True)]
-            ap[i, j] = [tau_ap(x, y) for x, y in zip(part.T, full.T, strict=True)]
+            tau[i, j], ap[i, j] = zip(*(both(x, y) for x, y in zip(part.T, full.T, strict=True)), strict=True)
             progress(POOLS, (i * len(rates) + j + 1) / (repeat * len(rates)))
         count, queries = int(self.selection.runs.sum()), int(self.selection.queries.sum())
         notes = [*self.stacked.notes(), *self.selection.notes]

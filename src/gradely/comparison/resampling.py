@@ -111,7 +111,7 @@ def tukey(values: Floats, pairs: tuple[Ints, Ints], resamples: int, seed: int) -
     scale = np.sqrt(((values - values.mean(axis=2, keepdims=True)) ** 2).sum(axis=(1, 2)))
     scale = np.where((len(values) > 1) & (scale > 0), scale, 1.0)[:, None]
     means = values.mean(axis=1)
-    apart = np.abs(np.round(means[:, pairs[0]] - means[:, pairs[1]], 12)) / scale
+    apart = np.abs(np.round((means[:, pairs[0]] - means[:, pairs[1]]) / scale, 12))
     ranges = np.sort(_ranges(_sort_within(values) / scale[:, :, None], resamples, seed))
     below = np.searchsorted(ranges, apart * (1 - SLACK) - SLACK, side="left")
     return np.asarray((resamples - below + 1) / (resamples + 1))
@@ -131,7 +131,7 @@ def _ranges(table: Floats, resamples: int, seed: int) -> Floats:
     for block in blocks(resamples, table.size):
         shape = (block.stop - block.start, queries, runs)
         order = rng.permuted(np.broadcast_to(np.arange(runs), shape), axis=2)
-        resampled = [np.take_along_axis(np.broadcast_to(one, shape), order, axis=2).mean(axis=1) for one in table]
+        resampled = [np.take_along_axis(np.broadcast_to(column, shape), order, axis=2).mean(axis=1) for column in table]
         out[block] = np.max([np.ptp(means, axis=1) for means in resampled], axis=0)
     return out
 

@@ -5,18 +5,19 @@ import json
 import math
 import re
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data import Qrels, read_qrels
+from gradely.data import Qrels
+from gradely.data.selection import read_selected, split_queries
 from gradely.data.types import Floats
 from gradely.errors import DataError, InputError
-from gradely.evaluation.evaluate import evaluate
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, ignore
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_run, ignore
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.settings import Precision, QueryPolicy, TiePolicy
+from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 
 VERSION = 1
 """of the format of the file"""
@@ -78,12 +79,13 @@ def keep_scores(
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    exclude: Any = None,
 ) -> SavedScores:
     """Evaluate a run as evaluate does, and keep its scores; `text()` is what to write to a file.
 
@@ -91,32 +93,32 @@ def keep_scores(
     >>> kept.measures, kept.values.tolist()
     (['RR'], [[0.5]])
     """
-    judgments = read_qrels(qrels, threads=threads)
-    names = list(dict.fromkeys(str(measure) for measure in parse_all(measures).values()))
-    scores = evaluate(
-        judgments,
-        run,
-        names,
-        ties=ties,
-        queries=queries,
-        judged_only=judged_only,
-        precision=precision,
-        seed=seed,
-        threads=threads,
-        progress=progress,
-    )
-    settings: dict[str, Any] = {"ties": ties, "queries": queries, "judged_only": judged_only, "precision": precision}
-    settings |= {"seed": seed} if ties == "random" else {}
+    policy, only = split_queries(queries)
+    settings = Settings(ties, policy, judged_only, precision, seed, threads)
+    judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
+    return score_run(judgments, run, measures, settings, progress)
+
+
+def score_run(
+    qrels: Qrels, run: Any, measures: MeasureLike | Iterable[MeasureLike], settings: Settings, progress: Progress
+) -> SavedScores:
+    """Evaluate a run, and keep its scores; measures are named as they print, whatever they were called."""
+    by_name = {str(measure): measure for measure in parse_all(measures).values()}
+    scores = evaluate_run(qrels, run, by_name, settings, progress).scores()
+    progress(scores.name, 1.0)
+    policies = {name: value for name, value in asdict(settings).items() if name not in ("seed", "threads")}
+    policies |= {"seed": settings.seed} if settings.ties == "random" else {}
     columns = (list(scores.measures), list(scores.queries), scores.values, tuple(scores.notes))
-    return SavedScores(scores.name, settings, digest(judgments), *columns)
+    return SavedScores(scores.name, policies, digest(qrels), *columns)
 
 
 def digest(qrels: Qrels) -> str:
     """Return a digest of judgments that does not depend on the order of lines."""
     digested = hashlib.sha256()
-    for query in sorted(qrels.queries):
-        labels = sorted(qrels.labels(query).items())
-        digested.update(json.dumps([query, labels]).encode())
+    every = [qrels] if qrels.excluded is None else [qrels, qrels.excluded]  # which makes other scores, too
+    for judged in every:
+        for query in sorted(judged.queries):
+            digested.update(json.dumps([query, sorted(judged.labels(query).items())]).encode())
     return digested.hexdigest()
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.comparison.kendall import DIGITS
-from gradely.comparison.stacked import StackedRuns
+from gradely.comparison.stacked_runs import StackedRuns
 from gradely.data import Qrels
 from gradely.data.types import Bools
 from gradely.errors import DataError, check_choice
@@ -36,7 +36,7 @@ def select(
     queries = few_high(stacked.qrels, level) if topics == "few-high" else np.ones(len(stacked.qrels), bool)
     good, notes = above_quartile(stacked) if min_quartile else (np.ones(len(stacked.names), bool), [])
     if good.sum() < 2:
-        raise DataError("to compare rankings of runs takes at least 2 runs; fewer are left")
+        raise DataError("rankings of at least 2 runs can be compared; fewer are left")
     return Selection(queries, good, notes)
 
 

@@ -7,8 +7,8 @@ from itertools import combinations
 from math import comb
 from typing import Any, NamedTuple
 
-from gradely.data import read_qrels
 from gradely.data.details import RunDetails
+from gradely.data.selection import read_selected, split_queries
 from gradely.data.tie_counts import TieCounts
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.notes import SAME, Note
@@ -135,19 +135,23 @@ def tie_sensitivity(
     runs: Mapping[str, Any] | Iterable[Any],
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     threads: int | None = None,
     progress: Progress = ignore,
+    exclude: Any = None,
 ) -> TieSensitivity:
     """Find out what the order of tied documents does to the runs, {name: run} or paths, and to their order.
+
+    The options are those of evaluate.
 
     >>> ties = tie_sensitivity({"q": {"a": 1, "b": 0}}, {"tied": {"q": {"a": 1.0, "b": 1.0}}}, ["RR"])
     >>> ties.runs[0].orders["RR"]
     Orders(trec=0.5, worst=0.5, expected=0.75, best=1.0)
     """
-    judgments, named = read_qrels(qrels, threads=threads), parse_all(measures)
-    settings = Settings("expected", queries, judged_only, threads=threads)
+    policy, only = split_queries(queries)
+    settings, named = Settings("expected", policy, judged_only, threads=threads), parse_all(measures)
+    judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
     results = evaluate_all(judgments, name_runs(runs), named, settings, progress, places="trec", depth=0)
     sensitivities = [run_ties(evaluation, evaluation.details) for evaluation in results.evaluations.values()]
     return TieSensitivity(sensitivities, list(named), settings, len(judgments))

@@ -57,8 +57,8 @@ class UserRegions:
     def _counts(self) -> Floats:
         """[draws, queries] how often each query is drawn."""
         queries = len(self.queries)
-        drawn = np.random.default_rng(self.seed).multinomial(queries, np.full(queries, 1 / queries), DRAWS)
-        return drawn.astype(np.float64)
+        counts = np.random.default_rng(self.seed).multinomial(queries, np.full(queries, 1 / queries), DRAWS)
+        return counts.astype(np.float64)
 
     @cached_property
     def shares(self) -> list[float]:
@@ -83,13 +83,13 @@ class UserRegions:
     def sentences(self) -> list[str]:
         """Return what was found, as sentences."""
         if len(self.levels) != 2:
-            return [self._most()]
+            return [self._name_leaders()]
         if len(self.stretches) == 1:
             run = self.runs[self.stretches[0].run]
             return [f"{run} is best for every population of users."]
         return [self._sentence(i) for i in range(len(self.stretches))]
 
-    def _most(self) -> str:
+    def _name_leaders(self) -> str:
         ranked = sorted(zip(self.shares, self.runs, strict=True), key=lambda pair: -pair[0])
         leaders = [f"{run} for {_percent(share)}" for share, run in ranked if share >= LEAST]
         return f"Of all populations of users, the best run is {', '.join(leaders)}."
@@ -106,16 +106,16 @@ class UserRegions:
             else f"between {low} and {high}"
         )
         text = f"{self.runs[run]} is better for populations of users of whom {whom} are content with level"
-        return f"{text} {self.levels[0]:g}{'' if i == 0 else self._crossing(i)}."
+        return f"{text} {self.levels[0]:g}{'' if i == 0 else self._crossing_interval(i)}."
 
-    def _crossing(self, i: int) -> str:
+    def _crossing_interval(self, i: int) -> str:
         """Return the interval over queries of the share at which two runs change places, where they do."""
         crossing = self.crossings[i - 1]
         if not len(crossing) or len(self.queries) == 1:
             return ""
         low, high = np.quantile(crossing, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
-        lost = 1 - len(crossing) / DRAWS
-        missing = f"; in {_percent(lost)} of the draws they do not change places" if lost > 0 else ""
+        absent = 1 - len(crossing) / DRAWS
+        missing = f"; in {_percent(absent)} of the draws they do not change places" if absent > 0 else ""
         return f" ({_percent(LEVEL)} interval over queries: {_percent(low)} to {_percent(high)}{missing})"
 
     @cached_property

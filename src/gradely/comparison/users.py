@@ -9,7 +9,8 @@ import numpy as np
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.populations import Parts
 from gradely.comparison.user_regions import UserRegions
-from gradely.data import Qrels, read_qrels
+from gradely.data import Qrels
+from gradely.data.selection import read_selected, split_queries
 from gradely.data.types import Floats, Ints
 from gradely.errors import DataError, MeasureError
 from gradely.evaluation.notes import Note
@@ -31,12 +32,13 @@ def users(
     measure: MeasureLike = "eGAP",
     *,
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    exclude: Any = None,
 ) -> UserRegions:
     """Find out for which populations of users which run, of {name: run} or a list of paths, is best.
 
@@ -54,19 +56,14 @@ def users(
     fitted, name = _measure(measure), label(measure)
     if ties in ("best", "worst"):
         raise DataError(f"ties={ties!r} takes another order for every population of users: use 'expected' or 'trec'")
-    settings = Settings(ties, queries, judged_only, precision, seed, threads)
-    judgments = read_qrels(qrels, threads=threads)
-    levels = [float(level) for level in judgments.levels()]
-    if not 2 <= len(levels) <= MOST:
-        problem = f"users differ where there are 2 to {MOST} levels above 0; found {len(levels):,}"
-        raise DataError(f"{judgments.name}: {problem}")
+    policy, only = split_queries(queries)
+    settings = Settings(ties, policy, judged_only, precision, seed, threads)
+    judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
+    levels = _levels(judgments)
     pairs = [PrecisionPart(rel=h, label=r).replace(k=fitted.k) for r in levels for h in levels if h <= r]
     parts_of = {str(part): part for part in pairs}
     board = Leaderboard(evaluate_all(judgments, name_runs(runs), parts_of, settings, progress))
-    parts = _parts(judgments, board, levels, fitted.name)
-    middle = parts.means(np.full((1, len(levels)), 1 / len(levels)))[0].tolist()
-    order = sorted(range(len(middle)), key=lambda i: (-middle[i], board.names[i]))
-    names, parts = [board.names[i] for i in order], replace(parts, table=parts.table[:, :, :, order])
+    names, parts = _best_first(board.names, _parts(judgments, board, levels, fitted.name))
     return UserRegions(names, levels, board.queries, parts, name, seed, _notes(parts, levels, name))
 
 
@@ -76,6 +73,15 @@ def _measure(measure: MeasureLike) -> Measure:
     if not isinstance(parsed, eGAP | GAP | xGAP) or parsed.g is not None or parsed.relevance != Identity():
         raise MeasureError(f"users vary under eGAP, GAP or xGAP, with labels as they are and no g; found {parsed}")
     return parsed
+
+
+def _levels(qrels: Qrels) -> list[float]:
+    """Return the levels of relevance; refuse too few, or too many."""
+    levels = [float(level) for level in qrels.levels()]
+    if not 2 <= len(levels) <= MOST:
+        problem = f"users differ where there are 2 to {MOST} levels above 0; found {len(levels):,}"
+        raise DataError(f"{qrels.name}: {problem}")
+    return levels
 
 
 def _parts(qrels: Qrels, board: Leaderboard, levels: list[float], measure: str) -> Parts:
@@ -97,6 +103,14 @@ def _order_of(table: Floats) -> Ints:
     """Return an order of the queries by their values alone: their order in a file changes no draw and no bit."""
     rows = table.transpose(2, 0, 1, 3).reshape(table.shape[2], -1)
     return np.lexsort(np.sort(rows, axis=1).T)
+
+
+def _best_first(names: list[str], parts: Parts) -> tuple[list[str], Parts]:
+    """Return the runs in the order of their means for a population in which all levels are alike."""
+    levels = len(parts.base)
+    means = parts.means(np.full((1, levels), 1 / levels))[0].tolist()
+    order = sorted(range(len(names)), key=lambda i: (-means[i], names[i]))
+    return [names[i] for i in order], replace(parts, table=parts.table[:, :, :, order])
 
 
 def _notes(parts: Parts, levels: list[float], name: str) -> list[Note]:

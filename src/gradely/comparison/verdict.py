@@ -43,10 +43,17 @@ class Change(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Gate:
-    """Whether a new run may take the place of an old one."""
+    """Whether a new run may take the place of an old one.
+
+    >>> from gradely import gate
+    >>> qrels = {f"q{i}": {"d": 1} for i in range(9)}
+    >>> old, new = {q: ["d", "x"] for q in qrels}, {q: ["x", "d"] for q in qrels}
+    >>> gate(qrels, new, old, ["RR"], max_drop=0.01).passed, gate(qrels, new, old, ["RR"], max_drop=0.5).passed
+    (False, True)
+    """
 
     changes: list[Change]
-    tested: Pairwise
+    pairwise: Pairwise
     """the new run and the old one"""
     queries: list[str]
     saved: SavedScores
@@ -61,13 +68,13 @@ class Gate:
 
     def summary(self) -> str:
         """Return the verdict in a sentence."""
-        new, old = self.tested.names
+        new, old = self.pairwise.names
         if self.passed:
             beyond = "is allowed" if self.strict else "is allowed and more than chance explains"
             return f"Passed: {new} is not worse than {old} by more than {beyond}."
         parts = [
             f"{change.measure} fell by {change.drop:.4f}, more than {change.limit:g}"
-            + ("" if change.adjusted is None else f" (p {format_p(change.adjusted, self.tested.design.alpha)})")
+            + ("" if change.adjusted is None else f" (p {format_p(change.adjusted, self.pairwise.design.alpha)})")
             for change in self.changes
             if change.failed
         ]
@@ -80,8 +87,8 @@ class Gate:
 
     def losers(self, measure: str, most: int = LOSERS) -> Table:
         """Return the queries that lost most by a measure, the worst first."""
-        at = list(self.tested.measures).index(measure)
-        new, old = self.tested.values[at].T
+        at = list(self.pairwise.measures).index(measure)
+        new, old = self.pairwise.values[at].T
         order = np.lexsort([np.asarray(self.queries), -(old - new)])[:most].tolist()
         rows: list[list[Cell]] = [
             [self.queries[i], float(old[i]), float(new[i]), float(old[i] - new[i])]
@@ -96,7 +103,7 @@ class Gate:
 
     def caption(self) -> str:
         """Return how it was decided."""
-        design, count = self.tested.design, len(self.changes)
+        design, count = self.pairwise.design, len(self.changes)
         draws = f", {design.resamples:,} resamples, seed {design.seed}" if design.test in DRAWN else ""
         corrected = f", {CORRECTIONS[str(design.correction)]} over {count} measures" if count > 1 else ""
         rule = "exceeds its limit" if self.strict else "exceeds its limit and is significant"

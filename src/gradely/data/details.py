@@ -42,6 +42,8 @@ def describe_run(qrels: Qrels, run: Run | Source, depth: int) -> RunDetails:
     """Return the ties of a run, and the tops of its rankings to this depth."""
     whole = run if isinstance(run, Run) else plain_run(run)
     judged = [query for query in whole.scores if query in qrels.index]
+    if qrels.excluded is not None:
+        whole = Run({query: qrels.keep_documents(query, whole.scores[query]) for query in judged}, whole.name)
     rankings = ((query, whole.scores[query]) for query in judged if depth)
     tops = {qrels.index[query]: top(ranking, depth) for query, ranking in rankings if ranking}
     return RunDetails(count_ties(whole, judged), tops)

@@ -158,7 +158,7 @@ def pick_typed(frame: Any, kind: str, name: str, columns: Names | None) -> Roles
         if not (dtype.is_integer() or str(dtype).split("(")[0] in ("String", "Categorical", "Enum")):
             raise DataError(f"{name}: column {column!r} holds {dtype}; cast ids to text or to whole numbers")
     dtype = None if picked.value is None else schema[picked.value]
-    if dtype is not None and not (dtype.is_integer() or dtype.is_float() or str(dtype) == "Boolean"):
+    if dtype is not None and not (dtype.is_numeric() or str(dtype) == "Boolean"):
         raise DataError(f"{name}: column {picked.value!r} holds {dtype}; cast {kind}s to doubles")
     return picked
 

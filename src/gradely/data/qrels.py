@@ -113,6 +113,11 @@ class Qrels:
         rows = slice(int(self.start[at]), int(self.start[at + 1]))
         return dict(zip(self.docs[rows], self.grade[rows].tolist(), strict=True))
 
+    def keep_documents(self, query: str, ranking: Mapping[str, float]) -> Mapping[str, float]:
+        """Return the ranking of a query without the documents that are dropped first."""
+        gone = self.excluded.labels(query) if self.excluded is not None else {}
+        return {doc: score for doc, score in ranking.items() if str(doc) not in gone} if gone else ranking
+
     def __len__(self) -> int:
         """Return the number of queries."""
         return len(self.queries)

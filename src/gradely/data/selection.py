@@ -10,7 +10,10 @@ import numpy as np
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import text
 from gradely.data.read.files import Source, clip
+from gradely.data.read.formats import format_of
+from gradely.data.read.frames import is_frame
 from gradely.data.read.inputs import read_qrels
+from gradely.data.read.records import are_records
 from gradely.data.trec.match import ranges
 from gradely.errors import DataError, InputError, did_you_mean
 
@@ -26,12 +29,12 @@ def split_queries(queries: Any) -> tuple[Any, Iterable[Any] | None]:
 def read_selected(
     qrels: Any,
     threads: int | None,
-    columns: Mapping[str, str] | None,
-    duplicates: str,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
     *,
-    only: Iterable[Any] | None,
-    by: Any,
-    exclude: Any,
+    only: Iterable[Any] | None = None,
+    by: Any = None,
+    exclude: Any = None,
 ) -> Qrels:
     """Read qrels, and what is to be selected."""
     judgments = read_qrels(qrels, columns=columns, duplicates=duplicates, threads=threads)
@@ -48,9 +51,18 @@ def select(
     if segments is None and exclude is None:
         return qrels
     qrels = copy.copy(qrels)
-    qrels.segments = segments if segments is not None else qrels.segments
+    if segments is not None:
+        qrels.segments = _check_segments(segments, qrels)
     qrels.excluded = qrels.excluded if exclude is None else read_qrels(exclude, duplicates="first")
     return qrels
+
+
+def _check_segments(segments: Mapping[str, str], qrels: Qrels) -> Mapping[str, str]:
+    """Return segments; refuse those of other queries alone."""
+    if not any(query in segments for query in qrels.queries):
+        theirs = f": they are called {clip(qrels.queries[0])}, in by {clip(next(iter(segments)))}" if segments else ""
+        raise DataError(f"by: no query of {qrels.name} has a segment{theirs}")
+    return segments
 
 
 def only_queries(qrels: Qrels, only: Iterable[Any]) -> Qrels:
@@ -75,17 +87,59 @@ def read_queries(path: str) -> list[str]:
 
 
 def read_segments(by: Any, qrels: Any, columns: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the segment of each query: from a mapping, a column of the qrels, or a table of query and segment."""
+    """Return the segment of each query: from a mapping, a column of the qrels, or a table of query and segment.
+
+    A query may have none; rows without a value in that column say nothing about their query.
+    """
+    by = by.to_dict() if hasattr(by, "to_dict") and not is_frame(by) else by  # a Series of pandas
     if isinstance(by, Mapping):
-        return {text(query, "by"): str(segment) for query, segment in by.items()}
-    of_qrels = isinstance(by, str) and not os.path.exists(by)
-    if of_qrels and (isinstance(qrels, Qrels | Mapping)):
-        raise InputError(f"by={by!r}: the qrels have no columns; give {{query: segment}} or a table of both")
-    roles = {"document": by if of_qrels else COLUMN}
-    roles |= {"query": columns["query"]} if of_qrels and columns and "query" in columns else {}
-    pairs = read_qrels(qrels if of_qrels else by, columns=roles, duplicates="first")
-    for i, query in enumerate(pairs.queries):
-        if pairs.start[i + 1] - pairs.start[i] > 1:
-            one, other = pairs.docs[int(pairs.start[i])], pairs.docs[int(pairs.start[i]) + 1]
-            raise DataError(f"by: query {clip(query)} is in two segments, {clip(one)} and {clip(other)}")
-    return dict(zip(pairs.queries, pairs.docs, strict=True))
+        return {text(query, "by"): text(segment, "by") for query, segment in by.items() if not _is_missing(segment)}
+    if isinstance(by, str) and not os.path.exists(by):
+        _check_columns(by, qrels)
+        return _segments_from(
+            qrels, {"document": by} | {role: name for role, name in (columns or {}).items() if role == "query"}
+        )
+    if not (isinstance(by, str | os.PathLike) or is_frame(by) or are_records(by)):
+        raise InputError(
+            f"by: cannot be {type(by).__name__}; give {{query: segment}}, a column of the qrels, or a table"
+        )
+    try:
+        return _segments_from(by, {"document": COLUMN})
+    except (InputError, DataError) as error:  # which calls whatever it reads qrels
+        raise type(error)(str(error).replace("qrels: ", "by: ", 1)) from None
+
+
+def _is_missing(value: Any) -> bool:
+    """True for None, NaN and what else is not even equal to itself."""
+    try:
+        return value is None or not bool(value == value)  # noqa: PLR0124
+    except TypeError:  # NA of pandas is neither
+        return True
+
+
+def _check_columns(by: str, qrels: Any) -> None:
+    """Refuse a column of qrels that have none."""
+    source = Source(qrels) if isinstance(qrels, str | os.PathLike) else None
+    plain = source is not None and format_of(source) in ("trec", "letor")
+    plain = plain or (source is not None and format_of(source) == "json" and source.head.lstrip().startswith(b"{"))
+    if plain or isinstance(qrels, Qrels | Mapping):
+        who = f"{source.name} has no columns, and there is no such file" if source else "the qrels have no columns"
+        raise InputError(f"by={by!r}: {who}; give {{query: segment}} or a table of both")
+
+
+def _segments_from(table: Any, roles: dict[str, str]) -> dict[str, str]:
+    """Return the segment of each query from a table; refuse a query that is in two."""
+    if is_frame(table):
+        import narwhals.stable.v2 as nw
+
+        frame: Any = nw.from_native(table)
+        known = roles["document"] in frame.collect_schema().names()
+        table = frame.drop_nulls(roles["document"]).to_native() if known else table
+    pairs = read_qrels(table, columns=roles, duplicates="first")
+    segments: dict[str, str] = {}
+    for query, first, last in zip(pairs.queries, pairs.start[:-1].tolist(), pairs.start[1:].tolist(), strict=True):
+        names = [name for name in pairs.docs[first:last] if name]
+        if len(names) > 1:
+            raise DataError(f"by: query {clip(query)} is in two segments, {clip(names[0])} and {clip(names[1])}")
+        segments |= dict.fromkeys([query] if names else [], "".join(names))
+    return segments

@@ -12,7 +12,7 @@ from gradely.kernel.batch import Array, Levels, rows_at_a_time
 from gradely.kernel.from_arrays import aligned, check_numbers, ranked
 from gradely.kernel.from_groups import Groups, Ints, grouped, is_ragged
 from gradely.measures import Measure
-from gradely.measures.function import MANY, takes_fixed, values_of
+from gradely.measures.function import MANY, all_finite, takes_fixed, values_of
 from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.measures.population import Population
 from gradely.settings import check_ties
@@ -105,19 +105,11 @@ def _on_device(
     ordered = "order" if ties == "random" else ties
     quick = {name: measure for name, measure in measures.items() if _is_quick(measure, levels)}
     values = values_of(list(quick.values()), scores, labels, mask, ties=ordered, check=False) if quick else []
-    values_by_name = dict(zip(quick, values, strict=True)) if _all_finite(values) else {}
+    values_by_name = dict(zip(quick, values, strict=True)) if all_finite(values) else {}
     if len(values_by_name) < len(measures):
         batch = ranked(scores, labels, mask, ordered)
         values_by_name |= {name: measure(batch) for name, measure in measures.items() if name not in values_by_name}
     return {name: values_by_name[name] for name in measures}
-
-
-def _all_finite(values: list[Array]) -> bool:
-    """True where no value is NaN or infinite; the device is asked once for all measures."""
-    if not values:
-        return True
-    xp = namespace(*values)
-    return bool(xp.all(xp.isfinite(xp.stack(values))))
 
 
 def _is_quick(measure: Measure, levels: Levels) -> bool:

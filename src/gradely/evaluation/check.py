@@ -10,6 +10,7 @@ from gradely.data import Hits, Qrels, Report, Run, open_run, read_qrels
 from gradely.data.locate import find_hits
 from gradely.data.read.files import Source, halves, ignore
 from gradely.data.read.formats import format_of
+from gradely.data.read.tables import Names
 from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, GradelyError
@@ -51,11 +52,14 @@ def check(qrels: Any, *runs: Any) -> list[Finding]:
     return findings + [finding for run in runs for finding in check_run(judgments, run)]
 
 
-def check_qrels(qrels: Any, form: str | None = None) -> tuple[Qrels, list[Finding]]:
+def check_qrels(
+    qrels: Any, form: str | None = None, columns: Names | None = None, duplicates: str = "error"
+) -> tuple[Qrels, list[Finding]]:
     """Return judgments, as far as they can be read, and what there is to say about them."""
     qrels = Source(qrels) if isinstance(qrels, str | os.PathLike) else qrels
     try:
-        judgments, wrong = read_qrels(qrels, format=form), list[Finding]()
+        judgments = read_qrels(qrels, format=form, columns=columns, duplicates=duplicates)
+        wrong: list[Finding] = []
     except GradelyError:
         if not isinstance(qrels, Source) or (form or format_of(qrels)) != "trec":
             raise

@@ -14,7 +14,7 @@ from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import NotFinite
 from gradely.evaluation.notes import SAME, Note, TieRange, notes_of
 from gradely.evaluation.scores import Scores
-from gradely.kernel.backend import unwarned
+from gradely.kernel.backend import ignore_overflow
 from gradely.kernel.batch import Batch
 from gradely.lazy import lazy
 from gradely.measures import Measure
@@ -126,7 +126,7 @@ class Evaluation:
         some = [(j, measure) for j, measure in enumerate(self.measures.values()) if measure.may_be_bounded]
         for rows, batch in blocks.batches(ties, queries) if some else ():
             for j, measure in some:
-                flags = measure.bounded(measure.apply_relevance(batch))
+                flags = measure.is_bounded(measure.apply_relevance(batch))
                 bounded[np.searchsorted(queries, rows), j] = flags.any(axis=1)
         return bounded
 
@@ -201,7 +201,7 @@ def measure_blocks(
 def measure_batch(batch: Batch, measures: Collection[Measure]) -> Floats:
     """Return the values, [measures, queries]: all sums first, then all quotients at once."""
     added, norm = np.empty((2, len(measures), len(batch.grade)))
-    with unwarned():
+    with ignore_overflow():
         for j, measure in enumerate(measures):
             added[j], norm[j] = measure.sum_and_norm(measure.apply_relevance(batch))
         values = divide(batch, added, norm)

@@ -12,6 +12,7 @@ from gradely.data import Blocks, Qrels, locate, open_run, read_qrels, run_name
 from gradely.data.read.dicts import flat
 from gradely.data.read.files import Source, clip
 from gradely.data.read.inputs import Run
+from gradely.data.selection import select
 from gradely.data.tie_breaking import break_ties
 from gradely.data.trec.one_query import read_query
 from gradely.errors import DataError, NotFinite, did_you_mean
@@ -33,8 +34,11 @@ def explain(
     ties: TiePolicy = "expected",
     precision: Precision = "double",
     seed: int = 0,
+    exclude: Any = None,
 ) -> Explanation:
     """Explain the value of a measure on one query.
+
+    `exclude` holds documents that are dropped from the ranking first, as in evaluate.
 
     >>> explained = explain({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}, "q", "AP")
     >>> [(line.rank, line.document, line.adds) for line in explained.lines]
@@ -43,7 +47,7 @@ def explain(
     True
     """
     settings = Settings(ties, precision=precision, seed=seed)
-    judgments, ranking, query = read_qrels(qrels), open_run(run), str(query)
+    judgments, ranking, query = select(read_qrels(qrels), exclude=exclude), open_run(run), str(query)
     _check_query(query, judgments.queries, judgments.name)
     fitted = parse(measure).fit(judgments.levels)
     labels, scores = judgments.labels(query), _ranking(judgments, ranking, query)
@@ -148,7 +152,7 @@ def _ranking(qrels: Qrels, run: Run | Source, query: str) -> Mapping[str, float]
     scores = run.scores.get(query) if isinstance(run, Run) else read_query(run, query)
     if not scores:
         locate(qrels, run, Settings())  # refuses a file that cannot be read
-    return scores or {}
+    return qrels.keep_documents(query, scores or {})
 
 
 def _check_query(query: str, queries: Iterable[str], name: str) -> None:

@@ -16,6 +16,8 @@ NAMED = 5
 """how many of many queries a note names"""
 NAMED_RUNS = 3
 """how many runs a note names that several of them share"""
+FEW_RUNS = 2
+"""of so many runs all ranges are shown; of more they would drown the numbers"""
 SAME = 1e-12
 """values of a query that differ by less are the same"""
 
@@ -99,6 +101,37 @@ def merge_notes(notes: Mapping[str, Iterable[Note]]) -> list[Note]:
     ]
 
 
+def merge_ranges(ranges: Mapping[str, Iterable[TieRange]], digits: int) -> list[Note]:
+    """Return how far ties move the means of runs, {name: ranges}: of many runs only the widest range per measure.
+
+    Ranges whose ends are the same where they are printed, with so many digits, are left out.
+
+    >>> narrow, wide = TieRange("AP", 0.5, 0.4, 0.6, 1, 2), TieRange("AP", 0.5, 0.3, 0.6, 2, 2)
+    >>> merge_ranges({"a": [narrow], "b": [wide], "c": [narrow]}, 4)[0]
+    Note('b: AP 0.5000, between 0.3000 and 0.6000 by the order of ties in 2 of 2 queries; the widest range of 3 runs')
+    """
+    visible = {name: [span for span in of_run if span.is_visible(digits)] for name, of_run in ranges.items()}
+    if len(ranges) <= FEW_RUNS:
+        notes = {
+            name: [Note("ties", span.queries, span.of, str(span)) for span in spans] for name, spans in visible.items()
+        }
+        return merge_notes(notes)
+    by_measure: dict[str, list[tuple[str, TieRange]]] = {}
+    for name, spans in visible.items():
+        for span in spans:
+            by_measure.setdefault(span.measure, []).append((name, span))
+    out = []
+    for pairs in by_measure.values():
+        name, widest = max(pairs, key=lambda pair: pair[1].high - pair[1].low)
+        suffix = f"; the widest range of {len(pairs):,} runs" if len(pairs) > 1 else ""
+        out.append(Note("ties", widest.queries, widest.of, f"{name}: {widest}{suffix}"))
+    moved = sum(map(bool, visible.values()))
+    return [
+        *out,
+        *([Note("ties", moved, len(ranges), "`gradely ties` shows the range of every run")] if moved > 1 else []),
+    ]
+
+
 def _prefix(names: list[str], runs: int) -> str:
     if len(names) == runs:
         return ""
@@ -109,6 +142,7 @@ def notes_of(evaluation: "Evaluation") -> list[Note]:
     """Return what happened to the queries and documents of a run."""
     return [
         *_data(evaluation),
+        *_segmentless(evaluation),
         *_missing(evaluation),
         *_unjudged(evaluation),
         *_dropped(evaluation),
@@ -128,6 +162,13 @@ def _data(evaluation: "Evaluation") -> list[Note]:
     texts = [*(("labels", text) for text in evaluation.qrels.notes), ("apart", evaluation.apart), ("labels", below)]
     notes = [Note(kind, len(evaluation.qrels), len(evaluation.qrels), text) for kind, text in texts if text]
     return [*notes, *([Note("excluded", gone, before, out)] if out else [])]
+
+
+def _segmentless(evaluation: "Evaluation") -> list[Note]:
+    segments, queries = evaluation.qrels.segments, evaluation.queries
+    lacking = [] if segments is None else [query for query in queries if query not in segments]
+    has = "has" if len(lacking) == 1 else "have"
+    return note_names("segments", len(lacking), len(queries), "query", f"{has} no segment", lacking)
 
 
 def _missing(evaluation: "Evaluation") -> list[Note]:

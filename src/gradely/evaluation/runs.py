@@ -14,8 +14,9 @@ from gradely.errors import DataError
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.flat_names import flatten
 from gradely.evaluation.mismatch import FEW, documents_apart
-from gradely.evaluation.notes import Note, merge_notes, note_names
+from gradely.evaluation.notes import Note, merge_notes, merge_ranges, note_names
 from gradely.evaluation.scores import Scores
+from gradely.evaluation.segments import EVERY
 from gradely.frames import to_frame
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, fit_all, parse_all
@@ -66,13 +67,23 @@ class Evaluations(Mapping[str, Scores]):
 
     def flat(self, prefix: str = "") -> dict[str, float]:
         """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""
-        means = self.mean().items()
-        return flatten((((run, measure), mean) for run, row in means for measure, mean in row.items()), prefix)
+        named = (((run, *name), mean) for run, scores in self.items() for name, mean in scores.named_means())
+        return flatten(named, prefix)
 
     def table(self) -> Table:
         """Return one row per run and one column per measure: the means."""
         rows: list[list[Cell]] = [[name, *mean.values()] for name, mean in self.mean().items()]
         return Table(["run", *self.measures], rows)
+
+    def segments_table(self) -> Table | None:
+        """Return one row per run and segment, with how many queries it has, all of them first; None without `by`."""
+        rows: list[list[Cell]] = []
+        for name, scores in self.items():
+            if scores.segments is None:
+                return None
+            rows.append([name, EVERY, len(scores.queries), *scores.mean().values()])
+            rows += [[name, *row] for row in scores.segments.table().rows]
+        return Table(["run", "segment", "n", *self.measures], rows)
 
     def to_frame(self, library: str = "pandas", *, wide: bool = False) -> Any:
         """Return a dataframe of (run, query, measure, value), of pandas, polars or pyarrow.
@@ -90,7 +101,13 @@ class Evaluations(Mapping[str, Scores]):
     @cached_property
     def notes(self) -> list[Note]:
         """What there is to note about queries, documents and ties; what holds of all runs is said once."""
-        return merge_notes({name: scores.notes for name, scores in self.items()})
+        return self.notes_at(digits=4)
+
+    def notes_at(self, digits: int) -> list[Note]:
+        """Return the notes where means are printed with so many digits: of ties only what changes what is printed."""
+        others = {name: [note for note in scores.notes if note.kind != "ties"] for name, scores in self.items()}
+        ranges = {name: scores.tie_ranges for name, scores in self.items()}
+        return merge_notes(others) + merge_ranges(ranges, min(digits, 4))  # sentences have four digits
 
     def on_common_queries(self) -> "Evaluations":
         """Return the results on the queries that count for every run, so that their means can be compared."""
@@ -115,14 +132,14 @@ class Evaluations(Mapping[str, Scores]):
 
     def __repr__(self) -> str:
         """Show what `gradely evaluate` shows: one row per run, and the notes below."""
-        return "\n".join([to_text(self.table()), *map(str, self.notes)])
+        return "\n".join([to_text(self.segments_table() or self.table()), *map(str, self.notes)])
 
     def _repr_html_(self) -> str:
         """Show the same in a notebook."""
         queries = count_of(len(self.qrels), "query")
         means = f"means over {queries if self.settings.queries == 'qrels' else 'the queries of each run'}"
         title = heading(f"{means}, ties {self.settings.ties}")
-        return box(title, grid(self.table()), bullets(self.notes))
+        return box(title, grid(self.segments_table() or self.table()), bullets(self.notes))
 
 
 def evaluate_runs(
@@ -158,8 +175,12 @@ def evaluate_runs(
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
-    opened = {name: partial(open_run, run, columns=columns) for name, run in name_runs(runs).items()}
-    return evaluate_all(judgments, opened, parse_all(measures), settings, progress)
+    return evaluate_all(judgments, open_runs(name_runs(runs), columns), parse_all(measures), settings, progress)
+
+
+def open_runs(runs: Mapping[str, Any], columns: Mapping[str, str] | None) -> Mapping[str, Any]:
+    """Return runs by name, as functions that open them where columns have names of their own."""
+    return runs if not columns else {name: partial(open_run, run, columns=columns) for name, run in runs.items()}
 
 
 def evaluate_all(

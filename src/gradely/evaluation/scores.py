@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gradely.errors import InputError
 from gradely.evaluation.flat_names import flatten
 from gradely.evaluation.notes import Note, TieRange
-from gradely.evaluation.segments import Segments
+from gradely.evaluation.segments import REST, Segments
 from gradely.frames import to_frame
 from gradely.lazy import lazy
 from gradely.notebook import box, bullets, grid, heading
@@ -66,8 +66,17 @@ class Scores:
         return dict(self._means)
 
     def flat(self, prefix: str = "") -> dict[str, float]:
-        """Return the means by names that MLflow and Weights & Biases take, like nDCG_10, which may get a prefix."""
-        return flatten((((measure,), mean) for measure, mean in self._means.items()), prefix)
+        """Return the means by names that MLflow and Weights & Biases take, like nDCG_10, which may get a prefix.
+
+        Where there are segments, their means follow, like new_users/nDCG_10.
+        """
+        return flatten(self.named_means(), prefix)
+
+    def named_means(self) -> Iterator[tuple[tuple[str, ...], float]]:
+        """Yield each mean with its name, (measure) or (segment, measure)."""
+        yield from (((measure,), mean) for measure, mean in self._means.items())
+        for segment, row in (self.segments or {}).items():
+            yield from (((segment, measure), mean) for measure, mean in row.items())
 
     def geometric_mean(self, least: float = 0.00001) -> dict[str, float]:
         """Return the geometric mean of each measure: a query that fails weighs more than in the mean.
@@ -100,11 +109,18 @@ class Scores:
         return dict(zip(self.measures, self.values[self._index[query]].tolist(), strict=True))
 
     def columns(self, *, wide: bool = False) -> dict[str, list[Any]]:
-        """Return the values as columns: query, measure and value, or with `wide` the query and one per measure."""
+        """Return the values as columns: query, measure and value, or with `wide` the query and one per measure.
+
+        Where there are segments, that of the query stands behind it.
+        """
+        ids: dict[str, Sequence[Any]] = {"query": self._natives()}
+        if self._segment_of is not None:
+            ids["segment"] = [self.segment_of(query) for query in self.queries]
         if wide:
-            return {"query": list(self._natives())} | dict(zip(self.measures, self.values.T.tolist(), strict=True))
+            columns = {name: list(values) for name, values in ids.items()}
+            return columns | dict(zip(self.measures, self.values.T.tolist(), strict=True))
         return {
-            "query": [query for query in self._natives() for _ in self.measures],
+            **{name: [value for value in values for _ in self.measures] for name, values in ids.items()},
             "measure": list(self.measures) * len(self.queries),
             "value": self.values.ravel().tolist(),
         }
@@ -135,6 +151,10 @@ class Scores:
             return None
         return Segments(self.queries, self.measures, self.values, self._segment_of)
 
+    def segment_of(self, query: str) -> str | None:
+        """Return the segment of a query, (none) where it has none; None where evaluate was not asked for segments."""
+        return None if self._segment_of is None else self._segment_of.get(query, REST)
+
     @lazy
     def tie_ranges(self) -> list[TieRange]:
         """How far each mean moves with the order of ties; measures that do not move are left out."""
@@ -149,7 +169,8 @@ class Scores:
         """Show the means, and how many queries they are of."""
         width = max(map(len, self.measures))
         lines = [f"{measure:<{width}}  {value:.4f}" for measure, value in self.mean().items()]
-        return "\n".join([self._title(), *lines])
+        segments = [] if self.segments is None else ["", str(self.segments)]
+        return "\n".join([self._title(), *lines, *segments])
 
     def _title(self) -> str:
         queries = count_of(len(self.queries), "query")

@@ -9,8 +9,16 @@ import numpy.typing as npt
 from gradely.frames import to_frame
 from gradely.tables import Cell, Table
 
-REST = "(none)"
-"""the segment of queries that have none"""
+REST, EVERY = "(none)", "(all)"
+"""the segment of queries that have none, and what tables call all queries together"""
+
+
+def segment_rows(queries: Sequence[str], segment_of: Mapping[str, str]) -> dict[str, npt.NDArray[np.int64]]:
+    """Return which of the queries belong to each segment, in the order in which segments first appear."""
+    rows: dict[str, list[int]] = {}
+    for i, query in enumerate(queries):
+        rows.setdefault(segment_of.get(query, REST), []).append(i)
+    return {segment: np.array(members) for segment, members in rows.items()}
 
 
 class Segments(Mapping[str, dict[str, float]]):
@@ -26,11 +34,9 @@ class Segments(Mapping[str, dict[str, float]]):
         """Take values [queries, measures], and the segment of each query."""
         from gradely.evaluation.scores import means
 
-        rows: dict[str, list[int]] = {}
-        for i, query in enumerate(queries):
-            rows.setdefault(segment_of.get(query, REST), []).append(i)
-        self.measures, self.sizes = list(measures), {segment: len(members) for segment, members in rows.items()}
-        self._means = {segment: means(values[np.array(members)]) for segment, members in rows.items()}
+        members = segment_rows(queries, segment_of)
+        self.measures, self.sizes = list(measures), {segment: len(rows) for segment, rows in members.items()}
+        self._means = {segment: means(values[rows]) for segment, rows in members.items()}
 
     def __getitem__(self, segment: str) -> dict[str, float]:
         """Return the means of a segment."""

@@ -44,6 +44,10 @@ class Batch:
     """[Q] the length of the ranking"""
     fixed: ClassVar[bool] = False
     """true where nothing may be asked that is not in the shapes; see Fixed"""
+    padded: ClassVar[bool] = True
+    """false where it is known that every cell holds a document"""
+    by_place: ClassVar[bool] = False
+    """true where sums are taken place by place; see by_place"""
     ties: str = "expected"
     """how measures take tie groups: the mean over their orders (expected), the best or the worst order"""
 

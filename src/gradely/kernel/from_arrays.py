@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from gradely.errors import DataError
-from gradely.kernel.backend import device_of, is_array, is_numpy, namespace
+from gradely.kernel.backend import device_of, is_array, is_numpy, namespace, take_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.settings import check_ties
 
@@ -92,8 +92,8 @@ def ranked(scores: Array, labels: Array, mask: Array | None, ties: str) -> Batch
     keys = -(scores if xp.isdtype(scores.dtype, "real floating") else xp.astype(scores, number))
     keys = keys if mask is None else xp.where(mask, keys, xp.inf)
     order = xp.argsort(keys, axis=1, stable=ties in ("order", "random"))
-    keys, labels = (xp.take_along_axis(x, order, axis=1) for x in (keys, labels))
-    judged = xp.ones_like(keys, dtype=xp.bool) if mask is None else xp.take_along_axis(mask, order, axis=1)
+    keys, labels = (take_rows(x, order) for x in (keys, labels))
+    judged = xp.ones_like(keys, dtype=xp.bool) if mask is None else take_rows(mask, order)
     above, tied = _groups(xp, keys, judged, alone=ties in ("order", "random"))
     labels = xp.astype(labels, number)
     return Batch(
@@ -140,7 +140,7 @@ def _shuffled(xp: Any, seed: int, arrays: list[Array]) -> list[Array]:
         np.broadcast_to(np.arange(arrays[0].shape[1]), arrays[0].shape), axis=1
     )
     order = xp.asarray(order, device=device_of(arrays[0]))
-    return [xp.take_along_axis(x, order, axis=1) for x in arrays]
+    return [take_rows(x, order) for x in arrays]
 
 
 def _groups(xp: Any, keys: Array, real: Array, *, alone: bool) -> tuple[Array, Array]:

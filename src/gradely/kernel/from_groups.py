@@ -8,13 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.errors import DataError
+from gradely.kernel.assembly import assemble
 from gradely.kernel.backend import device_of, is_array, is_numpy, namespace, to_numpy
-from gradely.kernel.batch import CELLS, Array, Batch
+from gradely.kernel.batch import CELLS, Array, Batch, rows_at_a_time
 from gradely.kernel.from_arrays import as_arrays, check_numbers, ranked
 from gradely.settings import check_ties
 
 MANY = 1 << 24
 """cells of a block on other libraries than NumPy: enough for a graphics card, few enough for its memory"""
+FIELDS = ("grade", "judged", "pool", "pooled", "retrieved")
+"""what a Batch has besides the places of documents"""
 Ints = npt.NDArray[np.int64]
 
 
@@ -36,7 +39,7 @@ def from_groups(
     """
     check_ties(ties, without_names=True)
     groups = grouped(scores, labels, group, qid, ties, seed)
-    return groups.batch(np.arange(len(groups.size)), ties)
+    return groups.full_batch(ties)
 
 
 class Groups(NamedTuple):
@@ -57,22 +60,48 @@ class Groups(NamedTuple):
             yield from (np.arange(i, min(i + rows, len(self.size))) for i in range(0, len(self.size), rows))
             return
         by_size = np.argsort(self.size, kind="stable")
-        done = 0
-        while done < len(by_size):
-            width = np.maximum(self.size[by_size[done : done + cells]], 1)
+        start = 0
+        while start < len(by_size):
+            width = np.maximum(self.size[by_size[start : start + cells]], 1)
             count = max(1, int(np.searchsorted(np.arange(1, len(width) + 1) * width, cells, side="right")))
-            yield by_size[done : done + count]
-            done += count
+            yield by_size[start : start + count]
+            start += count
 
-    def batch(self, queries: Ints, ties: str) -> Batch:
-        """Return the Batch of some queries."""
-        scores, labels, mask = self._padded(queries)
+    def full_batch(self, ties: str) -> Batch:
+        """Return the Batch of all queries, with rows as wide as the longest query; on NumPy made in blocks of them."""
+        size, width = len(self.size), max(1, int(self.size.max(initial=0)))
+        rows = rows_at_a_time(width)
+        if not is_numpy(self.scores) or size <= rows:
+            return self.batch(np.arange(size), ties)
+
+        above, tied = np.empty((2, size, width), np.int64)  # which take memory only where they are written
+        untied = np.ones(size, bool)
+
+        def make(block: slice) -> dict[str, Array]:
+            part = self.batch(np.arange(block.start, block.stop), ties, width)
+            untied[block] = part.untied
+            if not part.untied:
+                above[block], tied[block] = part.above, part.tied
+            return {name: getattr(part, name) for name in FIELDS}
+
+        fields, column = assemble(size, rows, make), np.arange(width)
+        if untied.all():
+            above, tied, last = (np.broadcast_to(x, (size, width)) for x in (column, np.ones_like(column), column + 1))
+        else:
+            above[untied], tied[untied] = column, 1
+            last = above + tied
+        policy = ties if ties in ("best", "worst") else "expected"
+        return Batch(**fields, above=above, tied=tied, first=above, last=last, ties=policy)
+
+    def batch(self, queries: Ints, ties: str, width: int | None = None) -> Batch:
+        """Return the Batch of some queries, with rows as wide as the longest of them, or as is said."""
+        scores, labels, mask = self._pad(queries, width)
         return ranked(scores, labels, mask, "order" if ties == "random" else ties)
 
-    def _padded(self, queries: Ints) -> tuple[Array, Array, Array | None]:
+    def _pad(self, queries: Ints, width: int | None) -> tuple[Array, Array, Array | None]:
         """Return scores, labels and mask, one row per query; no mask where all are of one length."""
         size, start = self.size[queries], self.start[queries]
-        width, xp = max(1, int(size.max(initial=0))), namespace(self.scores)
+        width, xp = width or max(1, int(size.max(initial=0))), namespace(self.scores)
         if self.order is None and (size == width).all() and (np.diff(start) == width).all():
             rows = slice(int(start[0]), int(start[0]) + width * len(size))
             return *(xp.reshape(x[rows], (-1, width)) for x in (self.scores, self.labels)), None
@@ -89,7 +118,7 @@ def grouped(scores: Any, labels: Any, group: Any, qid: Any, ties: str, seed: int
     if group is not None and qid is not None:
         raise DataError("group and qid say the same: give one of them")
     if is_ragged(scores):
-        scores, labels, group = _flattened(scores, labels, group if qid is None else qid)
+        scores, labels, group = _flatten(scores, labels, group if qid is None else qid)
     scores, labels = as_arrays({"scores": scores, "labels": labels})
     if scores.ndim != 1 or scores.shape != labels.shape:
         shapes = f"{tuple(scores.shape)} and {tuple(labels.shape)}"
@@ -98,13 +127,15 @@ def grouped(scores: Any, labels: Any, group: Any, qid: Any, ties: str, seed: int
         raise DataError(
             f"{scores.shape[0]:,} scores in a row: say which query each belongs to, with group=sizes or qid=ids"
         )
+    if not scores.shape[0]:
+        raise DataError("there are no scores and labels: give at least one document")
     check_numbers(namespace(scores), {"score": scores, "label": labels})
     size = _sizes(group, int(scores.shape[0])) if qid is None else None
     if ties == "random":  # shuffled once and as a whole, so that blocks do not matter
         code = np.repeat(np.arange(len(size)), size) if size is not None else to_numpy(_codes(qid, scores))
-        drawn = np.random.default_rng(seed).permutation(len(code))
-        order, start, count = _by_first_row(np, code[drawn], code)
-        where = namespace(scores).asarray(drawn[order], device=device_of(scores))
+        shuffle = np.random.default_rng(seed).permutation(len(code))
+        order, start, count = _by_first_row(np, code[shuffle], code)
+        where = namespace(scores).asarray(shuffle[order], device=device_of(scores))
         start, count = (start, count) if size is None else (np.cumsum(size) - size, size)
         return Groups(scores, labels, where, start, count)
     if size is not None:
@@ -169,13 +200,13 @@ def _codes(qid: Any, scores: Array) -> Array:
 def _sizes(group: Any, length: int) -> Ints:
     """Return the sizes of the groups; refuse what does not add up to the length of the arrays."""
     sizes = to_numpy(group) if is_array(group) else np.asarray(group)
-    whole = sizes.astype(np.int64) if sizes.dtype.kind in "iuf" and sizes.ndim == 1 else None
-    if whole is None or not len(whole) or (whole != sizes).any() or (whole < 0).any():
+    integers = sizes.astype(np.int64) if sizes.dtype.kind in "iuf" and sizes.ndim == 1 else None
+    if integers is None or not len(integers) or (integers != sizes).any() or (integers < 0).any():
         raise DataError("group holds how many documents each query has: whole numbers, one per query")
-    if int(whole.sum()) != length:
-        hint = "; if it holds the query of each document, call it qid" if len(whole) == length else ""
-        raise DataError(f"the sizes in group add up to {int(whole.sum()):,}, but there are {length:,} scores{hint}")
-    return whole
+    if int(integers.sum()) != length:
+        hint = "; if it holds the query of each document, call it qid" if len(integers) == length else ""
+        raise DataError(f"the sizes in group add up to {int(integers.sum()):,}, but there are {length:,} scores{hint}")
+    return integers
 
 
 def is_ragged(scores: Any) -> bool:
@@ -189,7 +220,7 @@ def _is_row(row: Any) -> bool:
     return isinstance(row, list | tuple) or (is_array(row) and row.ndim == 1)
 
 
-def _flattened(scores: Any, labels: Any, group: Any) -> tuple[Any, Any, list[int]]:
+def _flatten(scores: Any, labels: Any, group: Any) -> tuple[Any, Any, list[int]]:
     """Return lists of lists as flat ones, and their lengths."""
     if group is not None:
         raise DataError("scores come with one list per query: leave group and qid out")
@@ -199,10 +230,10 @@ def _flattened(scores: Any, labels: Any, group: Any) -> tuple[Any, Any, list[int
     odd = next((i for i, row in enumerate(labels) if len(row) != size[i]), None)
     if odd is not None:
         raise DataError(f"query {odd} (from 0) has {size[odd]:,} scores and {len(labels[odd]):,} labels")
-    return _joined(scores), _joined(labels), size
+    return _join(scores), _join(labels), size
 
 
-def _joined(rows: Sequence[Any]) -> Any:
+def _join(rows: Sequence[Any]) -> Any:
     """Return one list or array of several."""
     if all(is_array(row) for row in rows):
         return namespace(*rows).concat(list(rows))

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from gradely.errors import DataError
-from gradely.kernel.backend import device_of, is_array, is_numpy, namespace
+from gradely.kernel.assembly import assemble
+from gradely.kernel.backend import device_of, is_array, is_numpy, namespace, take_rows
 from gradely.kernel.batch import Array, Batch, rows_at_a_time
 from gradely.kernel.from_arrays import best_first, real
-from gradely.threads import cores, on_threads
 
 
 def from_ids(ranked: Any, labelled: Any, labels: Any = None, *, padding: int = -1) -> Batch:
@@ -22,38 +22,32 @@ def from_ids(ranked: Any, labelled: Any, labels: Any = None, *, padding: int = -
     >>> gradely.AP()(batch)
     array([0.83333333, 0.        ])
     """
-    ranked, labelled, labels = _aligned(ranked, labelled, labels)
+    ranked, labelled, labels = _align(ranked, labelled, labels)
     _check_padding(ranked, padding)
     xp = namespace(ranked)
     fields = (_fields_in_blocks if is_numpy(ranked) else _fields)(ranked, labelled, labels, padding)
     place = fields["above"]
-    column = xp.broadcast_to(xp.arange(place.shape[1], dtype=place.dtype, device=device_of(place)), place.shape)
-    ones = xp.broadcast_to(xp.ones_like(column[:1, :1]), place.shape)
-    return Batch(tied=ones, first=column, last=column + 1, **fields)
+    column = xp.arange(place.shape[1], dtype=place.dtype, device=device_of(place))
+    first, last, ones = (xp.broadcast_to(x, place.shape) for x in (column, column + 1, xp.ones_like(column)))
+    return Batch(tied=ones, first=first, last=last, **fields)
 
 
 def _fields_in_blocks(ranked: Array, labelled: Array, labels: Array, padding: int) -> dict[str, Array]:
-    """Return fields of the Batch; blocks of rows write their part of them, on all processors."""
-    rows = rows_at_a_time(ranked.shape[1] + labelled.shape[1])
-    one = _fields(ranked[:1], labelled[:1], labels[:1], padding)
-    fields = {name: np.empty((len(ranked), *x.shape[1:]), x.dtype) for name, x in one.items()}
+    """Return fields of the Batch, made in blocks of rows."""
 
-    def work(start: int) -> None:
-        block = slice(start, start + rows)
-        for name, part in _fields(ranked[block], labelled[block], labels[block], padding, start).items():
-            fields[name][block] = part
+    def make(block: slice) -> dict[str, Array]:
+        return _fields(ranked[block], labelled[block], labels[block], padding, block.start)
 
-    list(on_threads(work, range(0, len(ranked), rows), cores()))
-    return fields
+    return assemble(len(ranked), rows_at_a_time(ranked.shape[1] + labelled.shape[1]), make)
 
 
 def _fields(ranked: Array, labelled: Array, labels: Array, padding: int, row: int = 0) -> dict[str, Array]:
     """Return fields of the Batch of some rows, the first of which is number `row`."""
     xp = namespace(ranked)
-    place, which = _match(ranked, labelled, padding, row)
+    place, column = _match(ranked, labelled, padding, row)
     retrieved, numbers = place < ranked.shape[1], xp.astype(labels, real(xp))
     return {
-        "grade": xp.where(retrieved, xp.take_along_axis(numbers, which, axis=1), 0.0),
+        "grade": xp.where(retrieved, take_rows(numbers, column), 0.0),
         "judged": retrieved,
         "above": xp.where(retrieved, place, 0),
         "retrieved": xp.sum(xp.astype(ranked != padding, place.dtype), axis=1),
@@ -61,7 +55,7 @@ def _fields(ranked: Array, labelled: Array, labels: Array, padding: int, row: in
     }
 
 
-def _aligned(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array]:
+def _align(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array]:
     """Return the three as arrays of one library, one row per query; refuse what does not fit."""
     arrays = [x for x in (ranked, labelled, labels) if is_array(x)]
     xp = namespace(*arrays)
@@ -71,7 +65,9 @@ def _aligned(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Arr
     labels = labels if is_array(labels) else xp.asarray(np.asarray(labels), device=where)
     shapes = [tuple(x.shape) for x in (ranked, labelled, labels)]
     if any(len(shape) != 2 or 0 in shape for shape in shapes) or len({shape[0] for shape in shapes}) > 1:
-        raise DataError(f"ranked, labelled and labels need as many rows, one a query; found the shapes {shapes}")
+        raise DataError(
+            f"ranked, labelled and labels need the same number of rows, one per query; found the shapes {shapes}"
+        )
     if shapes[1] != shapes[2]:
         raise DataError(f"every labelled id needs a label; found {shapes[1]} ids and {shapes[2]} labels")
     for name, x in (("ranked", ranked), ("labelled", labelled)):
@@ -99,7 +95,7 @@ def _match(ranked: Array, labelled: Array, padding: int, row: int) -> tuple[Arra
     """
     xp, depth, width = namespace(ranked), ranked.shape[1], labelled.shape[1]
     bits = (depth + width).bit_length()
-    packed, none = _packed(xp, _joined(xp, labelled, ranked), padding, bits)
+    packed, none = _pack(xp, _join(xp, labelled, ranked), padding, bits)
     packed = xp.sort(packed, axis=1)
     column = packed & ((1 << bits) - 1)
     left, right = column[:, :-1], column[:, 1:]
@@ -111,7 +107,7 @@ def _match(ranked: Array, labelled: Array, padding: int, row: int) -> tuple[Arra
     return order >> bits, order & ((1 << bits) - 1)
 
 
-def _packed(xp: Any, ids: Array, padding: int, bits: int) -> tuple[Array, int]:
+def _pack(xp: Any, ids: Array, padding: int, bits: int) -> tuple[Array, int]:
     """Return ids, counted from 0, and columns in one number, and what the padding has become."""
     low, high = int(xp.min(ids)), int(xp.max(ids))
     if (high - low + 1) << bits >= 1 << 62:
@@ -119,12 +115,12 @@ def _packed(xp: Any, ids: Array, padding: int, bits: int) -> tuple[Array, int]:
         numbers = xp.reshape(unique.inverse_indices, (-1,))
         ids, padding = xp.reshape(numbers[1:], ids.shape), int(numbers[0])
         low, high = 0, int(xp.max(numbers))
-    whole = xp.int32 if (high - low + 1) << bits < 1 << 31 else xp.int64
-    column = xp.arange(ids.shape[1], dtype=whole, device=device_of(ids))
-    return xp.astype(xp.astype(ids, xp.int64) - low, whole) << bits | column, padding - low
+    dtype = xp.int32 if (high - low + 1) << bits < 1 << 31 else xp.int64
+    column = xp.arange(ids.shape[1], dtype=dtype, device=device_of(ids))
+    return xp.astype(xp.astype(ids, xp.int64) - low, dtype) << bits | column, padding - low
 
 
-def _joined(xp: Any, labelled: Array, ranked: Array) -> Array:
+def _join(xp: Any, labelled: Array, ranked: Array) -> Array:
     """Return all ids of a row, the labelled ones first."""
     wide = [x if labelled.dtype == ranked.dtype else xp.astype(x, xp.int64) for x in (labelled, ranked)]
     return xp.concat(wide, axis=1)

@@ -39,11 +39,11 @@ def _by_digit(batch: Batch, level: Array, x: Array, digit: int) -> list[Array]:
     """Return the four sums over documents that agree in all digits before this one, have 0 there, and stand where."""
     xp, width = batch.xp, level.shape[1]
 
-    def shifted(by: int) -> Array:
+    def digits_from(by: int) -> Array:
         return level // (1 << by)
 
-    alike = shifted(digit + 1) * (width + 1)
-    one = shifted(digit) % 2 == 1
+    alike = digits_from(digit + 1) * (width + 1)
+    one = digits_from(digit) % 2 == 1
     key = alike + batch.first
     order = xp.argsort(key, axis=1, stable=True)
     span = (int(xp.max(alike)) + width + 1) * batch.row

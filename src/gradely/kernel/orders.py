@@ -42,9 +42,9 @@ def best_order(counts: Sequence[int], adds: Adds, sign: int) -> list[int]:
                 value = best[placed] + sign * adds(kind, placed)
                 if after not in best or value > best[after]:
                     best[after], last[after] = value, kind
-    order, left = [], tuple(counts)
-    while any(left):
-        kind = last[left]
+    order, remaining = [], tuple(counts)
+    while any(remaining):
+        kind = last[remaining]
         order.append(kind)
-        left = (*left[:kind], left[kind] - 1, *left[kind + 1 :])
+        remaining = (*remaining[:kind], remaining[kind] - 1, *remaining[kind + 1 :])
     return order[::-1]

@@ -28,9 +28,9 @@ def parameter(*, default: Any, doc: str, kw_only: bool = True) -> Any:
 class _Signature:
     """The signature of a class of parameters, for help(), notebooks and editors; made where it is asked for."""
 
-    def __get__(self, thing: Any, owner: "type[Parametric]") -> Signature:
+    def __get__(self, instance: Any, owner: "type[Parametric]") -> Signature:
         """Return that of the class; what it makes has none."""
-        if thing is not None:
+        if instance is not None:
             raise AttributeError("__signature__")
         return Signature(
             [

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from gradely.kernel.backend import as_type, running_sum
 from gradely.kernel.batch import Array, Batch
+from gradely.kernel.rows import sums_before, take_in_rows
 
 Discount: TypeAlias = Callable[[Batch, Array], Array]
 """From the ranks 1, 2, … to what a gain there is divided by."""
@@ -32,8 +33,8 @@ def sums(batch: Batch, discount: Discount) -> Sums:
         high = batch.xp.cumulative_sum(inverse, include_initial=True)
         low = batch.xp.cumulative_sum(inverse - (high[1:] - high[:-1]), include_initial=True)
         batch.memo[Sums, discount] = Sums(high, low)
-    found: Sums = batch.memo[Sums, discount]
-    return found
+    sums_of_discount: Sums = batch.memo[Sums, discount]
+    return sums_of_discount
 
 
 def _places(batch: Batch, k: int | Array | None) -> tuple[Array, Array]:
@@ -41,7 +42,7 @@ def _places(batch: Batch, k: int | Array | None) -> tuple[Array, Array]:
 
     k is one number, or [Q, 1] numbers.
     """
-    start, stop = batch.above, batch.above + batch.tied
+    start, stop = batch.above, batch.last if batch.fixed else batch.above + batch.tied
     return (start, stop) if k is None else (batch.xp.clip(start, max=k), batch.xp.clip(stop, max=k))
 
 
@@ -67,10 +68,10 @@ class Around(NamedTuple):
 
 def around(batch: Batch, x: Array) -> Around:
     """Return both sums of x; of flags, how many are true."""
-    running = _running(batch, x)
+    running = _prefix_sums(batch, x)
     if batch.untied:
         return Around(batch.number(running[:, :-1]), batch.number(x))
-    first, last = (batch.number(_cells(batch, running, cells)) for cells in batch.edges)
+    first, last = (batch.number(running_at) for running_at in _at_edges(batch, running))
     return Around(first, last - first)
 
 
@@ -89,10 +90,20 @@ def in_group(batch: Batch, x: Array) -> Array:
     return batch.number(x) if batch.untied else around(batch, x).in_group
 
 
-def _running(batch: Batch, x: Array) -> Array:
+def _prefix_sums(batch: Batch, x: Array) -> Array:
     """Return the sums of the first 0, 1, … columns."""
+    if batch.fixed:
+        return sums_before(x, batch.grade.dtype)
     dtype = _sum_type(batch, x)
     return batch.xp.cumulative_sum(as_type(x, dtype), axis=1, dtype=dtype, include_initial=True)
+
+
+def _at_edges(batch: Batch, table: Array) -> tuple[Array, Array]:
+    """Return what stands in a table of one more column where each document's tie group begins, and where it ends."""
+    if batch.fixed:
+        return take_in_rows(table, batch.first), take_in_rows(table, batch.last)
+    start, stop = batch.edges
+    return _cells(batch, table, start), _cells(batch, table, stop)
 
 
 def _sum_type(batch: Batch, x: Array) -> Any:
@@ -122,14 +133,14 @@ def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array 
     column = xp.broadcast_to(xp.arange(order.shape[1], dtype=batch.first.dtype, device=batch.device), order.shape)
     unjudged = batch.tied - (batch.last - batch.first)
     place = batch.above + column - batch.first + xp.where(priority[batch.row, order] < 0, unjudged, 0)
-    some = xp.zeros_like(batch.judged) if tied is None else tied
+    unsorted = xp.zeros_like(batch.judged) if tied is None else tied
     return batch.reordered(
         grade=batch.grade[batch.row, order],
         judged=batch.judged[batch.row, order],
-        above=xp.where(some, batch.above, place),
-        tied=xp.where(some, batch.tied, 1),
-        first=xp.where(some, batch.first, column),
-        last=xp.where(some, batch.last, column + 1),
+        above=xp.where(unsorted, batch.above, place),
+        tied=xp.where(unsorted, batch.tied, 1),
+        first=xp.where(unsorted, batch.first, column),
+        last=xp.where(unsorted, batch.last, column + 1),
         ties="expected" if tied is None or (not batch.fixed and not bool(xp.any(tied))) else batch.ties,
         **({"alone": True} if batch.fixed and tied is None else {}),
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gradely.kernel.batch import Array
-from gradely.learning.lookup import ordered
+from gradely.learning.lookup import reorder
 from gradely.learning.places import Places
 
 
@@ -27,7 +27,7 @@ class Additive(NamedTuple):
         It is right where the other one is not above. 1/discount falls from place to place, so between two groups it is
         the difference of their means, and within a group the mean over pairs of places.
         """
-        xp, gain = places.xp, ordered(self.gain, order)
+        xp, gain = places.xp, reorder(self.gain, order)
         upper, lower = places.upper(self.inverse), places.lower(self.inverse)
         within = places.as_upper(self.inverse) - places.as_lower(self.inverse)
 

@@ -1,49 +1,17 @@
 """Blocks: flat arrays, one row per document, as arrays with one row per query."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gradely.errors import DataError
+from gradely.kernel.from_groups import grouped
 
 CELLS = 1 << 17
 """about how many pairs of documents a block has: few enough for the processor's cache"""
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
-
-
-class Rows(NamedTuple):
-    """Where each query's documents are: `order` lists rows query by query, `start` where each query begins in it."""
-
-    order: Ints
-    start: Ints
-
-    @property
-    def sizes(self) -> Ints:
-        """How many documents each query has."""
-        return np.diff(self.start)
-
-
-def rows_of(count: int, group: ArrayLike | None, qid: ArrayLike | None) -> Rows:
-    """Return where each query's documents are, from the sizes of consecutive queries or from an id for each row."""
-    if (group is None) == (qid is None):
-        raise DataError("say which rows are of one query: either group=, the sizes of consecutive queries, or qid=")
-    if group is not None:
-        return Rows(np.arange(count), _starts(np.asarray(group), count))
-    ids = np.asarray(qid)
-    if ids.shape != (count,):
-        raise DataError(f"qid must have one id for each of the {count} rows; found the shape {ids.shape}")
-    _, inverse = np.unique(ids, return_inverse=True)
-    return Rows(np.argsort(inverse, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(inverse))]))
-
-
-def _starts(sizes: NDArray[Any], count: int) -> Ints:
-    if sizes.ndim != 1 or not np.all(sizes == np.floor(sizes)) or np.any(sizes < 0) or int(sizes.sum()) != count:
-        found = f"{sizes.sum():g}" if sizes.ndim == 1 else f"the shape {sizes.shape}"
-        raise DataError(f"group lists the sizes of the queries, which must sum to the {count} rows; found {found}")
-    return np.concatenate([[0], np.cumsum(sizes.astype(np.intp))])
 
 
 class Block(NamedTuple):
@@ -53,23 +21,29 @@ class Block(NamedTuple):
     real: NDArray[np.bool_]
 
 
-def blocks_of(rows: Rows, labels: Floats, truncation: int | None) -> Iterator[Block]:
+def blocks_of(
+    labels: Floats, group: ArrayLike | None, qid: ArrayLike | None, truncation: int | None = None
+) -> Iterator[Block]:
     """Yield the queries in blocks, the documents of a query by label, the highest first.
 
-    How wide a query's row is depends on its own length alone, so that no other query changes a digit of its results.
-    The order by label makes them independent of the order of rows.
+    `group` and `qid` say which rows are of one query, as in from_groups; both may be empty, too. How wide a query's row
+    is depends on its own length alone, so that no other query changes a digit of its results. The order by label makes
+    them independent of the order of rows.
     """
-    sizes = rows.sizes
-    query = np.repeat(np.arange(len(sizes)), sizes)
-    by_label = rows.order[np.lexsort((-labels[rows.order], query))]
+    queries = qid if group is None else group
+    if not len(labels) and queries is not None and not np.size(queries):
+        return
+    _, _, order, starts, sizes = grouped(labels, labels, group, qid, "expected", 0)
+    order = np.arange(len(labels)) if order is None else order
+    by_label = order[np.lexsort((-labels[order], np.repeat(np.arange(len(sizes)), sizes)))]
     widths = np.array([width_for(int(size)) for size in sizes], dtype=np.intp)
     for width in np.unique(widths[sizes > 0]):
-        queries = np.flatnonzero((widths == width) & (sizes > 0))
+        fitting = np.flatnonzero((widths == width) & (sizes > 0))
         step = max(1, CELLS // (int(width) * rows_at_a_time(int(width), truncation)))
-        for i in range(0, len(queries), step):
-            some = queries[i : i + step]
-            real = np.arange(width) < sizes[some, None]
-            at = np.where(real, rows.start[some, None] + np.arange(width), rows.start[some, None])
+        for i in range(0, len(fitting), step):
+            rows = fitting[i : i + step, None]
+            real = np.arange(width) < sizes[rows]
+            at = starts[rows] + np.where(real, np.arange(width), 0)
             yield Block(by_label[at], real)
 
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from gradely.errors import DataError
 from gradely.evaluation.arrays import evaluate_arrays
 from gradely.kernel.batch import Levels
-from gradely.learning.blocks import Floats, blocks_of, rows_of
+from gradely.learning.blocks import Floats, blocks_of
 from gradely.measures import Measure
 
 
@@ -31,8 +31,8 @@ def mean_values(
         raise DataError(f"there are {len(truth)} labels and {len(flat)} scores; each row has one of both")
     fitted = [measure.fit(Levels(truth)) for measure in measures]
     values: list[list[Floats]] = [[] for _ in measures]
-    for block in blocks_of(rows_of(len(truth), group, qid), truth, None):
-        found = evaluate_arrays(flat[block.row], truth[block.row], fitted, block.real, threads=1)
-        for kept, measure in zip(values, fitted, strict=True):
-            kept.append(found[str(measure)])
-    return [float(np.concatenate(kept).mean()) if kept else 0.0 for kept in values]
+    for block in blocks_of(truth, group, qid):
+        by_name = evaluate_arrays(flat[block.row], truth[block.row], fitted, block.real, threads=1)
+        for parts, measure in zip(values, fitted, strict=True):
+            parts.append(by_name[str(measure)])
+    return [float(np.concatenate(parts).mean()) if parts else 0.0 for parts in values]

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gradely.errors import DataError
+from gradely.errors import DataError, NotFinite
 from gradely.kernel.backend import device_of, namespace
 from gradely.kernel.batch import Array, Levels
 from gradely.kernel.from_arrays import ranked
 from gradely.kernel.gains import is_number
-from gradely.learning.blocks import Block, Floats, blocks_of, rows_at_a_time, rows_of
-from gradely.learning.families import Swaps, check, swaps_of
-from gradely.learning.lookup import ordered
+from gradely.learning.blocks import Block, Floats, blocks_of, rows_at_a_time
+from gradely.learning.lookup import reorder
 from gradely.learning.places import places_of
+from gradely.learning.swaps import Swaps, check, swaps_of
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, parse
 from gradely.threads import keep_freed
@@ -69,14 +69,19 @@ class Lambdas:
         check_options(sigma, truncation)
         self.sigma, self.truncation = float(sigma), truncation
         self.labels = _finite("labels", labels)
-        self.measure = fitted(measure, self.labels)
-        rows = rows_of(len(self.labels), group, qid)
-        self.blocks = [(block, self._swaps(block)) for block in blocks_of(rows, self.labels, truncation)]
+        self.measure = fit(measure, self.labels)
+        blocks = blocks_of(self.labels, group, qid, truncation)
+        self.blocks = [(block, self._swaps(block)) for block in blocks]
 
     def _swaps(self, block: Block) -> Swaps:
         descending = -np.arange(block.row.shape[1], dtype=np.float64)
         scores = np.broadcast_to(descending, block.row.shape)
-        return swaps_of(self.measure, ranked(scores, self.labels[block.row], block.real, "expected"))
+        batch = ranked(scores, self.labels[block.row], block.real, "expected")
+        try:  # of what is too large for a number there is no change, either
+            self.measure.compute(batch)
+        except NotFinite as error:
+            raise NotFinite(error.measure, int(block.row[error.row, 0]), error.label) from None
+        return swaps_of(self.measure, batch)
 
     def __call__(self, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Return the gradient and the second derivative at some scores."""
@@ -92,11 +97,11 @@ class Lambdas:
         return gradient, hessian
 
 
-def fitted(measure: MeasureLike, labels: Array) -> Measure:
+def fit(measure: MeasureLike, labels: Array) -> Measure:
     """Return the measure with what it takes from the collection settled; refuse one that cannot be learned."""
-    found = parse(measure)
-    check(found)
-    return found.fit(Levels(labels))
+    parsed = parse(measure)
+    check(parsed)
+    return parsed.fit(Levels(labels))
 
 
 def check_options(sigma: Any, truncation: Any) -> None:
@@ -121,9 +126,9 @@ def _of_block(
 ) -> tuple[Floats, Floats]:
     """Return [Q, n] gradient and second derivative of a block of queries."""
     order = np.argsort(np.where(block.real, -scores, np.inf), axis=1, kind="stable")
-    scores = np.where(block.real, ordered(scores, order), 0.0)
+    scores = np.where(block.real, reorder(scores, order), 0.0)
     places = places_of(scores, block.real, truncation)
-    pairs = Pairs(scores, block.real, ordered(swaps.worth, order), sigma)
+    pairs = Pairs(scores, block.real, reorder(swaps.worth, order), sigma)
     change = swaps.changes(places, order)
     width, upper = places.width, int(np.max(np.sum(block.real & (places.start < places.truncation), axis=1)))
     gradient, hessian = np.zeros_like(scores), np.zeros_like(scores)
@@ -136,7 +141,7 @@ def _of_block(
         gradient[:, rows] += pull.sum(axis=2)
         hessian[:, rows] += bend.sum(axis=2)
     back = np.argsort(order, axis=1, kind="stable")
-    return ordered(gradient, back), ordered(hessian, back)
+    return reorder(gradient, back), reorder(hessian, back)
 
 
 class Pairs(NamedTuple):
@@ -147,7 +152,7 @@ class Pairs(NamedTuple):
     worth: Array
     sigma: float
 
-    def counted(self, rows: slice, change: Array) -> Array:
+    def mask_pairs(self, rows: slice, change: Array) -> Array:
         """Return the change [Q, columns, n] of some columns and those below them; 0 for the others and for padding."""
         xp = namespace(self.scores)
         column = xp.arange(self.scores.shape[1], device=device_of(self.scores))
@@ -160,7 +165,7 @@ class Pairs(NamedTuple):
         is the better one, and 1/(1+e) where the lower is.
         """
         xp = namespace(self.scores)
-        change = self.counted(rows, change)
+        change = self.mask_pairs(rows, change)
         e = xp.exp(-self.sigma * xp.abs(self.scores[:, rows, None] - self.scores[:, None, :]))
         inverse = self.sigma / (1 + e)
         change = change * inverse

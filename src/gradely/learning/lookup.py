@@ -7,7 +7,7 @@ FEW = 16
 """with so many levels or fewer, multiplying by zeros and ones is faster on NumPy than gathering: both are exact"""
 
 
-def ordered(x: Array, order: Array) -> Array:
+def reorder(x: Array, order: Array) -> Array:
     """Return the columns of each row in another order."""
     return namespace(x).take_along_axis(x, order, axis=1)
 
@@ -49,7 +49,7 @@ def _flags(table: Array, level: Array, axis: int) -> Array:
     return xp.astype(level == xp.reshape(xp.arange(table.shape[0]), tuple(shape)), table.dtype)
 
 
-def between(change: Array, level: Array) -> Array:
+def sum_between(change: Array, level: Array) -> Array:
     """Return [L + 1, Q, n]: the sums of change [L, Q, n] over the levels between each one and the document's own.
 
     Entry l is the sum over the levels above the lower of the two, l and `level` [Q, n], up to the higher.

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from gradely.learning.blocks import Floats
-from gradely.learning.families import check
 from gradely.learning.lambdas import Lambdas, check_options
+from gradely.learning.swaps import check
 from gradely.measures.names import MeasureLike, parse
 
 
@@ -23,6 +23,6 @@ class Objective:
     def __call__(self, scores: Any, labels: Any, group: Any) -> tuple[Floats, Floats]:
         """Return gradient and second derivative."""
         if self._kept is None or not (np.array_equal(self._kept[0], labels) and np.array_equal(self._kept[1], group)):
-            made = Lambdas(labels, self.measure, group=group, sigma=self.sigma, truncation=self.truncation)
-            self._kept = (np.array(labels), np.array(group), made)
+            lambdas = Lambdas(labels, self.measure, group=group, sigma=self.sigma, truncation=self.truncation)
+            self._kept = (np.array(labels), np.array(group), lambdas)
         return self._kept[2](scores)

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gradely.kernel.batch import Array
-from gradely.learning.lookup import at_start, between, look_across, look_up, ordered
+from gradely.learning.lookup import at_start, look_across, look_up, reorder, sum_between
 from gradely.learning.places import Places
 
 
@@ -40,12 +40,12 @@ class Harmonics:
         return 1.0 / rank if self.k is None else self.places.xp.where(rank <= self.k, 1.0 / rank, 0.0)
 
     @cached_property
-    def counted(self) -> Array:
+    def ones(self) -> Array:
         """1 at each place."""
         return self.inverse * self.places.rank
 
     @cached_property
-    def running(self) -> Array:
+    def prefix(self) -> Array:
         """The sums of 1/m over the first 0, 1, … places."""
         return self.places.prefix(self.inverse)
 
@@ -62,13 +62,13 @@ class Harmonics:
     @cached_property
     def upper_other(self) -> Array:
         """The mean of (places of the group above a)/a."""
-        return self.places.upper(self.counted) - self.first * self.upper_one
+        return self.places.upper(self.ones) - self.first * self.upper_one
 
     @cached_property
     def upper_behind(self) -> Array:
         """The mean of Σ 1/m over the places of the group below a."""
         places = self.places
-        return places.share * self.running[places.stop] - places.upper(self.running[1:])
+        return places.share * self.prefix[places.stop] - places.upper(self.prefix[1:])
 
     @cached_property
     def lower_one(self) -> Array:
@@ -78,12 +78,12 @@ class Harmonics:
     @cached_property
     def lower_other(self) -> Array:
         """The mean of (places of the group above b)/b."""
-        return self.places.lower(self.counted) - self.first * self.lower_one
+        return self.places.lower(self.ones) - self.first * self.lower_one
 
     @cached_property
     def lower_behind(self) -> Array:
         """The mean of -Σ 1/m over the places of the group above b."""
-        return self.running[self.places.start] - self.places.lower(self.running[:-1])
+        return self.prefix[self.places.start] - self.places.lower(self.prefix[:-1])
 
     @cached_property
     def pair_upper(self) -> Array:
@@ -99,14 +99,14 @@ class Harmonics:
     def pair_other(self) -> Array:
         """The mean of (others of the group above a)/a - (others above b)/b."""
         places = self.places
-        upper = places.as_upper(self.counted) - self.first * self.pair_upper
-        return upper - (places.as_lower(self.counted) - (self.first + 1) * self.pair_lower)
+        upper = places.as_upper(self.ones) - self.first * self.pair_upper
+        return upper - (places.as_lower(self.ones) - (self.first + 1) * self.pair_lower)
 
     @cached_property
     def pair_behind(self) -> Array:
         """The mean of Σ 1/m over the places between."""
         places = self.places
-        return places.number(places.stop) * self.pair_lower - places.as_lower(self.counted)
+        return places.number(places.stop) * self.pair_lower - places.as_lower(self.ones)
 
     @cached_property
     def one_other(self) -> Array:
@@ -165,20 +165,24 @@ class Thresholds(NamedTuple):
 
         It is right where the other one is not above.
         """
-        xp, level = places.xp, ordered(self.level, order)
+        level = reorder(self.level, order)
         harmonics = Harmonics(places, self.k)
         x = relevant_at(places, level, self.weight.shape[0])
         weight, sums = self.weight[:, :, None], around(places, harmonics, x)
-        upper = between(weight * _upper(harmonics, x, sums), level)
-        lower = between(weight * _lower(harmonics, x, sums), level)
-        within = between(weight * _within(harmonics, sums), level)
+        parts = (_upper(harmonics, x, sums), _lower(harmonics, x, sums), _within(harmonics, sums))
+        upper, lower, within = (sum_between(weight * part, level) for part in parts)
+        return lambda rows: look_up_pairs(places, level, upper, lower, within, rows)
 
-        def change(rows: slice) -> Array:
-            share = places.share[:, rows, None]
-            across = look_up(upper[:, :, rows], level) - share * look_across(lower, level[:, rows])
-            return xp.where(places.ties(rows), look_up(within[:, :, rows], level), across)
 
-        return change
+def look_up_pairs(places: Places, level: Array, upper: Array, lower: Array, within: Array, rows: slice) -> Array:
+    """Return [Q, columns, n]: what each pair changes, from tables [L + 1, Q, n] by the level of the other document.
+
+    They hold what the group of the upper document gives, what that of the lower one takes away, and what one group that
+    holds both gives.
+    """
+    share = places.share[:, rows, None]
+    across = look_up(upper[:, :, rows], level) - share * look_across(lower, level[:, rows])
+    return places.xp.where(places.ties(rows), look_up(within[:, :, rows], level), across)
 
 
 def _upper(harmonics: Harmonics, x: Array, sums: Around) -> Array:

@@ -3,11 +3,11 @@
 from collections import Counter
 
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import threshold
+from gradely.kernel.families import precisions
 from gradely.kernel.orders import Adds, Group
 from gradely.kernel.tie_groups import around, before, in_group, up_to_column
-from gradely.measures.base import Binary
-from gradely.measures.searched import Scene, Searched
+from gradely.measures.binary import Binary
+from gradely.measures.searched_measure import Scene, SearchedMeasure
 
 EPSILON = 0.00001
 """trec_eval's, which keeps the estimate of an empty sample defined"""
@@ -35,14 +35,14 @@ class AP(Binary):
 
     def terms(self, batch: Batch) -> Array:
         """The precision at each relevant document."""
-        return threshold(batch, self.relevant(batch), self.k)
+        return precisions(batch, self.relevant(batch), self.k)
 
     def norm(self, batch: Batch) -> Array:
         """The relevant documents."""
         return self.recall_base(batch)
 
 
-class infAP(Searched, Binary):  # noqa: N801 - the field's name
+class infAP(SearchedMeasure, Binary):  # noqa: N801 - the field's name
     """Average precision, estimated from judgments of a random part of the pool.
 
         infAP = (1/RB) Σ over relevant ranks i of 1/i + (i-1)/i · |pool|/(i-1) · (r + ε)/(r + n + 2ε)

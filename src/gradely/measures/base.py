@@ -6,16 +6,13 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 from gradely.errors import MeasureError, NotFinite
-from gradely.kernel.backend import sum_rows, unwarned
+from gradely.kernel.backend import ignore_overflow, sum_rows
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.gains import is_number, plain
+from gradely.kernel.gains import is_number
 from gradely.kernel.parameters import Parameter, Parametric, parameter
 from gradely.kernel.tie_groups import order_ties
-from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, Shift, relevance_of
+from gradely.relevance import Levels
 from gradely.threads import cores, on_threads
-
-IDENTITY = Identity()
-"""where no relevance function is stated"""
 
 
 class _MeasureType(ABCMeta):
@@ -73,8 +70,8 @@ class Measure(Parametric, metaclass=_MeasureType):
         """The measure as a pure function of (scores, labels, mask=None), which jax.jit and torch.compile take.
 
         It gives one value per row, or one number for arrays of one dimension, in the precision of the scores. NaN and
-        infinity are refused, unless the function is traced or called with check=False. `as_function` serves several
-        measures with one sort, and measures that need to know the levels of the collection.
+        infinity are refused, also as a value, unless the function is traced or called with check=False. `as_function`
+        serves several measures with one sort, and measures that need to know the levels of the collection.
         """
         from gradely.measures.function import as_function
 
@@ -92,7 +89,7 @@ class Measure(Parametric, metaclass=_MeasureType):
 
     def compute_from_relevance(self, batch: Batch) -> Array:
         """Return the value of each query of a batch with relevance in place of labels."""
-        with unwarned():
+        with ignore_overflow():
             values = divide(batch, *self.sum_and_norm(batch))
         if batch.fixed:
             return values
@@ -148,7 +145,7 @@ class Measure(Parametric, metaclass=_MeasureType):
     def priority(self, batch: Batch) -> Array:
         """Return [Q, H]: which tied documents the best order puts first, those of the highest; unjudged ones have 0."""
 
-    def bounded(self, batch: Batch) -> Array:
+    def is_bounded(self, batch: Batch) -> Array:
         """Return [Q, H]: true for documents of tie groups of which best and worst are bounds, not orders."""
         return batch.xp.zeros_like(batch.judged)
 
@@ -177,8 +174,8 @@ class Measure(Parametric, metaclass=_MeasureType):
 
 def divide(batch: Batch, added: Array, norm: Array) -> Array:
     """Return sums over their norms, of one measure or of several; 0 where the norm is."""
-    some = norm > 0
-    return batch.xp.where(some, (added + 0.0) / batch.xp.where(some, norm, 1.0), 0.0)  # a sum of -0.0 is 0
+    positive = norm > 0
+    return batch.xp.where(positive, (added + 0.0) / batch.xp.where(positive, norm, 1.0), 0.0)  # a sum of -0.0 is 0
 
 
 def parameters(measure: type[Measure]) -> dict[str, Parameter]:
@@ -190,105 +187,3 @@ def parameters(measure: type[Measure]) -> dict[str, Parameter]:
 def show(value: Any) -> str:
     """Return a parameter's value as a name shows it."""
     return repr(value) if isinstance(value, str | int | float) else str(value)
-
-
-class Binary(Measure):
-    """A measure that knows relevant documents and others."""
-
-    rel: float = parameter(default=1, doc="labels of at least this count as relevant")
-
-    def check_parameters(self) -> None:
-        """Refuse a threshold that is not a number."""
-        super().check_parameters()
-        if not is_number(self.rel):
-            raise MeasureError(f"rel is the lowest label that counts as relevant, a number; found {self.rel!r}")
-        self._set("rel", plain(self.rel))
-
-    def relevant(self, batch: Batch) -> Array:
-        """Return [Q, H]: true for relevant documents."""
-        key, memo = (Binary, self.rel), batch.memo
-        if key not in memo:
-            memo[key] = batch.judged & (batch.grade >= self.rel)
-        return memo[key]
-
-    def recall_base(self, batch: Batch) -> Array:
-        """Return [Q]: RB, how many documents of the pool are relevant."""
-        return batch.of_pools((Binary, self.rel), self._count_relevant)
-
-    def _count_relevant(self, batch: Batch) -> Array:
-        return batch.xp.sum(batch.number(batch.pooled & (batch.pool >= self.rel)), axis=1)
-
-    def priority(self, batch: Batch) -> Array:
-        """Relevant documents before others."""
-        return batch.number(self.relevant(batch))
-
-    def degenerate(self, batch: Batch) -> Array:
-        """No relevant document: the best of the pool is not."""
-        return ~(batch.pooled[:, 0] & (batch.pool[:, 0] >= self.rel))
-
-
-class Graded(Measure):
-    """A measure that knows degrees of relevance."""
-
-    relevance: RelevanceLike | None = parameter(
-        default=Identity(),
-        doc="from labels to relevance: 'identity', 'shift', shift(1), 'max', max(4), 'phi' or a table",
-    )
-
-    def check_parameters(self) -> None:
-        """Settle the relevance function; a shift stands before the measure's own and does not replace it."""
-        super().check_parameters()
-        if self.relevance is None:
-            return
-        function, own = relevance_of(self.relevance), self.parameters["relevance"].default
-        if isinstance(function, Shift) and function.then == Identity() and own is not None:
-            function = function.replace(then=own)
-        self._set("relevance", function)
-
-    @property
-    def relevance_function(self) -> Relevance:
-        """The relevance function."""
-        function: Any = self.relevance or IDENTITY
-        return function  # type: ignore[no-any-return]
-
-    def fit(self, levels: Levels) -> Self:
-        """Settle the relevance function; refuse labels that it cannot take."""
-        if isinstance(self.relevance_function, Identity):
-            return self
-        fitted = self.relevance_function.fit(levels)
-        return self if fitted == self.relevance_function else self.replace(relevance=fitted)
-
-    def apply_relevance(self, batch: Batch) -> Batch:
-        """Relevance in place of labels, never below 0; measures with the same relevance share it.
-
-        Labels that are relevance themselves, and none below 0, stay as they are.
-        """
-        function = self.relevance_function
-        if isinstance(function, Identity) and not batch.fixed and not batch.of_pools(Graded, _has_negative):
-            return batch
-        if function.key not in batch.by_relevance:
-            batch.by_relevance[function.key] = self._graded(batch)
-        return batch.by_relevance[function.key]
-
-    def _graded(self, batch: Batch) -> Batch:
-        with unwarned():
-            batch = self.relevance_function(batch)
-        return batch.relabelled(
-            _positive(batch, batch.grade, batch.judged), _positive(batch, batch.pool, batch.pooled), batch.pooled
-        )
-
-    def priority(self, batch: Batch) -> Array:
-        """More relevant documents before less relevant ones."""
-        return batch.grade
-
-    def degenerate(self, batch: Batch) -> Array:
-        """No document of positive relevance: the best of the pool has none."""
-        return batch.pool[:, 0] <= 0
-
-
-def _has_negative(batch: Batch) -> bool:
-    return bool(batch.xp.any(batch.pool < 0))
-
-
-def _positive(batch: Batch, values: Array, real: Array) -> Array:
-    return batch.xp.where(real & (values > 0), values, 0.0)

@@ -3,7 +3,7 @@
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import Opposition, preference
 from gradely.kernel.tie_groups import before, in_group
-from gradely.measures.base import Binary
+from gradely.measures.binary import Binary
 
 
 class bpref(Binary):  # noqa: N801 - the field's name
@@ -24,7 +24,7 @@ class bpref(Binary):  # noqa: N801 - the field's name
 
     name = "bpref"
 
-    def opposed(self, real: Array, labels: Array) -> Array:
+    def is_opposed(self, real: Array, labels: Array) -> Array:
         """True for judged non-relevant documents."""
         return real & (labels >= 0) & (labels < self.rel)
 
@@ -32,7 +32,7 @@ class bpref(Binary):  # noqa: N801 - the field's name
         """1 less the share of preferences that are wrong."""
         xp = batch.xp
         base = self.recall_base(batch)[:, None]
-        opposed = xp.sum(batch.number(self.opposed(batch.pooled, batch.pool)), axis=1, keepdims=True)
+        opposed = xp.sum(batch.number(self.is_opposed(batch.pooled, batch.pool)), axis=1, keepdims=True)
         norm = xp.clip(xp.minimum(base, opposed), min=1.0)
 
         def credit(y: Array, over: Array) -> Array:
@@ -40,7 +40,7 @@ class bpref(Binary):  # noqa: N801 - the field's name
             rising = xp.minimum(xp.maximum(base - over, xp.zeros_like(over)), y)
             return y - (rising * over + rising * (rising - 1) / 2 + (y - rising) * base) / norm
 
-        x = batch.number(self.opposed(batch.judged, batch.grade))
+        x = batch.number(self.is_opposed(batch.judged, batch.grade))
         against = Opposition(before(batch, x), in_group(batch, x) + 1)
         return preference(batch, self.relevant(batch), against, credit, self.k)
 
@@ -50,4 +50,4 @@ class bpref(Binary):  # noqa: N801 - the field's name
 
     def priority(self, batch: Batch) -> Array:
         """Relevant documents, then unjudged, then judged non-relevant ones."""
-        return batch.number(self.relevant(batch)) - batch.number(self.opposed(batch.judged, batch.grade))
+        return batch.number(self.relevant(batch)) - batch.number(self.is_opposed(batch.judged, batch.grade))

@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from gradely.errors import MeasureError, check_choice
+from gradely.kernel import by_place
 from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
-from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, units
+from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, headroom, units
 from gradely.kernel.parameters import parameter
-from gradely.measures.base import Graded
+from gradely.kernel.rows import is_short_in_jax
+from gradely.measures.graded import Graded
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
 
 
@@ -128,7 +130,7 @@ class DCG(Discounted):
         if super().exponent(batch) is None:
             return None
         highest = batch.xp.max(batch.xp.where(self._inside(batch), batch.grade, 0.0), axis=1, keepdims=True)
-        exponent = exponents(batch, self.power(batch, highest))
+        exponent = exponents(batch, self.power(batch, self._cap(batch, highest)))
         return batch.xp.zeros_like(highest) if exponent is None else exponent
 
     def _inside(self, batch: Batch) -> Array:
@@ -140,7 +142,15 @@ class DCG(Discounted):
         if exponent is None:
             return super().retrieved_gains(batch)
         inside = self._inside(batch)
-        return batch.xp.where(inside, self.gains(batch, batch.xp.where(inside, batch.grade, 0.0), exponent), 0.0)
+        relevance = self._cap(batch, batch.xp.where(inside, batch.grade, 0.0))
+        return batch.xp.where(inside, self.gains(batch, relevance, exponent), 0.0)
+
+    def _cap(self, batch: Batch, relevance: Array) -> Array:
+        """Return relevance, as powers no more than makes the value too large for a number anyway.
+
+        From 2^53 on, units could not be told from the gains, which would then be 1.
+        """
+        return batch.xp.clip(relevance, max=4 * headroom(batch)) if self.gain == "exp" else relevance
 
     def norm(self, batch: Batch) -> Array:
         """Nothing to divide by, or 1 in the units of the gains.
@@ -176,6 +186,8 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
 
     def _ideal_sum(self, batch: Batch) -> Array:
         xp = batch.xp
+        if batch.by_place and is_short_in_jax(batch.grade):
+            return by_place.best(batch, self.retrieved_gains(batch), DISCOUNTS[self.discount], self.k)
         gains = self.ideal(batch)
         gains = gains if self.k is None else gains[:, : min(self.k, gains.shape[1])]
         rank = xp.arange(1, gains.shape[1] + 1, dtype=gains.dtype, device=batch.device)

@@ -10,9 +10,9 @@ from gradely.kernel.families import Opposition, preference
 from gradely.kernel.gains import log2, units
 from gradely.kernel.orders import Adds, Group
 from gradely.kernel.tie_groups import before, divisors, in_group, sums, up_to_column
-from gradely.measures.base import Binary
+from gradely.measures.binary import Binary
 from gradely.measures.dcg import GainBased
-from gradely.measures.searched import Scene, Searched
+from gradely.measures.searched_measure import Scene, SearchedMeasure
 
 
 class binG(Binary):  # noqa: N801 - the field's name
@@ -58,18 +58,18 @@ def gain_over_missed(batch: Batch, gain: Array, ideal: Array, exponent: Array | 
     Gains are in units of 2^exponent.
     """
     xp = batch.xp
-    one = xp.ones_like(ideal[:, :1]) if exponent is None else units(batch, exponent)
-    cost = xp.cumulative_sum(xp.maximum(ideal, one), axis=1, include_initial=True)
+    unit = xp.ones_like(ideal[:, :1]) if exponent is None else units(batch, exponent)
+    cost = xp.cumulative_sum(xp.maximum(ideal, unit), axis=1, include_initial=True)
     rank, last = batch.above + 1, cost.shape[1] - 1
-    reached = cost[batch.row, xp.clip(rank, max=last)] + batch.number(xp.clip(rank - last, min=0)) * one
+    reached = cost[batch.row, xp.clip(rank, max=last)] + batch.number(xp.clip(rank - last, min=0)) * unit
     missed = xp.clip(reached - (before(batch, gain) + gain), min=0.0)
     if exponent is None:
         return gain / log2(batch, missed + 1)
-    weight = missed + 2 * one
+    weight = missed + 2 * unit
     return gain / xp.where(weight > 0, exponent + xp.log2(xp.where(weight > 0, weight, 1.0)), 1.0)
 
 
-class G(Searched, GainBased):
+class G(SearchedMeasure, GainBased):
     """Each gain discounted by how much more gain an ideal ranking had found by then.
 
         G@k = Σ_{i<=k} g_i / log2(2 + C_i - S_i) / (sum of all gains of the pool)
@@ -152,18 +152,18 @@ class G(Searched, GainBased):
         zeros = batch.number(batch.last - batch.first) - relevant
         number = column - batch.number(batch.first) + 1 - (0.0 if best else zeros)
         rank = batch.number(batch.above) + number + (0.0 if best else batch.size - relevant)
-        (one, exponent), cost = self._units(batch), self._cost(batch)
+        (unit, exponent), cost = self._units(batch), self._cost(batch)
         place, last = xp.astype(xp.clip(rank, min=0.0), batch.first.dtype), cost.shape[1] - 1
-        reached = cost[batch.row, xp.clip(place, max=last)] + batch.number(xp.clip(place - last, min=0)) * one
-        missed = xp.clip(reached - up_to_column(batch, gain), min=0.0) + 2 * one
+        reached = cost[batch.row, xp.clip(place, max=last)] + batch.number(xp.clip(place - last, min=0)) * unit
+        missed = xp.clip(reached - up_to_column(batch, gain), min=0.0) + 2 * unit
         credit = 1.0 / xp.where(missed > 0, exponent + xp.log2(xp.where(missed > 0, missed, 1.0)), 1.0)
         credit = credit if self.k is None else xp.where(rank <= self.k, credit, 0.0)
         credit = xp.where(gain > 0, credit, -1.0)
         order = xp.argsort(-credit, axis=1, stable=True)
         order = order[batch.row, xp.argsort(batch.first[batch.row, order], axis=1, stable=True)]
-        return gain * self._paired(batch, credit[batch.row, order], zeros)
+        return gain * self._pair_credits(batch, credit[batch.row, order], zeros)
 
-    def _paired(self, batch: Batch, credit: Array, zeros: Array) -> Array:
+    def _pair_credits(self, batch: Batch, credit: Array, zeros: Array) -> Array:
         """Return [Q, H]: to the columns of a group its credits, which descend, as the columns need them.
 
         Gains descend for `best`, and so do the credits; they ascend for `worst`, behind those that are 0, and there

@@ -1,4 +1,4 @@
-"""Average precision for a population of users, each with a threshold of their own: GAP, xGAP, eGAP, µAP.
+"""Average precision for a population of users, each with a threshold of their own: GAP, xGAP, eGAP.
 
 All are sums over the levels of a query's pool of weighted AP numerators. A level's weight starts from its share of the
 users: those whose threshold lies above the next lower level and not above this one.
@@ -14,7 +14,7 @@ from gradely.kernel.orders import Adds, Group
 from gradely.kernel.parameters import parameter
 from gradely.kernel.tie_groups import around, up_to_column
 from gradely.measures.population import MANY, Population, Spread, Thresholds, Users
-from gradely.measures.searched import Scene, Searched
+from gradely.measures.searched_measure import Scene, SearchedMeasure
 from gradely.relevance import Levels
 
 
@@ -115,7 +115,7 @@ class eGAP(_Absolute):  # noqa: N801 - the paper's name
         return levels.share / levels.base
 
 
-class xGAP(Searched, _Absolute):  # noqa: N801 - the paper's name
+class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
     """Extended graded average precision: the threshold is drawn again at each document that the user finds relevant.
 
         xGAP = Σ_k g_k Σ_n [r_n >= k] · w(r_n) · #{m <= n: r_m >= k} / n
@@ -223,27 +223,3 @@ class xGAP(Searched, _Absolute):  # noqa: N801 - the paper's name
             return xp.where(fits, users * (above + inside) / xp.clip(t + inside, min=1.0), 0.0)
         fits = relevant if self.k is None else relevant & (last <= self.k)
         return xp.where(fits, users / last, 0.0)
-
-
-class muAP(Population):  # noqa: N801 - the paper's name
-    """µAP: average precision at every level of the query, weighted by the distance to the level below.
-
-        µAP = Σ_t d_t AP(t) / Σ_t d_t
-
-    t runs over the distinct positive labels of the pool, d_t is the distance to the next lower one (to 0 for the
-    lowest). It does not depend on the number of levels. Its mean is µMAP. Query by query it is eGAP with g_t ∝ d_t;
-    over a collection eGAP keeps one g, while µAP takes each query's own levels, so that every query can reach 1.
-
-    Ties: a sum of AP numerators, each exact in expectation (see AP). No document of positive relevance: 0.
-    Reference: Scheel, Lommatzsch, Albayrak, Performance Measures for Multi-Graded Relevance (2011).
-
-    >>> from gradely import from_arrays, muAP
-    >>> muAP()(from_arrays([0.9, 0.5, 0.1], [1, 0, 4])).tolist() == [(1 * (1 + 2 / 3) / 2 + 3 * (1 / 3)) / 4]
-    True
-    """
-
-    name = "muAP"
-
-    def weight(self, batch: Batch, levels: Thresholds) -> Array:  # noqa: ARG002 - no other array needed
-        """The share of the distance over the recall base."""
-        return levels.share / levels.base

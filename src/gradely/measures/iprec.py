@@ -8,7 +8,7 @@ from gradely.kernel.batch import Array, Batch
 from gradely.kernel.gains import is_number, plain
 from gradely.kernel.parameters import parameter
 from gradely.kernel.tie_groups import before
-from gradely.measures.base import Binary
+from gradely.measures.binary import Binary
 
 ELEVEN = tuple(i / 10 for i in range(11))
 """the levels of the eleven-point average"""
@@ -16,8 +16,8 @@ ELEVEN = tuple(i / 10 for i in range(11))
 
 def nearest(batch: Batch, documents: Array) -> Array:
     """The nearest whole number, halves up, as trec_eval 10 has it."""
-    whole = batch.xp.floor(documents)
-    return batch.xp.where(documents - whole >= 0.5, whole + 1, whole)
+    floor = batch.xp.floor(documents)
+    return batch.xp.where(documents - floor >= 0.5, floor + 1, floor)
 
 
 def up(batch: Batch, documents: Array) -> Array:

@@ -1,7 +1,7 @@
 """How much of the top k is judged at all: Judged, Unjudged."""
 
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import counted
+from gradely.kernel.families import count_in_top
 from gradely.measures.base import Measure
 from gradely.measures.precision import length_of
 
@@ -25,7 +25,7 @@ class Judged(Measure):
 
     def terms(self, batch: Batch) -> Array:
         """1 for each judged document."""
-        return counted(batch, batch.judged, self.k)
+        return count_in_top(batch, batch.judged, self.k)
 
     def norm(self, batch: Batch) -> Array:
         """The cut-off, or the length of a shorter ranking."""
@@ -63,7 +63,7 @@ class Unjudged(Measure):
 
     def terms(self, batch: Batch) -> Array:
         """-1 for each judged document: it is not one of them."""
-        return -counted(batch, self._judged(batch), self.k)
+        return -count_in_top(batch, self._is_judged(batch), self.k)
 
     def norm(self, batch: Batch) -> Array:
         """The cut-off."""
@@ -71,11 +71,11 @@ class Unjudged(Measure):
 
     def priority(self, batch: Batch) -> Array:
         """Unjudged documents before judged ones."""
-        return -batch.number(self._judged(batch))
+        return -batch.number(self._is_judged(batch))
 
     def degenerate(self, batch: Batch) -> Array:
         """Never: it says something of every ranking."""
         return batch.retrieved < 0
 
-    def _judged(self, batch: Batch) -> Array:
+    def _is_judged(self, batch: Batch) -> Array:
         return batch.judged & (batch.grade >= 0)

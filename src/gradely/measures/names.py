@@ -130,8 +130,8 @@ def _find_measure(name: str) -> Measure:
     if plain in OTHERS:
         return _parse(OTHERS[plain])
     if plain in NOT_HERE or plain.startswith("prefs"):
-        what, text = NOT_HERE.get(plain) or (name, NOT_HERE["compat"][1])
-        raise MeasureError(f"{what} is no measure of gradely: {text}")
+        title, text = NOT_HERE.get(plain) or (name, NOT_HERE["compat"][1])
+        raise MeasureError(f"{title} is no measure of gradely: {text}")
     hint = did_you_mean(name, [*ALIASES, *(measure.name for measure in ALL)])
     raise MeasureError(f"no measure {name!r}.{hint} `gradely measures` lists them all")
 

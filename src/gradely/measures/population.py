@@ -14,7 +14,7 @@ from gradely.kernel.families import harmonics, threshold
 from gradely.kernel.fixed import Fixed
 from gradely.kernel.gains import is_number, plain
 from gradely.kernel.lower_levels import lower_levels
-from gradely.measures.base import Graded
+from gradely.measures.graded import Graded
 from gradely.tables import count_of
 
 EXPECTED = "g is a list of shares, like [0.2, 0.8], or a table {level: share}"

@@ -2,10 +2,10 @@
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import counted
+from gradely.kernel.families import count_in_top
 from gradely.kernel.gains import is_number, plain
 from gradely.kernel.parameters import parameter
-from gradely.measures.base import Binary
+from gradely.measures.binary import Binary
 
 
 def length_of(batch: Batch, k: int | None) -> Array:
@@ -18,7 +18,7 @@ class InTop(Binary):
 
     def terms(self, batch: Batch) -> Array:
         """1 for each relevant document; tied across k, the chance to be inside."""
-        return counted(batch, self.relevant(batch), self.k)
+        return count_in_top(batch, self.relevant(batch), self.k)
 
 
 class P(InTop):
@@ -161,7 +161,7 @@ class Rprec(Binary):
     def terms(self, batch: Batch) -> Array:
         """1 for each relevant document in the top RB; tied across it, the chance to be inside."""
         base = batch.xp.astype(self.recall_base(batch), batch.above.dtype)[:, None]
-        return counted(batch, self.relevant(batch), base if self.k is None else batch.xp.clip(base, max=self.k))
+        return count_in_top(batch, self.relevant(batch), base if self.k is None else batch.xp.clip(base, max=self.k))
 
     def norm(self, batch: Batch) -> Array:
         """The relevant documents."""

@@ -3,7 +3,7 @@
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import threshold
 from gradely.kernel.parameters import parameter
-from gradely.measures.base import Binary
+from gradely.measures.binary import Binary
 
 
 class PrecisionPart(Binary):

@@ -2,7 +2,7 @@
 
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import by_rank, first_hit, not_at_all
-from gradely.measures.base import Binary
+from gradely.measures.binary import Binary
 
 
 class RR(Binary):

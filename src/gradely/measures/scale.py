@@ -5,7 +5,7 @@ from typing import Self
 from gradely.errors import MeasureError
 from gradely.kernel.gains import is_number, plain
 from gradely.kernel.parameters import parameter
-from gradely.measures.base import Graded
+from gradely.measures.graded import Graded
 from gradely.relevance import Levels
 
 

@@ -30,7 +30,7 @@ MODULES = (
     "ferrante2014.learning",
     "mcsherry2008.enumeration",
     "mcsherry2008.overhead",
-    "mcsherry2008.ties",
+    "mcsherry2008.real_runs",
     "moniz2016.days",
     "moniz2016.figure1",
     "moniz2016.figure2",
@@ -70,7 +70,7 @@ def reproduce(name: str, data: str | Path = FOLDER, *, seed: int = 0, progress: 
 def check_data(selection: list[Experiment], library: Library) -> None:
     """Raise where an experiment lacks its data, before long work."""
     for entry in selection:
-        missing = library.missing(entry.needs)
+        missing = library.find_missing(entry.needs)
         if missing:
             raise InputError(
                 f"{entry.name} needs real data that is not in {library.folder}: {entry.data or ', '.join(missing)};"

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from gradely.comparison.stacked import StackedRuns, stack_runs
+from gradely.comparison.stacked_runs import StackedRuns, stack_runs
 from gradely.data import Qrels, Report, read_qrels
 from gradely.errors import InputError
 from gradely.papers.library import Library

@@ -22,6 +22,6 @@ class Library:
             raise InputError(f"{path}: not found; --data names the folder that holds {name}")
         return path
 
-    def missing(self, names: tuple[str, ...]) -> list[str]:
+    def find_missing(self, names: tuple[str, ...]) -> list[str]:
         """Return those that are not there; * and ** stand for any names."""
         return [name for name in names if not any(self.folder.glob(name))]

@@ -27,17 +27,6 @@ class Verdict(NamedTuple):
     """on what data, where there are several sets of it"""
 
 
-class Untestable(NamedTuple):
-    """A test of a claim that nothing here can decide."""
-
-    why: str
-
-    def __call__(self, evidence: object) -> list[Verdict]:
-        """Return the one verdict there is, whatever was gathered."""
-        del evidence
-        return [Verdict(UNTESTED, self.why)]
-
-
 class Interval(NamedTuple):
     """A number with the interval that topics drawn again give it."""
 

@@ -1,4 +1,4 @@
-"""Monotone piecewise cubic interpolation (PCHIP), one curve a row, in any array library.
+"""Monotone piecewise cubic interpolation (PCHIP), one curve per row, in any array library.
 
 SciPy's PchipInterpolator draws one curve a call and knows NumPy alone; here every query has its own curve. Slopes as
 there: Fritsch and Butland's weighted harmonic mean inside, the three-point formula at the ends.

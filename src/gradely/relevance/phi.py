@@ -46,7 +46,7 @@ class Phi(Relevance):
         if isinstance(self.control, str):
             value = _curve(batch, at, CONTROLS[self.control](batch))
         else:
-            value = _own(batch, at, self.control)
+            value = _interpolate_points(batch, at, self.control)
         width = batch.grade.shape[1]
         return batch.relabelled(value[:, :width], value[:, width:], batch.pooled)
 
@@ -95,7 +95,7 @@ def _own_points(points: Any) -> Points:
     return pairs
 
 
-def _own(batch: Batch, at: Array, points: Points) -> Array:
+def _interpolate_points(batch: Batch, at: Array, points: Points) -> Array:
     def row(values: Iterable[float]) -> Array:
         return batch.xp.asarray([[float(v) for v in values]], dtype=at.dtype, device=batch.device)
 

@@ -51,7 +51,7 @@ class Shift(Relevance):
         following: Callable[[Batch], Batch] = self.then
         return following(shifted)
 
-    def _shifted(self, levels: Levels) -> Levels:
+    def _shift(self, levels: Levels) -> Levels:
         return levels.less(float(self.level or 0))
 
     def fit(self, levels: Levels) -> Self:
@@ -61,12 +61,12 @@ class Shift(Relevance):
 
     def levels(self, levels: Levels) -> tuple[float, ...] | None:
         """Return the levels that follow from the labels less the shift."""
-        shifted: tuple[float, ...] | None = self.then.levels(self._shifted(levels))
+        shifted: tuple[float, ...] | None = self.then.levels(self._shift(levels))
         return shifted
 
     def top(self, levels: Levels) -> float:
         """Return the highest relevance there can be."""
-        return float(self.then.top(self._shifted(levels)))
+        return float(self.then.top(self._shift(levels)))
 
     def __str__(self) -> str:
         """Print as in a measure's name."""

@@ -31,7 +31,7 @@ def card(name: str, measure: Measure) -> Card:
     summary, *paragraphs = (inspect.getdoc(measure) or "").split("\n\n")
     formula = [inspect.cleandoc(part) for part in paragraphs if part.startswith(" ")]
     prose = [part for part in paragraphs if not part.startswith((" ", ">>>", "Ties:"))]
-    labelled = _labelled(next(part for part in paragraphs if part.startswith("Ties:")))
+    labelled = _split_labels(next(part for part in paragraphs if part.startswith("Ties:")))
     used = [
         (key, "all" if key == "k" and measure.k is None else show(getattr(measure, key)), declared.doc)
         for key, declared in parameters(type(measure)).items()
@@ -40,7 +40,7 @@ def card(name: str, measure: Measure) -> Card:
     return Card(name, summary, "\n".join(formula), text, labelled["Ties"], labelled["Reference"], used)
 
 
-def _labelled(paragraph: str) -> dict[str, str]:
+def _split_labels(paragraph: str) -> dict[str, str]:
     """Return what stands behind Ties and Reference; each goes on until the next begins."""
     parts: dict[str, list[str]] = {"Ties": [], "Reference": []}
     now = "Ties"

@@ -47,7 +47,7 @@ def leaderboard(size: int) -> Chart:
 def differences() -> Chart:
     """The difference of two runs on each query, sorted."""
     alt = altair()
-    made = (
+    bars = (
         alt.Chart(_rows(), width="container", height=260)
         .mark_bar(cursor="pointer")
         .encode(
@@ -67,11 +67,11 @@ def differences() -> Chart:
             ],
         )
     )
-    return chart(made, "The difference of the two runs, query by query. Choose a bar to see both rankings.")
+    return chart(bars, "The difference of the two runs, query by query. Choose a bar to see both rankings.")
 
 
 def precision_by_recall() -> Chart:
-    """Precision against recall, a line a run."""
+    """Precision against recall, one line per run."""
     return _curve(
         "recall",
         "precision",
@@ -81,7 +81,7 @@ def precision_by_recall() -> Chart:
 
 
 def gain_by_rank() -> Chart:
-    """Normalised gain at each rank, a line a run."""
+    """Normalised gain at each rank, one line per run."""
     alt = altair()
     x = alt.X("cut:Q", title="rank", scale=alt.Scale(type="log"))
     return _curve("cut", "nDCG", x, "Mean normalised cumulated gain (nDCG) down to each rank.")
@@ -101,9 +101,9 @@ def _curve(x_name: str, y_name: str, x: Any, words: str) -> Chart:
     )
     # all runs are drawn in grey, the chosen ones again on top: a layer without any row would have no scale
     others = base.mark_line(color=GREY, opacity=0.6, strokeWidth=1)
-    chosen = base.transform_filter("datum.role != 'other'").mark_line(point=True, strokeWidth=2.5)
+    selection = base.transform_filter("datum.role != 'other'").mark_line(point=True, strokeWidth=2.5)
     scale = alt.Scale(domain=["first", "second"], range=list(PALETTE[:2]))
-    return chart(others + chosen.encode(color=alt.Color("role:N", scale=scale, legend=None)), words)
+    return chart(others + selection.encode(color=alt.Color("role:N", scale=scale, legend=None)), words)
 
 
 def correlation(rows: Rows, size: int) -> Chart:
@@ -126,7 +126,7 @@ def correlation(rows: Rows, size: int) -> Chart:
 def grades(rows: Rows) -> Chart:
     """How many judgments have each label."""
     alt = altair()
-    made = (
+    bars = (
         alt.Chart(_rows(rows), width="container", height=220)
         .mark_bar(color=PALETTE[0])
         .encode(
@@ -135,7 +135,7 @@ def grades(rows: Rows) -> Chart:
             tooltip=["label:N", "judgments:Q"],
         )
     )
-    return chart(made, "How many judgments have each label.")
+    return chart(bars, "How many judgments have each label.")
 
 
 def levels(rows: Rows, alpha: float) -> Chart:

@@ -17,11 +17,12 @@ from gradely.report.details import Rankings, gather
 from gradely.report.origin import Origin, versions
 from gradely.report.page import Chart, render, source
 from gradely.report.script_data import BARS, CELLS, GREYS, script_data
+from gradely.report.segments import about_segments
+from gradely.report.swaps import about_ties
 from gradely.report.texts import Texts, length_for, select_texts
-from gradely.report.ties import about_ties
 
 if TYPE_CHECKING:
-    from gradely.comparison.compare import Comparison
+    from gradely.comparison.comparison import Comparison
 
 Taus: TypeAlias = list[list[float | None]]
 PAIRS = 100
@@ -54,21 +55,22 @@ def page(
 ) -> str:
     """Return the page."""
     origin = Origin(command, _files(comparison.runs), queries_text, docs_text)
-    board, tested = comparison.board, comparison.tested
+    board, pairwise = comparison.board, comparison.pairwise
     details, rankings = gather(board)
-    data = script_data(board, tested, details, rankings)
+    data = script_data(board, pairwise, details, rankings)
     lacking = _add_texts(data, board, rankings, origin)
     taus = _correlations(board)
     return render(
         "comparison.html",
         title=title,
-        charts=_charts(board, tested, taus),
+        charts=_charts(board, pairwise, taus),
         data=data,
         script=script(),
         data_of=data,
         taus=taus,
-        left_out=_left_out(board, tested, data) + lacking,
+        left_out=_left_out(board, pairwise, data) + lacking,
         ties=about_ties(board, details, data["runs"]),
+        segments=about_segments(comparison, data["runs"]),
         details=details,
         depth=rankings.depth,
         rows=_query_rows(data),
@@ -97,17 +99,17 @@ def _about_data(board: Leaderboard, data: dict[str, Any]) -> dict[str, Any]:
 
 def _about_tests(comparison: "Comparison") -> dict[str, Any]:
     """Return what the template says about the tests."""
-    tested = comparison.tested
+    pairwise = comparison.pairwise
     return {
         "caption": comparison.caption(),
         "summary": comparison.summary(),
         "answers": list(comparison.answers().values()),
         "notes": [str(note) for note in comparison.notes],
-        "level": f"{100 * (1 - tested.design.alpha):g} %",
+        "level": f"{100 * (1 - pairwise.design.alpha):g} %",
         "pair_rows": _pair_rows(comparison),
-        "pairs": len(tested.pairs),
-        "power": tested.power(),
-        "alpha": tested.design.alpha,
+        "pairs": len(pairwise.pairs),
+        "power": pairwise.power(),
+        "alpha": pairwise.design.alpha,
     }
 
 
@@ -125,11 +127,11 @@ def script() -> str:
 def _add_texts(data: dict[str, Any], board: Leaderboard, rankings: Rankings, origin: Origin) -> list[str]:
     """Add the texts of the queries and documents that are shown; return what there is to say about them."""
     queries = [board.queries[i] for i in rankings.queries]
-    data["query_texts"] = _listed(select_texts(origin.queries_text, queries), queries)
-    documents = {doc for known in rankings.documents for doc in known}
+    data["query_texts"] = _texts_of(select_texts(origin.queries_text, queries), queries)
+    documents = {doc for numbers in rankings.documents for doc in numbers}
     longest = length_for(len(documents))
     texts = select_texts(origin.docs_text, documents, longest)
-    data["document_texts"] = [_listed(texts, known) for known in rankings.documents] if texts else None
+    data["document_texts"] = [_texts_of(texts, numbers) for numbers in rankings.documents] if texts else None
     lines = []
     if origin.queries_text is not None:
         lines.append(
@@ -141,38 +143,38 @@ def _add_texts(data: dict[str, Any], board: Leaderboard, rankings: Rankings, ori
     return lines
 
 
-def _listed(texts: dict[str, str], ids: Any) -> list[str] | None:
+def _texts_of(texts: dict[str, str], ids: Any) -> list[str] | None:
     """Return the text of each id, empty where there is none; None where no id has one."""
     return [texts.get(key, "") for key in ids] if texts else None
 
 
 def _pair_rows(comparison: "Comparison") -> list[tuple[int, int, Pair]]:
     """Return the first pairs by the first measure, with the numbers of their runs."""
-    first, second = comparison.tested.pairs
-    both = zip(first.tolist(), second.tolist(), comparison.tested.rows(), strict=False)
-    return list(islice(both, min(PAIRS, len(comparison.tested.pairs))))
+    first, second = comparison.pairwise.pairs
+    rows = zip(first.tolist(), second.tolist(), comparison.pairwise.rows(), strict=False)
+    return list(islice(rows, min(PAIRS, len(comparison.pairwise.pairs))))
 
 
 def _query_rows(data: dict[str, Any]) -> list[tuple[str, float, float, float]]:
     """Return the values of the first two runs on each query by the first measure, the largest difference first."""
     first, second = data["start"]
-    both = zip(data["queries"], data["values"][0][first], data["values"][0][second], strict=True)
-    return sorted(((query, x, y, x - y) for query, x, y in both), key=lambda row: -row[3])
+    rows = zip(data["queries"], data["values"][0][first], data["values"][0][second], strict=True)
+    return sorted(((query, x, y, x - y) for query, x, y in rows), key=lambda row: -row[3])
 
 
-def _left_out(board: Leaderboard, tested: Pairwise, data: dict[str, Any]) -> list[str]:
+def _left_out(board: Leaderboard, pairwise: Pairwise, data: dict[str, Any]) -> list[str]:
     """Return what the page has no room for."""
-    every, kept = len(board.queries), len(data["queries"])
+    every, shipped = len(board.queries), len(data["queries"])
     lines = []
-    if kept < every:
-        lines.append(f"Of {every:,} queries, the {kept:,} on which runs differ most are shown one by one.")
+    if shipped < every:
+        lines.append(f"Of {every:,} queries, the {shipped:,} on which runs differ most are shown one by one.")
     if not data["rankings"]["depth"]:
         lines.append("Rankings are left out: there are too many. gradely explain shows them one by one.")
     measures = len(data["pairs"]["p"])
-    if len(tested.pairs) and measures < len(board.measures):
+    if len(pairwise.pairs) and measures < len(board.measures):
         lines.append(
             f"P-values of pairs are in this page for {measures} of {len(board.measures)} measures: there are "
-            f"{len(tested.pairs):,} pairs. All were tested; gradely compare --pairs has them."
+            f"{len(pairwise.pairs):,} pairs. All were tested; gradely compare --pairs has them."
         )
     return lines
 
@@ -195,21 +197,21 @@ def _grades(grade: Floats) -> list[tuple[str, int]]:
     return [(f"{low:.3g} to {high:.3g}", count) for low, high, count in spans]
 
 
-def _charts(board: Leaderboard, tested: Pairwise, taus: Taus) -> dict[str, Chart]:
+def _charts(board: Leaderboard, pairwise: Pairwise, taus: Taus) -> dict[str, Chart]:
     """Return the charts; those that the script fills begin empty."""
-    several = {
+    drawings = {
         "leaderboard": charts.leaderboard(min(BARS, len(board.names))),
         "precision": charts.precision_by_recall(),
         "gain": charts.gain_by_rank(),
         "grades": charts.grades([{"label": label, "judgments": count} for label, count in _grades(board.qrels.grade)]),
     }
     if len(board.names) > 1:
-        several["differences"] = charts.differences()
-    if len(tested.pairs) > 1:
-        several["levels"] = charts.levels(_levels(tested), tested.design.alpha)
+        drawings["differences"] = charts.differences()
+    if len(pairwise.pairs) > 1:
+        drawings["levels"] = charts.levels(_levels(pairwise), pairwise.design.alpha)
     if taus:
-        several["correlation"] = charts.correlation(_tau_rows(list(board.measures), taus), len(taus))
-    return several
+        drawings["correlation"] = charts.correlation(_tau_rows(list(board.measures), taus), len(taus))
+    return drawings
 
 
 def _tau_rows(names: list[str], taus: Taus) -> list[dict[str, Any]]:
@@ -217,10 +219,10 @@ def _tau_rows(names: list[str], taus: Taus) -> list[dict[str, Any]]:
     return [{"first": names[j], "second": names[i], "tau": tau} for i, j, tau in cells]
 
 
-def _levels(tested: Pairwise) -> list[dict[str, Any]]:
+def _levels(pairwise: Pairwise) -> list[dict[str, Any]]:
     """Return the achieved significance levels as steps from 0, thinned: up to each share of pairs, its p-value."""
     rows = []
-    for measure, p in tested.levels().items():
+    for measure, p in pairwise.levels().items():
         at = np.unique(np.linspace(0, len(p) - 1, min(POINTS, len(p))).round().astype(int)).tolist()
         steps = [(0.0, p[0]), *(((i + 1) / len(p), p[i]) for i in at)]
         rows += [{"measure": measure, "share": round(share, 5), "p": float(f"{level:.4g}")} for share, level in steps]

@@ -49,12 +49,12 @@ class Rankings:
 
     def add(self, tops: list[Top | None]) -> None:
         """Add the tops of a run, one per kept query."""
-        self.tops.append([self._number(known, top) for known, top in zip(self.documents, tops, strict=True)])
+        self.tops.append([self._number(numbers, top) for numbers, top in zip(self.documents, tops, strict=True)])
 
-    def _number(self, known: dict[str, int], top: Top | None) -> list[Any] | None:
+    def _number(self, numbers: dict[str, int], top: Top | None) -> list[Any] | None:
         if top is None:
             return None
-        documents = [known.setdefault(doc, len(known)) for doc in top.documents]
+        documents = [numbers.setdefault(doc, len(numbers)) for doc in top.documents]
         return [documents, top.sizes if max(top.sizes) > 1 else 0]
 
     def as_data(self, names: list[str], qrels: Qrels) -> dict[str, Any]:
@@ -62,10 +62,10 @@ class Rankings:
         judged = [qrels.labels(name) for name in names]
         return {
             "depth": self.depth,
-            "documents": [labels(known) for known in self.documents],
+            "documents": [labels(numbers) for numbers in self.documents],
             "grades": [
-                {str(i): _plain(mine[doc]) for doc, i in known.items() if doc in mine}
-                for mine, known in zip(judged, self.documents, strict=True)
+                {str(i): _plain(mine[doc]) for doc, i in numbers.items() if doc in mine}
+                for mine, numbers in zip(judged, self.documents, strict=True)
             ],
             "tops": self.tops,
         }
@@ -85,10 +85,10 @@ def kept_queries(board: Leaderboard) -> list[int]:
 
 def gather(board: Leaderboard) -> tuple[list[Detail], Rankings]:
     """Return what there is to show of each run."""
-    kept = kept_queries(board)
+    queries = kept_queries(board)
     depth = top_depth(len(board.qrels), len(board.names))
-    places = [board.qrels.index.get(board.queries[i], -1) for i in kept]
-    rankings = Rankings(kept, depth, [{} for _ in kept])
+    places = [board.qrels.index.get(board.queries[i], -1) for i in queries]
+    rankings = Rankings(queries, depth, [{} for _ in queries])
     longest = max(int(evaluation.hits.retrieved.max()) for evaluation in board.evaluations.values())
     cuts = [cut for cut in CUTS if cut <= longest]
     runs = []

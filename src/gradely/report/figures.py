@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from gradely.comparison.charts import PALETTE, altair, categories, draw, style
-from gradely.comparison.compare import Comparison, compare
+from gradely.comparison.compare import compare
+from gradely.comparison.comparison import Comparison
 from gradely.comparison.correlate import correlate
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
 from gradely.errors import DataError, did_you_mean
@@ -60,10 +61,10 @@ def plot(
 
 def leaderboard_chart(comparison: Comparison) -> Any:
     """Return the means of all runs with their intervals and with how far ties can move them, one panel per measure."""
-    alt, board, tested = altair(), comparison.board, comparison.tested
+    alt, board, pairwise = altair(), comparison.board, comparison.pairwise
     names, rows = labels(board.names), []
     for m, measure in enumerate(board.measures):
-        low, high = tested.mean_intervals(m)
+        low, high = pairwise.mean_intervals(m)
         for s, name in enumerate(board.names):
             mean, span = float(board.means[m, s]), board.tie_ranges[name].get(measure)
             ends = {"low": _number(low[s], mean), "high": _number(high[s], mean)}

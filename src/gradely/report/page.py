@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from gradely import __version__
 from gradely.comparison.charts import PALETTE
 from gradely.optional import altair, converter, optional
-from gradely.report.text import as_json, clipped, effect_text, fixed, p_value, signed
+from gradely.report.text import as_json, clip, effect_text, format_fixed, format_signed, p_value
 
 __all__ = ["Chart", "altair", "chart", "check_installed", "policy", "render", "source"]
 
@@ -53,12 +53,12 @@ class Chart(NamedTuple):
     still: str = ""
 
 
-def chart(made: Any, alt: str, *, still: bool = False) -> Chart:
+def chart(drawing: Any, alt: str, *, still: bool = False) -> Chart:
     """Return an Altair chart for a page; `still` draws it as SVG, too, for readers without script.
 
     A width of "container" fits the screen; then give the height as a number, or Vega-Lite warns in the console.
     """
-    spec = made.to_dict()
+    spec = drawing.to_dict()
     spec.pop("config", None)
     return Chart(spec, alt, _svg(spec) if still else "")
 
@@ -88,8 +88,8 @@ def render(
         version=__version__,
         style=_markup(style),
         policy=policy(scripts, style),
-        scripts=[_markup(each) for each in scripts],
-        specs=_markup(as_json({"config": CONFIG, "charts": {name: each.spec for name, each in charts.items()}})),
+        scripts=[_markup(item) for item in scripts],
+        specs=_markup(as_json({"config": CONFIG, "charts": {name: item.spec for name, item in charts.items()}})),
         data=_markup(as_json(data)),
         chart=lambda name: environment.get_template("chart.html").module.figure(name, charts[name]),
         **context,
@@ -106,7 +106,7 @@ def check_installed() -> None:
 
 def policy(scripts: list[str], style: str) -> str:
     """Return the content-security policy: these scripts and this style, told by their hashes, and nothing else."""
-    allowed = " ".join(_hash(each) for each in scripts) or "'none'"
+    allowed = " ".join(_hash(script) for script in scripts) or "'none'"
     return f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
 
 
@@ -122,11 +122,13 @@ def _hash(text: str) -> str:
 def _environment(package: str) -> Any:
     jinja = optional("jinja2", "Jinja", "report")
     loader = jinja.ChoiceLoader([jinja.PackageLoader(name) for name in dict.fromkeys([package, "gradely.report"])])
-    made = jinja.Environment(
+    environment = jinja.Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja.StrictUndefined
     )
-    made.filters.update(clipped=clipped, fixed=fixed, signed=signed, effect=effect_text, p_value=p_value)
-    return made
+    environment.filters.update(
+        clipped=clip, fixed=format_fixed, signed=format_signed, effect=effect_text, p_value=p_value
+    )
+    return environment
 
 
 def _markup(text: str) -> Any:
@@ -139,11 +141,11 @@ def _markup(text: str) -> Any:
 @cache
 def bundle() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as one script; nothing in it may end the script element."""
-    made: str = converter().javascript_bundle()
-    return made.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r", "")
+    text: str = converter().javascript_bundle()
+    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r", "")
 
 
 def _svg(spec: dict[str, Any]) -> str:
     wide = spec | ({"width": STILL_WIDTH} if spec.get("width") == "container" else {})
-    drawn: str = converter().vegalite_to_svg(wide, config=CONFIG)
-    return drawn
+    text: str = converter().vegalite_to_svg(wide, config=CONFIG)
+    return text

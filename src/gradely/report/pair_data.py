@@ -38,31 +38,31 @@ def digits_for(values: Floats, pairs: Pairs) -> int:
     return FEW
 
 
-def pair_data(tested: Pairwise, *, whole: bool) -> dict[str, Any]:
+def pair_data(pairwise: Pairwise, *, complete: bool) -> dict[str, Any]:
     """Return the tests of the pairs; `whole` says that the page holds every query."""
-    kinds = 2 + (4 if tested.design.rope is not None else 0) + (0 if whole else 5)
-    room = NUMBERS // max(1, kinds * len(tested.pairs))
-    kept = range(len(tested.measures))[:room] if len(tested.pairs) else range(0)
-    explicit = bool(tested.design.baselines)
+    kinds = 2 + (4 if pairwise.design.rope is not None else 0) + (0 if complete else 5)
+    room = NUMBERS // max(1, kinds * len(pairwise.pairs))
+    shipped = range(len(pairwise.measures))[:room] if len(pairwise.pairs) else range(0)
+    explicit = bool(pairwise.design.baselines)
     return {
-        "tested": len(tested.pairs),
-        "first": tested.pairs.first.tolist() if explicit else None,
-        "second": tested.pairs.second.tolist() if explicit else None,
-        "p": [packed(tested.p[m], tested.design.alpha) for m in kept],
-        "adjusted": [packed(tested.adjusted[m], tested.design.alpha) for m in kept],
-        "reach": or_none(np.asarray(tested.reaches)),
-        "numbers": None if whole else [_numbers(tested, m) for m in kept],
-        "equivalence": [_equivalence(tested, m) for m in kept] if tested.design.rope is not None else None,
-        "turning": _turning(tested) if whole and len(kept) == len(tested.measures) else None,
+        "tested": len(pairwise.pairs),
+        "first": pairwise.pairs.first.tolist() if explicit else None,
+        "second": pairwise.pairs.second.tolist() if explicit else None,
+        "p": [pack_p_values(pairwise.p[m], pairwise.design.alpha) for m in shipped],
+        "adjusted": [pack_p_values(pairwise.adjusted[m], pairwise.design.alpha) for m in shipped],
+        "reach": or_none(np.asarray(pairwise.reaches)),
+        "numbers": None if complete else [_numbers(pairwise, m) for m in shipped],
+        "equivalence": [_equivalence(pairwise, m) for m in shipped] if pairwise.design.rope is not None else None,
+        "turning": _count_turning_queries(pairwise) if complete and len(shipped) == len(pairwise.measures) else None,
     }
 
 
-def packed(values: Floats, alpha: float) -> str:
+def pack_p_values(values: Floats, alpha: float) -> str:
     """Return p-values as one text, three digits each; none crosses alpha by rounding, none has a 0 before its point.
 
     Below 0.0001 a page shows no digits, and two are enough to sort by.
 
-    >>> packed(np.array([0.25, 1.0, 0.0499999, 1.234e-7]), 0.05)
+    >>> pack_p_values(np.array([0.25, 1.0, 0.0499999, 1.234e-7]), 0.05)
     '.25 1 .0499999 1.2e-7'
     """
     return " ".join(_short(value, alpha) for value in values.tolist())
@@ -73,34 +73,37 @@ def _short(value: float, alpha: float) -> str:
     return (text if (float(text) < alpha) == (value < alpha) else repr(value)).removeprefix("0") or "0"
 
 
-def _numbers(tested: Pairwise, m: int) -> list[list[float | None]]:
+def _numbers(pairwise: Pairwise, m: int) -> list[list[float | None]]:
     """Return low, high, effect size, wins and losses of each pair, by one measure; no effect size is infinite here."""
-    differ = tested.by_query(m)
+    differ = pairwise.by_query(m)
     wins, losses = (np.count_nonzero(side, axis=0).tolist() for side in (differ > 0, differ < 0))
     effect = np.clip(effect_sizes(differ), -1e300, 1e300)
-    low, high = (or_none(end.round(7)) for end in tested.intervals(m))
+    low, high = (or_none(end.round(7)) for end in pairwise.intervals(m))
     return [low, high, [float(f"{value:.3g}") for value in effect.tolist()], wins, losses]
 
 
-def _equivalence(tested: Pairwise, m: int) -> list[str]:
+def _equivalence(pairwise: Pairwise, m: int) -> list[str]:
     """Return the corrected p-values of TOST, and the chances of better, equal and worse, each as one text."""
-    three = chances(tested.by_query(m), float(tested.design.rope or 0))
-    alpha = tested.design.alpha
-    return [packed(tested.tost_adjusted[m], alpha), *(packed(np.nan_to_num(part, nan=-1.0), 0.0) for part in three)]
+    three = chances(pairwise.by_query(m), float(pairwise.design.rope or 0))
+    alpha = pairwise.design.alpha
+    return [
+        pack_p_values(pairwise.tost_adjusted[m], alpha),
+        *(pack_p_values(np.nan_to_num(part, nan=-1.0), 0.0) for part in three),
+    ]
 
 
-def _turning(tested: Pairwise) -> list[dict[str, list[int]]] | None:
+def _count_turning_queries(pairwise: Pairwise) -> list[dict[str, list[int]]] | None:
     """Return, by measure and pair, how many queries change the verdict if left out, and the first of them.
 
     None where that was not looked for: only t is tested again without each query: it has a closed form.
     """
-    queries, pairs = tested.values.shape[1], len(tested.pairs)
-    if tested.design.test != "t" or queries < FEWEST or queries * pairs * len(tested.measures) > TURNING:
+    queries, pairs = pairwise.values.shape[1], len(pairwise.pairs)
+    if pairwise.design.test != "t" or queries < FEWEST or queries * pairs * len(pairwise.measures) > TURNING:
         return None
-    raw = np.stack([leave_one_out(tested.by_query(m)) for m in range(len(tested.measures))], axis=1)
-    without = np.stack([tested.correct(p) for p in raw]) < tested.design.alpha
+    raw = np.stack([leave_one_out(pairwise.by_query(m)) for m in range(len(pairwise.measures))], axis=1)
+    without = np.stack([pairwise.correct(p) for p in raw]) < pairwise.design.alpha
     rows: list[dict[str, list[int]]] = []
-    for m, verdict in enumerate(tested.significant):
+    for m, verdict in enumerate(pairwise.significant):
         changed = without[:, m] != verdict
         turned = np.flatnonzero(changed.any(axis=0)).tolist()
         every = {pair: np.flatnonzero(changed[:, pair]).tolist() for pair in turned}

@@ -18,12 +18,12 @@ CELLS = 25
 """with more runs than this, the matrix is a picture without numbers"""
 
 
-def script_data(board: Leaderboard, tested: Pairwise, details: list[Detail], rankings: Rankings) -> dict[str, Any]:
+def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], rankings: Rankings) -> dict[str, Any]:
     """Return what the script reads."""
     queries = [board.queries[i] for i in rankings.queries]
     orders = [[detail.ties.orders[measure] for detail in details] for measure in board.measures]
-    ends = [tested.mean_intervals(m) for m in range(len(board.measures))]
-    digits = digits_for(board.values[:, rankings.queries], tested.pairs)
+    ends = [pairwise.mean_intervals(m) for m in range(len(board.measures))]
+    digits = digits_for(board.values[:, rankings.queries], pairwise.pairs)
     return {
         "runs": labels(board.names),
         "measures": list(board.measures),
@@ -33,16 +33,16 @@ def script_data(board: Leaderboard, tested: Pairwise, details: list[Detail], ran
         "mean": board.means.round(12).tolist(),
         "low": [or_none(low.round(6)) for low, _ in ends],
         "high": [or_none(high.round(6)) for _, high in ends],
-        "worst": [[round(order.worst, 6) for order in several] for several in orders],
-        "best": [[round(order.best, 6) for order in several] for several in orders],
-        "beaten": [[len(below) for below in tested.better_than(m)] for m in range(len(board.measures))],
-        "pairs": pair_data(tested, whole=len(queries) == len(board.queries)),
+        "worst": [[round(order.worst, 6) for order in of_run] for of_run in orders],
+        "best": [[round(order.best, 6) for order in of_run] for of_run in orders],
+        "beaten": [[len(below) for below in pairwise.better_than(m)] for m in range(len(board.measures))],
+        "pairs": pair_data(pairwise, complete=len(queries) == len(board.queries)),
         "rankings": rankings.as_data(queries, board.qrels),
         "cuts": CUTS[: len(details[0].precision)],
         "curves": [[detail.precision, detail.recall, detail.gain] for detail in details],
-        "start": _start(board, tested),
-        "alpha": tested.design.alpha,
-        "rope": tested.design.rope,
+        "start": _start(board, pairwise),
+        "alpha": pairwise.design.alpha,
+        "rope": pairwise.design.rope,
         "bars": BARS,
         "greys": GREYS,
         "cells": CELLS,
@@ -51,17 +51,17 @@ def script_data(board: Leaderboard, tested: Pairwise, details: list[Detail], ran
     }
 
 
-def _start(board: Leaderboard, tested: Pairwise) -> list[int]:
+def _start(board: Leaderboard, pairwise: Pairwise) -> list[int]:
     """Return the two runs that are shown first: the best, and a baseline or the next."""
     if len(board.names) < 2:
         return [0, 0]
-    second = board.names.index(tested.design.baselines[0]) if tested.design.baselines else 1
+    second = board.names.index(pairwise.design.baselines[0]) if pairwise.design.baselines else 1
     return [0, second or 1]
 
 
 def _spread(board: Leaderboard, rankings: Rankings) -> list[list[list[float]]]:
     """Return the median and the best value of all runs on each query, by measure: what one run is held against."""
     values = board.values[:, rankings.queries]
-    both = np.stack([np.median(values, axis=2), values.max(axis=2)], axis=1)
-    rows: list[list[list[float]]] = both.round(6).tolist()
+    ends = np.stack([np.median(values, axis=2), values.max(axis=2)], axis=1)
+    rows: list[list[list[float]]] = ends.round(6).tolist()
     return rows

@@ -35,11 +35,11 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def clipped(text: str, longest: int = LONGEST) -> str:
+def clip(text: str, longest: int = LONGEST) -> str:
     """Return the text as a page shows it: cut where it is very long, without marks that steer the direction of text."""
     return plain_line(text if len(text) <= longest else text[:longest] + "…")
 
@@ -50,29 +50,29 @@ def labels(names: Iterable[str]) -> list[str]:
     >>> [each[-4:] for each in labels(["a" * 200, "a" * 300, "b"])]
     ['… #1', '… #2', 'b']
     """
-    several = [JOINER + name if name in INHERITED else name for name in map(clipped, names)]
-    count = Counter(several)
-    return [f"{name} #{i}" if count[name] > 1 else name for i, name in enumerate(several, 1)]
+    names_shown = [JOINER + name if name in INHERITED else name for name in map(clip, names)]
+    count = Counter(names_shown)
+    return [f"{name} #{i}" if count[name] > 1 else name for i, name in enumerate(names_shown, 1)]
 
 
-def fixed(value: float, digits: int = 4) -> str:
+def format_fixed(value: float, digits: int = 4) -> str:
     """Return a number with so many decimals and the minus sign of print; nothing is minus zero.
 
-    >>> fixed(-0.25, 2), fixed(-0.00001)
+    >>> format_fixed(-0.25, 2), format_fixed(-0.00001)
     ('−0.25', '0.0000')
     """
     text = f"{abs(value):.{digits}f}"
     return f"−{text}" if value < 0 and float(text) else text
 
 
-def signed(value: float, digits: int = 4) -> str:
+def format_signed(value: float, digits: int = 4) -> str:
     """Return a number with its sign."""
     return f"{'−' if value < 0 else '+'}{abs(value):.{digits}f}"
 
 
 def effect_text(value: float) -> str:
     """Return an effect size, which is infinite where the difference is the same on every query."""
-    return fixed(value, 2) if math.isfinite(value) else "−∞" if value < 0 else "∞"
+    return format_fixed(value, 2) if math.isfinite(value) else "−∞" if value < 0 else "∞"
 
 
 def p_value(value: float) -> str:

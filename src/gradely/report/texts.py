@@ -19,19 +19,19 @@ ROOM = 1_000_000
 """characters of all texts of documents together"""
 
 
-def select_texts(given: Texts | None, ids: Iterable[str], longest: int = LONGEST) -> dict[str, str]:
+def select_texts(texts: Texts | None, ids: Iterable[str], longest: int = LONGEST) -> dict[str, str]:
     """Return the texts of these ids, cut to a length; ids without a text are left out.
 
     >>> select_texts({"q1": "ties in  rankings", "q2": "other"}, ["q1"])
     {'q1': 'ties in rankings'}
     """
     wanted = set(ids)
-    if given is None:
+    if texts is None:
         return {}
-    if isinstance(given, Mapping):
-        pairs: Iterable[tuple[str, str]] = ((str(key), str(text)) for key, text in given.items())
+    if isinstance(texts, Mapping):
+        pairs: Iterable[tuple[str, str]] = ((str(key), str(text)) for key, text in texts.items())
     else:
-        pairs = _read(Source(given))
+        pairs = _read(Source(texts))
     return {key: shorten(text, longest) for key, text in pairs if key in wanted}
 
 

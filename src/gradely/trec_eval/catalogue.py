@@ -40,14 +40,14 @@ class Entry(NamedTuple):
     default: Any = None
 
 
-def _one(make: Callable[[Options], Value | None], kind: str = "mean") -> Entry:
+def _plain_measure(make: Callable[[Options], Value | None], kind: str = "mean") -> Entry:
     """Return a measure without parameters."""
     return Entry(lambda name, _, options: [Column(name, kind, make(options))])
 
 
 def _binary(measure: Any, kind: str = "mean") -> Entry:
     """Return a measure of the library that knows relevant documents and others."""
-    return _one(lambda options: measure(rel=options.level).compute, kind)
+    return _plain_measure(lambda options: measure(rel=options.level).compute, kind)
 
 
 def _at(measure: Any, default: tuple[int, ...] = CUTOFFS, *, binary: bool = True) -> Entry:
@@ -96,7 +96,7 @@ def _gains(pairs: parameters.Pairs, options: Options) -> Gains:
 
 
 def _relstring(name: str, numbers: list[float], _: Options) -> list[Column]:
-    return [Column(name, "relstring", length=max(int(values.whole(numbers[0])), 0))]
+    return [Column(name, "relstring", length=max(int(values.to_c_integer(numbers[0])), 0))]
 
 
 def _utility(options: Options, numbers: list[float]) -> Value:
@@ -114,11 +114,11 @@ def _rounding(options: Options) -> str:
 
 
 TABLE: dict[str, Entry] = {
-    "runid": _one(lambda _: None, "runid"),
-    "num_q": _one(lambda _: None, "num_q"),
-    "num_ret": _one(lambda _: values.num_ret, "sum"),
-    "num_rel": _one(lambda options: values.num_rel(options.level), "sum"),
-    "num_rel_ret": _one(lambda options: values.num_rel_ret(options.level), "sum"),
+    "runid": _plain_measure(lambda _: None, "runid"),
+    "num_q": _plain_measure(lambda _: None, "num_q"),
+    "num_ret": _plain_measure(lambda _: values.num_ret, "sum"),
+    "num_rel": _plain_measure(lambda options: values.num_rel(options.level), "sum"),
+    "num_rel_ret": _plain_measure(lambda options: values.num_rel_ret(options.level), "sum"),
     "map": _binary(library.AP),
     "gm_map": _binary(library.AP, "geometric"),
     "Rprec": _binary(library.Rprec),
@@ -149,13 +149,13 @@ TABLE: dict[str, Entry] = {
     "set_P": _binary(library.P),
     "set_relative_P": _binary(library.RelativeP),
     "set_recall": _binary(library.R),
-    "set_map": _one(lambda options: values.set_map(options.level)),
+    "set_map": _plain_measure(lambda options: values.set_map(options.level)),
     "set_F": _single(lambda options, numbers: values.set_F(options.level, numbers[0]), parameters.values, (1.0,)),
-    "num_nonrel_judged_ret": _one(lambda options: values.num_nonrel_judged_ret(options.level), "sum"),
+    "num_nonrel_judged_ret": _plain_measure(lambda options: values.num_nonrel_judged_ret(options.level), "sum"),
     "map_avgjg": _over_groups(_binary(library.AP)),
     "P_avgjg": _over_groups(_at(library.P)),
     "Rprec_mult_avgjg": _over_groups(_levels(lambda o, times, later: values.Rprec_mult(o.level, times, later), FIFTHS)),
-    "yaap": _one(lambda options: values.yaap(options.level)),
+    "yaap": _plain_measure(lambda options: values.yaap(options.level)),
     "rbp": _single(lambda o, v: gains.rbp(_gains(v, o), parameters.persistence(v)), parameters.pairs, []),
     "rbp_resid": _single(lambda _, v: gains.rbp_resid(parameters.persistence(v)), parameters.pairs, []),
     "unj": _at(library.Unjudged, (5, 10, 20), binary=False),

@@ -27,10 +27,10 @@ class Gains:
         self.table = dict(reversed(pairs))
         self.lowest = {level: min(gain for other, gain in pairs if other == level) for level in self.table}
 
-    def _of(self, labels: Array, which: Array, table: dict[int, float]) -> Array:
+    def _of(self, labels: Array, rows: Array, table: dict[int, float]) -> Array:
         listed = (np.where(labels == level, gain, 0.0) for level, gain in table.items())
         own = np.where(np.isin(labels, list(table)), 0.0, labels)
-        return np.where(which & (labels >= 0), reduce(np.add, listed, own), 0.0)
+        return np.where(rows & (labels >= 0), reduce(np.add, listed, own), 0.0)
 
     def retrieved_gains(self, batch: Batch) -> Array:
         """Return [Q, H]: the gain of each judged document that is retrieved."""
@@ -42,8 +42,8 @@ class Gains:
 
     def range(self, batch: Batch) -> tuple[Array, Array]:
         """Return [Q, 1] each: the lowest and the highest gain of the levels from 0 to the best of the pool."""
-        best, which = np.unique(np.where(batch.pooled, batch.pool, -1.0).max(axis=1), return_inverse=True)
-        spans = np.array([self._span(int(level)) for level in best])[which]
+        best, inverse = np.unique(np.where(batch.pooled, batch.pool, -1.0).max(axis=1), return_inverse=True)
+        spans = np.array([self._span(int(level)) for level in best])[inverse]
         return spans[:, :1], spans[:, 1:]
 
     def _span(self, best: int) -> tuple[float, float]:
@@ -53,7 +53,7 @@ class Gains:
         return min(levels, default=0.0), max(levels, default=0.0)
 
 
-def running(batch: Batch, gain: Array) -> Array:
+def running_gains(batch: Batch, gain: Array) -> Array:
     """Return [Q, H+1]: the discounted gain of the first 0, 1, … columns, in rank order."""
     return np.cumulative_sum(additive(batch, gain, log2, None), axis=1, include_initial=True)
 
@@ -67,7 +67,7 @@ def running_ideal(batch: Batch, gains: Gains) -> Array:
 
 def dcg(gains: Gains) -> Value:
     """Return the discounted cumulated gain."""
-    return lambda batch: running(batch, gains.retrieved_gains(batch))[:, -1]
+    return lambda batch: running_gains(batch, gains.retrieved_gains(batch))[:, -1]
 
 
 def ideal_dcg(gains: Gains) -> Value:
@@ -95,7 +95,7 @@ def ndcg_rel(gains: Gains) -> Value:
 
     def value(batch: Batch) -> Array:
         gain, ideal = gains.retrieved_gains(batch), running_ideal(batch, gains)
-        sums, places = running(batch, gain), np.minimum(batch.above + 1, ideal.shape[1] - 1)
+        sums, places = running_gains(batch, gain), np.minimum(batch.above + 1, ideal.shape[1] - 1)
         at = np.where(gain > 0, quotient(sums[:, 1:], ideal[batch.row, places]), 0.0)
         count = (gains.ideal(batch) > 0).sum(axis=1)
         missed = batch.number(count - (gain > 0).sum(axis=1))
@@ -110,7 +110,7 @@ def Rndcg(gains: Gains, level: int) -> Value:
 
     def value(batch: Batch) -> Array:
         ideal, best = running_ideal(batch, gains), gains.ideal(batch)
-        sums = running(batch, gains.retrieved_gains(batch))
+        sums = running_gains(batch, gains.retrieved_gains(batch))
         added, points = np.zeros(len(best)), np.zeros(len(best))
         for gain in np.unique(best[best > 0])[::-1]:
             depth = (best >= gain).sum(axis=1)
@@ -132,8 +132,8 @@ def rbp(gains: Gains, p: float) -> Value:
     def value(batch: Batch) -> Array:
         low, high = gains.range(batch)
         gain, outside = gains.retrieved_gains(batch), (low < 0) | (high > 1)
-        counted = batch.judged & (batch.grade >= 0)
-        scaled = np.where(counted, quotient(gain - low, high - low), 0.0)
+        judged = batch.judged & (batch.grade >= 0)
+        scaled = np.where(judged, quotient(gain - low, high - low), 0.0)
         return (1.0 - p) * sum_rows(np.where(outside, scaled, gain) * _patience(p, batch.depth)[batch.above])
 
     return value

@@ -28,7 +28,7 @@ class Queries(NamedTuple):
     """what means are divided by"""
 
 
-def ordered(judged: Judged) -> Ints:
+def sort_queries(judged: Judged) -> Ints:
     """Return the queries in the order of their names' bytes."""
     names = [query.encode(judged.encoding) for query in judged.qrels.queries]
     return np.asarray(sorted(range(len(names)), key=names.__getitem__), np.int64)
@@ -36,18 +36,18 @@ def ordered(judged: Judged) -> Ints:
 
 def select_queries(judged: Judged, ranked: Ranked, columns: list[Column], options: Options) -> Queries:
     """Return the queries to measure; refuse what trec_eval refuses."""
-    order = ordered(judged)
+    order = sort_queries(judged)
     answered = ranked.hits.answered[order]
-    both, missing = order[answered], order[~answered]
+    in_both, missing = order[answered], order[~answered]
     if options.compat == 10 and len(missing) and not options.complete:
         listing = ", ".join(judged.qrels.queries[i] for i in missing[:5].tolist()) + (", …" if len(missing) > 5 else "")
-        are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
+        verb, pronoun = ("is", "it") if len(missing) == 1 else ("are", "them")
         raise Quit(
             IMPOSSIBLE,
-            f"{len(missing):,} of {count_of(len(order), 'judged query')} {are} not in the run: {listing}; "
-            f"count {them} as 0 with -c, or leave {them} out with --compat 9",
+            f"{len(missing):,} of {count_of(len(order), 'judged query')} {verb} not in the run: {listing}; "
+            f"count {pronoun} as 0 with -c, or leave {pronoun} out with --compat 9",
         )
-    measured = order if options.compat == 10 else both
+    measured = order if options.compat == 10 else in_both
     if not len(measured):
         raise Quit(NOTHING, "the judgments and the run have no query in common")
     if any(column.value is not None or column.kind == "relstring" for column in columns):

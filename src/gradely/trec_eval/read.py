@@ -108,8 +108,8 @@ def _read_groups(source: Source, content: bytes) -> Judged:
         query, group, doc, label = _judgment(source, number, line, encoding)
         docs = labels.setdefault(query, {}).setdefault(group, {})
         if doc in docs:
-            what = f"document {clip(doc)} of query {clip(query)} is twice in the group {clip(group)}; keep one"
-            raise Quit(UNREADABLE, f"{source.name}:{number}: {what}")
+            problem = f"document {clip(doc)} of query {clip(query)} is twice in the group {clip(group)}; keep one"
+            raise Quit(UNREADABLE, f"{source.name}:{number}: {problem}")
         docs[doc] = label
         relevant += label > 0
     qrels, groups = Groups.of(labels, source.name)
@@ -120,8 +120,8 @@ def _judgment(source: Source, number: int, line: bytes, encoding: str) -> tuple[
     """Return query, iteration or group, document and label of a line."""
     fields = line.split()
     if len(fields) != 4:
-        what = f"{len(fields)} fields instead of 4 (query iteration document label)"
-        raise Quit(UNREADABLE, f"{source.name}:{number}: malformed line, {what}: {clip(line)}")
+        problem = f"{len(fields)} fields instead of 4 (query iteration document label)"
+        raise Quit(UNREADABLE, f"{source.name}:{number}: malformed line, {problem}: {clip(line)}")
     query, group, doc, label = fields
     return query.decode(encoding), group, doc.decode(encoding), float(atol(label.decode(encoding)))
 
@@ -181,8 +181,8 @@ def _plain_run(qrels: Qrels, source: Source, compat: int) -> dict[str, list[tupl
         if not fields or (compat == 10 and fields[0].startswith("#")):
             continue
         if len(fields) < 6:
-            what = f"{len(fields)} fields instead of 6 (query Q0 document rank score tag)"
-            raise Quit(UNREADABLE, f"{source.name}:{number}: malformed line, {what}: {clip(line)}")
+            problem = f"{len(fields)} fields instead of 6 (query Q0 document rank score tag)"
+            raise Quit(UNREADABLE, f"{source.name}:{number}: malformed line, {problem}: {clip(line)}")
         if fields[0] in qrels.index:
             rows.setdefault(fields[0], []).append((_score(source, number, fields[4]), fields[2]))
     return rows

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import counted
+from gradely.kernel.families import count_in_top
 from gradely.measures import AP, IPrec, P, R
 from gradely.measures.iprec import ROUNDING, best_from
 
@@ -42,7 +42,7 @@ def num_nonrel_judged_ret(level: int) -> Value:
     return lambda batch: sum_rows(batch.number(batch.judged & (batch.grade >= 0) & (batch.grade < level)))
 
 
-def whole(number: Array) -> Array:
+def to_c_integer(number: Array) -> Array:
     """Return whole numbers as C has them: what is not finite, or too large for them, becomes the least."""
     return np.where(np.abs(number) < -LEAST, number, LEAST)
 
@@ -108,7 +108,7 @@ def Rprec_mult(level: int, times: float, later: tuple[float, ...] = ()) -> Value
     def value(batch: Batch) -> Array:
         depth, waits = _needs(batch, level, times, later, "up")
         depth = np.clip(np.where(waits, 0, depth), 0, DEEPEST)
-        inside = counted(batch, P(rel=level).relevant(batch), depth.astype(np.int64)[:, None])
+        inside = count_in_top(batch, P(rel=level).relevant(batch), depth.astype(np.int64)[:, None])
         return quotient(sum_rows(inside), depth)
 
     return value
@@ -117,7 +117,7 @@ def Rprec_mult(level: int, times: float, later: tuple[float, ...] = ()) -> Value
 def _needs(batch: Batch, level: int, share: float, later: tuple[float, ...], rounding: str) -> tuple[Array, Array]:
     """Return how many documents a share of the relevant ones is, and whether a later share is too large a number."""
     relevant = num_rel(level)(batch)
-    needed = [whole(ROUNDING[rounding](batch, number * relevant)) for number in (share, *later)]
+    needed = [to_c_integer(ROUNDING[rounding](batch, number * relevant)) for number in (share, *later)]
     return needed[0], np.any(np.stack(needed[1:] or [np.zeros_like(relevant)]) == LEAST, axis=0)
 
 
@@ -144,15 +144,15 @@ def eleven_points(level: int, recalls: list[float], rounding: str) -> Value:
     def value(batch: Batch) -> Array:
         relevant_retrieved, relevant = num_rel_ret(level)(batch), num_rel(level)(batch)
         best = iprec_at_recall(level, 0.0, rounding)(batch)
-        left, out_of_reach = relevant_retrieved, relevant_retrieved >= 0
+        remaining, out_of_reach = relevant_retrieved, relevant_retrieved >= 0
         passed, added = ~out_of_reach, np.zeros_like(relevant_retrieved)
         for recall in reversed(recalls):
-            needed = whole(ROUNDING[rounding](batch, recall * relevant))
+            needed = to_c_integer(ROUNDING[rounding](batch, recall * relevant))
             out_of_reach = out_of_reach & (needed > relevant_retrieved)
-            passed = passed | ~out_of_reach & ((needed > left) | (needed <= 0))
-            here = np.where(passed, best, iprec_at_recall(level, recall, rounding)(batch))
-            added = added + np.where(out_of_reach, 0.0, here)
-            left = np.where(out_of_reach | passed, left, needed)
+            passed = passed | ~out_of_reach & ((needed > remaining) | (needed <= 0))
+            value_at = np.where(passed, best, iprec_at_recall(level, recall, rounding)(batch))
+            added = added + np.where(out_of_reach, 0.0, value_at)
+            remaining = np.where(out_of_reach | passed, remaining, needed)
         return added / len(recalls)
 
     return value

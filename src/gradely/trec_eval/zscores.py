@@ -22,8 +22,8 @@ def read(path: str) -> Known:
     for number, line in enumerate(content.removesuffix(b"\n").split(b"\n"), 1):
         fields = line.split()
         if len(fields) != 4:
-            what = f"{len(fields)} fields instead of 4 (query measure mean deviation)"
-            raise Quit(BAD_ZSCORES, f"{path}:{number}: malformed line, {what}: {clip(line)}")
+            problem = f"{len(fields)} fields instead of 4 (query measure mean deviation)"
+            raise Quit(BAD_ZSCORES, f"{path}:{number}: malformed line, {problem}: {clip(line)}")
         mean, deviation = (atof(field.decode("latin-1")) for field in fields[2:])
         reference[fields[0], fields[1].decode("latin-1")] = (mean, deviation)
     return reference

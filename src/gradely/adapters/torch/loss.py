@@ -9,10 +9,10 @@ from torch.nn.functional import softplus
 from gradely.kernel.backend import constants, namespace
 from gradely.kernel.batch import Levels
 from gradely.kernel.from_arrays import aligned, check_numbers, ranked
-from gradely.learning.families import check, swaps_of
 from gradely.learning.lambdas import Pairs, check_options
-from gradely.learning.lookup import ordered
+from gradely.learning.lookup import reorder
 from gradely.learning.places import places_of
+from gradely.learning.swaps import check, swaps_of
 from gradely.measures.names import MeasureLike, parse
 
 
@@ -61,7 +61,7 @@ class LambdaLoss(torch.nn.Module):  # type: ignore[misc,unused-ignore]
         order = torch.argsort(torch.where(mask, -scores, torch.inf), dim=1, stable=True)
         ranking, real = scores.gather(1, order).double(), mask.gather(1, order)
         places = places_of(ranking, real, self.truncation)
-        worth = ordered(swaps.worth, order)
+        worth = reorder(swaps.worth, order)
         rows = slice(0, max(1, int((real & (places.start < places.truncation)).sum(1).max())))
-        weight = Pairs(ranking, real, worth, self.sigma).counted(rows, swaps.changes(places, order)(rows))
+        weight = Pairs(ranking, real, worth, self.sigma).mask_pairs(rows, swaps.changes(places, order)(rows))
         return order, weight.to(scores.dtype), worth[:, rows, None] > worth[:, None, :]

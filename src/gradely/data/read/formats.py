@@ -41,6 +41,9 @@ def format_of(source: "Source") -> str:
     head = source.head
     if head.startswith(b"PAR1"):
         return "parquet"
+    if head[8:12] == b"DUCK":
+        found = "is a DuckDB database, which holds many tables"
+        raise InputError(f"{source.name}: {found}; in Python, give duckdb.connect({source.name!r}).table('run')")
     if re.match(rb"\s*\[\s*\{", head):
         return "json"
     if head.lstrip().startswith(b"{"):

@@ -17,6 +17,15 @@ from gradely.errors import DataError, InputError, did_you_mean
 from gradely.tables import count_of
 from gradely.threads import cores
 
+ARRAYS = "; for arrays, there is evaluate_arrays(scores, labels, group=sizes)"
+TABLES = "; it holds many tables, so give one of them: {}.table('run')"
+HINTS = {
+    **dict.fromkeys(("numpy", "torch", "jax", "jaxlib", "cupy"), ARRAYS),
+    "duckdb": TABLES.format("connection"),
+    "pyspark": TABLES.format("spark"),
+}
+"""what to do instead, by the library that something comes from which cannot be read"""
+
 Scores: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
@@ -74,7 +83,7 @@ def _as_qrels(labels: Scores | Table, name: str, threads: int | None) -> Qrels:
     if not isinstance(labels, dict) and isinstance(labels, Table):
         return qrels_from(labels, threads)
     qrels = Qrels.of(labels, name)
-    qrels.whole = isinstance(labels, WholeKeys)
+    qrels.whole, qrels.notes = isinstance(labels, WholeKeys), list(getattr(labels, "notes", ()))
     return qrels
 
 
@@ -159,9 +168,10 @@ def _in_memory(value: Any, name: str, kind: str, columns: Names | None, duplicat
         return frames.FrameTable(value, kind, name, columns, duplicates)
     if records.are_records(value):
         return records.RecordTable(value, kind, name, columns, duplicates)
+    hint = HINTS.get(type(value).__module__.split(".")[0].lstrip("_"), "")
     raise DataError(
         f"{name}: cannot be read from {type(value).__name__}; "
-        f"give a path, a dataframe or {{query: {{document: {kind}}}}}"
+        f"give a path, a dataframe or {{query: {{document: {kind}}}}}{hint}"
     )
 
 

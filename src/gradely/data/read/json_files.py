@@ -1,12 +1,12 @@
 """JSON and JSON Lines: {query: {document: number}}, {query: [documents]}, or records, in an array or one per line."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradely.data.read.dicts import to_number
 from gradely.data.read.files import HEAD, LONGEST_LINE, Source, clip
 from gradely.data.read.records import are_records, flatten, holds_results
-from gradely.data.read.tables import VALUE, Names, find_column, pick_columns
+from gradely.data.read.tables import Names, Roles, no_labels, pick_columns
 from gradely.data.trec.plain import Rows
 from gradely.errors import DataError, InputError
 
@@ -44,34 +44,49 @@ def from_json(source: Source, reader: Reader) -> dict[str, Mapping[str, float]] 
     return reader(_object(content, source.name), source.name)
 
 
+class LineValues(dict[str, Mapping[str, float]]):
+    """{query: {document: number}} from JSON Lines, and what was taken for granted."""
+
+    notes: Sequence[str] = ()
+
+
 def from_json_lines(
     source: Source, kind: str, reader: Reader, columns: Names | None, duplicates: str
 ) -> dict[str, Mapping[str, float]]:
-    """Read JSON objects, one per line: {query: {document: number}} or {"query_id": …, "doc_id": …, "score": …}."""
-    rows = Rows(source.name, duplicates)
+    """Read JSON objects, one per line: {query: {document: number}} or {"query_id": …, "doc_id": …, "score": …}.
+
+    Records of judgments without a label are relevant documents, each of label 1, if none of them has one.
+    """
+    rows, note = Rows(source.name, duplicates), ""
+    first: dict[bool, int] = {}
+    """the first line with a label, and the first one without"""
     for number, line in source.lines():
         name = f"{source.name}:{number}"
         for record in flatten(_object(_parse(line.decode(), name), name), name):
-            for query, docs in reader(_nest(record, kind, name, columns), name).items():
+            roles = None if _is_nested(record) and not columns else pick_columns(list(record), kind, name, columns)
+            labelled = roles is None or roles.value is not None
+            if len(first | {labelled: number}) > 1:
+                found, other = ("a", first[False]) if labelled else ("no", first[True])
+                raise InputError(f"{name}: has {found} {kind}, unlike line {other}; give every line one, or none")
+            first.setdefault(labelled, number)
+            note = note or ("" if labelled or roles is None else no_labels(list(record), roles, source.name))
+            for query, docs in reader(record if roles is None else _nest(record, roles, name), name).items():
                 for doc, value in docs.items():
                     rows.add(number, query, doc, value)
-    return dict(rows.values)
+    values = LineValues(rows.values)
+    values.notes = [note] if note else []
+    return values
 
 
 def _is_nested(record: Mapping[str, Any]) -> bool:
     return any(isinstance(value, dict | list) for value in record.values())
 
 
-def _nest(record: Mapping[str, Any], kind: str, name: str, columns: Names | None) -> Mapping[Any, Any]:
-    """Return a record {"query_id": …, "doc_id": …, "score": …} as {query: {document: value}}; what is nested stays."""
-    if _is_nested(record) and not columns:
-        return record
-    roles = pick_columns(list(record), kind, name, columns)
-    rest = [column for column in record if column not in roles[:2]]
-    value = roles.value or find_column(rest, VALUE[kind], kind, name)
-    number = record[value]
+def _nest(record: Mapping[str, Any], roles: Roles, name: str) -> Mapping[Any, Any]:
+    """Return a record {"query_id": …, "doc_id": …, "score": …} as {query: {document: value}}."""
+    number = 1.0 if roles.value is None else record[roles.value]
     if roles.sign < 0:
-        number = -to_number(number, f"{name}: the {value}")
+        number = -to_number(number, f"{name}: the {roles.value}")
     return {record[roles.query]: {record[roles.document]: number}}
 
 

@@ -89,7 +89,18 @@ class RecordTable(Table):
         self.value = -self.value if roles.sign < 0 else self.value
         self.whole = all(type(query) is int for query in self.query)
         if roles.value is None:
+            self._check_unlabelled(flat, columns)
             self.notes = [no_labels(names, roles, name)]
+
+    def _check_unlabelled(self, records: list[Record], columns: Names | None) -> None:
+        """Refuse a record with a label where the first one has none."""
+        for number, record in enumerate(records, 1):
+            if record.keys() != records[0].keys():
+                names = [key for key in record if isinstance(key, str)]
+                value = pick_columns(names, self.kind, f"{self.name}: record {number}", columns).value
+                if value is not None:
+                    problem = f"record {number} has a {self.kind}, {value!r}, which the first one has not"
+                    raise InputError(f"{self.name}: {problem}; give every record one, or none")
 
     def _flat(self, records: Sequence[Any]) -> Iterator[Record]:
         for number, entry in enumerate(records, 1):

@@ -58,7 +58,9 @@ def find_column(names: Sequence[str], usual: Sequence[str], what: str, name: str
     """Return which of the table's columns holds something, by the names people use."""
     column = _first_usual(names, usual, what, name)
     if column is None:
-        raise InputError(f"{name}: no {what} column among {_listing(names)}; name it {' or '.join(usual[:3])}")
+        role = next(role for role, known in ROLES.items() if known is usual)
+        which = f"name it {' or '.join(usual[:3])}, or say columns={{{role!r}: …}} (--columns {role}=…)"
+        raise InputError(f"{name}: no {what} column among {_listing(names)}; {which}")
     return column
 
 

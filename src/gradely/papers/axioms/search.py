@@ -10,7 +10,7 @@ from gradely.data.types import Floats
 from gradely.evaluation.notes import SAME
 from gradely.measures import GAP, Measure, eGAP, xGAP
 from gradely.measures.names import parse
-from gradely.papers.axioms.worlds import Setting, World, extended, raised, replaced, worlds
+from gradely.papers.axioms.worlds import Setting, World, extend_ranking, raise_document, replace_document, worlds
 
 TENTHS = [(a / 10, b / 10, (10 - a - b) / 10) for a in range(10, -1, -1) for b in range(10 - a, -1, -1)]
 """users over three levels"""
@@ -51,9 +51,9 @@ class Axiom(NamedTuple):
 
 TREC = Setting(ties="trec", tied=True)
 AXIOMS = (
-    Axiom("up", "Moving a better document up, past a worse one, never lowers the value.", raised),
-    Axiom("replace", "Replacing a document by a better one never lowers the value.", replaced),
-    Axiom("add", "One more document at the end never lowers the value.", extended),
+    Axiom("up", "Moving a better document up, past a worse one, never lowers the value.", raise_document),
+    Axiom("replace", "Replacing a document by a better one never lowers the value.", replace_document),
+    Axiom("add", "One more document at the end never lowers the value.", extend_ranking),
     Axiom(
         "names",
         "Names of documents do not matter, with ties expected.",

@@ -35,7 +35,7 @@ class World(NamedTuple):
         return self.ranking + self.missed
 
     @property
-    def judged(self) -> bool:
+    def has_judgments(self) -> bool:
         """True where some document is judged."""
         return any(label is not None for label in self._labels)
 
@@ -44,8 +44,8 @@ def worlds(longest: int, lacking: int) -> list[World]:
     """Return every ranking of up to so many documents that lacks up to so many judged ones, smallest first."""
     rankings = chain.from_iterable(product(LABELS, repeat=n) for n in range(1, longest + 1))
     missed = list(chain.from_iterable(combinations_with_replacement(range(4), n) for n in range(lacking + 1)))
-    candidates = (World(ranking, left) for ranking in rankings for left in missed)
-    return sorted((world for world in candidates if world.judged), key=lambda world: world.size)
+    candidates = (World(ranking, lacks) for ranking in rankings for lacks in missed)
+    return sorted((world for world in candidates if world.has_judgments), key=lambda world: world.size)
 
 
 def better(label: Label, than: Label) -> bool:
@@ -53,7 +53,7 @@ def better(label: Label, than: Label) -> bool:
     return label is not None and label > (than or 0)
 
 
-def raised(world: World) -> Iterator[World]:
+def raise_document(world: World) -> Iterator[World]:
     """Yield the world with a better document moved up, past the next worse one."""
     ranking = world.ranking
     for i, (upper, lower) in enumerate(pairwise(ranking)):
@@ -61,16 +61,16 @@ def raised(world: World) -> Iterator[World]:
             yield World((*ranking[:i], lower, upper, *ranking[i + 2 :]), world.missed)
 
 
-def replaced(world: World) -> Iterator[World]:
+def replace_document(world: World) -> Iterator[World]:
     """Yield the world with a document replaced by a better one that the ranking lacked."""
     for (i, label), (j, other) in product(enumerate(world.ranking), enumerate(world.missed)):
         if better(other, label):
-            gone = [] if label is None else [label]
-            rest = sorted([*world.missed[:j], *gone, *world.missed[j + 1 :]])
+            replaced = [] if label is None else [label]
+            rest = sorted([*world.missed[:j], *replaced, *world.missed[j + 1 :]])
             yield World((*world.ranking[:i], other, *world.ranking[i + 1 :]), tuple(rest))
 
 
-def extended(world: World) -> Iterator[World]:
+def extend_ranking(world: World) -> Iterator[World]:
     """Yield the world with one more document at the end: an unjudged one, or one that the ranking lacked."""
     yield World((*world.ranking, UNJUDGED), world.missed)
     for j, label in enumerate(world.missed):

@@ -14,7 +14,7 @@ LONGEST, LACKING = 5, 1
 SHOWN = {True: "✓", False: "✗"}
 
 
-def searched(progress: Report) -> dict[tuple[str, str], Answer]:
+def search_axioms(progress: Report) -> dict[tuple[str, str], Answer]:
     """Return what is found by row and axiom."""
     search = Search(LONGEST, LACKING)
     answers: dict[tuple[str, str], Answer] = {}
@@ -76,7 +76,7 @@ def chart(records: list[dict[str, Any]]) -> Any:
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data, nothing at random
     """Search for counterexamples to every axiom, for every measure."""
-    answers = searched(progress)
+    answers = search_axioms(progress)
     records = cells(answers)
     failing = sum(record["holds"] == SHOWN[False] for record in records)
     return Outcome(

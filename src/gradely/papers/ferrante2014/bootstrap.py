@@ -15,13 +15,13 @@ def draw_topics(count: int, seed: int, draws: int = DRAWS) -> Floats:
     return np.concatenate([np.ones((1, count)), again]) / count
 
 
-def taus(one: Floats, other: Floats) -> Floats:
+def taus(first: Floats, second: Floats) -> Floats:
     """Return Kendall's τ_b between rankings of systems, which are the last axis; nan where all systems tie.
 
     >>> taus(np.array([[3.0, 2, 1], [3, 1, 2]]), np.array([3.0, 2, 1])).round(2).tolist()
     [1.0, 0.33]
     """
-    return tau_of_signs(signs(one), signs(other))
+    return tau_of_signs(signs(first), signs(second))
 
 
 def signs(means: Floats) -> Floats:
@@ -31,10 +31,10 @@ def signs(means: Floats) -> Floats:
     return np.sign(rounded[..., first] - rounded[..., second]).astype(np.float32)
 
 
-def tau_of_signs(one: Floats, other: Floats) -> Floats:
+def tau_of_signs(first: Floats, second: Floats) -> Floats:
     """Return τ_b from the signs of all pairs."""
-    agree = np.einsum("...p,...p->...", one, other).astype(np.float64)
-    pairs = np.abs(one).sum(axis=-1, dtype=np.float64) * np.abs(other).sum(axis=-1, dtype=np.float64)
+    agree = np.einsum("...p,...p->...", first, second).astype(np.float64)
+    pairs = np.abs(first).sum(axis=-1, dtype=np.float64) * np.abs(second).sum(axis=-1, dtype=np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         out: Floats = agree / np.sqrt(pairs)
     return out

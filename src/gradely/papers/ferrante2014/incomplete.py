@@ -5,7 +5,7 @@ from typing import Any
 
 from gradely.comparison.charts import PALETTE, altair, categories, draw, panels
 from gradely.data import Report
-from gradely.papers.ferrante2014.pools import (
+from gradely.papers.ferrante2014.smaller_pools import (
     INCOMPLETE,
     MEASURES,
     RANGES,
@@ -15,12 +15,12 @@ from gradely.papers.ferrante2014.pools import (
     Robustness,
     shrink,
 )
-from gradely.papers.ferrante2014.study import assess_panels, read_study, studied
+from gradely.papers.ferrante2014.study import assess_panels, choose_collections, read_study
 from gradely.papers.judged_collections import DATA, NEEDS, Collection
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.papers.verdicts import UNTESTED, Verdict
 from gradely.tables import Table
 
@@ -133,7 +133,7 @@ def gather(selection: list[Collection], seed: int, progress: Report) -> list[Rob
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Shrink the pools of every collection in the library."""
-    selection = studied(library)
+    selection = choose_collections(library)
     evidence = gather(selection, seed, progress)
     records = [record for entry in evidence for record in entry.records()]
     figures = {
@@ -167,7 +167,7 @@ FEW = "Over topics with few highly relevant or key documents xGAP and eGAP are m
 KINDS = {INCOMPLETE: "judgments are incomplete", SHALLOW: "pools are shallow"}
 
 
-def _few(old: str, rates: str) -> Claim:
+def _claim_few_high(old: str, rates: str) -> Claim:
     return Claim(
         f"few-{old}-{'shallow' if rates == SHALLOW else 'incomplete'}",
         "abstract, figures 1 and 2",
@@ -179,7 +179,7 @@ def _few(old: str, rates: str) -> Claim:
 
 
 CLAIMS = (
-    *(_few(old, rates) for old in ("GAP", "AP") for rates in RANGES),
+    *(_claim_few_high(old, rates) for old in ("GAP", "AP") for rates in RANGES),
     Claim(
         "all",
         "figures 1 and 2",

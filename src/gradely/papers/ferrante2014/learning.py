@@ -142,9 +142,9 @@ def _against_ap(trials: list[Trial], target: str) -> Observation:
 def _by_itself(trials: list[Trial]) -> Observation:
     parts = []
     for name in SETS:
-        several = of_set(trials, name)
-        best = np.stack([trial.means for trial in several]).argmax(axis=0)
-        same = sum(several[i].objective == MEASURES[m] for m, i in enumerate(best))
+        own_trials = of_set(trials, name)
+        best = np.stack([trial.means for trial in own_trials]).argmax(axis=0)
+        same = sum(own_trials[i].objective == MEASURES[m] for m, i in enumerate(best))
         parts.append(f"{name}: {same}")
     answer = f"Of {len(OWN)} measures that were learned, so many: {'; '.join(parts)}."
     return Observation("How many measures come out highest where the measure itself was learned?", answer)
@@ -191,9 +191,11 @@ def _story(trials: list[Trial]) -> str:
     """Return what came out, in sentences."""
     parts = []
     for name in SETS:
-        several = of_set(trials, name)
-        best = np.stack([trial.means for trial in several]).argmax(axis=0)
-        winners = ", ".join(f"{measure} by {several[i].objective}" for measure, i in zip(MEASURES, best, strict=True))
+        own_trials = of_set(trials, name)
+        best = np.stack([trial.means for trial in own_trials]).argmax(axis=0)
+        winners = ", ".join(
+            f"{measure} by {own_trials[i].objective}" for measure, i in zip(MEASURES, best, strict=True)
+        )
         parts.append(f"{name}: the best {winners}.")
     return " ".join(parts)
 

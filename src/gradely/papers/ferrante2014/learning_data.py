@@ -50,11 +50,11 @@ def folds(name: str, library: Library) -> list[Fold]:
         return [Fold(*parts)]
     others = [[*parts[i + 1 :], *parts[:i]] for i in range(len(parts))]
     if name == "OHSUMED":
-        return [Fold(_joined(rest[:-1]), test, rest[-1]) for rest, test in zip(others, parts, strict=True)]
-    return [Fold(_joined(rest), test) for rest, test in zip(others, parts, strict=True)]
+        return [Fold(_concatenate(rest[:-1]), test, rest[-1]) for rest, test in zip(others, parts, strict=True)]
+    return [Fold(_concatenate(rest), test) for rest, test in zip(others, parts, strict=True)]
 
 
-def _joined(parts: list[Part]) -> Part:
+def _concatenate(parts: list[Part]) -> Part:
     return Part(*(np.concatenate(x) for x in zip(*parts, strict=True)))
 
 
@@ -76,11 +76,11 @@ def _example(folder: Path) -> Iterator[Part]:
 
 def _news(folder: Path) -> Iterator[Part]:
     """Lists of news in five parts: counts of the first hours as features, the final one as the label."""
-    found = lists.read(folder / lists.DATA)
-    early = found.counts[:, :, : HOURS * lists.HOUR]
-    for some in np.array_split(np.arange(len(early)), FOLDS):
-        features = early[some].reshape(-1, early.shape[2])
-        yield Part(features, found.final[some].reshape(-1), np.full(len(some), lists.SIZE))
+    news = lists.read(folder / lists.DATA)
+    early = news.counts[:, :, : HOURS * lists.HOUR]
+    for rows in np.array_split(np.arange(len(early)), FOLDS):
+        features = early[rows].reshape(-1, early.shape[2])
+        yield Part(features, news.final[rows].reshape(-1), np.full(len(rows), lists.SIZE))
 
 
 _READ = {"OHSUMED": _ohsumed, "MQ2007-agg": _mq2007, "LightGBM's example": _example, "news": _news}
@@ -93,9 +93,9 @@ def read_part(path: Path, sizes: Ints | None = None, width: int = 0) -> Part:
     for number, line in enumerate(Source(path).text().splitlines(), 1):
         label, *pairs = line.partition("#")[0].split()
         try:
-            found = dict(pair.split(":") for pair in pairs)
-            queries.append(found.pop("qid", ""))
-            rows.append({int(i): np.nan if x == "NULL" else float(x) for i, x in found.items()})
+            values = dict(pair.split(":") for pair in pairs)
+            queries.append(values.pop("qid", ""))
+            rows.append({int(i): np.nan if x == "NULL" else float(x) for i, x in values.items()})
             labels.append(float(label))
         except ValueError:
             raise InputError(f"{path}:{number}: expected `label qid:1 1:0.5 …`; found {line[:60]!r}") from None

@@ -13,7 +13,7 @@ from gradely.measures import AP, GAP, eGAP, xGAP
 from gradely.measures.gap import UserShares
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
-from gradely.papers.values import SAME, Record
+from gradely.papers.printed_numbers import SAME, Record
 from gradely.papers.verdicts import Verdict, decide
 from gradely.tables import Table
 

@@ -22,7 +22,7 @@ POINTS = 200
 """how many points of a curve are drawn"""
 
 
-def tested(collection: Collection, seed: int, progress: Report) -> dict[tuple[str, str], Any]:
+def compute_p_values(collection: Collection, seed: int, progress: Report) -> dict[tuple[str, str], Any]:
     """Return the p-values of all pairs of runs by measure and test."""
     systems = collection.systems(lambda part: progress(part / 2))
     fitted = {name: measure.fit(systems.qrels.levels) for name, measure in parse_all(MEASURES).items()}
@@ -76,7 +76,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     used = [collection for collection in collections(library) if enough(collection)]
     table, curves = [], []
     for i, collection in enumerate(used):
-        p_by_test = tested(collection, seed, part(progress, i, len(used)))
+        p_by_test = compute_p_values(collection, seed, part(progress, i, len(used)))
         table += power(collection.name, p_by_test)
         curves += levels(_title(collection), p_by_test)
     figure = Figure("Achieved significance levels by the t-test: the further left, the better.", chart(curves))

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.comparison.selection import above_quartile, few_high
-from gradely.comparison.stacked import StackedRuns
+from gradely.comparison.stacked_runs import StackedRuns
 from gradely.data import Qrels, Report
 from gradely.data.types import Bools, Ints
 from gradely.errors import DataError
-from gradely.papers.ferrante2014.printed import count_relevant, merge_levels, recognise
+from gradely.papers.ferrante2014.printed_tables import count_relevant, merge_levels, recognise
 from gradely.papers.judged_collections import FEWEST, LEAST, Collection, collections, enough
 from gradely.papers.library import Library
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.papers.verdicts import UNTESTED, Verdict
 
 SETS = {"few highly relevant": 2, "few key": 3}
@@ -154,7 +154,7 @@ def read_study(collection: Collection, progress: Report) -> Study:
     return Study(merged, theirs, systems, above_quartile(systems)[0], topic_sets(merged.qrels))
 
 
-def studied(library: Library) -> list[Collection]:
+def choose_collections(library: Library) -> list[Collection]:
     """Return the collections with enough runs to draw, and levels as the paper has them."""
     merged = (
         collection._replace(qrels=merge_levels(collection.qrels, recognise(collection.qrels)))

@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 from gradely.comparison.charts import altair, categories, draw, panels
 from gradely.data import Report
 from gradely.papers.ferrante2014.limits import FAMILY
-from gradely.papers.ferrante2014.printed import printed
-from gradely.papers.ferrante2014.study import read_study, studied
+from gradely.papers.ferrante2014.printed_tables import read_printed
+from gradely.papers.ferrante2014.study import choose_collections, read_study
 from gradely.papers.ferrante2014.tau import Curves, correlate_grid, printed_curves
 from gradely.papers.ferrante2014.tau_claims import CLAIMS, Evidence
 from gradely.papers.judged_collections import DATA, FEWEST, NEEDS, Collection, collections
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.tables import Table
 
 
@@ -72,7 +72,7 @@ def table_1(rows: list[Record]) -> list[Record]:
         dict.fromkeys(rows[0])
         | {"the paper's": theirs["collection"]}
         | {f"{name}, the paper": value for name, value in theirs.items() if f"{name}, the paper" in rows[0]}
-        for theirs in printed("collections")
+        for theirs in read_printed("collections")
         if theirs["collection"] not in printed_names
     ]
     return [*rows, *absent]
@@ -89,13 +89,13 @@ def observations(curves: list[Curves]) -> list[Observation]:
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Correlate the measures on every collection in the library."""
-    selection = studied(library)
+    selection = choose_collections(library)
     read = gather(selection, seed, progress)
-    left = [
+    left_out = [
         collection for collection in collections(library) if collection.name not in {other.name for other in selection}
     ]
     return Outcome(
-        describe(selection, left),
+        describe(selection, left_out),
         "How soon GAP ranks systems as AP does depends on how rare highly relevant documents are.",
         Evidence(read.table_1, read.curves),
         {
@@ -110,12 +110,12 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     )
 
 
-def describe(selection: list[Collection], left: list[Collection]) -> str:
+def describe(selection: list[Collection], left_out: list[Collection]) -> str:
     """Return what was done, and what was left out."""
     names = ", ".join(
         f"{collection.name} ({len(collection.runs)} runs of {collection.folder})" for collection in selection
     )
-    few = ", ".join(f"{collection.name} ({len(collection.runs)})" for collection in left)
+    few = ", ".join(f"{collection.name} ({len(collection.runs)})" for collection in left_out)
     return DONE.format(names) + (f" Left out, for fewer than {FEWEST} runs or too many levels: {few}." if few else "")
 
 

@@ -12,9 +12,9 @@ from gradely.measures import Measure
 from gradely.measures.names import parse_all
 from gradely.papers.ferrante2014.bootstrap import draw_topics, signs, tau_of_signs
 from gradely.papers.ferrante2014.limits import FAMILY
-from gradely.papers.ferrante2014.printed import REFERENCES, printed, printed_records, printed_tau
+from gradely.papers.ferrante2014.printed_tables import REFERENCES, printed_records, printed_tau, read_printed
 from gradely.papers.ferrante2014.study import Panel, Study
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.papers.verdicts import Interval
 
 PARTS = {2: 10, 3: 5, 4: 4}
@@ -115,7 +115,7 @@ def leads(better: dict[Any, Floats], points: list[tuple[float, ...]]) -> Floats:
 def printed_curves() -> list[Curves]:
     """Return the paper's own tables; topics cannot be drawn again from them."""
     key = lambda record: (record["collection"], record["topics"])  # noqa: E731
-    by_collection = {row["collection"]: row for row in printed("collections")}
+    by_collection = {row["collection"]: row for row in read_printed("collections")}
     out = []
     for (name, topics), group in groupby(sorted(printed_records(), key=key), key=key):
         count = by_collection[name]["topics" if topics == "all" else topics]

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.comparison.kendall import DIGITS, EQUIVALENT, NOTICEABLE
-from gradely.papers.ferrante2014.printed import printed
+from gradely.papers.ferrante2014.printed_tables import read_printed
 from gradely.papers.ferrante2014.study import SETS, assess_panels
 from gradely.papers.ferrante2014.tau import Curves
 from gradely.papers.outcome import Claim
-from gradely.papers.values import SAME, Record
+from gradely.papers.printed_numbers import SAME, Record
 from gradely.papers.verdicts import UNTESTED, Interval, Verdict, decide
 
 CLOSE = 0.02
@@ -43,15 +43,15 @@ def ahead(curves: Curves) -> list[Verdict]:
 
 def rises(curves: Curves) -> list[Verdict]:
     """Return whether τ with AP rises with g_1, for all three."""
-    trend = {name: rising(points) for name, points in curves.with_reference("AP").items()}
+    trend = {name: goodman_kruskal(points) for name, points in curves.with_reference("AP").items()}
     here = f"of the pairs of g_1 at which τ differs, rising less falling: {list_taus(trend)}"
     return decide(min(trend.values()) >= NOTICEABLE, here)
 
 
-def rising(points: dict[float, float]) -> float:
+def goodman_kruskal(points: dict[float, float]) -> float:
     """Return Goodman and Kruskal's γ of g_1 and τ: where τ has reached 1 and stays there, it does not fall.
 
-    >>> rising({0.0: 0.5, 0.1: 0.9, 0.2: 1.0, 0.3: 1.0})
+    >>> goodman_kruskal({0.0: 0.5, 0.1: 0.9, 0.2: 1.0, 0.3: 1.0})
     1.0
     """
     values = np.round([points[g1] for g1 in sorted(points)], DIGITS)
@@ -97,7 +97,7 @@ def topic_counts(evidence: Evidence) -> list[Verdict]:
     """Return whether as many topics have few highly relevant or key documents, where the judgments are the paper's."""
     rows = {row["the paper's"]: row for row in evidence.table_1}
     out = []
-    for theirs in printed("collections"):
+    for theirs in read_printed("collections"):
         name = theirs["collection"]
         if name not in rows:
             out.append(Verdict(UNTESTED, "its judgments are not among the public data", name))
@@ -112,7 +112,7 @@ def same_numbers(evidence: Evidence) -> list[Verdict]:
     """Return how far our τ are from the paper's, where judgments and number of runs are its own."""
     rows = {row["the paper's"]: row for row in evidence.table_1}
     out = []
-    for theirs in printed("collections"):
+    for theirs in read_printed("collections"):
         name = theirs["collection"]
         runs = rows[name]["runs"] if name in rows else 0
         if runs != int(theirs["runs"]):

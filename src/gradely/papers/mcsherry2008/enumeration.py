@@ -13,7 +13,7 @@ from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import EXPECTED, RR, Measure
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Observation, Outcome, Sheet
-from gradely.papers.values import SAME, Record
+from gradely.papers.printed_numbers import SAME, Record
 from gradely.papers.verdicts import Verdict, decide
 from gradely.tables import Table
 
@@ -51,12 +51,12 @@ def measures() -> list[Measure]:
     return [measure for kind in EXPECTED for measure in (kind(), kind().replace(k=CUTOFF))]
 
 
-def closed(measure: Measure, ranking: Ranking) -> float:
+def evaluate_closed_form(measure: Measure, ranking: Ranking) -> float:
     """Return the mean over all orders as the measure computes it."""
     return float(measure(from_arrays(ranking.scores, ranking.labels))[0])
 
 
-def enumerated(measure: Measure, ranking: Ranking) -> float:
+def enumerate_mean(measure: Measure, ranking: Ranking) -> float:
     """Return the mean of the plain measure over all orders, one by one."""
     orders = ranking.orders()
     values = measure(from_arrays(np.broadcast_to(-np.arange(orders.shape[1]), orders.shape), orders))
@@ -75,13 +75,13 @@ def rankings(seed: int, count: int = RANKINGS) -> list[Ranking]:
     return out
 
 
-def compared(seed: int, count: int = RANKINGS, progress: Report = ignore) -> list[Record]:
+def compare_forms(seed: int, count: int = RANKINGS, progress: Report = ignore) -> list[Record]:
     """Return for each measure how far the closed form lies from the enumeration, at most."""
     sample, every = rankings(seed, count), measures()
     off = {str(measure): 0.0 for measure in every}
     for i, ranking in enumerate(sample):
         for measure in every:
-            gap = abs(closed(measure, ranking) - enumerated(measure, ranking))
+            gap = abs(evaluate_closed_form(measure, ranking) - enumerate_mean(measure, ranking))
             off[str(measure)] = max(off[str(measure)], gap)
         progress((i + 1) / len(sample))
     orders = sum(ranking.size() for ranking in sample)
@@ -130,7 +130,7 @@ def exact(evidence: Evidence, name: str) -> list[Verdict]:
     return decide(float(worst["largest difference"]) < SAME, describe(worst))
 
 
-def printed(evidence: Evidence) -> list[Verdict]:
+def printed_rr_is_exact(evidence: Evidence) -> list[Verdict]:
     """Return whether RR as printed is the mean over all orders."""
     here = f"off by up to {evidence.printed_rr:.3f}; with differences of adjacent f, as the text has it, it is exact"
     return decide(evidence.printed_rr < SAME, here)
@@ -138,8 +138,8 @@ def printed(evidence: Evidence) -> list[Verdict]:
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed
     """Write all orders of small rankings out."""
-    records = compared(seed, progress=progress)
-    off = max(abs(printed_rr(ranking) - enumerated(RR(), ranking)) for ranking in rankings(seed))
+    records = compare_forms(seed, progress=progress)
+    off = max(abs(printed_rr(ranking) - enumerate_mean(RR(), ranking)) for ranking in rankings(seed))
     evidence = Evidence(records, off)
     return Outcome(
         f"We drew {RANKINGS} rankings of {DOCUMENTS} documents with few distinct scores, wrote every order that the"
@@ -176,7 +176,7 @@ CLAIMS = (
         "RR is Σ f(x)/(t+x), f(x) the chance that the first x documents of the group are irrelevant.",
         "formula",
         f"the formula as printed is within {SAME:g} of the mean over all orders, written out",
-        printed,
+        printed_rr_is_exact,
     ),
 )
 EXPERIMENTS = (

@@ -21,7 +21,7 @@ from gradely.papers.mcsherry2008.timing import (
 )
 from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.papers.verdicts import Verdict, decide
 from gradely.tables import Table
 

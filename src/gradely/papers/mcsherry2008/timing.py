@@ -70,13 +70,15 @@ def in_memory(
     for i, size in enumerate(sizes):
         rng, count = np.random.default_rng(seed), max(1, queries * JUDGED // size)
         scores, labels = in_degrees(rng, count, size), grades(rng, count, size)
-        work = {kind.name: [partial(_sorted, kind(), scores, labels, ties) for ties in TIES] for kind in kinds}
+        work = {
+            kind.name: [partial(_sort_and_measure, kind(), scores, labels, ties) for ties in TIES] for kind in kinds
+        }
         out[size] = {name: fastest(aware, oblivious, repeats) for name, (aware, oblivious) in work.items()}
         progress((i + 1) / len(sizes))
     return out
 
 
-def _sorted(measure: Measure, scores: Floats, labels: Floats, ties: str) -> None:
+def _sort_and_measure(measure: Measure, scores: Floats, labels: Floats, ties: str) -> None:
     measure(from_arrays(scores, labels, ties=ties))
 
 
@@ -101,7 +103,7 @@ def from_file(
     """Time each measure from a run file on the disk to its mean."""
     out = {}
     with tempfile.TemporaryDirectory() as folder:
-        qrels, path = written(seed, queries, folder)
+        qrels, path = write_run(seed, queries, folder)
         for i, kind in enumerate(EXPECTED):
             aware, oblivious = (partial(evaluate, qrels, path, [kind()], ties=ties) for ties in TIES)
             out[kind.name] = fastest(aware, oblivious, repeats)
@@ -109,7 +111,7 @@ def from_file(
     return out
 
 
-def written(seed: int, queries: int, folder: str) -> tuple[Qrels, str]:
+def write_run(seed: int, queries: int, folder: str) -> tuple[Qrels, str]:
     """Write a run whose scores are in-degrees; return judgments of some of its documents, and where the run is."""
     rng = np.random.default_rng(seed)
     scores = in_degrees(rng, queries, RETRIEVED)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradely.data.types import Floats
 from gradely.papers.outcome import Claim
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.papers.verdicts import Interval, Verdict, decide
 
 FAR = 0.1
@@ -85,13 +85,13 @@ class Evidence(NamedTuple):
     """data, k, and the mean of each measure"""
 
 
-def published() -> list[Summary]:
+def read_published() -> list[Summary]:
     """Return what the authors' figure shows, topic by topic: nDCG@10 and nDCGφ@10 of lists of Google News."""
     rows = list(csv.reader(_read("google_news.csv")))[1:]
     return [Summary(f"{AUTHORS}, {topic}", int(lists), *map(float, numbers)) for topic, lists, *numbers in rows]
 
 
-def published_grid() -> list[Record]:
+def read_published_grid() -> list[Record]:
     """Return how many of the authors' points lie in each cell of a coarse grid, by the corner of the cell."""
     rows = csv.DictReader(_read("google_news_grid.csv"))
     return [

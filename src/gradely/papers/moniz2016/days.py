@@ -7,7 +7,7 @@ from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import Measure, nDCG, nDCGphi
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
-from gradely.papers.values import SAME, Record
+from gradely.papers.printed_numbers import SAME, Record
 from gradely.papers.verdicts import Verdict, decide
 from gradely.tables import Table
 
@@ -44,7 +44,7 @@ def costs_more(table: list[Record]) -> list[Verdict]:
     return decide(second < first < 1, f"nDCGφ {first:.4f} on day 1, {second:.4f} on day 2")
 
 
-def same(table: list[Record]) -> list[Verdict]:
+def costs_same(table: list[Record]) -> list[Verdict]:
     """Return whether nDCG of grades by place cannot tell the days apart."""
     first, second = (row["nDCG of grades by place"] for row in table)
     return decide(abs(first - second) < SAME, f"nDCG {first:.4f} on day 1, {second:.4f} on day 2")
@@ -78,7 +78,7 @@ CLAIMS = (
         "nDCG of grades by place is the same on both days.",
         "words",
         f"equal to within {SAME:g}",
-        same,
+        costs_same,
     ),
 )
 EXPERIMENTS = (

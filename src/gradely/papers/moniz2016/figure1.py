@@ -9,9 +9,9 @@ from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.papers.library import Library
 from gradely.papers.moniz2016.grades import TOP
-from gradely.papers.moniz2016.synthetic import ITEMS, SAMPLES, TEXT, ranked
+from gradely.papers.moniz2016.synthetic import ITEMS, SAMPLES, TEXT, rank_labels
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
-from gradely.papers.values import SAME, Record
+from gradely.papers.printed_numbers import SAME, Record
 from gradely.papers.verdicts import Verdict, decide
 from gradely.relevance import Phi
 from gradely.tables import Table
@@ -22,7 +22,7 @@ HALF = 0.5
 
 def relevance(scores: Floats, control: str) -> Floats:
     """Return φ of [samples, items] of scores."""
-    return np.asarray(Phi(control)(ranked(scores)).grade)
+    return np.asarray(Phi(control)(rank_labels(scores)).grade)
 
 
 def curves(samples: dict[str, Floats]) -> list[Record]:
@@ -71,7 +71,7 @@ def ends(samples: dict[str, Floats]) -> list[Verdict]:
     return out
 
 
-def few(samples: dict[str, Floats]) -> list[Verdict]:
+def fewer_relevant(samples: dict[str, Floats]) -> list[Verdict]:
     """Return whether fewer items are relevant where few scores stand out."""
     out = []
     for control, label in CONTROLS.items():
@@ -112,7 +112,7 @@ CLAIMS = (
         "Where few scores stand out, few items are relevant.",
         "figure only",
         f"the mean number of items with φ above {HALF} is lower on imbalanced than on balanced scores",
-        few,
+        fewer_relevant,
     ),
 )
 EXPERIMENTS = (

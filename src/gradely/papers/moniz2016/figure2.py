@@ -9,9 +9,9 @@ from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.measures import nDCG, nDCGphi
 from gradely.papers.library import Library
-from gradely.papers.moniz2016.synthetic import CODE, ITEMS, SAMPLES, SCENARIOS, TEXT, drawn_samples
+from gradely.papers.moniz2016.synthetic import CODE, ITEMS, SAMPLES, SCENARIOS, TEXT, draw_samples
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.papers.verdicts import Verdict, decide
 from gradely.relevance import Phi
 from gradely.tables import Table
@@ -40,7 +40,7 @@ def study(seed: int, source: str, samples: int = SAMPLES) -> Cases:
             PLAIN: np.asarray(plain(sample.grades)),
             PHI: np.asarray(phi(sample.scores)),
         }
-        for sample in drawn_samples(seed, samples, distributions)
+        for sample in draw_samples(seed, samples, distributions)
     }
 
 
@@ -90,7 +90,7 @@ def mild(cases: Cases, distribution: str) -> list[Verdict]:
     return decide(share >= MOST, here)
 
 
-def noticed(cases: Cases) -> list[Verdict]:
+def notices(cases: Cases) -> list[Verdict]:
     """Return whether nDCGφ alone notices an inverted top 10."""
     highest = max(float(cases[d, INVERSION][PHI].max()) for d in BOTH)
     lowest = min(float(cases[d, INVERSION][PLAIN].min()) for d in BOTH)
@@ -157,7 +157,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     )
 
 
-def _both(test: Any) -> Any:
+def _on_both_sources(test: Any) -> Any:
     """Return the test of a claim on samples of both sources."""
     return lambda cases: [
         verdict._replace(data=f"samples by {source}") for source, samples in cases.items() for verdict in test(samples)
@@ -171,7 +171,7 @@ CLAIMS = (
         "nDCG of grades by place is one line: the same for every sample and both distributions.",
         "lines",
         "one value for each mistake, to twelve decimals",
-        _both(blind),
+        _on_both_sources(blind),
     ),
     Claim(
         "finer",
@@ -179,7 +179,7 @@ CLAIMS = (
         "nDCGφ is a more fine-grained evaluation than nDCG.",
         "words",
         "in each case it takes more values than nDCG, to three decimals",
-        _both(finer),
+        _on_both_sources(finer),
     ),
     *(
         Claim(
@@ -188,7 +188,7 @@ CLAIMS = (
             f"Items 10 and 11 swapped, {name} scores: nDCGφ sees less of a mistake than nDCG, which sees a step.",
             "figure only",
             f"nDCGφ is above nDCG in {MOST:.0%} of the samples",
-            _both(lambda cases, name=name: mild(cases, name)),
+            _on_both_sources(lambda cases, name=name: mild(cases, name)),
         )
         for name in BOTH
     ),
@@ -198,7 +198,7 @@ CLAIMS = (
         "The top 10 inverted: nDCG notices nothing, nDCGφ does.",
         "figure only",
         "nDCG is 1 in every sample, nDCGφ below 1 in every one",
-        _both(noticed),
+        _on_both_sources(notices),
     ),
     Claim(
         "worse",
@@ -206,7 +206,7 @@ CLAIMS = (
         "The top 10 inverted costs more by nDCGφ where few scores stand out.",
         "medians 0.908 balanced, 0.898 imbalanced",
         "the median nDCGφ is lower on imbalanced than on balanced scores",
-        _both(worse),
+        _on_both_sources(worse),
     ),
     Claim(
         "medians",
@@ -214,7 +214,7 @@ CLAIMS = (
         "The medians of nDCGφ for an inverted top 10.",
         "0.908 and 0.898",
         f"both within {READ} of what the figure shows",
-        _both(as_read),
+        _on_both_sources(as_read),
     ),
 )
 EXPERIMENTS = (

@@ -14,13 +14,13 @@ from gradely.errors import InputError
 from gradely.kernel.batch import Batch
 from gradely.measures import nDCG, nDCGphi
 from gradely.papers.library import Library
-from gradely.papers.moniz2016.agreement import Evidence, claims, published
+from gradely.papers.moniz2016.agreement import Evidence, claims, read_published
 from gradely.papers.moniz2016.grades import place_grades
 from gradely.papers.moniz2016.news import CUTOFFS, summarise
 from gradely.papers.moniz2016.real_charts import figure_3, figure_4, scatter
-from gradely.papers.moniz2016.synthetic import ranked
+from gradely.papers.moniz2016.synthetic import rank_labels
 from gradely.papers.outcome import Experiment, Figure, Outcome, Sheet
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.relevance import Phi
 from gradely.tables import Table
 
@@ -46,19 +46,19 @@ class Lists(NamedTuple):
     scores: Floats
     """tweets, less the older the item was"""
     tweets: Floats
-    left: int
+    left_out: int
     """how many lists were left out, since none of their items has a score"""
 
-    def graded(self) -> Batch:
+    def with_grades(self) -> Batch:
         """Return the lists with grades by place: the order of scores, then of tweets, then Google's."""
         order = np.lexsort((-self.tweets, -self.scores), axis=1)
         grades = np.empty_like(self.scores)
         np.put_along_axis(grades, order, np.broadcast_to(place_grades(SIZE), order.shape), axis=1)
-        return ranked(grades)
+        return rank_labels(grades)
 
-    def scored(self) -> Batch:
+    def with_scores(self) -> Batch:
         """Return the lists with scores."""
-        return ranked(self.scores)
+        return rank_labels(self.scores)
 
 
 def rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -77,11 +77,11 @@ def read_news(path: Path) -> dict[str, Item]:
     _, header = next(rows, (1, []))
     if not set(NEWS) <= set(header):
         raise InputError(f"{path}:1: expected the columns {', '.join(NEWS)}; found {', '.join(header) or 'nothing'}")
-    key, published, tweets = (header.index(name) for name in NEWS)
+    key, date, tweets = (header.index(name) for name in NEWS)
     out = {}
     for line, row in rows:
         try:
-            out[row[key]] = Item(datetime.fromisoformat(row[published]), max(0.0, float(row[tweets])))
+            out[row[key]] = Item(datetime.fromisoformat(row[date]), max(0.0, float(row[tweets])))
         except (ValueError, IndexError):
             raise InputError(f"{path}:{line}: expected an id, a date and a number of tweets; found {row[:8]}") from None
     return out
@@ -105,7 +105,7 @@ def read_lists(path: Path, topic: str, news: dict[str, Item]) -> Lists:
             raise InputError(f"{path}:{line}: expected a time and {SIZE} ids; found {len(row)} cells")
         if MONTH[0] <= when < MONTH[1]:
             items = [news.get(key) for key in row[1:]]
-            scores.append([decayed(item, when) for item in items])
+            scores.append([decay(item, when) for item in items])
             tweets.append([item.tweets if item else 0.0 for item in items])
     table = np.array(scores).reshape(-1, SIZE)
     popular = table.max(axis=1, initial=0.0) > 0
@@ -114,10 +114,10 @@ def read_lists(path: Path, topic: str, news: dict[str, Item]) -> Lists:
     return Lists(topic, table[popular], np.array(tweets).reshape(-1, SIZE)[popular], int(np.count_nonzero(~popular)))
 
 
-def decayed(item: Item | None, when: datetime) -> float:
+def decay(item: Item | None, when: datetime) -> float:
     """Return tweets times 1 - (s-1)/96, s the number of the item's half-hour slice of age; 0 beyond 48 hours.
 
-    >>> decayed(Item(datetime(2014, 9, 1, 12, 0), 96.0), datetime(2014, 9, 1, 12, 45))
+    >>> decay(Item(datetime(2014, 9, 1, 12, 0), 96.0), datetime(2014, 9, 1, 12, 45))
     95.0
     """
     if item is None:
@@ -138,8 +138,8 @@ def measure(lists: Lists, k: int) -> dict[str, Floats]:
     """Return both measures of every list, φ by the authors' control points."""
     phi = nDCGphi(relevance=Phi("code")).replace(k=k)
     return {
-        "nDCG": np.asarray(nDCG(gain="exp").replace(k=k)(lists.graded())),
-        "nDCGφ": np.asarray(phi(lists.scored())),
+        "nDCG": np.asarray(nDCG(gain="exp").replace(k=k)(lists.with_grades())),
+        "nDCGφ": np.asarray(phi(lists.with_scores())),
     }
 
 
@@ -148,7 +148,7 @@ class Gathered(NamedTuple):
 
     means: list[Record]
     rows: list[Record]
-    left: int
+    left_out: int
 
 
 def gather(library: Library, progress: Report) -> Gathered:
@@ -156,10 +156,10 @@ def gather(library: Library, progress: Report) -> Gathered:
     news = read_news(find(library, "News"))
     means: list[Record] = []
     rows: list[Record] = []
-    left = 0
+    left_out = 0
     for i, topic in enumerate(TOPICS):
         lists = read_lists(find(library, f"RankTable_{topic}"), topic, news)
-        left += lists.left
+        left_out += lists.left_out
         values = {k: measure(lists, k) for k in CUTOFFS}
         means += [
             {"data": topic, "k": k} | {name: float(value.mean()) for name, value in pair.items()}
@@ -170,12 +170,12 @@ def gather(library: Library, progress: Report) -> Gathered:
             for j, (plain, phi) in enumerate(zip(*(values[10][name].tolist() for name in values[10]), strict=True), 1)
         ]
         progress((i + 1) / len(TOPICS))
-    return Gathered(means, rows, left)
+    return Gathered(means, rows, left_out)
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn
     """Follow the authors' protocol."""
-    means, rows, left = gather(library, progress)
+    means, rows, left_out = gather(library, progress)
     names = [*TOPICS]
     summaries = summarise(rows, names)
     layers = {topic: topic.lower() for topic in TOPICS}
@@ -183,13 +183,15 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         f"The score of an item is its tweets times 1 - (s-1)/{SLICES}, s the number of its half-hour slice of age at"
         " the time of the list, and 0 beyond 48 hours; grades are 3, 2, 1, 0 for the top 10, 25, 50 and the rest by"
         " that score, equal ones by tweets and then in Google's order; φ has the authors' control points. Items that"
-        f" News.csv does not know have no score. {left} lists without any score were left out.",
+        f" News.csv does not know have no score. {left_out} lists without any score were left out.",
         "; ".join(f"{entry.data}: nDCG@10 {entry.ndcg:.3f}, nDCGφ@10 {entry.phi:.3f}" for entry in summaries) + ".",
         Evidence(summaries, means),
         {
             "figure-3": Sheet("Means over all lists", Table.of(means)),
             "figure-4": Sheet("Every list at 10", Table.of(rows)),
-            "agreement": Sheet("Summary by topic", Table.of([entry.record() for entry in [*published(), *summaries]])),
+            "agreement": Sheet(
+                "Summary by topic", Table.of([entry.record() for entry in [*read_published(), *summaries]])
+            ),
         },
         {
             "figure-3": Figure("nDCG@k and nDCGφ@k by cut-off.", figure_3(means, rows)),

@@ -31,7 +31,7 @@ class Lists(NamedTuple):
     """[lists, items, slices]: how often an item was shared by then; -1 where it had not been seen"""
     unknown: int
     """how many items were left out, since their final count is not known"""
-    left: int
+    left_out: int
     """how many items were left out at the end, since they fill no list"""
 
     @property
@@ -43,11 +43,11 @@ class Lists(NamedTuple):
         """Return the counts after some hours, [lists, items]; items that were not seen by then come last, tied."""
         return self.counts[:, :, hours * HOUR - 1]
 
-    def popular(self, hours: int) -> Batch:
+    def with_popularity(self, hours: int) -> Batch:
         """Return the lists as ranked after some hours, with true popularity as the label."""
         return from_arrays(self.after(hours), self.final)
 
-    def graded(self, hours: int) -> Batch:
+    def with_grades(self, hours: int) -> Batch:
         """Return the lists as ranked after some hours, with grades by place in the true order."""
         return from_arrays(self.after(hours), adhoc(self.final))
 

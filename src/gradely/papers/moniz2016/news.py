@@ -6,11 +6,11 @@ from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.measures import Measure, nDCG, nDCGphi
 from gradely.papers.library import Library
-from gradely.papers.moniz2016.agreement import Evidence, Summary, claims, published
+from gradely.papers.moniz2016.agreement import Evidence, Summary, claims, read_published
 from gradely.papers.moniz2016.lists import DATA, SIZE, Lists, read
 from gradely.papers.moniz2016.real_charts import figure_3, figure_4, scatter
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.tables import Table
 
 HOURS = (1, 2, 4, 8, 24)
@@ -31,8 +31,8 @@ def values(lists: Lists, hours: int, k: int) -> dict[str, Floats]:
     """Return nDCG@k of grades by place and nDCGφ@k, one value per list."""
     plain: Measure = nDCG(gain="exp").replace(k=k)
     return {
-        "nDCG": np.asarray(plain(lists.graded(hours))),
-        "nDCGφ": np.asarray(nDCGphi().replace(k=k)(lists.popular(hours))),
+        "nDCG": np.asarray(plain(lists.with_grades(hours))),
+        "nDCGφ": np.asarray(nDCGphi().replace(k=k)(lists.with_popularity(hours))),
     }
 
 
@@ -78,15 +78,15 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     progress(0.6)
     rows = by_list(lists)
     ours = summarise(rows, NAMES)
-    every = [*published(), *ours]
+    every = [*read_published(), *ours]
     return Outcome(
         "The lists of the paper are not public with their popularity; what the authors' published figure shows of them"
         f" stands beside ours. We took {len(lists.counts)} lists of {SIZE} news items that appeared one after the"
         f" other, ranked each by how often its items had been shared after {', '.join(map(str, HOURS[:-1]))} and"
         f" {HOURS[-1]} hours, and measured against the count after two days. {lists.unknown} items without a final"
-        f" count and the last {lists.left}, which fill no list, were left out. Items not seen by then come last; equal"
-        " counts tie, and values are means over all orders of ties. Grades by place are 3, 2, 1, 0 for the top 10, 25,"
-        " 50 and the rest.",
+        f" count and the last {lists.left_out}, which fill no list, were left out. Items not seen by then come last;"
+        " equal counts tie, and values are means over all orders of ties. Grades by place are 3, 2, 1, 0 for the top"
+        " 10, 25, 50 and the rest.",
         "A few items are shared far more than all others: grades by place reward any of the top ten, φ asks for the few"
         " that stand out, and early counts often miss them. After a day the few are known, and nDCGφ is often the"
         " higher one.",

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, categories, draw, style
+from gradely.comparison.charts import altair, categories, draw, draw_lines, style
 from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.kernel.batch import Batch
@@ -12,9 +12,9 @@ from gradely.measures import ERR, RBP, Measure, muAP, nDCG, nDCGphi
 from gradely.papers.library import Library
 from gradely.papers.moniz2016.lists import DATA, END, Lists, read
 from gradely.papers.moniz2016.news import HOURS
-from gradely.papers.moniz2016.synthetic import SAMPLES, SCENARIOS, drawn_samples
+from gradely.papers.moniz2016.synthetic import SAMPLES, SCENARIOS, draw_samples
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.tables import Table
 
 Losses = dict[tuple[str, str, str, str], float]
@@ -48,7 +48,7 @@ def share(measure: Measure, batch: Batch, ideal: Batch) -> Floats:
 def synthetic(seed: int, samples: int = SAMPLES) -> list[Record]:
     """Return the median loss by each measure, with its quartiles, for both mistakes and distributions."""
     out: list[Record] = []
-    for sample in drawn_samples(seed, samples):
+    for sample in draw_samples(seed, samples):
         case = {"scenario": sample.scenario, "scores": sample.distribution}
         for name, pair in PAIRS.items():
             losses = {
@@ -71,8 +71,8 @@ def news(lists: Lists) -> list[Record]:
         for hours in HOURS
         for name, pair in PAIRS.items()
         for of, measure, batch, best in (
-            (GRADES, pair.grades, lists.graded(hours), lists.graded(END)),
-            (PHI, pair.phi, lists.popular(hours), lists.popular(END)),
+            (GRADES, pair.grades, lists.with_grades(hours), lists.with_grades(END)),
+            (PHI, pair.phi, lists.with_popularity(hours), lists.with_popularity(END)),
         )
     ]
 
@@ -103,18 +103,10 @@ def losses(records: list[Record]) -> Any:
 def hours(records: list[Record]) -> Any:
     """Return the means by number of hours, one panel per kind of relevance."""
     alt = altair()
-    lines = (
-        draw(records)
-        .mark_line(point=alt.OverlayMarkDef(size=50))
-        .encode(
-            x=alt.X("hours:O", title="hours after which items are ranked", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("mean:Q", title="mean share of the ideal value", scale=alt.Scale(domain=[0, 1.05], nice=False)),
-            **categories("measure", [*PAIRS]),
-        )
-    )
-    return style(
-        lines.properties(width=260, height=240).facet(alt.Column("relevance:N", title=None, sort=[GRADES, PHI]))
-    )
+    x = alt.X("hours:O", title="hours after which items are ranked", axis=alt.Axis(labelAngle=0))
+    y = alt.Y("mean:Q", title="mean share of the ideal value", scale=alt.Scale(domain=[0, 1.05], nice=False))
+    lines = draw_lines(records, x, y, "measure", [*PAIRS]).properties(width=260, height=240)
+    return style(lines.facet(alt.Column("relevance:N", title=None, sort=[GRADES, PHI])))
 
 
 def observations(records: list[Record]) -> list[Observation]:
@@ -124,11 +116,13 @@ def observations(records: list[Record]) -> list[Observation]:
     }
     swap, inversion = SCENARIOS
     return [
-        observation for name in PAIRS for observation in (_inverted(loss, name, inversion), _swapped(loss, name, swap))
+        observation
+        for name in PAIRS
+        for observation in (_observe_inversion(loss, name, inversion), _observe_swap(loss, name, swap))
     ]
 
 
-def _inverted(loss: Losses, name: str, inversion: str) -> Observation:
+def _observe_inversion(loss: Losses, name: str, inversion: str) -> Observation:
     blind = max(loss[inversion, scores, name, GRADES] for scores in ("balanced", "imbalanced"))
     even, uneven = (loss[inversion, scores, name, PHI] for scores in ("balanced", "imbalanced"))
     return Observation(
@@ -137,7 +131,7 @@ def _inverted(loss: Losses, name: str, inversion: str) -> Observation:
     )
 
 
-def _swapped(loss: Losses, name: str, swap: str) -> Observation:
+def _observe_swap(loss: Losses, name: str, swap: str) -> Observation:
     pairs = [(loss[swap, scores, name, GRADES], loss[swap, scores, name, PHI]) for scores in ("balanced", "imbalanced")]
     losses = ", ".join(f"{grades:.5f} by grades and {phi:.5f} by φ" for grades, phi in pairs)
     return Observation(

@@ -3,9 +3,9 @@
 from collections import Counter
 from typing import Any
 
-from gradely.comparison.charts import PALETTE, altair, categories, draw, panels
-from gradely.papers.moniz2016.agreement import CELL, published_grid
-from gradely.papers.values import Record
+from gradely.comparison.charts import PALETTE, altair, draw, draw_lines, panels
+from gradely.papers.moniz2016.agreement import CELL, read_published_grid
+from gradely.papers.printed_numbers import Record
 
 
 def figure_3(means: list[Record], lists: list[Record]) -> Any:
@@ -16,15 +16,9 @@ def figure_3(means: list[Record], lists: list[Record]) -> Any:
         for row in means
         for name in ("nDCG", "nDCGφ")
     ]
-    lines = (
-        draw(rows)
-        .mark_line(point=alt.OverlayMarkDef(size=50))
-        .encode(
-            x=alt.X("k:O", title="cut-off k", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("mean:Q", title="mean over the lists", scale=alt.Scale(domain=[0, 1.05], nice=False)),
-            **categories("measure", ["nDCG", "nDCGφ"]),
-        )
-    )
+    x = alt.X("k:O", title="cut-off k", axis=alt.Axis(labelAngle=0))
+    y = alt.Y("mean:Q", title="mean over the lists", scale=alt.Scale(domain=[0, 1.05], nice=False))
+    lines = draw_lines(rows, x, y, "measure", ["nDCG", "nDCGφ"])
     return panels(lines.properties(width=190, height=190), by="panel", columns=3, order=[*titles.values()])
 
 
@@ -86,6 +80,6 @@ def _cells(topics: dict[str, str]) -> list[Record]:
         {"panel": panel, "x": cell["x"], "x2": cell["x"] + CELL, "y": cell["y"], "y2": cell["y"] + CELL}
         | {"lists": cell["lists"]}
         for panel, topic in topics.items()
-        for cell in published_grid()
+        for cell in read_published_grid()
         if cell["topic"] == topic
     ]

@@ -15,24 +15,24 @@ Draw = Callable[[np.random.Generator, int], Floats]
 """from a source of randomness and a number of samples to [samples, items]: scores, best first"""
 
 
-def balanced(rng: np.random.Generator, samples: int) -> Floats:
+def draw_balanced(rng: np.random.Generator, samples: int) -> Floats:
     """Return scores uniform on [1, 1000]."""
     return _best_first(rng.uniform(1, 1000, (samples, ITEMS)))
 
 
-def imbalanced(rng: np.random.Generator, samples: int) -> Floats:
+def draw_imbalanced(rng: np.random.Generator, samples: int) -> Floats:
     """Return scores of which nine tenths lie in [1, 100] and one tenth in [100, 1000], as the paper's text has it."""
     tenth = ITEMS // 10
     few, many = rng.uniform(100, 1000, (samples, tenth)), rng.uniform(1, 100, (samples, ITEMS - tenth))
     return _best_first(np.concatenate([few, many], axis=1))
 
 
-def balanced_code(rng: np.random.Generator, samples: int) -> Floats:
+def draw_balanced_code(rng: np.random.Generator, samples: int) -> Floats:
     """Return whole scores from 1 to 1000, as the authors' code draws them."""
     return _best_first(rng.integers(1, 1001, (samples, ITEMS)).astype(np.float64))
 
 
-def imbalanced_code(rng: np.random.Generator, samples: int) -> Floats:
+def draw_imbalanced_code(rng: np.random.Generator, samples: int) -> Floats:
     """Return 80 whole scores from 1 to 500 and 20 from 500 to 1000, drawn again where no score is an outlier.
 
     So the authors' code draws them.
@@ -43,14 +43,14 @@ def imbalanced_code(rng: np.random.Generator, samples: int) -> Floats:
         many = rng.integers(1, 501, (samples, ITEMS - fifth))
         few = rng.integers(500, 1001, (samples, fifth))
         scores = _best_first(np.concatenate([many, few], axis=1).astype(np.float64))
-        out = np.concatenate([out, scores[outlying(scores)]])
+        out = np.concatenate([out, scores[has_outlier(scores)]])
     return out[:samples]
 
 
-def outlying(scores: Floats) -> Bools:
+def has_outlier(scores: Floats) -> Bools:
     """Return which rows, best first, have an outlier as R's boxplot.stats has it: 1.5 hinge spreads beyond a hinge.
 
-    >>> outlying(np.array([[9.0, 3, 2, 2, 1], [4, 3, 2, 2, 1]])).tolist()
+    >>> has_outlier(np.array([[9.0, 3, 2, 2, 1], [4, 3, 2, 2, 1]])).tolist()
     [True, False]
     """
     depth = (scores.shape[1] + 3) // 2 / 2
@@ -64,19 +64,12 @@ def _best_first(scores: Floats) -> Floats:
     return np.sort(scores, axis=1)[:, ::-1]
 
 
-TEXT: dict[str, Draw] = {"balanced": balanced, "imbalanced": imbalanced}
-CODE: dict[str, Draw] = {"balanced": balanced_code, "imbalanced": imbalanced_code}
-
-
-def _swapped() -> list[int]:
-    return [*range(9), 10, 9, *range(11, ITEMS)]
-
-
-def _inverted() -> list[int]:
-    return [*range(9, -1, -1), *range(10, ITEMS)]
-
-
-SCENARIOS = {"items 10 and 11 swapped": _swapped(), "top 10 inverted": _inverted()}
+TEXT: dict[str, Draw] = {"balanced": draw_balanced, "imbalanced": draw_imbalanced}
+CODE: dict[str, Draw] = {"balanced": draw_balanced_code, "imbalanced": draw_imbalanced_code}
+SCENARIOS = {
+    "items 10 and 11 swapped": [*range(9), 10, 9, *range(11, ITEMS)],
+    "top 10 inverted": [*range(9, -1, -1), *range(10, ITEMS)],
+}
 """what is ranked at each place, by its place in the true order"""
 
 
@@ -91,7 +84,7 @@ class Samples(NamedTuple):
     ideal_grades: Batch
 
 
-def drawn_samples(seed: int, samples: int = SAMPLES, distributions: dict[str, Draw] = TEXT) -> list[Samples]:
+def draw_samples(seed: int, samples: int = SAMPLES, distributions: dict[str, Draw] = TEXT) -> list[Samples]:
     """Return the samples of both distributions with both mistakes."""
     rng = np.random.default_rng(seed)
     out = []
@@ -99,11 +92,11 @@ def drawn_samples(seed: int, samples: int = SAMPLES, distributions: dict[str, Dr
         scores = draw(rng, samples)
         grades = np.broadcast_to(place_grades(ITEMS), scores.shape)
         for scenario, places in SCENARIOS.items():
-            batches = (ranked(labels) for labels in (scores[:, places], grades[:, places], scores, grades))
+            batches = (rank_labels(labels) for labels in (scores[:, places], grades[:, places], scores, grades))
             out.append(Samples(distribution, scenario, *batches))
     return out
 
 
-def ranked(labels: Floats) -> Batch:
+def rank_labels(labels: Floats) -> Batch:
     """Return rankings without ties, from left to right."""
     return from_arrays(np.broadcast_to(-np.arange(labels.shape[1]), labels.shape), labels)

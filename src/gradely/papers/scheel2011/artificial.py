@@ -10,8 +10,8 @@ from gradely.data.read.files import ignore
 from gradely.data.types import Floats, Ints
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
+from gradely.papers.printed_numbers import Record
 from gradely.papers.scheel2011.means import MEANS
-from gradely.papers.values import Record
 
 ITEMS, SWAPS, RUNS = 100, 100, 100
 LEVELS = (2, 10, 20, 50)
@@ -41,15 +41,15 @@ class Curves(NamedTuple):
         return [float(value) for value in np.mean(self.values[measure], axis=1)]
 
 
-def swapped(rng: np.random.Generator, runs: int, swaps: int = SWAPS, items: int = ITEMS) -> Ints:
+def swap_pairs(rng: np.random.Generator, runs: int, swaps: int = SWAPS, items: int = ITEMS) -> Ints:
     """Return [runs, swaps, items]: the items in order, then after 1, 2, … swaps of a random pair."""
     order = np.broadcast_to(np.arange(items), (runs, items)).copy()
     out = [order.copy()]
     every = np.arange(runs)
     for _ in range(swaps - 1):
-        one = rng.integers(items, size=runs)
-        other = (one + rng.integers(1, items, size=runs)) % items
-        order[every, one], order[every, other] = order[every, other], order[every, one]
+        first = rng.integers(items, size=runs)
+        second = (first + rng.integers(1, items, size=runs)) % items
+        order[every, first], order[every, second] = order[every, second], order[every, first]
         out.append(order.copy())
     return np.stack(out, axis=1)
 
@@ -103,7 +103,7 @@ def curves(
 ) -> Curves:
     """Return the curves of all measures at every `step` swaps; the same swaps serve every number of levels."""
     rng = np.random.default_rng(seed)
-    order = swapped(rng, runs, swaps)[:, ::step]
+    order = swap_pairs(rng, runs, swaps)[:, ::step]
     values: dict[str, list[Floats]] = {name: [] for name in MEANS}
     for i, levels in enumerate(LEVELS):
         batch = _batch(reference(rng, runs, levels), order)

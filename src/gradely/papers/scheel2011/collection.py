@@ -41,11 +41,11 @@ class Collection(NamedTuple):
         """Return how many values a feature takes."""
         return len(np.unique(self.feature[feature][self.real]))
 
-    def correlation(self, one: int, other: int) -> float:
+    def correlation(self, first: int, second: int) -> float:
         """Return Pearson's correlation of two features over all documents."""
-        return float(np.corrcoef(self.feature[one][self.real], self.feature[other][self.real])[0, 1])
+        return float(np.corrcoef(self.feature[first][self.real], self.feature[second][self.real])[0, 1])
 
-    def lacking(self, grade: float) -> int:
+    def count_lacking(self, grade: float) -> int:
         """Return how many queries have no document of a grade."""
         return int(np.count_nonzero(~((self.grade == grade) & self.real).any(axis=1)))
 
@@ -62,13 +62,13 @@ def read(folder: Path, progress: Report = ignore) -> Collection:
     feature = {}
     for i, number in enumerate(FEATURES):
         scores = {query: row for path in paths for query, row in read_run(path, feature=number).scores.items()}
-        feature[number] = _padded([[scores[query][doc] for doc in docs] for query, docs in labels.items()])
+        feature[number] = _pad([[scores[query][doc] for doc in docs] for query, docs in labels.items()])
         progress((i + 1) / len(FEATURES))
-    real = _padded([[1.0] * len(docs) for docs in labels.values()]) > 0
-    return Collection(list(labels), _padded([list(docs.values()) for docs in labels.values()]), feature, real)
+    real = _pad([[1.0] * len(docs) for docs in labels.values()]) > 0
+    return Collection(list(labels), _pad([list(docs.values()) for docs in labels.values()]), feature, real)
 
 
-def _padded(rows: list[list[float]]) -> Floats:
+def _pad(rows: list[list[float]]) -> Floats:
     out = np.zeros((len(rows), max(map(len, rows))))
     for i, row in enumerate(rows):
         out[i, : len(row)] = row

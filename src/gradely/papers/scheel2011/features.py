@@ -11,9 +11,9 @@ from gradely.data import Report
 from gradely.data.read.files import Source
 from gradely.data.types import Floats
 from gradely.measures import AP, nDCG
+from gradely.papers.printed_numbers import Record
 from gradely.papers.scheel2011.collection import FEATURES, Collection
 from gradely.papers.scheel2011.means import MEANS
-from gradely.papers.values import Record
 
 MOST = 100
 """at how many thresholds MAP is measured at most, evenly spread over the levels"""
@@ -41,7 +41,7 @@ def labels(collection: Collection, user: User) -> Floats:
     return collection.grade if user.feature is None else collection.feature[user.feature]
 
 
-def scored(collection: Collection, user: User, progress: Report) -> list[Record]:
+def score_systems(collection: Collection, user: User, progress: Report) -> list[Record]:
     """Return each mean of each feature as a system, with ties expected and in file order."""
     out, user_labels = [], labels(collection, user)
     systems = [(ties, feature) for ties in TIES for feature in FEATURES]
@@ -80,7 +80,7 @@ def by_threshold(collection: Collection, user: User) -> list[Record]:
     ]
 
 
-def published(folder: Path, collection: Collection) -> list[Record]:
+def compare_published(folder: Path, collection: Collection) -> list[Record]:
     """Return MAP and NDCG@10 as published with LETOR 2.0, which keeps ties in file order, beside ours."""
     files = {
         "MAP": ("published-single-feature-precision-map.tsv", AP()),

@@ -10,8 +10,8 @@ from gradely.data.types import Bools, Floats
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import NDCNG, Measure, muAP, nDCG
+from gradely.papers.printed_numbers import Record
 from gradely.papers.scheel2011.recommenders import RECOMMENDERS, Ratings
-from gradely.papers.values import Record
 from gradely.relevance import Shift
 
 MEASURES: dict[str, Measure] = {"µMAP": muAP(), "nDCG": nDCG(gain="exp"), "NDCNG": NDCNG()}
@@ -40,7 +40,7 @@ def grades(stars: Floats, scale: str) -> Floats:
     return np.maximum(np.ceil(stars) - 1, 0) if scale == "whole stars" else (stars >= 4).astype(np.float64)
 
 
-def scored(ratings: Ratings, progress: Report) -> list[Record]:
+def score_recommenders(ratings: Ratings, progress: Report) -> list[Record]:
     """Return the mean over all users of each measure, for each recommender, task and scale."""
     out: list[Record] = []
     for i, (name, recommend) in enumerate(RECOMMENDERS.items()):
@@ -68,13 +68,13 @@ def means(
     values: dict[str, list[Floats]] = {name: [] for name in measures}
     for start in range(0, len(scores), USERS):
         rows = slice(start, start + USERS)
-        batch = narrowed(scores[rows], labels[rows], ranked[rows])
+        batch = rank_films(scores[rows], labels[rows], ranked[rows])
         for name, measure in measures.items():
             values[name].append(np.asarray(measure(batch)))
     return {name: float(np.mean(np.concatenate(parts))) for name, parts in values.items()}
 
 
-def narrowed(scores: Floats, labels: Floats, ranked: Bools) -> Batch:
+def rank_films(scores: Floats, labels: Floats, ranked: Bools) -> Batch:
     """Return the rankings in no more columns than the longest needs."""
     order = np.argsort(~ranked, axis=1, kind="stable")[:, : int(ranked.sum(axis=1).max())]
     return from_arrays(*(np.take_along_axis(array, order, axis=1) for array in (scores, labels, ranked)))
@@ -99,8 +99,8 @@ def by_recommender(records: list[Record], ranked: str, measure: str, levels: int
 
 def change(records: list[Record], ranked: str, measure: str) -> float:
     """Return the mean absolute change from half stars to whole stars."""
-    half, whole = (by_recommender(records, ranked, measure, levels) for levels in (10, 5))
-    return float(np.mean([abs(whole[name] - half[name]) for name in half]))
+    half_stars, whole_stars = (by_recommender(records, ranked, measure, levels) for levels in (10, 5))
+    return float(np.mean([abs(whole_stars[name] - half_stars[name]) for name in half_stars]))
 
 
 def order(records: list[Record], ranked: str, measure: str, levels: int) -> list[str]:

@@ -8,6 +8,7 @@ from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
+from gradely.papers.printed_numbers import Record
 from gradely.papers.scheel2011.artificial import (
     ITEMS,
     LEVELS,
@@ -22,7 +23,6 @@ from gradely.papers.scheel2011.artificial import (
     uniform,
 )
 from gradely.papers.scheel2011.means import MEANS
-from gradely.papers.values import Record
 from gradely.papers.verdicts import Verdict, decide
 from gradely.tables import Table
 

@@ -8,10 +8,10 @@ from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
+from gradely.papers.printed_numbers import Record
 from gradely.papers.scheel2011.collection import FEATURES, FOLDER, Collection, read
-from gradely.papers.scheel2011.features import TIES, USERS, by_threshold, published, scored
+from gradely.papers.scheel2011.features import TIES, USERS, by_threshold, compare_published, score_systems
 from gradely.papers.scheel2011.ohsumed_claims import CLAIMS, VIRTUAL, Evidence
-from gradely.papers.values import Record
 from gradely.tables import Table
 
 
@@ -65,12 +65,15 @@ def gather(library: Library, progress: Report) -> tuple[Evidence, Collection]:
     steps = len(USERS) + 1
     collection = read(folder, part(progress, 0, steps))
     values = {
-        name: scored(collection, user, part(progress, i, steps)) for i, (name, user) in enumerate(USERS.items(), 1)
+        name: score_systems(collection, user, part(progress, i, steps))
+        for i, (name, user) in enumerate(USERS.items(), 1)
     }
     counts = {name: collection.levels(USERS[name].feature or 0) for name in VIRTUAL}
     first, second = (USERS[name].feature or 0 for name in VIRTUAL)
     pearson = collection.correlation(first, second)
-    return Evidence(values, counts, pearson, collection.lacking(2), published(folder, collection)), collection
+    return Evidence(
+        values, counts, pearson, collection.count_lacking(2), compare_published(folder, collection)
+    ), collection
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn

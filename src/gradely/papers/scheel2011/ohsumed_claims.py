@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from gradely.papers.outcome import Claim
+from gradely.papers.printed_numbers import SAME, Record, agrees
 from gradely.papers.scheel2011.collection import FEATURES
 from gradely.papers.scheel2011.features import USERS
 from gradely.papers.scheel2011.means import MEANS
-from gradely.papers.values import SAME, Record, agrees
 from gradely.papers.verdicts import Verdict, decide
 
 SMALL = 1 / 4
@@ -31,7 +31,7 @@ class Evidence(NamedTuple):
     """how many queries have no document of grade 2"""
     letor: list[Record]
 
-    def own(self, name: str) -> list[float]:
+    def own_scores(self, name: str) -> list[float]:
         """Return what the virtual user's own feature scores, all measures and ties."""
         feature = FEATURES[USERS[name].feature or 0]
         return [record["value"] for record in self.values[name] if record["system"] == feature]
@@ -61,12 +61,12 @@ class Evidence(NamedTuple):
         )
 
 
-def one(evidence: Evidence) -> list[Verdict]:
+def scores_one(evidence: Evidence) -> list[Verdict]:
     """Return whether a virtual user's own feature scores 1, figure by figure."""
     return [
         verdict
         for name in VIRTUAL
-        for values in [evidence.own(name)]
+        for values in [evidence.own_scores(name)]
         for verdict in decide(
             all(abs(value - 1) < SAME for value in values),
             f"between {min(values):.12g} and {max(values):.12g} over all measures and ties",
@@ -135,7 +135,7 @@ CLAIMS = (
         "A feature that stands for the user scores 1 as a system.",
         "1",
         f"1 for all measures and ties, to within {SAME:g}",
-        one,
+        scores_one,
     ),
     Claim(
         "levels",

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from gradely.comparison.charts import altair, categories, draw, style
+from gradely.comparison.charts import altair, draw_lines, style
 from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.scheel2011.films import MEASURES, SCALES, by_shift, change, order, scored
+from gradely.papers.printed_numbers import Record
+from gradely.papers.scheel2011.films import MEASURES, SCALES, by_shift, change, order, score_recommenders
 from gradely.papers.scheel2011.recommenders import HELD_OUT, RECOMMENDERS, read
-from gradely.papers.values import Record
 from gradely.tables import Table
 
 DATA = "ratings-ml-latest-small/ratings.csv.gz"
@@ -21,7 +21,7 @@ def tasks(records: list[Record]) -> list[str]:
 
 
 def chart(records: list[Record]) -> Any:
-    """Return the mean of each recommender by scale, a panel a measure, a row a task."""
+    """Return the mean of each recommender by scale, one panel per measure, one row per task."""
     alt = altair()
     return style(
         alt.vconcat(*(_row([record for record in records if record["ranked"] == task]) for task in tasks(records)))
@@ -31,22 +31,19 @@ def chart(records: list[Record]) -> Any:
 def _row(records: list[Record]) -> Any:
     """Return one task; its values have a range of their own."""
     alt = altair()
-    lines = (
-        draw(records)
-        .mark_line(point=alt.OverlayMarkDef(size=50))
-        .encode(
-            x=alt.X("levels:O", title="levels of the scale", sort=[*SCALES.values()], axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("mean:Q", title="mean over the users", scale=alt.Scale(zero=False, padding=10)),
-            **categories("recommender", [*RECOMMENDERS]),
-        )
-    )
-    panels = lines.properties(width=190, height=190).facet(alt.Column("measure:N", title=None, sort=[*MEASURES]))
+    x = alt.X("levels:O", title="levels of the scale", sort=[*SCALES.values()], axis=alt.Axis(labelAngle=0))
+    y = alt.Y("mean:Q", title="mean over the users", scale=alt.Scale(zero=False, padding=10))
+    lines = draw_lines(records, x, y, "recommender", [*RECOMMENDERS]).properties(width=190, height=190)
+    panels = lines.facet(alt.Column("measure:N", title=None, sort=[*MEASURES]))
     return panels.properties(title=f"Ranked: {records[0]['ranked']}")
 
 
 def observations(records: list[Record]) -> list[Observation]:
     """Ask of real ratings what the paper asked of artificial lists."""
-    return [*(_change(records, ranked) for ranked in tasks(records)), Observation(REORDERED, reordered(records))]
+    return [
+        *(_change(records, ranked) for ranked in tasks(records)),
+        Observation(REORDERED, describe_reordering(records)),
+    ]
 
 
 def _change(records: list[Record], ranked: str) -> Observation:
@@ -70,7 +67,7 @@ def shift(rows: list[Record]) -> Observation:
     return Observation("What does the shift rule do to whole stars, 1 to 5 as given and 0 to 4 shifted?", f"{lines}.")
 
 
-def reordered(records: list[Record]) -> str:
+def describe_reordering(records: list[Record]) -> str:
     """Say for which measures whole stars put the recommenders in another order than half stars."""
     cases = [(ranked, name) for ranked in tasks(records) for name in MEASURES]
     changes = [
@@ -89,10 +86,10 @@ def reordered(records: list[Record]) -> str:
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Hold ratings out, recommend, measure."""
     ratings = read(library.path(DATA), seed)
-    records, shifts = scored(ratings, progress), by_shift(ratings)
+    records, shifts = score_recommenders(ratings, progress), by_shift(ratings)
     winners = ", ".join(f"{order(records, ranked, 'µMAP', 10)[0]} for {ranked}" for ranked in tasks(records))
     users, films = ratings.stars.shape
-    title = "Recommenders by number of levels: ordering what a user rated, and observation it."
+    title = "Recommenders by number of levels: ordering what a user rated, and finding it."
     return Outcome(
         f"We held a random {HELD_OUT}th of the ratings of each of {users:,} users out and ranked, by three simple"
         f" recommenders, the films that the user rated, and all {films:,} films but those known to be seen. Grades are"

@@ -10,8 +10,18 @@ from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import AP, DCG, NDCNG, Measure, muAP, nDCG
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
-from gradely.papers.scheel2011.printed import GAINS, GRADED, LEVELS, MEAN, RANKING, RANKS, SCALE, WEIGHTS, Printed
-from gradely.papers.values import SAME, agrees
+from gradely.papers.printed_numbers import SAME, agrees
+from gradely.papers.scheel2011.printed_tables import (
+    GAINS,
+    GRADED,
+    LEVELS,
+    MEAN,
+    RANKING,
+    RANKS,
+    SCALE,
+    WEIGHTS,
+    Printed,
+)
 from gradely.papers.verdicts import Verdict, decide
 from gradely.relevance import Shift
 from gradely.tables import Table
@@ -20,7 +30,7 @@ from gradely.tables import Table
 class Cell(NamedTuple):
     """A number of a table: which one, as the paper prints it, and ours."""
 
-    what: str
+    title: str
     printed: str
     ours: float
 
@@ -32,7 +42,7 @@ class Cell(NamedTuple):
     def record(self) -> dict[str, str | float]:
         """Return it as a row of a table."""
         verdict = "agrees" if self.agrees else "differs"
-        return {"number": self.what, "the paper": self.printed, "here": self.ours, "verdict": verdict}
+        return {"number": self.title, "the paper": self.printed, "here": self.ours, "verdict": verdict}
 
 
 def of(measure: Measure, labels: list[float]) -> float:
@@ -61,8 +71,8 @@ def _gain(name: str, printed: Printed) -> list[Cell]:
     ndcg = [of(nDCG(gain="exp").replace(k=k), labels) for k in RANKS]
     columns = (("DCG", printed.dcg, dcg), ("ideal DCG", printed.ideal, ideal), ("nDCG", printed.ndcg, ndcg))
     cells = [
-        Cell(f"{what} of gain {name} at rank {rank}", as_printed, value)
-        for what, column, values in columns
+        Cell(f"{title} of gain {name} at rank {rank}", as_printed, value)
+        for title, column, values in columns
         for rank, as_printed, value in zip(RANKS, column.split(), values, strict=True)
     ]
     return [*cells, Cell(f"mean nDCG of gain {name}", printed.mean, float(np.mean(ndcg)))]
@@ -81,7 +91,7 @@ def weights() -> list[Cell]:
     ]
 
 
-def doubled() -> dict[str, tuple[float, float]]:
+def double_grades() -> dict[str, tuple[float, float]]:
     """Return the mean over all ranks of nDCG and NDCNG, of the grades and of the grades doubled."""
     grades = [float(grade) for grade in RANKING]
     twice = [2 * grade for grade in grades]
@@ -91,7 +101,7 @@ def doubled() -> dict[str, tuple[float, float]]:
     }
 
 
-def shifted() -> dict[str, tuple[float, float, float]]:
+def shift_grades() -> dict[str, tuple[float, float, float]]:
     """Return each measure of the grades, of the grades plus 1 with shift(1), and of the grades plus 1 as they are."""
     grades = [float(grade) for grade in RANKING]
     higher = [grade + 1 for grade in grades]
@@ -112,19 +122,19 @@ class Evidence(NamedTuple):
     first: list[Cell]
     second: list[Cell]
     weights: list[Cell]
-    doubled: dict[str, tuple[float, float]]
-    shifted: dict[str, tuple[float, float, float]]
+    doubled_means: dict[str, tuple[float, float]]
+    shifted_values: dict[str, tuple[float, float, float]]
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn or read
     """Compute both tables."""
-    evidence = Evidence(table_1(), table_2(), weights(), doubled(), shifted())
+    evidence = Evidence(table_1(), table_2(), weights(), double_grades(), shift_grades())
     cells = [*evidence.first, *evidence.weights, *evidence.second]
     first, second = ([cell.record() for cell in table] for table in (cells[: -len(evidence.second)], evidence.second))
     return Outcome(
         "We computed both tables with the measures of this library. A printed number agrees where ours, rounded or cut"
         " off to its decimals, is the same: the paper cuts its large numbers off.",
-        f"{_agreeing(cells)} numbers agree. Doubling every grade changes nDCG, and NDCNG not.",
+        f"{_count_agreements(cells)} numbers agree. Doubling every grade changes nDCG, and NDCNG not.",
         evidence,
         {
             "table-1": Sheet("Table 1: average precision at every level", Table.of(first)),
@@ -136,22 +146,22 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
 
 def _compare(cells: list[Cell]) -> list[Verdict]:
     """Return the verdict on printed numbers: all of them must agree."""
-    numbers = ", ".join(f"{cell.what} {cell.ours:.4f}" for cell in cells[-2:])
-    return decide(all(cell.agrees for cell in cells), f"{_agreeing(cells)} numbers agree; {numbers}")
+    numbers = ", ".join(f"{cell.title} {cell.ours:.4f}" for cell in cells[-2:])
+    return decide(all(cell.agrees for cell in cells), f"{_count_agreements(cells)} numbers agree; {numbers}")
 
 
-def _agreeing(cells: list[Cell]) -> str:
+def _count_agreements(cells: list[Cell]) -> str:
     return f"{sum(cell.agrees for cell in cells)} of {len(cells)}"
 
 
-def _doubling(means: dict[str, tuple[float, float]]) -> list[Verdict]:
+def _judge_doubling(means: dict[str, tuple[float, float]]) -> list[Verdict]:
     (plain, twice), (normed, normed_twice) = means["nDCG"], means["NDCNG"]
     here = f"nDCG {plain:.4f} → {twice:.4f}, NDCNG {normed:.4f} → {normed_twice:.4f}"
     printed = agrees(plain, "0.28") and agrees(twice, "0.17") and agrees(normed, "0.39")
     return decide(printed and abs(normed - normed_twice) < SAME, here)
 
 
-def _shifting(values: dict[str, tuple[float, float, float]]) -> list[Verdict]:
+def _judge_shift(values: dict[str, tuple[float, float, float]]) -> list[Verdict]:
     here = "; ".join(
         f"{name} {plain:.4f}, with shift(1) {moved:.4f}, unshifted {higher:.4f}"
         for name, (plain, moved, higher) in values.items()
@@ -191,7 +201,7 @@ CLAIMS = (
         "Doubling all grades lowers mean nDCG and leaves mean NDCNG as it is.",
         "nDCG 0.28 → 0.17, NDCNG 0.39",
         f"the means agree with the printed ones, and NDCNG changes by less than {SAME:g}",
-        lambda evidence: _doubling(evidence.doubled),
+        lambda evidence: _judge_doubling(evidence.doubled_means),
     ),
     Claim(
         "shift",
@@ -199,7 +209,7 @@ CLAIMS = (
         "Where the irrelevant level is not 0, the scale is shifted so that it is, and nothing else changes.",
         "rule",
         f"grades plus 1, with shift(1), give µAP, nDCG and NDCNG of the grades, to within {SAME:g}",
-        lambda evidence: _shifting(evidence.shifted),
+        lambda evidence: _judge_shift(evidence.shifted_values),
     ),
 )
 EXPERIMENTS = (

@@ -34,7 +34,7 @@ const turningText = (pair) => {
   const [many, ...first] = pair.turning;
   if (!many) return [" No single query changes this verdict if it is left out."];
   const names = first.flatMap((i) => [" ", bdi(queries[i])]);
-  return [` The verdict is another one without ${many === 1 ? "the query" : `any one of ${many} queries:`}`, ...names, many > first.length ? " …" : "."];
+  return [` The verdict differs without ${many === 1 ? "the query" : `any one of ${many} queries:`}`, ...names, many > first.length ? " …" : "."];
 };
 
 const showPair = () => {

@@ -16,7 +16,7 @@ Scene: TypeAlias = Callable[[Group, Counter[int]], Adds]
 """From a tie group of a query and the kinds of documents above it to what documents of the group add."""
 
 
-class Searched(Measure):
+class SearchedMeasure(Measure):
     """A measure of which moving a better document up can lower the value.
 
     Policies best and worst search the order of a tie group, exactly; a group with too many states stays tied and gets
@@ -58,9 +58,9 @@ class Searched(Measure):
         """Return the batch with ties as its policy has them, as far as they can be searched."""
         if batch.ties == "expected" or batch.untied:
             return super().order_ties(batch)
-        return order_ties(batch, self.priority, self.bounded(batch))
+        return order_ties(batch, self.priority, self.is_bounded(batch))
 
-    def bounded(self, batch: Batch) -> Array:
+    def is_bounded(self, batch: Batch) -> Array:
         """Return [Q, H]: true for documents of tie groups that are too large to be searched."""
         return self._search(batch)[1]
 
@@ -70,7 +70,7 @@ class Searched(Measure):
 
     def _search(self, batch: Batch) -> tuple[Array, Array]:
         """Return worth and what is bounded, [Q, H]; made once a batch."""
-        key = (Searched, self)
+        key = (SearchedMeasure, self)
         if key not in batch.memo:
             batch.memo[key] = self._find_bounds(batch)
         bounds: tuple[Array, Array] = batch.memo[key]

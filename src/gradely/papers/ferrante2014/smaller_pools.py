@@ -12,9 +12,9 @@ from gradely.measures import Measure
 from gradely.measures.names import parse_all
 from gradely.papers.ferrante2014.bootstrap import draw_topics, signs, tau_of_signs
 from gradely.papers.ferrante2014.limits import FAMILY
-from gradely.papers.ferrante2014.printed import REFERENCES
+from gradely.papers.ferrante2014.printed_tables import REFERENCES
 from gradely.papers.ferrante2014.study import Panel, Study
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.papers.verdicts import Interval
 
 REPEAT, BOOTSTRAP = 15, 200
@@ -43,7 +43,7 @@ class Robustness(NamedTuple):
     """by range of rates [1 + draws of topics, measures]: the mean τ over all draws of pools and these rates"""
 
     @property
-    def reading(self) -> str:
+    def rule(self) -> str:
         """What becomes of grades of which few documents are judged, in words."""
         return READINGS[self.least]
 
@@ -51,7 +51,7 @@ class Robustness(NamedTuple):
         """Return one record per measure and rate, with the range that 95 % of the draws of pools lie in."""
         mean, (low, high) = self.tau.mean(axis=0), np.percentile(self.tau, [2.5, 97.5], axis=0)
         about = {"collection": self.panel.collection, "topics": self.panel.topics, "of them": self.panel.topic_count}
-        about |= {"runs": self.panel.run_count, "reading": self.reading, "panel": str(self.panel)}
+        about |= {"runs": self.panel.run_count, "reading": self.rule, "panel": str(self.panel)}
         return [
             about
             | {"measure": name, "rate": rate}
@@ -103,7 +103,7 @@ def shrink(study: Study, seed: int, progress: Report, repeat: int = REPEAT) -> l
     fitted = {name: measure.fit(levels) for name, measure in measures(levels()).items()}
     full = study.systems.values(fitted)[study.good]
     weights = {name: draw_topics(int(topics.sum()), seed, BOOTSTRAP) for name, topics in study.sets.items()}
-    whole = {name: _signs(full, study, name, weights) for name in study.sets}
+    full_signs = {name: _signs(full, study, name, weights) for name in study.sets}
     everything = Selection(np.ones(full.shape[1], bool), study.good, [])
     out = []
     for k, least in enumerate(READINGS):
@@ -111,7 +111,7 @@ def shrink(study: Study, seed: int, progress: Report, repeat: int = REPEAT) -> l
         for i, j, values in Draws(study.systems, everything, seed, least).values(fitted, RATES, repeat):
             for name in study.sets:
                 smaller = _signs(values[study.good], study, name, weights)
-                taus[name][i, j] = tau_of_signs(smaller, whole[name]).T
+                taus[name][i, j] = tau_of_signs(smaller, full_signs[name]).T
             progress((k + (i + (j + 1) / len(RATES)) / repeat) / len(READINGS))
         out += [Robustness(study.panel(name), least, tau[:, :, 0], _means(tau)) for name, tau in taus.items()]
     return out

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.comparison.kendall import DIGITS, kendall
-from gradely.comparison.stacked import stack_runs
+from gradely.comparison.stacked_runs import stack_runs
 from gradely.data import Qrels, Report
 from gradely.data.read.files import ignore
 from gradely.data.types import Floats
 from gradely.measures import Measure
 from gradely.measures.names import parse_all
 from gradely.papers.parts import part, runs_part
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.settings import TiePolicy
 
 MEASURES = ("P@10", "R@100", "F1@10", "AP", "RR", "nDCG@10", "RBP", "ERR@10", "muAP", "bpref")
@@ -42,8 +42,8 @@ def read(
 ) -> Means:
     """Evaluate all runs under all policies; random orders are drawn with seeds that follow from one."""
     measures = {name: measure.fit(qrels.levels) for name, measure in parse_all(MEASURES).items()}
-    drawn = np.random.default_rng(seed).integers(0, 2**31, seeds).tolist()
-    cases: list[tuple[TiePolicy, int]] = [*((policy, 0) for policy in POLICIES), *(("random", draw) for draw in drawn)]
+    draws = np.random.default_rng(seed).integers(0, 2**31, seeds).tolist()
+    cases: list[tuple[TiePolicy, int]] = [*((policy, 0) for policy in POLICIES), *(("random", draw) for draw in draws)]
     tables: list[Floats] = []
     names: list[str] = []
     for i, (ties, draw) in enumerate(cases):
@@ -86,10 +86,10 @@ def moves(means: Means) -> list[Record]:
 
 def reorderings(means: Means) -> list[Record]:
     """Return for each measure how alike the systems are ranked with ties broken and with their mean over all orders."""
-    return [{"measure": name} | _reordering(means, i) for i, name in enumerate(means.measures)]
+    return [{"measure": name} | _compare_orders(means, i) for i, name in enumerate(means.measures)]
 
 
-def _reordering(means: Means, i: int) -> Record:
+def _compare_orders(means: Means, i: int) -> Record:
     expected, names, input_order, best, worst = (means.by_policy[policy][:, i] for policy in POLICIES)
     taus = [kendall(expected, values) for values in means.at_random[:, :, i]]
     return {
@@ -98,27 +98,27 @@ def _reordering(means: Means, i: int) -> Record:
         "τ at random, mean": float(np.mean(taus)),
         "τ at random, least": float(np.min(taus)),
         "pairs": len(expected) * (len(expected) - 1) // 2,
-        "swapped by name": swapped(expected, names),
-        "swapped in file order": swapped(expected, input_order),
-        "swapped at random": max(swapped(expected, values) for values in means.at_random[:, :, i]),
-        "in either order": undecided(worst, best),
+        "swapped by name": count_swaps(expected, names),
+        "swapped in file order": count_swaps(expected, input_order),
+        "swapped at random": max(count_swaps(expected, values) for values in means.at_random[:, :, i]),
+        "in either order": count_undecided(worst, best),
     }
 
 
-def swapped(one: Floats, other: Floats) -> int:
+def count_swaps(first: Floats, second: Floats) -> int:
     """Return how many pairs of systems are in opposite orders.
 
-    >>> swapped(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
+    >>> count_swaps(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
     1
     """
-    pairs = combinations(range(len(one)), 2)
-    return sum(bool((one[i] - one[j]) * (other[i] - other[j]) < 0) for i, j in pairs)
+    pairs = combinations(range(len(first)), 2)
+    return sum(bool((first[i] - first[j]) * (second[i] - second[j]) < 0) for i, j in pairs)
 
 
-def undecided(worst: Floats, best: Floats) -> int:
+def count_undecided(worst: Floats, best: Floats) -> int:
     """Return how many pairs of systems come in either order, as ties are broken for one and against the other.
 
-    >>> undecided(np.array([0.1, 0.2, 0.6]), np.array([0.3, 0.4, 0.6]))
+    >>> count_undecided(np.array([0.1, 0.2, 0.6]), np.array([0.3, 0.4, 0.6]))
     1
     """
     pairs = combinations(range(len(best)), 2)

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gradely.kernel.batch import Array
-from gradely.learning.lookup import between, look_across, look_up, ordered, up_to_lower
+from gradely.learning.lookup import reorder, sum_between, up_to_lower
 from gradely.learning.places import Places
-from gradely.learning.thresholds import Around, Harmonics, around, relevant_at
+from gradely.learning.thresholds import Around, Harmonics, around, look_up_pairs, relevant_at
 
 
 class Parts(NamedTuple):
@@ -29,7 +29,7 @@ class Parts(NamedTuple):
     """goes with the difference of the two weights"""
 
 
-class Weighted(NamedTuple):
+class WeightedThresholds(NamedTuple):
     """What xGAP needs of a block of queries, whatever the scores."""
 
     level: Array
@@ -50,7 +50,7 @@ class Weighted(NamedTuple):
 
         It is right where the other one is not above.
         """
-        xp, level, document = places.xp, ordered(self.level, order), ordered(self.document, order)
+        xp, level, document = places.xp, reorder(self.level, order), reorder(self.document, order)
         harmonics = Harmonics(places, self.k)
         x = relevant_at(places, level, self.weight.shape[0])
         weight = self.weight[:, :, None]
@@ -59,13 +59,9 @@ class Weighted(NamedTuple):
         lower = _tables(weight, _lower(harmonics, x, counts, weights, document), level)
         within = _tables(weight, _within(harmonics, counts, weights), level)
 
-        def part(one: Array, other: Array, both: Array, rows: slice) -> Array:
-            share = places.share[:, rows, None]
-            across = look_up(one[:, :, rows], level) - share * look_across(other, level[:, rows])
-            return xp.where(places.ties(rows), look_up(both[:, :, rows], level), across)
-
         def change(rows: slice) -> Array:
-            parts = Parts(*(part(*tables, rows) for tables in zip(upper, lower, within, strict=True)))
+            tables = zip(upper, lower, within, strict=True)
+            parts = Parts(*(look_up_pairs(places, level, *table, rows) for table in tables))
             i, j = document[:, rows, None], document[:, None, :]
             return xp.abs(xp.maximum(i, j) * parts.own + parts.others + xp.abs(i - j) * parts.traded)
 
@@ -75,8 +71,8 @@ class Weighted(NamedTuple):
 def _tables(weight: Array, parts: Parts, level: Array) -> Parts:
     """Return the sums over the levels of a pair: those of the better one alone, and those of both."""
     return Parts(
-        between(weight * parts.own, level),
-        between(weight * parts.others, level),
+        sum_between(weight * parts.own, level),
+        sum_between(weight * parts.others, level),
         up_to_lower(weight * parts.traded, level),
     )
 

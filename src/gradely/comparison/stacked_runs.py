@@ -37,11 +37,11 @@ class StackedRuns:
         values = measure_blocks(blocks, fitted, rows, self.settings.workers, partial(query_of, self.qrels))
         return values.reshape(len(self.names), len(self.qrels), len(measures))
 
-    def with_judgments(self, which: Bools) -> "StackedRuns":
+    def with_judgments(self, judged: Bools) -> "StackedRuns":
         """Return the runs as if only these judgments had been made; other documents keep their places."""
-        start = np.concatenate([[0], np.cumsum(which)])
-        smaller = Qrels(self.qrels.queries, start[self.qrels.start], (), self.qrels.grade[which], self.qrels.name)
-        hits = self.hits.only(which[self.hits.row])
+        start = np.concatenate([[0], np.cumsum(judged)])
+        smaller = Qrels(self.qrels.queries, start[self.qrels.start], (), self.qrels.grade[judged], self.qrels.name)
+        hits = self.hits.only(judged[self.hits.row])
         return replace(self, qrels=smaller, hits=hits._replace(row=start[hits.row]))
 
     def notes(self) -> list[Note]:
@@ -77,7 +77,7 @@ def stack_runs(
 def stack(results: Evaluations) -> StackedRuns:
     """Return the hits of all runs as one table."""
     if len(results) < 2:
-        raise DataError("to compare rankings of runs takes at least 2 runs")
+        raise DataError("rankings of at least 2 runs can be compared; name another one")
     parts = [evaluation.placed_hits for evaluation in results.evaluations.values()]
     query, row, above, tied, retrieved, answered = (
         np.concatenate([getattr(hits, field) for hits in parts])

@@ -1,8 +1,9 @@
-"""Many systems together: correlation of measures, and pools that shrink."""
+"""Many runs together: correlation of measures, and pools that shrink."""
 
 import csv
 import io
 import json
+import random
 from itertools import groupby, permutations, product
 from pathlib import Path
 
@@ -13,10 +14,10 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely.cli.main import run
-from gradely.comparison.kendall import kendall, meaning, tau_ap
-from gradely.comparison.pools import Draw
+from gradely.comparison.kendall import correlations, kendall, meaning, tau_ap
+from gradely.comparison.pools import Draw, Pools
 from gradely.comparison.selection import above_quartile, few_high
-from gradely.comparison.stacked import StackedRuns, stack
+from gradely.comparison.stacked_runs import StackedRuns, stack
 from gradely.data.demo import collection
 from gradely.measures.names import parse_all
 from gradely.papers.ferrante2014.study import above
@@ -204,7 +205,14 @@ def test_correlate_gives_matrices_frames_and_a_chart(demo):
     assert found.chart().to_dict()["layer"][0]["mark"]["type"] == "rect"
 
 
-def test_pools_give_one_line_a_measure(demo):
+@pytest.mark.parametrize("work", [gradely.correlate, gradely.pools])
+def test_an_option_that_is_not_theirs_is_refused_by_name(demo, work):
+    """They choose queries by `topics`; `queries` once ended in an error of some inner function."""
+    with pytest.raises(TypeError, match=rf"^{work.__name__}\(\) got an unexpected keyword argument 'queries'"):
+        work("qrels.txt", demo, ["AP"], queries="both")
+
+
+def test_pools_give_one_line_per_measure(demo):
     found, again = (
         gradely.pools("qrels.txt", demo, ["AP", "nDCG"], rates=[1.0, 0.2], repeat=4, seed=3) for _ in range(2)
     )
@@ -224,6 +232,7 @@ def test_the_commands_speak_every_format(demo, capfd, command):
         return capfd.readouterr()
 
     text = said().out
+    assert "\N{REPLACEMENT CHARACTER}" not in text and "\nτ above 0.9: equivalent rankings" in text
     assert "AP" in text and "3 runs, 24 queries" in text and "1 of 3 runs lacks some of the queries" in text
     content = json.loads(said("--format", "json").out)
     rows = list(csv.DictReader(io.StringIO(said("--format", "csv").out)))
@@ -234,7 +243,7 @@ def test_the_commands_speak_every_format(demo, capfd, command):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["correlate", "qrels.txt", "dense.run"], "takes at least 2 runs"),
+        (["correlate", "qrels.txt", "dense.run"], "rankings of at least 2 runs can be compared"),
         (["correlate", "qrels.txt", "dense.run", "lexical.run", "--topics", "few-high", "--level", "9"], "levels are"),
         (["correlate", "qrels.txt", "dense.run", "dense.run"], "named twice"),
         (["pools", "qrels.txt", "dense.run", "lexical.run", "--topics", "few-high", "--level", "9"], "levels are"),
@@ -266,3 +275,63 @@ def test_where_all_systems_tie_there_is_no_tau(demo, capfd, command):
 def test_runs_that_are_not_several_are_refused(demo, runs, said):
     with pytest.raises(gradely.DataError, match=said):
         gradely.correlate("qrels.txt", runs)
+
+
+TIED = {f"q{i}": {f"d{j}": j % 2 for j in range(6)} for i in range(4)}
+DRAW = random.Random("tied runs")
+TIED_RUNS = {
+    f"run{i}": {query: {doc: float(DRAW.randrange(2)) for doc in docs} for query, docs in TIED.items()}
+    for i in range(6)
+}
+
+
+@pytest.mark.parametrize("function", [gradely.correlate, gradely.pools, gradely.plan, gradely.compare])
+def test_the_usual_seed_is_0(function):
+    """It decides the order of ties under ties="random", and which judgments a smaller pool keeps."""
+    options = {"rates": [0.5], "repeat": 2} if function is gradely.pools else {}
+    usual, same, other = (
+        repr(function(TIED, TIED_RUNS, ["AP", "nDCG"], ties="random", **options, **seed))
+        for seed in ({}, {"seed": 0}, {"seed": 1})
+    )
+    assert usual == same != other
+
+
+def test_four_digits_of_a_correlation_are_shown():
+    assert [table.digits for table in gradely.correlate(TIED, TIED_RUNS, ["AP", "nDCG"]).tables()] == [4, 4]
+
+
+def test_the_usual_pools():
+    found = gradely.pools(TIED, TIED_RUNS, ["AP"])
+    assert found.rates == [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
+    assert found.tau.shape == (10, 11, 1)
+    with pytest.raises(gradely.DataError, match="above 0 and up to 1; found 0"):
+        gradely.pools(TIED, TIED_RUNS, ["AP"], rates=[0.0])
+
+
+def test_the_interval_of_draws_leaves_out_five_percent():
+    tau = np.linspace(0, 1, 201)[:, None, None]
+    (record,) = Pools(["AP"], [0.5], tau, tau, 3, 4, "expected", []).records()
+    assert (record["low"], record["high"]) == pytest.approx((0.025, 0.975))
+
+
+def test_means_that_differ_by_rounding_tie():
+    tau, _ = correlations(np.array([[0.5, 0.3], [0.5 + 4e-13, 0.2], [0.1, 0.1]]))
+    assert tau[0, 1] == pytest.approx(kendall([2, 2, 1], [3, 2, 1]))
+
+
+def test_runs_and_queries_that_lack_something_are_noted():
+    qrels = {"p": {"a": 1, "b": 0}, "q": {"a": 0, "b": -1}, "r": {"b": 2}}
+    runs = {"whole": {query: ["a", "b"] for query in qrels}, "part": {"p": ["a"]}, "other": {"p": ["b"], "q": ["a"]}}
+    notes = {note.kind: note for note in gradely.correlate(qrels, runs, ["AP", "nDCG"]).notes}
+    assert (notes["missing"].count, notes["missing"].of) == (2, 3) and "part" in notes["missing"].text
+    assert (notes["degenerate"].count, notes["degenerate"].of) == (1, 3) and "q" in notes["degenerate"].text
+
+
+def test_neither_tau_nor_tau_ap_is_defined_where_all_runs_tie():
+    run = {"q": ["a", "b"], "r": ["c"]}
+    qrels = {"q": {"a": 1, "b": 2}, "r": {"c": 1}}
+    found = gradely.correlate(qrels, {"one": run, "two": run}, ["AP", "nDCG"])
+    assert [record["tau_ap"] for record in found.records()] == [None] * 4
+    assert "1 without a τ, since all runs tie" in found.summary()
+    shrunk = gradely.pools(qrels, {"one": run, "two": run}, ["AP"], rates=[0.5], repeat=2)
+    assert shrunk.records()[0]["tau_ap"] is None

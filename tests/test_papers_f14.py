@@ -12,11 +12,11 @@ from scipy import stats
 
 import gradely
 from gradely.cli.main import run
-from gradely.comparison.stacked import stack_runs
-from gradely.papers.ferrante2014 import incomplete, pools, power
+from gradely.comparison.stacked_runs import stack_runs
+from gradely.papers.ferrante2014 import incomplete, power, smaller_pools
 from gradely.papers.ferrante2014.bootstrap import draw_topics, taus
 from gradely.papers.ferrante2014.limits import PRINTED, SHARES, approach, corners, limit, pick_chance
-from gradely.papers.ferrante2014.printed import printed
+from gradely.papers.ferrante2014.printed_tables import read_printed
 from gradely.papers.ferrante2014.study import Panel, judged_depths, read_study
 from gradely.papers.ferrante2014.tables import chart, describe, table_1
 from gradely.papers.ferrante2014.tau import Curves, correlate_grid, grid, printed_curves
@@ -50,7 +50,7 @@ def test_corners_are_ap():
 
 def test_the_grids_are_the_papers():
     for collection, levels in [("TREC 10, 2001, Web", 2), ("TREC 21, 2012, Web", 3)]:
-        theirs = dict.fromkeys(row["g"] for row in printed("tau") if row["collection"] == collection)
+        theirs = dict.fromkeys(row["g"] for row in read_printed("tau") if row["collection"] == collection)
         assert list(theirs) == [" ".join(map(str, g)) for g in grid(levels)]
 
 
@@ -126,7 +126,7 @@ def test_judgments_of_the_papers_collections_are_recognised_and_have_its_topics(
 
 @needs("trec-web-2012")
 def test_a_folder_of_ones_own_is_a_collection_and_the_papers_numbers_stand_beside(tmp_path, monkeypatch, capfd):
-    monkeypatch.setattr(incomplete, "shrink", partial(pools.shrink, repeat=1))
+    monkeypatch.setattr(incomplete, "shrink", partial(smaller_pools.shrink, repeat=1))
     monkeypatch.setattr(power, "RESAMPLES", 50)
     own, out = tmp_path / "mine", tmp_path / "out"
     shutil.copytree(DATA / "trec-web-2012", own)
@@ -150,15 +150,15 @@ def test_without_a_collection_the_error_says_what_to_put_where(tmp_path):
 @needs("clef-ehealth-2015")
 def test_smaller_pools_as_the_paper_draws_them(monkeypatch):
     """With its g, GAP loses its order of systems where highly relevant documents are few; readings matter."""
-    monkeypatch.setattr(pools, "BOOTSTRAP", 10)
+    monkeypatch.setattr(smaller_pools, "BOOTSTRAP", 10)
     study = read_study(one("clef-ehealth-2015"), lambda part: None)
-    measured = pools.shrink(study, 0, lambda part: None, repeat=2)
+    measured = smaller_pools.shrink(study, 0, lambda part: None, repeat=2)
     assert [(each.panel.topics, each.least) for each in measured] == [
         (topics, least) for least in (1, 0) for topics in ("all", "few highly relevant")
     ]
     few, free = measured[1], measured[3]
-    assert few.mean("GAP", pools.SHALLOW) + 0.2 < few.mean("xGAP", pools.SHALLOW)
-    assert free.mean("xGAP", pools.SHALLOW) < few.mean("xGAP", pools.SHALLOW)
+    assert few.mean("GAP", smaller_pools.SHALLOW) + 0.2 < few.mean("xGAP", smaller_pools.SHALLOW)
+    assert free.mean("xGAP", smaller_pools.SHALLOW) < few.mean("xGAP", smaller_pools.SHALLOW)
     full = [record for each in measured for record in each.records() if record["rate"] == 1]
     assert all(record["tau"] == pytest.approx(1) for record in full) and len(full) == 4 * 7
     drawing = incomplete.chart([record for each in measured[:2] for record in each.records()]).to_dict()
@@ -172,20 +172,20 @@ def test_smaller_pools_as_the_paper_draws_them(monkeypatch):
         topics="few-high",
         min_quartile=True,
     )
-    ours = few.tau[:, pools.RATES.index(0.1), pools.MEASURES.index("GAP")]
+    ours = few.tau[:, smaller_pools.RATES.index(0.1), smaller_pools.MEASURES.index("GAP")]
     assert theirs.tau[:, 0, 0] == pytest.approx(ours)
 
 
 @pytest.mark.parametrize(("levels", "g"), [((1, 2), (0.1, 0.9)), ((1, 2, 3), (0.2, 0.2, 0.6))])
 def test_g_is_the_papers(levels, g):
-    assert pools.users(np.array(levels, float)) == dict(zip(levels, g, strict=True))
+    assert smaller_pools.users(np.array(levels, float)) == dict(zip(levels, g, strict=True))
 
 
 @needs("clef-ehealth-2015")
 def test_power_is_the_share_of_pairs_that_a_test_separates(monkeypatch):
     monkeypatch.setattr(power, "RESAMPLES", 100)
     clef = one("clef-ehealth-2015")
-    found = power.tested(clef, 0, lambda part: None)
+    found = power.compute_p_values(clef, 0, lambda part: None)
     first, second = (gradely.evaluate(clef.qrels, path, ["AP"]).values[:, 0] for path in clef.runs[:2])
     assert found["AP", "t"][0] == pytest.approx(stats.ttest_rel(first, second).pvalue)
     table = power.power("clef", found)

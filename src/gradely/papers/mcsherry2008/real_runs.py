@@ -7,10 +7,10 @@ from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.papers.judged_collections import DATA, NEEDS, collections, enough
 from gradely.papers.library import Library
-from gradely.papers.mcsherry2008.breaking import MEASURES, SEEDS, Means, moves, read, reorderings
+from gradely.papers.mcsherry2008.tie_orders import MEASURES, SEEDS, Means, moves, read, reorderings
 from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 from gradely.papers.verdicts import Verdict, decide
 from gradely.tables import Table
 

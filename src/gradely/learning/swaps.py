@@ -3,19 +3,20 @@
 from typing import TypeAlias
 
 from gradely.errors import MeasureError
+from gradely.kernel.backend import ignore_overflow
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import not_at_all
 from gradely.kernel.gains import DISCOUNTS
 from gradely.kernel.tie_groups import Discount
 from gradely.learning.additive import Additive
 from gradely.learning.thresholds import Thresholds
-from gradely.learning.weighted import Weighted
+from gradely.learning.weighted_thresholds import WeightedThresholds
 from gradely.measures import AP, GAP, RBP, Measure, eGAP, muAP, xGAP
 from gradely.measures.dcg import Discounted
 from gradely.measures.population import Population
 from gradely.measures.precision import F1, F, P, R, RelativeP
 
-Swaps: TypeAlias = Additive | Thresholds | Weighted
+Swaps: TypeAlias = Additive | Thresholds | WeightedThresholds
 COUNTED = (P, R, F1, F, RelativeP)
 TAUGHT = (Discounted, RBP, AP, GAP, xGAP, eGAP, muAP, *COUNTED)
 """measures that can be learned; the others of their families derive from them"""
@@ -37,13 +38,12 @@ def swaps_of(measure: Measure, batch: Batch) -> Swaps:
         level = batch.xp.astype(measure.relevant(batch), batch.first.dtype)
         return Thresholds(level, _inverse(batch, measure.norm(batch))[None, :], measure.k)
     if isinstance(measure, Population):
-        return _levelled(measure, batch)
-    inverse = _inverse(batch, measure.norm(batch))
+        return _threshold_swaps(measure, batch)
     gain, discount = _gain(measure, batch)
     rank = batch.xp.arange(1, batch.grade.shape[1] + 1, dtype=batch.grade.dtype, device=batch.device)
     value = 1.0 / discount(batch, rank)
     value = value if measure.k is None else batch.xp.where(rank <= measure.k, value, 0.0)
-    return Additive(gain * inverse[:, None], value)
+    return Additive(_over(batch, gain, measure.norm(batch)), value)
 
 
 def _gain(measure: Measure, batch: Batch) -> tuple[Array, Discount]:
@@ -57,7 +57,7 @@ def _gain(measure: Measure, batch: Batch) -> tuple[Array, Discount]:
     raise AssertionError(measure)
 
 
-def _levelled(measure: Population, batch: Batch) -> Swaps:
+def _threshold_swaps(measure: Population, batch: Batch) -> Swaps:
     """Return the swaps of GAP, xGAP, eGAP or µAP.
 
     A query with fewer levels than others of the block has levels of 0 below its own, which all documents reach and
@@ -69,8 +69,15 @@ def _levelled(measure: Population, batch: Batch) -> Swaps:
     weight = measure.weight(batch, thresholds) * _inverse(batch, measure.norm(batch))[:, None]
     ascending = xp.flip(xp.permute_dims(weight, (1, 0)), axis=0)
     if isinstance(measure, xGAP):
-        return Weighted(level, ascending, measure.document_weight(batch), measure.k)
+        return WeightedThresholds(level, ascending, measure.document_weight(batch), measure.k)
     return Thresholds(level, ascending, measure.k)
+
+
+def _over(batch: Batch, gain: Array, norm: Array) -> Array:
+    """Return gains over the norm; where one over that is too large for a number, their quotient need not be."""
+    with ignore_overflow():
+        product = gain * _inverse(batch, norm)[:, None]
+        return batch.xp.where(batch.xp.isfinite(product), product, gain / norm[:, None])
 
 
 def _inverse(batch: Batch, norm: Array) -> Array:

@@ -7,12 +7,12 @@ import numpy as np
 
 from gradely.data import Qrels
 from gradely.data.types import Ints
-from gradely.papers.values import Record
+from gradely.papers.printed_numbers import Record
 
 REFERENCES = ("AP", "nDCG", "RBP", "bpref")
 
 
-def printed(table: str) -> list[dict[str, str]]:
+def read_printed(table: str) -> list[dict[str, str]]:
     """Return a table of the paper: collections, or tau."""
     text = (resources.files("gradely.papers.ferrante2014") / f"{table}.csv").read_text("utf-8")
     return list(csv.DictReader(text.splitlines()))
@@ -22,7 +22,7 @@ def printed_tau(collection: str | None) -> dict[tuple[str, ...], float]:
     """Return the paper's τ for one of its collections, by topics, g, measure and reference; none for others."""
     return {
         (row["topics"], row["g"], row["measure"], reference): float(row[reference])
-        for row in printed("tau")
+        for row in read_printed("tau")
         if row["collection"] == collection
         for reference in ("GAP", *REFERENCES)
     }
@@ -32,7 +32,7 @@ def printed_records() -> list[Record]:
     """Return the paper's τ, one record per pair of measures."""
     return [
         {**{x: row[x] for x in ("collection", "topics", "g", "measure")}, "reference": y, "tau": float(row[y])}
-        for row in printed("tau")
+        for row in read_printed("tau")
         for y in ("GAP", *REFERENCES)
     ]
 
@@ -47,7 +47,7 @@ def recognise(qrels: Qrels) -> dict[str, str] | None:
     relevant = count_relevant(qrels)
     ours = (len(relevant), relevant.min(), round(float(relevant.mean()), 2), relevant.max())
     columns = ("topics", "min relevant", "mean relevant", "max relevant")
-    return next((row for row in printed("collections") if tuple(float(row[x]) for x in columns) == ours), None)
+    return next((row for row in read_printed("collections") if tuple(float(row[x]) for x in columns) == ours), None)
 
 
 def merge_levels(qrels: Qrels, theirs: dict[str, str] | None) -> Qrels:

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from gradely.evaluation.notes import SAME
 
-__all__ = ["SAME", "Record", "agrees", "cut"]
+__all__ = ["SAME", "Record", "agrees", "truncate"]
 
 Record: TypeAlias = dict[str, Any]
 """a row of a table, by column"""
@@ -18,11 +18,11 @@ def agrees(ours: float, printed: str) -> bool:
     (True, True, True, False)
     """
     decimals = len(printed.partition(".")[2])
-    versions = (round(ours, decimals), cut(ours, decimals))
+    versions = (round(ours, decimals), truncate(ours, decimals))
     return any(isclose(version, float(printed), abs_tol=1e-9) for version in versions)
 
 
-def cut(number: float, decimals: int) -> float:
+def truncate(number: float, decimals: int) -> float:
     """Return a number with the decimals after these cut off."""
     unit = 10.0**-decimals
     return floor(number / unit) * unit

@@ -1,0 +1,140 @@
+"""All mutants and all tests: who meets whom, and what is remembered of it."""
+
+import gc
+import hashlib
+import importlib
+import json
+import re
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from functools import cache
+
+from tests.mutants.changes import ROOT, SOURCE, text_of
+from tests.mutants.forks import in_forks
+from tests.mutants.lives import module_of, noticing
+from tests.mutants.survivors import known
+from tests.mutants.touch import Touched, digest, functions, source_of
+
+CACHE = ROOT / ".mutants" / "outcomes.json"
+ENOUGH = 30
+"""seconds of tests, as long as they take under a tracer, that a mutant meets at most"""
+FEW = 100
+"""tests that a mutant meets at most for which everything is imported again"""
+LIBRARIES = ("altair", "jinja2", "pandas", "polars", "pyarrow.parquet", "rich.console", "rich.table", "scipy.stats")
+OFTEN = 100
+"""mutants after which the outcomes are saved"""
+
+
+class Check:
+    """A plugin of pytest, which collects the tests once; then each mutant lives in a fork and meets them."""
+
+    def __init__(self, mutants, jobs, minutes, *, listed=False, again=False):
+        self.mutants, self.jobs = mutants, jobs
+        self.end = time.monotonic() + 60 * minutes
+        self.reasons = {} if listed else known()
+        self.memory = json.loads(CACHE.read_text()) if CACHE.exists() and not again else {}
+        self.kills = Counter()
+
+    def pytest_runtestloop(self, session):
+        """Run no tests but those that meet mutants."""
+        import_everything()
+        self.touched = Touched(session.items, self.jobs, self.end)
+        self.prepare()
+        waiting = [mutant for mutant in self.mutants if not (mutant.name in self.reasons or self.remembers(mutant))]
+        if not self.touched.is_complete():
+            waiting = []
+        say(f"{len(self.mutants):,} mutants, {len(waiting):,} of which are new")
+        tasks = ((mutant, self.tests_of(mutant)) for mutant in waiting if time.monotonic() < self.end)
+        for i, ((mutant, tests), killer) in enumerate(in_forks(tasks, self.live, self.jobs), 1):
+            self.remember(mutant, tests, "time" if killer is None else killer)
+            if i % OFTEN == 0:
+                self.save()
+                say(f"{i:,} of {len(waiting):,}")
+        self.save()
+        return True
+
+    def prepare(self):
+        """Do once what each fork would do again."""
+        from tests import test_together
+
+        for kind in test_together.LABELS:  # what the reference says takes long, and no mutant changes it
+            for policy in test_together.POLICIES:
+                test_together.expected(kind, policy)
+        self.functions = functions()
+        self.lines = cache(self.touched.by_line)
+        gc.freeze()
+
+    def live(self, task):
+        mutant, names = task
+        return noticing(mutant, {name: self.touched.with_seconds(name) for name in names}, self.functions)
+
+    def tests_of(self, mutant):
+        """Return the tests that touch a mutant: those that noticed others nearby, then the quickest first."""
+        lines = self.lines(mutant.path)
+        names = {name for line in mutant.touched for name in lines.get(line, ())}
+        for path, line in uses_of(mutant.constants):
+            names.update(self.lines(path).get(line, ()))
+        seconds = {name: self.touched.tests[name]["seconds"] for name in names}
+        ordered = sorted(names, key=lambda name: (-self.kills[mutant.source, name], seconds[name]))
+        total, few = 0.0, []
+        for name in ordered[: len(ordered) if mutant.source else FEW]:
+            total += seconds[name]
+            if total < ENOUGH or not few:
+                few.append(name)
+        return few
+
+    def remembers(self, mutant):
+        """Return whether the outcome is known, and its function and the tests that it depends on are the same."""
+        killer, state = self.memory.get(key_of(mutant), ("", ""))
+        return bool(state) and state == self.state_of([killer] if killer else self.tests_of(mutant))
+
+    def remember(self, mutant, tests, killer):
+        self.kills[mutant.source, killer] += 1
+        self.memory[key_of(mutant)] = killer, self.state_of([killer] if killer else tests)
+
+    def state_of(self, names):
+        """Return what an outcome depends on besides the mutant: the texts of tests."""
+        items = self.touched.items
+        texts = [name + (source_of(items[name]) if name in items else "") for name in sorted(names)]
+        return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]
+
+    def save(self):
+        CACHE.with_suffix(".new").write_text(json.dumps(self.memory))
+        CACHE.with_suffix(".new").replace(CACHE)
+
+    def outcomes(self):
+        """Return {mutant: the test that notices it, or an empty text}, as far as it is known."""
+        return {mutant: self.memory[key_of(mutant)][0] for mutant in self.mutants if key_of(mutant) in self.memory}
+
+
+def import_everything():
+    """Import what tests and the source import where they need it."""
+    modules = [module_of(path) for path in SOURCE.rglob("*.py") if "adapters" not in path.parts]
+    for name in [*modules, *LIBRARIES]:
+        if not name.endswith("__main__"):
+            with suppress(ImportError):
+                importlib.import_module(name)
+
+
+@cache
+def uses_of(constants):
+    """Return the places (path, line) of the source where constants are named."""
+    pattern = re.compile(rf"\b({'|'.join(constants)})\b")
+    lines = [
+        (path, number, line)
+        for path in (SOURCE.rglob("*.py") if constants else [])
+        for number, line in enumerate(text_of(path).split("\n"), 1)
+    ]
+    return [(path, number) for path, number, line in lines if pattern.search(line)]
+
+
+def key_of(mutant):
+    """Return what names an outcome: the change, and the function or file as it is."""
+    return hashlib.sha256((mutant.name + (mutant.source or digest(mutant.path))).encode()).hexdigest()[:20]
+
+
+def say(line):
+    sys.__stdout__.write(line + "\n")
+    sys.__stdout__.flush()

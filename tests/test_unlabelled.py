@@ -1,0 +1,92 @@
+"""Judgments without labels are relevant documents, whatever they come as, and a note says so."""
+
+import json
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import gradely
+from gradely import InputError
+
+CLICKS = [("ann", "tea"), ("ann", "jam"), ("bob", "oil")]
+RUN = {"ann": ["pie", "tea", "jam"], "bob": ["oil"]}
+
+
+class Tuple(NamedTuple):
+    user_id: str
+    item_id: str
+
+
+@dataclass
+class Data:
+    user_id: str
+    item_id: str
+
+
+def records(kind):
+    """Return the clicks, one record each."""
+    return [kind(user_id=user, item_id=item) for user, item in CLICKS]
+
+
+def nested():
+    """Return the clicks, one record per user."""
+    return [{"query": "ann", "results": [{"id": "tea"}, {"id": "jam"}]}, {"query": "bob", "results": ["oil"]}]
+
+
+def shapes(folder):
+    """Yield the clicks in every shape that rows have."""
+    frame = pl.DataFrame(records(dict))
+    yield from (frame, frame.lazy(), frame.to_arrow(), frame.to_pandas())
+    yield from (records(dict), records(Tuple), records(Data), nested())
+    for name, content in (("rows", records(dict)), ("nested", nested())):
+        (folder / f"{name}.json").write_text(json.dumps(content))
+        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in content))
+        (folder / f"{name}-without-ending").write_text("".join(f"{json.dumps(record)}\n" for record in content))
+        yield from (folder / f"{name}.json", folder / f"{name}.jsonl", folder / f"{name}-without-ending")
+    frame.write_csv(folder / "rows.csv")
+    frame.write_parquet(folder / "rows.parquet")
+    yield from (folder / "rows.csv", folder / "rows.parquet")
+
+
+def test_every_row_is_relevant_in_every_shape(tmp_path):
+    values = set()
+    for qrels in shapes(tmp_path):
+        scores = gradely.evaluate(qrels, RUN, ["RR", "AP", "nDCG"])
+        assert [note for note in scores.notes if "no label column: every row counts as relevant" in note.text], qrels
+        values.add(json.dumps(scores.per_query()))
+    assert len(values) == 1
+    assert gradely.evaluate(tmp_path / "rows.jsonl", RUN, ["RR"]).per_query() == {
+        "ann": {"RR": 0.5},
+        "bob": {"RR": 1.0},
+    }
+
+
+def test_a_label_here_and_none_there_is_refused(tmp_path):
+    bare, labelled = {"user_id": "ann", "item_id": "tea"}, {"user_id": "bob", "item_id": "oil", "label": 0}
+    for first, second, found in ((bare, labelled, "a label"), (labelled, bare, "no")):
+        (tmp_path / "mixed.jsonl").write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n")
+        (tmp_path / "mixed.json").write_text(json.dumps([first, second]))
+        for qrels in ([first, second], tmp_path / "mixed.jsonl", tmp_path / "mixed.json"):
+            with pytest.raises(InputError, match=f"2.* has {found}"):
+                gradely.evaluate(qrels, RUN, ["RR"])
+
+
+def test_more_keys_do_no_harm():
+    rows = [{"user_id": "ann", "item_id": "tea"}, {"user_id": "bob", "item_id": "oil", "when": 7}]
+    assert gradely.evaluate(rows, RUN, ["RR"]).mean() == {"RR": 0.75}
+
+
+def test_a_run_must_have_scores(tmp_path):
+    (tmp_path / "run.jsonl").write_text('{"user_id": "ann", "item_id": "tea"}\n')
+    for run in (
+        records(dict),
+        pd.DataFrame(records(dict)),
+        pa.Table.from_pylist(records(dict)),
+        tmp_path / "run.jsonl",
+    ):
+        with pytest.raises(InputError, match="no score column"):
+            gradely.evaluate({"ann": ["tea"]}, run, ["RR"])
