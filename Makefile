@@ -8,7 +8,7 @@ SPARK := .spark
 MINUTES ?= 1
 SEED ?= 0
 
-.PHONY: help demo test test-arrays test-tools test-spark fuzz mutants docs papers bench bench-tables bench-spark clean
+.PHONY: help demo test test-arrays test-tools test-spark fuzz mutants docs papers learning bench bench-tables bench-spark clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
@@ -20,6 +20,7 @@ help:
 	@echo "make mutants      change the code, one operator or number at a time: which changes does no test notice?"
 	@echo "make docs         write what follows from the code: pages and tables of the documents, the stub of public names"
 	@echo "make papers       run all experiments on DATA=folder of data sets, and record the verdicts"
+	@echo "make learning     the experiment f14-learning alone, on DATA=folder, and its figure in docs/; ten minutes"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
 	@echo "make bench-tables frames, Parquet, CSV and flat arrays against TREC text, as ratios, and peers; a quarter of an hour"
 	@echo "make bench-spark  10 and 100 million rows on Spark with a heap of 1 GB: time and what is shuffled"
@@ -64,6 +65,11 @@ papers: $(VENV)/test-ready
 	$(BIN)/gradely papers run all --data "$(DATA)" --out gradely-papers
 	cp gradely-papers/claims.csv src/gradely/papers/record.csv
 	$(BIN)/python -m tools.derived
+
+learning: $(VENV)/test-ready
+	$(BIN)/pip install --quiet --editable ".[lightgbm,xgboost]"
+	$(BIN)/gradely papers run f14-learning --data "$(DATA)" --out gradely-papers
+	cp gradely-papers/f14-learning/matrix.svg docs/f14-learning.svg
 
 bench: $(BENCH)/ready
 	$(BENCH)/gradely/bin/pip install --quiet --force-reinstall --no-deps .

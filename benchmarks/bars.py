@@ -41,7 +41,8 @@ FILES = (
 )
 MEMORY = (
     Workload("E", "dicts, 698 queries × 1,000", (PYTREC,), {PYTREC: 5}, tolerance=1e-2, files=False),
-    Workload("E1", "dicts, 1 query × 10", (PYTREC,), {}, seconds=0.0005, files=False),
+    Workload("E1", "dicts, 1 query × 10", (PYTREC,), {}, seconds=0.0002, files=False),
+    Workload("E2", "E1 with judgments and measures prepared", (PYTREC,), {}, seconds=0.0001, files=False),
     Workload(
         "F",
         "dense arrays, 10,000 × 1,000; scikit-learn: nDCG alone",
@@ -57,5 +58,8 @@ OVERHEAD = 1.25
 """H: tie-aware over tie-oblivious"""
 IMPORT, VERSION = 0.1, 0.2
 """G: seconds of `import gradely` over `import numpy`, and of `gradely --version`"""
+REPORT = 8
+"""J: processor time of `compare --report` over that of `evaluate` with the same runs; it was 17 when runs were aligned
+again for each part of the page"""
 LINEAR = 0.2
 """I: by how much the time of a line may change from a tenth to all of B"""

@@ -20,6 +20,8 @@ MEASURES = ("nDCG@10", "nDCG", "AP", "RR", "P@10", "R@100")
 TREC = ("ndcg_cut_10", "ndcg", "map", "recip_rank", "P_10", "recall_100")
 RANX = ("ndcg@10", "ndcg", "map", "mrr", "precision@10", "recall@100")
 Values = dict[str, float]
+Labels = dict[str, dict[str, int]]
+Scores = dict[str, dict[str, float]]
 WARM = 5
 """work in memory is done so many times in a process, and the best counts"""
 
@@ -68,36 +70,53 @@ def ranx_files(qrels: Path, runs: list[Path]) -> Values:
     return {ours: float(means[theirs]) for ours, theirs in zip(MEASURES, RANX, strict=True)}
 
 
-def gradely_dicts(folder: Path, queries: int | None) -> Values:
+def gradely_dicts(qrels: Labels, run: Scores) -> Values:
     """Evaluate dicts of dicts in memory."""
     import gradely
 
-    qrels, run = dicts(folder, queries)
     return time_work(lambda: gradely.evaluate(qrels, run, MEASURES).mean())
 
 
-def pytrec_eval_dicts(folder: Path, queries: int | None) -> Values:
+def gradely_prepared(qrels: Labels, run: Scores) -> Values:
+    """Evaluate a run with what depends on the judgments done before."""
+    import gradely
+
+    evaluator = gradely.Evaluator(qrels, MEASURES)
+    return time_work(lambda: evaluator(run).mean())
+
+
+def pytrec_eval_dicts(qrels: Labels, run: Scores) -> Values:
     """Evaluate dicts of dicts in memory."""
     import pytrec_eval
 
-    qrels, run = dicts(folder, queries)
     return time_work(lambda: mean_of(pytrec_eval.RelevanceEvaluator(qrels, {*TREC}).evaluate(run), len(qrels)))
 
 
-def dicts(folder: Path, queries: int | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a tenth of B as dicts; or one query of ten documents."""
-    qrels: dict[str, Any] = {}
-    run: dict[str, Any] = {}
+def pytrec_eval_prepared(qrels: Labels, run: Scores) -> Values:
+    """Evaluate a run with judgments that were handed over before."""
+    import pytrec_eval
+
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {*TREC})
+    return time_work(lambda: mean_of(evaluator.evaluate(run), len(qrels)))
+
+
+def one_query() -> tuple[Labels, Scores]:
+    """Return one query of ten judged documents, five of them among the ten that are retrieved."""
+    judged = {f"d{i}": i % 4 for i in range(0, 20, 2)}
+    return {"q1": judged}, {"q1": {f"d{i}": 1 / (i + 1) for i in range(10)}}
+
+
+def dicts(folder: Path) -> tuple[Labels, Scores]:
+    """Return a tenth of B as dicts."""
+    qrels: Labels = {}
+    run: Scores = {}
     for line in (folder / "b-tenth.qrels").read_text().splitlines():
         query, _, document, label = line.split()
         qrels.setdefault(query, {})[document] = int(label)
     for line in (folder / "b-tenth.run").read_text().splitlines():
         query, _, document, _, score, _ = line.split()
         run.setdefault(query, {})[document] = float(score)
-    if queries is None:
-        return qrels, run
-    query = next(iter(run))
-    return {query: qrels[query]}, {query: dict(list(run[query].items())[:10])}
+    return qrels, run
 
 
 def gradely_dense(folder: Path, scores: str) -> Values:
@@ -232,10 +251,12 @@ FILES: dict[str, Callable[..., Values]] = {
     "ranx": ranx_files,
 }
 MEMORY: dict[tuple[str, str], Callable[[Path], Values]] = {
-    ("gradely", "E"): lambda folder: gradely_dicts(folder, None),
-    ("pytrec_eval", "E"): lambda folder: pytrec_eval_dicts(folder, None),
-    ("gradely", "E1"): lambda folder: gradely_dicts(folder, 1),
-    ("pytrec_eval", "E1"): lambda folder: pytrec_eval_dicts(folder, 1),
+    ("gradely", "E"): lambda folder: gradely_dicts(*dicts(folder)),
+    ("pytrec_eval", "E"): lambda folder: pytrec_eval_dicts(*dicts(folder)),
+    ("gradely", "E1"): lambda _: gradely_dicts(*one_query()),
+    ("pytrec_eval", "E1"): lambda _: pytrec_eval_dicts(*one_query()),
+    ("gradely", "E2"): lambda _: gradely_prepared(*one_query()),
+    ("pytrec_eval", "E2"): lambda _: pytrec_eval_prepared(*one_query()),
     ("gradely", "F"): lambda folder: gradely_dense(folder, "scores"),
     ("scikit-learn", "F"): lambda folder: sklearn_dense(folder, "scores"),
     ("torchmetrics", "F"): lambda folder: torchmetrics_dense(folder, "scores"),

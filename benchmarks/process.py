@@ -50,6 +50,14 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
+def processor_time(command: list[str]) -> float:
+    """Return the seconds of processors that a command takes; stop where it fails."""
+    before = os.times()
+    measure_command(command)
+    after = os.times()
+    return after.children_user - before.children_user + after.children_system - before.children_system
+
+
 def measure_command(command: list[str]) -> tuple[float, float, str]:
     """Return wall time, peak memory in megabytes and output of a command; stop where it fails."""
     with TemporaryFile() as out:

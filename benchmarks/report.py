@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from benchmarks.bars import DEFAULT, IMPORT, LINEAR, OVERHEAD, TREC, Workload
+from benchmarks.bars import DEFAULT, IMPORT, LINEAR, OVERHEAD, REPORT, TREC, Workload
 from benchmarks.device import table, verdicts
 from benchmarks.process import Outcome
 
@@ -71,7 +71,8 @@ def markdown(rows: list[Row], extra: dict[str, dict[str, float]], machine: str) 
     for workload, outcomes in rows:
         verdicts = bars(workload, outcomes)
         lines += [table_row(workload, outcome, outcomes, verdicts) for outcome in outcomes]
-    parts = [*startup(extra.get("G")), *ties(extra.get("H")), *linear(extra.get("I")), *tables(), *cores(), *device()]
+    parts = [*startup(extra.get("G")), *ties(extra.get("H")), *linear(extra.get("I")), *page(extra.get("J"))]
+    parts += [*tables(), *cores(), *device()]
     return "\n".join([*lines, "", *parts]) + "\n"
 
 
@@ -146,3 +147,12 @@ def linear(seconds: dict[str, float] | None) -> list[str]:
     text = ", ".join(f"{part} {value:.3f} s" for part, value in seconds.items())
     met = verdict(f"within {LINEAR:.0%}", abs(rate - 1) <= LINEAR)
     return [f"I, growth: {text}. A line of the rest takes {rate:.2f} times what a line of the third does, {met}.", ""]
+
+
+def page(seconds: dict[str, float] | None) -> list[str]:
+    """Return J."""
+    if not seconds:
+        return []
+    text = ", ".join(f"`{name}` {value:.2f} s" for name, value in seconds.items())
+    met = verdict(f"At most {REPORT} times", seconds["compare --report"] <= REPORT * seconds["evaluate"])
+    return [f"J, processor time with the runs of C: {text}. {met}.", ""]

@@ -13,11 +13,12 @@ import platform
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks import report
 from benchmarks.bars import CHECK, DEFAULT, FILES, MEMORY, RANX, TREC, Workload
-from benchmarks.process import Outcome, command_of, measure_command, values_of
+from benchmarks.process import Outcome, command_of, measure_command, processor_time, values_of
 
 Extra = dict[str, dict[str, float]]
 
@@ -30,21 +31,28 @@ def main() -> None:
     rows = []
     for workload in (*FILES, *MEMORY):
         if arguments.only and workload.name not in arguments.only:
-            rows.append((workload, read_earlier(earlier, workload.name)))
+            rows += [(workload, outcomes) for outcomes in read_earlier(earlier, workload.name)]
             continue
         outcomes = race(workload, arguments.times, *places)
         check(workload, outcomes, *places)
         rows.append((workload, outcomes))
         print(report.line(workload, outcomes), flush=True)
-    more = {"G": lambda: start(arguments), "H": lambda: overhead(*places), "I": lambda: scaling(arguments)}
-    extra = {name: earlier[name] if arguments.only and name not in arguments.only else more[name]() for name in more}
+    more = {
+        "G": lambda: start(arguments),
+        "H": lambda: overhead(*places),
+        "I": lambda: scaling(arguments),
+        "J": lambda: page(arguments),
+    }
+    extra = {
+        name: earlier.get(name, {}) if arguments.only and name not in arguments.only else more[name]() for name in more
+    }
     write(arguments.json, arguments.markdown, rows, extra)
 
 
-def read_earlier(earlier: dict[str, Any], name: str) -> list[Outcome]:
-    """Return what was measured before."""
-    (outcomes,) = (entry["outcomes"] for entry in earlier["workloads"] if entry["name"] == name)
-    return [Outcome(**entry) for entry in outcomes]
+def read_earlier(earlier: dict[str, Any], name: str) -> list[list[Outcome]]:
+    """Return what was measured before, if it was."""
+    found = (each["outcomes"] for each in earlier["workloads"] if each["name"] == name)
+    return [[Outcome(**each) for each in outcomes] for outcomes in found]
 
 
 def options() -> argparse.Namespace:
@@ -106,6 +114,19 @@ def scaling(arguments: argparse.Namespace) -> dict[str, float]:
     best = dict.fromkeys(parts, float("inf"))
     for _ in range(2 * arguments.times):
         best |= {part: min(best[part], measure_command(command)[0]) for part, command in commands.items()}
+    return best
+
+
+def page(arguments: argparse.Namespace) -> dict[str, float]:
+    """J: seconds of processors for a page that compares all runs of C, and for evaluating them, in turn."""
+    _, *rest = command_of(DEFAULT, "C", arguments.data, arguments.environments)
+    program = str(arguments.environments / "gradely" / "bin" / "gradely")
+    with TemporaryDirectory() as folder:
+        report_on = [program, "compare", *rest[1:], "--report", f"{folder}/page.html"]
+        commands = {"evaluate": [program, *rest], "compare --report": report_on}
+        best = dict.fromkeys(commands, float("inf"))
+        for _ in range(arguments.times):
+            best |= {name: min(best[name], processor_time(command)) for name, command in commands.items()}
     return best
 
 

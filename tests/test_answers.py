@@ -83,7 +83,7 @@ def test_verdicts_are_strict_about_alpha():
 
 
 def test_only_tests_that_divide_by_the_spread_are_replaced():
-    assert [pairwise(column(*[0.5] * 7), test=test).replaced for test in ("t", "wilcoxon")] == [1, 0]
+    assert [pairwise(column(*[0.5] * 7), test=test).count_replaced for test in ("t", "wilcoxon")] == [1, 0]
 
 
 def test_one_draw_is_enough_to_ask_for():

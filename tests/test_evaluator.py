@@ -154,3 +154,16 @@ def test_a_batch_with_other_labels_shares_nothing_that_follows_from_the_labels()
     more = replace(batch, pool=batch.pool * 2)
     assert gradely.nDCG()(other) != before
     assert gradely.nDCG()(more) == before / 2
+
+
+def test_pools_of_the_same_labels_are_shared_and_do_not_grow_for_ever():
+    from gradely.data.qrels import SMALL
+
+    first, second = (gradely.read_qrels({query: {"a": 2, "b": 0}}) for query in "pq")
+    assert first.pool(0)[2] is second.pool(0)[2]
+    assert first.pool(0)[2] is not gradely.read_qrels({"p": {"a": 2, "b": 1}}).pool(0)[2]
+    many = {f"d{i}": i % 3 for i in range(SMALL + 1)}
+    assert gradely.read_qrels({"p": many}).pool(0)[2] is not gradely.read_qrels({"p": many}).pool(0)[2]
+    for rel in range(1, 3 * SMALL):
+        gradely.evaluate({"p": {"a": 2, "b": 0}}, {"p": ["a"]}, [gradely.AP(rel=rel)]).mean()
+    assert len(gradely.read_qrels({"p": {"a": 2, "b": 0}}).pool(0)[2]) <= SMALL + 3

@@ -13,16 +13,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gradely
-from gradely.data.align import align
+from gradely.data.locate import align
 from gradely.data.qrels import Qrels
 from gradely.data.read.files import Source, ignore
 from gradely.data.read.inputs import plain_run
 from gradely.data.trec import chunks as pieces
+from gradely.data.trec import plain, runs
 from gradely.data.trec import qrels as fast_qrels
-from gradely.data.trec import runs
 from gradely.data.trec.chunks import Odd
 from gradely.data.trec.hashing import FIXED_KEYS, distinct, shuffle_keys, shuffle_keys_of, token_hashes
-from gradely.data.trec.plain import QRELS, read
+from gradely.data.trec.plain import QRELS, is_small, read
 from gradely.data.trec.qrels import load_qrels
 from gradely.data.trec.runs import stream_run
 from gradely.data.trec.tokens import Tokens
@@ -320,3 +320,29 @@ def test_one_thread_takes_one_thing_at_a_time():
             yield i
 
     assert list(on_threads(lambda i: taken.append(i) or i, things(), 1)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_small_file_takes_the_plain_way_to_the_same_values(policy, data, monkeypatch):
+    qrels = data.draw(table(st.integers(0, 3).map(str)))
+    run = {query: data.draw(st.dictionaries(IDS, NUMBERS, min_size=1, max_size=12)) for query in qrels}
+    paths = [source.path for source in files(data.draw(text(qrels, "qrels")), data.draw(text(run, "run")))]
+    values = []
+    for small in (-1, 1 << 14):
+        monkeypatch.setattr(plain, "SMALL", small)
+        scores = gradely.evaluate(*paths, ties=policy)
+        values.append((scores.per_query(), [str(note) for note in scores.notes]))
+    assert values[0] == values[1]
+
+
+def test_what_is_small_is_neither_long_nor_packed(tmp_path, monkeypatch):
+    monkeypatch.setattr(plain, "SMALL", 1 << 14)
+    for name, content, small in [
+        ("short", b"q Q0 d 1 1 t\n", True),
+        ("long", b"q Q0 d 1 1 t\n" * 2000, False),
+        ("packed", gzip.compress(b"q Q0 d 1 1 t\n" * 2000), False),
+    ]:
+        (tmp_path / name).write_bytes(content)
+        assert is_small(Source(tmp_path / name)) is small, name

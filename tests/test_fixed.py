@@ -23,8 +23,8 @@ def close(found, expected, atol=1e-12):
         np.testing.assert_allclose(np.from_dlpack(found[name]), value, rtol=0, atol=atol, err_msg=name)
 
 
-def by_batch(scores, mask, ties="expected", measures=FIXED):
-    batch = from_arrays(scores, LABELS, mask, ties=ties)
+def by_batch(scores, mask, ties="expected", measures=FIXED, labels=LABELS):
+    batch = from_arrays(scores, labels, mask, ties=ties)
     return {str(measure): measure(batch) for measure in measures}
 
 
@@ -157,3 +157,83 @@ def test_arrays_of_other_libraries_take_this_path_where_they_can(monkeypatch):
     scores = rng.random((2, 100))
     close(evaluate_arrays(array(scores), array(labels), ["muAP"]), evaluate_arrays(scores, labels, ["muAP"]))
     assert len(asked) == 1 + 1 + 2
+
+
+@pytest.mark.parametrize("label", [2000, 1e30])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", ["numpy", "array_api_strict", "torch", "jax"])
+def test_a_value_that_is_too_large_is_an_error_where_checks_are_on(name, dtype, label):
+    array = np.asarray if name == "numpy" else library(name)
+    measure = gradely.DCG(gain="exp", k=3)
+    scores, labels = np.array([[1, 2, 3], [1, 2, 3]], dtype), np.array([[3, 2, 1], [1, 2, label]], dtype)
+    message = r"DCG\(gain='exp'\)@3 of row 1 is too large for a number: the highest label there is (2000|1e.30)"
+    for function in (measure.of, as_function(["nDCG", measure], check=True)):
+        with pytest.raises(DataError, match=message):
+            function(array(scores), array(labels))
+    unchecked = as_function([measure])(array(scores), array(labels))[str(measure)]
+    assert np.isinf(np.from_dlpack(measure.of(array(scores), array(labels), check=False)))[1]
+    assert np.isinf(np.from_dlpack(unchecked)).tolist() == [False, True]
+    masked = array(np.array([[True, True, True], [True, True, False]]))
+    assert np.isfinite(np.from_dlpack(measure.of(array(scores), array(labels), masked))).all()
+
+
+@pytest.mark.parametrize("name", ["numpy", "array_api_strict", "torch", "jax"])
+def test_padding_has_no_relevance_however_low_real_labels_are(name):
+    array = np.asarray if name == "numpy" else library(name)
+    names = ["nDCG(relevance=shift(-3))", "nDCGphi", "nDCG(gain={0: 1, 1: 2})"]
+    scores, labels = np.array([[3.0, 2, 9, 1]]), np.array([[-1.0, -3, 0, -2]])
+    mask = np.array([[True, True, False, True]])
+    given = [array(x) for x in (scores, labels, mask)]
+    close(as_function(names)(*given), evaluate_arrays(scores[:, [0, 1, 3]], labels[:, [0, 1, 3]], names))
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch", "jax"])
+def test_a_real_document_stands_above_padding_though_its_score_is_minus_infinity(name):
+    array = np.asarray if name == "numpy" else library(name)
+    scores, labels = np.array([[-np.inf, 5.0, -np.inf]]), np.array([[0.0, 0.0, 1.0]])
+    mask = np.array([[False, True, True]])
+    values = as_function(["RR", "AP", "nDCG"])(*(array(x) for x in (scores, labels, mask)))
+    close(values, {"RR": [1 / 2], "AP": [1 / 2], "nDCG": [1 / np.log2(3)]})
+
+
+@pytest.mark.parametrize("width", [1, 20, 31, 32, 129])
+@pytest.mark.parametrize("name", ["numpy", "array_api_strict", "torch", "jax"])
+def test_rows_of_any_width_are_sorted_and_scanned_alike(name, width):
+    """Short rows have ways of their own, and so do blocks of rows."""
+    array = np.asarray if name == "numpy" else library(name)
+    mine = np.random.default_rng(width)
+    scores = mine.choice([-2.0, -0.0, 0.0, 1e300, -1e-300], (7, width))
+    scores[0], scores[1] = 1.0, np.arange(width)
+    labels = mine.choice([0, 0, 0.5, 1, 2, 3], (7, width))
+    labels[2], labels[3] = 0, 2
+    expected = by_batch(scores, None, measures=ONE_EACH, labels=labels)
+    close(as_function(ONE_EACH)(array(scores), array(labels)), expected)
+
+
+@pytest.mark.parametrize("width", [20, 500])
+@pytest.mark.parametrize("name", ["numpy", "torch", "jax"])
+def test_both_zeros_tie_and_long_rows_overflow_nothing(name, width):
+    """A compiler may drop `+ 0`, and a scan in parallel multiplies what stands behind a zero before it comes to it."""
+    array = np.asarray if name == "numpy" else library(name)
+    scores = np.arange(0, -width, -1, np.float32)[None, :] * np.ones((2, 1), np.float32)
+    scores[1, :3] = 0.0, -0.0, 0.0
+    labels = np.zeros((2, width), np.float32)
+    labels[0, 0] = labels[1, 1] = 1
+    function = as_function(["RR", "AP", "nDCG"])
+    if name == "jax":
+        import jax
+
+        function = jax.jit(function)
+    expected = evaluate_arrays(scores, labels, ["RR", "AP", "nDCG"])
+    assert expected["RR"].tolist() == pytest.approx([1, (1 + 1 / 2 + 1 / 3) / 3])
+    close(function(array(scores), array(labels)), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["numpy", "array_api_strict", "torch"])
+def test_blocks_of_rows_give_what_all_rows_give(name, monkeypatch):
+    array = np.asarray if name == "numpy" else library(name)
+    arrays = [array(x) for x in (SCORES["tied"], LABELS, MASK)]
+    whole = {name: np.from_dlpack(value) for name, value in as_function(ONE_EACH)(*arrays).items()}
+    for cells in (1, 35):
+        monkeypatch.setattr("gradely.measures.function.BLOCK", cells)
+        close(as_function(ONE_EACH)(*arrays), whole, atol=1e-15)

@@ -7,7 +7,7 @@ import pytest
 
 import gradely
 from gradely.cli.main import run as cli
-from gradely.comparison.saved_scores import digest, read_saved
+from gradely.comparison.saved_scores import digest, keep_scores, read_saved
 from gradely.data import read_qrels
 from tests.test_cli import demo  # noqa: F401 - a fixture
 
@@ -236,3 +236,16 @@ def test_wrong_calls_end_with_one_line_and_code_2(demo, capfd, arguments, messag
     assert call(*arguments) == 2
     out, err = capfd.readouterr()
     assert out == "" and err.count("\n") == 1 and message in err
+
+
+def test_scores_of_random_ties_are_those_of_their_seed():
+    run = {query: {"d": 1.0, "x": 1.0, "y": 1.0} for query in QRELS}
+    seeds = ({}, {"seed": 0}, {"seed": 1})
+    usual, same, other = (keep_scores(QRELS, run, ["RR"], ties="random", **seed) for seed in seeds)
+    assert usual.values.tolist() == same.values.tolist() != other.values.tolist()
+    assert usual.settings == same.settings and usual.settings["seed"] == 0
+    assert "seed" not in keep_scores(QRELS, run, ["RR"]).settings
+    means = [gradely.gate(QRELS, run, FIRST, ["RR"], ties="random", **seed).changes[0].new for seed in seeds]
+    assert means[0] == means[1] != means[2]
+    with pytest.raises(gradely.DataError, match="saved with seed 1, not 0"):
+        gradely.gate(QRELS, run, other, ["RR"], ties="random")

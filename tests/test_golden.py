@@ -146,3 +146,9 @@ def test_average_precision_where_peers_disagree_about_ties():
     expected = ((1 / 1 + 2 / 4) / 2 + (1 / 2 + 2 / 4) / 2 + (1 / 3 + 2 / 4) / 2) / 3
     assert gradely.AP()(from_arrays([1, 1, 1, 0.5], [1, 0, 0, 1])).item() == pytest.approx(expected, abs=1e-15)
     assert expected == pytest.approx(5 / 9)
+
+
+def test_a_tie_that_the_cut_off_divides():
+    """After x, a is one of three tied documents: at place 2 with chance 1/3, and beyond the cut-off otherwise."""
+    run = {"q": {"x": 2.0, "a": 1.0, "b": 1.0, "c": 1.0}}
+    assert gradely.evaluate({"q": {"a": 1}}, run, ["RR@2"]).mean()["RR@2"] == pytest.approx(1 / 6, abs=1e-15)

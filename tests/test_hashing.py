@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradely
-from gradely.data.align import align
+from gradely.data.locate import align
 from gradely.data.qrels import Qrels
 from gradely.data.read.files import Source, ignore
 from gradely.data.read.inputs import plain_run

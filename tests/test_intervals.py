@@ -35,6 +35,12 @@ def test_t_intervals_are_scipys():
 def test_two_queries_are_enough_for_t():
     assert t_quantile(2, 0.95) == pytest.approx(12.7062, abs=1e-4)
     assert np.isnan(t_quantile(1, 0.95))
+    low, high = t_intervals(np.array([[0.0], [1.0]]), 0.95)
+    assert (low[0], high[0]) == pytest.approx((0.5 - 12.7062 / 2, 0.5 + 12.7062 / 2), abs=1e-4)
+
+
+def test_values_that_differ_by_rounding_have_no_spread():
+    assert np.isnan(t_intervals(np.array([[0.3], [0.3 + 2e-13]]), 0.95).low).all()
 
 
 @pytest.mark.parametrize("share", [0.025, 0.3, 0.5, 0.975])
@@ -64,7 +70,7 @@ def test_columns_without_spread_and_two_queries_at_once():
     values = np.random.default_rng(4).normal(0, 1, (8, 2))
     beside = np.column_stack([values, np.full(8, 0.5)])
     assert simultaneous_reach(beside, 0.9, 0) == simultaneous_reach(values, 0.9, 0)
-    assert simultaneous_reach(values[:2], 0.4, 0) == t_quantile(2, 0.4)  # half of the signs make the sum 0
+    assert simultaneous_reach(values[:2], 0.3, 0) == t_quantile(2, 0.3)  # half of the signs make the sum 0
 
 
 def test_fewer_than_five_queries_have_t_intervals():

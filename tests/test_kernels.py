@@ -1,5 +1,6 @@
 """Kernels where short rankings do not lead: large tie groups, deep ranks, curves of any shape."""
 
+from itertools import permutations
 from math import comb, fsum, log2
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
 
 import gradely
+from gradely.kernel.orders import Group, best_order
 from gradely.kernel.tie_groups import order_ties
 from gradely.measures import population
 from gradely.relevance.pchip import interpolate
@@ -142,3 +144,30 @@ def test_a_order_ties_batch_has_no_ties_left():
 def test_judged_is_never_degenerate():
     scores = gradely.evaluate({"q": {"a": 0}, "r": {"a": 1, "b": 1}}, {"q": ["a"], "r": ["x"]}, ["Judged"])
     assert [note.kind for note in scores.notes] == []
+
+
+def test_curves_that_turn_are_scipys():
+    """Also at the ends, where the slope is limited, and where two points have the same value."""
+    rng = np.random.default_rng(9)
+    x = np.cumsum(rng.uniform(0.1, 2, (200, 4)), axis=1)
+    y = rng.integers(-2, 3, (200, 4)) + rng.choice([0, 0.5], (200, 4))
+    at = np.sort(rng.uniform(x[:, :1], x[:, -1:], (200, 20)), axis=1)
+    expected = [PchipInterpolator(*points)(where) for *points, where in zip(x, y, at, strict=True)]
+    np.testing.assert_allclose(interpolate(np, x, y, at), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_best_order_is_that_of_all_orders(sign):
+    """Of two kinds, two and three documents, that add what their place and the kinds above them say."""
+    rng = np.random.default_rng(10)
+    value = {(kind, i, j): rng.normal() for kind in range(2) for i in range(4) for j in range(4)}
+    worth = {}
+    for order in set(permutations([0, 0, 1, 1, 1])):
+        above = [0, 0]
+        worth[order] = 0.0
+        for kind in order:
+            worth[order] += value[kind, *above]
+            above[kind] += 1
+    order = best_order((2, 3), lambda kind, placed: value[kind, *placed], sign)
+    assert worth[tuple(order)] == pytest.approx((max if sign > 0 else min)(worth.values()))
+    assert Group(0, (0, 1), (2, 3)).states == 12

@@ -1,5 +1,6 @@
 """Lambdas: every pair, every order of ties and every swap written out, and laws that hold for every measure."""
 
+import re
 from itertools import combinations, groupby, permutations, product
 from math import exp
 
@@ -136,6 +137,40 @@ def test_scores_far_apart_overflow_nothing(name):
     with np.errstate(all="raise", under="ignore"):
         gradient, _ = lambdas([1e300, -1e300, 0, 5], [0, 2, 1, 0], name, group=[4])
     assert np.all(np.isfinite(gradient)) and gradient[1] < 0 < gradient[0]
+
+
+@pytest.mark.parametrize("name", ["DCG(gain='exp')", "DCG(gain='exp')@1", "DCG(gain='exp', discount='letor')"])
+@pytest.mark.parametrize("label", [1100, 2000, 1e300])
+def test_a_measure_that_is_too_large_for_a_number_is_refused(name, label):
+    message = f"{name} of row 4 is too large for a number: the highest label there is {label:g}"
+    with pytest.raises(DataError, match=re.escape(message)):
+        lambdas([0, 0, 1, 0, 1], [1, 0, 2, 0, label], name, group=[2, 3])
+
+
+@pytest.mark.parametrize("label", [5e-324, 1e-310, 2000, 1e300])
+@pytest.mark.parametrize(
+    "name", ["nDCG", "NDCNG", "muAP", "eGAP", "xGAP", "GAP", "nDCGphi", "RBP(relevance='identity')"]
+)
+def test_labels_of_extreme_size_are_learned_like_others(name, label):
+    with np.errstate(all="raise", under="ignore"):
+        found = lambdas([0, 1, 1], [label, 0, 0], name, group=[3])
+    np.testing.assert_allclose(found, lambdas([0, 1, 1], [1, 0, 0], name, group=[3]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_where_no_swap_changes_anything_nothing_is_learned(name):
+    equal = lambdas([0, 1, 1, 2], [2, 2, 2, 2], name, group=[4])
+    alone = lambdas([3, 4], [2, 0], name, group=[1, 0, 1, 0])
+    assert not np.any(equal) and not np.any(alone)
+
+
+def test_every_measure_of_the_page_is_held_against_the_definition():
+    """Whole and with cut-offs; of NAMED the laws are tested."""
+    taught = {"nDCG", "DCG", "NDCNG", "nDCGphi", "RBP", "AP", "GAP", "xGAP", "eGAP", "muAP", "P", "R", "F1"}
+    for cut in (True, False):
+        assert taught <= {case.measure.name for case in TAUGHT_CASES if (case.measure.k is not None) == cut}
+    assert taught <= {gradely.parse(name).name for name in NAMED}
+    assert set(LABELS) == {"grades", "real", "negative"}
 
 
 def test_without_a_relevant_document_nothing_is_learned():

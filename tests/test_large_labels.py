@@ -1,5 +1,6 @@
 """Labels so large that a gain of 2^label is beyond the range of numbers: values stay right, or are refused by name."""
 
+import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import log2
@@ -122,3 +123,19 @@ def test_phi_of_extreme_scores_is_that_of_the_same_scores_scaled(scale):
     for measure in (gradely.nDCGphi(), gradely.nDCG(relevance=gradely.Phi("code"), gain="exp")):
         small, large = (measure(gradely.from_arrays(np.arange(7.0), s)).item() for s in (scores, scores * scale))
         assert small == pytest.approx(large, rel=1e-12) and 0 < small < 1
+
+
+def test_a_user_who_surely_stops_at_a_tied_document():
+    """The chance to stop at a label of 60 is 1 - 2^-60, which is 1 in doubles."""
+    found = gradely.evaluate({"q": {"a": 60, "b": 60}}, {"q": {"a": 1.0, "b": 1.0}}, ["ERR"]).mean()
+    assert found["ERR"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("k", [None, 1])
+@pytest.mark.parametrize("label", [1025, 4000, 1e10, 1e300, 1e308])
+def test_dcg_that_no_number_can_hold_is_refused_however_large_the_label(label, k):
+    """Of labels from 2^53 on, the unit of gains cannot be told from the gain."""
+    message = re.escape(f"too large for a number: the highest label there is {label:g}")
+    with pytest.raises(gradely.DataError, match=message):
+        gradely.evaluate_arrays([[2.0, 1.0]], [[label, 1]], [gradely.DCG(gain="exp", k=k)])
+    assert gradely.evaluate_arrays([[2.0, 1.0]], [[1, label]], [gradely.DCG(gain="exp", k=1)]).popitem()[1] == 1

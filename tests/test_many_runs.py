@@ -232,6 +232,7 @@ def test_the_commands_speak_every_format(demo, capfd, command):
         return capfd.readouterr()
 
     text = said().out
+    assert "\N{REPLACEMENT CHARACTER}" not in text and "\nτ above 0.9: equivalent rankings" in text
     assert "AP" in text and "3 runs, 24 queries" in text and "1 of 3 runs lacks some of the queries" in text
     content = json.loads(said("--format", "json").out)
     rows = list(csv.DictReader(io.StringIO(said("--format", "csv").out)))
@@ -295,6 +296,10 @@ def test_the_usual_seed_is_0(function):
     assert usual == same != other
 
 
+def test_four_digits_of_a_correlation_are_shown():
+    assert [table.digits for table in gradely.correlate(TIED, TIED_RUNS, ["AP", "nDCG"]).tables()] == [4, 4]
+
+
 def test_the_usual_pools():
     found = gradely.pools(TIED, TIED_RUNS, ["AP"])
     assert found.rates == [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
@@ -320,3 +325,13 @@ def test_runs_and_queries_that_lack_something_are_noted():
     notes = {note.kind: note for note in gradely.correlate(qrels, runs, ["AP", "nDCG"]).notes}
     assert (notes["missing"].count, notes["missing"].of) == (2, 3) and "part" in notes["missing"].text
     assert (notes["degenerate"].count, notes["degenerate"].of) == (1, 3) and "q" in notes["degenerate"].text
+
+
+def test_neither_tau_nor_tau_ap_is_defined_where_all_runs_tie():
+    run = {"q": ["a", "b"], "r": ["c"]}
+    qrels = {"q": {"a": 1, "b": 2}, "r": {"c": 1}}
+    found = gradely.correlate(qrels, {"one": run, "two": run}, ["AP", "nDCG"])
+    assert [record["tau_ap"] for record in found.records()] == [None] * 4
+    assert "1 without a τ, since all runs tie" in found.summary()
+    shrunk = gradely.pools(qrels, {"one": run, "two": run}, ["AP"], rates=[0.5], repeat=2)
+    assert shrunk.records()[0]["tau_ap"] is None

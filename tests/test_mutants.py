@@ -5,13 +5,16 @@ import os
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
+from gradely.comparison import kendall
 from tests.mutants.areas import AREAS, DRAWINGS, ROOMS
 from tests.mutants.changes import ROOT, SOURCE, all_changes, mutants
 from tests.mutants.forks import in_forks
 from tests.mutants.survivors import known, verdict
+from tests.mutants.touch import Tracer, some_of
 
 
 def changed(code):
@@ -34,6 +37,9 @@ def changed(code):
         ("a and b", ["a or b"]),
         ("raise E(1 + 1)", []),
         ("assert a < 1", []),
+        ("a / where(b, c, 1.0)", ["a * where(b, c, 1.0)"]),
+        ("where(b, c, 1.0)", ["where(b, c, 2.0)"]),
+        ("a.reshape(-1)", ["a.reshape(+1)"]),
         ("progress('runs', i / 2)", []),
         ("def chart(self): return axis(labelAngle=40)", []),
         ("zip(a, b, strict=True)", []),
@@ -91,6 +97,30 @@ def test_a_change_has_its_effect_and_no_file_is_touched(code):
 def test_a_fork_that_dies_has_no_answer():
     work = lambda task: os.kill(os.getpid(), signal.SIGKILL) if task == "bad" else task.upper()
     assert dict(in_forks(["good", "bad", "fair"], work, 2)) == {"good": "GOOD", "bad": None, "fair": "FAIR"}
+
+
+def test_the_lines_that_a_test_touches():
+    tracer = Tracer()
+    sys.settrace(tracer)
+    try:
+        kendall.meaning(0.95), kendall.meaning(0.92)
+    finally:
+        sys.settrace(None)
+    text = (SOURCE / "comparison" / "kendall.py").read_text(encoding="utf-8").splitlines()
+    touched = [text[line - 1].strip() for line in tracer.lines()["comparison/kendall.py"]]
+    assert touched[1:] == ["if tau > EQUIVALENT:", 'return "equivalent"']
+
+
+def test_of_many_parameters_some_are_taken_from_the_first_to_the_last():
+    items = [SimpleNamespace(nodeid=f"test[{i}]") for i in range(100)] + [SimpleNamespace(nodeid="other")]
+    taken = [item.nodeid for item in some_of(items)]
+    assert taken[:2] == ["test[0]", "test[3]"] and taken[-2:] == ["test[99]", "other"] and len(taken) == 35
+
+
+def test_reasons_hold_for_the_changes_above_them(tmp_path, monkeypatch):
+    (tmp_path / "list").write_text("# about\na\nb\n    Both\n    are.\n\nc\n    One is.\nd\n", encoding="utf-8")
+    monkeypatch.setattr("tests.mutants.survivors.LIST", tmp_path / "list")
+    assert known() == {"a": "Both are.", "b": "Both are.", "c": "One is.", "d": ""}
 
 
 def test_survivors_must_be_listed():

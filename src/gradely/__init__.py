@@ -10,8 +10,7 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "evaluation.evaluate": "evaluate Evaluator",
-    "evaluation.runs": "evaluate_runs",
-    "evaluation.evaluations": "Evaluations",
+    "evaluation.runs": "evaluate_runs Evaluations",
     "evaluation.arrays": "evaluate_arrays",
     "evaluation.explain": "explain",
     "evaluation.explanation": "Explanation Line",

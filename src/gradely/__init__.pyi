@@ -21,11 +21,10 @@ from gradely.errors import DataError, GradelyError, InputError, MeasureError, Mi
 from gradely.evaluation.arrays import evaluate_arrays
 from gradely.evaluation.check import Finding, check
 from gradely.evaluation.evaluate import Evaluator, evaluate
-from gradely.evaluation.evaluations import Evaluations
 from gradely.evaluation.explain import explain
 from gradely.evaluation.explanation import Explanation, Line
 from gradely.evaluation.notes import Note, TieRange
-from gradely.evaluation.runs import evaluate_runs
+from gradely.evaluation.runs import Evaluations, evaluate_runs
 from gradely.evaluation.scores import Scores
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays

@@ -8,7 +8,7 @@ GradelyError
   MissingExtra(ImportError)  needs an optional package
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 LONGEST, TAIL = 300, 100
@@ -79,9 +79,8 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
     return f" Did you mean {by_lower[near[0]]}?" if near else ""
 
 
-def check_choice(kind: str, choice: Any, choices: Iterable[str], error: type[GradelyError] = DataError) -> None:
+def check_choice(kind: str, choice: Any, choices: Collection[str], error: type[GradelyError] = DataError) -> None:
     """Raise unless this is one of the known choices of a kind."""
-    names = list(choices)
-    if not isinstance(choice, str) or choice not in names:
-        hint = did_you_mean(choice, names) if isinstance(choice, str) else ""
-        raise error(f"no {kind} {choice!r}: use one of {', '.join(names)}.{hint}")
+    if not isinstance(choice, str) or choice not in choices:
+        hint = did_you_mean(choice, choices) if isinstance(choice, str) else ""
+        raise error(f"no {kind} {choice!r}: use one of {', '.join(choices)}.{hint}")

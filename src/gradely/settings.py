@@ -5,6 +5,7 @@ from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
 from gradely.errors import DataError, check_choice
+from gradely.threads import workers
 
 TiePolicy: TypeAlias = Literal["expected", "trec", "order", "best", "worst", "random"]
 QueryPolicy: TypeAlias = Literal["qrels", "both", "run"]
@@ -62,8 +63,6 @@ class Settings:
     @property
     def workers(self) -> int:
         """How many threads work."""
-        from gradely.threads import workers
-
         return workers(self.threads)
 
     @property

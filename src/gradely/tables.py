@@ -173,6 +173,8 @@ def to_latex(table: Table) -> str:
 
 def plain_line(text: str) -> str:
     """Return text that stays on its line and cannot steer the terminal."""
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else "�" for character in text)
 
 

@@ -7,8 +7,6 @@ from functools import cache
 from itertools import chain, islice
 from typing import TypeVar
 
-import numpy as np
-
 T = TypeVar("T")
 R = TypeVar("R")
 MOST = 4
@@ -68,4 +66,6 @@ def keep_freed() -> None:
     glibc gives memory back above a bound, which it raises to the largest thing that was freed. So something large is
     freed once; it is never touched and costs nothing. Otherwise new pages take longer than the work on them.
     """
+    import numpy as np
+
     np.empty(LARGE, np.uint8)

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import resource
 import sys
 
 import pytest
@@ -53,6 +54,8 @@ def conclude(check):
     failing = check.touched.failing()
     for name in failing:
         say(f"fails without any change: {name}")
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    say(f"{sum(one.ru_utime + one.ru_stime for one in used):,.0f} seconds of processors")
     say(f"{len(check.mutants):,} mutants: {len(new):,} survive, {len(listed):,} are listed, {absent:,} are left")
     return 1 if new or absent or failing else 0
 

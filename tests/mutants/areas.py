@@ -26,7 +26,7 @@ AREAS = {
     "systems": area(comparison="correlate kendall pools stacked_runs"),
     "ties": area(comparison="ties", data="tie_counts tie_breaking"),
     "formulas": area(kernel="families tie_groups gains lower_levels orders", relevance="*", measures="*"),
-    "arrays": area(kernel="assembly backend batch fixed from_* parameters", evaluation="arrays"),
+    "arrays": area(kernel="assembly backend batch fixed from_* notebook_card parameters", evaluation="arrays"),
     "trec_eval": Area(("trec_eval/*.py",)),
     "learning": area(learning="*"),
     "comparison": area(comparison="compare comparison segments leaderboard pairwise design verdict"),
@@ -43,8 +43,8 @@ ROOMS = "kernel relevance measures learning trec_eval comparison evaluation data
 DRAWINGS = ["comparison/charts.py", "comparison/user_charts.py"]
 """sizes and fonts, which are judged by eye"""
 SLOW = """
-axioms claims documents engines error_rates f14 figures fuzz memory mutants notebook page papers papers_m08 papers_m16
-papers_s11 real_data report report_interactions spark_pipeline streams structure terminals
+axioms claims documents engines error_rates figures fuzz memory mutants notebook page papers papers_f14 papers_m08
+papers_m16 papers_s11 real_data report report_interactions spark_pipeline streams structure terminals
 """
 LEFT_OUT = [*(f"test_{name}.py" for name in SLOW.split()), "tools", "spark", "fuzz", "mutants"]
 """tests that open pages, start processes, recompute papers or take long; they touch little that others do not"""

@@ -154,9 +154,21 @@ def computes_nothing(node):
     return isinstance(node, NO_VALUES) or (isinstance(node, ast.keyword) and node.arg in NO_KEYWORDS)
 
 
+def is_stand_in(node, around):
+    """Return whether a number only has to be there: 1.0 in x / where(y > 0, y, 1.0), or the 1 of -1 in a reshape."""
+    if not isinstance(node, ast.Constant) or len(around) < 2:
+        return False
+    outer, inner = around[-2:]
+    divisor = isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and outer.right is inner
+    if divisor and isinstance(inner, ast.Call) and len(inner.args) == 3:
+        return inner.args[2] is node and ast.unparse(inner.func).endswith("where")
+    shapes = [part for part in around if isinstance(part, ast.Call) and ast.unparse(part.func).endswith("reshape")]
+    return isinstance(inner, ast.UnaryOp) and bool(shapes)
+
+
 def all_changes(node, around=()):
     """Yield the changes of everything that computes something."""
-    if computes_nothing(node):
+    if computes_nothing(node) or is_stand_in(node, around):
         return
     yield from (Change(node, field, value, around) for field, value in changes(node))
     for name, value in ast.iter_fields(node):

@@ -18,9 +18,9 @@ from tests.mutants.survivors import known
 from tests.mutants.touch import Touched, digest, functions, source_of
 
 CACHE = ROOT / ".mutants" / "outcomes.json"
-ENOUGH = 6
+ENOUGH = 30
 """seconds of tests, as long as they take under a tracer, that a mutant meets at most"""
-FEW = 30
+FEW = 100
 """tests that a mutant meets at most for which everything is imported again"""
 LIBRARIES = ("altair", "jinja2", "pandas", "polars", "pyarrow.parquet", "rich.console", "rich.table", "scipy.stats")
 OFTEN = 100

@@ -15,7 +15,7 @@ from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.flat_names import plain_name
 from gradely.evaluation.runs import DEFAULT
 from gradely.evaluation.scores import Scores
-from gradely.measures.names import MeasureLike, parse_all
+from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.settings import Settings
 
 TIES = ("expected", "best", "worst")
@@ -87,7 +87,7 @@ class GradedRetrievalEvaluator(SentenceEvaluator):  # type: ignore[misc,unused-i
         answered = np.zeros(len(self.qrels), bool)
         answered[[self.qrels.index[name] for name in self.queries]] = True
         hits = Hits(query, row, above, tied, None, answered * len(self.corpus), answered, ())
-        fitted = {label: measure.fit(self.qrels.levels) for label, measure in self.measures.items()}
+        fitted = fit_all(self.measures, self.qrels.levels)
         return Evaluation(self.qrels, hits, fitted, self.settings, self.name or "model", "expected").scores()
 
     def _count(self, queries: Any, corpus: Any, similarity: Callable[[Any, Any], Any]) -> Iterator[tuple[Any, ...]]:

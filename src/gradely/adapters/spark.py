@@ -11,7 +11,7 @@ from gradely.data.engine import pick_typed, rename
 from gradely.errors import DataError, InputError
 from gradely.evaluation.runs import DEFAULT
 from gradely.kernel.batch import Levels
-from gradely.measures.names import MeasureLike, parse_all
+from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.optional import optional
 from gradely.settings import Precision, Settings, TiePolicy
 
@@ -44,7 +44,7 @@ def evaluate(
     rows, kind = _rows(qrels, run, by, columns)
     labels = rows.filter("judged").select("value").distinct().toArrow()["value"].drop_null().to_numpy()
     levels = Levels(np.asarray(labels[np.isfinite(labels)]))
-    fitted = {name: measure.fit(levels) for name, measure in parse_all(measures).items()} if len(labels) else {}
+    fitted = fit_all(parse_all(measures), levels) if len(labels) else {}
     if not fitted:
         raise DataError("qrels: has no rows")
     sorted_rows = rows.repartition("query").sortWithinPartitions("query")

@@ -11,9 +11,16 @@ from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
-from gradely.cli.output import check_writable, write_file
+from gradely.cli.output import (
+    caption_notes,
+    check_writable,
+    frame_table,
+    list_notes,
+    to_json,
+    write_file,
+    write_results,
+)
 from gradely.cli.page_options import PageOptions, page_options
-from gradely.cli.results import caption_notes, frame_table, list_notes, to_json, write_results
 from gradely.cli.segments import by_segment
 from gradely.comparison.compare import compare
 from gradely.comparison.comparison import Comparison

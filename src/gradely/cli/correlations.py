@@ -8,7 +8,7 @@ import click
 
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
-from gradely.cli.results import list_notes, to_json, write_results
+from gradely.cli.output import list_notes, to_json, write_results
 from gradely.comparison.selection import TOPICS
 from gradely.evaluation.notes import Note
 from gradely.settings import Settings
@@ -68,7 +68,7 @@ def correlate_runs(
     policies = {name: value for name, value in asdict(settings).items() if name != "queries"}
     with data.bar(later) as bar:
         result = work(data.qrels, data.runs, names, progress=bar, **selection, **policies)
-    write_results(show(result, output), list_notes([result.summary(), *result.notes]), output)
+    write_results(show(result, output), list_notes([*result.summary().splitlines(), *result.notes]), output)
 
 
 def show(result: Result, output: OutputOptions) -> str:

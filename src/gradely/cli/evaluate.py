@@ -8,13 +8,12 @@ from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import Inputs, choose_measures, list_runs, read_inputs, select_judgments
 from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.output import list_notes, to_json, write_results
 from gradely.cli.query_order import QueryOrder, QueryRow, check_order, order_rows, query_order
-from gradely.cli.results import list_notes, to_json, write_results
 from gradely.cli.segments import by_segment
 from gradely.data import Qrels, open_run
 from gradely.data.virtual_users import GradedBy, qrels_from_run
-from gradely.evaluation.evaluations import Evaluations
-from gradely.evaluation.runs import evaluate_all
+from gradely.evaluation.runs import Evaluations, evaluate_all
 from gradely.evaluation.scores import Scores
 from gradely.evaluation.segments import EVERY
 from gradely.measures.names import parse_all
@@ -83,11 +82,12 @@ def command(
     else:
         judgments = virtual_qrels(virtual, graded_by, levels, inputs, qrels_feature)
         data = Inputs(select_judgments(judgments, virtual, inputs), *list_runs(virtual, (qrels, *runs), inputs))
-    rows = check_order(order, named, data.runs) if order.asked else None
+    ordered = any(value is not None for value in order)
+    rows = check_order(order, named, data.runs) if ordered else None
     with data.bar() as bar:
         results = evaluate_all(data.qrels, data.runs, named, settings, bar)
         _ = results.notes  # what ties change takes a while, too
-    text = show(results, output, per_query=per_query or order.asked, order=rows)
+    text = show(results, output, per_query=per_query or ordered, order=rows)
     write_results(text, list_notes(results.notes_at(output.digits)), output)
 
 

@@ -6,8 +6,7 @@ from gradely.cli import options
 from gradely.cli.argument_types import FILE, MEASURE
 from gradely.cli.inputs import read_judgments
 from gradely.cli.options import InputOptions, OutputOptions
-from gradely.cli.output import write
-from gradely.cli.results import to_json
+from gradely.cli.output import to_json, write
 from gradely.data import open_run
 from gradely.evaluation.explain import explain
 from gradely.evaluation.explanation import Explanation

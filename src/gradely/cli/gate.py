@@ -9,8 +9,16 @@ from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import Inputs, choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
-from gradely.cli.output import check_writable, say, write_file
-from gradely.cli.results import caption_notes, frame_table, list_notes, to_json, write_results
+from gradely.cli.output import (
+    caption_notes,
+    check_writable,
+    frame_table,
+    list_notes,
+    say,
+    to_json,
+    write_file,
+    write_results,
+)
 from gradely.comparison.gate import check_limits, gate
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.saved_scores import is_saved, keep_scores

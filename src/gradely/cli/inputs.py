@@ -1,7 +1,9 @@
 """What commands read: the qrels, the runs under names that differ, the measures."""
 
 import os
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
@@ -14,7 +16,7 @@ from gradely.data import Qrels, Run, open_run, read_qrels, run_name, run_names
 from gradely.data.read.files import Source
 from gradely.data.selection import read_queries, read_segments, select
 from gradely.errors import InputError
-from gradely.evaluation.runs import DEFAULT
+from gradely.evaluation.runs import DEFAULT, Progress, ignore
 from gradely.measures import ALL, EXPECTED
 from gradely.measures.names import parse_all
 from gradely.settings import Settings
@@ -29,8 +31,13 @@ class Inputs(NamedTuple):
     sizes: dict[str, float]
     """how large the file of each one is, for the progress bar"""
 
-    def bar(self, later: Mapping[str, float] = MappingProxyType({})) -> Bar:
-        """Return a progress bar over the runs, and over later work that is so many times as much as all of them."""
+    def bar(self, later: Mapping[str, float] = MappingProxyType({})) -> AbstractContextManager[Progress]:
+        """Return a progress bar over the runs, and over later work that is so many times as much as all of them.
+
+        Nobody sees it but on a terminal.
+        """
+        if not sys.stderr.isatty():
+            return nullcontext(ignore)
         total = sum(self.sizes.values())
         return Bar(self.sizes | {name: share * total for name, share in later.items()})
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from gradely.cli.argument_types import FILE, MEASURE_OR_ALL
-from gradely.data.read.inputs import FORMATS as INPUTS
+from gradely.data.read.formats import FORMATS as INPUTS
 from gradely.data.read.tables import DUPLICATES
 from gradely.evaluation.runs import DEFAULT
 from gradely.settings import PRECISIONS, QUERIES, TIES, Settings

@@ -9,8 +9,7 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.options import OutputOptions
-from gradely.cli.output import write_file
-from gradely.cli.results import list_notes, to_json, write_results
+from gradely.cli.output import list_notes, to_json, write_file, write_results
 from gradely.comparison.phi_curves import PhiCurves, phi
 from gradely.data import FORMATS, read_qrels
 from gradely.tables import Table, render

@@ -9,7 +9,7 @@ from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
-from gradely.cli.results import caption_notes, frame_table, list_notes, to_json, write_results
+from gradely.cli.output import caption_notes, frame_table, list_notes, to_json, write_results
 from gradely.comparison.plan import PLANNED, POWER, Plan, plan
 from gradely.settings import Settings
 from gradely.tables import render

@@ -11,7 +11,7 @@ from gradely.cli.options import Command, pack
 from gradely.data import run_name
 from gradely.data.read.files import clip
 from gradely.errors import DataError, did_you_mean
-from gradely.evaluation.evaluations import Evaluations
+from gradely.evaluation.runs import Evaluations
 from gradely.evaluation.scores import Scores
 from gradely.measures import Measure
 from gradely.measures.names import parse_all
@@ -24,11 +24,6 @@ class QueryOrder(NamedTuple):
     worst: int | None
     best: int | None
     baseline: str | None
-
-    @property
-    def asked(self) -> bool:
-        """Whether anything is."""
-        return any(value is not None for value in self)
 
 
 class QueryRow(NamedTuple):

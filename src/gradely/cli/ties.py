@@ -6,7 +6,7 @@ from gradely.cli import options
 from gradely.cli.argument_types import FILE, MEASURE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
-from gradely.cli.results import MOST, list_notes, to_json, write_results
+from gradely.cli.output import MOST, list_notes, to_json, write_results
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
 from gradely.evaluation.runs import DEFAULT
 from gradely.settings import Settings

@@ -9,8 +9,7 @@ from gradely.cli import options
 from gradely.cli.argument_types import FILE, MEASURE
 from gradely.cli.inputs import read_inputs
 from gradely.cli.options import InputOptions, OutputOptions
-from gradely.cli.output import write_file
-from gradely.cli.results import list_notes, to_json, write_results
+from gradely.cli.output import list_notes, to_json, write_file, write_results
 from gradely.comparison.user_regions import UserRegions
 from gradely.comparison.users import users
 from gradely.settings import Settings

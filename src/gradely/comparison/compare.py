@@ -9,6 +9,7 @@ from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.resampling import RESAMPLES
 from gradely.data.details import top_depth
 from gradely.data.read.files import clip
+from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError, did_you_mean
 from gradely.evaluation.runs import (
     DEFAULT,
@@ -17,8 +18,6 @@ from gradely.evaluation.runs import (
     ignore,
     name_runs,
     open_runs,
-    read_selected,
-    split_queries,
 )
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
@@ -65,7 +64,7 @@ def compare(
     settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)
     references = check_baselines(baselines, named)
     design = Design(test, correction, alpha, seed, resamples, references, family, simultaneous, rope).settle()
-    judgments = read_selected(qrels, settings, columns, duplicates, only=only, by=by, exclude=exclude)
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
     depth = top_depth(len(judgments), len(named)) if details else None
     places: TiePolicy = "trec" if details else "expected"
     opened = open_runs(named, columns)

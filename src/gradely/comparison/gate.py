@@ -13,9 +13,10 @@ from gradely.comparison.plan import POWER, plan_pairs
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.saved_scores import SavedScores, is_saved, read_saved, score_run
 from gradely.comparison.verdict import SAME, Change, Gate
+from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note, note_names
-from gradely.evaluation.runs import DEFAULT, Progress, ignore, read_selected, split_queries
+from gradely.evaluation.runs import DEFAULT, Progress, ignore
 from gradely.evaluation.scores import means
 from gradely.measures.names import MeasureLike, parse, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
@@ -54,7 +55,7 @@ def gate(
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
     limits = check_limits(max_drop, measures)
-    judgments = read_selected(qrels, settings, only=only, exclude=exclude)
+    judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
     earlier = baseline if isinstance(baseline, SavedScores) else read_saved(baseline) if is_saved(baseline) else None
     scores = score_run(judgments, new, measures, settings, progress)
     old = score_run(judgments, baseline, measures, settings, progress) if earlier is None else earlier

@@ -1,5 +1,6 @@
 """How alike two rankings of runs are: Kendall's τ, and τ_AP, which minds the best runs most."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,13 @@ def tally(taus: Any, of: str) -> str:
 
     >>> tally([0.95, 0.91, 0.5], "pairs")
     '2 of 3 pairs are equivalent, 1 noticeably changed'
+    >>> tally([float("nan")], "pairs")
+    '0 of 1 pairs are equivalent, 0 noticeably changed; 1 without a τ, since all runs tie'
     """
-    words = [meaning(tau) for tau in taus]
+    words, none = [meaning(tau) for tau in taus], int(np.isnan(taus).sum())
     same, changed = words.count("equivalent"), words.count("noticeable change")
-    return f"{same} of {len(words)} {of} are equivalent, {changed} noticeably changed"
+    text = f"{same} of {len(words)} {of} are equivalent, {changed} noticeably changed"
+    return f"{text}; {none} without a τ, since all runs tie" if none else text
 
 
 def kendall(x: Any, y: Any) -> float:
@@ -64,11 +68,17 @@ def tau_ap(x: Any, y: Any) -> float:
     return float(2 / (len(x) - 1) * np.sum((fixed * h + loose * g) / n) - 1)
 
 
+def both(x: Any, y: Any) -> tuple[float, float]:
+    """Return τ and τ_AP; neither is defined where one of the rankings has all runs tied, and says nothing."""
+    tau = kendall(x, y)
+    return tau, math.nan if math.isnan(tau) else tau_ap(x, y)
+
+
 def correlations(means: Floats) -> tuple[Floats, Floats]:
     """Return τ and τ_AP between all columns of [runs, measures], as matrices."""
     columns = np.round(means, DIGITS).T
-    tau, ap = ([[statistic(x, y) for y in columns] for x in columns] for statistic in (kendall, tau_ap))
-    return np.asarray(tau), np.asarray(ap)
+    pairs = np.asarray([[both(x, y) for y in columns] for x in columns])
+    return pairs[:, :, 0], pairs[:, :, 1]
 
 
 def defined_or_none(value: float) -> float | None:

@@ -10,8 +10,8 @@ from gradely.comparison.pairwise import Pairwise
 from gradely.data import Qrels
 from gradely.data.types import Floats
 from gradely.evaluation.evaluation import Evaluation
-from gradely.evaluation.evaluations import Evaluations
 from gradely.evaluation.notes import Note, TieRange
+from gradely.evaluation.runs import Evaluations
 from gradely.measures import Measure
 from gradely.settings import Settings
 

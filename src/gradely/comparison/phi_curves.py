@@ -117,14 +117,17 @@ class PhiCurves:
             raise DataError(f"{self.name}: no curve to draw, since no score stands out in any query")
         x = alt.X("score:Q", title="score", scale=alt.Scale(nice=False, padding=12))
         y = alt.Y("phi:Q", title="φ", scale=alt.Scale(domain=[-0.06, 1.06], nice=False))
-        panels = [
-            (
+        panels = []
+        for curve in curves:
+            points = [{"score": score, "phi": value} for score, value in curve.points]
+            below = [{"score": score, "phi": -0.03} for score in curve.scores.values()]
+            layers = (
                 draw(_line(curve)).mark_line(strokeWidth=2, color="#0072b2").encode(x=x, y=y)
-                + draw(_marks(curve)).mark_point(filled=True, size=70, opacity=1, color="#d55e00").encode(x=x, y=y)
-                + draw(_documents(curve)).mark_tick(thickness=1, color="#333333", size=8).encode(x=x, y=y)
-            ).properties(title=f"{curve.query}, {count_of(len(curve.scores), 'document')}", width=300, height=200)
-            for curve in curves
-        ]
+                + draw(points).mark_point(filled=True, size=70, opacity=1, color="#d55e00").encode(x=x, y=y)
+                + draw(below).mark_tick(thickness=1, color="#333333", size=8).encode(x=x, y=y)
+            )
+            title = f"{curve.query}, {count_of(len(curve.scores), 'document')}"
+            panels.append(layers.properties(title=title, width=300, height=200))
         return style(alt.concat(*panels, columns=min(3, len(panels))))
 
 
@@ -132,14 +135,6 @@ def _line(curve: PhiCurve) -> list[dict[str, float]]:
     low, high = min(curve.scores.values()), max(curve.scores.values())
     at = np.linspace(min(low, curve.points[0][0]), max(high, curve.points[-1][0]), STEPS)
     return [{"score": float(x), "phi": float(y)} for x, y in zip(at, curve(at), strict=True)]
-
-
-def _marks(curve: PhiCurve) -> list[dict[str, float]]:
-    return [{"score": x, "phi": y} for x, y in curve.points]
-
-
-def _documents(curve: PhiCurve) -> list[dict[str, float]]:
-    return [{"score": score, "phi": -0.03} for score in curve.scores.values()]
 
 
 def phi(qrels: Any, query: str | None = None, control: Any = "paper") -> PhiCurves:

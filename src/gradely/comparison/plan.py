@@ -12,9 +12,10 @@ from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairs import without_spread
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import CORRECTIONS
+from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError, check_choice
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs, read_selected, split_queries
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import stats
@@ -133,7 +134,7 @@ def plan(
     policy, only = split_queries(queries)
     settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)
     design = Design(alpha=alpha, baselines=check_baselines(baselines, named)).settle()
-    judgments = read_selected(qrels, settings, only=only, exclude=exclude)
+    judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
     board = Leaderboard(evaluate_all(judgments, named, parse_all(measures), settings, progress))
     return plan_pairs(board.pairwise(design), difference, power, correction, board.notes)
 

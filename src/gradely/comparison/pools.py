@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.kendall import DIGITS, SCALE, defined_or_none, kendall, meaning, tally, tau_ap
+from gradely.comparison.kendall import DIGITS, SCALE, both, defined_or_none, meaning, tally
 from gradely.comparison.selection import Selection, select
 from gradely.comparison.stacked_runs import StackedRuns, stack
 from gradely.data import Qrels, read_qrels
@@ -13,7 +13,7 @@ from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
-from gradely.measures.names import MeasureLike, parse_all
+from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.optional import altair
 from gradely.settings import Precision, Settings, TiePolicy
 from gradely.tables import Cell, Table, count_of
@@ -167,8 +167,7 @@ class Draws(NamedTuple):
         tau, ap = np.empty((repeat, len(rates), len(measures))), np.empty((repeat, len(rates), len(measures)))
         for i, j, values in self.values(measures, rates, repeat):
             part = self._means(values)
-            tau[i, j] = [kendall(x, y) for x, y in zip(part.T, full.T, strict=True)]
-            ap[i, j] = [tau_ap(x, y) for x, y in zip(part.T, full.T, strict=True)]
+            tau[i, j], ap[i, j] = zip(*(both(x, y) for x, y in zip(part.T, full.T, strict=True)), strict=True)
             progress(POOLS, (i * len(rates) + j + 1) / (repeat * len(rates)))
         count, queries = int(self.selection.runs.sum()), int(self.selection.queries.sum())
         notes = [*self.stacked.notes(), *self.selection.notes]
@@ -181,7 +180,7 @@ class Draws(NamedTuple):
 
         Measures are fitted to the levels of the full pools: those that vanish from a smaller one are levels still.
         """
-        fitted = {name: measure.fit(self.stacked.qrels.levels) for name, measure in measures.items()}
+        fitted = fit_all(measures, self.stacked.qrels.levels)
         full = self.stacked.values(fitted)
         for i in range(repeat):
             draw = Draw(self.stacked.qrels, (self.seed, i))

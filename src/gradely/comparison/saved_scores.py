@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data import Qrels
+from gradely.data.selection import read_selected, split_queries
 from gradely.data.types import Floats
 from gradely.errors import DataError, InputError
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_run, ignore, read_selected, split_queries
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_run, ignore
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 
@@ -94,7 +95,7 @@ def keep_scores(
     """
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
-    judgments = read_selected(qrels, settings, only=only, exclude=exclude)
+    judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
     return score_run(judgments, run, measures, settings, progress)
 
 

@@ -92,17 +92,9 @@ def check_values(values: Any) -> Floats:
     return table
 
 
-def _t(differ: Floats, resamples: int, seed: int) -> Floats:  # noqa: ARG001 - one signature for all
-    return np.asarray(stats().ttest_1samp(differ, 0).pvalue)
-
-
-def _wilcoxon(differ: Floats, resamples: int, seed: int) -> Floats:  # noqa: ARG001 - one signature for all
-    return wilcoxon(differ)
-
-
 _TESTS: dict[str, Callable[[Floats, int, int], Floats]] = {
-    "t": _t,
-    "wilcoxon": _wilcoxon,
+    "t": lambda differ, *_: np.asarray(stats().ttest_1samp(differ, 0).pvalue),
+    "wilcoxon": lambda differ, *_: wilcoxon(differ),
     "randomization": resampling.randomization,
     "bootstrap": resampling.bootstrap,
     "max-t": resampling.max_t,

@@ -10,11 +10,11 @@ import numpy as np
 from gradely.data import Blocks, Hits, Qrels, read_qrels
 from gradely.data.types import Bools, Floats
 from gradely.errors import DataError
-from gradely.evaluation.evaluations import Evaluations
+from gradely.evaluation.evaluation import measure_blocks, query_of
 from gradely.evaluation.notes import Note, note_names
-from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs
-from gradely.evaluation.values import measure_blocks, query_of
+from gradely.evaluation.runs import Evaluations, Progress, evaluate_all, ignore, name_runs
 from gradely.measures import Measure
+from gradely.measures.names import fit_all
 from gradely.settings import Settings, TiePolicy
 
 
@@ -30,7 +30,7 @@ class StackedRuns:
 
     def values(self, measures: Mapping[str, Measure]) -> Floats:
         """Return [runs, queries, measures]; queries that a run lacks count 0."""
-        fitted = {name: measure.fit(self.qrels.levels) for name, measure in measures.items()}
+        fitted = fit_all(measures, self.qrels.levels)
         hits = self.hits.judged_only() if self.settings.judged_only else self.hits
         blocks = Blocks(self.qrels, hits).batches(self.settings.ties, np.flatnonzero(self.hits.answered))
         rows = len(self.names) * len(self.qrels)

@@ -8,10 +8,11 @@ from math import comb
 from typing import Any, NamedTuple
 
 from gradely.data.details import RunDetails
+from gradely.data.selection import read_selected, split_queries
 from gradely.data.tie_counts import TieCounts
-from gradely.evaluation.evaluation import SAME, Evaluation
-from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs, read_selected, split_queries
+from gradely.evaluation.evaluation import Evaluation
+from gradely.evaluation.notes import SAME, Note
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
 from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.notebook import box, bullets, grid, heading
@@ -150,7 +151,7 @@ def tie_sensitivity(
     """
     policy, only = split_queries(queries)
     settings, named = Settings("expected", policy, judged_only, threads=threads), parse_all(measures)
-    judgments = read_selected(qrels, settings, only=only, exclude=exclude)
+    judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
     results = evaluate_all(judgments, name_runs(runs), named, settings, progress, places="trec", depth=0)
     sensitivities = [run_ties(evaluation, evaluation.details) for evaluation in results.evaluations.values()]
     return TieSensitivity(sensitivities, list(named), settings, len(judgments))

@@ -10,10 +10,11 @@ from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.populations import Parts
 from gradely.comparison.user_regions import UserRegions
 from gradely.data import Qrels
+from gradely.data.selection import read_selected, split_queries
 from gradely.data.types import Floats, Ints
 from gradely.errors import DataError, MeasureError
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs, read_selected, split_queries
+from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs
 from gradely.measures import GAP, Measure, eGAP, xGAP
 from gradely.measures.names import MeasureLike, label, parse
 from gradely.measures.precision_parts import PrecisionPart
@@ -57,7 +58,7 @@ def users(
         raise DataError(f"ties={ties!r} takes another order for every population of users: use 'expected' or 'trec'")
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
-    judgments = read_selected(qrels, settings, only=only, exclude=exclude)
+    judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
     levels = _levels(judgments)
     pairs = [PrecisionPart(rel=h, label=r).replace(k=fitted.k) for r in levels for h in levels if h <= r]
     parts_of = {str(part): part for part in pairs}

@@ -11,32 +11,15 @@ from gradely.data.columns import Ids, concatenate, earliest_alike
 from gradely.data.hits import Hits
 from gradely.data.locate import locate
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Report, Source, ignore
+from gradely.data.read.files import Report, Source
 from gradely.data.read.inputs import Run
-from gradely.data.trec.place import Observer
 from gradely.data.trec.tokens import Tokens, as_tokens
 from gradely.data.types import Bools, Ints
 from gradely.settings import Settings
 
 
-def locate_selected(
-    qrels: Qrels,
-    run: Run | Source,
-    settings: Settings,
-    threads: int,
-    report: Report = ignore,
-    observe: Observer | None = None,
-) -> Hits:
-    """Return where the judged documents of a run stand, of the queries and documents that are selected."""
-    if qrels.excluded is None:
-        hits = locate(qrels, run, settings, threads, report, observe)
-    else:
-        hits = _without(qrels, qrels.excluded, run, settings, threads, report)
-    return hits._replace(unjudged=()) if qrels.selected else hits
-
-
-def _without(
-    qrels: Qrels, excluded: Qrels, run: Run | Source, settings: Settings, threads: int, report: Report
+def locate_others(
+    qrels: Qrels, excluded: Qrels, run: Run | Source, settings: Settings, threads: int | None, report: Report
 ) -> Hits:
     """Return where the judged documents of a run stand once others are dropped from it."""
     both, row, dropped = _join(qrels, excluded)

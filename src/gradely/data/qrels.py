@@ -1,14 +1,15 @@
 """Qrels: the judged documents, one flat table for all queries."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from gradely.data.read.dicts import flat
 from gradely.data.read.files import clip
 from gradely.data.types import Bools, Floats, Ints
-from gradely.data.values import flat
 from gradely.errors import DataError
 from gradely.kernel.batch import Levels
 from gradely.lazy import lazy
@@ -16,8 +17,31 @@ from gradely.tables import count_of
 
 Pools: TypeAlias = tuple[Floats, Bools, dict[object, Any]]
 """the labels of pools, best first; where they hold one; what was computed from them"""
-EMPTY = np.zeros((1, 1), bool)
-"""the padding of a pool without judgments"""
+SMALL = 100
+"""judgments of a pool that is shared with all qrels that have the same, and things that are kept of it"""
+
+
+def _pool(ascending: Floats) -> Pools:
+    """Return the pool of a query with these labels, and nothing that is known of it; without any, it is padding."""
+    some = len(ascending) > 0
+    labels = ascending[::-1].copy() if some else np.zeros(1)
+    return labels[None, :], np.full((1, len(labels)), some), {}
+
+
+@lru_cache(maxsize=256)
+def _remembered_pool(ascending: bytes) -> Pools:
+    return _pool(np.frombuffer(ascending))
+
+
+def _shared_pool(ascending: bytes) -> Pools:
+    """Return the pool with these labels; those of the same few labels are the same, and so is what is known of them.
+
+    Where one query after another is evaluated by itself, labels recur: the first two of ten are relevant, or three.
+    """
+    pool = _remembered_pool(ascending)
+    if len(pool[2]) > SMALL:  # by a thousand measures in turn, so that it does not grow for ever
+        pool[2].clear()
+    return pool
 
 
 class Qrels:
@@ -76,9 +100,9 @@ class Qrels:
         So rewards, which measure one ranking after another, work on nothing twice that depends on the qrels alone.
         """
         if i not in self._pools:
-            labels = -np.sort(-self.grade[self.start[i] : self.start[i + 1]])[None, :]
-            some = labels.shape[1] > 0
-            self._pools[i] = (labels, np.ones(labels.shape, bool), {}) if some else (np.zeros((1, 1)), EMPTY, {})
+            labels = self.grade[self.start[i] : self.start[i + 1]].copy()
+            labels.sort()
+            self._pools[i] = _shared_pool(labels.tobytes()) if len(labels) <= SMALL else _pool(labels)
         return self._pools[i]
 
     def labels(self, query: str) -> dict[str, float]:

@@ -10,14 +10,36 @@ import numpy as np
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import text
 from gradely.data.read.files import Source, clip
+from gradely.data.read.formats import format_of
 from gradely.data.read.frames import is_frame
-from gradely.data.read.inputs import format_of, read_qrels
+from gradely.data.read.inputs import read_qrels
 from gradely.data.read.records import are_records
 from gradely.data.trec.match import ranges
 from gradely.errors import DataError, InputError, did_you_mean
 
 COLUMN = "segment"
 """what the column of a table of its own is called"""
+
+
+def split_queries(queries: Any) -> tuple[Any, Iterable[Any] | None]:
+    """Return the query policy, and the queries that count where they are named."""
+    return (queries, None) if isinstance(queries, str) else ("qrels", queries)
+
+
+def read_selected(
+    qrels: Any,
+    threads: int | None,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
+    *,
+    only: Iterable[Any] | None = None,
+    by: Any = None,
+    exclude: Any = None,
+) -> Qrels:
+    """Read qrels, and what is to be selected."""
+    judgments = read_qrels(qrels, columns=columns, duplicates=duplicates, threads=threads)
+    segments = None if by is None else read_segments(by, qrels, columns)
+    return select(judgments, only=only, segments=segments, exclude=exclude)
 
 
 def select(

@@ -12,8 +12,8 @@ from gradely.kernel.batch import Array, Levels, rows_at_a_time
 from gradely.kernel.from_arrays import aligned, check_numbers, ranked
 from gradely.kernel.from_groups import Groups, Ints, grouped, is_ragged
 from gradely.measures import Measure
-from gradely.measures.function import MANY, takes_fixed, values_of
-from gradely.measures.names import MeasureLike, parse_all
+from gradely.measures.function import MANY, all_finite, takes_fixed, values_of
+from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.measures.population import Population
 from gradely.settings import check_ties
 from gradely.threads import cores, on_threads
@@ -55,7 +55,7 @@ def evaluate_arrays(
         return _on_device(scores, labels, parse_all(measures), mask, ties, seed)
     scores, labels, mask = aligned(scores, labels, mask, ties, seed, flat=False)
     levels = Levels(labels, mask)
-    fitted = {name: measure.fit(levels) for name, measure in parse_all(measures).items()}
+    fitted = fit_all(parse_all(measures), levels)
 
     def work(rows: slice) -> list[Array]:
         batch = ranked(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)
@@ -74,7 +74,7 @@ def _in_groups(
 ) -> dict[str, Array]:
     """Return the values of each measure, one per group."""
     levels = Levels(groups.labels)
-    fitted = {name: measure.fit(levels) for name, measure in parse_all(measures).items()}
+    fitted = fit_all(parse_all(measures), levels)
 
     def work(queries: Ints) -> list[Array]:
         batch = groups.batch(queries, ties)
@@ -105,19 +105,11 @@ def _on_device(
     ordered = "order" if ties == "random" else ties
     quick = {name: measure for name, measure in measures.items() if _is_quick(measure, levels)}
     values = values_of(list(quick.values()), scores, labels, mask, ties=ordered, check=False) if quick else []
-    values_by_name = dict(zip(quick, values, strict=True)) if _all_finite(values) else {}
+    values_by_name = dict(zip(quick, values, strict=True)) if all_finite(values) else {}
     if len(values_by_name) < len(measures):
         batch = ranked(scores, labels, mask, ordered)
         values_by_name |= {name: measure(batch) for name, measure in measures.items() if name not in values_by_name}
     return {name: values_by_name[name] for name in measures}
-
-
-def _all_finite(values: list[Array]) -> bool:
-    """True where no value is NaN or infinite; the device is asked once for all measures."""
-    if not values:
-        return True
-    xp = namespace(*values)
-    return bool(xp.all(xp.isfinite(xp.stack(values))))
 
 
 def _is_quick(measure: Measure, levels: Levels) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from gradely.data import Hits, Qrels, Report, Run, open_run, read_qrels
 from gradely.data.locate import find_hits
 from gradely.data.read.files import Source, halves, ignore
-from gradely.data.read.inputs import format_of
+from gradely.data.read.formats import format_of
 from gradely.data.read.tables import Names
 from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import plain as trec

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gradely.data import open_run
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_run, ignore, read_selected, split_queries
+from gradely.data.selection import read_selected, split_queries
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_run, ignore
 from gradely.evaluation.scores import Scores
-from gradely.measures.names import MeasureLike, parse_all
+from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 
 
@@ -49,9 +50,10 @@ def evaluate(
     """
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
-    judgments = read_selected(qrels, settings, columns, duplicates, only=only, by=by, exclude=exclude)
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
     ranking = open_run(run, columns=columns)
-    evaluation = evaluate_run(judgments, ranking, parse_all(measures), settings, progress)
+    fitted = fit_all(parse_all(measures), judgments.levels)
+    evaluation = evaluate_run(judgments, ranking, fitted, settings, progress)
     scores = evaluation.scores()
     progress(evaluation.name, 1.0)
     return scores
@@ -85,9 +87,8 @@ class Evaluator:
         """Read the qrels and fit the measures to them."""
         policy, only = split_queries(queries)
         self.settings = Settings(ties, policy, judged_only, precision, seed, threads)
-        self.qrels = read_selected(qrels, self.settings, None, "error", only=only, by=None, exclude=None)
-        levels = self.qrels.levels
-        self.measures = {name: measure.fit(levels) for name, measure in parse_all(measures).items()}
+        self.qrels = read_selected(qrels, threads, None, "error", only=only, by=None, exclude=None)
+        self.measures = fit_all(parse_all(measures), self.qrels.levels)
 
     def __call__(self, run: Any) -> Scores:
         """Return the scores of a run, which may be whatever evaluate takes for one."""

@@ -1,25 +1,27 @@
-"""Evaluation: where the judged documents of one run stand, measured."""
+"""Evaluation: where the judged documents of one run stand, measured batch by batch."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.details import RunDetails
+from gradely.data.read.files import clip
 from gradely.data.types import Bools, Floats, Ints
-from gradely.evaluation.mismatch import labels_below
-from gradely.evaluation.notes import NAMED, Note, TieRange, note_names
+from gradely.errors import NotFinite
+from gradely.evaluation.notes import SAME, Note, TieRange, notes_of
 from gradely.evaluation.scores import Scores
-from gradely.evaluation.values import find_degenerate, measure_blocks, query_of
+from gradely.kernel.backend import ignore_overflow
+from gradely.kernel.batch import Batch
 from gradely.lazy import lazy
 from gradely.measures import Measure
+from gradely.measures.base import divide
+from gradely.measures.names import fit_all
 from gradely.settings import Settings, TiePolicy
-from gradely.tables import count_of
-
-SAME = 1e-12
-"""values of a query that differ by less are the same"""
+from gradely.threads import on_threads
 
 
 @dataclass(eq=False, repr=False)
@@ -64,8 +66,7 @@ class Evaluation:
 
     def by(self, measures: Mapping[str, Measure]) -> "Evaluation":
         """Return the evaluation by other measures."""
-        fitted = {name: measure.fit(self.qrels.levels) for name, measure in measures.items()}
-        return replace(self, measures=fitted)
+        return replace(self, measures=fit_all(measures, self.qrels.levels))
 
     @lazy
     def table(self) -> Floats:
@@ -104,13 +105,14 @@ class Evaluation:
         return judged + list(self.hits.unjudged) if self.settings.queries == "run" else judged
 
     @lazy
-    def _blocks(self) -> Blocks:
+    def blocks(self) -> Blocks:
+        """The hits that count, ready to be put into Batches."""
         return Blocks(self.qrels, self.kept)
 
     @lazy
     def _values(self) -> Floats:
         """The values, [judged queries, measures], 0 where a query is not answered."""
-        blocks = self._blocks.batches(self.settings.ties, np.flatnonzero(self.hits.answered))
+        blocks = self.blocks.batches(self.settings.ties, self.hits.answered.nonzero()[0])
         return measure_blocks(blocks, self.measures, len(self.qrels), self.workers, partial(query_of, self.qrels))
 
     def _extreme(self, blocks: Blocks, ties: str, queries: Ints) -> Floats:
@@ -118,7 +120,7 @@ class Evaluation:
         batches = blocks.batches(ties, queries)
         return measure_blocks(batches, self.measures, len(self.qrels), 1, partial(query_of, self.qrels))[queries]
 
-    def _bounded(self, blocks: Blocks, ties: str, queries: Ints) -> Bools:
+    def bounded(self, blocks: Blocks, ties: str, queries: Ints) -> Bools:
         """Return [these queries, measures]: true where the best or worst value is a bound, not that of an order."""
         bounded = np.zeros((len(queries), len(self.measures)), bool)
         some = [(j, measure) for j, measure in enumerate(self.measures.values()) if measure.may_be_bounded]
@@ -127,6 +129,15 @@ class Evaluation:
                 flags = measure.is_bounded(measure.apply_relevance(batch))
                 bounded[np.searchsorted(queries, rows), j] = flags.any(axis=1)
         return bounded
+
+    def notes(self) -> list[Note]:
+        """Return what happened to queries and documents."""
+        return notes_of(self)
+
+    @property
+    def degenerate(self) -> dict[str, Bools]:
+        """By name of a measure, for which queries every ranking scores 0."""
+        return find_degenerate(self.qrels, self.measures)
 
     def tie_ranges(self) -> list[TieRange]:
         """Return how far each mean moves with the order of ties, for the measures that move."""
@@ -141,110 +152,71 @@ class Evaluation:
         total, mine = self.table.sum(axis=0), self.table[np.searchsorted(self.counted, tied)].sum(axis=0)
         size = len(self.queries)
         lowest, highest = (((total - mine + end.sum(axis=0)) / size).tolist() for end in (low, high))
-        bounds = self._bounded(blocks, "best", tied).sum(axis=0)
+        bounds = self.bounded(blocks, "best", tied).sum(axis=0)
         return [
             TieRange(name, float(total[j]) / size, lowest[j], highest[j], int(moved[j]), size, int(bounds[j]))
             for j, name in enumerate(self.measures)
             if moved[j]
         ]
 
-    def notes(self) -> list[Note]:
-        """Return what happened to queries and documents."""
-        return [
-            *self._data(),
-            *self._segmentless(),
-            *self._missing(),
-            *self._unjudged(),
-            *self._dropped(),
-            *self._degenerate(),
-            *self._unreachable(),
-            *self._bounds(),
-        ]
 
-    def _data(self) -> list[Note]:
-        """Return what was taken for granted, what is probably a mistake, and what was dropped as asked."""
-        gone, before = self.hits.excluded, self.hits.documents + self.hits.excluded
-        were = "was" if gone == 1 else "were"
-        out = f"{gone:,} of {count_of(before, 'document')} {were} excluded from the rankings" if gone else None
-        below = labels_below(self.qrels, self.measures)
-        texts = [*(("labels", text) for text in self.qrels.notes), ("apart", self.apart), ("labels", below)]
-        notes = [Note(kind, len(self.qrels), len(self.qrels), text) for kind, text in texts if text]
-        return [*notes, *([Note("excluded", gone, before, out)] if out else [])]
+def query_of(qrels: Qrels, row: int) -> tuple[str, float]:
+    """Return the name of a query and its highest label; rows of several runs, one after the other, have the same."""
+    i = row % len(qrels)
+    return qrels.queries[i], float(qrels.grade[qrels.start[i] : qrels.start[i + 1]].max())
 
-    def _segmentless(self) -> list[Note]:
-        segments = self.qrels.segments
-        lacking = [] if segments is None else [query for query in self.queries if query not in segments]
-        has = "has" if len(lacking) == 1 else "have"
-        return note_names("segments", len(lacking), len(self.queries), "query", f"{has} no segment", lacking)
 
-    def _missing(self) -> list[Note]:
-        fate = "count{s} 0" if self.settings.queries == "qrels" else "{are} left out"
-        queries = np.flatnonzero(~self.hits.answered)
-        return self._note_judged(
-            "missing", queries, len(self.qrels), "judged query", f"{{are}} not in the run and {fate}"
-        )
+def name_query(error: NotFinite, query: str, label: float) -> NotFinite:
+    """Return the error with the name of the query whose value is too large for a number, and its highest label."""
+    return NotFinite(error.measure, error.row, label, clip(query))
 
-    def _unjudged(self) -> list[Note]:
-        queries = self.hits.unjudged
-        fate = "count{s} 0" if self.settings.queries == "run" else "{are} left out"
-        total = int(self.hits.answered.sum()) + len(queries)
-        has = "has" if len(queries) == 1 else "have"
-        text = f"of the run {has} no judgments and {fate}"
-        return note_names("unjudged", len(queries), total, "query", text, queries)
 
-    def _dropped(self) -> list[Note]:
-        before, dropped = self.hits.documents, self.hits.documents - self.kept.documents
-        fate = "is unjudged and was dropped" if dropped == 1 else "are unjudged and were dropped"
-        text = f"{dropped:,} of {count_of(before, 'document')} {fate}"
-        return [Note("dropped", dropped, before, text)] if dropped else []
+def measure_blocks(
+    blocks: Iterable[tuple[Ints, Batch]],
+    measures: Mapping[str, Measure],
+    queries: int,
+    workers: int,
+    names: Callable[[int], tuple[str, float]],
+) -> Floats:
+    """Return the values, [queries, measures], 0 for queries in no block.
 
-    def _degenerate(self) -> list[Note]:
-        """Measures for which the same queries are degenerate share a note."""
-        degenerate = find_degenerate(self.qrels, self.measures)
-        together: dict[bytes, list[str]] = {}
-        for name, flags in degenerate.items():
-            together.setdefault(flags[self.counted].tobytes(), []).append(name)
-        return [note for several in together.values() for note in self._no_relevant(degenerate[several[0]], several)]
+    Where a value is not finite, `names` says of a query what it is called, and its highest label.
+    """
+    values = np.zeros((queries, len(measures)))
+    if not measures:
+        return values
 
-    def _no_relevant(self, degenerate: Bools, measures: list[str]) -> list[Note]:
-        queries = self.counted[degenerate[self.counted]]
-        names = ", ".join(measures)
-        has = "has" if len(queries) == 1 else "have"
-        text = f"{has} no relevant document for {names} and score{{s}} 0 in every order"
-        return self._note_judged("degenerate", queries, len(self.queries), "query", text)
+    def measure_block(block: tuple[Ints, Batch]) -> None:
+        rows, batch = block
+        try:
+            values[rows] = measure_batch(batch, measures.values()).T
+        except NotFinite as error:
+            raise name_query(error, *names(int(rows[error.row]))) from None
 
-    def _unreachable(self) -> list[Note]:
-        """Say which queries cannot reach 1, since users ask for a level that their pool lacks, and the highest mean."""
-        notes = []
-        for name, measure in self.measures.items():
-            ceiling = np.ones(len(self.qrels))
-            for rows, batch in self._blocks.batches("expected", self.counted) if measure.has_ceiling else ():
-                ceiling[rows] = measure.ceiling(measure.apply_relevance(batch))
-            queries = self.counted[(ceiling[self.counted] < 1 - SAME) & (ceiling[self.counted] > 0)]
-            mean = float(ceiling[self.counted].sum()) / max(1, len(self.queries))
-            text = f"cannot reach 1 in {name}, since the pool lacks a level; the mean is at most {mean:.4f}"
-            notes += self._note_judged("unreachable", queries, len(self.queries), "query", text)
-        return notes
+    for _ in on_threads(measure_block, blocks, workers):
+        pass
+    return values
 
-    def _bounds(self) -> list[Note]:
-        """Say where the best or worst value is a bound, since tie groups have too many orders to search."""
-        if self.settings.ties not in ("best", "worst"):
-            return []
-        some = np.flatnonzero(self.hits.answered)
-        bounded = self._bounded(self._blocks, self.settings.ties, some)
-        return [
-            note
-            for j, name in enumerate(self.measures)
-            for note in self._note_judged(
-                "bounds",
-                some[bounded[:, j]],
-                len(self.queries),
-                "query",
-                f"with tie groups too large to search: {name} is a bound there that no order may reach",
-            )
-        ]
 
-    def _note_judged(self, kind: str, queries: Ints, of: int, noun: str, text: str) -> list[Note]:
-        """Return a note about some judged queries."""
-        names = [self.qrels.queries[i] for i in queries[: NAMED + 1].tolist()]
-        return note_names(kind, len(queries), of, noun, text, names)
+def measure_batch(batch: Batch, measures: Collection[Measure]) -> Floats:
+    """Return the values, [measures, queries]: all sums first, then all quotients at once."""
+    added, norm = np.empty((2, len(measures), len(batch.grade)))
+    with ignore_overflow():
+        for j, measure in enumerate(measures):
+            added[j], norm[j] = measure.sum_and_norm(measure.apply_relevance(batch))
+        values = divide(batch, added, norm)
+    if not np.isfinite(values).all():
+        for measure in measures:  # one of them says which query it is
+            measure.compute(batch)
+    return cast("Floats", values)
+
+
+def find_degenerate(qrels: Qrels, measures: Mapping[str, Measure]) -> dict[str, Bools]:
+    """Return, by name of a measure, for which queries every ranking scores 0; found once for all runs."""
+    missing = {measure.key: measure for measure in measures.values() if measure.key not in qrels.degenerate}
+    flags: dict[object, Bools] = {key: np.zeros(len(qrels), bool) for key in missing}
+    for rows, batch in Blocks(qrels, Hits.none(len(qrels))).batches("expected", np.arange(len(qrels))) if flags else ():
+        for key, measure in missing.items():
+            flags[key][rows] = measure.degenerate(measure.apply_relevance(batch))
+    qrels.degenerate.update(flags)
+    return {name: qrels.degenerate[measure.key] for name, measure in measures.items()}

@@ -9,16 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data import Blocks, Qrels, locate, open_run, read_qrels, run_name
-from gradely.data.batches import in_rank_order
+from gradely.data.read.dicts import flat
 from gradely.data.read.files import Source, clip
 from gradely.data.read.inputs import Run
 from gradely.data.selection import select
 from gradely.data.tie_breaking import break_ties
 from gradely.data.trec.one_query import read_query
-from gradely.data.values import flat
 from gradely.errors import DataError, NotFinite, did_you_mean
+from gradely.evaluation.evaluation import name_query, query_of
 from gradely.evaluation.explanation import Explanation, Line
-from gradely.evaluation.values import name_query, query_of
 from gradely.kernel.batch import Batch
 from gradely.kernel.tie_groups import order_ties
 from gradely.measures import Measure
@@ -117,7 +116,8 @@ def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Mea
         for start, tied in _groups(scores)
         for first, last, doc in _seats(tied, start, settings, query, above)
     ]
-    start = float(np.sum(measure.start(view)))
+    first = measure.start(view)
+    start = 0.0 if first is None else float(np.sum(first))
     return _Part(lines, start, fsum([start, *adds.values()]), float(measure.norm(view)[0]))
 
 
@@ -139,8 +139,9 @@ def _best_first(qrels: Qrels, query: str, measure: Measure) -> dict[str, float]:
     """Return the judged documents of a query as a ranking, those first that the measure would have first."""
     labels = qrels.labels(query)
     hits = locate(qrels, Run({query: dict.fromkeys(labels, 0.0)}, ""), Settings())
-    docs = [qrels.docs[i] for i in hits.row[in_rank_order(qrels, hits)].tolist()]
-    _, batch = next(Blocks(qrels, hits).batches("expected", np.asarray([qrels.index[query]])))
+    blocks = Blocks(qrels, hits)
+    docs = [qrels.docs[i] for i in blocks.row.tolist()]
+    _, batch = next(blocks.batches("expected", np.asarray([qrels.index[query]])))
     priority = dict(zip(docs, measure.priority(measure.apply_relevance(batch))[0].tolist(), strict=False))
     order = sorted(labels, key=lambda doc: (-priority[doc], -labels[doc], doc))
     return {doc: float(-place) for place, doc in enumerate(order)}
@@ -163,8 +164,9 @@ def _check_query(query: str, queries: Iterable[str], name: str) -> None:
 def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, settings: Settings) -> tuple[list[str], Batch]:
     """Return the batch of one query as the measure sees it, ties in order, and the documents of its columns."""
     hits = locate(qrels, run, settings)
-    docs = [qrels.docs[i] for i in hits.row[in_rank_order(qrels, hits)].tolist()]
-    _, batch = next(Blocks(qrels, hits).batches(settings.ties, np.asarray([qrels.index[query]])))
+    blocks = Blocks(qrels, hits)
+    docs = [qrels.docs[i] for i in blocks.row.tolist()]
+    _, batch = next(blocks.batches(settings.ties, np.asarray([qrels.index[query]])))
     relevance = measure.apply_relevance(batch)
     numbered = replace(relevance, grade=np.arange(relevance.grade.shape[1], dtype=np.float64)[None, :])
     order = order_ties(numbered, lambda _: measure.priority(relevance)).grade[0, : len(docs)].astype(int)

@@ -1,20 +1,28 @@
-"""evaluate_runs: several runs against the same qrels, each read once. Every command and comparison stands on it."""
+"""evaluate_runs and Evaluations: several runs against the same qrels, each read once. All else stands on it."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
-from gradely.data import Qrels, Run, locate_selected, open_run, read_qrels, run_name, run_names
+import numpy as np
+
+from gradely.data import Qrels, Run, locate, open_run, run_name, run_names
 from gradely.data.details import DetailsObserver, describe_run
-from gradely.data.selection import read_segments, select
+from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.evaluation import Evaluation
-from gradely.evaluation.evaluations import Evaluations
-from gradely.evaluation.mismatch import documents_apart
+from gradely.evaluation.flat_names import flatten
+from gradely.evaluation.mismatch import FEW, documents_apart
+from gradely.evaluation.notes import Note, merge_notes, merge_ranges, note_names
+from gradely.evaluation.scores import Scores
+from gradely.evaluation.segments import EVERY
+from gradely.frames import to_frame
 from gradely.measures import Measure
-from gradely.measures.names import MeasureLike, parse_all
+from gradely.measures.names import MeasureLike, fit_all, parse_all
+from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
+from gradely.tables import Cell, Table, count_of, to_text
 from gradely.threads import on_threads
 
 DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "muAP")
@@ -26,6 +34,112 @@ Progress: TypeAlias = Callable[[str, float], None]
 
 def ignore(name: str, done: float) -> None:
     """Take no notice of progress."""
+
+
+class Evaluations(Mapping[str, Scores]):
+    """The results of several runs, {name: Scores}, in the order in which the runs were given."""
+
+    def __init__(
+        self, qrels: Qrels, measures: Mapping[str, Measure], settings: Settings, evaluations: dict[str, Evaluation]
+    ) -> None:
+        """Hold the evaluation of each run, with its hits; nothing is copied."""
+        self.qrels, self.measures, self.settings, self.evaluations = qrels, measures, settings, evaluations
+
+    @cached_property
+    def _scores(self) -> dict[str, Scores]:
+        return {name: evaluation.scores() for name, evaluation in self.evaluations.items()}
+
+    def __getitem__(self, name: str) -> Scores:
+        """Return the scores of a run."""
+        return self._scores[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the runs."""
+        return iter(self.evaluations)
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return len(self.evaluations)
+
+    def mean(self) -> dict[str, dict[str, float]]:
+        """Return {run: {measure: mean}}."""
+        return {name: scores.mean() for name, scores in self.items()}
+
+    def flat(self, prefix: str = "") -> dict[str, float]:
+        """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""
+        named = (((run, *name), mean) for run, scores in self.items() for name, mean in scores.named_means())
+        return flatten(named, prefix)
+
+    def table(self) -> Table:
+        """Return one row per run and one column per measure: the means."""
+        rows: list[list[Cell]] = [[name, *mean.values()] for name, mean in self.mean().items()]
+        return Table(["run", *self.measures], rows)
+
+    def segments_table(self) -> Table | None:
+        """Return one row per run and segment, with how many queries it has, all of them first; None without `by`."""
+        rows: list[list[Cell]] = []
+        for name, scores in self.items():
+            if scores.segments is None:
+                return None
+            rows.append([name, EVERY, len(scores.queries), *scores.mean().values()])
+            rows += [[name, *row] for row in scores.segments.table().rows]
+        return Table(["run", "segment", "n", *self.measures], rows)
+
+    def to_frame(self, library: str = "pandas", *, wide: bool = False) -> Any:
+        """Return a dataframe of (run, query, measure, value), of pandas, polars or pyarrow.
+
+        With `wide`, it has one row per run and query, and one column per measure.
+        """
+        columns: dict[str, list[Any]] = {}
+        for name, scores in self.items():
+            part = scores.columns(wide=wide)
+            columns.setdefault("run", []).extend([name] * len(part["query"]))
+            for key, values in part.items():
+                columns.setdefault(key, []).extend(values)
+        return to_frame(columns, library)
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """What there is to note about queries, documents and ties; what holds of all runs is said once."""
+        return self.notes_at(digits=4)
+
+    def notes_at(self, digits: int) -> list[Note]:
+        """Return the notes where means are printed with so many digits: of ties only what changes what is printed."""
+        others = {name: [note for note in scores.notes if note.kind != "ties"] for name, scores in self.items()}
+        ranges = {name: scores.tie_ranges for name, scores in self.items()}
+        return merge_notes(others) + merge_ranges(ranges, min(digits, 4))  # sentences have four digits
+
+    def on_common_queries(self) -> "Evaluations":
+        """Return the results on the queries that count for every run, so that their means can be compared."""
+        if self.settings.queries == "qrels":
+            return self
+        hits = [evaluation.hits for evaluation in self.evaluations.values()]
+        answered = np.all([one.answered for one in hits], axis=0)
+        everywhere = set(hits[0].unjudged).intersection(*(one.unjudged for one in hits))
+        unjudged = tuple(query for query in hits[0].unjudged if query in everywhere)
+        common = {name: evaluation.among(answered, unjudged) for name, evaluation in self.evaluations.items()}
+        if not len(next(iter(common.values())).queries):
+            raise DataError("the runs have no query in common; with queries='qrels' missing ones count 0")
+        return Evaluations(self.qrels, self.measures, self.settings, common)
+
+    def note_left_out(self, common: "Evaluations") -> list[Note]:
+        """Return which queries do not count for every run."""
+        every = {query: None for evaluation in self.evaluations.values() for query in evaluation.queries}
+        queries = set(next(iter(common.evaluations.values())).queries)
+        lost = [query for query in every if query not in queries]
+        text = f"{'does' if len(lost) == 1 else 'do'} not count for every run and {{are}} left out"
+        return note_names("uncommon", len(lost), len(every), "query", text, lost)
+
+    def __repr__(self) -> str:
+        """Show what `gradely evaluate` shows: one row per run, and the notes below."""
+        return "\n".join([to_text(self.segments_table() or self.table()), *map(str, self.notes)])
+
+    def _repr_html_(self) -> str:
+        """Show the same in a notebook."""
+        queries = count_of(len(self.qrels), "query")
+        means = f"means over {queries if self.settings.queries == 'qrels' else 'the queries of each run'}"
+        title = heading(f"{means}, ties {self.settings.ties}")
+        return box(title, grid(self.segments_table() or self.table()), bullets(self.notes))
 
 
 def evaluate_runs(
@@ -60,34 +174,13 @@ def evaluate_runs(
     """
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
-    judgments = read_selected(qrels, settings, columns, duplicates, only=only, by=by, exclude=exclude)
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
     return evaluate_all(judgments, open_runs(name_runs(runs), columns), parse_all(measures), settings, progress)
 
 
 def open_runs(runs: Mapping[str, Any], columns: Mapping[str, str] | None) -> Mapping[str, Any]:
     """Return runs by name, as functions that open them where columns have names of their own."""
     return runs if not columns else {name: partial(open_run, run, columns=columns) for name, run in runs.items()}
-
-
-def split_queries(queries: Any) -> tuple[Any, Iterable[Any] | None]:
-    """Return the query policy, and the queries that count where they are named."""
-    return (queries, None) if isinstance(queries, str) else ("qrels", queries)
-
-
-def read_selected(
-    qrels: Any,
-    settings: Settings,
-    columns: Mapping[str, str] | None = None,
-    duplicates: str = "error",
-    *,
-    only: Iterable[Any] | None = None,
-    by: Any = None,
-    exclude: Any = None,
-) -> Qrels:
-    """Read qrels, and what is to be selected."""
-    judgments = read_qrels(qrels, columns=columns, duplicates=duplicates, threads=settings.threads)
-    segments = None if by is None else read_segments(by, qrels, columns)
-    return select(judgments, only=only, segments=segments, exclude=exclude)
 
 
 def evaluate_all(
@@ -106,11 +199,12 @@ def evaluate_all(
     so that Evaluation.under can take it. `depth` asks for RunDetails, with the tops of rankings to this depth.
     """
     workers = settings.workers if len(runs) == 1 else 1
+    fitted = fit_all(measures, qrels.levels)
 
     def work(item: tuple[str, Any]) -> Evaluation:
         name, run = item
         evaluation = evaluate_run(
-            qrels, run, measures, settings, progress, name=name, places=places, depth=depth, workers=workers
+            qrels, run, fitted, settings, progress, name=name, places=places, depth=depth, workers=workers
         )
         _ = evaluation.table  # measured here, on this thread
         progress(name, 1.0)
@@ -132,10 +226,9 @@ def evaluate_run(
     depth: int | None = None,
     workers: int | None = None,
 ) -> Evaluation:
-    """Find where the judged documents of one run stand, ready to be measured."""
+    """Find where the judged documents of one run stand, ready to be measured by measures that fit the qrels."""
     ranking = open_run(run)
     title = name or (ranking.name if isinstance(ranking, Run) else run_name(ranking.path))
-    fitted = {label: measure.fit(qrels.levels) for label, measure in measures.items()}
     placed = settings.ties if settings.breaks_ties else places
     ranked_by = settings if placed == settings.ties else settings.replace(ties=placed)
     workers = workers or settings.workers
@@ -145,12 +238,13 @@ def evaluate_run(
             progress(title, done)
 
     observer = None if depth is None else DetailsObserver(depth)
-    hits = locate_selected(qrels, ranking, ranked_by, workers, report, observer)
+    hits = locate(qrels, ranking, ranked_by, workers, report, observer)
     details = None
     if observer is not None:
         details = observer.details(hits) or describe_run(qrels, ranking, observer.depth)
-    apart = documents_apart(qrels, ranking, hits)
-    return Evaluation(qrels, hits, fitted, settings, title, placed, workers, details, apart)
+    few = len(hits.row) <= FEW * len(qrels.grade)
+    apart = documents_apart(qrels, ranking, hits) if few else None
+    return Evaluation(qrels, hits, measures, settings, title, placed, workers, details, apart)
 
 
 def name_runs(runs: Any) -> dict[str, Any]:

@@ -41,14 +41,7 @@ def device_of(x: Any) -> Any:
 
 def as_type(x: Any, dtype: Any) -> Any:
     """Return an array with another type of numbers; NumPy's function for it takes four times as long as its method."""
-    return x.astype(dtype) if isinstance(x, np.ndarray) else namespace(x).astype(x, dtype)
-
-
-def running_sum(x: Any, dtype: Any) -> Any:
-    """Return the sums of the first 1, 2, … columns, in numbers of a type."""
-    if isinstance(x, np.ndarray):
-        return x.cumsum(axis=1, dtype=dtype)
-    return namespace(x).cumulative_sum(as_type(x, dtype), axis=1, dtype=dtype)
+    return x.astype(dtype) if isinstance(x, np.ndarray) else namespace(x).astype(x, dtype, copy=False)
 
 
 def is_numpy(*arrays: Any) -> bool:
@@ -86,7 +79,7 @@ def sum_rows(x: Any) -> Any:
     """
     if not isinstance(x, np.ndarray):
         return namespace(x).sum(x, axis=1)
-    return np.asfortranarray(x).sum(axis=1) if len(x) > 1 else x.cumsum(axis=1)[:, -1]
+    return np.asfortranarray(x).sum(axis=1) if len(x) > 1 else np.add.accumulate(x, 1)[:, -1]
 
 
 def take_rows(x: Any, order: Any) -> Any:
@@ -99,50 +92,11 @@ def take_rows(x: Any, order: Any) -> Any:
     return np.take(x, order + np.arange(0, x.size, max(1, x.shape[1]))[:, None])
 
 
-def running_max(x: Any) -> Any:
-    """Return, for each cell of a row, the highest value up to there; the array API standard has no such function.
-
-    Where a library has none either, every step doubles how far a cell has looked back.
-    """
-    if isinstance(x, np.ndarray):
-        return np.maximum.accumulate(x, axis=1)
-    from array_api_compat import is_jax_array, is_torch_array
-
-    if is_torch_array(x):
-        return x.cummax(1).values
-    if is_jax_array(x):
-        from jax.lax import cummax
-
-        return cummax(x, axis=1)
-    xp, step = namespace(x), 1
-    while step < x.shape[1]:
-        x = xp.concat([x[:, :step], xp.maximum(x[:, step:], x[:, :-step])], axis=1)
-        step *= 2
-    return x
-
-
-def sort_rows(keys: Any, *others: Any, stable: bool) -> list[Any]:
-    """Return keys, the highest of each row first, and other arrays in the same order."""
-    if isinstance(keys, np.ndarray):
-        order = np.argsort(-keys, axis=1, stable=stable)
-        return [take_rows(x, order) for x in (keys, *others)]
-    from array_api_compat import is_jax_array, is_torch_array
-
-    if is_jax_array(keys):
-        from jax.lax import sort
-
-        minus, *rest = sort((-keys, *others), dimension=1, num_keys=1, is_stable=stable)
-        return [-minus, *rest]
-    if is_torch_array(keys):
-        ordered, places = keys.sort(dim=1, descending=True, stable=stable)
-        return [ordered, *(x.gather(1, places) for x in others)]
-    xp = namespace(keys)
-    order = xp.argsort(keys, axis=1, descending=True, stable=stable)
-    return [xp.take_along_axis(x, order, axis=1) for x in (keys, *others)]
-
-
 def is_traced(x: Any) -> bool:
-    """True while a compiler of JAX or PyTorch follows the work, so that no value can be looked at."""
+    """True while a compiler of JAX or PyTorch follows the work, so that no value can be looked at.
+
+    PyTorch up to 2.11 denies it within one step of its graph, but shows tensors that stand for others.
+    """
     if isinstance(x, np.ndarray):
         return False
     from array_api_compat import is_jax_array, is_torch_array
@@ -154,7 +108,7 @@ def is_traced(x: Any) -> bool:
     if is_torch_array(x):
         from torch.compiler import is_compiling
 
-        return bool(is_compiling())
+        return bool(is_compiling()) or type(x).__module__.startswith("torch._subclasses")
     return False
 
 

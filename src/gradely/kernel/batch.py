@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
-from gradely.kernel.backend import as_type, device_of, is_numpy, namespace, to_lists
+from gradely.kernel.backend import as_type, device_of, is_numpy, namespace
 from gradely.lazy import lazy
 
 Array: TypeAlias = Any
@@ -16,8 +16,6 @@ Array: TypeAlias = Any
 T = TypeVar("T")
 KNOWN = ("xp", "device", "untied", "depth", "row", "ranks", "rank", "size", "edges")
 """what is known of a batch whatever its labels"""
-ROWS = 10
-"""how many queries a notebook shows"""
 CELLS = 1 << 17
 """about how many cells an array of a block of rows has: few enough for the processor's cache"""
 
@@ -46,6 +44,10 @@ class Batch:
     """[Q] the length of the ranking"""
     fixed: ClassVar[bool] = False
     """true where nothing may be asked that is not in the shapes; see Fixed"""
+    padded: ClassVar[bool] = True
+    """false where it is known that every cell holds a document"""
+    by_place: ClassVar[bool] = False
+    """true where sums are taken place by place; see by_place"""
     ties: str = "expected"
     """how measures take tie groups: the mean over their orders (expected), the best or the worst order"""
 
@@ -160,17 +162,17 @@ class Batch:
     def reordered(self, **changes: Any) -> "Batch":
         """Return the batch with another ranking of the same pools; what follows from these stays known."""
         other = replace(self, **changes)
-        other.keep_in(self.kept)
+        other.know(kept=self.kept)
         return other
 
-    def keep_in(self, kept: dict[object, Any]) -> None:
-        """Share what follows from the pools with other batches that have the same."""
-        self.__dict__["kept"] = kept
+    def know(self, **facts: Any) -> None:
+        """Take for known what is found out elsewhere, by name: what follows from the same pools, that nothing ties."""
+        self.__dict__.update(facts)
 
     def relabelled(self, grade: Array, pool: Array, pooled: Array) -> "Batch":
         """Return the batch with other labels; what is known of its ties stays known."""
-        other, shared = replace(self, grade=grade, pool=pool, pooled=pooled), {"memo": self.memo, "kept": self.kept}
-        other.__dict__.update({name: self.__dict__[name] for name in KNOWN if name in self.__dict__}, **shared)
+        other = replace(self, grade=grade, pool=pool, pooled=pooled)
+        other.know(memo=self.memo, kept=self.kept, **{name: vars(self)[name] for name in KNOWN if name in vars(self)})
         return other
 
     def cut(self, x: Array, k: int | None) -> Array:
@@ -186,10 +188,15 @@ class Batch:
 
         The key says all that it depends on otherwise, also the relevance function, if labels were replaced.
         """
-        if key not in self.kept:
-            self.kept[key] = make(self)
-        value: T = self.kept[key]
+        try:
+            value: T = self.kept[key]
+        except KeyError:
+            value = self.kept[key] = make(self)
         return value
+
+    def constant(self, x: float) -> Array:
+        """Return [Q]: the same real number for every query."""
+        return self.of_pools((Batch, x), lambda batch: batch.xp.full_like(batch.grade[:, 0], x))
 
     @property
     def levels(self) -> "Levels":
@@ -207,24 +214,9 @@ class Batch:
 
     def _repr_html_(self) -> str:
         """Show the first queries in a notebook: how much was retrieved and judged, and how much of it ties."""
-        from gradely.notebook import box, grid, heading, sentence
-        from gradely.tables import Table, count_of
+        from gradely.kernel.notebook_card import card
 
-        part = self.rows(slice(0, ROWS))
-        counts = [
-            part.retrieved,
-            part.xp.sum(part.number(part.judged), axis=1),
-            part.xp.sum(part.number(part.judged & (part.tied > 1)), axis=1),
-            part.xp.sum(part.number(part.pooled), axis=1),
-        ]
-        columns = [[int(count) for count in to_lists(part.number(counted))] for counted in counts]
-        highest = (
-            [f"{label:g}" for label in to_lists(part.pool[:, 0])] if part.pool.shape[1] else ["-"] * len(columns[0])
-        )
-        rows = [list(row) for row in zip(range(len(highest)), *columns, highest, strict=True)]
-        header = ["row", "retrieved", "judged of these", "tied of these", "judged in all", "highest label"]
-        more = f"… and {count_of(len(self.grade) - ROWS, 'more query')}" if len(self.grade) > ROWS else ""
-        return box(heading(repr(self)), grid(Table(header, rows)), sentence(more))
+        return card(self)
 
 
 class Levels:

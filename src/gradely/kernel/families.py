@@ -1,13 +1,15 @@
 """The five families: what each judged document adds to a measure, as a mean over all orders of tied documents.
 
 Every function returns an array [Q, H]; a measure is the sum of a row over a norm. With every tie group of size one
-the mean is the textbook formula, so there is one formula per family, not one per measure and tie policy.
+the mean is the textbook formula, so there is one formula per family, not one per measure and tie policy. Batches of
+fixed shape take the same sums place by place: see by_place.
 """
 
 from collections.abc import Callable
 from math import log
 from typing import NamedTuple, TypeAlias
 
+from gradely.kernel import by_place
 from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.tie_groups import (
@@ -36,19 +38,22 @@ def not_at_all(batch: Batch, rank: Array) -> Array:
 
 def count_in_top(batch: Batch, flag: Array, k: int | Array | None) -> Array:
     """1 for each flagged document in the top k: the chance to be there, which is the share of its group's places."""
+    if batch.by_place:
+        return by_place.count_in_top(batch, flag, k)
     if batch.untied:
-        return batch.number(flag if k is None else flag & (batch.above < k))
+        all_count = k is None or (isinstance(k, int) and k >= batch.depth)
+        return batch.number(flag if all_count else flag & (batch.above < k))
     return batch.number(flag) * within(batch, k) / batch.size
 
 
 def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
     """Gain over discount, the mean over the places a document can take; 0 after place k.
 
-    An untied document has one place, and its gain is divided right there: no digit differs from the plain measure. Of
-    fixed shapes it is a group like any other, which costs half the work and may cost the last digit.
+    An untied document has one place, and its gain is divided right there: no digit differs from the plain measure. By
+    place it is a group like any other, which may cost the last digit.
     """
-    if batch.fixed and not batch.untied:
-        return gain * sum_over_places(batch, discount, k) / batch.size
+    if batch.by_place:
+        return by_place.additive(batch, gain, discount, k)
     alone = batch.cut(gain / divisors(batch, discount)[batch.above], k)
     if batch.untied:
         return alone
@@ -86,12 +91,19 @@ def threshold(batch: Batch, relevant: Array, k: int | None, places: Harmonics | 
     return shared if batch.fixed else xp.where(batch.tied == 1, batch.cut(x * upto / batch.rank, k), shared)
 
 
+def precisions(batch: Batch, relevant: Array, k: int | None) -> Array:
+    """What sums to the numerator of average precision, by document or by place."""
+    return by_place.threshold(batch, relevant, k) if batch.by_place else threshold(batch, relevant, k)
+
+
 def first_hit(batch: Batch, relevant: Array, discount: Discount, k: int | None) -> Array:
     """1 over the discount at the first relevant document; only the first group with one matters.
 
     The relevant documents of that group share the value.
     """
     xp = batch.xp
+    if batch.by_place:
+        return by_place.first_hit(batch, relevant, discount, k)
     if batch.untied:
         leads = relevant & (up_to_column(batch, relevant) == 1)
         return additive(batch, batch.number(leads), discount, k)
@@ -109,8 +121,7 @@ def _first_of_group(batch: Batch, leads: Array, r: Array, discount: Discount, k:
     xp = batch.xp
     t = xp.min(xp.where(leads, batch.above, batch.depth), axis=1, keepdims=True)
     n = xp.max(xp.where(leads, batch.tied, 1), axis=1, keepdims=True)
-    longest = batch.depth if batch.fixed else int(xp.max(batch.number(n) - r)) + 1
-    reach = max(1, min(longest, k or batch.depth))
+    reach = max(1, min(int(xp.max(batch.number(n) - r)) + 1, k or batch.depth))
     j = xp.arange(reach, dtype=n.dtype, device=batch.device)[None, :]
     remaining = batch.number(xp.clip(n - j, min=1))
     missed = xp.cumulative_prod(xp.clip(remaining - r, min=0.0) / remaining, axis=1, include_initial=True)[:, :-1]

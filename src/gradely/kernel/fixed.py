@@ -9,12 +9,10 @@ same.
 from dataclasses import dataclass
 from typing import Any
 
-from gradely.kernel.backend import device_of, namespace, running_max, sort_rows
+from gradely.kernel.backend import as_type, device_of, namespace
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.from_arrays import real
-
-WIDE = 1 << 31
-"""tables with so many cells are counted in 64 bits"""
+from gradely.kernel.rows import equal_runs, sort_down, sort_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,6 +21,8 @@ class Fixed(Batch):
 
     alone: bool = False
     """true where no two documents can tie"""
+    whole: bool = False
+    """true where every cell holds a document"""
     most_levels: int | None = None
     """how many distinct positive labels a query can have; None where nobody said"""
 
@@ -34,17 +34,26 @@ class Fixed(Batch):
         return self.alone
 
     @property
+    def padded(self) -> bool:  # type: ignore[override]
+        """False where every cell holds a document."""
+        return not self.whole
+
+    @property
+    def by_place(self) -> bool:  # type: ignore[override]
+        """True unless ties were broken before: then a document has one place, and nothing is to be shared."""
+        return not self.alone
+
+    @property
     def depth(self) -> int:
         """As many places as there are columns."""
         return int(self.grade.shape[1])
 
     @property
-    def edges(self) -> tuple[Array, Array]:
-        """[Q, H] where each document's tie group begins and ends in a table of one more column, counted row by row."""
-        rows, width = self.grade.shape[0], self.grade.shape[1] + 1
-        dtype = self.xp.int64 if rows * width >= WIDE else self.first.dtype
-        start = self.xp.arange(rows, dtype=dtype, device=self.device)[:, None] * width
-        return start + self.first, start + self.last
+    def size(self) -> Array:
+        """[Q, H] how many documents each one's tie group has, a real number; shared by batches with other labels."""
+        if "size" not in self.memo:
+            self.memo["size"] = self.number(self.tied)
+        return self.memo["size"]
 
     @property
     def parts(self) -> list[Batch]:
@@ -63,24 +72,26 @@ def fixed(scores: Array, labels: Array, mask: Array | None, ties: str, most_leve
     """
     xp = namespace(scores)
     number = precision_of(xp, scores)
-    keys = xp.astype(scores, number)
-    keys = keys if mask is None else xp.where(mask, keys, -xp.inf)
-    labels = xp.astype(labels, number)
+    keys, labels = as_type(scores, number), as_type(labels, number)
+    if mask is not None:  # a real document stands above padding, whatever its score
+        keys = xp.where(mask, xp.clip(keys, min=float(xp.finfo(number).min)), -xp.inf)
     alone = ties in ("order", "random")
     others = (labels,) if mask is None else (labels, mask)
-    keys, grade, *rest = sort_rows(keys, *others, stable=alone)
-    judged = rest[0] if rest else xp.ones_like(keys, dtype=xp.bool)
-    above, tied = _groups(xp, keys, judged, alone=alone)
+    rising, grade, *rest = sort_rows(keys, *others, stable=alone)
+    judged = rest[0] if rest else _everywhere(xp, labels)
+    first, last = _columns(xp, rising) if alone else equal_runs(rising)
+    length = xp.full_like(first[:, 0], labels.shape[1])
     return Fixed(
         grade=grade if mask is None else xp.where(judged, grade, 0.0),
         judged=judged,
-        above=above,
-        tied=tied,
-        first=above,
-        last=above + tied,
-        retrieved=xp.sum(xp.astype(judged, above.dtype), axis=1),
+        above=first,
+        tied=last - first,
+        first=first,
+        last=last,
+        retrieved=length if mask is None else xp.sum(xp.astype(judged, first.dtype), axis=1),
         ties=ties if ties in ("best", "worst") else "expected",
         alone=alone,
+        whole=mask is None,
         most_levels=most_levels,
         **_pool(xp, labels, mask),
     )
@@ -92,20 +103,19 @@ def precision_of(xp: Any, scores: Array) -> Any:
 
 
 def _pool(xp: Any, labels: Array, mask: Array | None) -> dict[str, Array]:
-    if mask is not None:
-        pool = -xp.sort(xp.where(mask, -labels, xp.inf), axis=1)
-        return {"pool": xp.where(pool > -xp.inf, pool, 0.0), "pooled": pool > -xp.inf}
-    return {"pool": -xp.sort(-labels, axis=1), "pooled": xp.ones_like(labels, dtype=xp.bool)}
+    if mask is None:
+        return {"pool": sort_down(labels), "pooled": _everywhere(xp, labels)}
+    pool = sort_down(xp.where(mask, labels, -xp.inf))
+    pooled = pool > -xp.inf
+    return {"pool": xp.where(pooled, pool, 0.0), "pooled": pooled}
 
 
-def _groups(xp: Any, keys: Array, judged: Array, *, alone: bool) -> tuple[Array, Array]:
-    """Return how many documents are above each one and how many share its key, from keys in rank order."""
-    width = keys.shape[1]
-    column = xp.broadcast_to(xp.arange(width, dtype=xp.int32, device=device_of(keys)), keys.shape)
-    if alone:
-        return column, xp.ones_like(column)
-    same = (keys[:, 1:] == keys[:, :-1]) & judged[:, 1:]
-    edge = xp.ones_like(judged[:, :1])
-    above = running_max(xp.where(xp.concat([edge, ~same], axis=1), column, 0))
-    ends = xp.flip(xp.where(xp.concat([~same, edge], axis=1), -1 - column, -width), axis=1)
-    return above, -xp.flip(running_max(ends), axis=1) - above
+def _everywhere(xp: Any, like: Array) -> Array:
+    """Return an array of a shape that is true everywhere, and takes no memory where the library can share a cell."""
+    return xp.broadcast_to(xp.ones((1, 1), dtype=xp.bool, device=device_of(like)), like.shape)
+
+
+def _columns(xp: Any, like: Array) -> tuple[Array, Array]:
+    """Return the columns where each document's tie group begins and ends, one column each."""
+    column = xp.broadcast_to(xp.arange(like.shape[1], dtype=xp.int32, device=device_of(like)), like.shape)
+    return column, column + 1

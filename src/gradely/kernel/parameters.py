@@ -9,6 +9,7 @@ from inspect import Signature, get_annotations
 from typing import Any, ClassVar, Self, dataclass_transform
 
 from gradely.errors import did_you_mean
+from gradely.lazy import lazy
 
 
 class Parameter:
@@ -123,12 +124,13 @@ class Parametric:
         return type(self) is type(other) and self._values() == other._values()
 
     def __hash__(self) -> int:
-        """Hash by value; it is kept, since measures share what they compute by such keys."""
-        value = self.__dict__.get("_hash")
-        if value is None:
-            value = hash((type(self), self._values()))
-            self._set("_hash", value)
-        return int(value)
+        """Hash by value."""
+        return hash((type(self), self._values()))
+
+    @lazy
+    def key(self) -> tuple[type, str]:
+        """What it is known by where things are kept: the same for equal ones, and hashed without looking at them."""
+        return type(self), repr(self)
 
     def __repr__(self) -> str:
         """Show the parameters."""

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from gradely.kernel.backend import as_type, running_sum
+from gradely.kernel.backend import as_type
 from gradely.kernel.batch import Array, Batch
+from gradely.kernel.rows import running_sum, sums_before, take_in_rows
 
 Discount: TypeAlias = Callable[[Batch, Array], Array]
 """From the ranks 1, 2, … to what a gain there is divided by."""
@@ -19,9 +20,10 @@ class Sums(NamedTuple):
 
 def divisors(batch: Batch, discount: Discount) -> Array:
     """Return what gains at ranks 1, 2, … are divided by; made once a batch."""
-    if discount not in batch.memo:
-        batch.memo[discount] = discount(batch, batch.ranks)
-    return batch.memo[discount]
+    memo = batch.memo
+    if discount not in memo:
+        memo[discount] = discount(batch, batch.ranks)
+    return memo[discount]
 
 
 def sums(batch: Batch, discount: Discount) -> Sums:
@@ -40,7 +42,7 @@ def _places(batch: Batch, k: int | Array | None) -> tuple[Array, Array]:
 
     k is one number, or [Q, 1] numbers.
     """
-    start, stop = batch.above, batch.above + batch.tied
+    start, stop = batch.above, batch.last if batch.fixed else batch.above + batch.tied
     return (start, stop) if k is None else (batch.xp.clip(start, max=k), batch.xp.clip(stop, max=k))
 
 
@@ -69,7 +71,7 @@ def around(batch: Batch, x: Array) -> Around:
     running = _prefix_sums(batch, x)
     if batch.untied:
         return Around(batch.number(running[:, :-1]), batch.number(x))
-    first, last = (batch.number(_cells(batch, running, cells)) for cells in batch.edges)
+    first, last = (batch.number(running_at) for running_at in _at_edges(batch, running))
     return Around(first, last - first)
 
 
@@ -90,8 +92,18 @@ def in_group(batch: Batch, x: Array) -> Array:
 
 def _prefix_sums(batch: Batch, x: Array) -> Array:
     """Return the sums of the first 0, 1, … columns."""
+    if batch.fixed:
+        return sums_before(x, batch.grade.dtype)
     dtype = _sum_type(batch, x)
     return batch.xp.cumulative_sum(as_type(x, dtype), axis=1, dtype=dtype, include_initial=True)
+
+
+def _at_edges(batch: Batch, table: Array) -> tuple[Array, Array]:
+    """Return what stands in a table of one more column where each document's tie group begins, and where it ends."""
+    if batch.fixed:
+        return take_in_rows(table, batch.first), take_in_rows(table, batch.last)
+    start, stop = batch.edges
+    return _cells(batch, table, start), _cells(batch, table, stop)
 
 
 def _sum_type(batch: Batch, x: Array) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gradely.errors import DataError
+from gradely.errors import DataError, NotFinite
 from gradely.kernel.backend import device_of, namespace
 from gradely.kernel.batch import Array, Levels
 from gradely.kernel.from_arrays import ranked
@@ -76,7 +76,12 @@ class Lambdas:
     def _swaps(self, block: Block) -> Swaps:
         descending = -np.arange(block.row.shape[1], dtype=np.float64)
         scores = np.broadcast_to(descending, block.row.shape)
-        return swaps_of(self.measure, ranked(scores, self.labels[block.row], block.real, "expected"))
+        batch = ranked(scores, self.labels[block.row], block.real, "expected")
+        try:  # of what is too large for a number there is no change, either
+            self.measure.compute(batch)
+        except NotFinite as error:
+            raise NotFinite(error.measure, int(block.row[error.row, 0]), error.label) from None
+        return swaps_of(self.measure, batch)
 
     def __call__(self, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Return the gradient and the second derivative at some scores."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from gradely.kernel.backend import device_of, namespace, running_max
+from gradely.kernel.backend import device_of, namespace
 from gradely.kernel.batch import Array
+from gradely.kernel.rows import running_max
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,6 +3,7 @@
 from typing import TypeAlias
 
 from gradely.errors import MeasureError
+from gradely.kernel.backend import ignore_overflow
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import not_at_all
 from gradely.kernel.gains import DISCOUNTS
@@ -38,12 +39,11 @@ def swaps_of(measure: Measure, batch: Batch) -> Swaps:
         return Thresholds(level, _inverse(batch, measure.norm(batch))[None, :], measure.k)
     if isinstance(measure, Population):
         return _threshold_swaps(measure, batch)
-    inverse = _inverse(batch, measure.norm(batch))
     gain, discount = _gain(measure, batch)
     rank = batch.xp.arange(1, batch.grade.shape[1] + 1, dtype=batch.grade.dtype, device=batch.device)
     value = 1.0 / discount(batch, rank)
     value = value if measure.k is None else batch.xp.where(rank <= measure.k, value, 0.0)
-    return Additive(gain * inverse[:, None], value)
+    return Additive(_over(batch, gain, measure.norm(batch)), value)
 
 
 def _gain(measure: Measure, batch: Batch) -> tuple[Array, Discount]:
@@ -71,6 +71,13 @@ def _threshold_swaps(measure: Population, batch: Batch) -> Swaps:
     if isinstance(measure, xGAP):
         return WeightedThresholds(level, ascending, measure.document_weight(batch), measure.k)
     return Thresholds(level, ascending, measure.k)
+
+
+def _over(batch: Batch, gain: Array, norm: Array) -> Array:
+    """Return gains over the norm; where one over that is too large for a number, their quotient need not be."""
+    with ignore_overflow():
+        product = gain * _inverse(batch, norm)[:, None]
+        return batch.xp.where(batch.xp.isfinite(product), product, gain / norm[:, None])
 
 
 def _inverse(batch: Batch, norm: Array) -> Array:

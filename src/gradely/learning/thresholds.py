@@ -165,20 +165,24 @@ class Thresholds(NamedTuple):
 
         It is right where the other one is not above.
         """
-        xp, level = places.xp, reorder(self.level, order)
+        level = reorder(self.level, order)
         harmonics = Harmonics(places, self.k)
         x = relevant_at(places, level, self.weight.shape[0])
         weight, sums = self.weight[:, :, None], around(places, harmonics, x)
-        upper = sum_between(weight * _upper(harmonics, x, sums), level)
-        lower = sum_between(weight * _lower(harmonics, x, sums), level)
-        within = sum_between(weight * _within(harmonics, sums), level)
+        parts = (_upper(harmonics, x, sums), _lower(harmonics, x, sums), _within(harmonics, sums))
+        upper, lower, within = (sum_between(weight * part, level) for part in parts)
+        return lambda rows: look_up_pairs(places, level, upper, lower, within, rows)
 
-        def change(rows: slice) -> Array:
-            share = places.share[:, rows, None]
-            across = look_up(upper[:, :, rows], level) - share * look_across(lower, level[:, rows])
-            return xp.where(places.ties(rows), look_up(within[:, :, rows], level), across)
 
-        return change
+def look_up_pairs(places: Places, level: Array, upper: Array, lower: Array, within: Array, rows: slice) -> Array:
+    """Return [Q, columns, n]: what each pair changes, from tables [L + 1, Q, n] by the level of the other document.
+
+    They hold what the group of the upper document gives, what that of the lower one takes away, and what one group that
+    holds both gives.
+    """
+    share = places.share[:, rows, None]
+    across = look_up(upper[:, :, rows], level) - share * look_across(lower, level[:, rows])
+    return places.xp.where(places.ties(rows), look_up(within[:, :, rows], level), across)
 
 
 def _upper(harmonics: Harmonics, x: Array, sums: Around) -> Array:

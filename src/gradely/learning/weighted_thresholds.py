@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gradely.kernel.batch import Array
-from gradely.learning.lookup import look_across, look_up, reorder, sum_between, up_to_lower
+from gradely.learning.lookup import reorder, sum_between, up_to_lower
 from gradely.learning.places import Places
-from gradely.learning.thresholds import Around, Harmonics, around, relevant_at
+from gradely.learning.thresholds import Around, Harmonics, around, look_up_pairs, relevant_at
 
 
 class Parts(NamedTuple):
@@ -59,13 +59,9 @@ class WeightedThresholds(NamedTuple):
         lower = _tables(weight, _lower(harmonics, x, counts, weights, document), level)
         within = _tables(weight, _within(harmonics, counts, weights), level)
 
-        def part(upper_table: Array, lower_table: Array, within_table: Array, rows: slice) -> Array:
-            share = places.share[:, rows, None]
-            across = look_up(upper_table[:, :, rows], level) - share * look_across(lower_table, level[:, rows])
-            return xp.where(places.ties(rows), look_up(within_table[:, :, rows], level), across)
-
         def change(rows: slice) -> Array:
-            parts = Parts(*(part(*tables, rows) for tables in zip(upper, lower, within, strict=True)))
+            tables = zip(upper, lower, within, strict=True)
+            parts = Parts(*(look_up_pairs(places, level, *table, rows) for table in tables))
             i, j = document[:, rows, None], document[:, None, :]
             return xp.abs(xp.maximum(i, j) * parts.own + parts.others + xp.abs(i - j) * parts.traded)
 

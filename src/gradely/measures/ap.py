@@ -3,7 +3,7 @@
 from collections import Counter
 
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import threshold
+from gradely.kernel.families import precisions
 from gradely.kernel.orders import Adds, Group
 from gradely.kernel.tie_groups import around, before, in_group, up_to_column
 from gradely.measures.binary import Binary
@@ -35,7 +35,7 @@ class AP(Binary):
 
     def terms(self, batch: Batch) -> Array:
         """The precision at each relevant document."""
-        return threshold(batch, self.relevant(batch), self.k)
+        return precisions(batch, self.relevant(batch), self.k)
 
     def norm(self, batch: Batch) -> Array:
         """The relevant documents."""

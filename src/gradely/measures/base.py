@@ -70,8 +70,8 @@ class Measure(Parametric, metaclass=_MeasureType):
         """The measure as a pure function of (scores, labels, mask=None), which jax.jit and torch.compile take.
 
         It gives one value per row, or one number for arrays of one dimension, in the precision of the scores. NaN and
-        infinity are refused, unless the function is traced or called with check=False. `as_function` serves several
-        measures with one sort, and measures that need to know the levels of the collection.
+        infinity are refused, also as a value, unless the function is traced or called with check=False. `as_function`
+        serves several measures with one sort, and measures that need to know the levels of the collection.
         """
         from gradely.measures.function import as_function
 
@@ -102,10 +102,13 @@ class Measure(Parametric, metaclass=_MeasureType):
     def sum_and_norm(self, batch: Batch) -> tuple[Array, Array]:
         """Return [Q], twice: what the documents of a batch with relevance add, and what that is divided by."""
         batch = self.order_ties(batch.top(self.k))
-        return self.start(batch) + sum_rows(self.terms(batch)), self.norm(batch)
+        start, added = self.start(batch), sum_rows(self.terms(batch))
+        return added if start is None else start + added, self.norm(batch)
 
     def order_ties(self, batch: Batch) -> Batch:
         """Return the batch with ties as its policy has them; refuse the mean over orders where there is no formula."""
+        if batch.untied:
+            return batch
         batch = order_ties(batch, self.priority)
         if not self.takes_expected and batch.ties == "expected" and not batch.untied:
             raise MeasureError(
@@ -130,13 +133,13 @@ class Measure(Parametric, metaclass=_MeasureType):
         """Return [Q, H] twice, gains and one over their discounts, whose product `terms` is; None where it is none."""
         return None
 
-    def start(self, batch: Batch) -> Array | float:  # noqa: ARG002 - for those that count more than judged documents
-        """Return [Q], or one number: what the sum begins with."""
-        return 0.0
+    def start(self, batch: Batch) -> Array | None:  # noqa: ARG002 - for those that count more than judged documents
+        """Return [Q]: what the sum begins with; None where that is nothing."""
+        return None
 
-    @abstractmethod
     def norm(self, batch: Batch) -> Array:
-        """Return [Q]: what the sum is divided by; where it is 0, the value is 0."""
+        """Return [Q]: what the sum is divided by, mostly nothing, which is 1; where it is 0, the value is 0."""
+        return batch.constant(1.0)
 
     @abstractmethod
     def priority(self, batch: Batch) -> Array:
@@ -148,7 +151,7 @@ class Measure(Parametric, metaclass=_MeasureType):
 
     def ceiling(self, batch: Batch) -> Array:
         """Return [Q]: the highest value that a ranking of the query can have, of measures with `has_ceiling`."""
-        return batch.xp.ones_like(batch.grade[:, 0])
+        return batch.constant(1.0)
 
     @abstractmethod
     def degenerate(self, batch: Batch) -> Array:
@@ -172,7 +175,7 @@ class Measure(Parametric, metaclass=_MeasureType):
 def divide(batch: Batch, added: Array, norm: Array) -> Array:
     """Return sums over their norms, of one measure or of several; 0 where the norm is."""
     positive = norm > 0
-    return batch.xp.where(positive, added / batch.xp.where(positive, norm, 1.0), 0.0)
+    return batch.xp.where(positive, (added + 0.0) / batch.xp.where(positive, norm, 1.0), 0.0)  # a sum of -0.0 is 0
 
 
 def parameters(measure: type[Measure]) -> dict[str, Parameter]:

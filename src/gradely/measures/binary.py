@@ -1,6 +1,7 @@
 """Binary: the measures that know relevant documents and others."""
 
 from gradely.errors import MeasureError
+from gradely.kernel import by_place
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.gains import is_number, plain
 from gradely.kernel.parameters import parameter
@@ -21,13 +22,16 @@ class Binary(Measure):
 
     def relevant(self, batch: Batch) -> Array:
         """Return [Q, H]: true for relevant documents."""
-        key = (Binary, self.rel)
-        if key not in batch.memo:
-            batch.memo[key] = batch.judged & (batch.grade >= self.rel)
-        return batch.memo[key]
+        key, memo = (Binary, self.rel), batch.memo
+        if key not in memo:
+            relevant = batch.grade >= self.rel
+            memo[key] = batch.judged & relevant if batch.padded else relevant
+        return memo[key]
 
     def recall_base(self, batch: Batch) -> Array:
-        """Return [Q]: RB, how many documents of the pool are relevant."""
+        """Return [Q]: RB, how many documents of the pool are relevant; by place, all of it is retrieved."""
+        if batch.by_place:
+            return by_place.total(batch, self.relevant(batch))
         return batch.of_pools((Binary, self.rel), self._count_relevant)
 
     def _count_relevant(self, batch: Batch) -> Array:

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from gradely.errors import MeasureError, check_choice
+from gradely.kernel import by_place
 from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
-from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, units
+from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, headroom, units
 from gradely.kernel.parameters import parameter
+from gradely.kernel.rows import is_short_in_jax
 from gradely.measures.graded import Graded
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
 
@@ -47,7 +49,10 @@ class GainBased(Graded):
         """
         if batch.fixed and self.gain != "exp":
             return None
-        return batch.of_pools((GainBased, self), lambda batch: exponents(batch, self.power(batch, batch.pool[:, :1])))
+        return batch.of_pools((GainBased, self.key), self._exponent_of)
+
+    def _exponent_of(self, batch: Batch) -> Array | None:
+        return exponents(batch, self.power(batch, batch.pool[:, :1]))
 
     def power(self, batch: Batch, highest: Array) -> Array:
         """Return [Q, 1]: the binary logarithm of the gain of the highest relevance, or a little more."""
@@ -58,12 +63,17 @@ class GainBased(Graded):
 
     def ideal(self, batch: Batch) -> Array:
         """Return [Q, B]: the gains of the pool, best first."""
-        gains = batch.xp.where(batch.pooled, self.gains(batch, batch.pool, self.exponent(batch)), 0.0)
+        gains = self._gains_where(batch, batch.pooled, batch.pool)
         return -batch.xp.sort(-gains, axis=1) if isinstance(self.gain, Table) else gains
 
     def retrieved_gains(self, batch: Batch) -> Array:
         """Return [Q, H]: the gain of each judged document that is retrieved."""
-        return batch.xp.where(batch.judged, self.gains(batch, batch.grade, self.exponent(batch)), 0.0)
+        return self._gains_where(batch, batch.judged, batch.grade)
+
+    def _gains_where(self, batch: Batch, real: Array, relevance: Array) -> Array:
+        """Return the gains where there is a document; in padding relevance is 0, which gains 0 but in a table."""
+        gains = self.gains(batch, relevance, self.exponent(batch))
+        return batch.xp.where(real, gains, 0.0) if isinstance(self.gain, Table) else gains
 
     def priority(self, batch: Batch) -> Array:
         """The higher gain first."""
@@ -120,7 +130,7 @@ class DCG(Discounted):
         if super().exponent(batch) is None:
             return None
         highest = batch.xp.max(batch.xp.where(self._inside(batch), batch.grade, 0.0), axis=1, keepdims=True)
-        exponent = exponents(batch, self.power(batch, highest))
+        exponent = exponents(batch, self.power(batch, self._cap(batch, highest)))
         return batch.xp.zeros_like(highest) if exponent is None else exponent
 
     def _inside(self, batch: Batch) -> Array:
@@ -132,7 +142,15 @@ class DCG(Discounted):
         if exponent is None:
             return super().retrieved_gains(batch)
         inside = self._inside(batch)
-        return batch.xp.where(inside, self.gains(batch, batch.xp.where(inside, batch.grade, 0.0), exponent), 0.0)
+        relevance = self._cap(batch, batch.xp.where(inside, batch.grade, 0.0))
+        return batch.xp.where(inside, self.gains(batch, relevance, exponent), 0.0)
+
+    def _cap(self, batch: Batch, relevance: Array) -> Array:
+        """Return relevance, as powers no more than makes the value too large for a number anyway.
+
+        From 2^53 on, units could not be told from the gains, which would then be 1.
+        """
+        return batch.xp.clip(relevance, max=4 * headroom(batch)) if self.gain == "exp" else relevance
 
     def norm(self, batch: Batch) -> Array:
         """Nothing to divide by, or 1 in the units of the gains.
@@ -141,7 +159,7 @@ class DCG(Discounted):
         """
         exponent = self.exponent(batch)
         if exponent is None:
-            return batch.xp.ones_like(batch.grade[:, 0])
+            return batch.constant(1.0)
         return batch.xp.clip(units(batch, exponent), min=float(batch.xp.finfo(batch.grade.dtype).smallest_normal))[:, 0]
 
 
@@ -164,10 +182,12 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
 
     def norm(self, batch: Batch) -> Array:
         """The DCG of the ideal ranking."""
-        return batch.of_pools((nDCG, self), self._ideal_sum)
+        return batch.of_pools((nDCG, self.key), self._ideal_sum)
 
     def _ideal_sum(self, batch: Batch) -> Array:
         xp = batch.xp
+        if batch.by_place and is_short_in_jax(batch.grade):
+            return by_place.best(batch, self.retrieved_gains(batch), DISCOUNTS[self.discount], self.k)
         gains = self.ideal(batch)
         gains = gains if self.k is None else gains[:, : min(self.k, gains.shape[1])]
         rank = xp.arange(1, gains.shape[1] + 1, dtype=gains.dtype, device=batch.device)

@@ -13,9 +13,8 @@ from gradely.kernel.batch import Array, Batch
 from gradely.kernel.orders import Adds, Group
 from gradely.kernel.parameters import parameter
 from gradely.kernel.tie_groups import around, up_to_column
-from gradely.measures.population import MANY, Population, Thresholds
+from gradely.measures.population import MANY, Population, Spread, Thresholds, Users
 from gradely.measures.searched_measure import Scene, SearchedMeasure
-from gradely.measures.user_shares import Spread, Users
 from gradely.relevance import Levels
 
 

@@ -1,6 +1,6 @@
 """Graded: the measures that know degrees of relevance."""
 
-from typing import Self, cast
+from typing import Any, Self
 
 from gradely.kernel.backend import ignore_overflow
 from gradely.kernel.batch import Array, Batch
@@ -33,10 +33,13 @@ class Graded(Measure):
     @property
     def relevance_function(self) -> Relevance:
         """The relevance function."""
-        return cast("Relevance", self.relevance or IDENTITY)
+        function: Any = self.relevance or IDENTITY
+        return function  # type: ignore[no-any-return]
 
     def fit(self, levels: Levels) -> Self:
         """Settle the relevance function; refuse labels that it cannot take."""
+        if isinstance(self.relevance_function, Identity):
+            return self
         fitted = self.relevance_function.fit(levels)
         return self if fitted == self.relevance_function else self.replace(relevance=fitted)
 
@@ -48,9 +51,9 @@ class Graded(Measure):
         function = self.relevance_function
         if isinstance(function, Identity) and not batch.fixed and not batch.of_pools(Graded, _has_negative):
             return batch
-        if function not in batch.by_relevance:
-            batch.by_relevance[function] = self._with_relevance(batch)
-        return batch.by_relevance[function]
+        if function.key not in batch.by_relevance:
+            batch.by_relevance[function.key] = self._with_relevance(batch)
+        return batch.by_relevance[function.key]
 
     def _with_relevance(self, batch: Batch) -> Batch:
         with ignore_overflow():
@@ -73,4 +76,6 @@ def _has_negative(batch: Batch) -> bool:
 
 
 def _positive(batch: Batch, values: Array, real: Array) -> Array:
+    if not batch.padded:
+        return batch.xp.clip(values, min=0.0)
     return batch.xp.where(real & (values > 0), values, 0.0)

@@ -6,14 +6,14 @@ The grammar is that of ir_measures, NAME(parameter=value, …)@k. A measure prin
 import ast
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NoReturn, TypeAlias
 
 from gradely.errors import MeasureError, did_you_mean
 from gradely.measures import ALL, Measure, P, RelativeP, parameters
 from gradely.measures.aliases import ALIASES, PARAMETERS, PATTERNS, REFUSED
-from gradely.relevance import NAMED
+from gradely.relevance import NAMED, Levels
 
 MeasureLike: TypeAlias = str | Measure | type[Measure]
 
@@ -58,6 +58,11 @@ def parse_all(measures: MeasureLike | Iterable[MeasureLike]) -> dict[str, Measur
     if not entries:
         raise MeasureError("no measure given: name one, like 'nDCG@10'")
     return {label(name): parse(name) for name in entries}
+
+
+def fit_all(measures: Mapping[str, Measure], levels: Levels) -> dict[str, Measure]:
+    """Return measures by name with what they take from the collection settled; refuse labels they cannot take."""
+    return {name: measure.fit(levels) for name, measure in measures.items()}
 
 
 @lru_cache(maxsize=1024)

@@ -1,26 +1,98 @@
-"""What GAP, xGAP, eGAP and µAP share: the levels of each pool, their share of users, the precision at each."""
+"""What GAP, xGAP, eGAP and µAP share: users with thresholds, the levels of each pool, the precision at each."""
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from itertools import islice
+from math import ceil, isclose
 from operator import add
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import harmonics, threshold
 from gradely.kernel.fixed import Fixed
+from gradely.kernel.gains import is_number, plain
 from gradely.kernel.lower_levels import lower_levels
 from gradely.measures.graded import Graded
-from gradely.measures.user_shares import Spread, Users
+from gradely.tables import count_of
 
+EXPECTED = "g is a list of shares, like [0.2, 0.8], or a table {level: share}"
 FEW = 8
 """of so many levels the precisions are kept for other users; more would take much memory"""
 
 
 MANY = 150
 """from more levels on, all at once is faster than one by one: measured on one and on 60 queries of 2,000 documents"""
+
+
+class Users(NamedTuple):
+    """A user distribution: the share of users with each level as their threshold."""
+
+    levels: tuple[float, ...]
+    shares: tuple[float, ...]
+    counted: bool
+    """True where the levels are 1, 2, … c by position, as in a list."""
+
+    @classmethod
+    def of(cls, g: Any) -> "Users":
+        """Make it from a list over the levels 1 … c or from {level: share}."""
+        pairs = list(g.items()) if isinstance(g, Mapping) else list(enumerate(_list(g), 1))
+        if not all(is_number(x) for pair in pairs for x in pair):
+            raise MeasureError(f"{EXPECTED}; found {g!r}")
+        pairs = sorted((plain(level), plain(share)) for level, share in pairs)
+        if any(level <= 0 for level, _ in pairs):
+            raise MeasureError(f"the levels of g are above 0, since 0 is not relevant; found {g!r}")
+        if any(share < 0 for _, share in pairs):
+            raise MeasureError(f"the shares of g cannot be negative; found {g!r}")
+        total = sum(float(share) for _, share in pairs)
+        if not isclose(total, 1, abs_tol=1e-6):
+            raise MeasureError(f"the shares of g must sum to 1; {g!r} sums to {total:g}")
+        return cls(tuple(level for level, _ in pairs), tuple(share for _, share in pairs), not isinstance(g, Mapping))
+
+    def up_to(self, batch: Batch, relevance: Array) -> Array:
+        """Return the share of users whose threshold is at most this relevance."""
+        xp, like = batch.xp, {"dtype": relevance.dtype, "device": batch.device}
+        levels, shares = (
+            xp.asarray([float(x) for x in self.levels], **like),
+            xp.asarray([float(x) for x in self.shares], **like),
+        )
+        index = xp.searchsorted(levels, xp.reshape(relevance, (-1,)), side="right")
+        return xp.cumulative_sum(shares, include_initial=True)[xp.reshape(index, relevance.shape)]
+
+    def check(self, top: float) -> None:
+        """Refuse grades above a list of levels."""
+        if top > len(self.levels):
+            problem = f"g={self} has {count_of(len(self.levels), 'level')}, but there is a grade of {plain(top)}"
+            raise MeasureError(f"{problem}: give g {ceil(top)} shares, or a table {{level: share}}")
+
+    def __str__(self) -> str:
+        """Print as the list or table that it was made from."""
+        return repr(list(self.shares)) if self.counted else repr(dict(zip(self.levels, self.shares, strict=True)))
+
+
+def _list(g: Any) -> list[Any]:
+    try:
+        return list(g.tolist() if hasattr(g, "tolist") else g)
+    except TypeError:
+        raise MeasureError(f"{EXPECTED}; found {g!r}") from None
+
+
+class Spread(NamedTuple):
+    """Users whose thresholds are spread evenly over all relevance from 0 to the top."""
+
+    top: float | None = None
+    """None: the top of each query's own pool."""
+
+    def up_to(self, batch: Batch, relevance: Array) -> Array:
+        """Return the share of users whose threshold is at most this relevance."""
+        xp = batch.xp
+        top = (
+            xp.max(batch.pool, axis=1, keepdims=True)
+            if self.top is None
+            else xp.full_like(batch.pool[:, :1], float(self.top))
+        )
+        return xp.clip(relevance / xp.where(top > 0, top, 1.0), max=1.0)
 
 
 class Thresholds(NamedTuple):
@@ -42,7 +114,7 @@ class Population(Graded):
 
     def thresholds(self, batch: Batch) -> Thresholds:
         """Return the levels of each pool with their recall bases and shares of users; made once a batch."""
-        return batch.of_pools((Thresholds, self), self._thresholds_of)
+        return batch.of_pools((Thresholds, self.key), self._thresholds_of)
 
     def _thresholds_of(self, batch: Batch) -> Thresholds:
         xp = batch.xp
@@ -53,14 +125,14 @@ class Population(Graded):
 
     def _levels(self, batch: Batch) -> tuple[Array, Array]:
         """Return the levels of each pool and their recall bases; made once a batch, whatever the users."""
-        return batch.of_pools((Thresholds, self.relevance_function), _levels_of)
+        return batch.of_pools((Thresholds, self.relevance_function.key), _levels_of)
 
     def terms(self, batch: Batch) -> Array:
         """The sum over levels of weight × precision at each document of that level or above.
 
         Of a few levels they are added one by one, of many all at once; which it is depends on the query alone.
         """
-        xp, weight = batch.xp, batch.of_pools((Population, self), self._weight_of)
+        xp, weight = batch.xp, batch.of_pools((Population, self.key), self._weight_of)
         if batch.fixed or weight.shape[1] <= MANY:
             return self._one_by_one(batch, weight)
         many = xp.sum(batch.number(self._levels(batch)[0] > 0), axis=1, keepdims=True) > MANY
@@ -111,25 +183,26 @@ class Population(Graded):
 
         A few are kept with the batch: they are the same for all users, so any number of distributions share them.
         """
-        level, key = self._levels(batch)[0], (threshold, self.relevance_function, self.k)
+        level, key = self._levels(batch)[0], (threshold, self.relevance_function.key, self.k)
         if key in batch.memo:
             precisions: list[Array] = batch.memo[key]
             return precisions
         places = None if batch.untied else harmonics(batch, self.k)
-        columns = (level[:, i, None] for i in range(level.shape[1]))
+        least = batch.of_pools((threshold, self.relevance_function.key), self._least_of)
+        columns = (least[:, i, None] for i in range(least.shape[1]))
         computed = (
-            threshold(batch, (batch.grade >= x) & (x > 0), self.k, places)
-            for x in islice(columns, None if batch.fixed else MANY)
+            threshold(batch, batch.grade >= x, self.k, places) for x in islice(columns, None if batch.fixed else MANY)
         )
         return batch.memo.setdefault(key, list(computed)) if level.shape[1] <= FEW else computed
+
+    def _least_of(self, batch: Batch) -> Array:
+        """Return [Q, L]: the grades that reach each level; in padding, where there is no level, none does."""
+        level = self._levels(batch)[0]
+        return batch.xp.where(level > 0, level, batch.xp.inf)
 
     @abstractmethod
     def weight(self, batch: Batch, levels: Thresholds) -> Array:
         """Return [Q, L]: what the AP numerator of each level counts."""
-
-    def norm(self, batch: Batch) -> Array:
-        """Nothing to divide by."""
-        return batch.xp.ones_like(batch.grade[:, 0])
 
     def degenerate(self, batch: Batch) -> Array:
         """No document that any user finds relevant."""

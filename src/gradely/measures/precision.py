@@ -10,8 +10,7 @@ from gradely.measures.binary import Binary
 
 def length_of(batch: Batch, k: int | None) -> Array:
     """Return [Q]: k, or the length of the ranking."""
-    length = batch.number(batch.retrieved)
-    return length if k is None else batch.xp.full_like(length, float(k))
+    return batch.number(batch.retrieved) if k is None else batch.constant(float(k))
 
 
 class InTop(Binary):
@@ -208,10 +207,6 @@ class Utility(InTop):
     def terms(self, batch: Batch) -> Array:
         """What each relevant document that is retrieved changes."""
         return super().terms(batch) * (self.a - self.b - self.c + self.d)
-
-    def norm(self, batch: Batch) -> Array:
-        """Nothing to divide by."""
-        return batch.xp.ones_like(batch.grade[:, 0])
 
     def priority(self, batch: Batch) -> Array:
         """Relevant documents before others, unless they are worth less."""

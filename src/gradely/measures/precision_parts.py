@@ -21,7 +21,3 @@ class PrecisionPart(Binary):
         """The precision at each document of the label."""
         precision = threshold(batch, self.relevant(batch), self.k)
         return batch.xp.where(batch.grade == float(self.label), precision, 0.0)
-
-    def norm(self, batch: Batch) -> Array:
-        """Nothing to divide by."""
-        return batch.xp.ones_like(batch.grade[:, 0])

@@ -5,15 +5,7 @@ from gradely.kernel.families import by_rank, first_hit, not_at_all
 from gradely.measures.binary import Binary
 
 
-class _FirstRelevant(Binary):
-    """What counts is where the first relevant document stands."""
-
-    def norm(self, batch: Batch) -> Array:
-        """Nothing to divide by."""
-        return batch.xp.ones_like(batch.grade[:, 0])
-
-
-class RR(_FirstRelevant):
+class RR(Binary):
     """Reciprocal rank of the first relevant document.
 
         RR@k = 1 / (rank of the first relevant document)
@@ -36,7 +28,7 @@ class RR(_FirstRelevant):
         return first_hit(batch, self.relevant(batch), by_rank, self.k)
 
 
-class Success(_FirstRelevant):
+class Success(Binary):
     """Whether there is a relevant document in the top k.
 
         Success@k = 1 if the top k hold a relevant document, else 0

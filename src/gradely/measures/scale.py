@@ -3,7 +3,6 @@
 from typing import Self
 
 from gradely.errors import MeasureError
-from gradely.kernel.batch import Array, Batch
 from gradely.kernel.gains import is_number, plain
 from gradely.kernel.parameters import parameter
 from gradely.measures.graded import Graded
@@ -37,7 +36,3 @@ class ScaleBased(Graded):
                 f"{self}: there is relevance above top={self.top} in the collection; use top={plain(highest)}"
             )
         return fitted
-
-    def norm(self, batch: Batch) -> Array:
-        """Nothing to divide by."""
-        return batch.xp.ones_like(batch.grade[:, 0])

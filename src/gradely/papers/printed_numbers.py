@@ -3,7 +3,7 @@
 from math import floor, isclose
 from typing import Any, TypeAlias
 
-from gradely.evaluation.evaluation import SAME
+from gradely.evaluation.notes import SAME
 
 __all__ = ["SAME", "Record", "agrees", "truncate"]
 

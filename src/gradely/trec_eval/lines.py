@@ -44,7 +44,7 @@ def of_all(summary: list[float], columns: list[Column], run_id: bytes, *, zscore
 
 def _form(column: Column, *, zscores: bool) -> bytes:
     """Return how a line looks: name, query, value."""
-    name = f"{column.name:<22}".encode("latin-1").replace(b"%", b"%%")
+    name = column.name.encode(errors="backslashreplace").ljust(22).replace(b"%", b"%%")
     if column.kind in ("runid", "relstring"):
         return name + (b"\t%s\t'%s'\n" if column.kind == "relstring" else b"\t%s\t%s\n")
     if zscores:

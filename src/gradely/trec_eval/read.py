@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data import Hits, Qrels, Report, Run
-from gradely.data.align import align
+from gradely.data.locate import align
 from gradely.data.read.files import Source, clip
 from gradely.data.trec.chunks import Odd
 from gradely.data.trec.fields import Dialect

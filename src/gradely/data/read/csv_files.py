@@ -13,12 +13,11 @@ import numpy as np
 
 from gradely.data.columns import Ids, Triples
 from gradely.data.read.files import Report, Source, clip
-from gradely.data.read.rows import Rows
 from gradely.data.read.tables import Names, no_labels, pick_columns
 from gradely.data.table import Table
 from gradely.data.trec.chunks import NEWLINE, Odd, Piece
 from gradely.data.trec.decimals import numbers
-from gradely.data.trec.plain import to_number
+from gradely.data.trec.plain import Rows, to_number
 from gradely.data.trec.runs import each_piece
 from gradely.data.types import Bools, Bytes, Ints
 from gradely.errors import DataError, InputError

@@ -1,14 +1,22 @@
 """Dicts of dicts as people hold them: ids of any type become text, rankings without scores get some."""
 
-from collections.abc import Iterable, Mapping, Reversible, Sequence
+from collections.abc import Callable, Iterable, Mapping, Reversible, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
-from math import isnan
+from itertools import chain
+from math import isfinite, isnan
 from numbers import Real
+from operator import methodcaller
 from typing import Any
 
+import numpy as np
+
 from gradely.data.read.files import clip
+from gradely.data.types import Floats
 from gradely.errors import DataError
+
+AS_BYTES = methodcaller("encode", errors="surrogatepass")
+MAPPING = (dict, Mapping)
+"""what is mostly a dict, which is sooner asked"""
 
 
 def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
@@ -28,14 +36,12 @@ class WholeKeys(dict[str, Mapping[str, float]]):
 
 
 def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Mapping[str, float]]:
-    out: dict[str, Mapping[str, float]] = {}
-    if all(type(query) is int for query in values):
-        out = WholeKeys()
+    out: dict[str, Mapping[str, float]] = WholeKeys() if {*map(type, values)} <= {int} else {}
     for query, docs in values.items():
         key = text(query, name)
         if key in out:
             raise DataError(f"{name}: query {clip(key)} is there twice, as different types; ids are compared as text")
-        out[key] = _texts(docs, name, key) if isinstance(docs, Mapping) else plain(key, _check_list(docs, name, key))
+        out[key] = _texts(docs, name, key) if isinstance(docs, MAPPING) else plain(key, _check_list(docs, name, key))
     if not out:
         raise DataError(f"{name}: no queries")
     return out
@@ -43,8 +49,10 @@ def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Map
 
 def _texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str, float]:
     """Return the same mapping where ids look like text, by the first and the last; else one with ids as text."""
-    ends = (next(iter(docs), ""), next(reversed(docs), "")) if isinstance(docs, Reversible) else (None,)
-    return docs if all(isinstance(doc, str) for doc in ends) else rename_docs(docs, name, query)
+    if isinstance(docs, (dict, Reversible)) and isinstance(next(iter(docs), ""), str):
+        last = next(reversed(docs), "")
+        return docs if isinstance(last, str) else rename_docs(docs, name, query)
+    return rename_docs(docs, name, query)
 
 
 def _all_texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str, float]:
@@ -62,12 +70,18 @@ def rename_docs(docs: Mapping[Any, float], name: str, query: str) -> dict[str, f
     return out
 
 
-def is_disguised(docs: Mapping[Any, float], missing: str) -> bool:
-    """True where a document that is not among text ids is there after all, as a number or as bytes."""
-    if missing[:1].isdigit() or missing[:1] == "-":
-        with suppress(ValueError):
-            return float(missing) in docs
-    return missing.encode(errors="surrogatepass") in docs
+def are_disguised(docs: Mapping[Any, float], missing: list[str]) -> bool:
+    """True where one of some documents that are not among text ids is there after all, as a number or as bytes."""
+    if any(map(docs.__contains__, map(AS_BYTES, missing))):
+        return True
+    return any(_is_number_of(docs, doc) for doc in missing if doc[:1].isdigit() or doc[:1] == "-")
+
+
+def _is_number_of(docs: Mapping[Any, float], name: str) -> bool:
+    try:
+        return float(name) in docs
+    except ValueError:
+        return False
 
 
 def text(identifier: Any, name: str) -> str:
@@ -114,3 +128,36 @@ def _distinct(docs: Iterable[Any], name: str, query: str) -> list[str]:
             raise DataError(f"{name}: query {clip(query)}: document {clip(key)} is there twice")
         distinct[key] = None
     return list(distinct)
+
+
+def flat(tables: Sequence[Mapping[str, float]], where: Callable[[int, str], str]) -> Floats:
+    """Return the values of all tables in a row; `where` says what errors call a value, by table and document."""
+    size = sum(map(len, tables))
+    try:
+        columns = [table.values() for table in tables]
+        values = np.fromiter(columns[0] if len(columns) == 1 else chain.from_iterable(columns), np.float64, size)
+        if np.isfinite(values).all():
+            return values
+    except (TypeError, ValueError, OverflowError):
+        pass
+    checked = [to_number(value, where(i, doc)) for i, table in enumerate(tables) for doc, value in table.items()]
+    return np.array(checked, np.float64)
+
+
+def to_number(value: object, what: str) -> float:
+    """Return a value as a number, also one that is written as text; refuse what is none, or not finite."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"{what} {clip(_text(value))} is not a number") from None
+    if not isfinite(number):
+        raise DataError(f"{what} is {number}; it must be a finite number")
+    return number
+
+
+def _text(value: object) -> str:
+    """Return a value as text; Python refuses to write integers of thousands of digits."""
+    try:
+        return str(value)
+    except ValueError:
+        return f"of type {type(value).__name__}"

@@ -7,8 +7,9 @@ from functools import cached_property
 from io import FileIO
 from typing import NoReturn, TypeAlias
 
-from gradely.data.read.packed import Unpacked, kind_of
-from gradely.data.read.pipes import Pipe, is_pipe, pipe_at
+from gradely.data.read.formats import is_pipe, kind_of
+from gradely.data.read.packed import Unpacked
+from gradely.data.read.pipes import Pipe, pipe_at
 from gradely.errors import InputError
 
 BOM = b"\xef\xbb\xbf"

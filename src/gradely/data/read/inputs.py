@@ -1,32 +1,21 @@
 """Qrels and runs from anything: files of every format, dataframes, dicts."""
 
 import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from gradely.data.qrels import Qrels
 from gradely.data.read import letor, tables
-from gradely.data.read.dicts import WholeKeys, as_labels, as_scores
+from gradely.data.read.dicts import MAPPING, WholeKeys, as_labels, as_scores
 from gradely.data.read.files import Source
-from gradely.data.read.packed import bare_name
-from gradely.data.read.parquet import is_folder_or_pattern
+from gradely.data.read.formats import FORMATS, format_of, run_name
 from gradely.data.read.tables import Names
 from gradely.data.table import Table, TableScores, qrels_from
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, InputError, did_you_mean
 from gradely.tables import count_of
 from gradely.threads import cores
-
-FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet", "letor")
-SUFFIXES = {
-    ".csv": "csv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-}
 
 ARRAYS = "; for arrays, there is evaluate_arrays(scores, labels, group=sizes)"
 TABLES = "; it holds many tables, so give one of them: {}.table('run')"
@@ -76,7 +65,8 @@ def read_qrels(
     """
     if isinstance(qrels, Qrels):
         return qrels
-    tables.check_duplicates(duplicates)
+    if duplicates != "error":
+        tables.check_duplicates(duplicates)
     if not isinstance(qrels, str | os.PathLike | Source):
         return _as_qrels(_in_memory(qrels, "qrels", "label", columns, duplicates), "qrels", threads)
     source = qrels if isinstance(qrels, Source) else Source(qrels)
@@ -90,7 +80,7 @@ def read_qrels(
 
 def _as_qrels(labels: Scores | Table, name: str, threads: int | None) -> Qrels:
     """Return judgments from what was read."""
-    if isinstance(labels, Table):
+    if not isinstance(labels, dict) and isinstance(labels, Table):
         return qrels_from(labels, threads)
     qrels = Qrels.of(labels, name)
     qrels.whole, qrels.notes = isinstance(labels, WholeKeys), list(getattr(labels, "notes", ()))
@@ -98,14 +88,14 @@ def _as_qrels(labels: Scores | Table, name: str, threads: int | None) -> Qrels:
 
 
 def _trec_qrels(source: Source, duplicates: str, threads: int) -> Qrels:
-    """Read judgments the fast way; where the text is odd, the plain one, which explains what is wrong with it."""
-    from gradely.data.trec.chunks import Odd
-    from gradely.data.trec.qrels import load_qrels
+    """Read judgments the fast way; small or odd text the plain way, which explains what is wrong with it."""
+    if not trec.is_small(source):
+        from gradely.data.trec.chunks import Odd
+        from gradely.data.trec.qrels import load_qrels
 
-    try:
-        return load_qrels(source, threads)
-    except Odd:
-        return Qrels.of(trec.read(source, trec.QRELS, duplicates), source.name)
+        with suppress(Odd):
+            return load_qrels(source, threads)
+    return Qrels.of(trec.read(source, trec.QRELS, duplicates), source.name)
 
 
 def read_run(
@@ -143,8 +133,9 @@ def open_run(
         return open_run(run())
     if isinstance(run, Run | Source):
         return run
-    tables.check_duplicates(duplicates)
-    if not isinstance(run, str | os.PathLike):
+    if duplicates != "error":
+        tables.check_duplicates(duplicates)
+    if isinstance(run, MAPPING) or not isinstance(run, str | os.PathLike):
         return _as_run(_in_memory(run, "run", "score", columns, duplicates), "run")
     source = Source(run)
     name = format or format_of(source)
@@ -157,7 +148,7 @@ def open_run(
 
 def _as_run(scores: Scores | Table, name: str) -> Run:
     """Return a run from what was read; a table is read on when it is needed."""
-    return Run(TableScores(scores) if isinstance(scores, Table) else scores, name)
+    return Run(scores if isinstance(scores, dict) or not isinstance(scores, Table) else TableScores(scores), name)
 
 
 def plain_run(source: Source, duplicates: str = "error") -> Run:
@@ -165,32 +156,8 @@ def plain_run(source: Source, duplicates: str = "error") -> Run:
     return Run(trec.read(source, trec.RUN, duplicates), run_name(source.path))
 
 
-def run_name(path: str) -> str:
-    """Return what a run is called: its file's name without the endings that all have.
-
-    >>> run_name("runs/bm25.run.gz"), run_name("bm25.run.zst")
-    ('bm25', 'bm25')
-    """
-    name = bare_name(os.path.basename(path.rstrip(os.sep)))
-    stem, dot, suffix = name.rpartition(".")
-    return stem if dot and stem and f".{suffix}" in {*SUFFIXES, ".run", ".txt", ".res", ".trec", ".tsv"} else name
-
-
-def run_names(paths: Sequence[str]) -> list[str]:
-    """Return what runs are called, each by another name: their files' names or, where these are the same, their paths.
-
-    >>> run_names(["a/bm25.run", "a/dense.run"]), run_names(["a/bm25.run", "b/bm25.run"])
-    (['bm25', 'dense'], ['a/bm25.run', 'b/bm25.run'])
-    """
-    twice = next((path for path in paths if paths.count(path) > 1), None)
-    if twice is not None:
-        raise InputError(f"{twice}: the run is named twice")
-    short = [run_name(path) for path in paths]
-    return short if len(set(short)) == len(short) else list(paths)
-
-
 def _in_memory(value: Any, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
-    if isinstance(value, Mapping):
+    if isinstance(value, MAPPING):
         return as_labels(value, name) if kind == "label" else as_scores(value, name)
     from gradely.data import engine
     from gradely.data.read import frames, records
@@ -206,30 +173,6 @@ def _in_memory(value: Any, name: str, kind: str, columns: Names | None, duplicat
         f"{name}: cannot be read from {type(value).__name__}; "
         f"give a path, a dataframe or {{query: {{document: {kind}}}}}{hint}"
     )
-
-
-def format_of(source: Source) -> str:
-    """Return the format of a file, by its name or else by its first line; folders and patterns are of Parquet."""
-    suffix = os.path.splitext(bare_name(source.path))[1].lower()
-    if suffix in SUFFIXES:
-        return SUFFIXES[suffix]
-    if is_folder_or_pattern(source.path):
-        return "parquet"
-    head = source.head
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head[8:12] == b"DUCK":
-        found = "is a DuckDB database, which holds many tables"
-        raise InputError(f"{source.name}: {found}; in Python, give duckdb.connect({source.name!r}).table('run')")
-    if re.match(rb"\s*\[\s*\{", head):
-        return "json"
-    if head.lstrip().startswith(b"{"):
-        from gradely.data.read.json_files import has_json_lines
-
-        return "jsonl" if has_json_lines(source) else "json"
-    if letor.looks_like(head):
-        return "letor"
-    return {",": "csv", "\t": "tsv", None: "trec"}[tables.delimiter_of(head)]
 
 
 def _feature(source: Source, name: str, feature: int | None, *, ascending: bool) -> Scores:

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from gradely.data.read.dicts import to_number
 from gradely.data.read.files import HEAD, LONGEST_LINE, Source, clip
 from gradely.data.read.records import are_records, flatten, holds_results
-from gradely.data.read.rows import Rows
 from gradely.data.read.tables import Names, Roles, no_labels, pick_columns
-from gradely.data.values import to_number
+from gradely.data.trec.plain import Rows
 from gradely.errors import DataError, InputError
 
 Reader = Callable[[Mapping[Any, Any], str], dict[str, Mapping[str, float]]]

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator
 
 from gradely.data.read.files import Source, clip
-from gradely.data.read.rows import Rows
-from gradely.data.trec.plain import to_number
+from gradely.data.trec.plain import Rows, to_number
 from gradely.errors import InputError
 
 DOCID = re.compile(rb"docid\s*=\s*(\S+)")

@@ -72,7 +72,7 @@ class ParquetTable(Table):
         with source.unpacked() as file:
             try:
                 yield parquet.ParquetFile(file, pre_buffer=False)
-            except (pa.ArrowException, OSError) as error:
+            except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of a column's name
                 raise InputError(f"{source.name}: is not a Parquet file: {error}") from None
 
     def map_parts(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:

@@ -2,16 +2,15 @@
 
 import os
 import re
-import stat
 import sys
 import weakref
 from contextlib import AbstractContextManager, nullcontext
 from io import FileIO
 from typing import BinaryIO
 
+from gradely.data.read.formats import STANDARD_INPUT
 from gradely.errors import InputError
 
-STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 
 
@@ -69,20 +68,3 @@ def pipe_at(path: str) -> Pipe:
     if pipe is None:
         pipe = _pipes[key] = Pipe(key)
     return pipe
-
-
-def is_pipe(path: str) -> bool:
-    """True for standard input, pipes and sockets, which can be read only once; refuse devices that never end.
-
-    Files that seem empty belong to them: those of the system, as in /proc, do not tell their size.
-    """
-    if path == "-":
-        return True
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return False
-    mode = status.st_mode
-    if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and path not in (*STANDARD_INPUT, os.devnull, "/dev/tty")):
-        raise InputError(f"{path}: is a device; name a file")
-    return not stat.S_ISDIR(mode) and (status.st_size == 0 or not stat.S_ISREG(mode))

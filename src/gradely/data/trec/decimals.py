@@ -141,6 +141,7 @@ def _digits(text: Bytes, stop: Ints, size: Ints) -> tuple[Words, Ints, np.ndarra
         here = point != 0
         decimals = np.where(here, 8 * i + 7 - places, decimals)
         closed = _close_gap(word, point, before, here, moved)
+        hard |= here & moved  # a second point
         moved |= here
         hard |= ((closed | (closed + SIXES)) & NIBBLES) != 0
         part = _value(closed)

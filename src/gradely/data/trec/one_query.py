@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from gradely.data.read.files import Source
-from gradely.data.read.rows import Rows
 from gradely.data.trec import plain as trec
+from gradely.data.trec.plain import Rows
 from gradely.data.trec.tokens import encode
 
 BLANK = rb"[ \t\r\f\v]"

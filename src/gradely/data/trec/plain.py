@@ -7,8 +7,7 @@ from array import array
 from math import isfinite, nan
 from typing import NamedTuple
 
-from gradely.data.read.files import Report, Source, clip
-from gradely.data.read.rows import Rows
+from gradely.data.read.files import Report, Source, Stored, clip
 from gradely.errors import DataError, GradelyError, InputError
 
 
@@ -17,21 +16,56 @@ class Layout(NamedTuple):
 
     what: str
     fields: str
+    width: int
+    """how many there are"""
     value: int
+    """which of them is the number"""
     extra: bool
-    """True where fields after the last one are left aside."""
-
-    @property
-    def width(self) -> int:
-        """The number of fields."""
-        return len(self.fields.split())
+    """True where fields after the last one are left aside"""
 
 
 LONGEST_NAME = (1 << 16) - 1
 """bytes of the longest name of a query or document"""
 
-QRELS = Layout("label", "query iteration document label", value=3, extra=False)
-RUN = Layout("score", "query Q0 document rank score tag", value=4, extra=True)
+QRELS = Layout("label", "query iteration document label", width=4, value=3, extra=False)
+RUN = Layout("score", "query Q0 document rank score tag", width=6, value=4, extra=True)
+
+
+SMALL = 1 << 14
+"""bytes of a file that is read line by line before array operations would have begun: some hundred lines"""
+
+
+def is_small(source: Source) -> bool:
+    """True for a file that is read line by line in no time; of a packed one, nobody knows how large it is."""
+    if source.size > SMALL:
+        return False
+    with source.stream() as stream:
+        return isinstance(stream, Stored)
+
+
+class Rows:
+    """Collects values line by line and refuses a document that comes twice."""
+
+    def __init__(self, name: str, duplicates: str = "error") -> None:
+        """Start empty; `name` is the file that errors speak of, `duplicates` what to do with a document there twice."""
+        self.name, self.duplicates = name, duplicates
+        self.values: dict[str, dict[str, float]] = {}
+        self._lines: dict[str, array[int]] = {}
+
+    def add(self, line: int, query: str, doc: str, value: float) -> None:
+        """Add one value."""
+        docs = self.values.setdefault(query, {})
+        if doc in docs and self.duplicates != "error":
+            docs[doc] = {"max": max(docs[doc], value), "sum": docs[doc] + value, "first": docs[doc]}[self.duplicates]
+            return
+        if doc in docs:
+            earlier = self._lines[query][list(docs).index(doc)]
+            raise DataError(
+                f"{self.name}:{line}: document {clip(doc)} of query {clip(query)} "
+                f"is there already, in line {earlier}; keep one"
+            )
+        docs[doc] = value
+        self._lines.setdefault(query, array("q")).append(line)
 
 
 def read(source: Source, layout: Layout, duplicates: str = "error") -> dict[str, dict[str, float]]:

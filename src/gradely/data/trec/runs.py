@@ -15,7 +15,7 @@ from gradely.data.read.files import Report, Source, changed, halves, ignore
 from gradely.data.trec.chunks import PIECE, Buffer, Changed, Odd, Piece, QueryAt, Scattered, first_field, pieces
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import STRICT, Dialect, fields
-from gradely.data.trec.file_ranges import count_processes, each_range
+from gradely.data.trec.file_ranges import LARGE, count_processes, each_range
 from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import Observer, PieceHits, Rows, find_hits
 from gradely.data.trec.plain import RUN
@@ -73,7 +73,8 @@ def stream_run(
         def use(piece: Piece) -> Any:
             return work(RunPiece(piece, dialect))
 
-        if whole_queries and observe is None and (processes := count_processes(source, threads)):
+        large = whole_queries and observe is None and source.size >= LARGE
+        if large and (processes := count_processes(source, threads)):
             with suppress(WorkerFailed):  # threads will do, or say what is wrong
                 return each_range(source, use, processes, report, 5 if settings.breaks_ties else 4)
         return each_piece(source, use, threads, report, whole_queries=whole_queries)

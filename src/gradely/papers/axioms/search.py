@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data.types import Floats
-from gradely.evaluation.evaluation import SAME
+from gradely.evaluation.notes import SAME
 from gradely.measures import GAP, Measure, eGAP, xGAP
 from gradely.measures.names import parse
 from gradely.papers.axioms.worlds import Setting, World, extend_ranking, raise_document, replace_document, worlds

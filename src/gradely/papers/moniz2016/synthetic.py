@@ -66,17 +66,10 @@ def _best_first(scores: Floats) -> Floats:
 
 TEXT: dict[str, Draw] = {"balanced": draw_balanced, "imbalanced": draw_imbalanced}
 CODE: dict[str, Draw] = {"balanced": draw_balanced_code, "imbalanced": draw_imbalanced_code}
-
-
-def _swap_items() -> list[int]:
-    return [*range(9), 10, 9, *range(11, ITEMS)]
-
-
-def _invert_top() -> list[int]:
-    return [*range(9, -1, -1), *range(10, ITEMS)]
-
-
-SCENARIOS = {"items 10 and 11 swapped": _swap_items(), "top 10 inverted": _invert_top()}
+SCENARIOS = {
+    "items 10 and 11 swapped": [*range(9), 10, 9, *range(11, ITEMS)],
+    "top 10 inverted": [*range(9, -1, -1), *range(10, ITEMS)],
+}
 """what is ranked at each place, by its place in the true order"""
 
 

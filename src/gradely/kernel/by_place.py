@@ -1,0 +1,104 @@
+"""What each place of a ranking adds to a measure, as a mean over all orders of tied documents.
+
+The families say what each document adds: it has the mean over the places of its tie group. Summed over a ranking that
+is the same as what each place adds, with the mean over the documents of its group. Where every document is judged, as
+in batches of fixed shape, columns are places, and there is less to do by place: no discount is looked up, a cut-off
+is a slice, and the sums over tie groups serve all measures of the same gain.
+"""
+
+from collections.abc import Callable
+
+from gradely.kernel.backend import as_type, is_traced
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.rows import ranks_down, running_product, sums_to_look_up, take_in_rows
+from gradely.kernel.tie_groups import Around, Discount, divisors, sum_over_places
+
+
+def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
+    """The mean gain over the discount.
+
+    A compiler looks up discounts and does the rest in one step, so there each document has the mean over its places:
+    the sums of gains would be one more array in memory.
+    """
+    if is_traced(gain):
+        return gain * sum_over_places(batch, discount, k) / batch.size
+    return mean_in_group(batch, gain, k) / divisors(batch, discount)[: _reach(batch, k)]
+
+
+def best(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
+    """Return [Q]: the sum of gains over discounts in the best order, of short rows of JAX."""
+    worth = 1.0 / divisors(batch, discount)
+    worth = batch.xp.where(batch.ranks <= _reach(batch, k), worth, 0.0)
+    return batch.xp.sum(gain * worth[ranks_down(gain)], axis=1)
+
+
+def count_in_top(batch: Batch, flag: Array, k: int | Array | None) -> Array:
+    """The chance of a flagged document; k is one number, or [Q, 1] numbers."""
+    if k is None or isinstance(k, int):
+        return mean_in_group(batch, flag, k)
+    column = batch.xp.arange(batch.depth, dtype=k.dtype, device=batch.device)
+    return batch.xp.where(column < k, mean_in_group(batch, flag, None), 0.0)
+
+
+def threshold(batch: Batch, relevant: Array, k: int | None) -> Array:
+    """The chance of a relevant document times the precision there.
+
+    Of a group of n, r of them relevant, after t documents, R of them relevant, a relevant document at place i has
+    R+1 + (i-t-1)·(r-1)/(n-1) relevant ones down to it.
+    """
+    xp, width = batch.xp, _reach(batch, k)
+    above, among = sums_around(batch, relevant, k)
+    n, place = batch.size[:, :width], batch.ranks[:width]
+    others = (among - 1) / xp.clip(n - 1, min=1.0) * (place - 1 - batch.number(batch.first[:, :width]))
+    return among / n * (above + 1 + others) / place
+
+
+def first_hit(batch: Batch, relevant: Array, discount: Discount, k: int | None) -> Array:
+    """[Q, 1] the mean of w = 1 / discount at the first relevant document, which only the first group with one decides.
+
+    The first of r among the group's n documents is not one of the first j with chance M_j = Π_{i<j} (n-i-r)/(n-i).
+    After t documents the mean is w(t+1) - Σ_j M_j·(w(t+j) - w(t+j+1)), which ends by itself: M_j is 0 from n-r+1 on.
+    """
+    xp, width = batch.xp, _reach(batch, k)
+    leading = xp.argmax(as_type(relevant, xp.int8), axis=1, keepdims=True)
+    t, last, n = (take_in_rows(x, leading) for x in (batch.first, batch.last, batch.size))
+    r = _sums(batch, relevant)(last)
+    left = n - (batch.ranks[:width] - 1)
+    missed = running_product(xp.clip(left - r, min=0.0) / xp.clip(left, min=1.0))
+    beyond = xp.zeros_like(batch.ranks)
+    worth = xp.concat([1.0 / divisors(batch, discount)[:width], beyond])
+    drop = worth - xp.concat([worth[1:], beyond[:1]])
+    after = t + xp.arange(width, dtype=t.dtype, device=batch.device)
+    mean = worth[t] - xp.sum(missed * drop[after], axis=1, keepdims=True)
+    return xp.where(r > 0, mean, 0.0)
+
+
+def total(batch: Batch, flag: Array) -> Array:
+    """Return [Q]: how many documents are flagged."""
+    return _sums(batch, flag)(batch.xp.full_like(batch.first[:, :1], batch.depth))[:, 0]
+
+
+def mean_in_group(batch: Batch, x: Array, k: int | None) -> Array:
+    """Return, for each place up to k, the mean of x over its tie group; of flags, the share that is true."""
+    return sums_around(batch, x, k).in_group / batch.size[:, : _reach(batch, k)]
+
+
+def sums_around(batch: Batch, x: Array, k: int | None) -> Around:
+    """Return, for each place up to k, the sum of x above its tie group, and in it."""
+    sums, width = _sums(batch, x), _reach(batch, k)
+    above, upto = sums(batch.first[:, :width]), sums(batch.last[:, :width])
+    return Around(above, upto - above)
+
+
+def _sums(batch: Batch, x: Array) -> Callable[[Array], Array]:
+    """Return a function from columns to the sums of x before them; made once for an array, kept to be known again."""
+    key = (sums_to_look_up, id(x))
+    if key not in batch.memo:
+        batch.memo[key] = x, sums_to_look_up(x, batch.grade.dtype)
+    sums: Callable[[Array], Array] = batch.memo[key][1]
+    return sums
+
+
+def _reach(batch: Batch, k: int | None) -> int:
+    """Return how many places count."""
+    return batch.depth if k is None else min(k, batch.depth)

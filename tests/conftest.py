@@ -1,0 +1,13 @@
+"""What holds for all tests."""
+
+import pytest
+
+from gradely.data.trec import plain
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _the_fast_reader_reads_small_files():
+    """Let TREC files take the fast way however small they are, since those of the tests are; see test_fast."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plain, "SMALL", -1)
+        yield
