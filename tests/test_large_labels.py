@@ -122,3 +122,18 @@ def test_phi_of_extreme_scores_is_that_of_the_same_scores_scaled(scale):
     for measure in (gradely.nDCGphi(), gradely.nDCG(relevance=gradely.Phi("code"), gain="exp")):
         small, large = (measure(gradely.from_arrays(np.arange(7.0), s)).item() for s in (scores, scores * scale))
         assert small == pytest.approx(large, rel=1e-12) and 0 < small < 1
+
+
+def test_explain_says_in_which_units_very_large_gains_are():
+    explained = gradely.explain({"q": {"a": 2000, "b": 1990}}, {"q": ["b", "a"]}, "q", "nDCG(gain='exp')")
+    assert explained.unit == 1488 and "in units of 2^1488" in explained.text()
+    small = gradely.explain({"q": {"a": 2, "b": 1}}, {"q": ["b", "a"]}, "q", "nDCG(gain='exp')")
+    assert small.unit == 0 and "units" not in small.text()
+
+
+def test_no_lambda_is_nan():
+    labels = [2000.0, 1999.0, 0.0]
+    with pytest.raises(gradely.DataError, match="too large for numbers, since the highest label is 2000"):
+        gradely.lambdas([1.0, 2.0, 3.0], labels, "DCG(gain='exp')", group=[3])
+    for first in gradely.lambdas([1.0, 2.0, 3.0], labels, "nDCG(gain='exp')", group=[3]):
+        assert np.isfinite(first).all()

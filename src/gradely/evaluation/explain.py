@@ -22,6 +22,7 @@ from gradely.evaluation.values import name_query, query_of
 from gradely.kernel.batch import Batch
 from gradely.kernel.tie_groups import order_ties
 from gradely.measures import Measure
+from gradely.measures.dcg import GainBased
 from gradely.measures.names import MeasureLike, label, parse
 from gradely.settings import Precision, Settings, TiePolicy
 
@@ -72,6 +73,7 @@ def explain(
         ideal=tuple(ideal.lines),
         ideal_total=ideal.total,
         ideal_value=ideal.value,
+        unit=part.unit,
     )
 
 
@@ -82,6 +84,8 @@ class _Part(NamedTuple):
     start: float
     total: float
     norm: float
+    unit: int = 0
+    """of gains, total and norm: 2 to this power"""
 
     @property
     def value(self) -> float:
@@ -118,7 +122,13 @@ def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Mea
         for first, last, doc in _seats(tied, start, settings, query, above)
     ]
     start = float(np.sum(measure.start(view)))
-    return _Part(lines, start, fsum([start, *adds.values()]), float(measure.norm(view)[0]))
+    return _Part(lines, start, fsum([start, *adds.values()]), float(measure.norm(view)[0]), _unit(measure, view))
+
+
+def _unit(measure: Measure, view: Batch) -> int:
+    """Return the power of two in units of which a measure has the gains of a query."""
+    exponent = measure.exponent(view) if isinstance(measure, GainBased) else None
+    return 0 if exponent is None else int(exponent[0, 0])
 
 
 def _nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:

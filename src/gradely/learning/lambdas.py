@@ -19,6 +19,7 @@ from gradely.kernel.backend import device_of, namespace
 from gradely.kernel.batch import Array, Levels
 from gradely.kernel.from_arrays import ranked
 from gradely.kernel.gains import is_number
+from gradely.learning.additive import Additive
 from gradely.learning.blocks import Block, Floats, blocks_of, rows_at_a_time
 from gradely.learning.lookup import reorder
 from gradely.learning.places import places_of
@@ -76,7 +77,14 @@ class Lambdas:
     def _swaps(self, block: Block) -> Swaps:
         descending = -np.arange(block.row.shape[1], dtype=np.float64)
         scores = np.broadcast_to(descending, block.row.shape)
-        return swaps_of(self.measure, ranked(scores, self.labels[block.row], block.real, "expected"))
+        with np.errstate(over="ignore"):
+            swaps = swaps_of(self.measure, ranked(scores, self.labels[block.row], block.real, "expected"))
+        if isinstance(swaps, Additive) and not np.isfinite(swaps.gain).all():
+            raise DataError(
+                f"{self.measure}: gains are too large for numbers, since the highest label is {self.labels.max():g};"
+                " divide the labels, or learn by a measure that is normalised, like nDCG"
+            )
+        return swaps
 
     def __call__(self, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Return the gradient and the second derivative at some scores."""
