@@ -139,3 +139,18 @@ def test_dcg_that_no_number_can_hold_is_refused_however_large_the_label(label, k
     with pytest.raises(gradely.DataError, match=message):
         gradely.evaluate_arrays([[2.0, 1.0]], [[label, 1]], [gradely.DCG(gain="exp", k=k)])
     assert gradely.evaluate_arrays([[2.0, 1.0]], [[1, label]], [gradely.DCG(gain="exp", k=1)]).popitem()[1] == 1
+
+
+def test_explain_says_in_which_units_very_large_gains_are():
+    explained = gradely.explain({"q": {"a": 2000, "b": 1990}}, {"q": ["b", "a"]}, "q", "nDCG(gain='exp')")
+    assert explained.unit == 1488 and "in units of 2^1488" in explained.text()
+    small = gradely.explain({"q": {"a": 2, "b": 1}}, {"q": ["b", "a"]}, "q", "nDCG(gain='exp')")
+    assert small.unit == 0 and "units" not in small.text()
+
+
+def test_no_lambda_is_nan():
+    labels = [2000.0, 1999.0, 0.0]
+    with pytest.raises(gradely.DataError, match="too large for a number: the highest label there is 2000"):
+        gradely.lambdas([1.0, 2.0, 3.0], labels, "DCG(gain='exp')", group=[3])
+    for first in gradely.lambdas([1.0, 2.0, 3.0], labels, "nDCG(gain='exp')", group=[3]):
+        assert np.isfinite(first).all()

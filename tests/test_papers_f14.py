@@ -203,3 +203,12 @@ def test_with_as_many_runs_as_the_paper_has_its_table_is_compared_number_by_numb
     same, fewer = (same_numbers(Evidence([row], curves))[0] for row in rows)
     assert same.word == word and f"{off:.3f} away on average" in same.here
     assert fewer.word == "cannot be tested" and "94 runs are here" in fewer.here
+
+
+def test_where_all_runs_tie_in_a_smaller_pool_the_table_has_no_number():
+    tau = np.full((2, len(smaller_pools.RATES), len(smaller_pools.MEASURES)), 0.5)
+    tau[1, -1, 0] = np.nan
+    panel = Panel("here", "all", 9, 7)
+    records = smaller_pools.Robustness(panel, 0, tau, {}).records()
+    assert [(r["tau"], r["low"], r["high"]) for r in records].count((None, None, None)) == 1
+    assert sum(r["tau"] == 0.5 for r in records) == len(records) - 1

@@ -66,3 +66,23 @@ def test_the_command(tmp_path, capfdbinary):
     assert gradely_command(["phi", str(path), "q", "--control", "[(0, 0), (100, 1)]"]) == 0
     assert "φ of 1 query, control points as given" in capfdbinary.readouterr().out.decode()
     assert gradely_command(["phi", str(path), "q", "--control", "[(0, "]) == 2
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("control", ["paper", "code"])
+def test_labels_near_the_largest_number_have_a_curve(control):
+    scores = {"a": 1.7e308, "b": -1.7e308, "c": 1e307, "d": 9e306, "e": 8e306, "f": 7e306}
+    (curve,) = gradely.phi({"q": scores}, "q", control).curves
+    small = gradely.phi({"q": {doc: score / 2**1000 for doc, score in scores.items()}}, "q", control).curves[0]
+    assert [y for _, y in curve.points] == pytest.approx([y for _, y in small.points])
+    assert [x / 2**1000 for x, _ in curve.points] == pytest.approx([x for x, _ in small.points])
+    assert all(np.isfinite(point).all() for point in curve.points) and not curve.fits and small.fits
+    with pytest.raises(gradely.DataError, match="no curve to draw"):
+        gradely.phi({"q": scores}, "q", control).chart()
+
+
+def test_the_note_counts_queries_without_a_score_that_stands_out():
+    (note,) = gradely.phi({"q": {"a": 3, "b": 3}}).notes
+    assert note.text == "1 of 1 query has no score that stands out: φ is 0 there"
+    (note,) = gradely.phi({"q": {"a": -3, "b": -1}, "r": {"a": 1}}, control="code").notes
+    assert note.text == "2 of 2 queries have no score that stands out: φ is 0 there"

@@ -160,6 +160,8 @@ def test_what_makes_no_sense_is_refused(given, text):
         gradely.users({"q": {"a": 1, "b": 2}}, {"run": {"q": ["a", "b"]}}, **given)
     with pytest.raises(gradely.DataError, match="2 to 8 levels above 0; found 1"):
         gradely.users({"q": {"a": 1}}, {"run": {"q": ["a"]}})
+    with pytest.raises(gradely.DataError, match="found 9; take some together in the qrels first"):
+        gradely.users({"q": {f"d{i}": i for i in range(10)}}, {"run": {"q": ["d1"]}})
     with pytest.raises(gradely.DataError, match="a share for each of the levels 1, 2"):
         gradely.users({"q": {"a": 1, "b": 2}}, {"run": {"q": ["a", "b"]}}).means([0.5, 0.4])
 
@@ -193,3 +195,50 @@ def test_queries_that_are_all_alike_give_an_interval_of_no_length_at_the_share(m
         assert 0 < share < 1
         assert low == pytest.approx(high, abs=1e-12)
         assert share == pytest.approx(low, abs=1e-4 if measure != "eGAP" and top == 2 else 1e-12)
+
+
+@pytest.mark.parametrize("levels", [2, 3])
+@pytest.mark.parametrize("measure", ["eGAP", "GAP", "xGAP"])
+def test_runs_that_are_alike_have_the_same_share_whatever_their_names(levels, measure):
+    qrels, runs = collection(levels, seed=5, runs=2)
+    names = ("alpha", "omega")
+    for twins in (names, names[::-1]):
+        found = gradely.users(qrels, {"middle": runs["run0"]} | dict.fromkeys(twins, runs["run1"]), measure)
+        alone = gradely.users(qrels, {"middle": runs["run0"], "one": runs["run1"]}, measure)
+        share = dict(zip(found.runs, zip(found.shares, found.intervals, strict=True), strict=True))
+        assert share["alpha"] == share["omega"] != (0.0, (0.0, 0.0))
+        assert sorted(set(share.values())) == sorted(zip(alone.shares, alone.intervals, strict=True))
+        text = " ".join(found.sentences())
+        assert "alpha and omega" in text and text.replace("alpha and omega are", "one is").replace(
+            "alpha and omega", "one"
+        ) == " ".join(alone.sentences())
+    same = gradely.users(qrels, dict.fromkeys(names, runs["run0"]), measure)
+    assert same.shares == [1, 1] and same.intervals == [(1, 1), (1, 1)]
+
+
+@pytest.mark.parametrize("levels", [2, 3, 4])
+def test_one_query_has_no_interval(levels):
+    qrels, runs = collection(levels, seed=6, topics=2)
+    del qrels["q0"]
+    found = gradely.users(qrels, runs)
+    assert found.intervals == [] and "no intervals, which take at least two queries" in found.summary()
+    assert all(record["best_for_low"] is None and record["best_for_high"] is None for record in found.records())
+    assert "low" not in found.tables(4)[0].header and found.chart().to_dict()
+
+
+@pytest.mark.parametrize(("b", "c"), [(0.7, 1.3), (2.1, 0.4)])
+def test_the_share_of_populations_is_near_the_area(b, c):
+    """The first run is ahead where g_1 > b·g_2 + c·g_3, a triangle. A grid up to the border is off by 0.002."""
+    table = np.zeros((3, 3, 1, 2))
+    table[[0, 1, 2], [0, 1, 2], 0, 0] = 1.0, 0.0, 0.0
+    table[[0, 1, 2], [0, 1, 2], 0, 1] = 0.0, b, c
+    winners = best(Parts(table, np.ones((3, 1)), "eGAP").means(grid(3)))
+    assert (winners == 0).mean() == pytest.approx(1 / ((1 + b) * (1 + c)), abs=0.002)
+
+
+def test_more_runs_than_colours_are_told_apart_by_dashes():
+    qrels, runs = collection(2, seed=7, runs=11)
+    encoding = gradely.users(qrels, runs).chart().to_dict()
+    line = encoding.get("layer", [encoding])[0]["encoding"]
+    looks = list(zip(line["color"]["scale"]["range"], map(tuple, line["strokeDash"]["scale"]["range"]), strict=True))
+    assert len(set(looks)) == len(looks) == 11

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,12 @@ class PhiCurve:
         """The control points, (score, φ); none where no score stands out, so that φ is 0 everywhere."""
         return control_points(self._batch, self.function.control)[0]
 
+    @property
+    def fits(self) -> bool:
+        """Whether the scores lie near enough to each other to be drawn: their difference is a number."""
+        low, high = (f([*self.scores.values(), *(x for x, _ in self.points)]) for f in (min, max))
+        return isfinite(high - low)
+
     def __call__(self, scores: Any) -> Floats:
         """Return φ of any scores."""
         at = np.atleast_1d(np.asarray(scores, np.float64))
@@ -66,7 +73,8 @@ class PhiCurves:
     def notes(self) -> list[Note]:
         """Queries in which no score stands out."""
         flat = [curve.query for curve in self.curves if not curve.points]
-        text = f"{len(flat):,} of {count_of(len(self.curves), 'query')} have equal scores only: φ is 0 there"
+        of, verb = count_of(len(self.curves), "query"), "has" if len(flat) == 1 else "have"
+        text = f"{len(flat):,} of {of} {verb} no score that stands out: φ is 0 there"
         return [Note("flat", len(flat), len(self.curves), text)] if flat else []
 
     def summary(self) -> str:
@@ -112,9 +120,10 @@ class PhiCurves:
     def chart(self) -> Any:
         """Return an altair chart of the curves, their control points, and the scores of the documents below."""
         alt = altair()
-        curves = [curve for curve in self.curves if curve.points][:MOST]
+        curves = [curve for curve in self.curves if curve.points and curve.fits][:MOST]
         if not curves:
-            raise DataError(f"{self.name}: no curve to draw, since no score stands out in any query")
+            problem = "no score stands out in any query, or scores are too large"
+            raise DataError(f"{self.name}: no curve to draw, since {problem}")
         x = alt.X("score:Q", title="score", scale=alt.Scale(nice=False, padding=12))
         y = alt.Y("phi:Q", title="φ", scale=alt.Scale(domain=[-0.06, 1.06], nice=False))
         panels = []

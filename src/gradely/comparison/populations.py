@@ -93,11 +93,14 @@ def corners(levels: int) -> Floats:
 
 
 def grid(levels: int) -> Floats:
-    """Return populations spread evenly over all that there are: shares in steps, each with the same weight."""
+    """Return populations spread evenly over all that there are: the middles of small parts of the same size.
+
+    None lies on the border, of which a grid that goes up to it has too much, and where runs may tie that differ inside.
+    """
     steps = 1
     while comb(steps + levels, levels - 1) <= MOST:
         steps += 1
-    return np.asarray(list(_compositions(steps, levels)), np.float64) / steps
+    return (np.asarray(list(_compositions(steps, levels)), np.float64) + 1 / levels) / (steps + 1)
 
 
 def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
@@ -111,6 +114,15 @@ def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
 def best(means: Floats) -> Ints:
     """Return the best run of each population; of runs that are the same, the first."""
     return np.asarray(np.argmax(means >= means.max(axis=-1, keepdims=True) - SAME, axis=-1))
+
+
+def leaders(means: Floats) -> list[int]:
+    """Return for each run the first that has the same mean for every population, [populations, runs]."""
+    out: list[int] = []
+    for run in range(means.shape[1]):
+        same = (i for i in range(run) if out[i] == i and np.abs(means[:, i] - means[:, run]).max() <= SAME)
+        out.append(next(same, run))
+    return out
 
 
 def two(share: Any) -> Floats:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SAFE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#000000")
 """Okabe and Ito's, told apart by the colour-blind"""
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 WIDTH, HEIGHT = 460, 320
 
 
@@ -24,10 +25,23 @@ def chart(regions: "UserRegions") -> Any:
     return style(makers.get(len(regions.levels), bars)(regions).properties(title=title))
 
 
+def _names(regions: "UserRegions") -> list[str]:
+    """Return the runs, those last that are best for nobody, since colours come again after eight."""
+    order = sorted(range(len(regions.runs)), key=lambda i: regions.shares[i] == 0)
+    return [regions.runs[i] for i in order]
+
+
 def _colour(regions: "UserRegions") -> Any:
-    alt = altair()
-    colours = [SAFE[i % len(SAFE)] for i in range(len(regions.runs))]
-    return alt.Color("run:N", title=None, sort=None, scale=alt.Scale(domain=regions.runs, range=colours))
+    alt, names = altair(), _names(regions)
+    colours = [SAFE[i % len(SAFE)] for i in range(len(names))]
+    return alt.Color("run:N", title=None, sort=None, scale=alt.Scale(domain=names, range=colours))
+
+
+def _dash(regions: "UserRegions") -> Any:
+    """Return solid lines for the first eight colours, and dashes where they come again."""
+    alt, names = altair(), _names(regions)
+    dashes = [DASHES[i // len(SAFE) % len(DASHES)] for i in range(len(names))]
+    return alt.StrokeDash("run:N", title=None, sort=None, scale=alt.Scale(domain=names, range=dashes))
 
 
 def lines(regions: "UserRegions") -> Any:
@@ -48,6 +62,7 @@ def lines(regions: "UserRegions") -> Any:
             x=alt.X("share:Q", title=title, axis=axis, scale=alt.Scale(domain=[0, 1])),
             y=alt.Y("mean:Q", title=f"mean {regions.name}", scale=alt.Scale(zero=False, nice=True)),
             color=_colour(regions),
+            strokeDash=_dash(regions),
         )
     )
     crossings = [
@@ -69,7 +84,7 @@ def triangle(regions: "UserRegions") -> Any:
     """Return all populations of three levels as a triangle, coloured by the best run."""
     alt, points = altair(), regions._grid  # noqa: SLF001 - the chart is a part of it
     winners = best(regions.parts.means(points))
-    side = round(1 / points[points > 0].min())
+    side = round(1 / (points.shape[1] * points.min()))
     records = [
         {"x": float(g[1] + g[2] / 2), "y": float(g[2] * sqrt(3) / 2), "run": regions.runs[winner]}
         for g, winner in zip(points, winners.tolist(), strict=True)
@@ -98,10 +113,12 @@ def bars(regions: "UserRegions") -> Any:
     alt = altair()
     records = [
         {"run": run, "share": share, "low": low, "high": high}
-        for run, share, (low, high) in zip(regions.runs, regions.shares, regions.intervals, strict=True)
+        for run, share, (low, high) in zip(regions.runs, regions.shares, regions.ends, strict=True)
     ]
     x = alt.X("share:Q", title="share of populations for which a run is best", axis=alt.Axis(format=".0%"))
     y = alt.Y("run:N", title=None, sort=None)
     bar = draw(records).mark_bar().encode(x=x, y=y, color=_colour(regions).legend(None))
+    if not regions.intervals:
+        return bar.properties(width=WIDTH)
     rule = draw(records).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y)
     return (bar + rule).properties(width=WIDTH)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.populations import Parts, Stretch, best, corners, draw_shares, grid, stretches, two
+from gradely.comparison.populations import Parts, Stretch, best, corners, draw_shares, grid, leaders, stretches, two
 from gradely.comparison.user_charts import chart
 from gradely.data.types import Floats
 from gradely.errors import DataError
@@ -62,37 +62,60 @@ class UserRegions:
 
     @cached_property
     def shares(self) -> list[float]:
-        """The share of all populations for which each run is best."""
+        """The share of all populations for which each run is best; runs that are alike have the same."""
+        first = np.asarray(self.leaders)
         if self.stretches:
-            return [fsum(s.stop - s.start for s in self.stretches if s.run == i) for i in range(len(self.runs))]
-        winners = np.bincount(best(self.parts.means(self._grid)), minlength=len(self.runs))
-        return [float(share) for share in winners / len(self._grid)]
+            return [fsum(s.stop - s.start for s in self.stretches if first[s.run] == i) for i in self.leaders]
+        winners = np.bincount(first[best(self.parts.means(self._grid))], minlength=len(self.runs))
+        return [float(share) for share in winners[first] / len(self._grid)]
 
     @cached_property
     def _grid(self) -> Floats:
         return two(np.linspace(0, 1, 201)) if len(self.levels) == 2 else grid(len(self.levels))
 
     @cached_property
+    def leaders(self) -> list[int]:
+        """For each run the first, by number, that has the same mean for every population: mostly itself."""
+        return leaders(self.parts.means(self._grid))
+
+    @cached_property
     def intervals(self) -> list[tuple[float, float]]:
-        """The interval over queries of each share, by bootstrap."""
+        """The interval over queries of each share, by bootstrap; of one query there is none."""
+        if len(self.queries) == 1:
+            return []
         points = self._grid[:: -(-len(self._grid) * DRAWS * len(self.runs) // MOST)]
         shares = draw_shares(self.parts, points, self._counts)
+        table = self.parts.table
+        for run, leader in enumerate(self.leaders):
+            if np.array_equal(table[..., run], table[..., leader]):
+                shares[:, run] = shares[:, leader]
         low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
         return list(zip(low.tolist(), high.tolist(), strict=True))
+
+    @property
+    def ends(self) -> list[tuple[float | None, float | None]]:
+        """The ends of each interval; None where there are no intervals."""
+        ends: list[tuple[float | None, float | None]] = [*self.intervals]
+        return ends or [(None, None)] * len(self.runs)
 
     def sentences(self) -> list[str]:
         """Return what was found, as sentences."""
         if len(self.levels) != 2:
             return [self._name_leaders()]
         if len(self.stretches) == 1:
-            run = self.runs[self.stretches[0].run]
-            return [f"{run} is best for every population of users."]
+            names, verb = self._who(self.stretches[0].run)
+            return [f"{names} {verb} best for every population of users."]
         return [self._sentence(i) for i in range(len(self.stretches))]
 
+    def _who(self, run: int) -> tuple[str, str]:
+        """Return the names of a run and of those that are alike, and the verb."""
+        names = [name for i, name in enumerate(self.runs) if self.leaders[i] == self.leaders[run]]
+        return " and ".join(names), "is" if len(names) == 1 else "are"
+
     def _name_leaders(self) -> str:
-        ranked = sorted(zip(self.shares, self.runs, strict=True), key=lambda pair: -pair[0])
-        leaders = [f"{run} for {_percent(share)}" for share, run in ranked if share >= LEAST]
-        return f"Of all populations of users, the best run is {', '.join(leaders)}."
+        ranked = sorted(set(self.leaders), key=lambda run: (-self.shares[run], run))
+        parts = [f"{self._who(run)[0]} for {_percent(self.shares[run])}" for run in ranked if self.shares[run] >= LEAST]
+        return f"Of all populations of users, the best run is {', '.join(parts)}."
 
     def _sentence(self, i: int) -> str:
         """Return for which users a run is best, of two levels, with the interval of where it changes places."""
@@ -105,7 +128,8 @@ class UserRegions:
             if i == len(self.stretches) - 1
             else f"between {low} and {high}"
         )
-        text = f"{self.runs[run]} is better for populations of users of whom {whom} are content with level"
+        names, verb = self._who(run)
+        text = f"{names} {verb} better for populations of users of whom {whom} are content with level"
         return f"{text} {self.levels[0]:g}{'' if i == 0 else self._crossing_interval(i)}."
 
     def _crossing_interval(self, i: int) -> str:
@@ -134,26 +158,27 @@ class UserRegions:
 
     def summary(self) -> str:
         """Return what the numbers are of."""
+        several = f"{_percent(LEVEL)} intervals from {DRAWS:,} draws of queries"
+        intervals = several if self.intervals else "no intervals, which take at least two queries"
         return (
-            f"{self.name}, means over {count_of(len(self.queries), 'query')}; {_percent(LEVEL)} intervals from"
-            f" {DRAWS:,} draws of queries; a user is content with documents of a level or more"
+            f"{self.name}, means over {count_of(len(self.queries), 'query')}; {intervals};"
+            " a user is content with documents of a level or more"
         )
 
     def tables(self, digits: int) -> list[Table]:
         """Return one row per run, and for two levels one row per stretch of shares."""
         names = [f"only level {level:g}" for level in self.levels]
-        header = ["run", *names, "all alike", "best for", "low", "high"]
+        header = ["run", *names, "all alike", "best for", *(["low", "high"] if self.intervals else [])]
+        means = self.parts.means(corners(len(self.levels))).T
         rows: list[list[Cell]] = [
-            [run, *(round(float(x), digits) for x in mean), *(round(x, digits) for x in (share, *interval))]
-            for run, mean, share, interval in zip(
-                self.runs, self.parts.means(corners(len(self.levels))).T, self.shares, self.intervals, strict=True
-            )
+            [run, *(round(float(x), digits) for x in (*mean, share, *ends) if x is not None)]
+            for run, mean, share, ends in zip(self.runs, means, self.shares, self.ends, strict=True)
         ]
         tables = [Table(header, rows)]
         if self.stretches:
             level = f"{self.levels[0]:g}"
             parts: list[list[Cell]] = [
-                [self.runs[run], round(start, digits), round(stop, digits)] for start, stop, run in self.stretches
+                [self._who(run)[0], round(start, digits), round(stop, digits)] for start, stop, run in self.stretches
             ]
             tables.append(Table(["best run", f"from a share of level {level}", "to"], parts))
         return tables
@@ -166,7 +191,7 @@ class UserRegions:
             {"run": run}
             | dict(zip(names, mean, strict=True))
             | {"best_for": share, "best_for_low": low, "best_for_high": high}
-            for run, mean, share, (low, high) in zip(self.runs, means, self.shares, self.intervals, strict=True)
+            for run, mean, share, (low, high) in zip(self.runs, means, self.shares, self.ends, strict=True)
         ]
 
     def as_dict(self) -> dict[str, Any]:

@@ -80,7 +80,8 @@ def _levels(qrels: Qrels) -> list[float]:
     levels = [float(level) for level in qrels.levels()]
     if not 2 <= len(levels) <= MOST:
         problem = f"users differ where there are 2 to {MOST} levels above 0; found {len(levels):,}"
-        raise DataError(f"{qrels.name}: {problem}")
+        advice = "; take some together in the qrels first" if len(levels) > MOST else ""
+        raise DataError(f"{qrels.name}: {problem}{advice}")
     return levels
 
 

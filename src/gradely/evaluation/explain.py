@@ -21,6 +21,7 @@ from gradely.evaluation.explanation import Explanation, Line
 from gradely.kernel.batch import Batch
 from gradely.kernel.tie_groups import order_ties
 from gradely.measures import Measure
+from gradely.measures.dcg import GainBased
 from gradely.measures.names import MeasureLike, label, parse
 from gradely.settings import Precision, Settings, TiePolicy
 
@@ -71,6 +72,7 @@ def explain(
         ideal=tuple(ideal.lines),
         ideal_total=ideal.total,
         ideal_value=ideal.value,
+        unit=part.unit,
     )
 
 
@@ -81,6 +83,8 @@ class _Part(NamedTuple):
     start: float
     total: float
     norm: float
+    unit: int = 0
+    """of gains, total and norm: 2 to this power"""
 
     @property
     def value(self) -> float:
@@ -118,7 +122,13 @@ def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Mea
     ]
     first = measure.start(view)
     start = 0.0 if first is None else float(np.sum(first))
-    return _Part(lines, start, fsum([start, *adds.values()]), float(measure.norm(view)[0]))
+    return _Part(lines, start, fsum([start, *adds.values()]), float(measure.norm(view)[0]), _unit(measure, view))
+
+
+def _unit(measure: Measure, view: Batch) -> int:
+    """Return the power of two in units of which a measure has the gains of a query."""
+    exponent = measure.exponent(view) if isinstance(measure, GainBased) else None
+    return 0 if exponent is None else int(exponent[0, 0])
 
 
 def _nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:

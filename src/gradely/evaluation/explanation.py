@@ -58,6 +58,8 @@ class Explanation(NamedTuple):
     """the judged documents of the query, best first: the ranking to compare with"""
     ideal_total: float = 0.0
     ideal_value: float = 0.0
+    unit: int = 0
+    """gains, what documents add, sum and norm are in units of 2 to this power, where they are too large for numbers"""
 
     def table(self, digits: int = 4, depth: int | None = None) -> Table:
         """Return one row per retrieved document, down to a depth."""
@@ -116,6 +118,8 @@ class Explanation(NamedTuple):
             lines.append(f"{missed}, with {'its label' if len(self.missed) == 1 else 'their labels'}: {names}{more}")
         if self.start:
             lines.append(f"the sum begins with {show_number(self.start, digits)}, before any judged document")
+        if self.unit:
+            lines.append(f"gains, sums and norm are in units of 2^{self.unit}, since they are too large for numbers")
         total, norm, value = (show_number(number, digits) for number in (self.total, self.norm, self.value))
         return [*lines, f"ties: {self.ties}", f"sum {total} / norm {norm} = {self.measure} {value}"]
 

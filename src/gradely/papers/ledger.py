@@ -61,13 +61,16 @@ def read_record() -> list[Entry]:
 
 
 def count(entries: list[Entry]) -> Table:
-    """Return how many verdicts of each kind there are, one row per paper and one for all."""
+    """Return how many claims and verdicts of each kind there are, one row per paper and one for all.
+
+    A claim that two experiments test is one.
+    """
     papers = list(dict.fromkeys(entry.paper for entry in entries))
     groups = {paper: [entry for entry in entries if entry.paper == paper] for paper in papers} | {"all": entries}
     rows: list[list[Cell]] = [
         [
             paper,
-            len({(entry.experiment, entry.claim, entry.where) for entry in group}),
+            len({(entry.paper, entry.claim, entry.where) for entry in group}),
             *(sum(entry.verdict == word for entry in group) for word in WORDS),
         ]
         for paper, group in groups.items()

@@ -13,6 +13,8 @@ from gradely.relevance.base import Levels, Relevance
 from gradely.relevance.pchip import interpolate
 
 Points: TypeAlias = tuple[tuple[float, float], ...]
+FAR = 1e300
+"""scores beyond it may have quartiles whose differences are too large for numbers"""
 
 
 class Phi(Relevance):
@@ -151,9 +153,12 @@ def control_points(batch: Batch, control: str | Points) -> list[Points]:
     """Return the control points of each query, (score, φ); none where no score stands out, so that φ is 0."""
     if not isinstance(control, str):
         return [control] * int(batch.pool.shape[0])
-    points = CONTROLS[control](batch)
-    lowest = batch.xp.min(batch.xp.where(batch.pooled, batch.pool, points.high), axis=1, keepdims=True)
-    columns = (*points[:4], points.level(batch.xp), lowest)
+    # in units of 8 the fences of the largest numbers are numbers, too
+    unit = 8.0 if float(batch.xp.max(batch.xp.abs(batch.pool))) > FAR else 1.0
+    small = batch.relabelled(batch.grade / unit, batch.pool / unit, batch.pooled)
+    points = CONTROLS[control](small)
+    lowest = batch.xp.min(batch.xp.where(small.pooled, small.pool, points.high), axis=1, keepdims=True)
+    columns = (*(unit * column for column in points[:4]), points.level(batch.xp), unit * lowest)
     return [_distinct(*(float(column[i, 0]) for column in columns)) for i in range(batch.pool.shape[0])]
 
 

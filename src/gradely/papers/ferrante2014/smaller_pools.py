@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradely.comparison.kendall import defined_or_none
 from gradely.comparison.pools import RATES, Draws
 from gradely.comparison.selection import Selection
 from gradely.data import Report
@@ -48,14 +49,17 @@ class Robustness(NamedTuple):
         return READINGS[self.least]
 
     def records(self) -> list[Record]:
-        """Return one record per measure and rate, with the range that 95 % of the draws of pools lie in."""
+        """Return one record per measure and rate, with the range that 95 % of the draws of pools lie in.
+
+        Where all runs tie in one of the draws there is no τ.
+        """
         mean, (low, high) = self.tau.mean(axis=0), np.percentile(self.tau, [2.5, 97.5], axis=0)
         about = {"collection": self.panel.collection, "topics": self.panel.topics, "of them": self.panel.topic_count}
         about |= {"runs": self.panel.run_count, "reading": self.rule, "panel": str(self.panel)}
         return [
             about
             | {"measure": name, "rate": rate}
-            | {"tau": float(mean[i, j]), "low": float(low[i, j]), "high": float(high[i, j])}
+            | {key: defined_or_none(x[i, j]) for key, x in (("tau", mean), ("low", low), ("high", high))}
             for j, name in enumerate(MEASURES)
             for i, rate in enumerate(RATES)
         ]

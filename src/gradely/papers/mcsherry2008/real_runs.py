@@ -147,6 +147,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     moved, reordered = (label({name: table(runs) for name, runs in means.items()}) for table in (moves, reorderings))
     where = str(max((row for row in moved if row["measure"] == BY), key=_range)["collection"])
     folders = ", ".join(f"{data.name} ({len(data.runs)} runs of {data.folder})" for data in selection)
+    sizes = ", ".join(f"{data.name} with {len(data.runs)} runs" for data in selection)
     return Outcome(
         f"We evaluated the runs of {folders} with {len(MEASURES)} measures: the mean over all orders of"
         f" ties; ties broken by document name, as trec_eval does; in file order; at random, {SEEDS} times; and for each"
@@ -158,8 +159,13 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
             "reorderings": Sheet("How alike systems are ranked", Table.of(reordered)),
         },
         {
-            "ranges": Figure(f"{where}: the systems that ties move most.", ranges(means[where], BY)),
-            "agreement": Figure("How alike systems are ranked when ties are broken at random.", agreement(reordered)),
+            "ranges": Figure(
+                f"{where}: of {len(means[where].systems)} systems those that ties move most.", ranges(means[where], BY)
+            ),
+            "agreement": Figure(
+                f"How alike systems are ranked when ties are broken at random, the lowest of {SEEDS} times: {sizes}.",
+                agreement(reordered),
+            ),
         },
         observations(reordered),
     )

@@ -87,9 +87,12 @@ def losses(records: list[Record]) -> Any:
         color=signs["color"],
     )
     title = "loss, as a share of the ideal value"
-    ranges = base.mark_rule(strokeWidth=2).encode(x=alt.X("first quartile:Q", title=title), x2="third quartile:Q")
+    scale = alt.Scale(padding=8, nice=False)
+    # without point=False a rule has a small point at its beginning, since the other layer has shapes
+    rules = base.mark_rule(strokeWidth=2, point=False)
+    ranges = rules.encode(x=alt.X("first quartile:Q", title=title, scale=scale), x2="third quartile:Q")
     points = base.mark_point(filled=True, size=70, opacity=1)
-    medians = points.encode(x=alt.X("median loss:Q", title=title), shape=signs["shape"])
+    medians = points.encode(x=alt.X("median loss:Q", title=title, scale=scale), shape=signs["shape"])
     return style(
         (ranges + medians)
         .properties(width=280, height=150)
@@ -158,7 +161,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Measure the synthetic study and the news with φ in every measure."""
     drawn_up = synthetic(seed)
     progress(0.5)
-    shared = news(read(library.path(DATA)))
+    lists = read(library.path(DATA))
+    shared = news(lists)
     return Outcome(
         "We gave φ of the true score as relevance to ERR, graded RBP and µAP, and measured what nDCGφ was shown on: the"
         " two mistakes of figure 2, and early rankings of news. Values are shares of the ideal ranking's, since ERR and"
@@ -170,8 +174,10 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
             "news": Sheet("Early rankings of news", Table.of(shared)),
         },
         {
-            "synthetic": Figure("What two mistakes cost: medians and quartiles.", losses(drawn_up)),
-            "news": Figure("Early rankings of news: the mean over all lists.", hours(shared)),
+            "synthetic": Figure(
+                f"What two mistakes cost: medians and quartiles of {SAMPLES:,} samples.", losses(drawn_up)
+            ),
+            "news": Figure(f"Early rankings of news: the mean over {len(lists.counts)} lists.", hours(shared)),
         },
         observations(drawn_up),
     )

@@ -50,7 +50,8 @@ def thresholds(records: list[Record]) -> Any:
             x=alt.X(
                 "threshold:Q",
                 title="threshold: documents that the user rates at least so high are relevant",
-                scale=alt.Scale(zero=True, padding=6),
+                axis=alt.Axis(tickMinStep=1),
+                scale=alt.Scale(zero=True, nice=False, padding=6),
             ),
             y=alt.Y("MAP:Q", title="MAP over the queries", scale=alt.Scale(domain=[-0.02, 1.02], nice=False)),
             **categories("system", [*FEATURES.values()], "strokeDash"),
@@ -80,7 +81,11 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     """Measure the figures, and MAP at every threshold for the virtual users."""
     evidence, collection = gather(library, progress)
     curves = {f"{name}-thresholds": by_threshold(collection, USERS[name]) for name in VIRTUAL}
-    titles = {f"{name}-thresholds": f"{USERS[name].title}: MAP at each threshold (the left half)." for name in VIRTUAL}
+    n = f"{len(collection.queries)} queries"
+    titles = {
+        f"{name}-thresholds": f"{USERS[name].title}: MAP over {n} at each threshold (the left half)."
+        for name in VIRTUAL
+    }
     return Outcome(
         f"We ranked the documents of {len(collection.queries)} queries by each of {len(FEATURES)} features, once with"
         " the mean over all orders of tied documents and once with ties in the order of the file. Mean nDCG and mean"
@@ -91,7 +96,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         {name: Sheet(USERS[name].title, Table.of(records)) for name, records in evidence.values.items()}
         | {name: Sheet(titles[name], Table.of(records)) for name, records in curves.items()}
         | {"letor": Sheet("As published with LETOR 2.0", Table.of(evidence.letor))},
-        {name: Figure(f"{USERS[name].title}.", chart(records)) for name, records in evidence.values.items()}
+        {name: Figure(f"{USERS[name].title}; {n}.", chart(records)) for name, records in evidence.values.items()}
         | {name: Figure(titles[name], thresholds(records)) for name, records in curves.items()},
         observations(evidence.values["figure-6"]),
     )

@@ -89,7 +89,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     records, shifts = score_recommenders(ratings, progress), by_shift(ratings)
     winners = ", ".join(f"{order(records, ranked, 'µMAP', 10)[0]} for {ranked}" for ranked in tasks(records))
     users, films = ratings.stars.shape
-    title = "Recommenders by number of levels: ordering what a user rated, and finding it."
+    title = f"Recommenders by number of levels: ordering what each of {users:,} users rated, and finding it."
     return Outcome(
         f"We held a random {HELD_OUT}th of the ratings of each of {users:,} users out and ranked, by three simple"
         f" recommenders, the films that the user rated, and all {films:,} films but those known to be seen. Grades are"
