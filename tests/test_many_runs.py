@@ -304,6 +304,7 @@ def test_the_usual_pools():
     found = gradely.pools(TIED, TIED_RUNS, ["AP"])
     assert found.rates == [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
     assert found.tau.shape == (10, 11, 1)
+    assert found.tables()[0].rows[0][1] == "1.00 [1.00, 1.00]"
     with pytest.raises(gradely.DataError, match="above 0 and up to 1; found 0"):
         gradely.pools(TIED, TIED_RUNS, ["AP"], rates=[0.0])
 
@@ -320,11 +321,15 @@ def test_means_that_differ_by_rounding_tie():
 
 
 def test_runs_and_queries_that_lack_something_are_noted():
-    qrels = {"p": {"a": 1, "b": 0}, "q": {"a": 0, "b": -1}, "r": {"b": 2}}
-    runs = {"whole": {query: ["a", "b"] for query in qrels}, "part": {"p": ["a"]}, "other": {"p": ["b"], "q": ["a"]}}
+    qrels = {"p": {"a": 1, "b": 0}, "nothing": {"a": 0, "b": -1}, "r": {"b": 2}}
+    runs = {
+        "whole": {query: ["a", "b"] for query in qrels},
+        "part": {"p": ["a"]},
+        "other": {"p": ["b"], "nothing": ["a"]},
+    }
     notes = {note.kind: note for note in gradely.correlate(qrels, runs, ["AP", "nDCG"]).notes}
     assert (notes["missing"].count, notes["missing"].of) == (2, 3) and "part" in notes["missing"].text
-    assert (notes["degenerate"].count, notes["degenerate"].of) == (1, 3) and "q" in notes["degenerate"].text
+    assert (notes["degenerate"].count, notes["degenerate"].of) == (1, 3) and "nothing" in notes["degenerate"].text
 
 
 def test_neither_tau_nor_tau_ap_is_defined_where_all_runs_tie():
