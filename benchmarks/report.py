@@ -21,6 +21,12 @@ DEVICE = Path(__file__).with_name("device.json")
 """what benchmarks/device.py wrote"""
 CORES = Path(__file__).with_name("cores.txt")
 """what benchmarks/cores.py printed"""
+TABLES = Path(__file__).with_name("tables.txt")
+"""what benchmarks/tables.py and benchmarks/table_peers.py printed"""
+TABLES_TEXT = """A run of 6,980 queries × 1,000 documents, 7 million rows, by nDCG@10, AP, RR, P@10 and R@100: as text
+and as tables of the same content, in one process, in turn; a ratio is over TREC text. Below, a million users × 20 items
+from arrays: `from_ids` over a sketch by hand, flat groups over `from_ids`. Peers get a pandas frame, and one measure.
+Measured with `make bench-tables` on 2 processors that other work kept busy: ratios hold, seconds are upper bounds."""
 CORES_TEXT = """One run as TREC text by nDCG@10, AP and RR: threads for up to four workers, processes beyond.
 Measured with `python -m benchmarks.cores` on 16 cores, the least of three times."""
 DEVICE_TEXT = """Six measures ({}) of dense arrays in single precision, about half of the scores tied, as multiples of
@@ -66,8 +72,22 @@ def markdown(rows: list[Row], extra: dict[str, dict[str, float]], machine: str) 
         verdicts = bars(workload, outcomes)
         lines += [table_row(workload, outcome, outcomes, verdicts) for outcome in outcomes]
     parts = [*startup(extra.get("G")), *ties(extra.get("H")), *linear(extra.get("I")), *page(extra.get("J"))]
-    parts += [*cores(), *device()]
+    parts += [*tables(), *cores(), *device()]
     return "\n".join([*lines, "", *parts]) + "\n"
+
+
+def tables() -> list[str]:
+    """Return how long tables and flat arrays take, as ratios."""
+    return [
+        "## From frames, tables and arrays",
+        "",
+        TABLES_TEXT,
+        "",
+        "```",
+        TABLES.read_text(encoding="utf-8").rstrip(),
+        "```",
+        "",
+    ]
 
 
 def cores() -> list[str]:

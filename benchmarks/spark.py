@@ -1,8 +1,8 @@
 """What evaluation on Spark takes: python -m benchmarks.spark FOLDER, on two cores with a heap of 1 GB.
 
 It makes runs of 10 and 100 million rows as Parquet, in the folder, and evaluates each in two ways: gradely.evaluate,
-where hits are found in Spark and come back, and gradely.adapters.spark.evaluate, on the executors. It prints seconds
-and what was shuffled, as Spark counts it.
+where hits are found in Spark and come back, and gradely.adapters.spark.evaluate, on the executors. It prints seconds,
+and as Spark counts them seconds of the processor in its tasks, and what was shuffled.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gradely
 from gradely.adapters import spark as adapter
@@ -60,26 +60,37 @@ def make(spark: Any, folder: Path, rows: int) -> tuple[Any, Any]:
     return spark.read.parquet(qrels), spark.read.parquet(run)
 
 
-def count_shuffled(logs: str) -> int:
-    """Return how many bytes have been shuffled so far, by Spark's log of events."""
-    total = 0
+class Costs(NamedTuple):
+    """What Spark's tasks have taken so far."""
+
+    size: int
+    """bytes that were shuffled"""
+    seconds: float
+    """of the processor, without those of Python on the executors"""
+
+
+def count_costs(logs: str) -> Costs:
+    """Add up Spark's log of events."""
+    size, seconds = 0, 0.0
     for name in Path(logs).rglob("*"):
         for line in name.read_text(errors="replace").splitlines() if name.is_file() else ():
             if '"SparkListenerTaskEnd"' in line:
                 metrics = json.loads(line).get("Task Metrics") or {}
-                total += (metrics.get("Shuffle Write Metrics") or {}).get("Shuffle Bytes Written", 0)
-    return total
+                size += (metrics.get("Shuffle Write Metrics") or {}).get("Shuffle Bytes Written", 0)
+                seconds += metrics.get("Executor CPU Time", 0) / 1e9
+    return Costs(size, seconds)
 
 
 def report(name: str, rows: int, logs: str, work: Callable[[], dict[str, float]]) -> None:
     """Print what a piece of work takes."""
-    before, start = count_shuffled(logs), time.perf_counter()
+    before, start = count_costs(logs), time.perf_counter()
     means = work()
     took = time.perf_counter() - start
     time.sleep(2)  # the log is written behind
-    size = (count_shuffled(logs) - before) / 1e6
+    after = count_costs(logs)
+    costs = f"{after.seconds - before.seconds:8.1f} s of tasks   {(after.size - before.size) / 1e6:8.1f} MB shuffled"
     values = ", ".join(f"{key} {value:.6f}" for key, value in means.items())
-    print(f"{rows:>12,} rows   {name:<10} {took:8.1f} s   {size:8.1f} MB shuffled   {values}", flush=True)
+    print(f"{rows:>12,} rows   {name:<10} {took:8.1f} s   {costs}   {values}", flush=True)
 
 
 def main() -> None:

@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=2)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    kinds = {"query_id": str, "doc_id": str}
+    kinds = {"query_id": object, "doc_id": object}  # as ranx wants them
     frames = [pd.read_csv(given.data / "tables" / f"{name}.csv", dtype=kinds) for name in ("qrels", "run")]
     for name, work in peers(*frames):
         best = float("inf")

@@ -51,3 +51,15 @@ def test_values(size, monkeypatch):
 
 def test_nothing_gives_nothing():
     assert list(whole_queries([])) == []
+
+
+def test_segments_are_those_of_evaluate():
+    qrels = pa.table(
+        {"query": ["a", "a", "b", "c"], "document": ["x", "y", "x", "x"], "kind": [None, "new", "", "old"]}
+    )
+    rows = qrels.rename_columns(["query", "document", "segment"])
+    rows = rows.append_column("value", pa.array([1.0, 0.0, 1.0, 1.0])).append_column("judged", pa.array([True] * 4))
+    (batch,) = measure_partition(rows.to_batches(), parse_all(["RR"]), Settings(), "kind")
+    found = {row["query"]: row["segment"] for row in batch.to_pylist()}
+    ours = gradely.evaluate(qrels, {"a": ["x"]}, ["RR"], by="kind")
+    assert found == {query: ours.segment_of(query) for query in ours.queries} == {"a": "new", "b": "(none)", "c": "old"}

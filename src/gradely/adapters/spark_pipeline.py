@@ -95,13 +95,12 @@ def _values(labels: Any, scores: Any, measures: Mapping[str, Measure], settings:
 
 
 def _segments(labels: Any, queries: list[str], by: str) -> list[str]:
-    """Return the segment of each query; refuse a query that is in two."""
+    """Return the segment of each query; rows without one say nothing, and a query that is in two is refused."""
     segment: dict[str, str] = {}
     for query, name in zip(labels["query"].to_pylist(), labels[SEGMENT].to_pylist(), strict=True):
-        name_before = segment.setdefault(query, REST if name is None else name)
-        if name_before != (REST if name is None else name):
-            raise DataError(f"{by}: query {clip(query)} is in two segments, {clip(name_before)} and {clip(str(name))}")
-    return [segment[query] for query in queries]
+        if name and segment.setdefault(query, name) != name:
+            raise DataError(f"{by}: query {clip(query)} is in two segments, {clip(segment[query])} and {clip(name)}")
+    return [segment.get(query, REST) for query in queries]
 
 
 def _as_table(columns: Mapping[str, list[Any]]) -> Any:

@@ -64,6 +64,8 @@ def read_judgments(qrels: str, inputs: InputOptions, threads: int | None = None)
 
 def select_judgments(judgments: Qrels, path: str, inputs: InputOptions) -> Qrels:
     """Return the judgments of the queries that count, with their segments and what is excluded, as the options say."""
+    if (inputs.only, inputs.by, inputs.exclude) == (None, None, None):
+        return judgments
     only = None if inputs.only is None else read_queries(inputs.only)
     segments = None if inputs.by is None else read_segments(inputs.by, path, inputs.columns)
     return select(judgments, only=only, segments=segments, exclude=inputs.exclude)

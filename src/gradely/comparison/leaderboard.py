@@ -9,8 +9,9 @@ from gradely.comparison.design import Design
 from gradely.comparison.pairwise import Pairwise
 from gradely.data import Qrels
 from gradely.data.types import Floats
+from gradely.errors import DataError
 from gradely.evaluation.evaluation import Evaluation
-from gradely.evaluation.notes import Note, TieRange
+from gradely.evaluation.notes import Note, TieRange, note_names
 from gradely.evaluation.runs import Evaluations
 from gradely.measures import Measure
 from gradely.settings import Settings
@@ -21,7 +22,7 @@ class Leaderboard:
 
     def __init__(self, results: Evaluations) -> None:
         """Take the results of several runs."""
-        self.results, self.common = results, results.on_common_queries()
+        self.results, self.common = results, on_common_queries(results)
 
     @property
     def qrels(self) -> Qrels:
@@ -77,4 +78,27 @@ class Leaderboard:
     def notes(self) -> list[Note]:
         """What happened to queries and documents; ties have columns of their own."""
         notes = (note for note in self.results.notes if note.kind != "ties")
-        return [*self.results.note_left_out(self.common), *notes]
+        return [*note_left_out(self.results, self.common), *notes]
+
+
+def on_common_queries(results: Evaluations) -> Evaluations:
+    """Return the results on the queries that count for every run, so that their means can be compared."""
+    if results.settings.queries == "qrels":
+        return results
+    hits = [evaluation.hits for evaluation in results.evaluations.values()]
+    answered = np.all([one.answered for one in hits], axis=0)
+    everywhere = set(hits[0].unjudged).intersection(*(one.unjudged for one in hits))
+    unjudged = tuple(query for query in hits[0].unjudged if query in everywhere)
+    common = {name: evaluation.among(answered, unjudged) for name, evaluation in results.evaluations.items()}
+    if not len(next(iter(common.values())).queries):
+        raise DataError("the runs have no query in common; with queries='qrels' missing ones count 0")
+    return Evaluations(results.qrels, results.measures, results.settings, common)
+
+
+def note_left_out(results: Evaluations, common: Evaluations) -> list[Note]:
+    """Return which queries do not count for every run."""
+    every = {query: None for evaluation in results.evaluations.values() for query in evaluation.queries}
+    queries = set(next(iter(common.evaluations.values())).queries)
+    lost = [query for query in every if query not in queries]
+    text = f"{'does' if len(lost) == 1 else 'do'} not count for every run and {{are}} left out"
+    return note_names("uncommon", len(lost), len(every), "query", text, lost)

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from gradely.data import Qrels, Run, locate, open_run, run_name, run_names
 from gradely.data.details import DetailsObserver, describe_run
 from gradely.data.selection import read_selected, split_queries
@@ -14,7 +12,7 @@ from gradely.errors import DataError
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.flat_names import flatten
 from gradely.evaluation.mismatch import FEW, documents_apart
-from gradely.evaluation.notes import Note, merge_notes, merge_ranges, note_names
+from gradely.evaluation.notes import Note, merge_notes, merge_ranges
 from gradely.evaluation.scores import Scores
 from gradely.evaluation.segments import EVERY
 from gradely.frames import to_frame
@@ -108,27 +106,6 @@ class Evaluations(Mapping[str, Scores]):
         others = {name: [note for note in scores.notes if note.kind != "ties"] for name, scores in self.items()}
         ranges = {name: scores.tie_ranges for name, scores in self.items()}
         return merge_notes(others) + merge_ranges(ranges, min(digits, 4))  # sentences have four digits
-
-    def on_common_queries(self) -> "Evaluations":
-        """Return the results on the queries that count for every run, so that their means can be compared."""
-        if self.settings.queries == "qrels":
-            return self
-        hits = [evaluation.hits for evaluation in self.evaluations.values()]
-        answered = np.all([one.answered for one in hits], axis=0)
-        everywhere = set(hits[0].unjudged).intersection(*(one.unjudged for one in hits))
-        unjudged = tuple(query for query in hits[0].unjudged if query in everywhere)
-        common = {name: evaluation.among(answered, unjudged) for name, evaluation in self.evaluations.items()}
-        if not len(next(iter(common.values())).queries):
-            raise DataError("the runs have no query in common; with queries='qrels' missing ones count 0")
-        return Evaluations(self.qrels, self.measures, self.settings, common)
-
-    def note_left_out(self, common: "Evaluations") -> list[Note]:
-        """Return which queries do not count for every run."""
-        every = {query: None for evaluation in self.evaluations.values() for query in evaluation.queries}
-        queries = set(next(iter(common.evaluations.values())).queries)
-        lost = [query for query in every if query not in queries]
-        text = f"{'does' if len(lost) == 1 else 'do'} not count for every run and {{are}} left out"
-        return note_names("uncommon", len(lost), len(every), "query", text, lost)
 
     def __repr__(self) -> str:
         """Show what `gradely evaluate` shows: one row per run, and the notes below."""

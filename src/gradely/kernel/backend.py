@@ -44,6 +44,13 @@ def as_type(x: Any, dtype: Any) -> Any:
     return x.astype(dtype) if isinstance(x, np.ndarray) else namespace(x).astype(x, dtype, copy=False)
 
 
+def running_sum(x: Any, dtype: Any) -> Any:
+    """Return the sums of the first 1, 2, … columns, in numbers of a type."""
+    if isinstance(x, np.ndarray):
+        return np.add.accumulate(x, 1, dtype)  # as cumsum, which takes twice as long for a few numbers
+    return namespace(x).cumulative_sum(as_type(x, dtype), axis=1, dtype=dtype)
+
+
 def is_numpy(*arrays: Any) -> bool:
     """True for arrays of NumPy."""
     return all(isinstance(x, np.ndarray) for x in arrays)

@@ -205,12 +205,9 @@ class Batch:
 
     def __repr__(self) -> str:
         """Say how large it is, of which arrays, and how ties are taken."""
-        from gradely.tables import count_of
+        from gradely.kernel.notebook_card import title
 
-        size = count_of(int(self.grade.shape[0]), "query")
-        columns = count_of(int(self.grade.shape[1]), "judged and retrieved document")
-        kind = type(self.grade).__module__.partition(".")[0]
-        return f"Batch({size}, up to {columns}, {kind} arrays, ties {self.ties})"
+        return title(self)
 
     def _repr_html_(self) -> str:
         """Show the first queries in a notebook: how much was retrieved and judged, and how much of it ties."""

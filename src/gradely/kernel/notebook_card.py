@@ -1,4 +1,4 @@
-"""What a notebook shows of a Batch."""
+"""What a prompt and a notebook show of a Batch."""
 
 from gradely.kernel.backend import to_lists
 from gradely.kernel.batch import Batch
@@ -7,6 +7,14 @@ from gradely.tables import Table, count_of
 
 ROWS = 10
 """how many queries are shown"""
+
+
+def title(batch: Batch) -> str:
+    """Return how large a batch is, of which arrays, and how ties are taken."""
+    size = count_of(int(batch.grade.shape[0]), "query")
+    columns = count_of(int(batch.grade.shape[1]), "judged and retrieved document")
+    kind = type(batch.grade).__module__.partition(".")[0]
+    return f"Batch({size}, up to {columns}, {kind} arrays, ties {batch.ties})"
 
 
 def card(batch: Batch) -> str:
@@ -23,4 +31,4 @@ def card(batch: Batch) -> str:
     rows = [list(row) for row in zip(range(len(highest)), *columns, highest, strict=True)]
     header = ["row", "retrieved", "judged of these", "tied of these", "judged in all", "highest label"]
     more = f"… and {count_of(len(batch.grade) - ROWS, 'more query')}" if len(batch.grade) > ROWS else ""
-    return box(heading(repr(batch)), grid(Table(header, rows)), sentence(more))
+    return box(heading(title(batch)), grid(Table(header, rows)), sentence(more))

@@ -162,13 +162,6 @@ def running_max(x: Any) -> Any:
     return x
 
 
-def running_sum(x: Any, dtype: Any) -> Any:
-    """Return the sums of the first 1, 2, … columns, in numbers of a type."""
-    if isinstance(x, np.ndarray):
-        return np.add.accumulate(x, 1, dtype)  # as cumsum, which takes twice as long for a few numbers
-    return namespace(x).cumulative_sum(as_type(x, dtype), axis=1, dtype=dtype)
-
-
 def sums_before(x: Any, dtype: Any) -> Any:
     """Return the sums of the first 0, 1, … columns, in numbers of a type: one column more."""
     if not _is_torch(x):

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from gradely.kernel.backend import as_type
+from gradely.kernel.backend import as_type, running_sum
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.rows import running_sum, sums_before, take_in_rows
+from gradely.kernel.rows import sums_before, take_in_rows
 
 Discount: TypeAlias = Callable[[Batch, Array], Array]
 """From the ranks 1, 2, … to what a gain there is divided by."""
