@@ -309,6 +309,21 @@ def test_the_usual_pools():
         gradely.pools(TIED, TIED_RUNS, ["AP"], rates=[0.0])
 
 
+@pytest.mark.parametrize("other", [{"least": 2}, {"min_quartile": True}, {"judged_only": True}])
+def test_what_pools_do_unless_asked_otherwise(other):
+    draw = random.Random(5)
+    runs = {
+        name: {query: {**docs, **{f"x{i}": draw.random() for i in range(4)}} for query, docs in run.items()}
+        for name, run in TIED_RUNS.items()
+    }
+    usual = {"least": 1, "min_quartile": False, "judged_only": False}
+    found = [
+        repr(gradely.pools(TIED, runs, ["AP"], rates=[1.0, 0.1], repeat=2, **options))
+        for options in ({}, usual, usual | other)
+    ]
+    assert found[0] == found[1] != found[2]
+
+
 def test_the_interval_of_draws_leaves_out_five_percent():
     tau = np.linspace(0, 1, 201)[:, None, None]
     (record,) = Pools(["AP"], [0.5], tau, tau, 3, 4, "expected", []).records()
