@@ -304,8 +304,24 @@ def test_the_usual_pools():
     found = gradely.pools(TIED, TIED_RUNS, ["AP"])
     assert found.rates == [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
     assert found.tau.shape == (10, 11, 1)
+    assert found.tables()[0].rows[0][1] == "1.00 [1.00, 1.00]"
     with pytest.raises(gradely.DataError, match="above 0 and up to 1; found 0"):
         gradely.pools(TIED, TIED_RUNS, ["AP"], rates=[0.0])
+
+
+@pytest.mark.parametrize("other", [{"least": 2}, {"min_quartile": True}, {"judged_only": True}])
+def test_what_pools_do_unless_asked_otherwise(other):
+    draw = random.Random(5)
+    runs = {
+        name: {query: {**docs, **{f"x{i}": draw.random() for i in range(4)}} for query, docs in run.items()}
+        for name, run in TIED_RUNS.items()
+    }
+    usual = {"least": 1, "min_quartile": False, "judged_only": False}
+    found = [
+        repr(gradely.pools(TIED, runs, ["AP"], rates=[1.0, 0.1], repeat=2, **options))
+        for options in ({}, usual, usual | other)
+    ]
+    assert found[0] == found[1] != found[2]
 
 
 def test_the_interval_of_draws_leaves_out_five_percent():
@@ -320,11 +336,15 @@ def test_means_that_differ_by_rounding_tie():
 
 
 def test_runs_and_queries_that_lack_something_are_noted():
-    qrels = {"p": {"a": 1, "b": 0}, "q": {"a": 0, "b": -1}, "r": {"b": 2}}
-    runs = {"whole": {query: ["a", "b"] for query in qrels}, "part": {"p": ["a"]}, "other": {"p": ["b"], "q": ["a"]}}
+    qrels = {"p": {"a": 1, "b": 0}, "nothing": {"a": 0, "b": -1}, "r": {"b": 2}}
+    runs = {
+        "whole": {query: ["a", "b"] for query in qrels},
+        "part": {"p": ["a"]},
+        "other": {"p": ["b"], "nothing": ["a"]},
+    }
     notes = {note.kind: note for note in gradely.correlate(qrels, runs, ["AP", "nDCG"]).notes}
     assert (notes["missing"].count, notes["missing"].of) == (2, 3) and "part" in notes["missing"].text
-    assert (notes["degenerate"].count, notes["degenerate"].of) == (1, 3) and "q" in notes["degenerate"].text
+    assert (notes["degenerate"].count, notes["degenerate"].of) == (1, 3) and "nothing" in notes["degenerate"].text
 
 
 def test_neither_tau_nor_tau_ap_is_defined_where_all_runs_tie():

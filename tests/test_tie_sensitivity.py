@@ -169,12 +169,13 @@ def test_the_range_of_a_run_is_best_minus_worst():
     assert sensitivity((0.5, 0.4, 0.5, 0.75), (0.5, 0.5, 0.5, 0.5)).orders_table().rows[0][-1] == pytest.approx(0.35)
 
 
+@pytest.mark.parametrize("before", [{}, {"p": {"x": 1.0, "y": 2.0}}])
 @pytest.mark.parametrize(
     ("scores", "largest"),
     [([3, 2, 1], 0), ([2, 2, 1], 2), ([2, 1, 1], 2), ([1, 1, 1], 3), ([2], 0), ([3, 3, 2, 2, 2, 1], 3)],
 )
-def test_the_largest_group(scores, largest):
-    run = gradely.read_run({"p": {"x": 1.0, "y": 2.0}, "q": dict(zip("abcdef", map(float, scores), strict=False))})
+def test_the_largest_group(before, scores, largest):
+    run = gradely.read_run({**before, "q": dict(zip("abcdef", map(float, scores), strict=False))})
     assert count_ties(run, run.scores).largest == largest
 
 

@@ -87,7 +87,7 @@ def test_ties_of_xgap_whose_best_order_is_not_that_of_labels():
     (found,) = scores.tie_ranges
     assert (found.low, found.high) == pytest.approx((falling, rising), abs=1e-15)
     assert found.value == pytest.approx((rising + falling) / 2, abs=1e-15)
-    assert found.is_bounded == 0 and "bounds" not in str(found)
+    assert found.bounded == 0 and "bounds" not in str(found)
 
 
 @pytest.mark.parametrize("measure", [gradely.xGAP(), gradely.xGAP(k=50), gradely.G(), gradely.infAP(), gradely.G(k=50)])

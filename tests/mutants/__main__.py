@@ -8,7 +8,7 @@ import sys
 import pytest
 from hypothesis import Phase, settings
 
-from tests.mutants.areas import AREAS, LEFT_OUT
+from tests.mutants.areas import AREAS, LEFT_OUT, paths_of
 from tests.mutants.changes import ROOT, mutants
 from tests.mutants.check import Check, say
 from tests.mutants.lives import OPTIONS
@@ -31,7 +31,7 @@ def main():
     quick = [Phase.explicit, Phase.generate]  # what fails need not be made small
     settings.register_profile("mutants", derandomize=True, database=None, phases=quick, deadline=None)
     settings.load_profile("mutants")
-    paths = [path for area in given.area or AREAS for path in AREAS[area].paths()]
+    paths = [path for area in given.area or AREAS for path in paths_of(area)]
     chosen = [mutant for path in paths if not given.files or path.name in given.files for mutant in mutants(path)]
     check = Check(chosen, given.jobs, given.minutes, listed=given.listed, again=given.again)
     left_out = [f"--ignore=tests/{name}" for name in LEFT_OUT]
@@ -49,6 +49,10 @@ def conclude(check):
         say(f"{name}  at line {survived[name].line}{touched}")
     for name in stale:
         say(f"listed, but noticed: {name}")
+    names, files = {mutant.name for mutant in check.mutants}, {file_of(mutant.name) for mutant in check.mutants}
+    for name in reasons:
+        if file_of(name) in files and name not in names:
+            say(f"listed, but no longer there: {name}")
     listed = [mutant for mutant in check.mutants if mutant.name in reasons]
     absent = len(check.mutants) - len({*outcomes, *listed})
     failing = check.touched.failing()
@@ -58,6 +62,10 @@ def conclude(check):
     say(f"{sum(one.ru_utime + one.ru_stime for one in used):,.0f} seconds of processors")
     say(f"{len(check.mutants):,} mutants: {len(new):,} survive, {len(listed):,} are listed, {absent:,} are left")
     return 1 if new or absent or failing else 0
+
+
+def file_of(name):
+    return name.split(":")[0].split(" ")[0]
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ OPTIONS += ["-o", "tmp_path_retention_policy=failed"]
 
 
 def patience(seconds):
-    """Return after how many seconds a test hangs that took so many under a tracer; the machine may be busy."""
-    return 10 * seconds + 5
+    """Return after how many seconds a test hangs that took so many of a processor; the machine may be busy."""
+    return 20 * seconds + 10
 
 
 def noticing(mutant, tests, functions):

@@ -16,7 +16,7 @@ from tests.mutants.changes import ROOT, SOURCE
 from tests.mutants.forks import in_forks, limit
 
 CACHE = ROOT / ".mutants" / "touched.json"
-LONGEST = 6
+LONGEST = 30
 """seconds under a tracer after which a test is left alone"""
 
 MANY = 40
@@ -24,7 +24,7 @@ MANY = 40
 
 
 class Touched:
-    """For each test its seconds, its outcome, and the lines that it touches by file."""
+    """For each test its seconds of a processor, its outcome, and the lines that it touches by file."""
 
     def __init__(self, items, jobs, end):
         self.items = {item.nodeid: item for item in some_of(items)}
@@ -40,13 +40,13 @@ class Touched:
 
     def look(self, name):
         """Run a test under a tracer."""
-        trace, started = Tracer(), time.perf_counter()
+        trace, started = Tracer(), time.process_time()
         limit(LONGEST)
         threading.settrace(trace)
         sys.settrace(trace)
         outcome = outcome_of(self.items[name])
         sys.settrace(None)
-        seconds = time.perf_counter() - started
+        seconds = time.process_time() - started
         return record(self.items[name], seconds, outcome, trace.lines() if outcome == "passed" else {})
 
     def is_complete(self):

@@ -159,7 +159,7 @@ class Draws(NamedTuple):
     stacked: StackedRuns
     selection: Selection
     seed: int
-    least: int = 1
+    least: int
 
     def correlate(self, measures: Mapping[str, Any], rates: Sequence[float], repeat: int, progress: Progress) -> Pools:
         """Correlate the rankings from the full pools with those from smaller ones."""
@@ -196,7 +196,7 @@ class Draws(NamedTuple):
         return np.round(means, DIGITS)
 
 
-def check_rates(rates: Sequence[float], repeat: int, least: int = 1) -> None:
+def check_rates(rates: Sequence[float], repeat: int, least: int) -> None:
     """Refuse rates that are no shares, no draws, and pools of fewer than no documents."""
     if not rates or not all(0 < rate <= 1 for rate in rates):
         raise DataError(f"rates are shares of the pool, above 0 and up to 1; found {', '.join(map(str, rates))}")

@@ -184,7 +184,7 @@ def _swap(measure: str, a: RunTies, b: RunTies) -> Iterator[Swap]:
     """Yield a swap where the higher one at its worst is below the lower one at its best."""
     high, low = (a, b) if a.orders[measure].expected >= b.orders[measure].expected else (b, a)
     x, y = high.orders[measure], low.orders[measure]
-    if y.best - x.worst > SAME and y.best - y.worst + x.best - x.worst > SAME:
+    if y.best - x.worst > SAME:  # and so at least one of them has ties
         crossed = (x.worst - y.worst) * (x.best - y.best) < -SAME * SAME
         trec = x.trec is not None and y.trec is not None and y.trec - x.trec > SAME
         yield Swap(measure, high.run, low.run, crossed, trec)
