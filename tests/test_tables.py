@@ -179,10 +179,10 @@ def test_flat_arrays_give_the_values_of_rows(ties, rows, seed):
     for measure in flat:
         by_query = dict(zip(dict.fromkeys(query.tolist()), flat[measure].tolist(), strict=True))
         by_group = dict(zip(names.tolist(), grouped[measure].tolist(), strict=True))
-        for name in by_query:
-            value = expected.query(str(name))[measure]
-            assert by_query[name] == pytest.approx(value, rel=1e-13, abs=1e-15)
-            assert by_group[name] == pytest.approx(value, rel=1e-13, abs=1e-15)
+        for name, found in by_query.items():
+            value = pytest.approx(expected.query(str(name))[measure], rel=1e-13, abs=1e-15)
+            assert found == value
+            assert by_group[name] == value
     batch = gradely.from_groups(scores, labels, qid=query, ties=ties)
     assert gradely.AP()(batch).tolist() == flat["AP"].tolist()
 
