@@ -42,6 +42,7 @@ def forced(monkeypatch):
     """Use five processes over ranges of 5,000 bytes, whatever the file and the machine."""
     monkeypatch.setattr(file_ranges, "RANGE", 5000)
     monkeypatch.setattr(file_ranges, "LARGE", 0)
+    monkeypatch.setattr(runs, "LARGE", 0)
     monkeypatch.setattr(file_ranges, "cores", lambda: 5)
     monkeypatch.setattr(file_ranges, "workers", lambda threads: threads)
     counted = []
