@@ -112,9 +112,12 @@ def test_pages_escape_what_they_are_given():
 
 
 def test_all_leaves_an_overview(tmp_path, monkeypatch, capfd):
-    claim = Claim("x", "table 0", "It is so.", "1", "it is so", lambda evidence: decide(holds=True, here="so"))
-    others = {name: EXPERIMENT._replace(name=name, needs=(), claims=(claim,)) for name in ("one", "two")}
-    others["three"] = EXPERIMENT._replace(name="three", needs=("nowhere",), claims=(claim,), optional=True)
+    claims = {
+        name: Claim("x", "table 0", f"{name} is so.", "1", "it is so", lambda evidence: decide(holds=True, here="so"))
+        for name in ("one", "two", "three")
+    }
+    others = {name: EXPERIMENT._replace(name=name, needs=(), claims=(claims[name],)) for name in ("one", "two")}
+    others["three"] = EXPERIMENT._replace(name="three", needs=("nowhere",), claims=(claims["three"],), optional=True)
     monkeypatch.setattr("gradely.cli.papers.experiments", lambda: others)
     others["four"] = EXPERIMENT._replace(name="four", needs=(), claims=(), libraries=("csv", "no_such_library"))
     assert run(["papers", "run", "all", "--out", str(tmp_path)]) == 0
