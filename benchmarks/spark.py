@@ -21,6 +21,10 @@ from gradely.adapters import spark as adapter
 DEPTH = 1000
 MEASURES = ["nDCG@10", "AP", "RR"]
 ROWS = (10_000_000, 100_000_000)
+PART = 5_000_000
+"""rows of a file"""
+BLOCK = 1 << 24
+"""bytes of a row group, of which every task holds one: two of the usual 128 MB, unpacked, fill a heap of 1 GB"""
 
 
 def session(logs: str, heap: str) -> Any:
@@ -48,13 +52,15 @@ def session(logs: str, heap: str) -> Any:
 def make(spark: Any, folder: Path, rows: int) -> tuple[Any, Any]:
     """Write a run and its judgments unless they are there; return both as frames that read them."""
     run, qrels = str(folder / f"run-{rows}"), str(folder / f"qrels-{rows}")
+    parts = max(2, rows // PART)
     if not (Path(run) / "_SUCCESS").exists():
         query = f"id div {DEPTH} AS user_id"
         score = "CAST((pmod(xxhash64(id), 100000) / 1000.0) AS DOUBLE) AS score"
-        spark.range(rows).selectExpr(query, f"id % {DEPTH} AS item_id", score).write.mode("overwrite").parquet(run)
+        frame = spark.range(0, rows, 1, parts).selectExpr(query, f"id % {DEPTH} AS item_id", score)
+        frame.write.option("parquet.block.size", BLOCK).mode("overwrite").parquet(run)
     if not (Path(qrels) / "_SUCCESS").exists():
         label = "pmod(xxhash64(id, 7), 4) AS label"
-        judged = spark.range(rows).filter("pmod(xxhash64(id, 3), 100) = 0")
+        judged = spark.range(0, rows, 1, parts).filter("pmod(xxhash64(id, 3), 100) = 0")
         frame = judged.selectExpr(f"id div {DEPTH} AS user_id", f"id % {DEPTH} AS item_id", label)
         frame.write.mode("overwrite").parquet(qrels)
     return spark.read.parquet(qrels), spark.read.parquet(run)
