@@ -74,7 +74,7 @@ def _mirror(bits: Any) -> Any:
     """Return the bits of real numbers below 0, which rise as these fall, in the other direction; or back."""
     from jax import numpy
 
-    return numpy.where(bits < 0, numpy.iinfo(bits.dtype).min - bits, bits)
+    return numpy.where(bits < 0, int(np.iinfo(bits.dtype).min) - bits, bits)
 
 
 def ranks_down(x: Any) -> Any:
