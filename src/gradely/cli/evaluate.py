@@ -86,9 +86,9 @@ def command(
     rows = check_order(order, named, data.runs) if ordered else None
     with data.bar() as bar:
         results = evaluate_all(data.qrels, data.runs, named, settings, bar)
-        _ = results.notes  # what ties change takes a while, too
+        notes = results.notes_at(output.digits)  # what ties change takes a while, too
     text = show(results, output, per_query=per_query or ordered, order=rows)
-    write_results(text, list_notes(results.notes_at(output.digits)), output)
+    write_results(text, list_notes(notes), output)
 
 
 def virtual_qrels(path: str, by: GradedBy, levels: str | None, inputs: InputOptions, feature: int | None) -> Qrels:

@@ -63,6 +63,10 @@ class TieRange(NamedTuple):
             f" by the order of ties in {self.queries:,} of {count_of(self.of, 'query')}{bounds}"
         )
 
+    def note(self) -> Note:
+        """Return the range as a note."""
+        return Note("ties", self.queries, self.of, str(self))
+
     def is_visible(self, digits: int = 4) -> bool:
         """Return whether the two ends differ where they are printed with so many digits."""
         return f"{self.low:.{digits}f}" != f"{self.high:.{digits}f}"
@@ -112,10 +116,7 @@ def merge_ranges(ranges: Mapping[str, Iterable[TieRange]], digits: int) -> list[
     """
     visible = {name: [span for span in of_run if span.is_visible(digits)] for name, of_run in ranges.items()}
     if len(ranges) <= FEW_RUNS:
-        notes = {
-            name: [Note("ties", span.queries, span.of, str(span)) for span in spans] for name, spans in visible.items()
-        }
-        return merge_notes(notes)
+        return merge_notes({name: [span.note() for span in spans] for name, spans in visible.items()})
     by_measure: dict[str, list[tuple[str, TieRange]]] = {}
     for name, spans in visible.items():
         for span in spans:

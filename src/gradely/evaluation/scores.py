@@ -163,7 +163,7 @@ class Scores:
     @lazy
     def notes(self) -> list[Note]:
         """Missing queries, ties that matter, degenerate queries, dropped documents, each with its count."""
-        return self._notes() + [Note("ties", span.queries, span.of, str(span)) for span in self.tie_ranges]
+        return self._notes() + [span.note() for span in self.tie_ranges]
 
     def __repr__(self) -> str:
         """Show the means, and how many queries they are of."""
