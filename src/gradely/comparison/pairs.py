@@ -52,6 +52,12 @@ def without_spread(differ: Floats) -> Bools:
     return np.asarray(np.ptp(differ, axis=0) == 0)
 
 
+def count_wins(differ: Floats) -> tuple[Ints, Ints, Ints]:
+    """Return of each pair on how many queries the first run wins, on how many they tie, and how many it loses."""
+    wins, losses = np.count_nonzero(differ > 0, axis=0), np.count_nonzero(differ < 0, axis=0)
+    return wins, len(differ) - wins - losses, losses
+
+
 def effect_sizes(differ: Floats) -> Floats:
     """Return Cohen's d for pairs: mean over standard deviation of the differences; 0 where all of them are 0."""
     mean, spread = differ.mean(axis=0), differ.std(axis=0, ddof=1)

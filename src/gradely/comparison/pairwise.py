@@ -10,7 +10,7 @@ import numpy as np
 from gradely.comparison.design import Design
 from gradely.comparison.equivalence import chances, tost
 from gradely.comparison.intervals import Intervals, around, bootstrap_intervals, simultaneous_reach, t_quantile
-from gradely.comparison.pairs import Pairs, against, all_pairs, differences, effect_sizes, without_spread
+from gradely.comparison.pairs import Pairs, against, all_pairs, count_wins, differences, effect_sizes, without_spread
 from gradely.comparison.significance import (
     BY_SPREAD,
     SIMULTANEOUS,
@@ -198,9 +198,8 @@ class Pairwise:
         names, (first, second) = self.names, self.pairs
         for m, measure in enumerate(self.measures if len(self.pairs) else []):
             differ = self.by_query(m)
-            wins, losses = np.count_nonzero(differ > 0, axis=0), np.count_nonzero(differ < 0, axis=0)
             statistics = [self.differences[m].tolist(), *map(or_none, self.intervals(m)), effect_sizes(differ).tolist()]
-            counts = (wins, len(differ) - wins - losses, losses, self.p[m], self.adjusted[m], self.significant[m])
+            counts = (*count_wins(differ), self.p[m], self.adjusted[m], self.significant[m])
             columns = [*statistics, *(column.tolist() for column in counts), *self._about_equivalence(m)]
             for i, row in enumerate(zip(*columns, strict=True)):
                 yield Pair(measure, names[first[i]], names[second[i]], *row)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.comparison.intervals import t_intervals
-from gradely.comparison.pairs import effect_sizes
+from gradely.comparison.pairs import count_wins, effect_sizes
 from gradely.comparison.pairwise import Pairwise, or_none
 from gradely.data.types import Floats, Ints
 from gradely.evaluation.scores import means
@@ -88,8 +88,7 @@ class SegmentComparison:
             differ, mean = pairwise.by_query(m)[rows], self.means[segment][m]
             low, high = map(or_none, t_intervals(differ, 1 - pairwise.design.alpha))
             effect = effect_sizes(differ).tolist() if size > 1 else [None] * len(names)
-            wins, losses = np.count_nonzero(differ > 0, axis=0), np.count_nonzero(differ < 0, axis=0)
-            counts = [count.tolist() for count in (wins, size - wins - losses, losses)]
+            counts = [count.tolist() for count in count_wins(differ)]
             columns = ((mean[first] - mean[second]).tolist(), low, high, effect, *counts)
             rows_of_pairs = zip(names, zip(*columns, strict=True), strict=True)
             out += [SegmentPair(segment, size, measure, *pair, *row) for pair, row in rows_of_pairs]
