@@ -33,7 +33,7 @@ LATEX = str.maketrans(
 
 
 class Table(NamedTuple):
-    """A header and rows; numbers are aligned right and as_cell with `digits` decimals where people read them."""
+    """A header and rows; numbers are aligned right, with `digits` decimals where people read them."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]

@@ -25,8 +25,8 @@ def locate_others(
     both, row, dropped = _join(qrels, excluded)
     hits = locate(both, run, settings, threads, report)
     gone = dropped[hits.row]
-    out = hits.only(gone)
-    stay = hits.only(~gone & (row[hits.row] >= 0))
+    out = hits.select(gone)
+    stay = hits.select(~gone & (row[hits.row] >= 0))
     span = int(hits.retrieved.max(initial=0)) + 1
     base, others = stay.query.astype(np.int64) * span, out.query.astype(np.int64) * span
     better, same = _count(base, stay.above, others + out.above)

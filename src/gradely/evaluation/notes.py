@@ -189,7 +189,7 @@ def _unjudged(evaluation: "Evaluation") -> list[Note]:
 
 
 def _dropped(evaluation: "Evaluation") -> list[Note]:
-    before, dropped = evaluation.hits.documents, evaluation.hits.documents - evaluation.kept.documents
+    before, dropped = evaluation.hits.documents, evaluation.hits.documents - evaluation.measured_hits.documents
     fate = "is unjudged and was dropped" if dropped == 1 else "are unjudged and were dropped"
     text = f"{dropped:,} of {count_of(before, 'document')} {fate}"
     return [Note("dropped", dropped, before, text)] if dropped else []
@@ -200,12 +200,12 @@ def _degenerate(evaluation: "Evaluation") -> list[Note]:
     degenerate = evaluation.degenerate
     together: dict[bytes, list[str]] = {}
     for name, flags in degenerate.items():
-        together.setdefault(flags[evaluation.counted].tobytes(), []).append(name)
+        together.setdefault(flags[evaluation.judged_queries].tobytes(), []).append(name)
     return [note for several in together.values() for note in _no_relevant(evaluation, degenerate[several[0]], several)]
 
 
 def _no_relevant(evaluation: "Evaluation", degenerate: Bools, measures: list[str]) -> list[Note]:
-    queries = evaluation.counted[degenerate[evaluation.counted]]
+    queries = evaluation.judged_queries[degenerate[evaluation.judged_queries]]
     names = ", ".join(measures)
     has = "has" if len(queries) == 1 else "have"
     text = f"{has} no relevant document for {names} and score{{s}} 0 in every order"
@@ -219,10 +219,11 @@ def _unreachable(evaluation: "Evaluation") -> list[Note]:
         if not measure.has_ceiling:
             continue
         ceiling = np.ones(len(evaluation.qrels))
-        for rows, batch in evaluation.blocks.batches("expected", evaluation.counted):
+        for rows, batch in evaluation.blocks.batches("expected", evaluation.judged_queries):
             ceiling[rows] = measure.ceiling(measure.apply_relevance(batch))
-        queries = evaluation.counted[(ceiling[evaluation.counted] < 1 - SAME) & (ceiling[evaluation.counted] > 0)]
-        mean = float(ceiling[evaluation.counted].sum()) / max(1, len(evaluation.queries))
+        highest = ceiling[evaluation.judged_queries]
+        queries = evaluation.judged_queries[(highest < 1 - SAME) & (highest > 0)]
+        mean = float(highest.sum()) / max(1, len(evaluation.queries))
         text = f"cannot reach 1 in {name}, since the pool lacks a level; the mean is at most {mean:.4f}"
         notes += _note_judged(evaluation, "unreachable", queries, len(evaluation.queries), "query", text)
     return notes
@@ -232,12 +233,12 @@ def _bounds(evaluation: "Evaluation") -> list[Note]:
     """Say where the best or worst value is a bound, since tie groups have too many orders to search."""
     if evaluation.settings.ties not in ("best", "worst"):
         return []
-    some = np.flatnonzero(evaluation.hits.answered)
-    bounded = evaluation.bounded(evaluation.blocks, evaluation.settings.ties, some)
+    answered = np.flatnonzero(evaluation.hits.answered)
+    bounds = evaluation.find_bounds(evaluation.blocks, evaluation.settings.ties, answered)
     notes = []
     for j, name in enumerate(evaluation.measures):
         text = f"with tie groups too large to search: {name} is a bound there that no order may reach"
-        notes += _note_judged(evaluation, "bounds", some[bounded[:, j]], len(evaluation.queries), "query", text)
+        notes += _note_judged(evaluation, "bounds", answered[bounds[:, j]], len(evaluation.queries), "query", text)
     return notes
 
 

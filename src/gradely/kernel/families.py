@@ -54,7 +54,7 @@ def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Ar
     """
     if batch.by_place:
         return by_place.additive(batch, gain, discount, k)
-    alone = batch.cut(gain / divisors(batch, discount)[batch.above], k)
+    alone = batch.keep_top(gain / divisors(batch, discount)[batch.above], k)
     if batch.untied:
         return alone
     shared = gain * sum_over_places(batch, discount, k) / batch.size
@@ -82,13 +82,13 @@ def threshold(batch: Batch, relevant: Array, k: int | None, places: Harmonics | 
     """
     xp, x = batch.xp, batch.number(relevant)
     if batch.untied:
-        return batch.cut(x * up_to_column(batch, relevant) / batch.rank, k)
+        return batch.keep_top(x * up_to_column(batch, relevant) / batch.rank, k)
     above, among = around(batch, relevant)
     upto = above + 1
     places = places or harmonics(batch, k)
     others = (among - 1) / xp.clip(batch.size - 1, min=1.0)
     shared = x * (upto * places.inverse + others * places.offset) / batch.size
-    return shared if batch.fixed else xp.where(batch.tied == 1, batch.cut(x * upto / batch.rank, k), shared)
+    return shared if batch.fixed else xp.where(batch.tied == 1, batch.keep_top(x * upto / batch.rank, k), shared)
 
 
 def precisions(batch: Batch, relevant: Array, k: int | None) -> Array:

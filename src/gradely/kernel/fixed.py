@@ -65,7 +65,7 @@ class Fixed(Batch):
         return self
 
 
-def fixed(scores: Array, labels: Array, mask: Array | None, ties: str, most_levels: int | None = None) -> Fixed:
+def fix_shapes(scores: Array, labels: Array, mask: Array | None, ties: str, most_levels: int | None = None) -> Fixed:
     """Return the batch of aligned arrays [Q, K]; nothing is checked.
 
     Real numbers have the precision of the scores, at least single.

@@ -23,10 +23,10 @@ def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: str = "expe
     array([0.5])
     """
     check_ties(ties, without_names=True)
-    return ranked(*aligned(scores, labels, mask, ties, seed), ties)
+    return rank_documents(*align_arrays(scores, labels, mask, ties, seed), ties)
 
 
-def aligned(
+def align_arrays(
     scores: Any, labels: Any, mask: Any, ties: str, seed: int, *, flat: bool = True
 ) -> tuple[Array, Array, Array | None]:
     """Return scores, labels and mask as arrays [Q, K] of one library; in a random order for random ties.
@@ -45,7 +45,7 @@ def aligned(
             " of one query, give scores[None, :] and labels[None, :]"
         )
     arrays = [x[None, :] if x.ndim == 1 else x for x in arrays]
-    arrays = _shuffled(xp, seed, arrays) if ties == "random" else arrays
+    arrays = _shuffle(xp, seed, arrays) if ties == "random" else arrays
     return arrays[0], arrays[1], xp.astype(arrays[2], xp.bool) if mask is not None else None
 
 
@@ -84,7 +84,7 @@ def _numbers(name: str, given: Any) -> Array:
     return array
 
 
-def ranked(scores: Array, labels: Array, mask: Array | None, ties: str) -> Batch:
+def rank_documents(scores: Array, labels: Array, mask: Array | None, ties: str) -> Batch:
     """Return the Batch of aligned arrays, or of some of their rows; refuse what is not finite."""
     xp = namespace(scores)
     check_numbers(xp, {"score": scores, "label": labels}, mask)
@@ -134,7 +134,7 @@ def real(xp: Any) -> Any:
     return known.get("float64", known["float32"])
 
 
-def _shuffled(xp: Any, seed: int, arrays: list[Array]) -> list[Array]:
+def _shuffle(xp: Any, seed: int, arrays: list[Array]) -> list[Array]:
     """Return the columns of each row in a random order, the same in all arrays."""
     order = np.random.default_rng(seed).permuted(
         np.broadcast_to(np.arange(arrays[0].shape[1]), arrays[0].shape), axis=1

@@ -134,7 +134,7 @@ def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array 
     unjudged = batch.tied - (batch.last - batch.first)
     place = batch.above + column - batch.first + xp.where(priority[batch.row, order] < 0, unjudged, 0)
     unsorted = xp.zeros_like(batch.judged) if tied is None else tied
-    return batch.reordered(
+    return batch.reorder(
         grade=batch.grade[batch.row, order],
         judged=batch.judged[batch.row, order],
         above=xp.where(unsorted, batch.above, place),

@@ -48,7 +48,7 @@ class AtLeast(Relevance):
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with 1 and 0 for labels."""
-        return batch.relabelled(
+        return batch.relabel(
             batch.number(batch.grade >= self.threshold), batch.number(batch.pool >= self.threshold), batch.pooled
         )
 
@@ -86,7 +86,7 @@ class Max(Relevance):
         highest = xp.max(batch.pool, axis=1, keepdims=True)
         scale = highest if self.scale is None else xp.full_like(highest, float(self.scale))
         scale = xp.where(scale > 0, scale, 1.0)
-        return batch.relabelled(batch.grade / scale, batch.pool / scale, batch.pooled)
+        return batch.relabel(batch.grade / scale, batch.pool / scale, batch.pooled)
 
     def levels(self, levels: Levels) -> tuple[float, ...] | None:
         """Return the labels over the stated scale."""
@@ -122,7 +122,7 @@ class Tabled(Relevance):
         order = xp.argsort(-pool, axis=1)
         pooled = batch.pooled[batch.row, order]
         pool = xp.where(pooled, pool[batch.row, order], 0.0)
-        return batch.relabelled(self.table(batch, batch.grade), pool, pooled)
+        return batch.relabel(self.table(batch, batch.grade), pool, pooled)
 
     def levels(self, levels: Levels) -> tuple[float, ...]:
         """Return the distinct positive values of the labels that occur."""

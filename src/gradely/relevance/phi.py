@@ -50,7 +50,7 @@ class Phi(Relevance):
         else:
             value = _interpolate_points(batch, at, self.control)
         width = batch.grade.shape[1]
-        return batch.relabelled(value[:, :width], value[:, width:], batch.pooled)
+        return batch.relabel(value[:, :width], value[:, width:], batch.pooled)
 
     def levels(self, levels: Levels) -> None:
         """Return None: every query has its own curve."""
@@ -75,7 +75,7 @@ def _scale(batch: Batch) -> Batch:
     if not batch.fixed and not bool(xp.any(extreme)):
         return batch
     exponent = xp.where(extreme, xp.floor(xp.clip(power, min=-1.9 * room)), 0.0)
-    return batch.relabelled(linear(batch, batch.grade, exponent), linear(batch, batch.pool, exponent), batch.pooled)
+    return batch.relabel(linear(batch, batch.grade, exponent), linear(batch, batch.pool, exponent), batch.pooled)
 
 
 def _own_points(points: Any) -> Points:
@@ -155,7 +155,7 @@ def control_points(batch: Batch, control: str | Points) -> list[Points]:
         return [control] * int(batch.pool.shape[0])
     # in units of 8 the fences of the largest numbers are numbers, too
     unit = 8.0 if float(batch.xp.max(batch.xp.abs(batch.pool))) > FAR else 1.0
-    small = batch.relabelled(batch.grade / unit, batch.pool / unit, batch.pooled)
+    small = batch.relabel(batch.grade / unit, batch.pool / unit, batch.pooled)
     points = CONTROLS[control](small)
     lowest = batch.xp.min(batch.xp.where(small.pooled, small.pool, points.high), axis=1, keepdims=True)
     columns = (*(unit * column for column in points[:4]), points.level(batch.xp), unit * lowest)

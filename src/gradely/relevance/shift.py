@@ -43,7 +43,7 @@ class Shift(Relevance):
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with its labels shifted, as the function that follows has them."""
         by = float(self.level or 0)
-        shifted = batch.relabelled(
+        shifted = batch.relabel(
             batch.xp.where(batch.judged, batch.grade - by, 0.0),
             batch.xp.where(batch.pooled, batch.pool - by, 0.0),
             batch.pooled,
@@ -52,12 +52,12 @@ class Shift(Relevance):
         return following(shifted)
 
     def _shift(self, levels: Levels) -> Levels:
-        return levels.less(float(self.level or 0))
+        return levels.lower_by(float(self.level or 0))
 
     def fit(self, levels: Levels) -> Self:
         """Take the level from the collection unless it is stated."""
         level = max(0.0, levels.lowest) if self.level is None else self.level
-        return self.replace(level=level, then=self.then.fit(levels.less(float(level))))
+        return self.replace(level=level, then=self.then.fit(levels.lower_by(float(level))))
 
     def levels(self, levels: Levels) -> tuple[float, ...] | None:
         """Return the levels that follow from the labels less the shift."""

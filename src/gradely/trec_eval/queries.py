@@ -89,8 +89,8 @@ def select_hits(qrels: Qrels, hits: Hits, queries: Queries, options: Options) ->
     hits = hits._replace(retrieved=retrieved)
     if options.most is not None:
         assert hits.place is not None
-        hits = hits.only(hits.place < options.most)._replace(retrieved=np.minimum(retrieved, options.most))
-    return hits.only(qrels.grade[hits.row] >= 0).judged_only() if options.judged_only else hits
+        hits = hits.select(hits.place < options.most)._replace(retrieved=np.minimum(retrieved, options.most))
+    return hits.select(qrels.grade[hits.row] >= 0).judged_only() if options.judged_only else hits
 
 
 def table_of(judged: Judged, hits: Hits, queries: Queries, columns: list[Column], options: Options) -> Floats:
