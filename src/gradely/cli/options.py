@@ -70,11 +70,11 @@ def pack(kind: Callable[..., Any], name: str, keys: tuple[str, ...], command: Co
     """Return the command with these of its keywords made into one object."""
 
     @wraps(command)
-    def packed(*args: Any, **keywords: Any) -> Any:
+    def wrapper(*args: Any, **keywords: Any) -> Any:
         together = kind(**{key: keywords.pop(key) for key in keys if key in keywords})
         return command(*args, **keywords, **{name: together})
 
-    return packed  # type: ignore[return-value]  # the same but for its keywords
+    return wrapper  # type: ignore[return-value]  # the same but for its keywords
 
 
 def measures(command: Command) -> Command:

@@ -67,17 +67,17 @@ def to_json(content: Any) -> str:
     """Return content as JSON, values in full; what is not finite is null, since JSON has no infinity."""
     import json
 
-    return json.dumps(finite(content), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(replace_infinite(content), indent=2, ensure_ascii=False) + "\n"
 
 
-def finite(content: Any) -> Any:
+def replace_infinite(content: Any) -> Any:
     """Return content with None in place of numbers that are not finite."""
     if isinstance(content, float):
         return content if math.isfinite(content) else None
     if isinstance(content, dict):
-        return {key: finite(value) for key, value in content.items()}
+        return {key: replace_infinite(value) for key, value in content.items()}
     if isinstance(content, list | tuple):
-        return [finite(value) for value in content]
+        return [replace_infinite(value) for value in content]
     return content
 
 

@@ -11,7 +11,7 @@ from gradely.comparison.design import Design
 from gradely.comparison.influence import Influence
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.matrix import Matrix
-from gradely.comparison.pairwise import ALWAYS, Pair, Pairwise, or_none
+from gradely.comparison.pairwise import ALWAYS, Pair, Pairwise, to_optional
 from gradely.comparison.segments import SegmentComparison
 from gradely.data import open_run
 from gradely.data.details import describe_run, top_depth
@@ -133,7 +133,7 @@ class Comparison:
 
     def _runs(self, measure: int) -> list[list[Cell]]:
         names, label = self.board.names, list(self.board.measures)[measure]
-        low, high = (or_none(end) for end in self.pairwise.mean_intervals(measure))
+        low, high = (to_optional(end) for end in self.pairwise.mean_intervals(measure))
         beaten = self.pairwise.better_than(measure)
         rows: list[list[Cell]] = []
         for i, mean in enumerate(self.board.means[measure].tolist()):

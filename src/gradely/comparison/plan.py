@@ -9,7 +9,7 @@ import numpy as np
 from gradely.comparison.compare import check_baselines
 from gradely.comparison.design import Design
 from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.pairs import without_spread
+from gradely.comparison.pairs import lacks_spread
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import CORRECTIONS
 from gradely.data.selection import read_selected, split_queries
@@ -148,7 +148,7 @@ def plan_pairs(
     rows = []
     for m, measure in enumerate(pairwise.measures if tests else []):
         differ = pairwise.by_query(m)
-        spread = np.where(without_spread(differ), 0.0, differ.std(axis=0, ddof=1)).tolist()
+        spread = np.where(lacks_spread(differ), 0.0, differ.std(axis=0, ddof=1)).tolist()
         for i, (a, b) in enumerate(zip(*pairwise.pairs, strict=True)):
             apart, deviation = float(pairwise.differences[m, i]), spread[i]
             effects = [apart / deviation, (difference or 0.0) / deviation] if deviation > 0 else [0.0, 0.0]

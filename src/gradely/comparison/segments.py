@@ -8,7 +8,7 @@ import numpy as np
 
 from gradely.comparison.intervals import t_intervals
 from gradely.comparison.pairs import count_wins, effect_sizes
-from gradely.comparison.pairwise import Pairwise, or_none
+from gradely.comparison.pairwise import Pairwise, to_optional
 from gradely.data.types import Floats, Ints
 from gradely.evaluation.scores import means
 from gradely.evaluation.segments import segment_rows
@@ -86,7 +86,7 @@ class SegmentComparison:
         out: list[SegmentPair] = []
         for m, measure in enumerate(pairwise.measures if names else []):
             differ, mean = pairwise.by_query(m)[rows], self.means[segment][m]
-            low, high = map(or_none, t_intervals(differ, 1 - pairwise.design.alpha))
+            low, high = map(to_optional, t_intervals(differ, 1 - pairwise.design.alpha))
             effect = effect_sizes(differ).tolist() if size > 1 else [None] * len(names)
             counts = [count.tolist() for count in count_wins(differ)]
             columns = ((mean[first] - mean[second]).tolist(), low, high, effect, *counts)

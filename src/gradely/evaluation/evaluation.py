@@ -56,15 +56,15 @@ class Evaluation:
             segment_of=self.qrels.segments,
         )
 
-    def under(self, ties: TiePolicy) -> "Evaluation":
+    def with_ties(self, ties: TiePolicy) -> "Evaluation":
         """Return the evaluation under another tie policy; of those that go by document, only the one of the hits."""
         return replace(self, settings=self.settings.replace(ties=ties))
 
-    def among(self, answered: Bools, unjudged: tuple[str, ...]) -> "Evaluation":
+    def with_queries(self, answered: Bools, unjudged: tuple[str, ...]) -> "Evaluation":
         """Return the evaluation as if the run had answered only these queries."""
         return replace(self, hits=self.hits._replace(answered=answered, unjudged=unjudged))
 
-    def by(self, measures: Mapping[str, Measure]) -> "Evaluation":
+    def with_measures(self, measures: Mapping[str, Measure]) -> "Evaluation":
         """Return the evaluation by other measures."""
         return replace(self, measures=fit_all(measures, self.qrels.levels))
 

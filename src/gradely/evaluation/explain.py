@@ -54,7 +54,9 @@ def explain(
     labels, scores = judgments.labels(query), _ranking(judgments, ranking, query)
     numbers = flat([scores], lambda _, doc: f"{ranking.name}: query {clip(query)}, document {clip(doc)}: the score")
     scores = dict(zip(scores, settings.round(numbers).tolist(), strict=True))
-    part = _measure(judgments, scores, query, fitted, settings) if scores else _nothing(judgments, query, fitted)
+    part = (
+        _measure(judgments, scores, query, fitted, settings) if scores else _explain_missing(judgments, query, fitted)
+    )
     ideal = _ideal(judgments, query, fitted, settings)
     missed = sorted(((-value, doc) for doc, value in labels.items() if doc not in scores))
     return Explanation(
@@ -131,7 +133,7 @@ def _unit(measure: Measure, view: Batch) -> int:
     return 0 if exponent is None else int(exponent[0, 0])
 
 
-def _nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:
+def _explain_missing(qrels: Qrels, query: str, measure: Measure) -> _Part:
     """Return what a query counts that the run does not answer: 0, over the norm that it has all the same."""
     _, view = _columns(qrels, Run({query: {}}, ""), query, measure, Settings("best"))
     return _Part([], 0.0, 0.0, float(measure.norm(view)[0]))

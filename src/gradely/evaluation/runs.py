@@ -11,7 +11,7 @@ from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.flat_names import flatten
-from gradely.evaluation.mismatch import FEW, documents_apart
+from gradely.evaluation.mismatch import FEW, describe_mismatch
 from gradely.evaluation.notes import Note, merge_notes, merge_ranges
 from gradely.evaluation.scores import Scores
 from gradely.evaluation.segments import EVERY
@@ -220,7 +220,7 @@ def evaluate_run(
     if observer is not None:
         details = observer.details(hits) or describe_run(qrels, ranking, observer.depth)
     few = len(hits.row) <= FEW * len(qrels.grade)
-    apart = documents_apart(qrels, ranking, hits) if few else None
+    apart = describe_mismatch(qrels, ranking, hits) if few else None
     return Evaluation(qrels, hits, measures, settings, title, placed, workers, details, apart)
 
 

@@ -25,7 +25,7 @@ def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Ar
     return mean_in_group(batch, gain, k) / divisors(batch, discount)[: _reach(batch, k)]
 
 
-def best(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
+def best_sum(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
     """Return [Q]: the sum of gains over discounts in the best order, of short rows of JAX."""
     worth = 1.0 / divisors(batch, discount)
     worth = batch.xp.where(batch.ranks <= _reach(batch, k), worth, 0.0)

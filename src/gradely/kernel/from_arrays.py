@@ -88,7 +88,7 @@ def rank_documents(scores: Array, labels: Array, mask: Array | None, ties: str) 
     """Return the Batch of aligned arrays, or of some of their rows; refuse what is not finite."""
     xp = namespace(scores)
     check_numbers(xp, {"score": scores, "label": labels}, mask)
-    number = real(xp)
+    number = real_type(xp)
     keys = -(scores if xp.isdtype(scores.dtype, "real floating") else xp.astype(scores, number))
     keys = keys if mask is None else xp.where(mask, keys, xp.inf)
     order = xp.argsort(keys, axis=1, stable=ties in ("order", "random"))
@@ -118,17 +118,17 @@ def check_numbers(xp: Any, arrays: dict[str, Array], mask: Array | None = None) 
                 raise DataError(f"a {name} is NaN or infinite; mask it out or replace it")
 
 
-def best_first(labels: Array, real: Array) -> dict[str, Array]:
+def best_first(labels: Array, mask: Array) -> dict[str, Array]:
     """Return the pool, the real ones of some labels sorted, and where it holds one, as a Batch names them."""
     xp = namespace(labels)
-    if bool(xp.all(real)):
-        return {"pool": -xp.sort(-labels, axis=1), "pooled": real}
-    pool = -xp.sort(xp.where(real, -labels, xp.inf), axis=1)
+    if bool(xp.all(mask)):
+        return {"pool": -xp.sort(-labels, axis=1), "pooled": mask}
+    pool = -xp.sort(xp.where(mask, -labels, xp.inf), axis=1)
     pooled = pool > -xp.inf
     return {"pool": xp.where(pooled, pool, 0.0), "pooled": pooled}
 
 
-def real(xp: Any) -> Any:
+def real_type(xp: Any) -> Any:
     """Return the widest real dtype that the library is set up for: JAX has no doubles unless asked."""
     known = xp.__array_namespace_info__().dtypes(kind="real floating")
     return known.get("float64", known["float32"])
@@ -143,14 +143,14 @@ def _shuffle(xp: Any, seed: int, arrays: list[Array]) -> list[Array]:
     return [take_rows(x, order) for x in arrays]
 
 
-def _groups(xp: Any, keys: Array, real: Array, *, alone: bool) -> tuple[Array, Array]:
+def _groups(xp: Any, keys: Array, mask: Array, *, alone: bool) -> tuple[Array, Array]:
     """Return how many documents are above each one and how many share its key, from keys in rank order."""
     rows, width = keys.shape
     column = xp.broadcast_to(xp.arange(width, device=device_of(keys)), keys.shape)
-    same = (keys[:, 1:] == keys[:, :-1]) & real[:, 1:]
+    same = (keys[:, 1:] == keys[:, :-1]) & mask[:, 1:]
     if alone or not bool(xp.any(same)):
         return column, xp.ones_like(column)
-    starts = xp.concat([xp.ones_like(real[:, :1]), ~same], axis=1)
+    starts = xp.concat([xp.ones_like(mask[:, :1]), ~same], axis=1)
     (at,) = xp.nonzero(xp.reshape(starts, (-1,)))
     group = xp.cumulative_sum(xp.astype(xp.reshape(starts, (-1,)), column.dtype)) - 1
     size = xp.concat([at[1:], xp.asarray([rows * width], dtype=at.dtype, device=device_of(keys))]) - at

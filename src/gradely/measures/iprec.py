@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from gradely.errors import MeasureError, check_choice
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.gains import is_number, plain
+from gradely.kernel.gains import is_number, to_python
 from gradely.kernel.parameters import parameter
 from gradely.kernel.tie_groups import before
 from gradely.measures.binary import Binary
@@ -69,7 +69,7 @@ class IPrec(Binary):
         levels = tuple(self.recall) if isinstance(self.recall, Iterable) else (self.recall,)
         if not levels or not all(is_number(level) and 0 <= level <= 1 for level in levels):
             raise MeasureError(f"recall is a number from 0 to 1, or a list of such; found {self.recall!r}")
-        levels = tuple(plain(level) for level in levels)
+        levels = tuple(to_python(level) for level in levels)
         self._set("recall", levels[0] if len(levels) == 1 else levels)
         check_choice("rounding", self.rounding, ROUNDING, MeasureError)
 

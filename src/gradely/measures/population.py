@@ -12,7 +12,7 @@ from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import harmonics, threshold
 from gradely.kernel.fixed import Fixed
-from gradely.kernel.gains import is_number, plain
+from gradely.kernel.gains import is_number, to_python
 from gradely.kernel.lower_levels import lower_levels
 from gradely.measures.graded import Graded
 from gradely.tables import count_of
@@ -40,7 +40,7 @@ class Users(NamedTuple):
         pairs = list(g.items()) if isinstance(g, Mapping) else list(enumerate(_list(g), 1))
         if not all(is_number(x) for pair in pairs for x in pair):
             raise MeasureError(f"{EXPECTED}; found {g!r}")
-        pairs = sorted((plain(level), plain(share)) for level, share in pairs)
+        pairs = sorted((to_python(level), to_python(share)) for level, share in pairs)
         if any(level <= 0 for level, _ in pairs):
             raise MeasureError(f"the levels of g are above 0, since 0 is not relevant; found {g!r}")
         if any(share < 0 for _, share in pairs):
@@ -63,7 +63,7 @@ class Users(NamedTuple):
     def check(self, top: float) -> None:
         """Refuse grades above a list of levels."""
         if top > len(self.levels):
-            problem = f"g={self} has {count_of(len(self.levels), 'level')}, but there is a grade of {plain(top)}"
+            problem = f"g={self} has {count_of(len(self.levels), 'level')}, but there is a grade of {to_python(top)}"
             raise MeasureError(f"{problem}: give g {ceil(top)} shares, or a table {{level: share}}")
 
     def __str__(self) -> str:

@@ -2,7 +2,7 @@
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Batch
-from gradely.kernel.gains import Table, is_number, plain
+from gradely.kernel.gains import Table, is_number, to_python
 from gradely.kernel.parameters import parameter
 from gradely.relevance.base import Levels, Relevance
 
@@ -44,7 +44,7 @@ class AtLeast(Relevance):
             raise MeasureError(
                 f"the threshold is the lowest label that counts, like binary(2); found {self.threshold!r}"
             )
-        self._set("threshold", plain(self.threshold))
+        self._set("threshold", to_python(self.threshold))
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with 1 and 0 for labels."""
@@ -78,7 +78,7 @@ class Max(Relevance):
             return
         if not is_number(self.scale) or self.scale <= 0:
             raise MeasureError(f"the top of a scale is a number above 0, like max(4); found {self.scale!r}")
-        self._set("scale", plain(self.scale))
+        self._set("scale", to_python(self.scale))
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with its labels divided; those of a query without a positive label stay as they are."""
@@ -100,7 +100,7 @@ class Max(Relevance):
     def check(self, levels: Levels) -> None:
         """Refuse labels above the stated scale."""
         if self.scale is not None and highest(levels) > self.scale:
-            top = plain(highest(levels))
+            top = to_python(highest(levels))
             raise MeasureError(
                 f"the label {top} is above the stated scale of relevance={self}: use max({top}) or 'max'"
             )

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.gains import headroom, linear, plain
+from gradely.kernel.gains import headroom, linear, to_python
 from gradely.kernel.parameters import parameter
 from gradely.relevance.base import Levels, Relevance
 from gradely.relevance.pchip import interpolate
@@ -81,7 +81,7 @@ def _scale(batch: Batch) -> Batch:
 def _own_points(points: Any) -> Points:
     """Return control points as pairs of numbers that rise in score and do not fall in relevance."""
     try:
-        pairs = tuple((plain(x), plain(y)) for x, y in points)
+        pairs = tuple((to_python(x), to_python(y)) for x, y in points)
     except (TypeError, ValueError, OverflowError):
         raise MeasureError(
             f"control points are (score, relevance) pairs, like [(0, 0), (10, 1)]; found {points!r}"

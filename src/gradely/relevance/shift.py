@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Batch, Levels
-from gradely.kernel.gains import is_number, plain
+from gradely.kernel.gains import is_number, to_python
 from gradely.kernel.parameters import parameter
 from gradely.relevance.base import Relevance
 from gradely.relevance.labels import Identity
@@ -33,7 +33,7 @@ class Shift(Relevance):
                 raise MeasureError(
                     f"shift takes the label that means not relevant, like shift(1); found {self.level!r}"
                 )
-            self._set("level", plain(self.level))
+            self._set("level", to_python(self.level))
         from gradely.relevance import relevance_of
 
         self._set("then", relevance_of(self.then))

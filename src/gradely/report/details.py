@@ -113,4 +113,4 @@ def _describe(board: Leaderboard, name: str, cuts: list[int]) -> Detail:
 
 def _means(evaluation: Evaluation, names: list[str]) -> list[float]:
     """Return the means of other measures on what was found already."""
-    return means(evaluation.by(parse_all(names)).table)
+    return means(evaluation.with_measures(parse_all(names)).table)

@@ -29,12 +29,12 @@ def ignore(done: float) -> None:
     """Report to nobody."""
 
 
-def halves(report: Report) -> tuple[Report, Report]:
+def split_report(report: Report) -> tuple[Report, Report]:
     """Return two reports, for the first and for the second half of the work."""
     return lambda done: report(done / 2), lambda done: report((1 + done) / 2)
 
 
-def changed(name: str) -> InputError:
+def change_error(name: str) -> InputError:
     """Return the error about a file that is not the same as before."""
     return InputError(f"{name}: changed while it was read; try again when it is complete")
 
@@ -55,7 +55,7 @@ class Stored(FileIO):
         except OSError as error:
             raise InputError(f"{self.title}: cannot be read: {error.strerror or error}") from None
         if room and not got:
-            raise changed(self.title)
+            raise change_error(self.title)
         return got
 
     def read(self, size: int | None = -1) -> bytes:
@@ -162,7 +162,7 @@ class Source:
         excerpt = clip(content[max(content.rfind(b"\n", 0, at) + 1, at - 30) : at + 30].split(b"\n")[0])
         raise InputError(f"{self.name}:{line}: is not UTF-8 text: {excerpt}; name a text file, or convert it to UTF-8")
 
-    def unpacked(self) -> FileIO:
+    def unpack(self) -> FileIO:
         """Open the file unpacked, to be read at any place; what is packed is unpacked into a temporary file."""
         stream = self.stream()
         if isinstance(stream, Stored):

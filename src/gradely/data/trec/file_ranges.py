@@ -38,7 +38,7 @@ def count_processes(source: Source, threads: int) -> int:
         return count if isinstance(stream, Stored) and stream.closefd else 0
 
 
-def each_range(
+def map_ranges(
     source: Source, find: Callable[[Piece], PieceHits], processes: int, report: Report, columns: int
 ) -> Iterator[PieceHits]:
     """Return what is left of each range of a file, in order; hits have so many columns."""
@@ -51,7 +51,7 @@ def each_range(
 
     def work(number: int) -> bytes:
         try:
-            return DONE + _pack(list(_each_piece(source, free, edges[number], edges[number + 1], find)))
+            return DONE + _pack(list(_map_pieces(source, free, edges[number], edges[number + 1], find)))
         except Odd:
             return ODD
         except Scattered:
@@ -68,7 +68,7 @@ def each_range(
     return iter([results[number] for number in range(count)])
 
 
-def _each_piece(
+def _map_pieces(
     source: Source, free: "queue.SimpleQueue[Buffer]", start: int, stop: int, find: Callable[[Piece], PieceHits]
 ) -> Iterator[PieceHits]:
     """Yield what is left of the pieces of a range."""
