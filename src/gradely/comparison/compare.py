@@ -8,8 +8,8 @@ from gradely.comparison.design import Design
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.resampling import RESAMPLES
 from gradely.data.details import top_depth
+from gradely.data.query_selection import read_selected, split_queries
 from gradely.data.read.files import clip
-from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError, did_you_mean
 from gradely.evaluation.runs import (
     DEFAULT,

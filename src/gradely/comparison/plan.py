@@ -12,7 +12,7 @@ from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairs import lacks_spread
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import CORRECTIONS
-from gradely.data.selection import read_selected, split_queries
+from gradely.data.query_selection import read_selected, split_queries
 from gradely.errors import DataError, check_choice
 from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs

@@ -8,7 +8,7 @@ from math import comb
 from typing import Any, NamedTuple
 
 from gradely.data.details import RunDetails
-from gradely.data.selection import read_selected, split_queries
+from gradely.data.query_selection import read_selected, split_queries
 from gradely.data.tie_counts import TieCounts
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.notes import SAME, Note

@@ -169,8 +169,8 @@ class UserRegions:
 
     def summary(self) -> str:
         """Return what the numbers are of."""
-        several = f"{_percent(LEVEL)} intervals from {DRAWS:,} draws of queries"
-        intervals = several if self.intervals else "no intervals, which take at least two queries"
+        draws = f"{_percent(LEVEL)} intervals from {DRAWS:,} draws of queries"
+        intervals = draws if self.intervals else "no intervals, which take at least two queries"
         return (
             f"{self.name}, means over {count_of(len(self.queries), 'query')}; {intervals};"
             " a user is content with documents of a level or more"

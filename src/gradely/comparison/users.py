@@ -10,7 +10,7 @@ from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.populations import Parts
 from gradely.comparison.user_regions import UserRegions
 from gradely.data import Qrels
-from gradely.data.selection import read_selected, split_queries
+from gradely.data.query_selection import read_selected, split_queries
 from gradely.data.types import Floats, Ints
 from gradely.errors import DataError, MeasureError
 from gradely.evaluation.notes import Note

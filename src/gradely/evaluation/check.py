@@ -8,9 +8,9 @@ import numpy as np
 
 from gradely.data import Hits, Qrels, Report, Run, open_run, read_qrels
 from gradely.data.locate import find_hits
+from gradely.data.read.column_roles import Names
 from gradely.data.read.files import Source, ignore, split_report
 from gradely.data.read.formats import format_of
-from gradely.data.read.tables import Names
 from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, GradelyError
@@ -98,7 +98,7 @@ def _file(qrels: Qrels | None, source: Source, report: Report) -> tuple[Hits | N
         return hits, count_run(scanned.values, scanned.ranks), _list_errors(source.name, scanned.wrong)
 
 
-def _scan(source: Source, layout: trec.Layout, report: Report = ignore) -> trec.Scanned:
+def _scan(source: Source, layout: trec.Layout, report: Report = ignore) -> trec.Scan:
     """Return all that can be read of a TREC file, and what is wrong with the rest."""
     scanned = trec.scan(source, layout, report)
     if not scanned.values:

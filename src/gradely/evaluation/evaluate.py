@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gradely.data import open_run
-from gradely.data.selection import read_selected, split_queries
+from gradely.data.query_selection import read_selected, split_queries
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_run, ignore
 from gradely.evaluation.scores import Scores
 from gradely.measures.names import MeasureLike, fit_all, parse_all

@@ -38,8 +38,8 @@ def describe_mismatch(qrels: Qrels, run: Run | Source, hits: Hits) -> str | None
     documents, judged = ([name for name in names if name not in common] for names in (documents, judged))
     if not documents or not judged:
         return says
-    here, there, reason = compare_ids(documents, judged)
-    return f"{says}: query {clip(query)} has {clip(here)} in the run and {clip(there)} in the judgments{reason}"
+    document, judgment, reason = compare_ids(documents, judged)
+    return f"{says}: query {clip(query)} has {clip(document)} in the run and {clip(judgment)} in the judgments{reason}"
 
 
 def _sample(qrels: Qrels, run: Run | Source, hits: Hits) -> tuple[str, list[str]]:

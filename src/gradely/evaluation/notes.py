@@ -155,14 +155,14 @@ def notes_of(evaluation: "Evaluation") -> list[Note]:
 
 def _note_data(evaluation: "Evaluation") -> list[Note]:
     """Return what was taken for granted, what is probably a mistake, and what was dropped as asked."""
-    gone, before = evaluation.hits.excluded, evaluation.hits.documents + evaluation.hits.excluded
-    were = "was" if gone == 1 else "were"
-    out = f"{gone:,} of {count_of(before, 'document')} {were} excluded from the rankings" if gone else None
+    excluded, before = evaluation.hits.excluded, evaluation.hits.documents + evaluation.hits.excluded
+    were = "was" if excluded == 1 else "were"
+    out = f"{excluded:,} of {count_of(before, 'document')} {were} excluded from the rankings" if excluded else None
     levels = evaluation.qrels.levels()
     below = describe_low_labels(evaluation.qrels, evaluation.measures) if len(levels) and levels[-1] < 1 else None
     texts = [*(("labels", text) for text in evaluation.qrels.notes), ("apart", evaluation.apart), ("labels", below)]
     notes = [Note(kind, len(evaluation.qrels), len(evaluation.qrels), text) for kind, text in texts if text]
-    return [*notes, *([Note("excluded", gone, before, out)] if out else [])]
+    return [*notes, *([Note("excluded", excluded, before, out)] if out else [])]
 
 
 def _note_segmentless(evaluation: "Evaluation") -> list[Note]:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from gradely.data import Qrels, Run, locate, open_run, run_name, run_names
 from gradely.data.details import DetailsObserver, describe_run
-from gradely.data.selection import read_selected, split_queries
+from gradely.data.query_selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.flat_names import flatten

@@ -85,12 +85,12 @@ class Batch:
     @lazy
     def rank(self) -> Array:
         """[Q, H] the best rank that each document can take, a real number; untied, its rank."""
-        return self.number(self.above) + 1
+        return self.to_real(self.above) + 1
 
     @lazy
     def size(self) -> Array:
         """[Q, H] how many documents each one's tie group has, a real number."""
-        return self.number(self.tied)
+        return self.to_real(self.tied)
 
     @lazy
     def edges(self) -> tuple[Array, Array]:
@@ -182,7 +182,7 @@ class Batch:
         """Return x with 0 for documents that have k others above them."""
         return x if k is None or k >= self.depth else self.xp.where(self.above < k, x, 0.0)
 
-    def number(self, x: Array) -> Array:
+    def to_real(self, x: Array) -> Array:
         """Return an integer or boolean array as the batch's real numbers."""
         return as_type(x, self.grade.dtype)
 

@@ -52,7 +52,7 @@ class Fixed(Batch):
     def size(self) -> Array:
         """[Q, H] how many documents each one's tie group has, a real number; shared by batches with other labels."""
         if "size" not in self.memo:
-            self.memo["size"] = self.number(self.tied)
+            self.memo["size"] = self.to_real(self.tied)
         return self.memo["size"]
 
     @property

@@ -37,8 +37,8 @@ def align_arrays(
     xp = namespace(arrays[0])
     shapes = [tuple(x.shape) for x in arrays]
     if any(shape != shapes[0] for shape in shapes) or len(shapes[0]) not in (1, 2) or 0 in shapes[0]:
-        found = ", ".join(map(str, shapes))
-        raise DataError(f"scores, labels and mask must have one shape, [queries, documents]; found {found}")
+        listing = ", ".join(map(str, shapes))
+        raise DataError(f"scores, labels and mask must have one shape, [queries, documents]; found {listing}")
     if len(shapes[0]) == 1 and not flat:
         raise DataError(
             f"{shapes[0][0]:,} scores in a row: say which query each belongs to, with group=sizes or qid=ids;"
@@ -49,31 +49,31 @@ def align_arrays(
     return arrays[0], arrays[1], xp.astype(arrays[2], xp.bool) if mask is not None else None
 
 
-def as_arrays(given: dict[str, Any]) -> list[Array]:
-    """Return what is given as arrays of numbers, all of one library and on one device; lists follow the arrays."""
-    arrays = {name: x for name, x in given.items() if is_array(x)}
+def as_arrays(values: dict[str, Any]) -> list[Array]:
+    """Return values by name as arrays of numbers, all of one library and on one device; lists follow the arrays."""
+    arrays = {name: x for name, x in values.items() if is_array(x)}
     libraries = {name: type(x).__module__.split(".")[0] for name, x in arrays.items()}
     if len(set(libraries.values())) > 1:
-        found = " and ".join(f"{name} of {library}" for name, library in libraries.items())
-        raise DataError(f"{found}: give arrays of one library")
+        listing = " and ".join(f"{name} of {library}" for name, library in libraries.items())
+        raise DataError(f"{listing}: give arrays of one library")
     devices = {name: str(device_of(x)) for name, x in arrays.items()}
     if len(set(devices.values())) > 1:
-        found = " and ".join(f"{name} on {device}" for name, device in devices.items())
-        raise DataError(f"{found}: give arrays on one device")
+        listing = " and ".join(f"{name} on {device}" for name, device in devices.items())
+        raise DataError(f"{listing}: give arrays on one device")
     xp = namespace(*arrays.values())
     where = device_of(next(iter(arrays.values()))) if arrays else None
     return [
         arrays[name] if name in arrays and not is_numpy(x) else xp.asarray(_numbers(name, x), device=where)
-        for name, x in given.items()
+        for name, x in values.items()
     ]
 
 
-def _numbers(name: str, given: Any) -> Array:
+def _numbers(name: str, values: Any) -> Array:
     """Return a list or an array of NumPy as numbers; refuse text, None, and rows of different lengths."""
-    if given is None:
+    if values is None:
         raise DataError(f"{name} are missing (None)")
     try:
-        array = np.asarray(given)
+        array = np.asarray(values)
     except (TypeError, ValueError):
         raise DataError(f"{name}: the rows are of different lengths, or nested; pad them, or say group=sizes") from None
     if array.dtype.kind in "OUSV":

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import by_rank
+from gradely.kernel.families import rank_discount
 from gradely.kernel.tie_groups import Discount
 
 
@@ -113,4 +113,4 @@ def letor(batch: Batch, rank: Array) -> Array:
     return batch.xp.log2(batch.xp.clip(rank, min=2.0))
 
 
-DISCOUNTS: dict[str, Discount] = {"log2": log2, "zipf": by_rank, "letor": letor}
+DISCOUNTS: dict[str, Discount] = {"log2": log2, "zipf": rank_discount, "letor": letor}

@@ -35,11 +35,11 @@ class Binary(Measure):
         return batch.of_pools((Binary, self.rel), self._count_relevant)
 
     def _count_relevant(self, batch: Batch) -> Array:
-        return batch.xp.sum(batch.number(batch.pooled & (batch.pool >= self.rel)), axis=1)
+        return batch.xp.sum(batch.to_real(batch.pooled & (batch.pool >= self.rel)), axis=1)
 
     def priority(self, batch: Batch) -> Array:
         """Relevant documents before others."""
-        return batch.number(self.relevant(batch))
+        return batch.to_real(self.relevant(batch))
 
     def degenerate(self, batch: Batch) -> Array:
         """No relevant document: the best of the pool is not."""

@@ -134,15 +134,15 @@ class Population(Graded):
         """
         xp, weight = batch.xp, batch.of_pools((Population, self.key), self._weight_of)
         if batch.fixed or weight.shape[1] <= MANY:
-            return self._one_by_one(batch, weight)
-        many = xp.sum(batch.number(self._levels(batch)[0] > 0), axis=1, keepdims=True) > MANY
-        at_once = self._at_once(batch, weight)
-        return at_once if bool(xp.all(many)) else xp.where(many, at_once, self._one_by_one(batch, weight))
+            return self._add_by_level(batch, weight)
+        many = xp.sum(batch.to_real(self._levels(batch)[0] > 0), axis=1, keepdims=True) > MANY
+        at_once = self._add_at_once(batch, weight)
+        return at_once if bool(xp.all(many)) else xp.where(many, at_once, self._add_by_level(batch, weight))
 
     def _weight_of(self, batch: Batch) -> Array:
         return self.weight(batch, self.thresholds(batch))
 
-    def _one_by_one(self, batch: Batch, weight: Array) -> Array:
+    def _add_by_level(self, batch: Batch, weight: Array) -> Array:
         """Return [Q, H]: the terms, level by level."""
         terms = [weight[:, i, None] * precision for i, precision in enumerate(self._precisions(batch))]
         return reduce(add, terms) if terms else batch.xp.zeros_like(batch.grade)
@@ -164,16 +164,16 @@ class Population(Graded):
         from_lowest = xp.flip(xp.cumulative_sum(xp.flip(x, axis=1), axis=1, include_initial=True), axis=1)
         return from_lowest[batch.row, xp.clip(levels - self.level_of(batch), min=0)]
 
-    def _at_once(self, batch: Batch, weight: Array) -> Array:
+    def _add_at_once(self, batch: Batch, weight: Array) -> Array:
         """Return [Q, H]: the terms from sums over the documents on lower levels, however many levels there are."""
         xp, own, level = batch.xp, self.up_to(batch, weight), self.level_of(batch)
         lower = lower_levels(batch, level, own, int(weight.shape[1]))
-        above = lower.above + own * (batch.number(batch.first) - lower.above_count) + own
+        above = lower.above + own * (batch.to_real(batch.first) - lower.above_count) + own
         alone = above / batch.rank
         alone = alone if self.k is None else xp.where(batch.above < self.k, alone, 0.0)
         if batch.untied:
             return xp.where(level > 0, alone, 0.0)
-        beside = lower.beside + own * (batch.number(batch.last - batch.first) - lower.beside_count) - own
+        beside = lower.beside + own * (batch.to_real(batch.last - batch.first) - lower.beside_count) - own
         places, n = harmonics(batch, self.k), batch.size
         shared = (above * places.inverse + beside / xp.clip(n - 1, min=1.0) * places.offset) / n
         return xp.where(level > 0, xp.where(batch.tied == 1, alone, shared), 0.0)
@@ -218,7 +218,7 @@ def _levels_of(batch: Batch) -> tuple[Array, Array]:
     ends = batch.pool > lower
     count = int(xp.max(xp.sum(xp.astype(ends, batch.first.dtype), axis=1)))
     order = xp.argsort(xp.where(ends, -batch.pool, 0.0), axis=1)[:, : max(1, count)]
-    return xp.where(ends, batch.pool, 0.0)[batch.row, order], batch.number(order + 1)
+    return xp.where(ends, batch.pool, 0.0)[batch.row, order], batch.to_real(order + 1)
 
 
 def _levels_one_by_one(batch: Fixed) -> tuple[Array, Array]:
@@ -230,5 +230,5 @@ def _levels_one_by_one(batch: Fixed) -> tuple[Array, Array]:
     for _ in range(max(1, batch.most_levels)):
         below = xp.max(xp.where(batch.pool < below, batch.pool, 0.0), axis=1, keepdims=True)
         level.append(below)
-        base.append(xp.sum(batch.number(batch.pooled & (batch.pool >= below)), axis=1, keepdims=True))
+        base.append(xp.sum(batch.to_real(batch.pooled & (batch.pool >= below)), axis=1, keepdims=True))
     return xp.concat(level, axis=1), xp.clip(xp.concat(base, axis=1), min=1.0)

@@ -10,7 +10,7 @@ from gradely.measures.binary import Binary
 
 def length_of(batch: Batch, k: int | None) -> Array:
     """Return [Q]: k, or the length of the ranking."""
-    return batch.number(batch.retrieved) if k is None else batch.constant(float(k))
+    return batch.to_real(batch.retrieved) if k is None else batch.constant(float(k))
 
 
 class InTop(Binary):
@@ -200,7 +200,7 @@ class Utility(InTop):
 
     def start(self, batch: Batch) -> Array:
         """What the ranking is worth with no relevant document in it."""
-        n = batch.xp.minimum(length_of(batch, self.k), batch.number(batch.retrieved))
+        n = batch.xp.minimum(length_of(batch, self.k), batch.to_real(batch.retrieved))
         base = self.recall_base(batch)
         return self.b * n + self.c * base + self.d * (self.size - n - base)
 

@@ -7,7 +7,7 @@ from gradely.kernel.parameters import parameter
 from gradely.relevance.base import Levels, Relevance
 
 
-def highest(levels: Levels) -> float:
+def highest_label(levels: Levels) -> float:
     """Return the highest positive label of the collection, 0 if there is none."""
     values = levels()
     return float(values[-1]) if values.shape[0] else 0.0
@@ -26,7 +26,7 @@ class Identity(Relevance):
 
     def top(self, levels: Levels) -> float:
         """Return the highest label."""
-        return highest(levels)
+        return highest_label(levels)
 
     def __str__(self) -> str:
         """Print as in a measure's name."""
@@ -49,7 +49,7 @@ class AtLeast(Relevance):
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with 1 and 0 for labels."""
         return batch.relabel(
-            batch.number(batch.grade >= self.threshold), batch.number(batch.pool >= self.threshold), batch.pooled
+            batch.to_real(batch.grade >= self.threshold), batch.to_real(batch.pool >= self.threshold), batch.pooled
         )
 
     def levels(self, levels: Levels) -> tuple[float, ...]:  # noqa: ARG002 - 1 whatever the labels
@@ -99,8 +99,8 @@ class Max(Relevance):
 
     def check(self, levels: Levels) -> None:
         """Refuse labels above the stated scale."""
-        if self.scale is not None and highest(levels) > self.scale:
-            top = to_python(highest(levels))
+        if self.scale is not None and highest_label(levels) > self.scale:
+            top = to_python(highest_label(levels))
             raise MeasureError(
                 f"the label {top} is above the stated scale of relevance={self}: use max({top}) or 'max'"
             )

@@ -125,7 +125,7 @@ class Control(NamedTuple):
 
 def _paper(batch: Batch) -> Control:
     """Return minimum, median, maximum, and w = Q3 + 1.5·IQR where the maximum lies beyond it."""
-    n = batch.xp.sum(batch.number(batch.pooled), axis=1, keepdims=True)
+    n = batch.xp.sum(batch.to_real(batch.pooled), axis=1, keepdims=True)
     low, q1, median, q3, high = (_quantile(batch, n, share) for share in (0.0, 0.25, 0.5, 0.75, 1.0))
     return Control(low, median, q3 + 1.5 * (q3 - q1), high, high - low)
 
@@ -137,7 +137,7 @@ def _code(batch: Batch) -> Control:
     """
     xp = batch.xp
     positive = batch.pooled & (batch.pool > 0)
-    n = xp.sum(batch.number(positive), axis=1, keepdims=True)
+    n = xp.sum(batch.to_real(positive), axis=1, keepdims=True)
     depth = xp.floor((n + 3) / 2) / 2
     lower, upper = _number(batch, n, depth), _number(batch, n, n + 1 - depth)
     inside = positive & (batch.pool <= upper + 1.5 * (upper - lower))

@@ -65,10 +65,10 @@ def pack_p_values(values: Floats, alpha: float) -> str:
     >>> pack_p_values(np.array([0.25, 1.0, 0.0499999, 1.234e-7]), 0.05)
     '.25 1 .0499999 1.2e-7'
     """
-    return " ".join(_short(value, alpha) for value in values.tolist())
+    return " ".join(_format_p(value, alpha) for value in values.tolist())
 
 
-def _short(value: float, alpha: float) -> str:
+def _format_p(value: float, alpha: float) -> str:
     text = f"{value:.3g}" if value >= 0.0001 else f"{value:.2g}".replace("e-0", "e-")
     return (text if (float(text) < alpha) == (value < alpha) else repr(value)).removeprefix("0") or "0"
 

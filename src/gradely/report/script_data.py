@@ -40,7 +40,7 @@ def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], r
         "rankings": rankings.as_data(queries, board.qrels),
         "cuts": CUTS[: len(details[0].precision)],
         "curves": [[detail.precision, detail.recall, detail.gain] for detail in details],
-        "start": _start(board, pairwise),
+        "start": _choose_pair(board, pairwise),
         "alpha": pairwise.design.alpha,
         "rope": pairwise.design.rope,
         "bars": BARS,
@@ -51,7 +51,7 @@ def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], r
     }
 
 
-def _start(board: Leaderboard, pairwise: Pairwise) -> list[int]:
+def _choose_pair(board: Leaderboard, pairwise: Pairwise) -> list[int]:
     """Return the two runs that are shown first: the best, and a baseline or the next."""
     if len(board.names) < 2:
         return [0, 0]

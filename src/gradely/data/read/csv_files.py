@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from gradely.data.columns import Ids, Triples
+from gradely.data.read.column_roles import Names, note_no_labels, pick_columns
 from gradely.data.read.files import Report, Source, clip
-from gradely.data.read.tables import Names, note_no_labels, pick_columns
 from gradely.data.table import Table
 from gradely.data.trec.chunks import NEWLINE, Odd, Piece
 from gradely.data.trec.decimals import numbers

@@ -8,7 +8,7 @@ from io import FileIO
 from typing import NoReturn, TypeAlias
 
 from gradely.data.read.formats import is_pipe, kind_of
-from gradely.data.read.packed import Unpacked
+from gradely.data.read.packed import UnpackedFile
 from gradely.data.read.pipes import Pipe, pipe_at
 from gradely.errors import InputError
 
@@ -39,7 +39,7 @@ def change_error(name: str) -> InputError:
     return InputError(f"{name}: changed while it was read; try again when it is complete")
 
 
-class Stored(FileIO):
+class DiskFile(FileIO):
     """An open file, up to the size that it had at first: one that grows is read as it was."""
 
     def __init__(self, file: str | int, name: str, *, closefd: bool = True) -> None:
@@ -81,13 +81,13 @@ class Source:
         self.name = "standard input" if self.path == "-" else self.path
         self._pipe: Pipe | None = pipe_at(self.path) if is_pipe(self.path) else None
 
-    def open(self) -> Stored:
+    def open(self) -> DiskFile:
         """Open the file as it is stored; one that grows keeps the size that it had when it was opened first."""
         try:
             if self._pipe is not None:
-                file = Stored(self._pipe.rewind(), self.name, closefd=False)
+                file = DiskFile(self._pipe.rewind(), self.name, closefd=False)
             else:
-                file = Stored(self.path, self.name)
+                file = DiskFile(self.path, self.name)
         except InputError:
             raise
         except FileNotFoundError:
@@ -99,13 +99,13 @@ class Source:
         file.limit = self.__dict__.setdefault("size", file.limit)
         return file
 
-    def stream(self) -> Stored | Unpacked:
+    def stream(self) -> DiskFile | UnpackedFile:
         """Open the file unpacked, without a byte order mark."""
         file = self.open()
         start = file.read(HEAD)
         if kind_of(start):
             try:
-                return Unpacked(file, start, self.name, skip=BOM)
+                return UnpackedFile(file, start, self.name, skip=BOM)
             except BaseException:
                 file.close()
                 raise
@@ -165,7 +165,7 @@ class Source:
     def unpack(self) -> FileIO:
         """Open the file unpacked, to be read at any place; what is packed is unpacked into a temporary file."""
         stream = self.stream()
-        if isinstance(stream, Stored):
+        if isinstance(stream, DiskFile):
             stream.seek(0)
             return stream
         import tempfile

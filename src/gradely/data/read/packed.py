@@ -61,7 +61,7 @@ def _zstd() -> Any:
     raise MissingExtra("backports.zstd to read Zstandard", "zstd")
 
 
-class Unpacked:
+class UnpackedFile:
     """The content of a packed file, of one member or several."""
 
     def __init__(self, file: FileIO, start: bytes, name: str, skip: bytes) -> None:

@@ -11,7 +11,7 @@ from gradely.data import Qrels, Report
 from gradely.data.types import Bools, Ints
 from gradely.errors import DataError
 from gradely.papers.ferrante2014.printed_tables import count_relevant, merge_levels, recognise
-from gradely.papers.judged_collections import FEWEST, LEAST, Collection, collections, enough
+from gradely.papers.judged_collections import FEWEST, LEAST, Collection, collections, has_enough
 from gradely.papers.library import Library
 from gradely.papers.printed_numbers import Record
 from gradely.papers.verdicts import UNTESTED, Verdict
@@ -160,4 +160,4 @@ def choose_collections(library: Library) -> list[Collection]:
         collection._replace(qrels=merge_levels(collection.qrels, recognise(collection.qrels)))
         for collection in collections(library)
     )
-    return [collection for collection in merged if enough(collection, FEWEST)]
+    return [collection for collection in merged if has_enough(collection, FEWEST)]

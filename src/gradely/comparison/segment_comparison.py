@@ -13,7 +13,7 @@ from gradely.data.types import Floats, Ints
 from gradely.evaluation.scores import means
 from gradely.evaluation.segments import segment_rows
 from gradely.frames import to_frame
-from gradely.tables import Cell, Marked, Table, to_text
+from gradely.tables import Cell, MarkedNumber, Table, to_text
 
 
 class SegmentPair(NamedTuple):
@@ -66,7 +66,7 @@ class SegmentComparison:
         for segment, table in self.means.items():
             best = table.max(axis=1).tolist()
             for name, column in zip(self._pairwise.names, table.T.tolist(), strict=True):
-                cells = [Marked(mean, mean == top) for mean, top in zip(column, best, strict=True)]
+                cells = [MarkedNumber(mean, mean == top) for mean, top in zip(column, best, strict=True)]
                 rows.append([segment, self.sizes[segment], name, *cells])
         return Table(["segment", "n", "run", *self._pairwise.measures], rows)
 
