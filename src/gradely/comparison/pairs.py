@@ -34,7 +34,7 @@ def all_pairs(runs: int) -> Pairs:
 def pair_with_baselines(baselines: Sequence[int], runs: int) -> Pairs:
     """Return every other run against each baseline, and the baselines against each other once.
 
-    >>> [column.tolist() for column in against([2], 3)]
+    >>> [column.tolist() for column in pair_with_baselines([2], 3)]
     [[0, 1], [2, 2]]
     """
     pairs = {(i, base) for base in baselines for i in range(runs) if i != base}

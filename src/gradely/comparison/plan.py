@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.compare import check_baselines
 from gradely.comparison.design import Design
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairs import lacks_spread
@@ -133,7 +132,7 @@ def plan(
     check_choice("correction", correction, PLANNED)
     policy, only = split_queries(queries)
     settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)
-    design = Design(alpha=alpha, baselines=check_baselines(baselines, named)).settle()
+    design = Design(alpha=alpha).settle(baselines, named)
     judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
     board = Leaderboard(evaluate_all(judgments, named, parse_all(measures), settings, progress))
     return plan_pairs(board.pairwise(design), difference, power, correction, board.notes)

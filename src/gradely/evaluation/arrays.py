@@ -53,9 +53,14 @@ def evaluate_arrays(
         return _in_groups(group_documents(scores, labels, group, qid, ties, seed), measures, ties, threads)
     if any(is_array(x) and not is_numpy(x) for x in (scores, labels, mask)):
         return _on_device(scores, labels, parse_all(measures), mask, ties, seed)
-    scores, labels, mask = align_arrays(scores, labels, mask, ties, seed, flat=False)
-    levels = Levels(labels, mask)
-    fitted = fit_all(parse_all(measures), levels)
+    return _in_rows(*align_arrays(scores, labels, mask, ties, seed, flat=False), parse_all(measures), ties, threads)
+
+
+def _in_rows(
+    scores: Array, labels: Array, mask: Array | None, measures: dict[str, Measure], ties: str, threads: int | None
+) -> dict[str, Array]:
+    """Return the values of each measure, one per row, in blocks of rows on threads."""
+    fitted = fit_all(measures, Levels(labels, mask))
 
     def work(rows: slice) -> list[Array]:
         batch = rank_documents(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)

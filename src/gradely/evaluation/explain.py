@@ -50,19 +50,19 @@ def explain(
     settings = Settings(ties, precision=precision, seed=seed)
     judgments, ranking, query = select(read_qrels(qrels), exclude=exclude), open_run(run), str(query)
     _check_query(query, judgments.queries, judgments.name)
-    fitted = parse(measure).fit(judgments.levels)
-    labels, scores = judgments.labels(query), _ranking(judgments, ranking, query)
-    numbers = flat([scores], lambda _, doc: f"{ranking.name}: query {clip(query)}, document {clip(doc)}: the score")
-    scores = dict(zip(scores, settings.round(numbers).tolist(), strict=True))
-    part = (
-        _measure(judgments, scores, query, fitted, settings) if scores else _explain_missing(judgments, query, fitted)
-    )
-    ideal = _ideal(judgments, query, fitted, settings)
-    missed = sorted(((-value, doc) for doc, value in labels.items() if doc not in scores))
+    return _explain(judgments, ranking, query, measure, settings)
+
+
+def _explain(qrels: Qrels, ranking: Run | Source, query: str, measure: MeasureLike, settings: Settings) -> Explanation:
+    """Return the explanation of a query that has judgments."""
+    fitted, scores = parse(measure).fit(qrels.levels), _ranking(qrels, ranking, query, settings)
+    part = _measure(qrels, scores, query, fitted, settings) if scores else _measure_nothing(qrels, query, fitted)
+    ideal = _ideal(qrels, query, fitted, settings)
+    missed = sorted(((-value, doc) for doc, value in qrels.labels(query).items() if doc not in scores))
     return Explanation(
         label(measure),
         query,
-        ties,
+        settings.ties,
         part.lines,
         [(doc, -value) for value, doc in missed],
         part.start,
@@ -133,7 +133,7 @@ def _unit(measure: Measure, view: Batch) -> int:
     return 0 if exponent is None else int(exponent[0, 0])
 
 
-def _explain_missing(qrels: Qrels, query: str, measure: Measure) -> _Part:
+def _measure_nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:
     """Return what a query counts that the run does not answer: 0, over the norm that it has all the same."""
     _, view = _columns(qrels, Run({query: {}}, ""), query, measure, Settings("best"))
     return _Part([], 0.0, 0.0, float(measure.norm(view)[0]))
@@ -159,12 +159,14 @@ def _best_first(qrels: Qrels, query: str, measure: Measure) -> dict[str, float]:
     return {doc: float(-place) for place, doc in enumerate(order)}
 
 
-def _ranking(qrels: Qrels, run: Run | Source, query: str) -> Mapping[str, float]:
+def _ranking(qrels: Qrels, run: Run | Source, query: str, settings: Settings) -> Mapping[str, float]:
     """Return {document: score} of one query, empty where the run has none; of a file, only its lines are read."""
     scores = run.scores.get(query) if isinstance(run, Run) else read_query(run, query)
     if not scores:
         locate(qrels, run, Settings())  # refuses a file that cannot be read
-    return qrels.keep_documents(query, scores or {})
+    scores = qrels.keep_documents(query, scores or {})
+    numbers = flat([scores], lambda _, doc: f"{run.name}: query {clip(query)}, document {clip(doc)}: the score")
+    return dict(zip(scores, settings.round(numbers).tolist(), strict=True))
 
 
 def _check_query(query: str, queries: Iterable[str], name: str) -> None:

@@ -173,7 +173,7 @@ def evaluate_all(
     """Evaluate runs by name: one on all threads, or several at a time on one thread each.
 
     A run may be a function that opens it. `places` is a tie policy to place documents by where the settings need none,
-    so that Evaluation.under can take it. `depth` asks for RunDetails, with the tops of rankings to this depth.
+    so that Evaluation.with_ties can take it. `depth` asks for RunDetails, with the tops of rankings to this depth.
     """
     workers = settings.workers if len(runs) == 1 else 1
     fitted = fit_all(measures, qrels.levels)
