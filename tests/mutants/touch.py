@@ -18,7 +18,8 @@ from tests.mutants.forks import in_forks, limit
 CACHE = ROOT / ".mutants" / "touched.json"
 LONGEST = 30
 """seconds of a processor under a tracer after which a test is left alone"""
-
+OFTEN = 300
+"""tests after which what is known is saved"""
 MANY = 40
 """parameters of a test of which each is looked at; of more, every second or third"""
 
@@ -31,12 +32,11 @@ class Touched:
         kept = json.loads(CACHE.read_text()) if CACHE.exists() else {}
         self.tests = {name: kept[name] for name, item in self.items.items() if is_current(item, kept.get(name))}
         fresh = (name for name in self.items if name not in self.tests and time.monotonic() < end)
-        try:
-            for name, answer in in_forks(fresh, self.look, jobs):
-                self.tests[name] = answer or record(self.items[name], LONGEST, "endless", {})
-        finally:
-            CACHE.parent.mkdir(exist_ok=True)
-            CACHE.write_text(json.dumps({**kept, **self.tests}))
+        for i, (name, answer) in enumerate(in_forks(fresh, self.look, jobs), 1):
+            self.tests[name] = answer or record(self.items[name], LONGEST, "endless", {})
+            if i % OFTEN == 0:
+                save(CACHE, kept | self.tests)
+        save(CACHE, kept | self.tests)
 
     def look(self, name):
         """Run a test under a tracer."""
@@ -67,6 +67,13 @@ class Touched:
             for line in self.tests.get(name, {"lines": {}})["lines"].get(str(path.relative_to(SOURCE)), ()):
                 tests.setdefault(line, []).append(name)
         return tests
+
+
+def save(path, content):
+    """Write a file as JSON, all of it or nothing."""
+    path.parent.mkdir(exist_ok=True)
+    path.with_suffix(".new").write_text(json.dumps(content))
+    path.with_suffix(".new").replace(path)
 
 
 def some_of(items):
