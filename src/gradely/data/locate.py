@@ -169,7 +169,7 @@ def _align(
     start = size.cumsum() - size
     above, tied = count_above(scores, start, start + size, which, mine)
     place = above.copy() if settings.breaks_ties else above
-    for here in _by_ranking(which, tied > 1) if settings.breaks_ties else ():
+    for here in _sort_by_ranking(which, tied > 1) if settings.breaks_ties else ():
         i = int(which[here[0]])
         part = slice(start[i], start[i] + size[i])
         docs = [qrels.docs[j] for j in row[here].tolist()]
@@ -179,7 +179,7 @@ def _align(
     return at[which], row, above, tied, place
 
 
-def _by_ranking(which: Ints, flags: Bools) -> list[Ints]:
+def _sort_by_ranking(which: Ints, flags: Bools) -> list[Ints]:
     """Return the hits that are flagged, those of each ranking together; rankings ascend."""
     here = np.flatnonzero(flags)
     return np.split(here, np.flatnonzero(np.diff(which[here])) + 1) if len(here) else []
