@@ -17,7 +17,7 @@ from tests.mutants.forks import in_forks, limit
 
 CACHE = ROOT / ".mutants" / "touched.json"
 LONGEST = 30
-"""seconds under a tracer after which a test is left alone"""
+"""seconds of a processor under a tracer after which a test is left alone"""
 
 MANY = 40
 """parameters of a test of which each is looked at; of more, every second or third"""
