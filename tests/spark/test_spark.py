@@ -1,10 +1,13 @@
 """Frames of Spark, whose hits are found in Spark, and evaluation on its executors: the values of the rows at hand."""
 
+from types import SimpleNamespace
+
 import pyarrow as pa
 import pytest
 
 import gradely
 from gradely.adapters.spark import evaluate
+from gradely.data import engine_judgments
 from tests.engines import MEASURES, collection, same_everywhere
 
 SMALL = {"q": {"a": 2, "b": 0}, "p": {"c": 1}}
@@ -17,6 +20,47 @@ def rows(**columns):
 @pytest.mark.parametrize("ties", ["expected", "best", "trec", "random"])
 def test_same_values(spark, ties):
     same_everywhere(spark.createDataFrame, ties, seed=3)
+
+
+@pytest.mark.parametrize("ties", ["expected", "worst", "trec", "random"])
+def test_same_values_where_judgments_are_many(spark, monkeypatch, ties):
+    monkeypatch.setattr(engine_judgments, "ROW_OBJECTS", 0)
+    monkeypatch.setattr(engine_judgments, "HANDED_OUT", 0)
+    same_everywhere(spark.createDataFrame, ties, seed=3)
+
+
+@pytest.mark.parametrize(
+    ("judgments", "most", "plan", "hint"),
+    [
+        (10, engine_judgments.HANDED_OUT, "LocalRelation", True),
+        (100_000, engine_judgments.HANDED_OUT, "LogicalRDD", True),
+        (100_000, 1 << 20, "LogicalRDD", False),
+    ],
+)
+def test_many_judgments_are_no_objects_of_rows(spark, capsys, monkeypatch, judgments, most, plan, hint):
+    """A million of them as Java objects filled half a heap of 1 GB, and 100 million rows ran out of it."""
+    monkeypatch.setattr(engine_judgments, "HANDED_OUT", most)
+    names = pa.array(range(judgments)).cast(pa.large_string())
+    judged = rows(judged_query=names, judged=names, row=pa.array(range(judgments)))
+    frame = engine_judgments.UPLOADS["pyspark"](spark.range(1), judged)
+    assert frame.count() == judgments
+    frame.explain("extended")
+    plans = capsys.readouterr().out
+    assert plan in plans
+    assert ("broadcast" in plans) == hint
+
+
+@pytest.mark.parametrize("before", [None, "7"])
+def test_settings_of_the_session_stay(spark, before):
+    name = "spark.sql.execution.arrow.localRelationThreshold"
+    if before:
+        spark.conf.set(name, before)
+    try:
+        with pytest.raises(Exception, match="SimpleNamespace"):
+            engine_judgments.UPLOADS["pyspark"](spark.range(1), SimpleNamespace(nbytes=1 << 24))
+        assert spark.conf.get(name, None) == before
+    finally:
+        spark.conf.unset(name)
 
 
 def test_same_values_in_single_precision(spark):

@@ -1,15 +1,19 @@
 """Hits: the judged documents that a run retrieved, and where they stand; Blocks puts them into Batches."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gradely.data.qrels import Qrels
-from gradely.data.types import Ints
+from gradely.data.types import Bools, Ints
 from gradely.kernel.batch import CELLS, Batch
 from gradely.lazy import lazy
+
+SHORT = 1000
+"""hits of a single query up to which its cells are kept for the next one"""
 
 
 class Hits(NamedTuple):
@@ -48,7 +52,7 @@ class Hits(NamedTuple):
     @property
     def has_ties(self) -> bool:
         """True where a judged document shares its score with another, judged or not."""
-        return bool((self.tied > 1).any())
+        return bool(np.count_nonzero(self.tied > 1))
 
     def select(self, flags: npt.NDArray[np.bool_]) -> "Hits":
         """Return the hits that are flagged."""
@@ -93,8 +97,11 @@ class Blocks:
         self.above = (hits.above if hits.place is None else hits.place)[order]
         self.tied = hits.tied[order] if hits.place is None else np.ones(len(order), np.int8)
         self.grade = qrels.grade[self.row]
-        self.start = np.zeros(len(self.retrieved) + 1, np.int64)
-        np.add.accumulate(np.bincount(hits.query, minlength=len(self.retrieved)), out=self.start[1:])
+        if len(self.retrieved) == 1:
+            self.start = np.array([0, len(order)])
+        else:
+            self.start = np.zeros(len(self.retrieved) + 1, np.int64)
+            np.add.accumulate(np.bincount(hits.query, minlength=len(self.retrieved)), out=self.start[1:])
 
     def _rank_order(self) -> Ints:
         """Return the order that puts hits query by query, ranked.
@@ -152,8 +159,9 @@ class Blocks:
         else:
             above = self.above[None, hits].astype(np.int64, copy=False)
             tied = self.tied[None, hits].astype(np.int64, copy=False)
-            judged = np.ones(above.shape, bool)
-            columns = (self.grade[None, hits], judged, above, tied, *self._groups(above, judged))
+            judged, *alone = _cells_of_one(above.shape[1])
+            groups = alone if self.untied else self._groups(above, judged)
+            columns = (self.grade[None, hits], judged, above, tied, *groups)
         batch = Batch(*columns, pool, pooled, self.retrieved[query : query + 1], _group_policy(ties))
         facts = {"untied": True, "depth": int(batch.above[0, -1]) + 1} if self.untied else {}
         batch.know(xp=np, pool_memo=pool_memo, memo={}, **facts)
@@ -182,8 +190,7 @@ class Blocks:
 
     def _groups(self, above: Ints, cells: Any) -> tuple[Ints, Ints]:
         """Return the first column of each document's tie group, and one past the last; padding is alone."""
-        column = np.arange(above.shape[1])[None, :]
-        column = column if len(above) == 1 else np.broadcast_to(column, above.shape)
+        column = np.broadcast_to(np.arange(above.shape[1]), above.shape)
         same = self.untied or (above[:, 1:] == above[:, :-1]) & cells[:, 1:]
         if self.untied or not np.any(same):
             return column, column + 1
@@ -192,6 +199,19 @@ class Blocks:
         first = np.maximum.accumulate(np.where(new, column, 0), axis=1)
         last = np.minimum.accumulate(np.where(ends, column + 1, above.shape[1])[:, ::-1], axis=1)[:, ::-1]
         return first, np.ascontiguousarray(last)
+
+
+def _cells_of_one(width: int) -> tuple[Bools, Ints, Ints]:
+    """Return [1, width] of a single query: that each cell holds a document, its column, and the next."""
+    return _remember_cells(width) if width <= SHORT else _make_cells(width)
+
+
+def _make_cells(width: int) -> tuple[Bools, Ints, Ints]:
+    column = np.arange(width)[None, :]
+    return np.ones((1, width), bool), column, column + 1
+
+
+_remember_cells = lru_cache(maxsize=64)(_make_cells)
 
 
 def _group_policy(ties: str) -> str:

@@ -14,7 +14,8 @@ from gradely.errors import DataError
 
 POWERS = np.array([10**n for n in range(1, 20)], U)
 """a whole number has one digit more than powers of ten that are not above it"""
-FOUR = np.frombuffer(b"".join(b"%04d" % n for n in range(10_000)), "<u4").astype(U)
+FOUR = (np.arange(10_000, dtype="u2")[:, None] // np.array([1000, 100, 10, 1], "u2") % 10 + 48).astype("u1")
+FOUR = FOUR.view("<u4")[:, 0].astype(U)
 """the four digits of numbers below 10,000"""
 MINUS = 45  # ord("-")
 

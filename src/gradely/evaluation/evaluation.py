@@ -14,11 +14,10 @@ from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import NotFinite
 from gradely.evaluation.notes import SAME, Note, TieRange, notes_of
 from gradely.evaluation.scores import Scores
-from gradely.kernel.backend import ignore_overflow
+from gradely.kernel.backend import divide, ignore_overflow, sum_rows
 from gradely.kernel.batch import Batch
 from gradely.lazy import lazy
 from gradely.measures import Measure
-from gradely.measures.base import divide
 from gradely.measures.names import fit_all
 from gradely.settings import Settings, TiePolicy
 from gradely.threads import on_threads
@@ -200,15 +199,36 @@ def measure_blocks(
 
 def measure_batch(batch: Batch, measures: Collection[Measure]) -> Floats:
     """Return the values, [measures, queries]: all sums first, then all quotients at once."""
-    added, norm = np.empty((2, len(measures), len(batch.grade)))
     with ignore_overflow():
-        for j, measure in enumerate(measures):
-            added[j], norm[j] = measure.sum_and_norm(measure.apply_relevance(batch))
-        values = divide(batch, added, norm)
-    if not np.isfinite(values).all():
+        values = divide(*sum_parts(batch, measures))
+    if np.count_nonzero(np.isfinite(values)) < values.size:
         for measure in measures:  # one of them says which query it is
             measure.compute(batch)
     return cast("Floats", values)
+
+
+def sum_parts(batch: Batch, measures: Collection[Measure]) -> tuple[Floats, Floats]:
+    """Return [measures, queries] twice: sums and norms."""
+    if len(batch.grade) == 1:
+        return sum_parts_of_one(batch, measures)
+    added, norm = np.empty((2, len(measures), len(batch.grade)))
+    for j, measure in enumerate(measures):
+        parts = measure.parts(measure.apply_relevance(batch))
+        added[j], norm[j] = parts.total(sum_rows(parts.terms)), parts.norm
+    return added, norm
+
+
+def sum_parts_of_one(batch: Batch, measures: Collection[Measure]) -> tuple[Floats, Floats]:
+    """Return [measures, 1] twice: sums and norms of one query, the sums of as many documents all at once."""
+    parts = [measure.parts(measure.apply_relevance(batch)) for measure in measures]
+    if len({part.terms.shape for part in parts}) == 1:
+        added = np.add.accumulate(np.concatenate([part.terms for part in parts]), 1)[:, -1:]
+    else:
+        added = np.array([sum_rows(part.terms) for part in parts])
+    for j, part in enumerate(parts):
+        if part.start is not None:
+            added[j] += part.start
+    return added, np.concatenate([part.norm for part in parts])[:, None]
 
 
 def find_degenerate(qrels: Qrels, measures: Mapping[str, Measure]) -> dict[str, Bools]:

@@ -80,7 +80,11 @@ class Batch:
     @lazy
     def ranks(self) -> Array:
         """1, 2, … up to the deepest place that a judged document can take."""
-        return self.xp.arange(1, self.depth + 1, dtype=self.grade.dtype, device=self.device)
+        return self.count_up(self.depth)
+
+    def count_up(self, last: int) -> Array:
+        """Return 1, 2, … up to the last, as the batch's real numbers."""
+        return self.xp.arange(1, last + 1, dtype=self.grade.dtype, device=self.device)
 
     @lazy
     def rank(self) -> Array:

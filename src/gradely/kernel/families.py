@@ -10,7 +10,7 @@ from math import log
 from typing import NamedTuple, TypeAlias
 
 from gradely.kernel import by_place
-from gradely.kernel.backend import sum_rows
+from gradely.kernel.backend import running_sum, sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.tie_groups import (
     Discount,
@@ -105,7 +105,7 @@ def first_hit(batch: Batch, relevant: Array, discount: Discount, k: int | None) 
     if batch.by_place:
         return by_place.first_hit(batch, relevant, discount, k)
     if batch.untied:
-        leads = relevant & (up_to_column(batch, relevant) == 1)
+        leads = relevant & (running_sum(relevant, batch.first.dtype) == 1)
         return additive(batch, batch.to_real(leads), discount, k)
     leading = xp.argmax(batch.to_real(relevant), axis=1, keepdims=True)
     leads = relevant & (batch.first == batch.first[batch.row, leading])

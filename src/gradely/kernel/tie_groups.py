@@ -10,6 +10,9 @@ from gradely.kernel.rows import sums_before, take_in_rows
 Discount: TypeAlias = Callable[[Batch, Array], Array]
 """From the ranks 1, 2, … to what a gain there is divided by."""
 
+SHORT = 100
+"""as many ranks as most rankings have that are evaluated one at a time"""
+
 
 class Sums(NamedTuple):
     """Prefix sums in two parts, high + low, so that differences lose no digit. Entry i is the sum of the first i."""
@@ -19,7 +22,12 @@ class Sums(NamedTuple):
 
 
 def divisors(batch: Batch, discount: Discount) -> Array:
-    """Return what gains at ranks 1, 2, … are divided by; made once a batch."""
+    """Return what gains at ranks 1, 2, … are divided by, at least as many as there are.
+
+    They are made once a batch; of short rankings once for all rankings of the same pools.
+    """
+    if batch.depth <= SHORT and not batch.fixed:
+        return batch.of_pools(discount, lambda batch: discount(batch, batch.count_up(SHORT)))
     memo = batch.memo
     if discount not in memo:
         memo[discount] = discount(batch, batch.ranks)

@@ -9,6 +9,7 @@ from operator import add
 from typing import Any, NamedTuple
 
 from gradely.errors import MeasureError
+from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import harmonics, threshold
 from gradely.kernel.fixed import Fixed
@@ -143,7 +144,9 @@ class Population(Graded):
         return self.weight(batch, self.thresholds(batch))
 
     def _add_by_level(self, batch: Batch, weight: Array) -> Array:
-        """Return [Q, H]: the terms, level by level."""
+        """Return [Q, H]: the terms, level by level; a few of one query at the same time."""
+        if weight.shape[0] == 1 and weight.shape[1] <= FEW and batch.untied and not batch.fixed:
+            return sum_rows((weight.T * self._precisions_of_one(batch)).T)[None, :]
         terms = [weight[:, i, None] * precision for i, precision in enumerate(self._precisions(batch))]
         return reduce(add, terms) if terms else batch.xp.zeros_like(batch.grade)
 
@@ -194,6 +197,14 @@ class Population(Graded):
             threshold(batch, batch.grade >= x, self.k, places) for x in islice(columns, None if batch.fixed else MANY)
         )
         return batch.memo.setdefault(key, list(computed)) if level.shape[1] <= FEW else computed
+
+    def _precisions_of_one(self, batch: Batch) -> Array:
+        """Return [L, H] for a single query: the same, one row per level, for any number of distributions."""
+        key = (threshold, self.relevance_function.key, self.k)
+        if key not in batch.memo:
+            least = batch.of_pools(key[:2], self._least_of)
+            batch.memo[key] = threshold(batch, batch.grade >= least.T, self.k)
+        return batch.memo[key]
 
     def _least_of(self, batch: Batch) -> Array:
         """Return [Q, L]: the grades that reach each level; in padding, where there is no level, none does."""
