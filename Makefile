@@ -7,6 +7,8 @@ TOOLS := .tools
 SPARK := .spark
 MINUTES ?= 1
 SEED ?= 0
+# Where Python is told to keep no bytecode, each of the processes that the checks start would compile all files again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-arrays test-tools test-spark fuzz mutants docs papers learning bench bench-tables bench-spark clean
 
@@ -23,7 +25,7 @@ help:
 	@echo "make learning     the experiment f14-learning alone, on DATA=folder, and its figure in docs/; ten minutes"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
 	@echo "make bench-tables frames, Parquet, CSV and flat arrays against TREC text, as ratios, and peers; a quarter of an hour"
-	@echo "make bench-spark  10 and 100 million rows on Spark with a heap of 1 GB: time and what is shuffled"
+	@echo "make bench-spark  10, 30 and 100 million rows on Spark with a heap of 1 GB: time and what is shuffled"
 	@echo "make clean        remove what make has made"
 
 demo: $(VENV)/installed

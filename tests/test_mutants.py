@@ -5,15 +5,18 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
 
 from gradely.comparison import kendall
+from tests.mutants.__main__ import conclude
 from tests.mutants.areas import AREAS, DRAWINGS, paths_of
-from tests.mutants.changes import ROOT, SOURCE, all_changes, mutants
+from tests.mutants.changes import ROOT, SOURCE, Mutant, all_changes, mutants
+from tests.mutants.check import in_order
 from tests.mutants.forks import in_forks
-from tests.mutants.survivors import known, verdict
+from tests.mutants.survivors import known, without_mutant
 from tests.mutants.touch import Tracer, some_of
 
 
@@ -115,17 +118,58 @@ def test_of_many_parameters_some_are_taken_from_the_first_to_the_last():
     assert taken[:2] == ["test[0]", "test[3]"] and taken[-2:] == ["test[99]", "other"] and len(taken) == 35
 
 
+def test_a_mutant_meets_first_who_noticed_others_then_quick_tests_of_many_kinds():
+    seconds = {"f[a]": 1.0, "f[b]": 1.0, "f[c]": 1.0, "g": 1.5, "h": 2.5, "slow": 9.0}
+    assert in_order(seconds, Counter(slow=1)) == ["slow", "f[a]", "g", "f[b]", "h", "f[c]"]
+
+
 def test_reasons_hold_for_the_changes_above_them(tmp_path, monkeypatch):
     (tmp_path / "list").write_text("# about\na\nb\n    Both\n    are.\n\nc\n    One is.\nd\n", encoding="utf-8")
     monkeypatch.setattr("tests.mutants.survivors.LIST", tmp_path / "list")
     assert known() == {"a": "Both are.", "b": "Both are.", "c": "One is.", "d": ""}
 
 
-def test_survivors_must_be_listed():
-    assert verdict({"a": 1, "b": 2}, {"a", "b", "c"}, {"a": "why", "c": "why", "gone": "why"}) == (["b"], ["c"])
+def mutant_of(name):
+    return Mutant(SOURCE / "comparison" / "kendall.py", 0, name, 7, frozenset(), "", frozenset())
 
 
-def test_each_listed_survivor_has_a_reason():
+KILLED, SURVIVING, LISTED = (mutant_of(f"comparison/kendall.py {name}") for name in ("killed", "surviving", "listed"))
+GOOD = {KILLED: "a test", LISTED: ""}
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "failing", "code", "line"),
+    [
+        (GOOD, [], 0, "2 mutants: 0 survive, 1 are listed, 0 are left"),
+        ({KILLED: "a test"}, [], 0, "2 mutants: 0 survive, 1 are listed, 0 are left"),
+        (GOOD | {SURVIVING: ""}, [], 1, "comparison/kendall.py surviving  at line 7"),
+        ({KILLED: "a test", LISTED: "a test"}, [], 1, "listed, but noticed: comparison/kendall.py listed"),
+        ({LISTED: ""}, [], 1, "2 mutants: 0 survive, 1 are listed, 1 are left"),
+        (GOOD, ["a test"], 1, "fails without any change: a test"),
+    ],
+)
+def test_the_check_fails_where_the_list_is_not_right(outcomes, failing, code, line, monkeypatch):
+    lines = []
+    monkeypatch.setattr("tests.mutants.__main__.say", lines.append)
+    monkeypatch.setattr("tests.mutants.__main__.known", lambda: {LISTED.name: "why"})
+    check = SimpleNamespace(
+        mutants=[*GOOD | outcomes],
+        outcomes=lambda: outcomes,
+        tests_of=lambda mutant: ["a test"],
+        touched=SimpleNamespace(failing=lambda: failing),
+    )
+    assert conclude(check) == code
+    assert line in lines
+
+
+def test_a_listed_change_that_is_gone():
+    reasons = dict.fromkeys(("comparison/kendall.py gone", "comparison/no_file.py f", "cli/main.py f"), "why")
+    assert without_mutant(reasons, [KILLED], [KILLED.path]) == ["comparison/kendall.py gone", "comparison/no_file.py f"]
+
+
+def test_each_listed_survivor_has_a_reason_and_can_still_be_made():
+    paths = [path for area in AREAS for path in paths_of(area)]
+    assert without_mutant(known(), [mutant for path in paths for mutant in mutants(path)], paths) == []
     assert all(known().values())
 
 

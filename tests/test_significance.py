@@ -8,14 +8,15 @@ from scipy import stats
 
 from gradely import DataError
 from gradely.comparison import resampling
-from gradely.comparison.pairs import against, all_pairs, differences, effect_sizes, without_spread
+from gradely.comparison.design import Design
+from gradely.comparison.pairs import all_pairs, differences, effect_sizes, lacks_spread, pair_with_baselines
+from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import (
     CORRECTIONS,
     DRAWN,
     TESTS,
     achieved_levels,
     adjust,
-    discriminative_power,
     joint_p_values,
     p_values,
 )
@@ -43,6 +44,12 @@ def table(topics=30, systems=5, seed=1):
     return np.clip(topic + np.linspace(0, 0.15, systems) + rng.normal(0, 0.2, (topics, systems)), 0, 1)
 
 
+def power(values, **design):
+    """Return the discriminative power of a measure with these values [topics, systems]."""
+    names = [str(i) for i in range(values.shape[1])]
+    return Pairwise(values[None], values.mean(axis=0)[None], names, ["AP"], Design(**design).settle()).power()["AP"]
+
+
 def test_published_values():
     assert p_values(SLEEP, "t") == pytest.approx([0.002833], abs=5e-7)
     assert p_values(DEPRESSION, "wilcoxon") == pytest.approx([0.0390625], abs=1e-9)
@@ -65,7 +72,7 @@ def test_a_difference_without_spread_is_tested_by_the_exact_randomization_test(t
     """t is infinite there: p = 0 on two topics, or p = 1 from draws that are all alike, would both be wrong."""
     values = column(*[0.5] * topics)
     assert p_values(values, test).tolist() == [2 / 2**topics]
-    assert without_spread(differences(values, all_pairs(2))).tolist() == [True]
+    assert lacks_spread(differences(values, all_pairs(2))).tolist() == [True]
 
 
 def test_a_bootstrap_draw_without_spread_is_not_extreme_by_itself():
@@ -162,7 +169,7 @@ def test_tukey_of_two_systems_is_the_randomization_test():
 def test_max_t_is_the_share_of_signs_with_as_large_a_t():
     """Dunnett's question by full enumeration: the largest |t| of all pairs with the baseline, signs drawn by query."""
     values = table(topics=7, systems=4)
-    pairs = against([0], 4)
+    pairs = pair_with_baselines([0], 4)
     differ = differences(values, pairs)
     drawn = [differ * np.array(signs)[:, None] for signs in product([1, -1], repeat=7)]
     largest = [np.max(np.abs(stats.ttest_1samp(each, 0).statistic)) for each in drawn]
@@ -180,7 +187,7 @@ def test_max_t_of_one_pair_is_the_randomization_test():
 
 def test_a_baseline_is_not_charged_for_other_pairs():
     values = table(topics=25, systems=8, seed=3)
-    alone, every = against([0], 8), all_pairs(8)
+    alone, every = pair_with_baselines([0], 8), all_pairs(8)
     place = [list(zip(*every, strict=True)).index((0, i)) for i in range(1, 8)]
     assert np.all(p_values(values, "max-t", alone) <= p_values(values, "max-t", every)[place])
     assert p_values(values, "max-t", alone).mean() < 0.8 * p_values(values, "max-t", every)[place].mean()
@@ -244,13 +251,12 @@ def test_effect_size_by_hand():
 def test_discriminative_power_is_the_share_of_pairs_below_alpha():
     values = table(systems=6)
     p = p_values(values, "t")
-    assert 0 < discriminative_power(values, "t") == np.mean(p < 0.05) < 1
-    assert discriminative_power(values, "t", correction="bonferroni") == np.mean(p * len(p) < 0.05)
+    assert 0 < power(values) == np.mean(p < 0.05) == power(values, correction="bonferroni") < 1
     assert achieved_levels(p).tolist() == sorted(p.tolist(), reverse=True)
 
 
 def test_pairs_against_several_baselines():
-    assert list(zip(*against([0, 2], 4), strict=True)) == [(0, 2), (1, 0), (1, 2), (3, 0), (3, 2)]
+    assert list(zip(*pair_with_baselines([0, 2], 4), strict=True)) == [(0, 2), (1, 0), (1, 2), (3, 0), (3, 2)]
     assert len(all_pairs(143)) == 143 * 142 / 2
 
 
@@ -304,10 +310,10 @@ def test_canonical_order_depends_on_neither_order_nor_signs_nor_rounding():
     rng = np.random.default_rng(2)
     columns = np.round(rng.normal(0, 0.1, (7, 5)), 2)
     columns[:3, 0] = [-0.5, 0.5, 0.1]  # the extremes cancel, so that others decide
-    expected = resampling.canonical(columns)
+    expected = resampling.sort_canonically(columns)
     for _ in range(20):
         other = (columns * rng.choice([-1, 1], 5))[rng.permutation(7)][:, rng.permutation(5)]
-        assert (resampling.canonical(other + rng.choice([-2e-13, 2e-13], other.shape)) == expected).all()
+        assert (resampling.sort_canonically(other + rng.choice([-2e-13, 2e-13], other.shape)) == expected).all()
 
 
 def test_differences_that_cancel_are_not_extreme():
@@ -341,12 +347,12 @@ def test_signs_of_any_number_of_queries(queries):
 def test_defaults_of_tests():
     values = table(20, 2)
     assert p_values(values, "randomization", resamples=50) == p_values(values, "randomization", resamples=50, seed=0)
-    drawn = discriminative_power(values, "randomization", resamples=50, alpha=0.3, seed=0)
-    assert discriminative_power(values, "randomization", resamples=50, alpha=0.3) == drawn
+    drawn = power(values, test="randomization", resamples=50, alpha=0.3, seed=0)
+    assert power(values, test="randomization", resamples=50, alpha=0.3) == drawn
 
 
 def test_a_p_value_of_alpha_separates_nothing():
-    assert discriminative_power(column(0.1, 0.2, 0.3), "randomization", alpha=2 / 2**3) == 0
+    assert power(column(0.1, 0.2, 0.3), test="randomization", alpha=2 / 2**3) == 0
 
 
 def test_signed_ranks_are_exact_up_to_a_hundred_differences():

@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import FILE
 from gradely.cli.correlations import correlate_runs, selection_options
+from gradely.cli.results import output_options
 from gradely.comparison.pools import POOLS, RATES, pools
 
 
@@ -20,8 +20,7 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
 
 
 @click.command("pools")
-@click.argument("qrels", type=FILE)
-@click.argument("runs", nargs=-1, type=FILE)
+@options.files
 @options.measures
 @click.option(
     "--rates",
@@ -41,7 +40,7 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
 @selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
 @options.inputs
-@partial(options.output, digits=2)
+@partial(output_options, digits=2)
 def command(qrels: str, runs: tuple[str, ...], **keywords: Any) -> None:
     """Correlate the rankings of RUNS from the full pools with those from smaller ones: mean τ and 95 % of the draws.
 

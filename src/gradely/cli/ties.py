@@ -3,10 +3,10 @@
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import FILE, MEASURE
+from gradely.cli.argument_types import MEASURE
 from gradely.cli.inputs import choose_measures, read_inputs
-from gradely.cli.options import InputOptions, OutputOptions
-from gradely.cli.output import MOST, list_notes, to_json, write_results
+from gradely.cli.options import InputOptions
+from gradely.cli.results import MOST, OutputOptions, list_notes, output_options, to_json, write_results
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
 from gradely.evaluation.runs import DEFAULT
 from gradely.settings import Settings
@@ -14,8 +14,7 @@ from gradely.tables import render
 
 
 @click.command("ties")
-@click.argument("qrels", type=FILE)
-@click.argument("runs", nargs=-1, type=FILE)
+@options.files
 @click.option(
     "-m",
     "--measure",
@@ -27,7 +26,7 @@ from gradely.tables import render
 )
 @options.settings("queries", "judged_only", "threads")
 @options.inputs
-@options.output
+@output_options
 def command(
     qrels: str,
     runs: tuple[str, ...],

@@ -1,48 +1,25 @@
 """Leaderboard: several runs on the same queries, best first."""
 
-from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
 
 from gradely.comparison.design import Design
 from gradely.comparison.pairwise import Pairwise
-from gradely.data import Qrels
 from gradely.data.types import Floats
 from gradely.errors import DataError
-from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.notes import Note, TieRange, note_names
 from gradely.evaluation.runs import Evaluations
-from gradely.measures import Measure
-from gradely.settings import Settings
 
 
 class Leaderboard:
     """Runs by name, on the queries that count for all of them; the first measure orders them."""
 
     def __init__(self, results: Evaluations) -> None:
-        """Take the results of several runs."""
-        self.results, self.common = results, on_common_queries(results)
-
-    @property
-    def qrels(self) -> Qrels:
-        """The qrels."""
-        return self.results.qrels
-
-    @property
-    def measures(self) -> Mapping[str, Measure]:
-        """The measures by name."""
-        return self.results.measures
-
-    @property
-    def settings(self) -> Settings:
-        """The settings of the evaluation."""
-        return self.results.settings
-
-    @property
-    def evaluations(self) -> dict[str, Evaluation]:
-        """The evaluation of each run, on its own queries."""
-        return self.results.evaluations
+        """Take the results of several runs, which stay on their own queries; `common` has those of all of them."""
+        self.results, self.common = results, take_common_queries(results)
+        self.qrels, self.measures, self.settings = results.qrels, results.measures, results.settings
+        self.evaluations = results.evaluations
 
     @cached_property
     def names(self) -> list[str]:
@@ -81,7 +58,7 @@ class Leaderboard:
         return [*note_left_out(self.results, self.common), *notes]
 
 
-def on_common_queries(results: Evaluations) -> Evaluations:
+def take_common_queries(results: Evaluations) -> Evaluations:
     """Return the results on the queries that count for every run, so that their means can be compared."""
     if results.settings.queries == "qrels":
         return results
@@ -89,7 +66,7 @@ def on_common_queries(results: Evaluations) -> Evaluations:
     answered = np.all([one.answered for one in hits], axis=0)
     everywhere = set(hits[0].unjudged).intersection(*(one.unjudged for one in hits))
     unjudged = tuple(query for query in hits[0].unjudged if query in everywhere)
-    common = {name: evaluation.among(answered, unjudged) for name, evaluation in results.evaluations.items()}
+    common = {name: evaluation.with_queries(answered, unjudged) for name, evaluation in results.evaluations.items()}
     if not len(next(iter(common.values())).queries):
         raise DataError("the runs have no query in common; with queries='qrels' missing ones count 0")
     return Evaluations(results.qrels, results.measures, results.settings, common)

@@ -6,7 +6,7 @@ import numpy as np
 
 from gradely.data.columns import Ids
 from gradely.data.trec.chunks import Odd
-from gradely.data.trec.hashing import distinct, find_repeated, is_among
+from gradely.data.trec.hashing import find_repeated, is_among, is_distinct
 from gradely.data.trec.place import Lines
 from gradely.data.trec.spool import Spool
 from gradely.data.types import Words
@@ -19,7 +19,7 @@ def find_repeats(keys: Spool) -> Words:
     """Return the keys of more than one line; raise Odd where they are too many for chance."""
     repeats = np.zeros(0, np.uint64)
     for part in keys.parts():
-        if not distinct(part):
+        if not is_distinct(part):
             repeats = np.concatenate([repeats, find_repeated(part)])
         if len(repeats) > CHANCE:
             raise Odd
@@ -38,7 +38,7 @@ def lines_with(lines: Lines, keys: Words) -> list[tuple[bytes, bytes]]:
 
 def check_piece(lines: Lines) -> None:
     """Raise Odd where a line of a piece is there twice; the plain reader then says which."""
-    if not distinct(lines.key):
+    if not is_distinct(lines.key):
         check_names([lines_with(lines, find_repeated(lines.key))])
 
 
