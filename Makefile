@@ -7,6 +7,8 @@ TOOLS := .tools
 SPARK := .spark
 MINUTES ?= 1
 SEED ?= 0
+# Where Python is told to keep no bytecode, each of the processes that the checks start would compile all files again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-arrays test-tools test-spark fuzz mutants docs papers learning bench bench-tables bench-spark clean
 

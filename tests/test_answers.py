@@ -20,13 +20,12 @@ from tests.test_significance import column, table
 RUNS = {name: f"{name}.run" for name in ("popular", "dense", "lexical")}
 
 
-def pairwise(values, **design):
+def pairwise(values, baselines=(), **design):
     """Return values [queries, runs] or [measures, queries, runs] as tested pairs of runs a, b, c…"""
     several = np.asarray(values, float).reshape(-1, *np.shape(values)[-2:])
-    measures = ["AP", "RR", "P@10"][: len(several)]
-    return Pairwise(
-        several, several.mean(axis=1), list("abcdefgh")[: several.shape[2]], measures, Design(**design).settle()
-    )
+    measures, names = ["AP", "RR", "P@10"][: len(several)], list("abcdefgh")
+    settled = Design(**design).settle(baselines, names)
+    return Pairwise(several, several.mean(axis=1), names[: several.shape[2]], measures, settled)
 
 
 def runs_at(*levels, queries=20, noise=0.01):

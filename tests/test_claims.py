@@ -13,7 +13,7 @@ from gradely.papers.library import Library
 from gradely.papers.mcsherry2008 import enumeration, overhead
 from gradely.papers.mcsherry2008.timing import Pair
 from gradely.papers.moniz2016 import agreement, days, figure2, synthetic
-from gradely.papers.scheel2011 import artificial, features, ohsumed_claims, tables
+from gradely.papers.scheel2011 import artificial, features, ohsumed_claims, tables_1_and_2
 from gradely.papers.scheel2011.collection import FEATURES
 from gradely.papers.scheel2011.means import MEANS
 from gradely.papers.verdicts import DIFFERS, HOLDS, UNDECIDED, UNTESTED, Interval
@@ -23,8 +23,12 @@ PANEL = Panel("mine", "few highly relevant", 20, 20)
 
 
 def s11_tables(key):
-    real = tables.Evidence(
-        tables.table_1(), tables.table_2(), tables.weights(), tables.double_grades(), tables.shift_grades()
+    real = tables_1_and_2.Evidence(
+        tables_1_and_2.table_1(),
+        tables_1_and_2.table_2(),
+        tables_1_and_2.weights(),
+        tables_1_and_2.double_grades(),
+        tables_1_and_2.shift_grades(),
     )
     off = lambda cells: [cells[0]._replace(ours=cells[0].ours + 1), *cells[1:]]
     return {

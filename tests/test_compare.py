@@ -13,7 +13,7 @@ from scipy import stats
 import gradely
 from gradely import DataError
 from gradely.cli.main import run as cli
-from gradely.tables import Marked, Table, render
+from gradely.tables import MarkedNumber, Table, render
 from tests.shared_data import DATA, needs, runs
 from tests.test_cli import demo  # noqa: F401 - a fixture
 
@@ -113,7 +113,9 @@ def test_many_runs_are_marked_with_numbers():
 
 
 def test_formats_of_marked_numbers():
-    table = Table(["run", "AP"], [["a_1", Marked(0.5, best=True, marks="bc")], ["b", Marked(0.25)]], digits=2)
+    table = Table(
+        ["run", "AP"], [["a_1", MarkedNumber(0.5, best=True, marks="bc")], ["b", MarkedNumber(0.25)]], digits=2
+    )
     assert render(table, "table").splitlines()[2:] == ["a_1  0.50ᵇᶜ", "b    0.25"]
     assert "\x1b[1m0.50ᵇᶜ\x1b[0m" in render(table._replace(bold=True), "table")
     assert "| a_1 | **0.50**<sup>bc</sup> |" in render(table, "markdown")

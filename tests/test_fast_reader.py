@@ -21,7 +21,7 @@ from gradely.data.trec import chunks as pieces
 from gradely.data.trec import plain, runs
 from gradely.data.trec import qrels as fast_qrels
 from gradely.data.trec.chunks import Odd
-from gradely.data.trec.hashing import FIXED_KEYS, distinct, shuffle_keys, shuffle_keys_of, token_hashes
+from gradely.data.trec.hashing import FIXED_KEYS, is_distinct, shuffle_keys, shuffle_keys_of, token_hashes
 from gradely.data.trec.plain import QRELS, is_small, read
 from gradely.data.trec.qrels import load_qrels
 from gradely.data.trec.runs import stream_run
@@ -265,13 +265,13 @@ def test_equal_hashes_mean_equal_bytes(tokens):
 def test_distinct(keys, again):
     keys = list(dict.fromkeys(keys))
     keys += keys[:1] if again else []
-    assert distinct(np.array(keys, np.uint64)) == (len(set(keys)) == len(keys))
+    assert is_distinct(np.array(keys, np.uint64)) == (len(set(keys)) == len(keys))
 
 
 def test_distinct_finds_two_among_many_that_share_a_slot():
     keys = np.arange(1, 5000, dtype=np.uint64)
-    assert distinct(keys)
-    assert not distinct(np.append(keys, np.uint64(17)))
+    assert is_distinct(keys)
+    assert not is_distinct(np.append(keys, np.uint64(17)))
 
 
 def test_shuffling_by_hash_is_that_by_name():

@@ -5,7 +5,7 @@ import pytest
 
 import gradely
 from gradely import DataError, MeasureError, as_function, evaluate_arrays, from_arrays
-from gradely.kernel.from_arrays import ranked
+from gradely.kernel.from_arrays import rank_documents
 from gradely.measures.function import takes_fixed
 from tests.test_arrays import LABELS, MASK, MEASURES, SCORES, library, rng
 
@@ -147,7 +147,7 @@ def test_arrays_of_other_libraries_take_this_path_where_they_can(monkeypatch):
     array = library("torch")
     names = ["nDCG@5", "ERR", "muAP", "IPrec"]
     asked = []
-    monkeypatch.setattr("gradely.evaluation.arrays.ranked", lambda *a: asked.append(1) or ranked(*a))
+    monkeypatch.setattr("gradely.evaluation.arrays.rank_documents", lambda *a: asked.append(1) or rank_documents(*a))
     untied = [array(x) for x in (SCORES["untied"], LABELS, MASK)]
     close(evaluate_arrays(*untied[:2], names, untied[2]), evaluate_arrays(SCORES["untied"], LABELS, names, MASK))
     assert len(asked) == 1 + 1

@@ -108,7 +108,7 @@ def test_random_ties_are_drawn_with_the_seed_whatever_the_blocks(monkeypatch):
 
 def test_a_long_query_does_not_make_the_others_long():
     sizes = np.array([1] * 300 + [5000])
-    groups = module.grouped(np.zeros(sizes.sum()), np.zeros(sizes.sum()), sizes, None, "expected", 0)
+    groups = module.group_documents(np.zeros(sizes.sum()), np.zeros(sizes.sum()), sizes, None, "expected", 0)
     cells = [groups.batch(block, "expected").grade.size for block in groups.blocks()]
     assert sum(cells) == sizes.sum()
 

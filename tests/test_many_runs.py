@@ -16,7 +16,7 @@ import gradely
 from gradely.cli.main import run
 from gradely.comparison.kendall import correlations, kendall, meaning, tau_ap
 from gradely.comparison.pools import Draw, Pools
-from gradely.comparison.selection import above_quartile, few_high
+from gradely.comparison.selection import select_above_quartile, select_few_high
 from gradely.comparison.stacked_runs import StackedRuns, stack
 from gradely.data.demo import collection
 from gradely.measures.names import parse_all
@@ -125,18 +125,18 @@ def test_draws_differ_by_seed_and_not_by_the_order_of_the_input():
 def test_few_high():
     labels = {"yes": [1] * 10 + [3], "equal": [1] * 9 + [3], "none": [1] * 50 + [2], "more": [1] * 25 + [2, 2, 3, 3]}
     qrels = gradely.read_qrels({q: {f"d{i}": g for i, g in enumerate(grades)} for q, grades in labels.items()})
-    chosen = lambda level: [q for q, some in zip(qrels.queries, few_high(qrels, level), strict=True) if some]
+    chosen = lambda level: [q for q, some in zip(qrels.queries, select_few_high(qrels, level), strict=True) if some]
     assert chosen(None) == ["yes", "more"]
     assert chosen(2) == ["none", "more"]
     with pytest.raises(gradely.DataError, match="the levels are 1, 2, 3"):
-        few_high(qrels, 1)
+        select_few_high(qrels, 1)
 
 
 @pytest.mark.parametrize(("runs", "left"), [(95, 71), (74, 55), (27, 20)])
 def test_as_many_runs_lie_above_the_first_quartile_as_the_paper_has(monkeypatch, runs, left):
     """F14, table 1."""
     monkeypatch.setattr(StackedRuns, "values", lambda self, measures: np.random.default_rng(runs).random((runs, 5, 1)))
-    good, notes = above_quartile(object.__new__(StackedRuns))
+    good, notes = select_above_quartile(object.__new__(StackedRuns))
     assert good.sum() == left == above(runs) and notes[0].count == runs - left
 
 

@@ -10,10 +10,11 @@ from types import SimpleNamespace
 import pytest
 
 from gradely.comparison import kendall
+from tests.mutants.__main__ import conclude
 from tests.mutants.areas import AREAS, DRAWINGS, paths_of
-from tests.mutants.changes import ROOT, SOURCE, all_changes, mutants
+from tests.mutants.changes import ROOT, SOURCE, Mutant, all_changes, mutants
 from tests.mutants.forks import in_forks
-from tests.mutants.survivors import known, verdict
+from tests.mutants.survivors import known, without_mutant
 from tests.mutants.touch import Tracer, some_of
 
 
@@ -121,11 +122,47 @@ def test_reasons_hold_for_the_changes_above_them(tmp_path, monkeypatch):
     assert known() == {"a": "Both are.", "b": "Both are.", "c": "One is.", "d": ""}
 
 
-def test_survivors_must_be_listed():
-    assert verdict({"a": 1, "b": 2}, {"a", "b", "c"}, {"a": "why", "c": "why", "gone": "why"}) == (["b"], ["c"])
+def mutant_of(name):
+    return Mutant(SOURCE / "comparison" / "kendall.py", 0, name, 7, frozenset(), "", frozenset())
 
 
-def test_each_listed_survivor_has_a_reason():
+KILLED, SURVIVING, LISTED = (mutant_of(f"comparison/kendall.py {name}") for name in ("killed", "surviving", "listed"))
+GOOD = {KILLED: "a test", LISTED: ""}
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "failing", "code", "line"),
+    [
+        (GOOD, [], 0, "2 mutants: 0 survive, 1 are listed, 0 are left"),
+        ({KILLED: "a test"}, [], 0, "2 mutants: 0 survive, 1 are listed, 0 are left"),
+        (GOOD | {SURVIVING: ""}, [], 1, "comparison/kendall.py surviving  at line 7"),
+        ({KILLED: "a test", LISTED: "a test"}, [], 1, "listed, but noticed: comparison/kendall.py listed"),
+        ({LISTED: ""}, [], 1, "2 mutants: 0 survive, 1 are listed, 1 are left"),
+        (GOOD, ["a test"], 1, "fails without any change: a test"),
+    ],
+)
+def test_the_check_fails_where_the_list_is_not_right(outcomes, failing, code, line, monkeypatch):
+    lines = []
+    monkeypatch.setattr("tests.mutants.__main__.say", lines.append)
+    monkeypatch.setattr("tests.mutants.__main__.known", lambda: {LISTED.name: "why"})
+    check = SimpleNamespace(
+        mutants=[*GOOD | outcomes],
+        outcomes=lambda: outcomes,
+        tests_of=lambda mutant: ["a test"],
+        touched=SimpleNamespace(failing=lambda: failing),
+    )
+    assert conclude(check) == code
+    assert line in lines
+
+
+def test_a_listed_change_that_is_gone():
+    reasons = dict.fromkeys(("comparison/kendall.py gone", "comparison/no_file.py f", "cli/main.py f"), "why")
+    assert without_mutant(reasons, [KILLED], [KILLED.path]) == ["comparison/kendall.py gone", "comparison/no_file.py f"]
+
+
+def test_each_listed_survivor_has_a_reason_and_can_still_be_made():
+    paths = [path for area in AREAS for path in paths_of(area)]
+    assert without_mutant(known(), [mutant for path in paths for mutant in mutants(path)], paths) == []
     assert all(known().values())
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import gradely
 from gradely.notebook import MOST, NOTES, bullets, grid
-from gradely.tables import Marked, Table
+from gradely.tables import MarkedNumber, Table
 from tests.cases import CASES
 
 EVIL = "<script>alert(1)</script>&amp;\"'><img src=x onerror=alert(1)>$x^2$\u202e\x1b[2J\n"
@@ -115,5 +115,5 @@ def test_long_rankings_and_many_rows_are_cut_and_counted():
 
 
 def test_the_best_are_bold_and_marks_are_raised():
-    html = grid(Table(["run", "AP"], [["a", Marked(0.5, best=True, marks="b")], ["b", Marked(0.25)]]))
+    html = grid(Table(["run", "AP"], [["a", MarkedNumber(0.5, best=True, marks="b")], ["b", MarkedNumber(0.25)]]))
     assert "<strong>0.5000</strong><sup>b</sup>" in html and 'style="text-align:right">0.2500' in html

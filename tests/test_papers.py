@@ -9,7 +9,7 @@ import pytest
 import gradely
 from gradely.cli.main import run
 from gradely.papers import MODULES, PAPERS, experiments
-from gradely.papers.ledger import Entry, enter, markdown, one_table, read_record
+from gradely.papers.ledger import Entry, enter, markdown, read_record, tabulate_claims
 from gradely.papers.outcome import Assessment, Claim, Experiment, Observation, Outcome, Sheet
 from gradely.papers.pages import ROWS, files
 from gradely.papers.verdicts import decide
@@ -87,7 +87,7 @@ def test_the_record_speaks_of_every_claim_and_of_nothing_else():
 def test_a_claim_is_said_once_and_its_other_data_stands_below():
     entries = [Entry("S11", "x", "table 1", "It is so.", "1", "so", data, "2", "holds") for data in ("a", "b")]
     other = entries[0]._replace(claim="It is not.")
-    rows = one_table([*entries, other, entries[1]._replace(claim="It is not.")]).rows
+    rows = tabulate_claims([*entries, other, entries[1]._replace(claim="It is not.")]).rows
     assert [row[2] for row in rows] == ["It is so.", "", "It is not.", ""] and [row[4] for row in rows] == [*"abab"]
 
 

@@ -18,7 +18,7 @@ from gradely.papers.ferrante2014.bootstrap import draw_topics, taus
 from gradely.papers.ferrante2014.limits import PRINTED, SHARES, approach, corners, limit, pick_chance
 from gradely.papers.ferrante2014.printed_tables import read_printed
 from gradely.papers.ferrante2014.study import Panel, judged_depths, read_study
-from gradely.papers.ferrante2014.tables import chart, describe, table_1
+from gradely.papers.ferrante2014.tables_1_to_3 import chart, describe, table_1
 from gradely.papers.ferrante2014.tau import Curves, correlate_grid, grid, printed_curves
 from gradely.papers.ferrante2014.tau_claims import Evidence, same_numbers
 from gradely.papers.judged_collections import collections

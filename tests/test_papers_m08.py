@@ -66,7 +66,7 @@ def test_enumeration_claims():
 
 def test_times_are_taken_of_every_measure_in_both_ways():
     names = [measure.name for measure in EXPECTED]
-    for pairs in (timing.alone(1, queries=30, repeats=1), timing.from_file(1, queries=2, repeats=1)):
+    for pairs in (timing.time_alone(1, queries=30, repeats=1), timing.time_from_file(1, queries=2, repeats=1)):
         assert list(pairs) == names and all(pair.aware > 0 and pair.oblivious > 0 for pair in pairs.values())
 
 
@@ -74,7 +74,7 @@ def test_the_shortest_time_counts(monkeypatch):
     ticks = iter([0, 5, 5, 7, 10, 13, 20, 24])
     monkeypatch.setattr(timing, "process_time", lambda: next(ticks))
     done = []
-    pair = timing.fastest(lambda: done.append("first"), lambda: done.append("second"), repeats=2)
+    pair = timing.time_both(lambda: done.append("first"), lambda: done.append("second"), repeats=2)
     assert pair == Pair(3, 2) and pair.ratio == 1.5 and done == ["first", "second"] * 2
 
 
@@ -95,7 +95,7 @@ def test_in_memory_sorting_is_timed_for_every_length_of_list(monkeypatch):
     sorts = []
     real = timing.from_arrays
     monkeypatch.setattr(timing, "from_arrays", lambda *args, **kw: sorts.append(args[0].shape) or real(*args, **kw))
-    times = timing.in_memory(1, sizes=(18, 40), queries=20, repeats=1)
+    times = timing.time_in_memory(1, sizes=(18, 40), queries=20, repeats=1)
     assert list(times) == [18, 40] and [set(pairs) for pairs in times.values()] == [set(enumeration.PRINTED)] * 2
     assert set(sorts) == {(20, 18), (9, 40)} and len(sorts) == 2 * 2 * 6  # each measure, twice, sorts anew
 
@@ -158,7 +158,7 @@ def test_breaking_ties_moves_and_reorders_real_systems():
     expected, best, worst = (means.by_policy[policy] for policy in ("expected", "best", "worst"))
     for table in (*means.by_policy.values(), *means.at_random):
         assert (table <= best + 1e-9).all() and (table >= worst - 1e-9).all()
-    assert real_runs.away(means, "nDCG@10")[0]["system"] == "KUCS_EN_Run.3.dat"
+    assert real_runs.list_deviations(means, "nDCG@10")[0]["system"] == "KUCS_EN_Run.3.dat"
     tables = [real_runs.label({"clef": table(means)}) for table in (tie_orders.moves, tie_orders.reorderings)]
     (moved,) = real_runs.performs_differently(tables[0])
     assert moved.word == "holds" and "RR of KUCS_EN_Run.3.dat moves by 0.1050" in moved.here

@@ -22,7 +22,7 @@ from gradely.papers.scheel2011 import (
     ratings,
     recommenders,
 )
-from gradely.papers.scheel2011.tables import table_1, table_2
+from gradely.papers.scheel2011.tables_1_and_2 import table_1, table_2
 from tests.shared_data import DATA, needs
 
 
@@ -53,8 +53,8 @@ def test_swaps_move_two_items_each():
 @pytest.mark.parametrize("count", levels.LEVELS)
 def test_reference_lists(count):
     rng = np.random.default_rng(2)
-    even, odd, free = (draw(rng, 30, count) for draw in (levels.uniform, levels.uneven, levels.free))
-    assert (levels.from_one(levels.uniform)(rng, 30, count) == even + 1).all()
+    even, odd, free = (draw(rng, 30, count) for draw in (levels.draw_uniform, levels.draw_uneven, levels.draw_free))
+    assert (levels.number_from_one(levels.draw_uniform)(rng, 30, count) == even + 1).all()
     assert free.min() >= 0 and free.max() < count and (np.diff(free, axis=1) <= 0).all()
     assert count == 2 or (free[:, 0] < count - 1).any()  # the highest level may be absent
     assert (np.bincount(even[0]) == levels.ITEMS // count).all() and len(np.unique(even)) == count
@@ -63,10 +63,10 @@ def test_reference_lists(count):
     assert max(len(np.unique(row)) for row in odd) <= max(2, count // 2)
 
 
-@pytest.mark.parametrize("reference", [levels.uniform, levels.uneven])
+@pytest.mark.parametrize("reference", [levels.draw_uniform, levels.draw_uneven])
 def test_the_number_of_levels_moves_ndcg_and_hardly_the_others(reference):
     found = levels.curves(reference, seed=0, runs=60, swaps=20)
-    verdicts = [levels.falls(found), *(levels.steady(found, name) for name in ("µMAP", "mean NDCNG"))]
+    verdicts = [levels.falls(found), *(levels.is_steady(found, name) for name in ("µMAP", "mean NDCNG"))]
     assert all(verdict.word == "holds" for (verdict,) in verdicts), verdicts
     assert levels.curves(reference, seed=0, runs=60, swaps=20, step=5).values["µMAP"] == pytest.approx(
         found.values["µMAP"][:, ::5]
@@ -81,7 +81,7 @@ def test_the_number_of_levels_moves_ndcg_and_hardly_the_others(reference):
 
 
 def test_curves_follow_the_seed():
-    one, same, other = (levels.curves(levels.uneven, seed, runs=2, swaps=5).values["µMAP"] for seed in (1, 1, 2))
+    one, same, other = (levels.curves(levels.draw_uneven, seed, runs=2, swaps=5).values["µMAP"] for seed in (1, 1, 2))
     assert (one == same).all() and (one != other).any()
 
 
@@ -183,9 +183,9 @@ def test_recommenders_by_hand():
 
 def test_a_fifth_of_each_users_ratings_is_held_out():
     stars = np.random.default_rng(3).integers(0, 3, (20, 60)) / 2
-    held = recommenders.split(stars, 4)
+    held = recommenders.hold_out(stars, 4)
     assert (held.sum(axis=1) == np.count_nonzero(stars, axis=1) // 5).all() and not held[stars == 0].any()
-    assert (recommenders.split(stars, 4) == held).all() and (recommenders.split(stars, 5) != held).any()
+    assert (recommenders.hold_out(stars, 4) == held).all() and (recommenders.hold_out(stars, 5) != held).any()
     assert (recommenders.Ratings(stars, held).training[held] == 0).all()
 
 
@@ -202,14 +202,14 @@ def test_film_ratings_on_a_part_of_the_users():
     assert every.stars.shape == (671, 9066) and np.count_nonzero(every.stars) == 100_004
     some = every.stars[::6]
     some = some[:, np.count_nonzero(some, axis=0) > 0]
-    records = films.score_recommenders(recommenders.Ratings(some, recommenders.split(some, 1)), ignore)
+    records = films.score_recommenders(recommenders.Ratings(some, recommenders.hold_out(some, 1)), ignore)
     for task in ratings.tasks(records):
         changes = {name: films.change(records, task, name) for name in films.MEASURES}
         assert max(changes["µMAP"], changes["NDCNG"]) < changes["nDCG"] / 4
     assert ["nDCG's change" in found.answer for found in ratings.observations(records)] == [True, True, False]
     assert films.order(records, "films they rated", "µMAP", 10)[0] == "mean rating"
     assert films.order(records, "all films new to them", "µMAP", 10) == ["item–item", "popularity", "mean rating"]
-    shifts = films.by_shift(recommenders.Ratings(some, recommenders.split(some, 1)))
+    shifts = films.by_shift(recommenders.Ratings(some, recommenders.hold_out(some, 1)))
     assert len(shifts) == 2 * 3 and all(
         one["µMAP"] > two["µMAP"] for one, two in zip(shifts[::2], shifts[1::2], strict=True)
     )

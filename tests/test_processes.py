@@ -47,11 +47,11 @@ def forced(monkeypatch):
     monkeypatch.setattr(file_ranges, "workers", lambda threads: threads)
     counted = []
 
-    def each_range(*given):
+    def map_ranges(*given):
         counted.append(given[2])
-        return file_ranges.each_range(*given)
+        return file_ranges.map_ranges(*given)
 
-    monkeypatch.setattr(runs, "each_range", each_range)
+    monkeypatch.setattr(runs, "map_ranges", map_ranges)
     return counted
 
 

@@ -22,7 +22,7 @@ import gradely
 from gradely import DataError, InputError
 from gradely.cli.main import run
 from gradely.data.read import packed
-from gradely.data.read.files import Source, Stored
+from gradely.data.read.files import DiskFile, Source
 from gradely.data.trec import runs
 from gradely.data.trec.chunks import Odd
 from gradely.trec_eval import read as trec_eval_read
@@ -144,7 +144,10 @@ def test_what_is_no_file(folder, path, says):
 
 def test_errors_while_reading(folder):
     descriptor = os.open("run", os.O_WRONLY)
-    with Stored(descriptor, "run") as file, pytest.raises(InputError, match="run: cannot be read: Bad file descriptor"):
+    with (
+        DiskFile(descriptor, "run") as file,
+        pytest.raises(InputError, match="run: cannot be read: Bad file descriptor"),
+    ):
         file.read(10)
 
 

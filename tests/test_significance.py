@@ -8,7 +8,7 @@ from scipy import stats
 
 from gradely import DataError
 from gradely.comparison import resampling
-from gradely.comparison.pairs import against, all_pairs, differences, effect_sizes, without_spread
+from gradely.comparison.pairs import all_pairs, differences, effect_sizes, lacks_spread, pair_with_baselines
 from gradely.comparison.significance import (
     CORRECTIONS,
     DRAWN,
@@ -65,7 +65,7 @@ def test_a_difference_without_spread_is_tested_by_the_exact_randomization_test(t
     """t is infinite there: p = 0 on two topics, or p = 1 from draws that are all alike, would both be wrong."""
     values = column(*[0.5] * topics)
     assert p_values(values, test).tolist() == [2 / 2**topics]
-    assert without_spread(differences(values, all_pairs(2))).tolist() == [True]
+    assert lacks_spread(differences(values, all_pairs(2))).tolist() == [True]
 
 
 def test_a_bootstrap_draw_without_spread_is_not_extreme_by_itself():
@@ -162,7 +162,7 @@ def test_tukey_of_two_systems_is_the_randomization_test():
 def test_max_t_is_the_share_of_signs_with_as_large_a_t():
     """Dunnett's question by full enumeration: the largest |t| of all pairs with the baseline, signs drawn by query."""
     values = table(topics=7, systems=4)
-    pairs = against([0], 4)
+    pairs = pair_with_baselines([0], 4)
     differ = differences(values, pairs)
     drawn = [differ * np.array(signs)[:, None] for signs in product([1, -1], repeat=7)]
     largest = [np.max(np.abs(stats.ttest_1samp(each, 0).statistic)) for each in drawn]
@@ -180,7 +180,7 @@ def test_max_t_of_one_pair_is_the_randomization_test():
 
 def test_a_baseline_is_not_charged_for_other_pairs():
     values = table(topics=25, systems=8, seed=3)
-    alone, every = against([0], 8), all_pairs(8)
+    alone, every = pair_with_baselines([0], 8), all_pairs(8)
     place = [list(zip(*every, strict=True)).index((0, i)) for i in range(1, 8)]
     assert np.all(p_values(values, "max-t", alone) <= p_values(values, "max-t", every)[place])
     assert p_values(values, "max-t", alone).mean() < 0.8 * p_values(values, "max-t", every)[place].mean()
@@ -250,7 +250,7 @@ def test_discriminative_power_is_the_share_of_pairs_below_alpha():
 
 
 def test_pairs_against_several_baselines():
-    assert list(zip(*against([0, 2], 4), strict=True)) == [(0, 2), (1, 0), (1, 2), (3, 0), (3, 2)]
+    assert list(zip(*pair_with_baselines([0, 2], 4), strict=True)) == [(0, 2), (1, 0), (1, 2), (3, 0), (3, 2)]
     assert len(all_pairs(143)) == 143 * 142 / 2
 
 
@@ -304,10 +304,10 @@ def test_canonical_order_depends_on_neither_order_nor_signs_nor_rounding():
     rng = np.random.default_rng(2)
     columns = np.round(rng.normal(0, 0.1, (7, 5)), 2)
     columns[:3, 0] = [-0.5, 0.5, 0.1]  # the extremes cancel, so that others decide
-    expected = resampling.canonical(columns)
+    expected = resampling.sort_canonically(columns)
     for _ in range(20):
         other = (columns * rng.choice([-1, 1], 5))[rng.permutation(7)][:, rng.permutation(5)]
-        assert (resampling.canonical(other + rng.choice([-2e-13, 2e-13], other.shape)) == expected).all()
+        assert (resampling.sort_canonically(other + rng.choice([-2e-13, 2e-13], other.shape)) == expected).all()
 
 
 def test_differences_that_cancel_are_not_extreme():

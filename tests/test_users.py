@@ -9,7 +9,7 @@ import pytest
 
 import gradely
 from gradely.cli.main import run as gradely_command
-from gradely.comparison.populations import Parts, best, grid, stretches, two
+from gradely.comparison.populations import Parts, find_best, grid, split_users, stretches
 from tests import reference
 
 
@@ -116,8 +116,8 @@ def test_a_grid_has_every_population_once_and_shares_that_sum_to_1():
 
 
 def test_of_runs_that_are_the_same_the_first_is_best():
-    assert best(np.asarray([[0.5, 0.5 + 1e-15, 0.3], [0.1, 0.2, 0.2]])).tolist() == [0, 1]
-    assert two(0.25).tolist() == [[0.25, 0.75]]
+    assert find_best(np.asarray([[0.5, 0.5 + 1e-15, 0.3], [0.1, 0.2, 0.2]])).tolist() == [0, 1]
+    assert split_users(0.25).tolist() == [[0.25, 0.75]]
 
 
 def test_three_levels_share_all_populations():
@@ -232,7 +232,7 @@ def test_the_share_of_populations_is_near_the_area(b, c):
     table = np.zeros((3, 3, 1, 2))
     table[[0, 1, 2], [0, 1, 2], 0, 0] = 1.0, 0.0, 0.0
     table[[0, 1, 2], [0, 1, 2], 0, 1] = 0.0, b, c
-    winners = best(Parts(table, np.ones((3, 1)), "eGAP").means(grid(3)))
+    winners = find_best(Parts(table, np.ones((3, 1)), "eGAP").means(grid(3)))
     assert (winners == 0).mean() == pytest.approx(1 / ((1 + b) * (1 + c)), abs=0.002)
 
 

@@ -53,8 +53,8 @@ class MissingExtra(GradelyError, ImportError):
 
     def __init__(self, package: str, extra: str | None = None) -> None:
         """Name the package that is missing, and the extra that brings it where there is one."""
-        wanted = f"'gradely[{extra}]'" if extra else package
-        super().__init__(f"this needs {package}: pip install {wanted}")
+        target = f"'gradely[{extra}]'" if extra else package
+        super().__init__(f"this needs {package}: pip install {target}")
 
 
 def shorten(message: str) -> str:

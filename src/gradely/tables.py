@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 from gradely.frames import to_frame
 
 
-class Marked(NamedTuple):
+class MarkedNumber(NamedTuple):
     """A number that stands out: the best of its column, or one with marks at its shoulder."""
 
     value: float
@@ -15,7 +15,7 @@ class Marked(NamedTuple):
     marks: str = ""
 
 
-Cell: TypeAlias = str | float | int | Marked | None
+Cell: TypeAlias = str | float | int | MarkedNumber | None
 SAFE: ContextVar[bool] = ContextVar("safe", default=False)
 """whether CSV and TSV are written so that a spreadsheet takes no cell for a formula"""
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -33,7 +33,7 @@ LATEX = str.maketrans(
 
 
 class Table(NamedTuple):
-    """A header and rows; numbers are aligned right and as_cell with `digits` decimals where people read them."""
+    """A header and rows; numbers are aligned right, with `digits` decimals where people read them."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -67,13 +67,13 @@ class Table(NamedTuple):
 
     def numeric(self) -> list[bool]:
         """Return which columns hold numbers."""
-        numbers = (float, int, Marked)
+        numbers = (float, int, MarkedNumber)
         return [any(isinstance(row[i], numbers) for row in self.rows) for i in range(len(self.header))]
 
-    def marks(self) -> list[list[Marked]]:
+    def marks(self) -> list[list[MarkedNumber]]:
         """Return how each cell stands out, the header first."""
-        plain = Marked(0.0)
-        rows = ([cell if isinstance(cell, Marked) else plain for cell in row] for row in self.rows)
+        plain = MarkedNumber(0.0)
+        rows = ([cell if isinstance(cell, MarkedNumber) else plain for cell in row] for row in self.rows)
         return [[plain] * len(self.header), *rows]
 
 
@@ -84,7 +84,7 @@ def show_number(number: float, digits: int = 4) -> str:
 
 def plain_cell(cell: Cell) -> str | float | None:
     """Return what a cell holds, without marks."""
-    return cell.value if isinstance(cell, Marked) else cell
+    return cell.value if isinstance(cell, MarkedNumber) else cell
 
 
 def to_text(table: Table) -> str:
@@ -103,7 +103,7 @@ def to_text(table: Table) -> str:
     return "\n".join([lines[0], "  ".join("─" * w for w in width), *lines[1:]]) + "\n"
 
 
-def _pad(text: str, mark: Marked, width: int, number: bool, *, bold: bool) -> str:
+def _pad(text: str, mark: MarkedNumber, width: int, number: bool, *, bold: bool) -> str:
     padded = text.rjust(width) if number else text.ljust(width)
     return f"\x1b[1m{padded}\x1b[0m" if mark.best and bold else padded
 

@@ -12,7 +12,7 @@ from tests.mutants.areas import AREAS, LEFT_OUT, paths_of
 from tests.mutants.changes import ROOT, mutants
 from tests.mutants.check import Check, say
 from tests.mutants.lives import OPTIONS
-from tests.mutants.survivors import known, verdict
+from tests.mutants.survivors import known, verdict, without_mutant
 
 
 def parse():
@@ -40,32 +40,28 @@ def main():
 
 
 def conclude(check):
-    """Say what survived; return 1 where it is not listed, or not all were looked at."""
+    """Say what survived; return 1 where the list of survivors is not right, or not all were looked at."""
     outcomes, reasons = check.outcomes(), known()
     survived = {mutant.name: mutant for mutant, killer in outcomes.items() if not killer}
-    new, stale = verdict(survived, {mutant.name for mutant in outcomes}, reasons)
+    new, noticed = verdict(survived, {mutant.name for mutant in outcomes}, reasons)
+    gone = without_mutant(reasons, check.mutants, {mutant.path for mutant in check.mutants})
+    failing = check.touched.failing()
     for name in new:
         touched = "" if check.tests_of(survived[name]) else "  (no test touches it)"
         say(f"{name}  at line {survived[name].line}{touched}")
-    for name in stale:
-        say(f"listed, but noticed: {name}")
-    names, files = {mutant.name for mutant in check.mutants}, {file_of(mutant.name) for mutant in check.mutants}
-    for name in reasons:
-        if file_of(name) in files and name not in names:
-            say(f"listed, but no longer there: {name}")
+    for trouble, names in {
+        "listed, but noticed": noticed,
+        "listed, but no longer there": gone,
+        "fails without any change": failing,
+    }.items():
+        for name in names:
+            say(f"{trouble}: {name}")
     listed = [mutant for mutant in check.mutants if mutant.name in reasons]
     absent = len(check.mutants) - len({*outcomes, *listed})
-    failing = check.touched.failing()
-    for name in failing:
-        say(f"fails without any change: {name}")
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     say(f"{sum(one.ru_utime + one.ru_stime for one in used):,.0f} seconds of processors")
     say(f"{len(check.mutants):,} mutants: {len(new):,} survive, {len(listed):,} are listed, {absent:,} are left")
-    return 1 if new or absent or failing else 0
-
-
-def file_of(name):
-    return name.split(":")[0].split(" ")[0]
+    return 1 if new or noticed or gone or failing or absent else 0
 
 
 if __name__ == "__main__":

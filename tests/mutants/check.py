@@ -15,10 +15,10 @@ from tests.mutants.changes import ROOT, SOURCE, text_of
 from tests.mutants.forks import in_forks
 from tests.mutants.lives import module_of, noticing
 from tests.mutants.survivors import known
-from tests.mutants.touch import Touched, digest, functions, source_of
+from tests.mutants.touch import Touched, digest, functions, save, source_of
 
 CACHE = ROOT / ".mutants" / "outcomes.json"
-ENOUGH = 30
+ENOUGH = 10
 """seconds of tests, as long as they take under a tracer, that a mutant meets at most"""
 FEW = 100
 """tests that a mutant meets at most for which everything is imported again"""
@@ -50,9 +50,9 @@ class Check:
         for i, ((mutant, tests), killer) in enumerate(in_forks(tasks, self.live, self.jobs), 1):
             self.remember(mutant, tests, "time" if killer is None else killer)
             if i % OFTEN == 0:
-                self.save()
+                save(CACHE, self.memory)
                 say(f"{i:,} of {len(waiting):,}")
-        self.save()
+        save(CACHE, self.memory)
         return True
 
     def prepare(self):
@@ -99,10 +99,6 @@ class Check:
         items = self.touched.items
         texts = [name + (source_of(items[name]) if name in items else "") for name in sorted(names)]
         return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]
-
-    def save(self):
-        CACHE.with_suffix(".new").write_text(json.dumps(self.memory))
-        CACHE.with_suffix(".new").replace(CACHE)
 
     def outcomes(self):
         """Return {mutant: the test that notices it, or an empty text}, as far as it is known."""

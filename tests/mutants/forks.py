@@ -11,6 +11,8 @@ from resource import RLIMIT_DATA, getpagesize, setrlimit
 
 MEMORY = 4 << 30
 """bytes that a fork may ask for beyond what it has; a change can make a loop that fills the memory"""
+PATIENCE = 20
+"""times its limit of processor time that a fork may take by the clock: the machine may be busy"""
 
 
 def in_forks(tasks, work, jobs):
@@ -59,6 +61,8 @@ def end(process):
 
 
 def limit(seconds):
-    """End this process after some time; the clock starts anew with each call."""
+    """End this process after some time of its processor, or where it waits for long; the clocks start anew."""
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE * seconds)

@@ -20,8 +20,8 @@ OPTIONS += ["-o", "tmp_path_retention_policy=failed"]
 
 
 def patience(seconds):
-    """Return after how many seconds a test hangs that took so many of a processor; the machine may be busy."""
-    return 20 * seconds + 10
+    """Return after how many seconds of a processor a test hangs that took so many under a tracer."""
+    return 4 * seconds + 3
 
 
 def noticing(mutant, tests, functions):
@@ -32,7 +32,7 @@ def noticing(mutant, tests, functions):
             if outcome_of(item) == "failed":
                 return name
         return ""
-    limit(60 + patience(sum(seconds for _, seconds in tests.values())))
+    limit(20 + patience(sum(seconds for _, seconds in tests.values())))
     return imported_again(mutant, list(tests))
 
 

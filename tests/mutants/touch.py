@@ -11,14 +11,16 @@ from functools import cache
 from pathlib import Path
 
 from _pytest.runner import runtestprotocol
+from _pytest.warnings import catch_warnings_for_item
 
 from tests.mutants.changes import ROOT, SOURCE
 from tests.mutants.forks import in_forks, limit
 
 CACHE = ROOT / ".mutants" / "touched.json"
 LONGEST = 30
-"""seconds under a tracer after which a test is left alone"""
-
+"""seconds of a processor under a tracer after which a test is left alone"""
+OFTEN = 300
+"""tests after which what is known is saved"""
 MANY = 40
 """parameters of a test of which each is looked at; of more, every second or third"""
 
@@ -31,12 +33,11 @@ class Touched:
         kept = json.loads(CACHE.read_text()) if CACHE.exists() else {}
         self.tests = {name: kept[name] for name, item in self.items.items() if is_current(item, kept.get(name))}
         fresh = (name for name in self.items if name not in self.tests and time.monotonic() < end)
-        try:
-            for name, answer in in_forks(fresh, self.look, jobs):
-                self.tests[name] = answer or record(self.items[name], LONGEST, "endless", {})
-        finally:
-            CACHE.parent.mkdir(exist_ok=True)
-            CACHE.write_text(json.dumps({**kept, **self.tests}))
+        for i, (name, answer) in enumerate(in_forks(fresh, self.look, jobs), 1):
+            self.tests[name] = answer or record(self.items[name], LONGEST, "endless", {})
+            if i % OFTEN == 0:
+                save(CACHE, kept | self.tests)
+        save(CACHE, kept | self.tests)
 
     def look(self, name):
         """Run a test under a tracer."""
@@ -69,6 +70,13 @@ class Touched:
         return tests
 
 
+def save(path, content):
+    """Write a file as JSON, all of it or nothing."""
+    path.parent.mkdir(exist_ok=True)
+    path.with_suffix(".new").write_text(json.dumps(content))
+    path.with_suffix(".new").replace(path)
+
+
 def some_of(items):
     """Return all tests, but of those with many parameters some, from the first to the last."""
     groups = {}
@@ -79,7 +87,8 @@ def some_of(items):
 
 def outcome_of(item):
     """Run a test; return "passed", "skipped" or "failed"."""
-    outcomes = {report.outcome for report in runtestprotocol(item, log=False, nextitem=None)}
+    with catch_warnings_for_item(item.config, item.ihook, "runtest", item):  # it may expect some
+        outcomes = {report.outcome for report in runtestprotocol(item, log=False, nextitem=None)}
     return next(outcome for outcome in ("failed", "skipped", "passed") if outcome in outcomes)
 
 

@@ -86,7 +86,7 @@ class RelevanceEvaluator:
         run = Run(as_scores(scores, "run"))
         common = [self.qrels.index[query] for query in run.scores if query in self.qrels.index]
         hits = find_hits(self.qrels, run, self.settings)
-        hits = hits.only(self.qrels.grade[hits.row] >= 0).judged_only() if self.settings.judged_only else hits
+        hits = hits.select(self.qrels.grade[hits.row] >= 0).judged_only() if self.settings.judged_only else hits
         table = _values(self.qrels, hits, np.asarray(common, np.int64), self.columns, self.settings.ties)
         names = [column.name for column in self.columns]
         return {

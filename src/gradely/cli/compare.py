@@ -10,7 +10,7 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
-from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.options import InputOptions
 from gradely.cli.output import (
     caption_notes,
     check_writable,
@@ -20,13 +20,13 @@ from gradely.cli.output import (
     write_file,
     write_results,
 )
+from gradely.cli.output_options import OutputOptions, output_options
 from gradely.cli.page_options import PageOptions, page_options
-from gradely.cli.segments import by_segment
 from gradely.comparison.compare import compare
 from gradely.comparison.comparison import Comparison
 from gradely.comparison.design import FAMILIES
 from gradely.comparison.resampling import RESAMPLES
-from gradely.comparison.segments import SegmentComparison
+from gradely.comparison.segment_comparison import SegmentComparison
 from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
 from gradely.evaluation.notes import Note
 from gradely.evaluation.segments import EVERY
@@ -73,9 +73,9 @@ from gradely.tables import Table, render
 @click.option("--report", "page", type=FILE, metavar="FILE.html", help="Write a page to look at, too.")
 @page_options
 @options.settings()
-@by_segment
+@options.by_segment
 @options.inputs
-@options.output
+@output_options
 def command(
     qrels: str,
     runs: tuple[str, ...],

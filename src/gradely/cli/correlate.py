@@ -7,6 +7,7 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.correlations import correlate_runs, selection_options
+from gradely.cli.output_options import output_options
 from gradely.comparison.correlate import correlate
 
 
@@ -17,7 +18,7 @@ from gradely.comparison.correlate import correlate
 @selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
 @options.inputs
-@options.output
+@output_options
 def command(qrels: str, runs: tuple[str, ...], **keywords: Any) -> None:
     """Correlate the rankings of RUNS by several measures: Kendall's τ, and τ_AP against each reference.
 

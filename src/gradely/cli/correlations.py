@@ -7,8 +7,9 @@ from typing import Any, Protocol
 import click
 
 from gradely.cli.inputs import choose_measures, read_inputs
-from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.options import InputOptions
 from gradely.cli.output import list_notes, to_json, write_results
+from gradely.cli.output_options import OutputOptions
 from gradely.comparison.selection import TOPICS
 from gradely.evaluation.notes import Note
 from gradely.settings import Settings

@@ -7,10 +7,10 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import Inputs, choose_measures, list_runs, read_inputs, select_judgments
-from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.options import InputOptions
 from gradely.cli.output import list_notes, to_json, write_results
+from gradely.cli.output_options import OutputOptions, output_options
 from gradely.cli.query_order import QueryOrder, QueryRow, check_order, order_rows, query_order
-from gradely.cli.segments import by_segment
 from gradely.data import Qrels, open_run
 from gradely.data.virtual_users import GradedBy, qrels_from_run
 from gradely.evaluation.runs import Evaluations, evaluate_all
@@ -50,9 +50,9 @@ from gradely.tables import Cell, Table, render
 @options.settings()
 @click.option("-q", "--per-query", is_flag=True, help="Show every query, too.")
 @query_order
-@by_segment
+@options.by_segment
 @options.inputs
-@options.output
+@output_options
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -76,8 +76,9 @@ def command(
     named = parse_all(choose_measures(measures, settings.ties))
     if virtual is None:
         if levels is not None or graded_by != "score" or qrels_feature is not None:
-            wanted = "--graded-by, --levels and --qrels-feature grade a run that is named with --qrels-from-run"
-            raise click.UsageError(wanted)
+            raise click.UsageError(
+                "--graded-by, --levels and --qrels-feature grade a run that is named with --qrels-from-run"
+            )
         data = read_inputs(qrels, runs, inputs, settings)
     else:
         judgments = virtual_qrels(virtual, graded_by, levels, inputs, qrels_feature)

@@ -5,8 +5,9 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE, MEASURE
 from gradely.cli.inputs import read_judgments
-from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.options import InputOptions
 from gradely.cli.output import to_json, write
+from gradely.cli.output_options import OutputOptions, output_options
 from gradely.data import open_run
 from gradely.evaluation.explain import explain
 from gradely.evaluation.explanation import Explanation
@@ -22,7 +23,7 @@ from gradely.tables import render
 @options.settings("ties", "seed", "precision")
 @click.option("--depth", type=click.IntRange(min=1), help="How many documents to show, the first ones; all by default.")
 @options.inputs
-@options.output
+@output_options
 def command(
     qrels: str,
     run: str,

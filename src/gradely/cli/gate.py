@@ -8,7 +8,7 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import Inputs, choose_measures, read_inputs
-from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.options import InputOptions
 from gradely.cli.output import (
     caption_notes,
     check_writable,
@@ -19,6 +19,7 @@ from gradely.cli.output import (
     write_file,
     write_results,
 )
+from gradely.cli.output_options import OutputOptions, output_options
 from gradely.comparison.gate import check_limits, gate
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.saved_scores import is_saved, keep_scores
@@ -73,7 +74,7 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 )
 @options.settings()
 @options.inputs
-@options.output
+@output_options
 def command(
     qrels: str,
     new: str,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from gradely.errors import InputError, shorten
 
 if TYPE_CHECKING:
-    from gradely.cli.options import OutputOptions
+    from gradely.cli.output_options import OutputOptions
     from gradely.evaluation.notes import Note
 
 MOST = 20
@@ -67,17 +67,17 @@ def to_json(content: Any) -> str:
     """Return content as JSON, values in full; what is not finite is null, since JSON has no infinity."""
     import json
 
-    return json.dumps(finite(content), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(replace_infinite(content), indent=2, ensure_ascii=False) + "\n"
 
 
-def finite(content: Any) -> Any:
+def replace_infinite(content: Any) -> Any:
     """Return content with None in place of numbers that are not finite."""
     if isinstance(content, float):
         return content if math.isfinite(content) else None
     if isinstance(content, dict):
-        return {key: finite(value) for key, value in content.items()}
+        return {key: replace_infinite(value) for key, value in content.items()}
     if isinstance(content, list | tuple):
-        return [finite(value) for value in content]
+        return [replace_infinite(value) for value in content]
     return content
 
 
@@ -166,13 +166,13 @@ def _is_special(path: str) -> bool:
 
 def check_folder(path: str) -> None:
     """Raise now, before long work, where a folder cannot be made or written to."""
-    there = os.path.abspath(path)
-    while not os.path.exists(there):
-        there = os.path.dirname(there)
-    if not os.path.isdir(there):
-        raise InputError(f"{path}: cannot be written: {there} is a file; name a folder")
-    if not os.access(there, os.W_OK):
-        raise InputError(f"{path}: cannot be written: no permission in {there}")
+    folder = os.path.abspath(path)
+    while not os.path.exists(folder):
+        folder = os.path.dirname(folder)
+    if not os.path.isdir(folder):
+        raise InputError(f"{path}: cannot be written: {folder} is a file; name a folder")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{path}: cannot be written: no permission in {folder}")
 
 
 def write_file(content: bytes, path: str) -> None:

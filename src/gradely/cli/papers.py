@@ -10,7 +10,7 @@ from gradely.cli.output import check_folder, say, write_file
 from gradely.cli.progress import Bar
 from gradely.errors import InputError
 from gradely.papers import PAPERS, check_data, experiment, experiments
-from gradely.papers.ledger import Entry, count, enter, leave_out, markdown, one_table, read_record, to_csv
+from gradely.papers.ledger import Entry, count, enter, leave_out, markdown, read_record, tabulate_claims, to_csv
 from gradely.papers.library import FOLDER, Library
 from gradely.papers.outcome import Experiment, Outcome
 from gradely.tables import Table, plain_line, to_text
@@ -61,7 +61,7 @@ def claims(entries: list[Entry]) -> str:
     from rich.table import Table as Wrapped
     from rich.text import Text
 
-    source = one_table(entries)
+    source = tabulate_claims(entries)
     table = Wrapped(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, expand=True)
     for name in source.header:
         table.add_column(name, ratio=SHARES.get(name), no_wrap=name in ("paper", "verdict"), overflow="fold")

@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.options import OutputOptions
 from gradely.cli.output import list_notes, to_json, write_file, write_results
+from gradely.cli.output_options import OutputOptions, output_options
 from gradely.comparison.phi_curves import PhiCurves, phi
 from gradely.data import FORMATS, read_qrels
 from gradely.tables import Table, render
@@ -26,7 +25,7 @@ from gradely.tables import Table, render
     help="Control points: paper (the paper's text), code (the authors' code), or your own, like '[(0, 0), (10, 1)]'.",
 )
 @click.option("--qrels-format", type=click.Choice(FORMATS), help="Format of the qrels; by default it is recognised.")
-@partial(options.output, pictures=True)
+@partial(output_options, pictures=True)
 def command(qrels: str, query: str | None, *, control: str, qrels_format: str | None, output: OutputOptions) -> None:
     """Show φ, the relevance of nDCGφ: its control points, and what it makes of the scores in QRELS.
 

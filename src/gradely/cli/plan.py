@@ -8,8 +8,9 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
-from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.options import InputOptions
 from gradely.cli.output import caption_notes, frame_table, list_notes, to_json, write_results
+from gradely.cli.output_options import OutputOptions, output_options
 from gradely.comparison.plan import PLANNED, POWER, Plan, plan
 from gradely.settings import Settings
 from gradely.tables import render
@@ -34,7 +35,7 @@ from gradely.tables import render
 )
 @options.settings()
 @options.inputs
-@options.output
+@output_options
 def command(
     qrels: str,
     runs: tuple[str, ...],

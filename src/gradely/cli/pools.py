@@ -8,6 +8,7 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.correlations import correlate_runs, selection_options
+from gradely.cli.output_options import output_options
 from gradely.comparison.pools import POOLS, RATES, pools
 
 
@@ -41,7 +42,7 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
 @selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
 @options.inputs
-@partial(options.output, digits=2)
+@partial(output_options, digits=2)
 def command(qrels: str, runs: tuple[str, ...], **keywords: Any) -> None:
     """Correlate the rankings of RUNS from the full pools with those from smaller ones: mean τ and 95 % of the draws.
 

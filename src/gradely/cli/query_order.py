@@ -18,7 +18,7 @@ from gradely.measures.names import parse_all
 
 
 class QueryOrder(NamedTuple):
-    """What is asked for."""
+    """Which queries of each run are shown, and in which order."""
 
     sort: str | None
     worst: int | None
@@ -54,16 +54,16 @@ def query_order(command: Command) -> Command:
 
 
 def check_order(order: QueryOrder, measures: Mapping[str, Measure], runs: Mapping[str, object]) -> QueryOrder:
-    """Return what is asked for, with the names that the results have; refuse what they do not have."""
+    """Return the order with the names that the results have; refuse names that they do not have."""
     if order.worst is not None and order.best is not None:
         raise click.UsageError("--worst and --best are one or the other")
     sort, baseline = next(iter(measures)), order.baseline
     if order.sort is not None:
-        (wanted,) = parse_all([order.sort]).values()
-        named = next((name for name, measure in measures.items() if measure == wanted), None)
-        if named is None:
+        (measure,) = parse_all([order.sort]).values()
+        name = next((name for name, other in measures.items() if other == measure), None)
+        if name is None:
             raise click.UsageError(f"--sort takes one of the measures that are shown: {', '.join(measures)}")
-        sort = named
+        sort = name
     if baseline is not None:
         baseline = baseline if baseline in runs else run_name(baseline)
         if baseline not in runs:
@@ -79,17 +79,18 @@ def order_rows(results: Evaluations, order: QueryOrder | None) -> dict[str, list
         return {name: [QueryRow(*row, None) for row in scores.rows()] for name, scores in results.items()}
     base = None if order.baseline is None else results[order.baseline]
     column = list(results.measures).index(str(order.sort))
-    return {name: _ordered(scores, base, column, order) for name, scores in results.items() if name != order.baseline}
+    runs = {name: scores for name, scores in results.items() if name != order.baseline}
+    return {name: _sort_queries(scores, base, column, order) for name, scores in runs.items()}
 
 
-def _ordered(scores: Scores, base: Scores | None, column: int, order: QueryOrder) -> list[QueryRow]:
+def _sort_queries(scores: Scores, base: Scores | None, column: int, order: QueryOrder) -> list[QueryRow]:
     """Return the queries of one run, by value or by difference; equal ones as they come, those without one last."""
-    known = {} if base is None else {query: values[column] for query, values in base.rows()}
+    baseline = {} if base is None else {query: values[column] for query, values in base.rows()}
     lines = [
-        QueryRow(query, values, values[column] - known[query] if query in known else None)
+        QueryRow(query, values, values[column] - baseline[query] if query in baseline else None)
         for query, values in scores.rows()
     ]
-    found = [line.values[column] if base is None else line.difference for line in lines]
-    keys = np.round(np.asarray(found, np.float64), 12)
+    values = [line.values[column] if base is None else line.difference for line in lines]
+    keys = np.round(np.asarray(values, np.float64), 12)
     places = np.argsort(-keys if order.best is not None else keys, kind="stable").tolist()
     return [lines[i] for i in places[: order.worst or order.best]]

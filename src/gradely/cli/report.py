@@ -10,7 +10,6 @@ from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions
 from gradely.cli.output import check_writable, say, write_file
 from gradely.cli.page_options import PageOptions, page_options
-from gradely.cli.segments import by_segment
 from gradely.comparison.compare import compare
 from gradely.report.page import check_installed
 from gradely.settings import Settings
@@ -25,7 +24,7 @@ from gradely.tables import count_of, plain_line
 @page_options
 @options.measures
 @options.settings()
-@by_segment
+@options.by_segment
 @options.inputs
 def command(
     qrels: str,

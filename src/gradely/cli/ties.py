@@ -5,8 +5,9 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE, MEASURE
 from gradely.cli.inputs import choose_measures, read_inputs
-from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.options import InputOptions
 from gradely.cli.output import MOST, list_notes, to_json, write_results
+from gradely.cli.output_options import OutputOptions, output_options
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
 from gradely.evaluation.runs import DEFAULT
 from gradely.settings import Settings
@@ -27,7 +28,7 @@ from gradely.tables import render
 )
 @options.settings("queries", "judged_only", "threads")
 @options.inputs
-@options.output
+@output_options
 def command(
     qrels: str,
     runs: tuple[str, ...],

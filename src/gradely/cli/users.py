@@ -8,8 +8,9 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE, MEASURE
 from gradely.cli.inputs import read_inputs
-from gradely.cli.options import InputOptions, OutputOptions
+from gradely.cli.options import InputOptions
 from gradely.cli.output import list_notes, to_json, write_file, write_results
+from gradely.cli.output_options import OutputOptions, output_options
 from gradely.comparison.user_regions import UserRegions
 from gradely.comparison.users import users
 from gradely.settings import Settings
@@ -30,7 +31,7 @@ from gradely.tables import Table, render
 )
 @options.settings()
 @options.inputs
-@partial(options.output, pictures=True)
+@partial(output_options, pictures=True)
 def command(
     qrels: str, runs: tuple[str, ...], *, measure: str, settings: Settings, inputs: InputOptions, output: OutputOptions
 ) -> None:

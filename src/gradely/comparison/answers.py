@@ -47,44 +47,45 @@ class Answer:
                 f"{self.names[int(np.argmax(self.means))]} has the highest mean, but {explain_untested(self.pairwise)}"
             )
         if self.design.baselines:
-            return "; ".join(self._against(self.names.index(name)) for name in self.design.baselines)
-        return self._among()
+            return "; ".join(self._describe_baseline(self.names.index(name)) for name in self.design.baselines)
+        return self._describe_best()
 
-    def _among(self) -> str:
+    def _describe_best(self) -> str:
         """Tell the best run and its peers, and what they are better than."""
         top, *others = sorted(range(len(self.names)), key=lambda i: (-self.means[i], self.names[i]))
         peers, rest = [i for i in others if not self.beats[top, i]], [i for i in others if self.beats[top, i]]
         if not peers:
-            return self._better([top], rest)
+            return self._say_better([top], rest)
         group = [top, *peers]
         everyone = all(self.beats[i, j] for i in group for j in rest)
         if not rest:
-            return self._alike(group)
+            return self._say_alike(group)
         below = self._list(rest, others="the ")
         if everyone:
-            return f"{self._alike(group)}; {'both' if len(group) == 2 else f'all {len(group)}'} are better than {below}"
-        return f"{self._alike(group)}; {self.names[top]} is better than {below}"
+            number = "both" if len(group) == 2 else f"all {len(group)}"
+            return f"{self._say_alike(group)}; {number} are better than {below}"
+        return f"{self._say_alike(group)}; {self.names[top]} is better than {below}"
 
-    def _against(self, base: int) -> str:
+    def _describe_baseline(self, base: int) -> str:
         """Tell which runs are better than a baseline, worse, or neither."""
         others = [i for i in range(len(self.names)) if i != base]
         better = [i for i in others if self.beats[i, base]]
         worse = [i for i in others if self.beats[base, i]]
         alike = [i for i in others if i not in better and i not in worse]
-        parts = [self._better(better, [base])] if better else []
-        parts += [self._better(worse, [base], "worse")] if worse else []
-        parts += [self._alike([base, *alike])] if alike else []
+        parts = [self._say_better(better, [base])] if better else []
+        parts += [self._say_better(worse, [base], "worse")] if worse else []
+        parts += [self._say_alike([base, *alike])] if alike else []
         return "; ".join(parts)
 
-    def _better(self, group: list[int], rest: list[int], how: str = "better") -> str:
+    def _say_better(self, group: list[int], rest: list[int], how: str = "better") -> str:
         verb = "is" if len(group) == 1 else "are"
         alone = len(group) == len(rest) == 1
         details = self._details(group[0], rest[0]) if alone else self._extreme(group, rest, "at most")
         close = alone and self.matrix.equivalent[group[0], rest[0]]
-        yet = f", yet equivalent within ±{short(self.design.rope or 0.0)}" if close else ""
+        yet = f", yet equivalent within ±{format_short(self.design.rope or 0.0)}" if close else ""
         return f"{self._list(group)} {verb} {how} than {self._list(rest, others='the ')}{yet}{details}"
 
-    def _alike(self, group: list[int]) -> str:
+    def _say_alike(self, group: list[int]) -> str:
         """Tell that the first of a group cannot be told apart from the rest of it."""
         first, *rest = group
         if len(rest) > 1:
@@ -97,7 +98,7 @@ class Answer:
             return f"{names} differ, but not in their means{self._details(first, rest[0])}"
         if self.matrix.equivalent[first, rest[0]]:
             chance = f"TOST {self._p(self.matrix.tost[first, rest[0]])}"
-            return f"{names} are equivalent within ±{short(self.design.rope or 0.0)}" + (
+            return f"{names} are equivalent within ±{format_short(self.design.rope or 0.0)}" + (
                 f" ({chance})" if self.numbers else ""
             )
         return f"{names} cannot be told apart{self._details(first, rest[0])}"
@@ -151,13 +152,13 @@ def format_p(p: float, alpha: float, words: str = "") -> str:
     digits = 2 if p >= 0.095 else 3
     while digits < 12 and (round(p, digits) < alpha) != (p < alpha):
         digits += 1
-    return f"{words} {short(p, digits)}".strip()
+    return f"{words} {format_short(p, digits)}".strip()
 
 
-def short(value: float, digits: int | None = None) -> str:
+def format_short(value: float, digits: int | None = None) -> str:
     """Return a number without the 0 before its point.
 
-    >>> short(0.01), short(0.5, 2), short(1.0, 2)
+    >>> format_short(0.01), format_short(0.5, 2), format_short(1.0, 2)
     ('.01', '.50', '1.00')
     """
     text = f"{value:g}" if digits is None else f"{value:.{digits}f}"
@@ -170,4 +171,4 @@ def format_signed(value: float) -> str:
     >>> format_signed(0.034), format_signed(-0.25), format_signed(-0.0001)
     ('+.034', '−.250', '−.000')
     """
-    return ("−" if value < 0 else "+") + short(abs(value), 3)
+    return ("−" if value < 0 else "+") + format_short(abs(value), 3)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradely.comparison.intervals import DRAWS
-from gradely.comparison.pairs import without_spread
+from gradely.comparison.pairs import lacks_spread
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import CORRECTIONS, DRAWN, SIMULTANEOUS, TESTS
 from gradely.evaluation.notes import Note
@@ -70,7 +70,7 @@ def note_tests(pairwise: Pairwise) -> list[Note]:
     if not len(pairwise.pairs):
         runs = len(pairwise.names)
         return [Note("untested", runs, runs, explain_untested(pairwise))]
-    return [*_note_replaced(pairwise), *_note_charge(pairwise), *_coarse(pairwise), *_endless(pairwise)]
+    return [*_note_replaced(pairwise), *_note_charge(pairwise), *_note_coarse(pairwise), *_note_endless(pairwise)]
 
 
 def _note_replaced(pairwise: Pairwise) -> list[Note]:
@@ -93,7 +93,7 @@ def _note_charge(pairwise: Pairwise) -> list[Note]:
     return [Note("charged", pairs, every, text)]
 
 
-def _coarse(pairwise: Pairwise) -> list[Note]:
+def _note_coarse(pairwise: Pairwise) -> list[Note]:
     """Say where the least p-value that a test can give is above alpha once corrected: nothing can be significant."""
     design, queries = pairwise.design, pairwise.values.shape[1]
     family = len(pairwise.pairs) * (len(pairwise.measures) if design.family == "all" else 1)
@@ -111,12 +111,12 @@ def _coarse(pairwise: Pairwise) -> list[Note]:
     return [Note("coarse", family, family, text)]
 
 
-def _endless(pairwise: Pairwise) -> list[Note]:
+def _note_endless(pairwise: Pairwise) -> list[Note]:
     """Say that too few queries have no intervals that hold at once: signs can then make all differences equal."""
     if not pairwise.design.simultaneous:
         return []
     lacking = sum(
-        int(np.count_nonzero(np.isnan(pairwise.intervals(m).low) & ~without_spread(pairwise.by_query(m))))
+        int(np.count_nonzero(np.isnan(pairwise.intervals(m).low) & ~lacks_spread(pairwise.by_query(m))))
         for m in range(len(pairwise.measures))
     )
     text = f"{pairwise.values.shape[1]:,} queries are too few for intervals that hold for so many pairs at once"

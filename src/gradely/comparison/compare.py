@@ -8,9 +8,8 @@ from gradely.comparison.design import Design
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.resampling import RESAMPLES
 from gradely.data.details import top_depth
-from gradely.data.read.files import clip
-from gradely.data.selection import read_selected, split_queries
-from gradely.errors import DataError, did_you_mean
+from gradely.data.qrels import Qrels
+from gradely.data.query_selection import read_selected, split_queries
 from gradely.evaluation.runs import (
     DEFAULT,
     Progress,
@@ -54,28 +53,31 @@ def compare(
     `test`: t, wilcoxon, randomization, bootstrap, tukey (randomised HSD, all pairs) or max-t (the pairs at hand).
     `correction`: holm (the default), bonferroni, bh or none; tukey and max-t need none.
     `family`: what is corrected together: the pairs of each `measure`, or `all` pairs and measures.
-    `simultaneous`: whether the intervals of differences hold for the whole family at once.
-    `rope`: the largest difference that does not matter; then equivalence is tested, too.
-    `resamples` and `seed` are for tests and intervals that draw.
-    `details` gathers what to_html needs while the runs are read; without it, to_html reads them again.
+    `simultaneous` intervals hold for the family at once; `rope`: differences up to it do not matter, which is tested.
+    `resamples` and `seed` are for what is drawn; `details` gathers what to_html needs, which else reads the runs again.
     The rest is as in evaluate; with `by`, Comparison.segments has means and differences by segment.
     """
     policy, only = split_queries(queries)
     settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)
-    references = check_baselines(baselines, named)
-    design = Design(test, correction, alpha, seed, resamples, references, family, simultaneous, rope).settle()
+    design = Design(test, correction, alpha, seed, resamples, (), family, simultaneous, rope).settle(baselines, named)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
-    depth = top_depth(len(judgments), len(named)) if details else None
+    return _compare(judgments, named, columns, measures, settings, design, progress, details=details)
+
+
+def _compare(
+    qrels: Qrels,
+    runs: Mapping[str, Any],
+    columns: Mapping[str, str] | None,
+    measures: MeasureLike | Iterable[MeasureLike],
+    settings: Settings,
+    design: Design,
+    progress: Progress,
+    *,
+    details: bool,
+) -> Comparison:
+    """Return the comparison of runs by name, with the details that a page shows."""
+    opened = open_runs(runs, columns)
     places: TiePolicy = "trec" if details else "expected"
-    opened = open_runs(named, columns)
-    results = evaluate_all(judgments, opened, parse_all(measures), settings, progress, places=places, depth=depth)
-    return Comparison(Leaderboard(results), design, named, opened)
-
-
-def check_baselines(baselines: str | Iterable[str], runs: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of the baselines; refuse one that is not among the runs."""
-    names, references = list(runs), (baselines,) if isinstance(baselines, str) else tuple(baselines)
-    unknown = next((name for name in references if name not in names), None)
-    if unknown is not None:
-        raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, names)}")
-    return references
+    depth = top_depth(len(qrels), len(runs)) if details else None
+    results = evaluate_all(qrels, opened, parse_all(measures), settings, progress, places=places, depth=depth)
+    return Comparison(Leaderboard(results), design, runs, opened)

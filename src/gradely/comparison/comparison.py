@@ -11,8 +11,8 @@ from gradely.comparison.design import Design
 from gradely.comparison.influence import Influence
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.matrix import Matrix
-from gradely.comparison.pairwise import ALWAYS, Pair, Pairwise, or_none
-from gradely.comparison.segments import SegmentComparison
+from gradely.comparison.pairwise import ALWAYS, Pair, Pairwise, to_optional
+from gradely.comparison.segment_comparison import SegmentComparison
 from gradely.data import open_run
 from gradely.data.details import describe_run, top_depth
 from gradely.data.read.files import clip
@@ -21,7 +21,7 @@ from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import Progress, ignore
 from gradely.frames import to_frame
 from gradely.notebook import box, bullets, grid, heading
-from gradely.tables import Cell, Marked, Table, count_of, plain_line, to_text
+from gradely.tables import Cell, MarkedNumber, Table, count_of, plain_line, to_text
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 """marks of runs; there is no raised q"""
@@ -117,7 +117,7 @@ class Comparison:
             return Table(header, rows)
         return Table(["", *header], [[letters.get(name, ""), *row] for name, row in zip(names, rows, strict=True)])
 
-    def _column(self, measure: int) -> list[Marked]:
+    def _column(self, measure: int) -> list[MarkedNumber]:
         means, beaten = self.board.means[measure].tolist(), self.pairwise.better_than(measure)
         names, best = self.board.names, max(means)
         marks = (
@@ -125,7 +125,7 @@ class Comparison:
             if self.letters
             else [str(len(below)) if len(below) else "" for below in beaten]
         )
-        return [Marked(mean, mean == best, mark) for mean, mark in zip(means, marks, strict=True)]
+        return [MarkedNumber(mean, mean == best, mark) for mean, mark in zip(means, marks, strict=True)]
 
     def runs_table(self) -> Table:
         """Return one row per run and measure: mean, bootstrap interval, tie interval, what it is better than."""
@@ -133,7 +133,7 @@ class Comparison:
 
     def _runs(self, measure: int) -> list[list[Cell]]:
         names, label = self.board.names, list(self.board.measures)[measure]
-        low, high = (or_none(end) for end in self.pairwise.mean_intervals(measure))
+        low, high = (to_optional(end) for end in self.pairwise.mean_intervals(measure))
         beaten = self.pairwise.better_than(measure)
         rows: list[list[Cell]] = []
         for i, mean in enumerate(self.board.means[measure].tolist()):

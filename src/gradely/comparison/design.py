@@ -1,11 +1,13 @@
 """How runs are compared: the test, its correction and family, the intervals."""
 
+from collections.abc import Iterable
 from math import isfinite
 from typing import NamedTuple
 
 from gradely.comparison import resampling
 from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
-from gradely.errors import DataError, check_choice
+from gradely.data.read.files import clip
+from gradely.errors import DataError, check_choice, did_you_mean
 
 FAMILIES = {
     "measure": "the pairs of each measure",
@@ -29,8 +31,8 @@ class Design(NamedTuple):
     rope: float | None = None
     """differences no larger than this are equal for all purposes: the region of practical equivalence"""
 
-    def settle(self) -> "Design":
-        """Return the design with its correction settled; refuse what makes no sense."""
+    def settle(self, baselines: str | Iterable[str] = (), runs: Iterable[str] = ()) -> "Design":
+        """Return the design with its correction and baselines settled; refuse what makes no sense."""
         check_choice("test", self.test, TESTS)
         correction = self.correction or ("none" if self.test in SIMULTANEOUS else "holm")
         check_choice("correction", correction, CORRECTIONS)
@@ -43,4 +45,13 @@ class Design(NamedTuple):
             raise DataError(f"the number of resamples is at least 1; found {self.resamples!r}")
         if self.rope is not None and not (self.rope > 0 and isfinite(self.rope)):
             raise DataError(f"rope is the largest difference that does not matter, like 0.01; found {self.rope!r}")
-        return self._replace(correction=correction)
+        return self._replace(correction=correction, baselines=_check_baselines(baselines, list(runs)))
+
+
+def _check_baselines(baselines: str | Iterable[str], runs: list[str]) -> tuple[str, ...]:
+    """Return the names of the baselines; refuse one that is not among the runs."""
+    names = (baselines,) if isinstance(baselines, str) else tuple(baselines)
+    unknown = next((name for name in names if name not in runs), None)
+    if unknown is not None:
+        raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, runs)}")
+    return names

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.comparison.pairs import without_spread
+from gradely.comparison.pairs import lacks_spread
 from gradely.data.types import Bools, Floats
 from gradely.optional import stats
 
@@ -47,6 +47,6 @@ def chances(differ: Floats, rope: float) -> Chances:
 
 def _moments(differ: Floats) -> tuple[Floats, Floats, Bools]:
     """Return means, standard errors (1 where there is no spread), and where there is none."""
-    constant = without_spread(differ)
+    constant = lacks_spread(differ)
     error = differ.std(axis=0, ddof=1) / np.sqrt(len(differ))
     return differ.mean(axis=0), np.where(constant, 1.0, error), constant

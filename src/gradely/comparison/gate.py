@@ -13,7 +13,7 @@ from gradely.comparison.plan import POWER, plan_pairs
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.saved_scores import SavedScores, is_saved, read_saved, score_run
 from gradely.comparison.verdict import SAME, Change, Gate
-from gradely.data.selection import read_selected, split_queries
+from gradely.data.query_selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note, note_names
 from gradely.evaluation.runs import DEFAULT, Progress, ignore

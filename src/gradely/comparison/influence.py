@@ -61,7 +61,7 @@ class Influence:
             raise DataError(
                 f"{queries:,} queries are too many to test again without each: use the test t, or up to {MOST:,}"
             )
-        return np.stack([pairwise.without(i).adjusted for i in range(queries)])
+        return np.stack([pairwise.leave_out(i).adjusted for i in range(queries)])
 
     @cached_property
     def changes(self) -> Bools:

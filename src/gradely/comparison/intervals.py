@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.comparison import resampling
-from gradely.comparison.pairs import without_spread
+from gradely.comparison.pairs import lacks_spread
 from gradely.data.types import Bools, Floats, Ints
 from gradely.optional import stats
 
@@ -53,11 +53,11 @@ def simultaneous_reach(values: Floats, level: float, seed: int, resamples: int =
     As many as the largest |t| of all columns has, where the signs of the centred queries are drawn at random (as in the
     max-t test), and never fewer than a t interval.
     """
-    queries, spread = len(values), ~_constant(values)
+    queries, spread = len(values), ~_find_constant(values)
     if queries < 2 or not spread.any():
         return np.nan
     centred = values[:, spread] - values[:, spread].mean(axis=0)
-    shares = resampling.canonical(centred / np.sqrt((centred**2).sum(axis=0)))
+    shares = resampling.sort_canonically(centred / np.sqrt((centred**2).sum(axis=0)))
     largest = resampling.largest_sums(shares, resamples, seed) / np.sqrt(queries)
     share = float(np.quantile(largest, level, method="higher"))
     # |t| = share·√(n-1) / √(1-share²): infinite where, with few queries, a draw of signs makes all differences equal
@@ -71,7 +71,7 @@ def bootstrap_intervals(values: Floats, level: float, seed: int, draws: int = DR
     Draws without spread have no t and are left out; where they are many, the t interval takes its place (SPREADLESS).
     """
     low, high = t_intervals(values, level)
-    spread = np.flatnonzero(~_constant(values)) if len(values) > 1 else np.zeros(0, np.int64)
+    spread = np.flatnonzero(~_find_constant(values)) if len(values) > 1 else np.zeros(0, np.int64)
     for block in resampling.blocks(len(spread), draws):
         part = spread[block]
         below, above, enough = _drawn_quantiles(np.sort(values[:, part], axis=0), level, seed, draws)
@@ -114,9 +114,9 @@ def _mean_and_error(values: Floats) -> tuple[Floats, Floats]:
     if len(values) < 2:
         return mean, np.full_like(mean, np.nan)
     error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
-    return mean, np.where(_constant(values), np.nan, error)
+    return mean, np.where(_find_constant(values), np.nan, error)
 
 
-def _constant(values: Floats) -> Bools:
+def _find_constant(values: Floats) -> Bools:
     """Return which columns have the same value on every query, but for rounding."""
-    return without_spread(np.round(values, 12))
+    return lacks_spread(np.round(values, 12))

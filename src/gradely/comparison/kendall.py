@@ -68,7 +68,7 @@ def tau_ap(x: Any, y: Any) -> float:
     return float(2 / (len(x) - 1) * np.sum((fixed * h + loose * g) / n) - 1)
 
 
-def both(x: Any, y: Any) -> tuple[float, float]:
+def correlate_both(x: Any, y: Any) -> tuple[float, float]:
     """Return τ and τ_AP; neither is defined where one of the rankings has all runs tied, and says nothing."""
     tau = kendall(x, y)
     return tau, math.nan if math.isnan(tau) else tau_ap(x, y)
@@ -77,7 +77,7 @@ def both(x: Any, y: Any) -> tuple[float, float]:
 def correlations(means: Floats) -> tuple[Floats, Floats]:
     """Return τ and τ_AP between all columns of [runs, measures], as matrices."""
     columns = np.round(means, DIGITS).T
-    pairs = np.asarray([[both(x, y) for y in columns] for x in columns])
+    pairs = np.asarray([[correlate_both(x, y) for y in columns] for x in columns])
     return pairs[:, :, 0], pairs[:, :, 1]
 
 

@@ -22,7 +22,7 @@ class Leaderboard:
 
     def __init__(self, results: Evaluations) -> None:
         """Take the results of several runs."""
-        self.results, self.common = results, on_common_queries(results)
+        self.results, self.common = results, take_common_queries(results)
 
     @property
     def qrels(self) -> Qrels:
@@ -81,7 +81,7 @@ class Leaderboard:
         return [*note_left_out(self.results, self.common), *notes]
 
 
-def on_common_queries(results: Evaluations) -> Evaluations:
+def take_common_queries(results: Evaluations) -> Evaluations:
     """Return the results on the queries that count for every run, so that their means can be compared."""
     if results.settings.queries == "qrels":
         return results
@@ -89,7 +89,7 @@ def on_common_queries(results: Evaluations) -> Evaluations:
     answered = np.all([one.answered for one in hits], axis=0)
     everywhere = set(hits[0].unjudged).intersection(*(one.unjudged for one in hits))
     unjudged = tuple(query for query in hits[0].unjudged if query in everywhere)
-    common = {name: evaluation.among(answered, unjudged) for name, evaluation in results.evaluations.items()}
+    common = {name: evaluation.with_queries(answered, unjudged) for name, evaluation in results.evaluations.items()}
     if not len(next(iter(common.values())).queries):
         raise DataError("the runs have no query in common; with queries='qrels' missing ones count 0")
     return Evaluations(results.qrels, results.measures, results.settings, common)

@@ -42,10 +42,10 @@ class Matrix(NamedTuple):
         return cls(
             pairwise.measures[measure],
             list(pairwise.names),
-            _laid_out(pairwise, apart, -apart),
-            _laid_out(pairwise, low, -high),
-            _laid_out(pairwise, high, -low),
-            **{key: _laid_out(pairwise, values, values) for key, values in symmetric.items()},
+            _lay_out(pairwise, apart, -apart),
+            _lay_out(pairwise, low, -high),
+            _lay_out(pairwise, high, -low),
+            **{key: _lay_out(pairwise, values, values) for key, values in symmetric.items()},
         )
 
     def table(self) -> Table:
@@ -71,7 +71,7 @@ class Matrix(NamedTuple):
         )
 
 
-def _laid_out(pairwise: Pairwise, straight: Any, turned: Any) -> Any:
+def _lay_out(pairwise: Pairwise, straight: Any, turned: Any) -> Any:
     """Return a matrix of what holds for each pair, and for each pair the other way round."""
     size, (first, second) = len(pairwise.names), pairwise.pairs
     flags = straight.dtype == np.bool_

@@ -31,10 +31,10 @@ def all_pairs(runs: int) -> Pairs:
     return Pairs(*np.triu_indices(runs, 1))
 
 
-def against(baselines: Sequence[int], runs: int) -> Pairs:
+def pair_with_baselines(baselines: Sequence[int], runs: int) -> Pairs:
     """Return every other run against each baseline, and the baselines against each other once.
 
-    >>> [column.tolist() for column in against([2], 3)]
+    >>> [column.tolist() for column in pair_with_baselines([2], 3)]
     [[0, 1], [2, 2]]
     """
     pairs = {(i, base) for base in baselines for i in range(runs) if i != base}
@@ -47,7 +47,7 @@ def differences(values: Floats, pairs: Pairs) -> Floats:
     return np.round(values[:, pairs.first] - values[:, pairs.second], DIGITS)
 
 
-def without_spread(differ: Floats) -> Bools:
+def lacks_spread(differ: Floats) -> Bools:
     """Return which pairs have the same difference on every query, so that t is infinite or undefined."""
     return np.asarray(np.ptp(differ, axis=0) == 0)
 
@@ -62,4 +62,4 @@ def effect_sizes(differ: Floats) -> Floats:
     """Return Cohen's d for pairs: mean over standard deviation of the differences; 0 where all of them are 0."""
     mean, spread = differ.mean(axis=0), differ.std(axis=0, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.any(differ != 0, axis=0), mean / np.where(without_spread(differ), 0.0, spread), 0.0)
+        return np.where(np.any(differ != 0, axis=0), mean / np.where(lacks_spread(differ), 0.0, spread), 0.0)

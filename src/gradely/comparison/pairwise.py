@@ -10,7 +10,15 @@ import numpy as np
 from gradely.comparison.design import Design
 from gradely.comparison.equivalence import chances, tost
 from gradely.comparison.intervals import Intervals, around, bootstrap_intervals, simultaneous_reach, t_quantile
-from gradely.comparison.pairs import Pairs, against, all_pairs, count_wins, differences, effect_sizes, without_spread
+from gradely.comparison.pairs import (
+    Pairs,
+    all_pairs,
+    count_wins,
+    differences,
+    effect_sizes,
+    lacks_spread,
+    pair_with_baselines,
+)
 from gradely.comparison.significance import (
     BY_SPREAD,
     SIMULTANEOUS,
@@ -70,7 +78,7 @@ class Pairwise:
         """All pairs, or every run against each baseline; none where there are too few queries for any test."""
         size = len(self.names) if self.values.shape[1] > 1 else 0
         baselines = [self.names.index(name) for name in self.design.baselines]
-        return against(baselines, size) if baselines and size else all_pairs(size)
+        return pair_with_baselines(baselines, size) if baselines and size else all_pairs(size)
 
     @cached_property
     def p(self) -> Floats:
@@ -158,7 +166,7 @@ class Pairwise:
         """How many tests of t or bootstrap were replaced: the difference is the same on every query, and not 0."""
         if self.design.test not in BY_SPREAD or not len(self.pairs):
             return 0
-        return sum(int(np.count_nonzero(without_spread(differ) & (differ[0] != 0))) for differ in self._by_query())
+        return sum(int(np.count_nonzero(lacks_spread(differ) & (differ[0] != 0))) for differ in self._by_query())
 
     @cached_property
     def tost(self) -> Floats:
@@ -180,15 +188,15 @@ class Pairwise:
         """Where two runs are surely as good as equal."""
         return self.tost_adjusted < self.design.alpha
 
-    def _about_equivalence(self, measure: int) -> list[list[Any]]:
+    def _list_equivalence(self, measure: int) -> list[list[Any]]:
         """Return the last fields of Pair, as columns."""
         if self.design.rope is None:
             return [[None] * len(self.pairs) for _ in Pair._fields[len(ALWAYS) :]]
         three = chances(self.by_query(measure), self.design.rope)
         p = (self.tost[measure].tolist(), self.tost_adjusted[measure].tolist(), self.equivalent[measure].tolist())
-        return [*p, *map(or_none, three)]
+        return [*p, *map(to_optional, three)]
 
-    def without(self, query: int) -> "Pairwise":
+    def leave_out(self, query: int) -> "Pairwise":
         """Return the same runs without one query."""
         values = np.delete(self.values, query, axis=1)
         return replace(self, values=values, means=values.mean(axis=1))
@@ -198,9 +206,10 @@ class Pairwise:
         names, (first, second) = self.names, self.pairs
         for m, measure in enumerate(self.measures if len(self.pairs) else []):
             differ = self.by_query(m)
-            statistics = [self.differences[m].tolist(), *map(or_none, self.intervals(m)), effect_sizes(differ).tolist()]
+            low, high = map(to_optional, self.intervals(m))
+            statistics = [self.differences[m].tolist(), low, high, effect_sizes(differ).tolist()]
             counts = (*count_wins(differ), self.p[m], self.adjusted[m], self.significant[m])
-            columns = [*statistics, *(column.tolist() for column in counts), *self._about_equivalence(m)]
+            columns = [*statistics, *(column.tolist() for column in counts), *self._list_equivalence(m)]
             for i, row in enumerate(zip(*columns, strict=True)):
                 yield Pair(measure, names[first[i]], names[second[i]], *row)
 
@@ -222,6 +231,6 @@ class Pairwise:
         return {measure: achieved_levels(p) for measure, p in zip(self.measures, self.p, strict=True)}
 
 
-def or_none(values: Floats) -> list[float | None]:
+def to_optional(values: Floats) -> list[float | None]:
     """Return numbers, and None where there is none."""
     return [None if np.isnan(value) else value for value in values.tolist()]

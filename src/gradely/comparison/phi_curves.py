@@ -52,7 +52,7 @@ class PhiCurve:
     def __call__(self, scores: Any) -> Floats:
         """Return φ of any scores."""
         at = np.atleast_1d(np.asarray(scores, np.float64))
-        batch = self._batch.relabelled(at[None, :], self._batch.pool, self._batch.pooled)
+        batch = self._batch.relabel(at[None, :], self._batch.pool, self._batch.pooled)
         return np.asarray(self.function(batch).grade[0])
 
     def documents(self) -> dict[str, float]:

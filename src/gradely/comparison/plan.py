@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.compare import check_baselines
 from gradely.comparison.design import Design
 from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.pairs import without_spread
+from gradely.comparison.pairs import lacks_spread
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import CORRECTIONS
-from gradely.data.selection import read_selected, split_queries
+from gradely.data.query_selection import read_selected, split_queries
 from gradely.errors import DataError, check_choice
 from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
@@ -133,7 +132,7 @@ def plan(
     check_choice("correction", correction, PLANNED)
     policy, only = split_queries(queries)
     settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)
-    design = Design(alpha=alpha, baselines=check_baselines(baselines, named)).settle()
+    design = Design(alpha=alpha).settle(baselines, named)
     judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
     board = Leaderboard(evaluate_all(judgments, named, parse_all(measures), settings, progress))
     return plan_pairs(board.pairwise(design), difference, power, correction, board.notes)
@@ -148,7 +147,7 @@ def plan_pairs(
     rows = []
     for m, measure in enumerate(pairwise.measures if tests else []):
         differ = pairwise.by_query(m)
-        spread = np.where(without_spread(differ), 0.0, differ.std(axis=0, ddof=1)).tolist()
+        spread = np.where(lacks_spread(differ), 0.0, differ.std(axis=0, ddof=1)).tolist()
         for i, (a, b) in enumerate(zip(*pairwise.pairs, strict=True)):
             apart, deviation = float(pairwise.differences[m, i]), spread[i]
             effects = [apart / deviation, (difference or 0.0) / deviation] if deviation > 0 else [0.0, 0.0]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.kendall import DIGITS, SCALE, both, defined_or_none, meaning, tally
+from gradely.comparison.kendall import DIGITS, SCALE, correlate_both, defined_or_none, meaning, tally
 from gradely.comparison.selection import Selection, select
 from gradely.comparison.stacked_runs import StackedRuns, stack
 from gradely.data import Qrels, read_qrels
@@ -167,7 +167,7 @@ class Draws(NamedTuple):
         tau, ap = np.empty((repeat, len(rates), len(measures))), np.empty((repeat, len(rates), len(measures)))
         for i, j, values in self.values(measures, rates, repeat):
             part = self._means(values)
-            tau[i, j], ap[i, j] = zip(*(both(x, y) for x, y in zip(part.T, full.T, strict=True)), strict=True)
+            tau[i, j], ap[i, j] = zip(*(correlate_both(x, y) for x, y in zip(part.T, full.T, strict=True)), strict=True)
             progress(POOLS, (i * len(rates) + j + 1) / (repeat * len(rates)))
         count, queries = int(self.selection.runs.sum()), int(self.selection.queries.sum())
         notes = [*self.stacked.notes(), *self.selection.notes]

@@ -111,12 +111,12 @@ def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
         yield from ((first, *rest) for rest in _compositions(total - first, parts - 1))
 
 
-def best(means: Floats) -> Ints:
+def find_best(means: Floats) -> Ints:
     """Return the best run of each population; of runs that are the same, the first."""
     return np.asarray(np.argmax(means >= means.max(axis=-1, keepdims=True) - SAME, axis=-1))
 
 
-def leaders(means: Floats) -> list[int]:
+def find_leaders(means: Floats) -> list[int]:
     """Return for each run the first that has the same mean for every population, [populations, runs]."""
     out: list[int] = []
     for run in range(means.shape[1]):
@@ -125,7 +125,7 @@ def leaders(means: Floats) -> list[int]:
     return out
 
 
-def two(share: Any) -> Floats:
+def split_users(share: Any) -> Floats:
     """Return populations of two levels from the share of users with the lower one."""
     x = np.atleast_1d(np.asarray(share, np.float64))
     return np.stack([x, 1 - x], axis=1)
@@ -138,15 +138,15 @@ def stretches(parts: Parts) -> list[Stretch]:
     found by bisection.
     """
     if parts.measure == "eGAP":
-        return _envelope(parts.means(two([0.0, 1.0])))
+        return _envelope(parts.means(split_users([0.0, 1.0])))
     at = np.linspace(0.0, 1.0, STEPS + 1)
-    winners = best(parts.means(two(at)))
+    winners = find_best(parts.means(split_users(at)))
     out, start = [], 0.0
     for i in np.flatnonzero(winners[1:] != winners[:-1]).tolist():
         low, high = int(winners[i]), int(winners[i + 1])
 
         def ahead(x: float, low: int = low, high: int = high) -> float:
-            means = parts.means(two(x))[0]
+            means = parts.means(split_users(x))[0]
             return float(means[low] - means[high])
 
         cross = _bisect(ahead, float(at[i]), float(at[i + 1]))
@@ -166,7 +166,7 @@ def draw_shares(parts: Parts, points: Floats, counts: Floats) -> Floats:
         return _add_stretches(parts.means(points, counts), points[:, 0], out)
     step = max(1, CELLS // out.size)
     for i in range(0, len(points), step):
-        winners = best(parts.means(points[i : i + step], counts))
+        winners = find_best(parts.means(points[i : i + step], counts))
         for run in range(runs):
             out[:, run] += (winners == run).sum(axis=1)
     return out / len(points)
@@ -177,7 +177,7 @@ def _add_stretches(means: Floats, at: Floats, out: Floats) -> Floats:
 
     Where the best run changes, the two cross on straight lines: exactly so by eGAP, nearly so by the others.
     """
-    winners, draws = best(means), np.arange(len(means))[:, None]
+    winners, draws = find_best(means), np.arange(len(means))[:, None]
     first, last = winners[:, :-1], winners[:, 1:]
     before = np.take_along_axis(means[:, :-1], np.stack([first, last], axis=-1), axis=-1)
     after = np.take_along_axis(means[:, 1:], np.stack([first, last], axis=-1), axis=-1)

@@ -44,7 +44,7 @@ def max_t(differ: Floats, resamples: int, seed: int) -> Floats:
     """
     shares = differ / np.sqrt((differ**2).sum(axis=0))
     observed = np.abs(shares.sum(axis=0))
-    largest = largest_sums(canonical(shares), resamples, seed)
+    largest = largest_sums(sort_canonically(shares), resamples, seed)
     extreme = len(largest) - np.searchsorted(np.sort(largest), observed - ROUNDING, side="left")
     return _share(extreme.astype(np.float64), len(differ), resamples)
 
@@ -60,7 +60,7 @@ def largest_sums(columns: Floats, resamples: int, seed: int) -> Floats:
     return np.concatenate(out)
 
 
-def canonical(columns: Floats) -> Floats:
+def sort_canonically(columns: Floats) -> Floats:
     """Return rows and columns in an order that depends neither on that of queries nor on that of pairs and their runs.
 
     A column is turned so that the first of its sorted values outweighs the last; then columns are sorted by their

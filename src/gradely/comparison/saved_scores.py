@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data import Qrels
-from gradely.data.selection import read_selected, split_queries
+from gradely.data.query_selection import read_selected, split_queries
 from gradely.data.types import Floats
 from gradely.errors import DataError, InputError
 from gradely.evaluation.notes import Note

@@ -33,14 +33,14 @@ def select(
 ) -> Selection:
     """Choose queries, all or few-high, and runs, all or those that are not below the first quartile of AP."""
     check_choice("topics", topics, TOPICS)
-    queries = few_high(stacked.qrels, level) if topics == "few-high" else np.ones(len(stacked.qrels), bool)
-    good, notes = above_quartile(stacked) if min_quartile else (np.ones(len(stacked.names), bool), [])
+    queries = select_few_high(stacked.qrels, level) if topics == "few-high" else np.ones(len(stacked.qrels), bool)
+    good, notes = select_above_quartile(stacked) if min_quartile else (np.ones(len(stacked.names), bool), [])
     if good.sum() < 2:
         raise DataError("rankings of at least 2 runs can be compared; fewer are left")
     return Selection(queries, good, notes)
 
 
-def few_high(qrels: Qrels, level: float | None = None) -> Bools:
+def select_few_high(qrels: Qrels, level: float | None = None) -> Bools:
     """Return which queries have documents of a level, but ten times as many of the lowest level."""
     levels = qrels.levels()
     top = levels[-1] if level is None else level
@@ -55,7 +55,7 @@ def few_high(qrels: Qrels, level: float | None = None) -> Bools:
     return skewed
 
 
-def above_quartile(stacked: StackedRuns) -> tuple[Bools, list[Note]]:
+def select_above_quartile(stacked: StackedRuns) -> tuple[Bools, list[Note]]:
     """Return which runs are not below the first quartile of AP over all queries, and how many are."""
     ap = np.round(stacked.values({"AP": AP()})[:, :, 0].mean(axis=1), DIGITS)
     good = ap >= np.quantile(ap, 0.25)

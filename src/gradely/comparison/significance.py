@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradely.comparison import resampling
-from gradely.comparison.pairs import Pairs, all_pairs, differences, without_spread
+from gradely.comparison.pairs import Pairs, all_pairs, differences, lacks_spread
 from gradely.comparison.wilcoxon import wilcoxon
 from gradely.data.types import Floats
 from gradely.errors import DataError, check_choice
@@ -73,7 +73,7 @@ def joint_p_values(values: Floats, test: str, pairs: Pairs, *, resamples: int, s
     differ = np.concatenate([differences(table, pairs) for table in values], axis=1)
     out, differing = np.ones(differ.shape[1]), np.any(differ != 0, axis=0)
     if test in BY_SPREAD:
-        constant = differing & without_spread(differ)
+        constant = differing & lacks_spread(differ)
         out[constant], differing = 2.0 ** (1 - len(differ)), differing & ~constant
     if differing.any():
         out[differing] = _TESTS[test](differ[:, differing], resamples, seed)

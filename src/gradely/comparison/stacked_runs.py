@@ -41,7 +41,7 @@ class StackedRuns:
         """Return the runs as if only these judgments had been made; other documents keep their places."""
         start = np.concatenate([[0], np.cumsum(judged)])
         smaller = Qrels(self.qrels.queries, start[self.qrels.start], (), self.qrels.grade[judged], self.qrels.name)
-        hits = self.hits.only(judged[self.hits.row])
+        hits = self.hits.select(judged[self.hits.row])
         return replace(self, qrels=smaller, hits=hits._replace(row=start[hits.row]))
 
     def notes(self) -> list[Note]:

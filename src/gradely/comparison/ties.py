@@ -8,7 +8,7 @@ from math import comb
 from typing import Any, NamedTuple
 
 from gradely.data.details import RunDetails
-from gradely.data.selection import read_selected, split_queries
+from gradely.data.query_selection import read_selected, split_queries
 from gradely.data.tie_counts import TieCounts
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.notes import SAME, Note
@@ -160,8 +160,8 @@ def tie_sensitivity(
 def run_ties(evaluation: Evaluation, details: RunDetails | None) -> RunTies:
     """Return what ties do to the scores of one run, which was evaluated with details."""
     assert details is not None
-    expected = evaluation.under("expected").scores()
-    trec = evaluation.under("trec").scores().mean() if evaluation.placed == "trec" else {}
+    expected = evaluation.with_ties("expected").scores()
+    trec = evaluation.with_ties("trec").scores().mean() if evaluation.placed == "trec" else {}
     moved = {span.measure: span for span in expected.tie_ranges}
     orders = {}
     for measure, mean in expected.mean().items():

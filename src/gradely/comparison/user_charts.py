@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradely.comparison.charts import altair, draw, style
-from gradely.comparison.populations import best, two
+from gradely.comparison.populations import find_best, split_users
 from gradely.tables import count_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _dash(regions: "UserRegions") -> Any:
 def lines(regions: "UserRegions") -> Any:
     """Return the mean of each run against the share of users content with the lower level, and the crossings."""
     alt, x = altair(), np.linspace(0, 1, 101)
-    means = regions.parts.means(two(x))
+    means = regions.parts.means(split_users(x))
     records = [
         {"share": float(x[i]), "mean": float(means[i, j]), "run": run}
         for j, run in enumerate(regions.runs)
@@ -83,7 +83,7 @@ def lines(regions: "UserRegions") -> Any:
 def triangle(regions: "UserRegions") -> Any:
     """Return all populations of three levels as a triangle, coloured by the best run."""
     alt, points = altair(), regions._grid  # noqa: SLF001 - the chart is a part of it
-    winners = best(regions.parts.means(points))
+    winners = find_best(regions.parts.means(points))
     side = round(1 / (points.shape[1] * points.min()))
     records = [
         {"x": float(g[1] + g[2] / 2), "y": float(g[2] * sqrt(3) / 2), "run": regions.runs[winner]}

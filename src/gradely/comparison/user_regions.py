@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.populations import Parts, Stretch, best, corners, draw_shares, grid, leaders, stretches, two
+from gradely.comparison.populations import (
+    Parts,
+    Stretch,
+    corners,
+    draw_shares,
+    find_best,
+    find_leaders,
+    grid,
+    split_users,
+    stretches,
+)
 from gradely.comparison.user_charts import chart
 from gradely.data.types import Floats
 from gradely.errors import DataError
@@ -66,17 +76,17 @@ class UserRegions:
         first = np.asarray(self.leaders)
         if self.stretches:
             return [fsum(s.stop - s.start for s in self.stretches if first[s.run] == i) for i in self.leaders]
-        winners = np.bincount(first[best(self.parts.means(self._grid))], minlength=len(self.runs))
+        winners = np.bincount(first[find_best(self.parts.means(self._grid))], minlength=len(self.runs))
         return [float(share) for share in winners[first] / len(self._grid)]
 
     @cached_property
     def _grid(self) -> Floats:
-        return two(np.linspace(0, 1, 201)) if len(self.levels) == 2 else grid(len(self.levels))
+        return split_users(np.linspace(0, 1, 201)) if len(self.levels) == 2 else grid(len(self.levels))
 
     @cached_property
     def leaders(self) -> list[int]:
         """For each run the first, by number, that has the same mean for every population: mostly itself."""
-        return leaders(self.parts.means(self._grid))
+        return find_leaders(self.parts.means(self._grid))
 
     @cached_property
     def intervals(self) -> list[tuple[float, float]]:
@@ -103,18 +113,19 @@ class UserRegions:
         if len(self.levels) != 2:
             return [self._name_leaders()]
         if len(self.stretches) == 1:
-            names, verb = self._who(self.stretches[0].run)
+            names, verb = self._name_peers(self.stretches[0].run)
             return [f"{names} {verb} best for every population of users."]
         return [self._sentence(i) for i in range(len(self.stretches))]
 
-    def _who(self, run: int) -> tuple[str, str]:
+    def _name_peers(self, run: int) -> tuple[str, str]:
         """Return the names of a run and of those that are alike, and the verb."""
         names = [name for i, name in enumerate(self.runs) if self.leaders[i] == self.leaders[run]]
         return " and ".join(names), "is" if len(names) == 1 else "are"
 
     def _name_leaders(self) -> str:
-        ranked = sorted(set(self.leaders), key=lambda run: (-self.shares[run], run))
-        parts = [f"{self._who(run)[0]} for {_percent(self.shares[run])}" for run in ranked if self.shares[run] >= LEAST]
+        leaders = [run for run in set(self.leaders) if self.shares[run] >= LEAST]
+        leaders.sort(key=lambda run: (-self.shares[run], run))
+        parts = [f"{self._name_peers(run)[0]} for {_percent(self.shares[run])}" for run in leaders]
         return f"Of all populations of users, the best run is {', '.join(parts)}."
 
     def _sentence(self, i: int) -> str:
@@ -128,7 +139,7 @@ class UserRegions:
             if i == len(self.stretches) - 1
             else f"between {low} and {high}"
         )
-        names, verb = self._who(run)
+        names, verb = self._name_peers(run)
         text = f"{names} {verb} better for populations of users of whom {whom} are content with level"
         return f"{text} {self.levels[0]:g}{'' if i == 0 else self._crossing_interval(i)}."
 
@@ -149,17 +160,17 @@ class UserRegions:
         Draws in which they do not change places, or do so the other way round, are left out.
         """
         out = []
-        points = two([0.0, 1.0]) if self.parts.measure == "eGAP" else two(np.linspace(0, 1, 201))
+        points = split_users([0.0, 1.0]) if self.parts.measure == "eGAP" else split_users(np.linspace(0, 1, 201))
         drawn = self.parts.means(points, self._counts) if len(self.stretches) > 1 else np.empty((0, 0, 0))
         for before, after in zip(self.stretches, self.stretches[1:], strict=False):
             ahead = drawn[:, :, before.run] - drawn[:, :, after.run]
-            out.append(_zeros(ahead, points[:, 0]))
+            out.append(_find_zeros(ahead, points[:, 0]))
         return out
 
     def summary(self) -> str:
         """Return what the numbers are of."""
-        several = f"{_percent(LEVEL)} intervals from {DRAWS:,} draws of queries"
-        intervals = several if self.intervals else "no intervals, which take at least two queries"
+        draws = f"{_percent(LEVEL)} intervals from {DRAWS:,} draws of queries"
+        intervals = draws if self.intervals else "no intervals, which take at least two queries"
         return (
             f"{self.name}, means over {count_of(len(self.queries), 'query')}; {intervals};"
             " a user is content with documents of a level or more"
@@ -178,7 +189,8 @@ class UserRegions:
         if self.stretches:
             level = f"{self.levels[0]:g}"
             parts: list[list[Cell]] = [
-                [self._who(run)[0], round(start, digits), round(stop, digits)] for start, stop, run in self.stretches
+                [self._name_peers(stretch.run)[0], round(stretch.start, digits), round(stretch.stop, digits)]
+                for stretch in self.stretches
             ]
             tables.append(Table(["best run", f"from a share of level {level}", "to"], parts))
         return tables
@@ -219,7 +231,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _zeros(ahead: Floats, at: Floats) -> Floats:
+def _find_zeros(ahead: Floats, at: Floats) -> Floats:
     """Return where each row first falls from above 0 to 0 or below, on the line between two points; none: left out."""
     falls = (ahead[:, :-1] > 0) & (ahead[:, 1:] <= 0)
     rows = np.flatnonzero(falls.any(axis=1))

@@ -10,7 +10,7 @@ from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.populations import Parts
 from gradely.comparison.user_regions import UserRegions
 from gradely.data import Qrels
-from gradely.data.selection import read_selected, split_queries
+from gradely.data.query_selection import read_selected, split_queries
 from gradely.data.types import Floats, Ints
 from gradely.errors import DataError, MeasureError
 from gradely.evaluation.notes import Note
@@ -63,7 +63,7 @@ def users(
     pairs = [PrecisionPart(rel=h, label=r).replace(k=fitted.k) for r in levels for h in levels if h <= r]
     parts_of = {str(part): part for part in pairs}
     board = Leaderboard(evaluate_all(judgments, name_runs(runs), parts_of, settings, progress))
-    names, parts = _best_first(board.names, _parts(judgments, board, levels, fitted.name))
+    names, parts = _sort_runs(board.names, _parts(judgments, board, levels, fitted.name))
     return UserRegions(names, levels, board.queries, parts, name, seed, _notes(parts, levels, name))
 
 
@@ -106,7 +106,7 @@ def _order_of(table: Floats) -> Ints:
     return np.lexsort(np.sort(rows, axis=1).T)
 
 
-def _best_first(names: list[str], parts: Parts) -> tuple[list[str], Parts]:
+def _sort_runs(names: list[str], parts: Parts) -> tuple[list[str], Parts]:
     """Return the runs in the order of their means for a population in which all levels are alike."""
     levels = len(parts.base)
     means = parts.means(np.full((1, levels), 1 / levels))[0].tolist()

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data.trec.hashing import SALT, distinct, hashes
+from gradely.data.trec.hashing import SALT, hashes, is_distinct
 from gradely.data.trec.match import new_tokens, ranges
-from gradely.data.trec.tokens import PAD, Tokens, U, decode, same
+from gradely.data.trec.tokens import PAD, Tokens, U, compare_tokens, decode
 from gradely.data.types import Bools, Bytes, Floats, Ints, Words
 
 
@@ -112,7 +112,7 @@ def earliest_alike(query: Ints, document: Ids) -> Ints | None:
     """Return, for each row, the first row that has the same query and document; None where all rows differ."""
     key = document.hashes()
     key ^= query.astype(U) * SALT
-    if distinct(key):
+    if is_distinct(key):
         return None
     order = np.argsort(key, kind="stable")
     new = np.flatnonzero(np.concatenate([[True], key[order][1:] != key[order][:-1]]))
@@ -132,5 +132,5 @@ def _same_ids(ids: Ids, one: Ints, other: Ints) -> Bools:
     size = ids.stop - ids.start
     alike: Bools = size[one] == size[other]
     here = np.flatnonzero(alike & (one != other))
-    alike[here] = same(ids.text, ids.start[one[here]], ids.text, ids.start[other[here]], size[one[here]])
+    alike[here] = compare_tokens(ids.text, ids.start[one[here]], ids.text, ids.start[other[here]], size[one[here]])
     return alike

@@ -8,7 +8,7 @@ from gradely.data.engine import ONE_AT_A_TIME, EngineScores, fetch, whole
 from gradely.data.hits import Hits
 from gradely.data.ids import from_arrow
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Report, changed, clip, halves
+from gradely.data.read.files import Report, change_error, clip, split_report
 from gradely.data.trec.hashing import FIXED_KEYS, hashes
 from gradely.data.trec.tie_places import Documents, order_ties
 from gradely.data.trec.tokens import as_tokens
@@ -31,7 +31,7 @@ def find_engine_hits(qrels: Qrels, scores: EngineScores, settings: Settings, rep
             "use 'expected', 'trec' or 'random'"
         )
     with ONE_AT_A_TIME:
-        return _find_hits(qrels, scores, settings, *halves(report))
+        return _find_hits(qrels, scores, settings, *split_report(report))
 
 
 def _find_hits(qrels: Qrels, scores: EngineScores, settings: Settings, first: Report, second: Report) -> Hits:
@@ -103,7 +103,7 @@ def _check(qrels: Qrels, scores: EngineScores, row: Ints, beyond: Any) -> None:
             "keep one, or say duplicates='max'"
         )
     if beyond.any():
-        raise changed(scores.name)
+        raise change_error(scores.name)
 
 
 def _random_places(qrels: Qrels, placed: Any, settings: Settings, row: Ints, above: Ints, tied: Ints) -> Ints:

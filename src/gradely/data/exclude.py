@@ -22,11 +22,11 @@ def locate_others(
     qrels: Qrels, excluded: Qrels, run: Run | Source, settings: Settings, threads: int | None, report: Report
 ) -> Hits:
     """Return where the judged documents of a run stand once others are dropped from it."""
-    both, row, dropped = _join(qrels, excluded)
-    hits = locate(both, run, settings, threads, report)
-    gone = dropped[hits.row]
-    out = hits.only(gone)
-    stay = hits.only(~gone & (row[hits.row] >= 0))
+    union, row, dropped = _join(qrels, excluded)
+    hits = locate(union, run, settings, threads, report)
+    drop = dropped[hits.row]
+    out = hits.select(drop)
+    stay = hits.select(~drop & (row[hits.row] >= 0))
     span = int(hits.retrieved.max(initial=0)) + 1
     base, others = stay.query.astype(np.int64) * span, out.query.astype(np.int64) * span
     better, same = _count(base, stay.above, others + out.above)
@@ -68,8 +68,8 @@ def _join(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Ints, Bools]:
     stay = stay[np.argsort(query[stay], kind="stable")]
     start = np.searchsorted(query[stay], np.arange(len(qrels) + 1))
     grade = np.concatenate([qrels.grade, np.zeros(len(rows))])[stay]
-    both = Qrels(qrels.queries, start, document.take(stay).tokens(), grade, qrels.name)
-    return both, np.where(stay < judged, stay, -1), dropped[stay]
+    union = Qrels(qrels.queries, start, document.take(stay).tokens(), grade, qrels.name)
+    return union, np.where(stay < judged, stay, -1), dropped[stay]
 
 
 def _ids(tokens: Tokens) -> Ids:

@@ -1,15 +1,19 @@
 """Hits: the judged documents that a run retrieved, and where they stand; Blocks puts them into Batches."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gradely.data.qrels import Qrels
-from gradely.data.types import Ints
+from gradely.data.types import Bools, Ints
 from gradely.kernel.batch import CELLS, Batch
 from gradely.lazy import lazy
+
+SHORT = 1000
+"""hits of a single query up to which its cells are kept for the next one"""
 
 
 class Hits(NamedTuple):
@@ -40,7 +44,7 @@ class Hits(NamedTuple):
         return int(self.retrieved.sum())
 
     @classmethod
-    def none(cls, queries: int) -> "Hits":
+    def empty(cls, queries: int) -> "Hits":
         """Return those of a run that retrieved nothing for so many queries."""
         empty = np.zeros(0, np.int64)
         return cls(empty, empty, empty, empty, None, np.zeros(queries, np.int64), np.zeros(queries, bool), ())
@@ -48,16 +52,12 @@ class Hits(NamedTuple):
     @property
     def has_ties(self) -> bool:
         """True where a judged document shares its score with another, judged or not."""
-        return bool((self.tied > 1).any())
+        return bool(np.count_nonzero(self.tied > 1))
 
-    def loose(self, queries: npt.NDArray[np.bool_]) -> "Hits":
-        """Return the hits of some queries, flagged, with ties as they are."""
-        return self._replace(place=None).only(queries[self.query])
-
-    def only(self, which: npt.NDArray[np.bool_]) -> "Hits":
-        """Return some of the hits, flagged."""
-        query, row, above, tied = (column[which] for column in (self.query, self.row, self.above, self.tied))
-        place = None if self.place is None else self.place[which]
+    def select(self, flags: npt.NDArray[np.bool_]) -> "Hits":
+        """Return the hits that are flagged."""
+        query, row, above, tied = (column[flags] for column in (self.query, self.row, self.above, self.tied))
+        place = None if self.place is None else self.place[flags]
         return self._replace(query=query, row=row, above=above, tied=tied, place=place)
 
     def judged_only(self) -> "Hits":
@@ -97,8 +97,11 @@ class Blocks:
         self.above = (hits.above if hits.place is None else hits.place)[order]
         self.tied = hits.tied[order] if hits.place is None else np.ones(len(order), np.int8)
         self.grade = qrels.grade[self.row]
-        self.start = np.zeros(len(self.retrieved) + 1, np.int64)
-        np.add.accumulate(np.bincount(hits.query, minlength=len(self.retrieved)), out=self.start[1:])
+        if len(self.retrieved) == 1:
+            self.start = np.array([0, len(order)])
+        else:
+            self.start = np.zeros(len(self.retrieved) + 1, np.int64)
+            np.add.accumulate(np.bincount(hits.query, minlength=len(self.retrieved)), out=self.start[1:])
 
     def _rank_order(self) -> Ints:
         """Return the order that puts hits query by query, ranked.
@@ -132,7 +135,7 @@ class Blocks:
         How queries are put together changes memory and time, but no value.
         """
         if len(queries) == 1:
-            yield queries, self._one(int(queries[0]), ties)
+            yield queries, self._batch_of_query(int(queries[0]), ties)
             return
         hits = self.start[queries + 1] - self.start[queries]
         queries = queries[np.lexsort((hits, self.width[queries]))]
@@ -143,51 +146,51 @@ class Blocks:
             filled = np.arange(1, most + 1)[: len(queries) - done] * width[done : done + most]
             count = max(1, int(np.searchsorted(filled, cells, side="right")))
             block = queries[done : done + count]
-            yield block, self._several(block, ties)
+            yield block, self._batch_of_queries(block, ties)
             done += count
 
-    def _one(self, query: int, ties: str) -> Batch:
+    def _batch_of_query(self, query: int, ties: str) -> Batch:
         """Return the Batch of one query, which has no padding; without hits, it has nothing else."""
         hits = slice(int(self.start[query]), int(self.start[query + 1]))
-        pool, pooled, kept = self.qrels.pool(query % len(self.qrels))
+        pool, pooled, pool_memo = self.qrels.pool(query % len(self.qrels))
         if hits.stop == hits.start:
             none = np.zeros((1, 1), np.int64)
             columns: tuple[Any, Any, Any, Any, Any, Any] = (np.zeros((1, 1)), none > 0, none, none + 1, none, none + 1)
         else:
             above = self.above[None, hits].astype(np.int64, copy=False)
             tied = self.tied[None, hits].astype(np.int64, copy=False)
-            judged = np.ones(above.shape, bool)
-            columns = (self.grade[None, hits], judged, above, tied, *self._groups(above, judged))
-        batch = Batch(*columns, pool, pooled, self.retrieved[query : query + 1], _within_groups(ties))
+            judged, *alone = _cells_of_one(above.shape[1])
+            groups = alone if self.untied else self._groups(above, judged)
+            columns = (self.grade[None, hits], judged, above, tied, *groups)
+        batch = Batch(*columns, pool, pooled, self.retrieved[query : query + 1], _group_policy(ties))
         facts = {"untied": True, "depth": int(batch.above[0, -1]) + 1} if self.untied else {}
-        batch.know(xp=np, kept=kept, memo={}, **facts)
+        batch.know(xp=np, pool_memo=pool_memo, memo={}, **facts)
         return batch
 
-    def _several(self, queries: Ints, ties: str) -> Batch:
+    def _batch_of_queries(self, queries: Ints, ties: str) -> Batch:
         """Return the Batch of some queries."""
         cells, hits = _cells(self.start[queries], self.start[queries + 1])
         at = queries % len(self.qrels)
         pooled, judgments = _cells(self.qrels.start[at], self.qrels.start[at + 1])
-        pool = -np.sort(_filled(pooled, -self.qrels.grade[judgments], np.inf), axis=1)
-        above = _filled(cells, self.above[hits].astype(np.int64, copy=False), 0)
+        pool = -np.sort(_fill(pooled, -self.qrels.grade[judgments], np.inf), axis=1)
+        above = _fill(cells, self.above[hits].astype(np.int64, copy=False), 0)
         first, last = self._groups(above, cells)
         return Batch(
-            grade=_filled(cells, self.grade[hits], 0.0),
+            grade=_fill(cells, self.grade[hits], 0.0),
             judged=cells,
             above=above,
-            tied=_filled(cells, self.tied[hits].astype(np.int64, copy=False), 1),
+            tied=_fill(cells, self.tied[hits].astype(np.int64, copy=False), 1),
             first=first,
             last=last,
             pool=np.where(pooled, pool, 0.0),
             pooled=pooled,
             retrieved=self.retrieved[queries],
-            ties=_within_groups(ties),
+            ties=_group_policy(ties),
         )
 
     def _groups(self, above: Ints, cells: Any) -> tuple[Ints, Ints]:
         """Return the first column of each document's tie group, and one past the last; padding is alone."""
-        column = np.arange(above.shape[1])[None, :]
-        column = column if len(above) == 1 else np.broadcast_to(column, above.shape)
+        column = np.broadcast_to(np.arange(above.shape[1]), above.shape)
         same = self.untied or (above[:, 1:] == above[:, :-1]) & cells[:, 1:]
         if self.untied or not np.any(same):
             return column, column + 1
@@ -198,7 +201,20 @@ class Blocks:
         return first, np.ascontiguousarray(last)
 
 
-def _within_groups(ties: str) -> str:
+def _cells_of_one(width: int) -> tuple[Bools, Ints, Ints]:
+    """Return [1, width] of a single query: that each cell holds a document, its column, and the next."""
+    return _remember_cells(width) if width <= SHORT else _make_cells(width)
+
+
+def _make_cells(width: int) -> tuple[Bools, Ints, Ints]:
+    column = np.arange(width)[None, :]
+    return np.ones((1, width), bool), column, column + 1
+
+
+_remember_cells = lru_cache(maxsize=64)(_make_cells)
+
+
+def _group_policy(ties: str) -> str:
     """Return how measures take tie groups: policies that go by document leave none."""
     return ties if ties in ("best", "worst") else "expected"
 
@@ -211,7 +227,7 @@ def _cells(start: Ints, stop: Ints) -> tuple[Any, Any]:
     return cells, np.repeat(skipped, size) + np.arange(int(size.sum()))
 
 
-def _filled(cells: Any, values: Any, rest: float) -> Any:
+def _fill(cells: Any, values: Any, rest: float) -> Any:
     """Return the values in their cells, something else in padding."""
     if len(values) == cells.size:
         return values.reshape(cells.shape)

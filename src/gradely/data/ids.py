@@ -14,7 +14,8 @@ from gradely.errors import DataError
 
 POWERS = np.array([10**n for n in range(1, 20)], U)
 """a whole number has one digit more than powers of ten that are not above it"""
-FOUR = np.frombuffer(b"".join(b"%04d" % n for n in range(10_000)), "<u4").astype(U)
+FOUR = (np.arange(10_000, dtype="u2")[:, None] // np.array([1000, 100, 10, 1], "u2") % 10 + 48).astype("u1")
+FOUR = FOUR.view("<u4")[:, 0].astype(U)
 """the four digits of numbers below 10,000"""
 MINUS = 45  # ord("-")
 
@@ -29,7 +30,7 @@ def from_integers(values: npt.NDArray[np.integer]) -> Ids:
     text = np.full(2 * PAD + 8 * words * len(values), 10, np.uint8)
     cells = text[PAD : len(text) - PAD].view("<u8").reshape(len(values), words)
     for column in range(words - 1, -1, -1):
-        upper, lower = _pair(rest % U(10**8))
+        upper, lower = _split_digits(rest % U(10**8))
         cells[:, column] = FOUR[upper] | FOUR[lower] << U(32)
         rest = rest // U(10**8)
     stop = PAD + 8 * words * np.arange(1, len(values) + 1)
@@ -37,7 +38,7 @@ def from_integers(values: npt.NDArray[np.integer]) -> Ids:
     return Ids(text, stop - size, stop)
 
 
-def _pair(eight: Any) -> tuple[Any, Any]:
+def _split_digits(eight: Any) -> tuple[Any, Any]:
     """Return the upper and the lower four of eight digits."""
     small = eight.astype(np.uint32)
     upper = small // np.uint32(10_000)

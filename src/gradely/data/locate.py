@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gradely.data.engine import EngineScores
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import are_disguised, flat, rename_docs
@@ -81,12 +80,16 @@ def find_hits(
         return _stream_file(qrels, run, settings, threads, report, observe)
     if isinstance(run.scores, dict):
         return align(qrels, run, settings)
+    if isinstance(run.scores, TableScores):
+        if run.scores.table.duplicates == "error":
+            return _from_table(qrels, run, run.scores.table, settings, threads, report, observe)
+        return align(qrels, run, settings)
+    from gradely.data.engine import EngineScores
+
     if isinstance(run.scores, EngineScores):
         from gradely.data.engine_hits import find_engine_hits
 
         return find_engine_hits(qrels, run.scores, settings, report)
-    if isinstance(run.scores, TableScores) and run.scores.table.duplicates == "error":
-        return _from_table(qrels, run, run.scores.table, settings, threads, report, observe)
     return align(qrels, run, settings)
 
 
@@ -166,7 +169,7 @@ def _align(
     start = size.cumsum() - size
     above, tied = count_above(scores, start, start + size, which, mine)
     place = above.copy() if settings.breaks_ties else above
-    for here in _by_ranking(which, tied > 1) if settings.breaks_ties else ():
+    for here in _sort_by_ranking(which, tied > 1) if settings.breaks_ties else ():
         i = int(which[here[0]])
         part = slice(start[i], start[i] + size[i])
         docs = [qrels.docs[j] for j in row[here].tolist()]
@@ -176,7 +179,7 @@ def _align(
     return at[which], row, above, tied, place
 
 
-def _by_ranking(which: Ints, flags: Bools) -> list[Ints]:
+def _sort_by_ranking(which: Ints, flags: Bools) -> list[Ints]:
     """Return the hits that are flagged, those of each ranking together; rankings ascend."""
     here = np.flatnonzero(flags)
     return np.split(here, np.flatnonzero(np.diff(which[here])) + 1) if len(here) else []
@@ -194,6 +197,8 @@ def _look_up(qrels: Qrels, run: Run, at: Ints, rankings: list[Ranking]) -> tuple
             scores[i] = list(map(rankings[i].get, names))
     mine = np.array(scores[0] if len(scores) == 1 else list(chain.from_iterable(scores)), np.float64)  # none is NaN
     hits = (mine == mine).nonzero()[0]  # noqa: PLR0124 - NaN alone is not
+    if len(at) == 1:
+        return np.zeros(len(hits), np.int64), first + hits, mine[hits]
     which = np.arange(len(at)).repeat(judged)[hits]
     return which, (first - (judged.cumsum() - judged))[which] + hits, mine[hits]
 

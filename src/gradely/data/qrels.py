@@ -23,9 +23,9 @@ SMALL = 100
 
 def _pool(ascending: Floats) -> Pools:
     """Return the pool of a query with these labels, and nothing that is known of it; without any, it is padding."""
-    some = len(ascending) > 0
-    labels = ascending[::-1].copy() if some else np.zeros(1)
-    return labels[None, :], np.full((1, len(labels)), some), {}
+    has_labels = len(ascending) > 0
+    labels = ascending[::-1].copy() if has_labels else np.zeros(1)
+    return labels[None, :], np.full((1, len(labels)), has_labels), {}
 
 
 @lru_cache(maxsize=256)
@@ -115,8 +115,8 @@ class Qrels:
 
     def keep_documents(self, query: str, ranking: Mapping[str, float]) -> Mapping[str, float]:
         """Return the ranking of a query without the documents that are dropped first."""
-        gone = self.excluded.labels(query) if self.excluded is not None else {}
-        return {doc: score for doc, score in ranking.items() if str(doc) not in gone} if gone else ranking
+        excluded = self.excluded.labels(query) if self.excluded is not None else {}
+        return {doc: score for doc, score in ranking.items() if str(doc) not in excluded} if excluded else ranking
 
     def __len__(self) -> int:
         """Return the number of queries."""

@@ -63,7 +63,7 @@ class Table(ABC):
     def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over all parts; yield the results in order. With `whole_queries`, no query is cut."""
 
-    def triples(self, threads: int | None = None) -> "Grouped":
+    def triples(self, threads: int | None = None) -> "RowsByQuery":
         """Return all rows, query by query, in the order in which queries first appear."""
         parts = list(self.map_parts(_copy_rows, threads or cores(), ignore, whole_queries=False))
         if not parts:
@@ -78,7 +78,7 @@ def _copy_rows(part: Any) -> Stretches:
     return stretches._replace(query=stretches.query.compact(), document=stretches.document.compact())
 
 
-class Grouped(NamedTuple):
+class RowsByQuery(NamedTuple):
     """All rows of a table; those of query i are start[i] … start[i+1] - 1."""
 
     query: Ids
@@ -87,7 +87,7 @@ class Grouped(NamedTuple):
     value: Floats
 
 
-def _group(table: Table, query: Ids, size: Ints, document: Ids, value: Floats) -> Grouped:
+def _group(table: Table, query: Ids, size: Ints, document: Ids, value: Floats) -> RowsByQuery:
     number, first = number_ids(query)
     count = np.bincount(number, weights=size).astype(np.int64)
     code, row = np.repeat(number, size), np.arange(len(value))
@@ -100,7 +100,7 @@ def _group(table: Table, query: Ids, size: Ints, document: Ids, value: Floats) -
         keep, value = settle_duplicates(table, query.take(first), code, document, value, alike, row)
         code, document, value = code[keep], document.take(keep), value[keep]
         count = np.bincount(code, minlength=len(first))
-    return Grouped(query.take(first), np.concatenate([[0], np.cumsum(count)]), document, value)
+    return RowsByQuery(query.take(first), np.concatenate([[0], np.cumsum(count)]), document, value)
 
 
 def settle_duplicates(
@@ -166,7 +166,7 @@ class TableScores(Mapping[str, dict[str, float]]):
 class _GroupedScores(Mapping[str, dict[str, float]]):
     """Rows as {query: {document: score}}."""
 
-    def __init__(self, rows: Grouped) -> None:
+    def __init__(self, rows: RowsByQuery) -> None:
         self.rows = rows
         self.index = {query: i for i, query in enumerate(rows.query.tokens())}
 

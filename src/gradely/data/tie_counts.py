@@ -64,11 +64,11 @@ def count_run(scores: Scores, ranks: Mapping[str, Sequence[float]]) -> RunCounts
 
 def count_lines(query: Numbers, score: Floats, rank: Floats, name: Callable[[int], str]) -> RunCounts:
     """Return the counts of whole queries, given by number, line by line; a rank of NaN is none."""
-    ordered, together = _in_order(query, score)
+    ordered, together = _sort_scores(query, score)
     tied, groups = _count_tied(ordered, together)
     single, _ = _count_tied(SINGLE.round(ordered), together)
     ranked = ~np.isnan(rank)
-    against = _against(query[ranked], score[ranked], rank[ranked])
+    against = _find_rank_conflicts(query[ranked], score[ranked], rank[ranked])
     return RunCounts(len(score), tied, groups, single - tied, [name(i) for i in against.tolist()])
 
 
@@ -83,7 +83,7 @@ def count_ties(run: Run, queries: Iterable[str]) -> TieCounts:
     names = list(queries)
     tables = [run.scores[query] for query in names]
     every = flat(tables, lambda i, doc: f"{run.name}: query {clip(names[i])}, document {clip(doc)}: the score")
-    score, together = _in_order(np.repeat(np.arange(len(tables)), [len(table) for table in tables]), every)
+    score, together = _sort_scores(np.repeat(np.arange(len(tables)), [len(table) for table in tables]), every)
     return add_ties([count_tied_part(score, together)])
 
 
@@ -120,7 +120,7 @@ def add_ties(parts: Sequence[TiedPart]) -> TieCounts:
     )
 
 
-def _in_order(query: Numbers, score: Floats) -> tuple[Floats, Bools]:
+def _sort_scores(query: Numbers, score: Floats) -> tuple[Floats, Bools]:
     """Return the scores query by query, best first, and where the next one is of the same query."""
     order = np.lexsort((-score, query))
     return score[order], query[order][1:] == query[order][:-1]
@@ -141,7 +141,7 @@ def _largest(score: Floats, together: Bools) -> int:
     return size if size > 1 else 0
 
 
-def _against(query: Numbers, score: Floats, rank: Floats) -> Numbers:
+def _find_rank_conflicts(query: Numbers, score: Floats, rank: Floats) -> Numbers:
     """Return the queries in which a higher score stands at a later rank; equal ranks may be in any order."""
     order = np.lexsort((-score, rank, query))
     query, score = query[order], score[order]

@@ -9,8 +9,8 @@ from gradely.errors import DataError, NotFinite
 from gradely.evaluation.runs import DEFAULT
 from gradely.kernel.backend import device_of, is_array, is_numpy, namespace
 from gradely.kernel.batch import Array, Levels, rows_at_a_time
-from gradely.kernel.from_arrays import aligned, check_numbers, ranked
-from gradely.kernel.from_groups import Groups, Ints, grouped, is_ragged
+from gradely.kernel.from_arrays import align_arrays, check_numbers, rank_documents
+from gradely.kernel.from_groups import Groups, Ints, group_documents, is_ragged
 from gradely.measures import Measure
 from gradely.measures.function import MANY, all_finite, takes_fixed, values_of
 from gradely.measures.names import MeasureLike, fit_all, parse_all
@@ -50,15 +50,20 @@ def evaluate_arrays(
     if group is not None or qid is not None or is_ragged(scores):
         if mask is not None:
             raise DataError("with groups there is nothing to mask: leave mask out")
-        return _in_groups(grouped(scores, labels, group, qid, ties, seed), measures, ties, threads)
+        return _in_groups(group_documents(scores, labels, group, qid, ties, seed), measures, ties, threads)
     if any(is_array(x) and not is_numpy(x) for x in (scores, labels, mask)):
         return _on_device(scores, labels, parse_all(measures), mask, ties, seed)
-    scores, labels, mask = aligned(scores, labels, mask, ties, seed, flat=False)
-    levels = Levels(labels, mask)
-    fitted = fit_all(parse_all(measures), levels)
+    return _in_rows(*align_arrays(scores, labels, mask, ties, seed, flat=False), parse_all(measures), ties, threads)
+
+
+def _in_rows(
+    scores: Array, labels: Array, mask: Array | None, measures: dict[str, Measure], ties: str, threads: int | None
+) -> dict[str, Array]:
+    """Return the values of each measure, one per row, in blocks of rows on threads."""
+    fitted = fit_all(measures, Levels(labels, mask))
 
     def work(rows: slice) -> list[Array]:
-        batch = ranked(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)
+        batch = rank_documents(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)
         try:
             return [measure.compute(batch) for measure in fitted.values()]
         except NotFinite as error:
@@ -99,7 +104,7 @@ def _on_device(
 
     Should some value then be no finite number, a batch that may ask gives it, or says which query is at fault.
     """
-    scores, labels, mask = aligned(scores, labels, mask, ties, seed, flat=False)
+    scores, labels, mask = align_arrays(scores, labels, mask, ties, seed, flat=False)
     check_numbers(namespace(scores), {"score": scores, "label": labels}, mask)
     levels = Levels(labels, mask)
     ordered = "order" if ties == "random" else ties
@@ -107,7 +112,7 @@ def _on_device(
     values = values_of(list(quick.values()), scores, labels, mask, ties=ordered, check=False) if quick else []
     values_by_name = dict(zip(quick, values, strict=True)) if all_finite(values) else {}
     if len(values_by_name) < len(measures):
-        batch = ranked(scores, labels, mask, ordered)
+        batch = rank_documents(scores, labels, mask, ordered)
         values_by_name |= {name: measure(batch) for name, measure in measures.items() if name not in values_by_name}
     return {name: values_by_name[name] for name in measures}
 

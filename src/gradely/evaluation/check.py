@@ -8,13 +8,13 @@ import numpy as np
 
 from gradely.data import Hits, Qrels, Report, Run, open_run, read_qrels
 from gradely.data.locate import find_hits
-from gradely.data.read.files import Source, halves, ignore
+from gradely.data.read.column_roles import Names
+from gradely.data.read.files import Source, ignore, split_report
 from gradely.data.read.formats import format_of
-from gradely.data.read.tables import Names
 from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, GradelyError
-from gradely.evaluation.mismatch import documents_apart
+from gradely.evaluation.mismatch import describe_mismatch
 from gradely.settings import Settings
 from gradely.tables import count_of
 from gradely.threads import cores
@@ -64,7 +64,7 @@ def check_qrels(
         if not isinstance(qrels, Source) or (form or format_of(qrels)) != "trec":
             raise
         scanned = _scan(qrels, trec.QRELS)
-        judgments, wrong = Qrels.of(scanned.values, qrels.name), _wrong(qrels.name, scanned.wrong)
+        judgments, wrong = Qrels.of(scanned.values, qrels.name), _list_errors(qrels.name, scanned.wrong)
     granted = [Finding(judgments.name, "odd", note.removeprefix(f"{judgments.name} ")) for note in judgments.notes]
     return judgments, [*wrong, *granted, *_qrels(judgments)]
 
@@ -78,8 +78,8 @@ def check_run(qrels: Qrels | None, source: Any, report: Report = ignore) -> list
         hits = None if qrels is None else find_hits(qrels, run, Settings())
         counts, wrong = count_run(run.scores, {}), []
     if qrels is None or hits is None:
-        return [*wrong, *_alone(run.name, counts)]
-    apart = "" if wrong else documents_apart(qrels, run, hits)
+        return [*wrong, *_describe_alone(run.name, counts)]
+    apart = "" if wrong else describe_mismatch(qrels, run, hits)
     return [*wrong, *_run(qrels, run.name, hits, counts), *([Finding(run.name, "wrong", apart)] if apart else [])]
 
 
@@ -89,16 +89,16 @@ def _file(qrels: Qrels | None, source: Source, report: Report) -> tuple[Hits | N
     from gradely.data.trec.survey import survey
 
     try:
-        first, second = halves(report)
+        first, second = split_report(report)
         counts = survey(source, cores(), first)
         return None if qrels is None else find_hits(qrels, source, Settings(), report=second), counts, []
     except (GradelyError, Odd):
         scanned = _scan(source, trec.RUN, report)
         hits = None if qrels is None else find_hits(qrels, Run(scanned.values, source.name), Settings())
-        return hits, count_run(scanned.values, scanned.ranks), _wrong(source.name, scanned.wrong)
+        return hits, count_run(scanned.values, scanned.ranks), _list_errors(source.name, scanned.wrong)
 
 
-def _scan(source: Source, layout: trec.Layout, report: Report = ignore) -> trec.Scanned:
+def _scan(source: Source, layout: trec.Layout, report: Report = ignore) -> trec.Scan:
     """Return all that can be read of a TREC file, and what is wrong with the rest."""
     scanned = trec.scan(source, layout, report)
     if not scanned.values:
@@ -106,7 +106,7 @@ def _scan(source: Source, layout: trec.Layout, report: Report = ignore) -> trec.
     return scanned
 
 
-def _wrong(name: str, texts: list[str]) -> list[Finding]:
+def _list_errors(name: str, texts: list[str]) -> list[Finding]:
     findings = [Finding(name, "wrong", text.removeprefix(f"{name}:")) for text in texts[:SHOWN]]
     if len(texts) > SHOWN:
         findings.append(Finding(name, "wrong", f"{len(texts):,} lines in all cannot be used"))
@@ -154,17 +154,17 @@ def _run(qrels: Qrels, name: str, hits: Hits, counts: RunCounts) -> Iterator[Fin
         yield fact(f"no results for {_queries(missing)} of the judgments", "odd")
     if hits.unjudged:
         yield fact(f"no judgments for {_queries(hits.unjudged)} of the run", "odd")
-    yield fact(_unjudged(hits))
+    yield fact(_share_unjudged(hits))
     yield from (fact(text, kind) for kind, text in _ties(counts))
 
 
-def _alone(name: str, counts: RunCounts) -> Iterator[Finding]:
+def _describe_alone(name: str, counts: RunCounts) -> Iterator[Finding]:
     """Yield what can be said of a run without qrels."""
     yield Finding(name, "fact", count_of(counts.documents, "document"))
     yield from (Finding(name, kind, text) for kind, text in _ties(counts))
 
 
-def _unjudged(hits: Hits) -> str:
+def _share_unjudged(hits: Hits) -> str:
     """Return the share of documents without a label, in all and, in the mean over orders of ties, in the top 10."""
     rest = _share(hits.documents - len(hits.row), hits.documents)
     top = float(np.minimum(hits.retrieved, TOP).sum())

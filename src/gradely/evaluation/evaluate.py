@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gradely.data import open_run
-from gradely.data.selection import read_selected, split_queries
+from gradely.data.query_selection import read_selected, split_queries
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_run, ignore
 from gradely.evaluation.scores import Scores
 from gradely.measures.names import MeasureLike, fit_all, parse_all
@@ -30,30 +30,24 @@ def evaluate(
 ) -> Scores:
     """Evaluate a run against qrels.
 
-    `qrels` and `run` may be a path, a dataframe, a dict of dicts, or what read_qrels and read_run return.
-    `measures` are names like "nDCG@10" or objects like gradely.nDCG(k=10).
+    `qrels`, `run`: a path, a dataframe, a dict of dicts, Qrels, a Run. `measures`: names like "nDCG@10", or nDCG(k=10).
     `ties`: expected (the default), trec, order, best, worst, random (with `seed`).
     `queries`: those that count: qrels (the default; missing ones count 0), both, run; or a list of some queries.
-    `judged_only` drops unjudged documents from the run first.
-    `precision`: single rounds scores first, as trec_eval 9 and older do.
-    `threads`: as many as there are processors by default; results do not depend on it.
-    `progress` is called with the name of the run and how much of it is done, from 0 to 1.
+    `judged_only` drops unjudged documents from the run first; `precision="single"` rounds scores as trec_eval 9 does.
+    `threads`, by default one per processor, change no result; `progress` gets the run's name and the share done.
     `columns` says what tables call their columns, and `duplicates` what to do with repeated judgments: see read_qrels.
     `by` gives means by segment, Scores.segments: {query: segment}, a column of the qrels, or a table of both.
     `exclude` holds documents that are dropped from the rankings first, as a table or dict of query and document.
 
-    >>> qrels = {"q1": {"d1": 2, "d2": 0, "d3": 1}}
-    >>> run = {"q1": {"d2": 0.7, "d1": 0.7, "d3": 0.1}}
-    >>> scores = evaluate(qrels, run, ["RR", "P@1"])
+    >>> scores = evaluate({"q1": {"d1": 2, "d3": 1}}, {"q1": {"d1": 0.7, "d2": 0.7, "d3": 0.1}}, ["RR", "P@1"])
     >>> scores.mean(), scores["RR"], scores.query("q1")
     ({'RR': 0.75, 'P@1': 0.5}, 0.75, {'RR': 0.75, 'P@1': 0.5})
     """
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
-    ranking = open_run(run, columns=columns)
     fitted = fit_all(parse_all(measures), judgments.levels)
-    evaluation = evaluate_run(judgments, ranking, fitted, settings, progress)
+    evaluation = evaluate_run(judgments, open_run(run, columns=columns), fitted, settings, progress)
     scores = evaluation.scores()
     progress(evaluation.name, 1.0)
     return scores

@@ -14,11 +14,10 @@ from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import NotFinite
 from gradely.evaluation.notes import SAME, Note, TieRange, notes_of
 from gradely.evaluation.scores import Scores
-from gradely.kernel.backend import ignore_overflow
+from gradely.kernel.backend import divide, ignore_overflow, sum_rows
 from gradely.kernel.batch import Batch
 from gradely.lazy import lazy
 from gradely.measures import Measure
-from gradely.measures.base import divide
 from gradely.measures.names import fit_all
 from gradely.settings import Settings, TiePolicy
 from gradely.threads import on_threads
@@ -56,15 +55,15 @@ class Evaluation:
             segment_of=self.qrels.segments,
         )
 
-    def under(self, ties: TiePolicy) -> "Evaluation":
+    def with_ties(self, ties: TiePolicy) -> "Evaluation":
         """Return the evaluation under another tie policy; of those that go by document, only the one of the hits."""
         return replace(self, settings=self.settings.replace(ties=ties))
 
-    def among(self, answered: Bools, unjudged: tuple[str, ...]) -> "Evaluation":
+    def with_queries(self, answered: Bools, unjudged: tuple[str, ...]) -> "Evaluation":
         """Return the evaluation as if the run had answered only these queries."""
         return replace(self, hits=self.hits._replace(answered=answered, unjudged=unjudged))
 
-    def by(self, measures: Mapping[str, Measure]) -> "Evaluation":
+    def with_measures(self, measures: Mapping[str, Measure]) -> "Evaluation":
         """Return the evaluation by other measures."""
         return replace(self, measures=fit_all(measures, self.qrels.levels))
 
@@ -75,10 +74,10 @@ class Evaluation:
         if policy == "qrels":
             return values
         unjudged = len(self.hits.unjudged) if policy == "run" else 0
-        return np.vstack([values[self.counted], np.zeros((unjudged, values.shape[1]))])
+        return np.vstack([values[self.judged_queries], np.zeros((unjudged, values.shape[1]))])
 
     @lazy
-    def kept(self) -> Hits:
+    def measured_hits(self) -> Hits:
         """The hits that count: all, or as if unjudged documents had not been retrieved."""
         return self.placed_hits.judged_only() if self.settings.judged_only else self.placed_hits
 
@@ -92,7 +91,7 @@ class Evaluation:
         return self.hits
 
     @lazy
-    def counted(self) -> Ints:
+    def judged_queries(self) -> Ints:
         """The judged queries that count, as indices."""
         return np.arange(len(self.qrels)) if self.settings.queries == "qrels" else np.flatnonzero(self.hits.answered)
 
@@ -101,13 +100,13 @@ class Evaluation:
         """All queries that count, by name; those without judgments last."""
         if self.settings.queries == "qrels":
             return self.qrels.queries
-        judged = [self.qrels.queries[i] for i in self.counted.tolist()]
+        judged = [self.qrels.queries[i] for i in self.judged_queries.tolist()]
         return judged + list(self.hits.unjudged) if self.settings.queries == "run" else judged
 
     @lazy
     def blocks(self) -> Blocks:
         """The hits that count, ready to be put into Batches."""
-        return Blocks(self.qrels, self.kept)
+        return Blocks(self.qrels, self.measured_hits)
 
     @lazy
     def _values(self) -> Floats:
@@ -120,15 +119,15 @@ class Evaluation:
         batches = blocks.batches(ties, queries)
         return measure_blocks(batches, self.measures, len(self.qrels), 1, partial(query_of, self.qrels))[queries]
 
-    def bounded(self, blocks: Blocks, ties: str, queries: Ints) -> Bools:
+    def find_bounds(self, blocks: Blocks, ties: str, queries: Ints) -> Bools:
         """Return [these queries, measures]: true where the best or worst value is a bound, not that of an order."""
-        bounded = np.zeros((len(queries), len(self.measures)), bool)
-        some = [(j, measure) for j, measure in enumerate(self.measures.values()) if measure.may_be_bounded]
-        for rows, batch in blocks.batches(ties, queries) if some else ():
-            for j, measure in some:
+        bounds = np.zeros((len(queries), len(self.measures)), bool)
+        measures = [(j, measure) for j, measure in enumerate(self.measures.values()) if measure.may_be_bounded]
+        for rows, batch in blocks.batches(ties, queries) if measures else ():
+            for j, measure in measures:
                 flags = measure.is_bounded(measure.apply_relevance(batch))
-                bounded[np.searchsorted(queries, rows), j] = flags.any(axis=1)
-        return bounded
+                bounds[np.searchsorted(queries, rows), j] = flags.any(axis=1)
+        return bounds
 
     def notes(self) -> list[Note]:
         """Return what happened to queries and documents."""
@@ -142,17 +141,17 @@ class Evaluation:
     def tie_ranges(self) -> list[TieRange]:
         """Return how far each mean moves with the order of ties, for the measures that move."""
         moves = np.zeros(len(self.qrels), bool)
-        moves[self.kept.query[self.kept.tied > 1]] = True
-        tied = self.counted[moves[self.counted]]
+        moves[self.measured_hits.query[self.measured_hits.tied > 1]] = True
+        tied = self.judged_queries[moves[self.judged_queries]]
         if not len(tied):
             return []
-        blocks = Blocks(self.qrels, self.kept.loose(moves))
+        blocks = Blocks(self.qrels, self.measured_hits._replace(place=None).select(moves[self.measured_hits.query]))
         low, high = (self._extreme(blocks, ties, tied) for ties in ("worst", "best"))
         moved = np.count_nonzero(high - low > SAME, axis=0)
-        total, mine = self.table.sum(axis=0), self.table[np.searchsorted(self.counted, tied)].sum(axis=0)
+        total, mine = self.table.sum(axis=0), self.table[np.searchsorted(self.judged_queries, tied)].sum(axis=0)
         size = len(self.queries)
         lowest, highest = (((total - mine + end.sum(axis=0)) / size).tolist() for end in (low, high))
-        bounds = self.bounded(blocks, "best", tied).sum(axis=0)
+        bounds = self.find_bounds(blocks, "best", tied).sum(axis=0)
         return [
             TieRange(name, float(total[j]) / size, lowest[j], highest[j], int(moved[j]), size, int(bounds[j]))
             for j, name in enumerate(self.measures)
@@ -200,22 +199,45 @@ def measure_blocks(
 
 def measure_batch(batch: Batch, measures: Collection[Measure]) -> Floats:
     """Return the values, [measures, queries]: all sums first, then all quotients at once."""
-    added, norm = np.empty((2, len(measures), len(batch.grade)))
     with ignore_overflow():
-        for j, measure in enumerate(measures):
-            added[j], norm[j] = measure.sum_and_norm(measure.apply_relevance(batch))
-        values = divide(batch, added, norm)
-    if not np.isfinite(values).all():
+        values = divide(*sum_parts(batch, measures))
+    if np.count_nonzero(np.isfinite(values)) < values.size:
         for measure in measures:  # one of them says which query it is
             measure.compute(batch)
     return cast("Floats", values)
+
+
+def sum_parts(batch: Batch, measures: Collection[Measure]) -> tuple[Floats, Floats]:
+    """Return [measures, queries] twice: sums and norms."""
+    if len(batch.grade) == 1:
+        return sum_parts_of_one(batch, measures)
+    added, norm = np.empty((2, len(measures), len(batch.grade)))
+    for j, measure in enumerate(measures):
+        parts = measure.parts(measure.apply_relevance(batch))
+        added[j], norm[j] = parts.total(sum_rows(parts.terms)), parts.norm
+    return added, norm
+
+
+def sum_parts_of_one(batch: Batch, measures: Collection[Measure]) -> tuple[Floats, Floats]:
+    """Return [measures, 1] twice: sums and norms of one query, the sums of as many documents all at once."""
+    parts = [measure.parts(measure.apply_relevance(batch)) for measure in measures]
+    if len({part.terms.shape for part in parts}) == 1:
+        added = np.add.accumulate(np.concatenate([part.terms for part in parts]), 1)[:, -1:]
+    else:
+        added = np.array([sum_rows(part.terms) for part in parts])
+    for j, part in enumerate(parts):
+        if part.start is not None:
+            added[j] += part.start
+    return added, np.concatenate([part.norm for part in parts])[:, None]
 
 
 def find_degenerate(qrels: Qrels, measures: Mapping[str, Measure]) -> dict[str, Bools]:
     """Return, by name of a measure, for which queries every ranking scores 0; found once for all runs."""
     missing = {measure.key: measure for measure in measures.values() if measure.key not in qrels.degenerate}
     flags: dict[object, Bools] = {key: np.zeros(len(qrels), bool) for key in missing}
-    for rows, batch in Blocks(qrels, Hits.none(len(qrels))).batches("expected", np.arange(len(qrels))) if flags else ():
+    for rows, batch in (
+        Blocks(qrels, Hits.empty(len(qrels))).batches("expected", np.arange(len(qrels))) if flags else ()
+    ):
         for key, measure in missing.items():
             flags[key][rows] = measure.degenerate(measure.apply_relevance(batch))
     qrels.degenerate.update(flags)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data import Blocks, Qrels, locate, open_run, read_qrels, run_name
+from gradely.data.query_selection import select
 from gradely.data.read.dicts import flat
 from gradely.data.read.files import Source, clip
 from gradely.data.read.inputs import Run
-from gradely.data.selection import select
 from gradely.data.tie_breaking import break_ties
 from gradely.data.trec.one_query import read_query
 from gradely.errors import DataError, NotFinite, did_you_mean
@@ -50,17 +50,19 @@ def explain(
     settings = Settings(ties, precision=precision, seed=seed)
     judgments, ranking, query = select(read_qrels(qrels), exclude=exclude), open_run(run), str(query)
     _check_query(query, judgments.queries, judgments.name)
-    fitted = parse(measure).fit(judgments.levels)
-    labels, scores = judgments.labels(query), _ranking(judgments, ranking, query)
-    numbers = flat([scores], lambda _, doc: f"{ranking.name}: query {clip(query)}, document {clip(doc)}: the score")
-    scores = dict(zip(scores, settings.round(numbers).tolist(), strict=True))
-    part = _measure(judgments, scores, query, fitted, settings) if scores else _nothing(judgments, query, fitted)
-    ideal = _ideal(judgments, query, fitted, settings)
-    missed = sorted(((-value, doc) for doc, value in labels.items() if doc not in scores))
+    return _explain(judgments, ranking, query, measure, settings)
+
+
+def _explain(qrels: Qrels, ranking: Run | Source, query: str, measure: MeasureLike, settings: Settings) -> Explanation:
+    """Return the explanation of a query that has judgments."""
+    fitted, scores = parse(measure).fit(qrels.levels), _ranking(qrels, ranking, query, settings)
+    part = _measure(qrels, scores, query, fitted, settings) if scores else _measure_nothing(qrels, query, fitted)
+    ideal = _ideal(qrels, query, fitted, settings)
+    missed = sorted(((-value, doc) for doc, value in qrels.labels(query).items() if doc not in scores))
     return Explanation(
         label(measure),
         query,
-        ties,
+        settings.ties,
         part.lines,
         [(doc, -value) for value, doc in missed],
         part.start,
@@ -131,7 +133,7 @@ def _unit(measure: Measure, view: Batch) -> int:
     return 0 if exponent is None else int(exponent[0, 0])
 
 
-def _nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:
+def _measure_nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:
     """Return what a query counts that the run does not answer: 0, over the norm that it has all the same."""
     _, view = _columns(qrels, Run({query: {}}, ""), query, measure, Settings("best"))
     return _Part([], 0.0, 0.0, float(measure.norm(view)[0]))
@@ -157,12 +159,14 @@ def _best_first(qrels: Qrels, query: str, measure: Measure) -> dict[str, float]:
     return {doc: float(-place) for place, doc in enumerate(order)}
 
 
-def _ranking(qrels: Qrels, run: Run | Source, query: str) -> Mapping[str, float]:
+def _ranking(qrels: Qrels, run: Run | Source, query: str, settings: Settings) -> Mapping[str, float]:
     """Return {document: score} of one query, empty where the run has none; of a file, only its lines are read."""
     scores = run.scores.get(query) if isinstance(run, Run) else read_query(run, query)
     if not scores:
         locate(qrels, run, Settings())  # refuses a file that cannot be read
-    return qrels.keep_documents(query, scores or {})
+    scores = qrels.keep_documents(query, scores or {})
+    numbers = flat([scores], lambda _, doc: f"{run.name}: query {clip(query)}, document {clip(doc)}: the score")
+    return dict(zip(scores, settings.round(numbers).tolist(), strict=True))
 
 
 def _check_query(query: str, queries: Iterable[str], name: str) -> None:

@@ -22,7 +22,7 @@ SAMPLE = 10_000
 """so many documents of a query are compared"""
 
 
-def documents_apart(qrels: Qrels, run: Run | Source, hits: Hits) -> str | None:
+def describe_mismatch(qrels: Qrels, run: Run | Source, hits: Hits) -> str | None:
     """Return a sentence where a run has no document, or almost none, in common with the judgments of its queries."""
     matches = len(hits.row)
     if matches > FEW * len(qrels.grade):  # there is no more room than that
@@ -38,8 +38,8 @@ def documents_apart(qrels: Qrels, run: Run | Source, hits: Hits) -> str | None:
     documents, judged = ([name for name in names if name not in common] for names in (documents, judged))
     if not documents or not judged:
         return says
-    here, there, reason = compare_ids(documents, judged)
-    return f"{says}: query {clip(query)} has {clip(here)} in the run and {clip(there)} in the judgments{reason}"
+    document, judgment, reason = compare_ids(documents, judged)
+    return f"{says}: query {clip(query)} has {clip(document)} in the run and {clip(judgment)} in the judgments{reason}"
 
 
 def _sample(qrels: Qrels, run: Run | Source, hits: Hits) -> tuple[str, list[str]]:
@@ -72,7 +72,7 @@ def _first_part(qrels: Qrels, table: Table) -> tuple[str, list[str]]:
         return "", []
 
 
-def _integral(name: str) -> str:
+def _drop_zero_fraction(name: str) -> str:
     return re.sub(r"\.0+$", "", name)
 
 
@@ -83,7 +83,7 @@ def _digits(name: str) -> str:
 REASONS: dict[str, Callable[[str], str]] = {
     "blanks around one of them": str.strip,
     "upper and lower case": str.casefold,
-    "numbers written as 10.0 and as 10": _integral,
+    "numbers written as 10.0 and as 10": _drop_zero_fraction,
     "a prefix, an ending or leading zeros": _digits,
 }
 
@@ -105,7 +105,7 @@ def compare_ids(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, str, s
     return ours[0], theirs[0], "; they do not look alike"
 
 
-def labels_below(qrels: Qrels, measures: Mapping[str, Measure]) -> str | None:
+def describe_low_labels(qrels: Qrels, measures: Mapping[str, Measure]) -> str | None:
     """Return a sentence where no label reaches 1 and measures ask for 1."""
     positive = qrels.levels()
     names = list(_asking_for_one(measures))

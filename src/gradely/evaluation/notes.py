@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradely.data.types import Bools, Ints
-from gradely.evaluation.mismatch import labels_below
+from gradely.evaluation.mismatch import describe_low_labels
 from gradely.tables import count_of, plain_line
 
 if TYPE_CHECKING:
@@ -142,44 +142,44 @@ def _prefix(names: list[str], runs: int) -> str:
 def notes_of(evaluation: "Evaluation") -> list[Note]:
     """Return what happened to the queries and documents of a run."""
     return [
-        *_data(evaluation),
-        *_segmentless(evaluation),
-        *_missing(evaluation),
-        *_unjudged(evaluation),
-        *_dropped(evaluation),
-        *_degenerate(evaluation),
-        *_unreachable(evaluation),
-        *_bounds(evaluation),
+        *_note_data(evaluation),
+        *_note_segmentless(evaluation),
+        *_note_missing(evaluation),
+        *_note_unjudged(evaluation),
+        *_note_dropped(evaluation),
+        *_note_degenerate(evaluation),
+        *_note_unreachable(evaluation),
+        *_note_bounds(evaluation),
     ]
 
 
-def _data(evaluation: "Evaluation") -> list[Note]:
+def _note_data(evaluation: "Evaluation") -> list[Note]:
     """Return what was taken for granted, what is probably a mistake, and what was dropped as asked."""
-    gone, before = evaluation.hits.excluded, evaluation.hits.documents + evaluation.hits.excluded
-    were = "was" if gone == 1 else "were"
-    out = f"{gone:,} of {count_of(before, 'document')} {were} excluded from the rankings" if gone else None
+    excluded, before = evaluation.hits.excluded, evaluation.hits.documents + evaluation.hits.excluded
+    were = "was" if excluded == 1 else "were"
+    out = f"{excluded:,} of {count_of(before, 'document')} {were} excluded from the rankings" if excluded else None
     levels = evaluation.qrels.levels()
-    below = labels_below(evaluation.qrels, evaluation.measures) if len(levels) and levels[-1] < 1 else None
+    below = describe_low_labels(evaluation.qrels, evaluation.measures) if len(levels) and levels[-1] < 1 else None
     texts = [*(("labels", text) for text in evaluation.qrels.notes), ("apart", evaluation.apart), ("labels", below)]
     notes = [Note(kind, len(evaluation.qrels), len(evaluation.qrels), text) for kind, text in texts if text]
-    return [*notes, *([Note("excluded", gone, before, out)] if out else [])]
+    return [*notes, *([Note("excluded", excluded, before, out)] if out else [])]
 
 
-def _segmentless(evaluation: "Evaluation") -> list[Note]:
+def _note_segmentless(evaluation: "Evaluation") -> list[Note]:
     segments, queries = evaluation.qrels.segments, evaluation.queries
     lacking = [] if segments is None else [query for query in queries if query not in segments]
     has = "has" if len(lacking) == 1 else "have"
     return note_names("segments", len(lacking), len(queries), "query", f"{has} no segment", lacking)
 
 
-def _missing(evaluation: "Evaluation") -> list[Note]:
+def _note_missing(evaluation: "Evaluation") -> list[Note]:
     fate = "count{s} 0" if evaluation.settings.queries == "qrels" else "{are} left out"
     queries = np.flatnonzero(~evaluation.hits.answered)
     text = f"{{are}} not in the run and {fate}"
     return _note_judged(evaluation, "missing", queries, len(evaluation.qrels), "judged query", text)
 
 
-def _unjudged(evaluation: "Evaluation") -> list[Note]:
+def _note_unjudged(evaluation: "Evaluation") -> list[Note]:
     queries = evaluation.hits.unjudged
     fate = "count{s} 0" if evaluation.settings.queries == "run" else "{are} left out"
     total = int(evaluation.hits.answered.sum()) + len(queries)
@@ -188,56 +188,57 @@ def _unjudged(evaluation: "Evaluation") -> list[Note]:
     return note_names("unjudged", len(queries), total, "query", text, queries)
 
 
-def _dropped(evaluation: "Evaluation") -> list[Note]:
-    before, dropped = evaluation.hits.documents, evaluation.hits.documents - evaluation.kept.documents
+def _note_dropped(evaluation: "Evaluation") -> list[Note]:
+    before, dropped = evaluation.hits.documents, evaluation.hits.documents - evaluation.measured_hits.documents
     fate = "is unjudged and was dropped" if dropped == 1 else "are unjudged and were dropped"
     text = f"{dropped:,} of {count_of(before, 'document')} {fate}"
     return [Note("dropped", dropped, before, text)] if dropped else []
 
 
-def _degenerate(evaluation: "Evaluation") -> list[Note]:
+def _note_degenerate(evaluation: "Evaluation") -> list[Note]:
     """Measures for which the same queries are degenerate share a note."""
     degenerate = evaluation.degenerate
     together: dict[bytes, list[str]] = {}
     for name, flags in degenerate.items():
-        together.setdefault(flags[evaluation.counted].tobytes(), []).append(name)
-    return [note for several in together.values() for note in _no_relevant(evaluation, degenerate[several[0]], several)]
+        together.setdefault(flags[evaluation.judged_queries].tobytes(), []).append(name)
+    return [note for names in together.values() for note in _note_no_relevant(evaluation, degenerate[names[0]], names)]
 
 
-def _no_relevant(evaluation: "Evaluation", degenerate: Bools, measures: list[str]) -> list[Note]:
-    queries = evaluation.counted[degenerate[evaluation.counted]]
+def _note_no_relevant(evaluation: "Evaluation", degenerate: Bools, measures: list[str]) -> list[Note]:
+    queries = evaluation.judged_queries[degenerate[evaluation.judged_queries]]
     names = ", ".join(measures)
     has = "has" if len(queries) == 1 else "have"
     text = f"{has} no relevant document for {names} and score{{s}} 0 in every order"
     return _note_judged(evaluation, "degenerate", queries, len(evaluation.queries), "query", text)
 
 
-def _unreachable(evaluation: "Evaluation") -> list[Note]:
+def _note_unreachable(evaluation: "Evaluation") -> list[Note]:
     """Say which queries cannot reach 1, since users ask for a level that their pool lacks, and the highest mean."""
     notes = []
     for name, measure in evaluation.measures.items():
         if not measure.has_ceiling:
             continue
         ceiling = np.ones(len(evaluation.qrels))
-        for rows, batch in evaluation.blocks.batches("expected", evaluation.counted):
+        for rows, batch in evaluation.blocks.batches("expected", evaluation.judged_queries):
             ceiling[rows] = measure.ceiling(measure.apply_relevance(batch))
-        queries = evaluation.counted[(ceiling[evaluation.counted] < 1 - SAME) & (ceiling[evaluation.counted] > 0)]
-        mean = float(ceiling[evaluation.counted].sum()) / max(1, len(evaluation.queries))
+        highest = ceiling[evaluation.judged_queries]
+        queries = evaluation.judged_queries[(highest < 1 - SAME) & (highest > 0)]
+        mean = float(highest.sum()) / max(1, len(evaluation.queries))
         text = f"cannot reach 1 in {name}, since the pool lacks a level; the mean is at most {mean:.4f}"
         notes += _note_judged(evaluation, "unreachable", queries, len(evaluation.queries), "query", text)
     return notes
 
 
-def _bounds(evaluation: "Evaluation") -> list[Note]:
+def _note_bounds(evaluation: "Evaluation") -> list[Note]:
     """Say where the best or worst value is a bound, since tie groups have too many orders to search."""
     if evaluation.settings.ties not in ("best", "worst"):
         return []
-    some = np.flatnonzero(evaluation.hits.answered)
-    bounded = evaluation.bounded(evaluation.blocks, evaluation.settings.ties, some)
+    answered = np.flatnonzero(evaluation.hits.answered)
+    bounds = evaluation.find_bounds(evaluation.blocks, evaluation.settings.ties, answered)
     notes = []
     for j, name in enumerate(evaluation.measures):
         text = f"with tie groups too large to search: {name} is a bound there that no order may reach"
-        notes += _note_judged(evaluation, "bounds", some[bounded[:, j]], len(evaluation.queries), "query", text)
+        notes += _note_judged(evaluation, "bounds", answered[bounds[:, j]], len(evaluation.queries), "query", text)
     return notes
 
 

@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 
 from gradely.data import Qrels, Run, locate, open_run, run_name, run_names
 from gradely.data.details import DetailsObserver, describe_run
-from gradely.data.selection import read_selected, split_queries
+from gradely.data.query_selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.flat_names import flatten
-from gradely.evaluation.mismatch import FEW, documents_apart
+from gradely.evaluation.mismatch import FEW, describe_mismatch
 from gradely.evaluation.notes import Note, merge_notes, merge_ranges
 from gradely.evaluation.scores import Scores
 from gradely.evaluation.segments import EVERY
@@ -173,7 +173,7 @@ def evaluate_all(
     """Evaluate runs by name: one on all threads, or several at a time on one thread each.
 
     A run may be a function that opens it. `places` is a tie policy to place documents by where the settings need none,
-    so that Evaluation.under can take it. `depth` asks for RunDetails, with the tops of rankings to this depth.
+    so that Evaluation.with_ties can take it. `depth` asks for RunDetails, with the tops of rankings to this depth.
     """
     workers = settings.workers if len(runs) == 1 else 1
     fitted = fit_all(measures, qrels.levels)
@@ -220,7 +220,7 @@ def evaluate_run(
     if observer is not None:
         details = observer.details(hits) or describe_run(qrels, ranking, observer.depth)
     few = len(hits.row) <= FEW * len(qrels.grade)
-    apart = documents_apart(qrels, ranking, hits) if few else None
+    apart = describe_mismatch(qrels, ranking, hits) if few else None
     return Evaluation(qrels, hits, measures, settings, title, placed, workers, details, apart)
 
 

@@ -89,6 +89,15 @@ def sum_rows(x: Any) -> Any:
     return np.asfortranarray(x).sum(axis=1) if len(x) > 1 else np.add.accumulate(x, 1)[:, -1]
 
 
+def divide(added: Any, norm: Any) -> Any:
+    """Return sums over their norms, of one measure or of several; 0 where the norm is. A sum of -0.0 is 0."""
+    positive = norm > 0
+    if isinstance(added, np.ndarray):
+        return np.divide(added + 0.0, norm, out=np.zeros(added.shape, added.dtype), where=positive)
+    xp = namespace(added)
+    return xp.where(positive, (added + 0.0) / xp.where(positive, norm, 1.0), 0.0)
+
+
 def take_rows(x: Any, order: Any) -> Any:
     """Return the cells of each row in an order of its own.
 

@@ -80,17 +80,21 @@ class Batch:
     @lazy
     def ranks(self) -> Array:
         """1, 2, … up to the deepest place that a judged document can take."""
-        return self.xp.arange(1, self.depth + 1, dtype=self.grade.dtype, device=self.device)
+        return self.count_up(self.depth)
+
+    def count_up(self, last: int) -> Array:
+        """Return 1, 2, … up to the last, as the batch's real numbers."""
+        return self.xp.arange(1, last + 1, dtype=self.grade.dtype, device=self.device)
 
     @lazy
     def rank(self) -> Array:
         """[Q, H] the best rank that each document can take, a real number; untied, its rank."""
-        return self.number(self.above) + 1
+        return self.to_real(self.above) + 1
 
     @lazy
     def size(self) -> Array:
         """[Q, H] how many documents each one's tie group has, a real number."""
-        return self.number(self.tied)
+        return self.to_real(self.tied)
 
     @lazy
     def edges(self) -> tuple[Array, Array]:
@@ -104,7 +108,7 @@ class Batch:
         return {}
 
     @lazy
-    def kept(self) -> dict[object, Any]:
+    def pool_memo(self) -> dict[object, Any]:
         """What follows from the pools alone, whatever was retrieved: see of_pools."""
         return {}
 
@@ -156,30 +160,33 @@ class Batch:
         """Return the first columns, or none where all are; of a group cut there, behind the top k, what is left."""
         if width == self.grade.shape[1]:
             return None
-        cut = {name: getattr(self, name)[:, :width] for name in ("grade", "judged", "above", "tied", "first", "last")}
-        return self.reordered(**{**cut, "last": self.xp.clip(cut["last"], max=width)})
+        names = ("grade", "judged", "above", "tied", "first")
+        last = self.xp.clip(self.last[:, :width], max=width)
+        return self.reorder(last=last, **{name: getattr(self, name)[:, :width] for name in names})
 
-    def reordered(self, **changes: Any) -> "Batch":
+    def reorder(self, **changes: Any) -> "Batch":
         """Return the batch with another ranking of the same pools; what follows from these stays known."""
         other = replace(self, **changes)
-        other.know(kept=self.kept)
+        other.know(pool_memo=self.pool_memo)
         return other
 
     def know(self, **facts: Any) -> None:
         """Take for known what is found out elsewhere, by name: what follows from the same pools, that nothing ties."""
         self.__dict__.update(facts)
 
-    def relabelled(self, grade: Array, pool: Array, pooled: Array) -> "Batch":
+    def relabel(self, grade: Array, pool: Array, pooled: Array) -> "Batch":
         """Return the batch with other labels; what is known of its ties stays known."""
         other = replace(self, grade=grade, pool=pool, pooled=pooled)
-        other.know(memo=self.memo, kept=self.kept, **{name: vars(self)[name] for name in KNOWN if name in vars(self)})
+        other.know(
+            memo=self.memo, pool_memo=self.pool_memo, **{name: vars(self)[name] for name in KNOWN if name in vars(self)}
+        )
         return other
 
-    def cut(self, x: Array, k: int | None) -> Array:
+    def keep_top(self, x: Array, k: int | None) -> Array:
         """Return x with 0 for documents that have k others above them."""
         return x if k is None or k >= self.depth else self.xp.where(self.above < k, x, 0.0)
 
-    def number(self, x: Array) -> Array:
+    def to_real(self, x: Array) -> Array:
         """Return an integer or boolean array as the batch's real numbers."""
         return as_type(x, self.grade.dtype)
 
@@ -189,9 +196,9 @@ class Batch:
         The key says all that it depends on otherwise, also the relevance function, if labels were replaced.
         """
         try:
-            value: T = self.kept[key]
+            value: T = self.pool_memo[key]
         except KeyError:
-            value = self.kept[key] = make(self)
+            value = self.pool_memo[key] = make(self)
         return value
 
     def constant(self, x: float) -> Array:
@@ -234,7 +241,7 @@ class Levels:
         values = xp.sort(xp.unique_values(xp.where(positive, labels, xp.zeros_like(labels))))
         return values[1:] if values.shape[0] and float(values[0]) == 0 else values
 
-    def less(self, level: float) -> "Levels":
+    def lower_by(self, level: float) -> "Levels":
         """Return the labels, all lower by this much."""
         return Levels(self._labels - level, self._counted)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from gradely.kernel.backend import as_type, is_traced
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.rows import ranks_down, running_product, sums_to_look_up, take_in_rows
-from gradely.kernel.tie_groups import Around, Discount, divisors, sum_over_places
+from gradely.kernel.tie_groups import Discount, GroupSums, divisors, sum_over_places
 
 
 def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
@@ -25,7 +25,7 @@ def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Ar
     return mean_in_group(batch, gain, k) / divisors(batch, discount)[: _reach(batch, k)]
 
 
-def best(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
+def best_sum(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
     """Return [Q]: the sum of gains over discounts in the best order, of short rows of JAX."""
     worth = 1.0 / divisors(batch, discount)
     worth = batch.xp.where(batch.ranks <= _reach(batch, k), worth, 0.0)
@@ -49,7 +49,7 @@ def threshold(batch: Batch, relevant: Array, k: int | None) -> Array:
     xp, width = batch.xp, _reach(batch, k)
     above, among = sums_around(batch, relevant, k)
     n, place = batch.size[:, :width], batch.ranks[:width]
-    others = (among - 1) / xp.clip(n - 1, min=1.0) * (place - 1 - batch.number(batch.first[:, :width]))
+    others = (among - 1) / xp.clip(n - 1, min=1.0) * (place - 1 - batch.to_real(batch.first[:, :width]))
     return among / n * (above + 1 + others) / place
 
 
@@ -83,11 +83,11 @@ def mean_in_group(batch: Batch, x: Array, k: int | None) -> Array:
     return sums_around(batch, x, k).in_group / batch.size[:, : _reach(batch, k)]
 
 
-def sums_around(batch: Batch, x: Array, k: int | None) -> Around:
+def sums_around(batch: Batch, x: Array, k: int | None) -> GroupSums:
     """Return, for each place up to k, the sum of x above its tie group, and in it."""
     sums, width = _sums(batch, x), _reach(batch, k)
     above, upto = sums(batch.first[:, :width]), sums(batch.last[:, :width])
-    return Around(above, upto - above)
+    return GroupSums(above, upto - above)
 
 
 def _sums(batch: Batch, x: Array) -> Callable[[Array], Array]:

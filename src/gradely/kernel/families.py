@@ -10,28 +10,28 @@ from math import log
 from typing import NamedTuple, TypeAlias
 
 from gradely.kernel import by_place
-from gradely.kernel.backend import sum_rows
+from gradely.kernel.backend import running_sum, sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.tie_groups import (
     Discount,
-    around,
+    count_within,
     divisors,
-    in_group,
+    sum_around,
+    sum_in_group,
     sum_over_places,
     up_to_column,
-    within,
 )
 
 Credit: TypeAlias = Callable[[Array, Array], Array]
 """From y and a to the sum over u < y of what a relevant document is worth behind a + u opposed ones."""
 
 
-def by_rank(_: Batch, rank: Array) -> Array:
+def rank_discount(_: Batch, rank: Array) -> Array:
     """A gain at rank i is divided by i."""
     return rank
 
 
-def not_at_all(batch: Batch, rank: Array) -> Array:
+def no_discount(batch: Batch, rank: Array) -> Array:
     """A gain counts the same at every rank."""
     return batch.xp.ones_like(rank)
 
@@ -42,8 +42,8 @@ def count_in_top(batch: Batch, flag: Array, k: int | Array | None) -> Array:
         return by_place.count_in_top(batch, flag, k)
     if batch.untied:
         all_count = k is None or (isinstance(k, int) and k >= batch.depth)
-        return batch.number(flag if all_count else flag & (batch.above < k))
-    return batch.number(flag) * within(batch, k) / batch.size
+        return batch.to_real(flag if all_count else flag & (batch.above < k))
+    return batch.to_real(flag) * count_within(batch, k) / batch.size
 
 
 def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
@@ -54,7 +54,7 @@ def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Ar
     """
     if batch.by_place:
         return by_place.additive(batch, gain, discount, k)
-    alone = batch.cut(gain / divisors(batch, discount)[batch.above], k)
+    alone = batch.keep_top(gain / divisors(batch, discount)[batch.above], k)
     if batch.untied:
         return alone
     shared = gain * sum_over_places(batch, discount, k) / batch.size
@@ -70,8 +70,8 @@ class Harmonics(NamedTuple):
 
 def harmonics(batch: Batch, k: int | None) -> Harmonics:
     """Return the two sums for every document."""
-    h = sum_over_places(batch, by_rank, k)
-    return Harmonics(h, within(batch, k) - batch.rank * h)
+    h = sum_over_places(batch, rank_discount, k)
+    return Harmonics(h, count_within(batch, k) - batch.rank * h)
 
 
 def threshold(batch: Batch, relevant: Array, k: int | None, places: Harmonics | None = None) -> Array:
@@ -80,15 +80,15 @@ def threshold(batch: Batch, relevant: Array, k: int | None, places: Harmonics | 
     For a relevant document of a group of n, r of them relevant, after t documents, R of them relevant, it is
     1/n · [(R+1)·H + (r-1)/(n-1)·G], H and G the two sums over the group's places. They serve every threshold.
     """
-    xp, x = batch.xp, batch.number(relevant)
+    xp, x = batch.xp, batch.to_real(relevant)
     if batch.untied:
-        return batch.cut(x * up_to_column(batch, relevant) / batch.rank, k)
-    above, among = around(batch, relevant)
+        return batch.keep_top(x * up_to_column(batch, relevant) / batch.rank, k)
+    above, among = sum_around(batch, relevant)
     upto = above + 1
     places = places or harmonics(batch, k)
     others = (among - 1) / xp.clip(batch.size - 1, min=1.0)
     shared = x * (upto * places.inverse + others * places.offset) / batch.size
-    return shared if batch.fixed else xp.where(batch.tied == 1, batch.cut(x * upto / batch.rank, k), shared)
+    return shared if batch.fixed else xp.where(batch.tied == 1, batch.keep_top(x * upto / batch.rank, k), shared)
 
 
 def precisions(batch: Batch, relevant: Array, k: int | None) -> Array:
@@ -105,11 +105,11 @@ def first_hit(batch: Batch, relevant: Array, discount: Discount, k: int | None) 
     if batch.by_place:
         return by_place.first_hit(batch, relevant, discount, k)
     if batch.untied:
-        leads = relevant & (up_to_column(batch, relevant) == 1)
-        return additive(batch, batch.number(leads), discount, k)
-    leading = xp.argmax(batch.number(relevant), axis=1, keepdims=True)
+        leads = relevant & (running_sum(relevant, batch.first.dtype) == 1)
+        return additive(batch, batch.to_real(leads), discount, k)
+    leading = xp.argmax(batch.to_real(relevant), axis=1, keepdims=True)
     leads = relevant & (batch.first == batch.first[batch.row, leading])
-    r = xp.clip(xp.sum(batch.number(leads), axis=1, keepdims=True), min=1.0)
+    r = xp.clip(xp.sum(batch.to_real(leads), axis=1, keepdims=True), min=1.0)
     return xp.where(leads, _first_of_group(batch, leads, r, discount, k) / r, 0.0)
 
 
@@ -121,9 +121,9 @@ def _first_of_group(batch: Batch, leads: Array, r: Array, discount: Discount, k:
     xp = batch.xp
     t = xp.min(xp.where(leads, batch.above, batch.depth), axis=1, keepdims=True)
     n = xp.max(xp.where(leads, batch.tied, 1), axis=1, keepdims=True)
-    reach = max(1, min(int(xp.max(batch.number(n) - r)) + 1, k or batch.depth))
+    reach = max(1, min(int(xp.max(batch.to_real(n) - r)) + 1, k or batch.depth))
     j = xp.arange(reach, dtype=n.dtype, device=batch.device)[None, :]
-    remaining = batch.number(xp.clip(n - j, min=1))
+    remaining = batch.to_real(xp.clip(n - j, min=1))
     missed = xp.cumulative_prod(xp.clip(remaining - r, min=0.0) / remaining, axis=1, include_initial=True)[:, :-1]
     inverse = 1.0 / divisors(batch, discount)[xp.clip(t + j, max=batch.depth - 1)]
     inside = (j < n) & (t + j < (k or batch.depth))
@@ -138,8 +138,8 @@ def cascade(batch: Batch, stop: Array, k: int | None) -> Array:
     xp = batch.xp
     if batch.untied:
         reach = xp.cumulative_prod(1.0 - stop, axis=1, include_initial=True)[:, :-1]
-        return additive(batch, reach * stop, by_rank, k)
-    every = in_group(batch, stop)
+        return additive(batch, reach * stop, rank_discount, k)
+    every = sum_in_group(batch, stop)
     share = stop / xp.where(every > 0, every, 1.0)
     return share * _cascade_groups(batch, stop, k)[batch.row, batch.last - 1]
 
@@ -155,7 +155,7 @@ def _cascade_groups(batch: Batch, stop: Array, k: int | None) -> Array:
     x = xp.arange(_reach(batch, stop, k) + 1, dtype=stop.dtype, device=batch.device)[None, :]
     column = xp.arange(stop.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
     stops = stop > 0
-    idle = batch.size - in_group(batch, stops)
+    idle = batch.size - sum_in_group(batch, stops)
     chance = xp.cumulative_prod(1.0 - stop, axis=1, include_initial=True)[batch.row, batch.first]
     work, ends = (xp.any(flag, axis=0) for flag in (stops, batch.last == column + 1))
     nothing = xp.zeros_like(chance[:, :1])
@@ -165,8 +165,8 @@ def _cascade_groups(batch: Batch, stop: Array, k: int | None) -> Array:
         new = batch.first[:, here] == c
         m, passed = xp.where(new, idle[:, here], m), xp.where(new, 1.0, passed)
         if work[c]:
-            m = m + batch.number(stops[:, here])
-            ratio = xp.clip(x / xp.clip(m, min=1.0), max=1.0) * batch.number(stops[:, here])
+            m = m + batch.to_real(stops[:, here])
+            ratio = xp.clip(x / xp.clip(m, min=1.0), max=1.0) * batch.to_real(stops[:, here])
             below = xp.concat([passed[:, :1], passed[:, :-1]], axis=1)
             passed = (1.0 - ratio) * passed + ratio * (1.0 - stop[:, here]) * below
         gain = _gain_in_group(batch, passed, batch.above[:, here], batch.tied[:, here], k) if ends[c] else nothing
@@ -181,8 +181,8 @@ def _reach(batch: Batch, stop: Array, k: int | None) -> int:
     10^-20, what is still to be gained is lost in rounding.
     """
     xp = batch.xp
-    mean = xp.clip(in_group(batch, stop) / batch.size, min=1e-300, max=1.0 - 1e-15)
-    places = xp.minimum(xp.ceil(log(1e-20) / xp.log1p(-mean)), within(batch, k))
+    mean = xp.clip(sum_in_group(batch, stop) / batch.size, min=1e-300, max=1.0 - 1e-15)
+    places = xp.minimum(xp.ceil(log(1e-20) / xp.log1p(-mean)), count_within(batch, k))
     return max(1, int(xp.max(places)))
 
 
@@ -191,7 +191,7 @@ def _gain_in_group(batch: Batch, passed: Array, t: Array, n: Array, k: int | Non
     xp = batch.xp
     x = xp.arange(1, passed.shape[1], dtype=t.dtype, device=batch.device)[None, :]
     inside = (x <= n) if k is None else (x <= n) & (t + x <= k)
-    stopped = (passed[:, :-1] - passed[:, 1:]) / batch.number(t + x)
+    stopped = (passed[:, :-1] - passed[:, 1:]) / batch.to_real(t + x)
     return sum_rows(xp.where(inside, stopped, 0.0))[:, None]
 
 
@@ -211,11 +211,11 @@ def preference(batch: Batch, relevant: Array, against: Opposition, credit: Credi
     xp = batch.xp
     mean = credit(against.special, against.over) / against.special
     if k is not None:
-        inside = within(batch, k)
+        inside = count_within(batch, k)
         cut = relevant & (inside > 0) & (inside < batch.size)
         mean = xp.where(inside > 0, mean, 0.0)
         mean = mean if batch.untied else xp.where(cut, _cut_credit(batch, cut, inside, against, credit), mean)
-    return batch.number(relevant) * mean
+    return batch.to_real(relevant) * mean
 
 
 def _cut_credit(batch: Batch, cut: Array, inside: Array, against: Opposition, credit: Credit) -> Array:

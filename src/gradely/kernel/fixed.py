@@ -11,7 +11,7 @@ from typing import Any
 
 from gradely.kernel.backend import as_type, device_of, namespace
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.from_arrays import real
+from gradely.kernel.from_arrays import real_type
 from gradely.kernel.rows import equal_runs, sort_down, sort_rows
 
 
@@ -52,7 +52,7 @@ class Fixed(Batch):
     def size(self) -> Array:
         """[Q, H] how many documents each one's tie group has, a real number; shared by batches with other labels."""
         if "size" not in self.memo:
-            self.memo["size"] = self.number(self.tied)
+            self.memo["size"] = self.to_real(self.tied)
         return self.memo["size"]
 
     @property
@@ -65,7 +65,7 @@ class Fixed(Batch):
         return self
 
 
-def fixed(scores: Array, labels: Array, mask: Array | None, ties: str, most_levels: int | None = None) -> Fixed:
+def fix_shapes(scores: Array, labels: Array, mask: Array | None, ties: str, most_levels: int | None = None) -> Fixed:
     """Return the batch of aligned arrays [Q, K]; nothing is checked.
 
     Real numbers have the precision of the scores, at least single.
@@ -99,7 +99,7 @@ def fixed(scores: Array, labels: Array, mask: Array | None, ties: str, most_leve
 
 def precision_of(xp: Any, scores: Array) -> Any:
     """Return the real numbers to compute in: those of the scores, if these are single or double, else the widest."""
-    return scores.dtype if scores.dtype in (xp.float32, xp.float64) else real(xp)
+    return scores.dtype if scores.dtype in (xp.float32, xp.float64) else real_type(xp)
 
 
 def _pool(xp: Any, labels: Array, mask: Array | None) -> dict[str, Array]:

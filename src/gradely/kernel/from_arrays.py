@@ -23,10 +23,10 @@ def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: str = "expe
     array([0.5])
     """
     check_ties(ties, without_names=True)
-    return ranked(*aligned(scores, labels, mask, ties, seed), ties)
+    return rank_documents(*align_arrays(scores, labels, mask, ties, seed), ties)
 
 
-def aligned(
+def align_arrays(
     scores: Any, labels: Any, mask: Any, ties: str, seed: int, *, flat: bool = True
 ) -> tuple[Array, Array, Array | None]:
     """Return scores, labels and mask as arrays [Q, K] of one library; in a random order for random ties.
@@ -37,43 +37,43 @@ def aligned(
     xp = namespace(arrays[0])
     shapes = [tuple(x.shape) for x in arrays]
     if any(shape != shapes[0] for shape in shapes) or len(shapes[0]) not in (1, 2) or 0 in shapes[0]:
-        found = ", ".join(map(str, shapes))
-        raise DataError(f"scores, labels and mask must have one shape, [queries, documents]; found {found}")
+        listing = ", ".join(map(str, shapes))
+        raise DataError(f"scores, labels and mask must have one shape, [queries, documents]; found {listing}")
     if len(shapes[0]) == 1 and not flat:
         raise DataError(
             f"{shapes[0][0]:,} scores in a row: say which query each belongs to, with group=sizes or qid=ids;"
             " of one query, give scores[None, :] and labels[None, :]"
         )
     arrays = [x[None, :] if x.ndim == 1 else x for x in arrays]
-    arrays = _shuffled(xp, seed, arrays) if ties == "random" else arrays
+    arrays = _shuffle(xp, seed, arrays) if ties == "random" else arrays
     return arrays[0], arrays[1], xp.astype(arrays[2], xp.bool) if mask is not None else None
 
 
-def as_arrays(given: dict[str, Any]) -> list[Array]:
-    """Return what is given as arrays of numbers, all of one library and on one device; lists follow the arrays."""
-    arrays = {name: x for name, x in given.items() if is_array(x)}
+def as_arrays(values: dict[str, Any]) -> list[Array]:
+    """Return values by name as arrays of numbers, all of one library and on one device; lists follow the arrays."""
+    arrays = {name: x for name, x in values.items() if is_array(x)}
     libraries = {name: type(x).__module__.split(".")[0] for name, x in arrays.items()}
     if len(set(libraries.values())) > 1:
-        found = " and ".join(f"{name} of {library}" for name, library in libraries.items())
-        raise DataError(f"{found}: give arrays of one library")
+        listing = " and ".join(f"{name} of {library}" for name, library in libraries.items())
+        raise DataError(f"{listing}: give arrays of one library")
     devices = {name: str(device_of(x)) for name, x in arrays.items()}
     if len(set(devices.values())) > 1:
-        found = " and ".join(f"{name} on {device}" for name, device in devices.items())
-        raise DataError(f"{found}: give arrays on one device")
+        listing = " and ".join(f"{name} on {device}" for name, device in devices.items())
+        raise DataError(f"{listing}: give arrays on one device")
     xp = namespace(*arrays.values())
     where = device_of(next(iter(arrays.values()))) if arrays else None
     return [
         arrays[name] if name in arrays and not is_numpy(x) else xp.asarray(_numbers(name, x), device=where)
-        for name, x in given.items()
+        for name, x in values.items()
     ]
 
 
-def _numbers(name: str, given: Any) -> Array:
+def _numbers(name: str, values: Any) -> Array:
     """Return a list or an array of NumPy as numbers; refuse text, None, and rows of different lengths."""
-    if given is None:
+    if values is None:
         raise DataError(f"{name} are missing (None)")
     try:
-        array = np.asarray(given)
+        array = np.asarray(values)
     except (TypeError, ValueError):
         raise DataError(f"{name}: the rows are of different lengths, or nested; pad them, or say group=sizes") from None
     if array.dtype.kind in "OUSV":
@@ -84,11 +84,11 @@ def _numbers(name: str, given: Any) -> Array:
     return array
 
 
-def ranked(scores: Array, labels: Array, mask: Array | None, ties: str) -> Batch:
+def rank_documents(scores: Array, labels: Array, mask: Array | None, ties: str) -> Batch:
     """Return the Batch of aligned arrays, or of some of their rows; refuse what is not finite."""
     xp = namespace(scores)
     check_numbers(xp, {"score": scores, "label": labels}, mask)
-    number = real(xp)
+    number = real_type(xp)
     keys = -(scores if xp.isdtype(scores.dtype, "real floating") else xp.astype(scores, number))
     keys = keys if mask is None else xp.where(mask, keys, xp.inf)
     order = xp.argsort(keys, axis=1, stable=ties in ("order", "random"))
@@ -118,23 +118,23 @@ def check_numbers(xp: Any, arrays: dict[str, Array], mask: Array | None = None) 
                 raise DataError(f"a {name} is NaN or infinite; mask it out or replace it")
 
 
-def best_first(labels: Array, real: Array) -> dict[str, Array]:
+def best_first(labels: Array, mask: Array) -> dict[str, Array]:
     """Return the pool, the real ones of some labels sorted, and where it holds one, as a Batch names them."""
     xp = namespace(labels)
-    if bool(xp.all(real)):
-        return {"pool": -xp.sort(-labels, axis=1), "pooled": real}
-    pool = -xp.sort(xp.where(real, -labels, xp.inf), axis=1)
+    if bool(xp.all(mask)):
+        return {"pool": -xp.sort(-labels, axis=1), "pooled": mask}
+    pool = -xp.sort(xp.where(mask, -labels, xp.inf), axis=1)
     pooled = pool > -xp.inf
     return {"pool": xp.where(pooled, pool, 0.0), "pooled": pooled}
 
 
-def real(xp: Any) -> Any:
+def real_type(xp: Any) -> Any:
     """Return the widest real dtype that the library is set up for: JAX has no doubles unless asked."""
     known = xp.__array_namespace_info__().dtypes(kind="real floating")
     return known.get("float64", known["float32"])
 
 
-def _shuffled(xp: Any, seed: int, arrays: list[Array]) -> list[Array]:
+def _shuffle(xp: Any, seed: int, arrays: list[Array]) -> list[Array]:
     """Return the columns of each row in a random order, the same in all arrays."""
     order = np.random.default_rng(seed).permuted(
         np.broadcast_to(np.arange(arrays[0].shape[1]), arrays[0].shape), axis=1
@@ -143,14 +143,14 @@ def _shuffled(xp: Any, seed: int, arrays: list[Array]) -> list[Array]:
     return [take_rows(x, order) for x in arrays]
 
 
-def _groups(xp: Any, keys: Array, real: Array, *, alone: bool) -> tuple[Array, Array]:
+def _groups(xp: Any, keys: Array, mask: Array, *, alone: bool) -> tuple[Array, Array]:
     """Return how many documents are above each one and how many share its key, from keys in rank order."""
     rows, width = keys.shape
     column = xp.broadcast_to(xp.arange(width, device=device_of(keys)), keys.shape)
-    same = (keys[:, 1:] == keys[:, :-1]) & real[:, 1:]
+    same = (keys[:, 1:] == keys[:, :-1]) & mask[:, 1:]
     if alone or not bool(xp.any(same)):
         return column, xp.ones_like(column)
-    starts = xp.concat([xp.ones_like(real[:, :1]), ~same], axis=1)
+    starts = xp.concat([xp.ones_like(mask[:, :1]), ~same], axis=1)
     (at,) = xp.nonzero(xp.reshape(starts, (-1,)))
     group = xp.cumulative_sum(xp.astype(xp.reshape(starts, (-1,)), column.dtype)) - 1
     size = xp.concat([at[1:], xp.asarray([rows * width], dtype=at.dtype, device=device_of(keys))]) - at

@@ -11,7 +11,7 @@ from gradely.errors import DataError
 from gradely.kernel.assembly import assemble
 from gradely.kernel.backend import device_of, is_array, is_numpy, namespace, to_numpy
 from gradely.kernel.batch import CELLS, Array, Batch, rows_at_a_time
-from gradely.kernel.from_arrays import as_arrays, check_numbers, ranked
+from gradely.kernel.from_arrays import as_arrays, check_numbers, rank_documents
 from gradely.settings import check_ties
 
 MANY = 1 << 24
@@ -38,7 +38,7 @@ def from_groups(
     array([0.5, 1. ])
     """
     check_ties(ties, without_names=True)
-    groups = grouped(scores, labels, group, qid, ties, seed)
+    groups = group_documents(scores, labels, group, qid, ties, seed)
     return groups.full_batch(ties)
 
 
@@ -96,7 +96,7 @@ class Groups(NamedTuple):
     def batch(self, queries: Ints, ties: str, width: int | None = None) -> Batch:
         """Return the Batch of some queries, with rows as wide as the longest of them, or as is said."""
         scores, labels, mask = self._pad(queries, width)
-        return ranked(scores, labels, mask, "order" if ties == "random" else ties)
+        return rank_documents(scores, labels, mask, "order" if ties == "random" else ties)
 
     def _pad(self, queries: Ints, width: int | None) -> tuple[Array, Array, Array | None]:
         """Return scores, labels and mask, one row per query; no mask where all are of one length."""
@@ -113,7 +113,7 @@ class Groups(NamedTuple):
         return scores, labels, xp.asarray(mask, device=where)
 
 
-def grouped(scores: Any, labels: Any, group: Any, qid: Any, ties: str, seed: int) -> Groups:
+def group_documents(scores: Any, labels: Any, group: Any, qid: Any, ties: str, seed: int) -> Groups:
     """Return flat arrays in groups; refuse what does not fit together."""
     if group is not None and qid is not None:
         raise DataError("group and qid say the same: give one of them")

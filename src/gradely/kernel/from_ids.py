@@ -8,7 +8,7 @@ from gradely.errors import DataError
 from gradely.kernel.assembly import assemble
 from gradely.kernel.backend import device_of, is_array, is_numpy, namespace, take_rows
 from gradely.kernel.batch import Array, Batch, rows_at_a_time
-from gradely.kernel.from_arrays import best_first, real
+from gradely.kernel.from_arrays import best_first, real_type
 
 
 def from_ids(ranked: Any, labelled: Any, labels: Any = None, *, padding: int = -1) -> Batch:
@@ -45,7 +45,7 @@ def _fields(ranked: Array, labelled: Array, labels: Array, padding: int, row: in
     """Return fields of the Batch of some rows, the first of which is number `row`."""
     xp = namespace(ranked)
     place, column = _match(ranked, labelled, padding, row)
-    retrieved, numbers = place < ranked.shape[1], xp.astype(labels, real(xp))
+    retrieved, numbers = place < ranked.shape[1], xp.astype(labels, real_type(xp))
     return {
         "grade": xp.where(retrieved, take_rows(numbers, column), 0.0),
         "judged": retrieved,

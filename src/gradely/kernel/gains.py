@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import by_rank
+from gradely.kernel.families import rank_discount
 from gradely.kernel.tie_groups import Discount
 
 
@@ -22,7 +22,7 @@ class Table(NamedTuple):
             if not is_number(label) or not is_number(value) or value < 0:
                 entry = f"{label!r}: {value!r}"
                 raise MeasureError(f"a table maps labels to numbers of at least 0, like {{1: 1, 2: 3}}; found {entry}")
-        return cls(tuple(sorted((plain(label), plain(value)) for label, value in table.items())))
+        return cls(tuple(sorted((to_python(label), to_python(value)) for label, value in table.items())))
 
     def __call__(self, batch: Batch, labels: Array, exponent: Array | None = None) -> Array:
         """Return the value of each label, in units of 2^exponent."""
@@ -56,7 +56,7 @@ def is_number(x: Any) -> bool:
         return False
 
 
-def plain(x: Any) -> float:
+def to_python(x: Any) -> float:
     """Return a number as Python's own, whole ones as int, so that it prints short and reads back the same."""
     number = float(x)
     return int(number) if number.is_integer() else number
@@ -113,4 +113,4 @@ def letor(batch: Batch, rank: Array) -> Array:
     return batch.xp.log2(batch.xp.clip(rank, min=2.0))
 
 
-DISCOUNTS: dict[str, Discount] = {"log2": log2, "zipf": by_rank, "letor": letor}
+DISCOUNTS: dict[str, Discount] = {"log2": log2, "zipf": rank_discount, "letor": letor}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gradely.kernel.batch import Array, Batch
 
 
-class Lower(NamedTuple):
+class LowerSums(NamedTuple):
     """For each document, [Q, H], the documents on lower levels above its tie group, and in it."""
 
     above: Array
@@ -21,18 +21,18 @@ class Lower(NamedTuple):
     beside_count: Array
 
 
-def lower_levels(batch: Batch, level: Array, x: Array, levels: int) -> Lower:
+def lower_levels(batch: Batch, level: Array, x: Array, levels: int) -> LowerSums:
     """Return how many documents stand on a lower level, and the sum of x over them.
 
     `level` holds whole numbers from 0 to `levels`. Two of them differ first in one binary digit: for each digit, from
     the highest, documents that agree in all digits before it are put side by side, and those with a 1 there count those
     with a 0.
     """
-    sums = [batch.xp.zeros_like(x) for _ in Lower._fields]
+    sums = [batch.xp.zeros_like(x) for _ in LowerSums._fields]
     for digit in range(levels.bit_length() - 1, -1, -1):
         counts = _by_digit(batch, level, x, digit)
         sums = [a + b for a, b in zip(sums, counts, strict=True)]
-    return Lower(*sums)
+    return LowerSums(*sums)
 
 
 def _by_digit(batch: Batch, level: Array, x: Array, digit: int) -> list[Array]:
@@ -51,7 +51,7 @@ def _by_digit(batch: Batch, level: Array, x: Array, digit: int) -> list[Array]:
     zero = ~one[batch.row, order]
     running = [
         xp.cumulative_sum(weight, axis=1, include_initial=True)
-        for weight in (xp.where(zero, x[batch.row, order], 0.0), batch.number(zero))
+        for weight in (xp.where(zero, x[batch.row, order], 0.0), batch.to_real(zero))
     ]
 
     def place(key: Array) -> Array:

@@ -22,11 +22,11 @@ def card(batch: Batch) -> str:
     part = batch.rows(slice(0, ROWS))
     counts = [
         part.retrieved,
-        part.xp.sum(part.number(part.judged), axis=1),
-        part.xp.sum(part.number(part.judged & (part.tied > 1)), axis=1),
-        part.xp.sum(part.number(part.pooled), axis=1),
+        part.xp.sum(part.to_real(part.judged), axis=1),
+        part.xp.sum(part.to_real(part.judged & (part.tied > 1)), axis=1),
+        part.xp.sum(part.to_real(part.pooled), axis=1),
     ]
-    columns = [[int(count) for count in to_lists(part.number(counted))] for counted in counts]
+    columns = [[int(count) for count in to_lists(part.to_real(counted))] for counted in counts]
     highest = [f"{label:g}" for label in to_lists(part.pool[:, 0])] if part.pool.shape[1] else ["-"] * len(columns[0])
     rows = [list(row) for row in zip(range(len(highest)), *columns, highest, strict=True)]
     header = ["row", "retrieved", "judged of these", "tied of these", "judged in all", "highest label"]

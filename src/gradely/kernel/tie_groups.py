@@ -10,6 +10,9 @@ from gradely.kernel.rows import sums_before, take_in_rows
 Discount: TypeAlias = Callable[[Batch, Array], Array]
 """From the ranks 1, 2, … to what a gain there is divided by."""
 
+SHORT = 100
+"""as many ranks as most rankings have that are evaluated one at a time"""
+
 
 class Sums(NamedTuple):
     """Prefix sums in two parts, high + low, so that differences lose no digit. Entry i is the sum of the first i."""
@@ -19,7 +22,12 @@ class Sums(NamedTuple):
 
 
 def divisors(batch: Batch, discount: Discount) -> Array:
-    """Return what gains at ranks 1, 2, … are divided by; made once a batch."""
+    """Return what gains at ranks 1, 2, … are divided by, at least as many as there are.
+
+    They are made once a batch; of short rankings once for all rankings of the same pools.
+    """
+    if batch.depth <= SHORT and not batch.fixed:
+        return batch.of_pools(discount, lambda batch: discount(batch, batch.count_up(SHORT)))
     memo = batch.memo
     if discount not in memo:
         memo[discount] = discount(batch, batch.ranks)
@@ -46,10 +54,10 @@ def _places(batch: Batch, k: int | Array | None) -> tuple[Array, Array]:
     return (start, stop) if k is None else (batch.xp.clip(start, max=k), batch.xp.clip(stop, max=k))
 
 
-def within(batch: Batch, k: int | Array | None) -> Array:
+def count_within(batch: Batch, k: int | Array | None) -> Array:
     """Return how many places of each document's tie group lie in the top k."""
     start, stop = _places(batch, k)
-    return batch.number(stop - start)
+    return batch.to_real(stop - start)
 
 
 def sum_over_places(batch: Batch, discount: Discount, k: int | None) -> Array:
@@ -59,35 +67,35 @@ def sum_over_places(batch: Batch, discount: Discount, k: int | None) -> Array:
     return (high[stop] - high[start]) + (low[stop] - low[start])
 
 
-class Around(NamedTuple):
+class GroupSums(NamedTuple):
     """For each document, the sum of something over the documents above its tie group, and over those in it."""
 
     before: Array
     in_group: Array
 
 
-def around(batch: Batch, x: Array) -> Around:
+def sum_around(batch: Batch, x: Array) -> GroupSums:
     """Return both sums of x; of flags, how many are true."""
     running = _prefix_sums(batch, x)
     if batch.untied:
-        return Around(batch.number(running[:, :-1]), batch.number(x))
-    first, last = (batch.number(running_at) for running_at in _at_edges(batch, running))
-    return Around(first, last - first)
+        return GroupSums(batch.to_real(running[:, :-1]), batch.to_real(x))
+    first, last = (batch.to_real(running_at) for running_at in _at_edges(batch, running))
+    return GroupSums(first, last - first)
 
 
 def up_to_column(batch: Batch, x: Array) -> Array:
     """Return, for each document, the sum of x over the columns up to its own."""
-    return batch.number(running_sum(x, _sum_type(batch, x)))
+    return batch.to_real(running_sum(x, _sum_type(batch, x)))
 
 
-def before(batch: Batch, x: Array) -> Array:
+def sum_before(batch: Batch, x: Array) -> Array:
     """Return, for each document, the sum of x over the documents above its tie group."""
-    return around(batch, x).before
+    return sum_around(batch, x).before
 
 
-def in_group(batch: Batch, x: Array) -> Array:
+def sum_in_group(batch: Batch, x: Array) -> Array:
     """Return, for each document, the sum of x over the judged documents of its tie group."""
-    return batch.number(x) if batch.untied else around(batch, x).in_group
+    return batch.to_real(x) if batch.untied else sum_around(batch, x).in_group
 
 
 def _prefix_sums(batch: Batch, x: Array) -> Array:
@@ -134,7 +142,7 @@ def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array 
     unjudged = batch.tied - (batch.last - batch.first)
     place = batch.above + column - batch.first + xp.where(priority[batch.row, order] < 0, unjudged, 0)
     unsorted = xp.zeros_like(batch.judged) if tied is None else tied
-    return batch.reordered(
+    return batch.reorder(
         grade=batch.grade[batch.row, order],
         judged=batch.judged[batch.row, order],
         above=xp.where(unsorted, batch.above, place),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gradely.kernel.from_groups import grouped
+from gradely.kernel.from_groups import group_documents
 
 CELLS = 1 << 17
 """about how many pairs of documents a block has: few enough for the processor's cache"""
@@ -33,7 +33,7 @@ def blocks_of(
     queries = qid if group is None else group
     if not len(labels) and queries is not None and not np.size(queries):
         return
-    _, _, order, starts, sizes = grouped(labels, labels, group, qid, "expected", 0)
+    _, _, order, starts, sizes = group_documents(labels, labels, group, qid, "expected", 0)
     order = np.arange(len(labels)) if order is None else order
     by_label = order[np.lexsort((-labels[order], np.repeat(np.arange(len(sizes)), sizes)))]
     widths = np.array([width_for(int(size)) for size in sizes], dtype=np.intp)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from gradely.errors import DataError, NotFinite
 from gradely.kernel.backend import device_of, namespace
 from gradely.kernel.batch import Array, Levels
-from gradely.kernel.from_arrays import ranked
+from gradely.kernel.from_arrays import rank_documents
 from gradely.kernel.gains import is_number
 from gradely.learning.blocks import Block, Floats, blocks_of, rows_at_a_time
 from gradely.learning.lookup import reorder
@@ -76,7 +76,7 @@ class Lambdas:
     def _swaps(self, block: Block) -> Swaps:
         descending = -np.arange(block.row.shape[1], dtype=np.float64)
         scores = np.broadcast_to(descending, block.row.shape)
-        batch = ranked(scores, self.labels[block.row], block.real, "expected")
+        batch = rank_documents(scores, self.labels[block.row], block.real, "expected")
         try:  # of what is too large for a number there is no change, either
             self.measure.compute(batch)
         except NotFinite as error:

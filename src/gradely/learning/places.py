@@ -36,7 +36,7 @@ class Places:
         """The device that the arrays live on."""
         return device_of(self.start)
 
-    def number(self, x: Array) -> Array:
+    def to_real(self, x: Array) -> Array:
         """Return whole numbers as real ones."""
         return self.xp.astype(x, self.like.dtype)
 
@@ -53,12 +53,12 @@ class Places:
     @cached_property
     def size(self) -> Array:
         """[Q, n] how many documents the group has, a real number."""
-        return self.number(self.stop - self.start)
+        return self.to_real(self.stop - self.start)
 
     @cached_property
     def share(self) -> Array:
         """[Q, n] the chance of each document to stand in the top `truncation`."""
-        return self.number(self.reach - self.start) / self.size
+        return self.to_real(self.reach - self.start) / self.size
 
     @cached_property
     def pairs(self) -> Array:
@@ -68,7 +68,7 @@ class Places:
     @cached_property
     def rank(self) -> Array:
         """The places 1, 2, … as real numbers."""
-        return self.number(self.xp.arange(1, self.width + 1, device=self.device))
+        return self.to_real(self.xp.arange(1, self.width + 1, device=self.device))
 
     def ties(self, rows: slice) -> Array:
         """Return [Q, columns, n]: true where a column is in the tie group of one of some columns, or above it."""
@@ -95,7 +95,7 @@ class Places:
 
         Place a = start + u stands above size - u others.
         """
-        last = self.number(self.stop)
+        last = self.to_real(self.stop)
         plain, weighted = self.prefix(value), self.prefix(value * self.rank)
         return (
             last * self.over(plain, self.start, self.reach) - self.over(weighted, self.start, self.reach)
@@ -104,7 +104,7 @@ class Places:
     def as_lower(self, value: Array) -> Array:
         """Return the mean of value(b) over the same pairs: place b = start + v stands below min(v - 1, top) of them."""
         plain, weighted = self.prefix(value), self.prefix(value * self.rank)
-        first, top = self.number(self.start) + 1, self.number(self.reach - self.start)
+        first, top = self.to_real(self.start) + 1, self.to_real(self.reach - self.start)
         inside = self.over(weighted, self.start, self.reach) - first * self.over(plain, self.start, self.reach)
         return (inside + top * self.over(plain, self.reach, self.stop)) / self.pairs
 

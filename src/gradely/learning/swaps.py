@@ -5,7 +5,7 @@ from typing import TypeAlias
 from gradely.errors import MeasureError
 from gradely.kernel.backend import ignore_overflow
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import not_at_all
+from gradely.kernel.families import no_discount
 from gradely.kernel.gains import DISCOUNTS
 from gradely.kernel.tie_groups import Discount
 from gradely.learning.additive import Additive
@@ -53,7 +53,7 @@ def _gain(measure: Measure, batch: Batch) -> tuple[Array, Discount]:
     if isinstance(measure, RBP):
         return batch.grade / float(measure.top or 1), measure.patience
     if isinstance(measure, COUNTED):
-        return batch.number(measure.relevant(batch)), not_at_all
+        return batch.to_real(measure.relevant(batch)), no_discount
     raise AssertionError(measure)
 
 

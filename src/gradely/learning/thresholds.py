@@ -52,7 +52,7 @@ class Harmonics:
     @cached_property
     def first(self) -> Array:
         """[Q, n] the first place of each document's group, a real number."""
-        return self.places.number(self.places.start) + 1
+        return self.places.to_real(self.places.start) + 1
 
     @cached_property
     def upper_one(self) -> Array:
@@ -106,7 +106,7 @@ class Harmonics:
     def pair_behind(self) -> Array:
         """The mean of Σ 1/m over the places between."""
         places = self.places
-        return places.number(places.stop) * self.pair_lower - places.as_lower(self.ones)
+        return places.to_real(places.stop) * self.pair_lower - places.as_lower(self.ones)
 
     @cached_property
     def one_other(self) -> Array:
@@ -119,7 +119,7 @@ class Harmonics:
         return self.places.xp.clip(self.places.size - 2, min=1.0)
 
 
-class Around(NamedTuple):
+class LevelSums(NamedTuple):
     """For every level and document, [L, Q, n]: sums over relevant documents, above its tie group and in it."""
 
     before: Array
@@ -130,20 +130,20 @@ class Around(NamedTuple):
     """the same over the places down to the group's last"""
 
 
-def around(places: Places, harmonics: Harmonics, x: Array) -> Around:
+def sum_around(places: Places, harmonics: Harmonics, x: Array) -> LevelSums:
     """Return the sums of x [L, Q, n], what each document counts at each level."""
     xp = places.xp
     running = xp.cumulative_sum(x, axis=2, include_initial=True)
     before = at_start(running, places.start)
     within = at_start(running, places.stop) - before
     behind = xp.cumulative_sum(within / places.size * harmonics.inverse, axis=2, include_initial=True)
-    return Around(before, within, at_start(behind, places.start), at_start(behind, places.stop))
+    return LevelSums(before, within, at_start(behind, places.start), at_start(behind, places.stop))
 
 
 def relevant_at(places: Places, level: Array, levels: int) -> Array:
     """Return [L, Q, n]: 1 where the document's level, counted from 1, is at least each of them."""
     number = places.xp.arange(1, levels + 1, device=places.device)[:, None, None]
-    return places.number(level[None] >= number)
+    return places.to_real(level[None] >= number)
 
 
 class Thresholds(NamedTuple):
@@ -168,7 +168,7 @@ class Thresholds(NamedTuple):
         level = reorder(self.level, order)
         harmonics = Harmonics(places, self.k)
         x = relevant_at(places, level, self.weight.shape[0])
-        weight, sums = self.weight[:, :, None], around(places, harmonics, x)
+        weight, sums = self.weight[:, :, None], sum_around(places, harmonics, x)
         parts = (_upper(harmonics, x, sums), _lower(harmonics, x, sums), _within(harmonics, sums))
         upper, lower, within = (sum_between(weight * part, level) for part in parts)
         return lambda rows: look_up_pairs(places, level, upper, lower, within, rows)
@@ -185,21 +185,21 @@ def look_up_pairs(places: Places, level: Array, upper: Array, lower: Array, with
     return places.xp.where(places.ties(rows), look_up(within[:, :, rows], level), across)
 
 
-def _upper(harmonics: Harmonics, x: Array, sums: Around) -> Array:
+def _upper(harmonics: Harmonics, x: Array, sums: LevelSums) -> Array:
     """What the group of the upper document gives, at place a: the other one stands below the group."""
     chance = (sums.within - x) / harmonics.one_other
     own = (sums.before + 1) * harmonics.upper_one
     return own + chance * (harmonics.upper_other + harmonics.upper_behind) - harmonics.places.share * sums.behind_stop
 
 
-def _lower(harmonics: Harmonics, x: Array, sums: Around) -> Array:
+def _lower(harmonics: Harmonics, x: Array, sums: LevelSums) -> Array:
     """What the group of the lower one takes away, at place b; if it is not relevant, the upper one is, and no other."""
     chance = (sums.within - x) / harmonics.one_other
     own = (sums.before + x) * harmonics.lower_one
     return own + chance * (harmonics.lower_other + harmonics.lower_behind) - sums.behind_start
 
 
-def _within(harmonics: Harmonics, sums: Around) -> Array:
+def _within(harmonics: Harmonics, sums: LevelSums) -> Array:
     """The mean over pairs of places of one group that holds both, one of them relevant."""
     chance = (sums.within - 1) / harmonics.two_others
     own = (sums.before + 1) * (harmonics.pair_upper - harmonics.pair_lower)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gradely.kernel.batch import Array
 from gradely.learning.lookup import reorder, sum_between, up_to_lower
 from gradely.learning.places import Places
-from gradely.learning.thresholds import Around, Harmonics, around, look_up_pairs, relevant_at
+from gradely.learning.thresholds import Harmonics, LevelSums, look_up_pairs, relevant_at, sum_around
 
 
 class Parts(NamedTuple):
@@ -54,7 +54,7 @@ class WeightedThresholds(NamedTuple):
         harmonics = Harmonics(places, self.k)
         x = relevant_at(places, level, self.weight.shape[0])
         weight = self.weight[:, :, None]
-        counts, weights = around(places, harmonics, x), around(places, harmonics, x * document)
+        counts, weights = sum_around(places, harmonics, x), sum_around(places, harmonics, x * document)
         upper = _tables(weight, _upper(harmonics, x, counts, weights, document), level)
         lower = _tables(weight, _lower(harmonics, x, counts, weights, document), level)
         within = _tables(weight, _within(harmonics, counts, weights), level)
@@ -77,7 +77,7 @@ def _tables(weight: Array, parts: Parts, level: Array) -> Parts:
     )
 
 
-def _upper(harmonics: Harmonics, x: Array, counts: Around, weights: Around, document: Array) -> Parts:
+def _upper(harmonics: Harmonics, x: Array, counts: LevelSums, weights: LevelSums, document: Array) -> Parts:
     """What the group of the upper document gives."""
     chance, weight = ((s.within - own) / harmonics.one_other for s, own in ((counts, x), (weights, x * document)))
     own = (counts.before + 1) * harmonics.upper_one + chance * harmonics.upper_other
@@ -85,14 +85,14 @@ def _upper(harmonics: Harmonics, x: Array, counts: Around, weights: Around, docu
     return Parts(own, others, own)
 
 
-def _lower(harmonics: Harmonics, x: Array, counts: Around, weights: Around, document: Array) -> Parts:
+def _lower(harmonics: Harmonics, x: Array, counts: LevelSums, weights: LevelSums, document: Array) -> Parts:
     """What the group of the lower document takes away."""
     chance, weight = ((s.within - own) / harmonics.one_other for s, own in ((counts, x), (weights, x * document)))
     own = (counts.before + x) * harmonics.lower_one + chance * harmonics.lower_other
     return Parts(own, weight * harmonics.lower_behind - weights.behind_start, own)
 
 
-def _within(harmonics: Harmonics, counts: Around, weights: Around) -> Parts:
+def _within(harmonics: Harmonics, counts: LevelSums, weights: LevelSums) -> Parts:
     """The mean over pairs of places of one group that holds both."""
     behind = harmonics.pair_behind / harmonics.two_others
     one, two = ((counts.within - n) / harmonics.two_others for n in (1, 2))

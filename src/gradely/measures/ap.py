@@ -5,7 +5,7 @@ from collections import Counter
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import precisions
 from gradely.kernel.orders import Adds, Group
-from gradely.kernel.tie_groups import around, before, in_group, up_to_column
+from gradely.kernel.tie_groups import sum_around, sum_before, sum_in_group, up_to_column
 from gradely.measures.binary import Binary
 from gradely.measures.searched_measure import Scene, SearchedMeasure
 
@@ -68,7 +68,7 @@ class infAP(SearchedMeasure, Binary):  # noqa: N801 - the field's name
     def plain_terms(self, batch: Batch) -> Array:
         """The estimated precision at each relevant document."""
         xp, relevant = batch.xp, self.relevant(batch)
-        above = batch.number(batch.above)
+        above = batch.to_real(batch.above)
         r, judged, pool = self._before(batch)
         estimate = (above / (above + 1)) * (pool / xp.clip(above, min=1.0)) * ((r + EPSILON) / (judged + 2 * EPSILON))
         counts = relevant if self.k is None else relevant & (batch.above < self.k)
@@ -77,7 +77,7 @@ class infAP(SearchedMeasure, Binary):  # noqa: N801 - the field's name
     def _before(self, batch: Batch) -> tuple[Array, Array, Array]:
         """Return [Q, H]: relevant documents above, all judged ones, all of the pool."""
         judged = batch.judged & (batch.grade >= 0)
-        r, judged, pool = (before(batch, flag) for flag in (self.relevant(batch), judged, batch.judged))
+        r, judged, pool = (sum_before(batch, flag) for flag in (self.relevant(batch), judged, batch.judged))
         return r, judged, pool
 
     def norm(self, batch: Batch) -> Array:
@@ -116,11 +116,11 @@ class infAP(SearchedMeasure, Binary):  # noqa: N801 - the field's name
         """
         xp, relevant = batch.xp, self.relevant(batch)
         r, judged, pool = self._before(batch)
-        above, among = around(batch, relevant)
+        above, among = sum_around(batch, relevant)
         j = up_to_column(batch, relevant) - above - 1
-        others = in_group(batch, batch.judged & (batch.grade >= 0)) - among
-        pooled = batch.number(batch.last - batch.first) - among
-        outside = batch.size - batch.number(batch.last - batch.first)
+        others = sum_in_group(batch, batch.judged & (batch.grade >= 0)) - among
+        pooled = batch.to_real(batch.last - batch.first) - among
+        outside = batch.size - batch.to_real(batch.last - batch.first)
         q = (r + j + EPSILON) / (judged + j + (0.0 if batch.ties == "best" else others) + 2 * EPSILON)
         rank = batch.rank + j
         near, far = (1 + q * (pool + j)) / rank, (1 + q * (pool + j + pooled)) / (rank + pooled)

@@ -3,10 +3,10 @@
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from gradely.errors import MeasureError, NotFinite
-from gradely.kernel.backend import ignore_overflow, sum_rows
+from gradely.kernel.backend import divide, ignore_overflow, sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.gains import is_number
 from gradely.kernel.parameters import Parameter, Parametric, parameter
@@ -90,7 +90,8 @@ class Measure(Parametric, metaclass=_MeasureType):
     def compute_from_relevance(self, batch: Batch) -> Array:
         """Return the value of each query of a batch with relevance in place of labels."""
         with ignore_overflow():
-            values = divide(batch, *self.sum_and_norm(batch))
+            parts = self.parts(batch)
+            values = divide(parts.total(sum_rows(parts.terms)), parts.norm)
         if batch.fixed:
             return values
         finite = batch.xp.isfinite(values)
@@ -99,11 +100,10 @@ class Measure(Parametric, metaclass=_MeasureType):
             raise NotFinite(str(self), row, float(batch.pool[row, 0]))
         return values
 
-    def sum_and_norm(self, batch: Batch) -> tuple[Array, Array]:
-        """Return [Q], twice: what the documents of a batch with relevance add, and what that is divided by."""
+    def parts(self, batch: Batch) -> "Parts":
+        """Return what the value of each query of a batch with relevance is made of."""
         batch = self.order_ties(batch.top(self.k))
-        start, added = self.start(batch), sum_rows(self.terms(batch))
-        return added if start is None else start + added, self.norm(batch)
+        return Parts(self.start(batch), self.terms(batch), self.norm(batch))
 
     def order_ties(self, batch: Batch) -> Batch:
         """Return the batch with ties as its policy has them; refuse the mean over orders where there is no formula."""
@@ -172,10 +172,16 @@ class Measure(Parametric, metaclass=_MeasureType):
         return card(self)
 
 
-def divide(batch: Batch, added: Array, norm: Array) -> Array:
-    """Return sums over their norms, of one measure or of several; 0 where the norm is."""
-    positive = norm > 0
-    return batch.xp.where(positive, (added + 0.0) / batch.xp.where(positive, norm, 1.0), 0.0)  # a sum of -0.0 is 0
+class Parts(NamedTuple):
+    """What a measure is made of: what the sum begins with, what each document adds, what the sum is divided by."""
+
+    start: Array | None
+    terms: Array
+    norm: Array
+
+    def total(self, added: Array) -> Array:
+        """Return [Q]: the sum, from what the documents add."""
+        return added if self.start is None else self.start + added
 
 
 def parameters(measure: type[Measure]) -> dict[str, Parameter]:

@@ -3,7 +3,7 @@
 from gradely.errors import MeasureError
 from gradely.kernel import by_place
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.gains import is_number, plain
+from gradely.kernel.gains import is_number, to_python
 from gradely.kernel.parameters import parameter
 from gradely.measures.base import Measure
 
@@ -18,7 +18,7 @@ class Binary(Measure):
         super().check_parameters()
         if not is_number(self.rel):
             raise MeasureError(f"rel is the lowest label that counts as relevant, a number; found {self.rel!r}")
-        self._set("rel", plain(self.rel))
+        self._set("rel", to_python(self.rel))
 
     def relevant(self, batch: Batch) -> Array:
         """Return [Q, H]: true for relevant documents."""
@@ -35,11 +35,11 @@ class Binary(Measure):
         return batch.of_pools((Binary, self.rel), self._count_relevant)
 
     def _count_relevant(self, batch: Batch) -> Array:
-        return batch.xp.sum(batch.number(batch.pooled & (batch.pool >= self.rel)), axis=1)
+        return batch.xp.sum(batch.to_real(batch.pooled & (batch.pool >= self.rel)), axis=1)
 
     def priority(self, batch: Batch) -> Array:
         """Relevant documents before others."""
-        return batch.number(self.relevant(batch))
+        return batch.to_real(self.relevant(batch))
 
     def degenerate(self, batch: Batch) -> Array:
         """No relevant document: the best of the pool is not."""

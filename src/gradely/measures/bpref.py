@@ -2,7 +2,7 @@
 
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import Opposition, preference
-from gradely.kernel.tie_groups import before, in_group
+from gradely.kernel.tie_groups import sum_before, sum_in_group
 from gradely.measures.binary import Binary
 
 
@@ -32,7 +32,7 @@ class bpref(Binary):  # noqa: N801 - the field's name
         """1 less the share of preferences that are wrong."""
         xp = batch.xp
         base = self.recall_base(batch)[:, None]
-        opposed = xp.sum(batch.number(self.is_opposed(batch.pooled, batch.pool)), axis=1, keepdims=True)
+        opposed = xp.sum(batch.to_real(self.is_opposed(batch.pooled, batch.pool)), axis=1, keepdims=True)
         norm = xp.clip(xp.minimum(base, opposed), min=1.0)
 
         def credit(y: Array, over: Array) -> Array:
@@ -40,8 +40,8 @@ class bpref(Binary):  # noqa: N801 - the field's name
             rising = xp.minimum(xp.maximum(base - over, xp.zeros_like(over)), y)
             return y - (rising * over + rising * (rising - 1) / 2 + (y - rising) * base) / norm
 
-        x = batch.number(self.is_opposed(batch.judged, batch.grade))
-        against = Opposition(before(batch, x), in_group(batch, x) + 1)
+        x = batch.to_real(self.is_opposed(batch.judged, batch.grade))
+        against = Opposition(sum_before(batch, x), sum_in_group(batch, x) + 1)
         return preference(batch, self.relevant(batch), against, credit, self.k)
 
     def norm(self, batch: Batch) -> Array:
@@ -50,4 +50,4 @@ class bpref(Binary):  # noqa: N801 - the field's name
 
     def priority(self, batch: Batch) -> Array:
         """Relevant documents, then unjudged, then judged non-relevant ones."""
-        return batch.number(self.relevant(batch)) - batch.number(self.is_opposed(batch.judged, batch.grade))
+        return batch.to_real(self.relevant(batch)) - batch.to_real(self.is_opposed(batch.judged, batch.grade))

@@ -187,7 +187,7 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
     def _ideal_sum(self, batch: Batch) -> Array:
         xp = batch.xp
         if batch.by_place and is_short_in_jax(batch.grade):
-            return by_place.best(batch, self.retrieved_gains(batch), DISCOUNTS[self.discount], self.k)
+            return by_place.best_sum(batch, self.retrieved_gains(batch), DISCOUNTS[self.discount], self.k)
         gains = self.ideal(batch)
         gains = gains if self.k is None else gains[:, : min(self.k, gains.shape[1])]
         rank = xp.arange(1, gains.shape[1] + 1, dtype=gains.dtype, device=batch.device)

@@ -6,8 +6,8 @@ from typing import Any
 from gradely.errors import MeasureError, NotFinite
 from gradely.kernel.backend import as_one_step, constants, is_traced, namespace
 from gradely.kernel.batch import Array, Levels
-from gradely.kernel.fixed import fixed
-from gradely.kernel.from_arrays import aligned, check_numbers
+from gradely.kernel.fixed import fix_shapes
+from gradely.kernel.from_arrays import align_arrays, check_numbers
 from gradely.measures.base import Measure
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.measures.population import Population
@@ -90,7 +90,7 @@ def values_of(
     Measures are fitted to `levels`, where these are known.
     """
     flat = len(getattr(scores, "shape", (0, 0))) == 1
-    scores, labels, mask = aligned(scores, labels, mask, ties, seed)
+    scores, labels, mask = align_arrays(scores, labels, mask, ties, seed)
     check = check and not (is_traced(scores) or is_traced(labels))
     if check:
         check_numbers(namespace(scores), {"score": scores, "label": labels}, mask)
@@ -118,7 +118,7 @@ def _in_blocks(
     parts = []
     for start in range(0, queries, rows):
         s, y, real = (None if x is None else x[start : start + rows, :] for x in (scores, labels, mask))
-        batch = fixed(s, y, real, ties, most_levels)
+        batch = fix_shapes(s, y, real, ties, most_levels)
         parts.append([measure.compute(batch) for measure in measures])
     return parts[0] if count == 1 else [namespace(*values).concat(values) for values in zip(*parts, strict=True)]
 

@@ -9,7 +9,7 @@ from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import Opposition, preference
 from gradely.kernel.gains import log2, units
 from gradely.kernel.orders import Adds, Group
-from gradely.kernel.tie_groups import before, divisors, in_group, sums, up_to_column
+from gradely.kernel.tie_groups import divisors, sum_before, sum_in_group, sums, up_to_column
 from gradely.measures.binary import Binary
 from gradely.measures.dcg import GainBased
 from gradely.measures.searched_measure import Scene, SearchedMeasure
@@ -34,9 +34,9 @@ class binG(Binary):  # noqa: N801 - the field's name
 
     def terms(self, batch: Batch) -> Array:
         """1/log2(2 + a), the mean over the places a document can take."""
-        xp, x = batch.xp, batch.number(self.relevant(batch))
-        over = batch.number(batch.above) - before(batch, x)
-        against = Opposition(over, batch.number(batch.tied) - in_group(batch, x) + 1)
+        xp, x = batch.xp, batch.to_real(self.relevant(batch))
+        over = batch.to_real(batch.above) - sum_before(batch, x)
+        against = Opposition(over, batch.to_real(batch.tied) - sum_in_group(batch, x) + 1)
         divisor, (high, low) = divisors(batch, log2), sums(batch, log2)
 
         def credit(y: Array, over: Array) -> Array:
@@ -61,8 +61,8 @@ def gain_over_missed(batch: Batch, gain: Array, ideal: Array, exponent: Array | 
     unit = xp.ones_like(ideal[:, :1]) if exponent is None else units(batch, exponent)
     cost = xp.cumulative_sum(xp.maximum(ideal, unit), axis=1, include_initial=True)
     rank, last = batch.above + 1, cost.shape[1] - 1
-    reached = cost[batch.row, xp.clip(rank, max=last)] + batch.number(xp.clip(rank - last, min=0)) * unit
-    missed = xp.clip(reached - (before(batch, gain) + gain), min=0.0)
+    reached = cost[batch.row, xp.clip(rank, max=last)] + batch.to_real(xp.clip(rank - last, min=0)) * unit
+    missed = xp.clip(reached - (sum_before(batch, gain) + gain), min=0.0)
     if exponent is None:
         return gain / log2(batch, missed + 1)
     weight = missed + 2 * unit
@@ -110,7 +110,7 @@ class G(SearchedMeasure, GainBased):
         """A gain over what is missed by then."""
         one, exponent = self._units(batch)
         cost, unit, power = to_lists(self._cost(batch)[row, :]), float(one[row, 0]), float(exponent[row, 0])
-        kinds = [int(kind) for kind in to_lists(batch.number(self.kinds(batch))[row, :])]
+        kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(batch))[row, :])]
         gain: dict[int, float] = dict(zip(kinds, to_lists(self.retrieved_gains(batch)[row, :]), strict=True))
 
         def of(group: Group, above: Counter[int]) -> Adds:
@@ -147,14 +147,14 @@ class G(SearchedMeasure, GainBased):
         What is missed at the j-th place is least after the j largest gains, and most after the j smallest.
         """
         xp, best, gain = batch.xp, batch.ties == "best", self.retrieved_gains(batch)
-        relevant = in_group(batch, gain > 0)
-        column = batch.number(xp.arange(gain.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :])
-        zeros = batch.number(batch.last - batch.first) - relevant
-        number = column - batch.number(batch.first) + 1 - (0.0 if best else zeros)
-        rank = batch.number(batch.above) + number + (0.0 if best else batch.size - relevant)
+        relevant = sum_in_group(batch, gain > 0)
+        column = batch.to_real(xp.arange(gain.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :])
+        zeros = batch.to_real(batch.last - batch.first) - relevant
+        number = column - batch.to_real(batch.first) + 1 - (0.0 if best else zeros)
+        rank = batch.to_real(batch.above) + number + (0.0 if best else batch.size - relevant)
         (unit, exponent), cost = self._units(batch), self._cost(batch)
         place, last = xp.astype(xp.clip(rank, min=0.0), batch.first.dtype), cost.shape[1] - 1
-        reached = cost[batch.row, xp.clip(place, max=last)] + batch.number(xp.clip(place - last, min=0)) * unit
+        reached = cost[batch.row, xp.clip(place, max=last)] + batch.to_real(xp.clip(place - last, min=0)) * unit
         missed = xp.clip(reached - up_to_column(batch, gain), min=0.0) + 2 * unit
         credit = 1.0 / xp.where(missed > 0, exponent + xp.log2(xp.where(missed > 0, missed, 1.0)), 1.0)
         credit = credit if self.k is None else xp.where(rank <= self.k, credit, 0.0)

@@ -12,7 +12,7 @@ from gradely.kernel.backend import sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.orders import Adds, Group
 from gradely.kernel.parameters import parameter
-from gradely.kernel.tie_groups import around, up_to_column
+from gradely.kernel.tie_groups import sum_around, up_to_column
 from gradely.measures.population import MANY, Population, Spread, Thresholds, Users
 from gradely.measures.searched_measure import Scene, SearchedMeasure
 from gradely.relevance import Levels
@@ -163,7 +163,7 @@ class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
         shared, weight = (
             to_lists(x[row, :]) for x in (self.up_to(batch, self.thresholds(batch).share), self.document_weight(batch))
         )
-        kinds = [int(kind) for kind in to_lists(batch.number(self.kinds(batch))[row, :])]
+        kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(batch))[row, :])]
         users: dict[int, float] = dict(zip(kinds, shared, strict=True))
         w: dict[int, float] = dict(zip(kinds, weight, strict=True))
 
@@ -194,13 +194,13 @@ class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
         """
         xp, levels, best = batch.xp, self.thresholds(batch), batch.ties == "best"
         out, weight = xp.zeros_like(batch.grade), self.document_weight(batch)
-        many = xp.sum(batch.number(levels.level > 0), axis=1, keepdims=True) > MANY
+        many = xp.sum(batch.to_real(levels.level > 0), axis=1, keepdims=True) > MANY
         for i in range(min(levels.level.shape[1], MANY)):
             level = levels.level[:, i, None]
             relevant = (batch.grade >= level) & (level > 0)
-            above, among = around(batch, relevant)
+            above, among = sum_around(batch, relevant)
             number = above + among - up_to_column(batch, relevant) + 1
-            start = batch.number(batch.above) if best else batch.rank - 1 + batch.size - among
+            start = batch.to_real(batch.above) if best else batch.rank - 1 + batch.size - among
             inside = among if self.k is None else xp.minimum(xp.clip(self.k - start, min=0.0), among)
             number = number - (among - inside)
             precision = (above + number) / xp.clip(start + number, min=1.0)
@@ -215,8 +215,8 @@ class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
         """
         xp, relevant = batch.xp, batch.grade > 0
         users = self.up_to(batch, self.thresholds(batch).share)
-        above, among = around(batch, relevant)
-        t, last = batch.number(batch.above), batch.number(batch.above) + batch.size
+        above, among = sum_around(batch, relevant)
+        t, last = batch.to_real(batch.above), batch.to_real(batch.above) + batch.size
         if batch.ties == "best":
             inside = among if self.k is None else xp.minimum(xp.clip(self.k - t, min=0.0), among)
             fits = relevant & (up_to_column(batch, relevant) - above <= inside)

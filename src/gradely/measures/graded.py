@@ -58,7 +58,7 @@ class Graded(Measure):
     def _with_relevance(self, batch: Batch) -> Batch:
         with ignore_overflow():
             batch = self.relevance_function(batch)
-        return batch.relabelled(
+        return batch.relabel(
             _positive(batch, batch.grade, batch.judged), _positive(batch, batch.pool, batch.pooled), batch.pooled
         )
 

@@ -5,33 +5,33 @@ from typing import Any, Self
 
 from gradely.errors import MeasureError, check_choice
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.gains import is_number, plain
+from gradely.kernel.gains import is_number, to_python
 from gradely.kernel.parameters import parameter
-from gradely.kernel.tie_groups import before
+from gradely.kernel.tie_groups import sum_before
 from gradely.measures.binary import Binary
 
 ELEVEN = tuple(i / 10 for i in range(11))
 """the levels of the eleven-point average"""
 
 
-def nearest(batch: Batch, documents: Array) -> Array:
+def round_half_up(batch: Batch, documents: Array) -> Array:
     """The nearest whole number, halves up, as trec_eval 10 has it."""
     floor = batch.xp.floor(documents)
     return batch.xp.where(documents - floor >= 0.5, floor + 1, floor)
 
 
-def up(batch: Batch, documents: Array) -> Array:
+def round_up(batch: Batch, documents: Array) -> Array:
     """The next whole number from a tenth on, as trec_eval 9 and older have it."""
     return batch.xp.floor(documents + 0.9)
 
 
-ROUNDING = {"nearest": nearest, "up": up}
+ROUNDING = {"nearest": round_half_up, "up": round_up}
 
 
-def best_from(batch: Batch, relevant: Array, needed: Array, k: int | None) -> Array:
+def best_precision(batch: Batch, relevant: Array, needed: Array, k: int | None) -> Array:
     """Return [Q, H]: the best precision from where the `needed` [Q] relevant documents are found, in its column."""
-    xp, x = batch.xp, batch.number(relevant)
-    retrieved, rank = before(batch, x) + x, batch.number(batch.above) + 1
+    xp, x = batch.xp, batch.to_real(relevant)
+    retrieved, rank = sum_before(batch, x) + x, batch.to_real(batch.above) + 1
     counts = relevant & (retrieved >= needed[:, None])
     precision = xp.where(counts if k is None else counts & (rank <= k), retrieved / rank, 0.0)
     column = xp.arange(x.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
@@ -69,7 +69,7 @@ class IPrec(Binary):
         levels = tuple(self.recall) if isinstance(self.recall, Iterable) else (self.recall,)
         if not levels or not all(is_number(level) and 0 <= level <= 1 for level in levels):
             raise MeasureError(f"recall is a number from 0 to 1, or a list of such; found {self.recall!r}")
-        levels = tuple(plain(level) for level in levels)
+        levels = tuple(to_python(level) for level in levels)
         self._set("recall", levels[0] if len(levels) == 1 else levels)
         check_choice("rounding", self.rounding, ROUNDING, MeasureError)
 
@@ -85,7 +85,7 @@ class IPrec(Binary):
     def at(self, batch: Batch, level: float) -> Array:
         """Return [Q, H]: the interpolated precision at a level of recall, in the column where it is reached."""
         needed = ROUNDING[self.rounding](batch, level * self.recall_base(batch))
-        return best_from(batch, self.relevant(batch), needed, self.k)
+        return best_precision(batch, self.relevant(batch), needed, self.k)
 
     def terms(self, batch: Batch) -> Array:
         """The precision at the documents where it is best, over all levels."""

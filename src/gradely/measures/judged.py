@@ -29,11 +29,11 @@ class Judged(Measure):
 
     def norm(self, batch: Batch) -> Array:
         """The cut-off, or the length of a shorter ranking."""
-        return batch.xp.minimum(length_of(batch, self.k), batch.number(batch.retrieved))
+        return batch.xp.minimum(length_of(batch, self.k), batch.to_real(batch.retrieved))
 
     def priority(self, batch: Batch) -> Array:
         """Judged documents before unjudged ones."""
-        return batch.number(batch.judged)
+        return batch.to_real(batch.judged)
 
     def degenerate(self, batch: Batch) -> Array:
         """Nothing judged."""
@@ -59,7 +59,7 @@ class Unjudged(Measure):
 
     def start(self, batch: Batch) -> Array:
         """All documents of the top k."""
-        return batch.xp.minimum(length_of(batch, self.k), batch.number(batch.retrieved))
+        return batch.xp.minimum(length_of(batch, self.k), batch.to_real(batch.retrieved))
 
     def terms(self, batch: Batch) -> Array:
         """-1 for each judged document: it is not one of them."""
@@ -71,7 +71,7 @@ class Unjudged(Measure):
 
     def priority(self, batch: Batch) -> Array:
         """Unjudged documents before judged ones."""
-        return -batch.number(self._is_judged(batch))
+        return -batch.to_real(self._is_judged(batch))
 
     def degenerate(self, batch: Batch) -> Array:
         """Never: it says something of every ranking."""

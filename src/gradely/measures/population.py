@@ -9,10 +9,11 @@ from operator import add
 from typing import Any, NamedTuple
 
 from gradely.errors import MeasureError
+from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import harmonics, threshold
 from gradely.kernel.fixed import Fixed
-from gradely.kernel.gains import is_number, plain
+from gradely.kernel.gains import is_number, to_python
 from gradely.kernel.lower_levels import lower_levels
 from gradely.measures.graded import Graded
 from gradely.tables import count_of
@@ -40,7 +41,7 @@ class Users(NamedTuple):
         pairs = list(g.items()) if isinstance(g, Mapping) else list(enumerate(_list(g), 1))
         if not all(is_number(x) for pair in pairs for x in pair):
             raise MeasureError(f"{EXPECTED}; found {g!r}")
-        pairs = sorted((plain(level), plain(share)) for level, share in pairs)
+        pairs = sorted((to_python(level), to_python(share)) for level, share in pairs)
         if any(level <= 0 for level, _ in pairs):
             raise MeasureError(f"the levels of g are above 0, since 0 is not relevant; found {g!r}")
         if any(share < 0 for _, share in pairs):
@@ -63,7 +64,7 @@ class Users(NamedTuple):
     def check(self, top: float) -> None:
         """Refuse grades above a list of levels."""
         if top > len(self.levels):
-            problem = f"g={self} has {count_of(len(self.levels), 'level')}, but there is a grade of {plain(top)}"
+            problem = f"g={self} has {count_of(len(self.levels), 'level')}, but there is a grade of {to_python(top)}"
             raise MeasureError(f"{problem}: give g {ceil(top)} shares, or a table {{level: share}}")
 
     def __str__(self) -> str:
@@ -134,16 +135,18 @@ class Population(Graded):
         """
         xp, weight = batch.xp, batch.of_pools((Population, self.key), self._weight_of)
         if batch.fixed or weight.shape[1] <= MANY:
-            return self._one_by_one(batch, weight)
-        many = xp.sum(batch.number(self._levels(batch)[0] > 0), axis=1, keepdims=True) > MANY
-        at_once = self._at_once(batch, weight)
-        return at_once if bool(xp.all(many)) else xp.where(many, at_once, self._one_by_one(batch, weight))
+            return self._add_by_level(batch, weight)
+        many = xp.sum(batch.to_real(self._levels(batch)[0] > 0), axis=1, keepdims=True) > MANY
+        at_once = self._add_at_once(batch, weight)
+        return at_once if bool(xp.all(many)) else xp.where(many, at_once, self._add_by_level(batch, weight))
 
     def _weight_of(self, batch: Batch) -> Array:
         return self.weight(batch, self.thresholds(batch))
 
-    def _one_by_one(self, batch: Batch, weight: Array) -> Array:
-        """Return [Q, H]: the terms, level by level."""
+    def _add_by_level(self, batch: Batch, weight: Array) -> Array:
+        """Return [Q, H]: the terms, level by level; a few of one query at the same time."""
+        if weight.shape[0] == 1 and weight.shape[1] <= FEW and batch.untied and not batch.fixed:
+            return sum_rows((weight.T * self._precisions_of_one(batch)).T)[None, :]
         terms = [weight[:, i, None] * precision for i, precision in enumerate(self._precisions(batch))]
         return reduce(add, terms) if terms else batch.xp.zeros_like(batch.grade)
 
@@ -164,16 +167,16 @@ class Population(Graded):
         from_lowest = xp.flip(xp.cumulative_sum(xp.flip(x, axis=1), axis=1, include_initial=True), axis=1)
         return from_lowest[batch.row, xp.clip(levels - self.level_of(batch), min=0)]
 
-    def _at_once(self, batch: Batch, weight: Array) -> Array:
+    def _add_at_once(self, batch: Batch, weight: Array) -> Array:
         """Return [Q, H]: the terms from sums over the documents on lower levels, however many levels there are."""
         xp, own, level = batch.xp, self.up_to(batch, weight), self.level_of(batch)
         lower = lower_levels(batch, level, own, int(weight.shape[1]))
-        above = lower.above + own * (batch.number(batch.first) - lower.above_count) + own
+        above = lower.above + own * (batch.to_real(batch.first) - lower.above_count) + own
         alone = above / batch.rank
         alone = alone if self.k is None else xp.where(batch.above < self.k, alone, 0.0)
         if batch.untied:
             return xp.where(level > 0, alone, 0.0)
-        beside = lower.beside + own * (batch.number(batch.last - batch.first) - lower.beside_count) - own
+        beside = lower.beside + own * (batch.to_real(batch.last - batch.first) - lower.beside_count) - own
         places, n = harmonics(batch, self.k), batch.size
         shared = (above * places.inverse + beside / xp.clip(n - 1, min=1.0) * places.offset) / n
         return xp.where(level > 0, xp.where(batch.tied == 1, alone, shared), 0.0)
@@ -194,6 +197,14 @@ class Population(Graded):
             threshold(batch, batch.grade >= x, self.k, places) for x in islice(columns, None if batch.fixed else MANY)
         )
         return batch.memo.setdefault(key, list(computed)) if level.shape[1] <= FEW else computed
+
+    def _precisions_of_one(self, batch: Batch) -> Array:
+        """Return [L, H] for a single query: the same, one row per level, for any number of distributions."""
+        key = (threshold, self.relevance_function.key, self.k)
+        if key not in batch.memo:
+            least = batch.of_pools(key[:2], self._least_of)
+            batch.memo[key] = threshold(batch, batch.grade >= least.T, self.k)
+        return batch.memo[key]
 
     def _least_of(self, batch: Batch) -> Array:
         """Return [Q, L]: the grades that reach each level; in padding, where there is no level, none does."""
@@ -218,7 +229,7 @@ def _levels_of(batch: Batch) -> tuple[Array, Array]:
     ends = batch.pool > lower
     count = int(xp.max(xp.sum(xp.astype(ends, batch.first.dtype), axis=1)))
     order = xp.argsort(xp.where(ends, -batch.pool, 0.0), axis=1)[:, : max(1, count)]
-    return xp.where(ends, batch.pool, 0.0)[batch.row, order], batch.number(order + 1)
+    return xp.where(ends, batch.pool, 0.0)[batch.row, order], batch.to_real(order + 1)
 
 
 def _levels_one_by_one(batch: Fixed) -> tuple[Array, Array]:
@@ -230,5 +241,5 @@ def _levels_one_by_one(batch: Fixed) -> tuple[Array, Array]:
     for _ in range(max(1, batch.most_levels)):
         below = xp.max(xp.where(batch.pool < below, batch.pool, 0.0), axis=1, keepdims=True)
         level.append(below)
-        base.append(xp.sum(batch.number(batch.pooled & (batch.pool >= below)), axis=1, keepdims=True))
+        base.append(xp.sum(batch.to_real(batch.pooled & (batch.pool >= below)), axis=1, keepdims=True))
     return xp.concat(level, axis=1), xp.clip(xp.concat(base, axis=1), min=1.0)

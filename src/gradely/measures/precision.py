@@ -3,14 +3,14 @@
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import count_in_top
-from gradely.kernel.gains import is_number, plain
+from gradely.kernel.gains import is_number, to_python
 from gradely.kernel.parameters import parameter
 from gradely.measures.binary import Binary
 
 
 def length_of(batch: Batch, k: int | None) -> Array:
     """Return [Q]: k, or the length of the ranking."""
-    return batch.number(batch.retrieved) if k is None else batch.constant(float(k))
+    return batch.to_real(batch.retrieved) if k is None else batch.constant(float(k))
 
 
 class InTop(Binary):
@@ -112,7 +112,7 @@ class F(InTop):
         super().check_parameters()
         if not is_number(self.x) or self.x < 0:
             raise MeasureError(f"x is the weight of recall, a number of at least 0; found {self.x!r}")
-        self._set("x", plain(self.x))
+        self._set("x", to_python(self.x))
 
     def norm(self, batch: Batch) -> Array:
         """K and x times the relevant documents, over x + 1."""
@@ -196,11 +196,11 @@ class Utility(InTop):
         for name in ("a", "b", "c", "d", "size"):
             if not is_number(getattr(self, name)):
                 raise MeasureError(f"{name} of Utility is a number; found {getattr(self, name)!r}")
-            self._set(name, plain(getattr(self, name)))
+            self._set(name, to_python(getattr(self, name)))
 
     def start(self, batch: Batch) -> Array:
         """What the ranking is worth with no relevant document in it."""
-        n = batch.xp.minimum(length_of(batch, self.k), batch.number(batch.retrieved))
+        n = batch.xp.minimum(length_of(batch, self.k), batch.to_real(batch.retrieved))
         base = self.recall_base(batch)
         return self.b * n + self.c * base + self.d * (self.size - n - base)
 

@@ -1,7 +1,7 @@
 """Measures of the first relevant document: RR and Success."""
 
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import by_rank, first_hit, not_at_all
+from gradely.kernel.families import first_hit, no_discount, rank_discount
 from gradely.measures.binary import Binary
 
 
@@ -25,7 +25,7 @@ class RR(Binary):
 
     def terms(self, batch: Batch) -> Array:
         """1/rank at the first relevant document."""
-        return first_hit(batch, self.relevant(batch), by_rank, self.k)
+        return first_hit(batch, self.relevant(batch), rank_discount, self.k)
 
 
 class Success(Binary):
@@ -48,4 +48,4 @@ class Success(Binary):
 
     def terms(self, batch: Batch) -> Array:
         """1 at the first relevant document."""
-        return first_hit(batch, self.relevant(batch), not_at_all, self.k)
+        return first_hit(batch, self.relevant(batch), no_discount, self.k)

@@ -3,7 +3,7 @@
 from typing import Self
 
 from gradely.errors import MeasureError
-from gradely.kernel.gains import is_number, plain
+from gradely.kernel.gains import is_number, to_python
 from gradely.kernel.parameters import parameter
 from gradely.measures.graded import Graded
 from gradely.relevance import Levels
@@ -23,7 +23,7 @@ class ScaleBased(Graded):
             return
         if not is_number(self.top) or self.top <= 0:
             raise MeasureError(f"top is the highest relevance of the scale, a number above 0; found {self.top!r}")
-        self._set("top", plain(self.top))
+        self._set("top", to_python(self.top))
 
     def fit(self, levels: Levels) -> Self:
         """Take the top from the collection unless it is stated; refuse relevance above it."""
@@ -33,6 +33,6 @@ class ScaleBased(Graded):
             return fitted.replace(top=highest or 1)
         if highest > self.top:
             raise MeasureError(
-                f"{self}: there is relevance above top={self.top} in the collection; use top={plain(highest)}"
+                f"{self}: there is relevance above top={self.top} in the collection; use top={to_python(highest)}"
             )
         return fitted

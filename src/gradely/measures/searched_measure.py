@@ -9,7 +9,7 @@ from typing import TypeAlias
 from gradely.kernel.backend import to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.orders import STATES, Adds, Group, best_order
-from gradely.kernel.tie_groups import in_group, order_ties
+from gradely.kernel.tie_groups import order_ties, sum_in_group
 from gradely.measures.base import Measure
 
 Scene: TypeAlias = Callable[[Group, Counter[int]], Adds]
@@ -79,11 +79,13 @@ class SearchedMeasure(Measure):
     def _find_bounds(self, batch: Batch) -> tuple[Array, Array]:
         xp, kinds = batch.xp, self.kinds(batch)
         relevant = kinds > 0
-        mixed = relevant & (in_group(batch, batch.number(kinds)) != batch.number(kinds) * in_group(batch, relevant))
-        worth, bounded = batch.number(kinds), xp.zeros_like(mixed)
+        mixed = relevant & (
+            sum_in_group(batch, batch.to_real(kinds)) != batch.to_real(kinds) * sum_in_group(batch, relevant)
+        )
+        worth, bounded = batch.to_real(kinds), xp.zeros_like(mixed)
         if batch.untied or batch.ties == "expected" or not bool(xp.any(mixed)):
             return worth, bounded
-        rows, places = to_lists(worth), to_lists(batch.number(bounded))
+        rows, places = to_lists(worth), to_lists(batch.to_real(bounded))
         for q, odd in enumerate(to_lists(xp.any(mixed, axis=1))):
             if odd:
                 rows[q], places[q] = self._row(batch, q, [int(kind) for kind in rows[q]])

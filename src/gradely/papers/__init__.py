@@ -18,12 +18,12 @@ PAPERS = {
     "M16": "Moniz, Torgo, Vinagre: Data-Driven Relevance Judgments for Ranking Evaluation (2016)",
 }
 MODULES = (
-    "scheel2011.tables",
+    "scheel2011.tables_1_and_2",
     "scheel2011.levels",
     "scheel2011.ohsumed",
     "scheel2011.ratings",
     "ferrante2014.limits",
-    "ferrante2014.tables",
+    "ferrante2014.tables_1_to_3",
     "ferrante2014.incomplete",
     "ferrante2014.power",
     "ferrante2014.axioms",

@@ -44,12 +44,12 @@ def collections(library: Library, *, longest: bool = True) -> list[Collection]:
     """
     folders = [library.folder, *sorted(path for path in library.folder.iterdir() if path.is_dir())]
     out = [collection for folder in folders for collection in _collection(folder, longest=longest)]
-    if not any(enough(collection) for collection in out):
+    if not any(has_enough(collection) for collection in out):
         raise InputError(f"{library.folder}: no collection here; --data names a folder of {DATA}")
     return out
 
 
-def enough(collection: Collection, least: int = LEAST) -> bool:
+def has_enough(collection: Collection, least: int = LEAST) -> bool:
     """Return whether there are enough runs, and neither too few nor too many levels."""
     return len(collection.runs) >= least and 2 <= collection.levels <= MOST
 

@@ -78,7 +78,7 @@ def count(entries: list[Entry]) -> Table:
     return Table(["paper", "claims", *WORDS], rows)
 
 
-def one_table(entries: list[Entry]) -> Table:
+def tabulate_claims(entries: list[Entry]) -> Table:
     """Return all claims in one table for people: what the paper says, on what data, what came out here.
 
     What the paper says stands in the first row of each claim; the rows below it are of other data.
@@ -91,4 +91,4 @@ def one_table(entries: list[Entry]) -> Table:
 
 def markdown(entries: list[Entry]) -> str:
     """Return the counts and the table as the documents show them."""
-    return f"{to_markdown(count(entries))}\n{to_markdown(one_table(entries))}"
+    return f"{to_markdown(count(entries))}\n{to_markdown(tabulate_claims(entries))}"

@@ -2,12 +2,12 @@
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Batch
-from gradely.kernel.gains import Table, is_number, plain
+from gradely.kernel.gains import Table, is_number, to_python
 from gradely.kernel.parameters import parameter
 from gradely.relevance.base import Levels, Relevance
 
 
-def highest(levels: Levels) -> float:
+def highest_label(levels: Levels) -> float:
     """Return the highest positive label of the collection, 0 if there is none."""
     values = levels()
     return float(values[-1]) if values.shape[0] else 0.0
@@ -26,7 +26,7 @@ class Identity(Relevance):
 
     def top(self, levels: Levels) -> float:
         """Return the highest label."""
-        return highest(levels)
+        return highest_label(levels)
 
     def __str__(self) -> str:
         """Print as in a measure's name."""
@@ -44,12 +44,12 @@ class AtLeast(Relevance):
             raise MeasureError(
                 f"the threshold is the lowest label that counts, like binary(2); found {self.threshold!r}"
             )
-        self._set("threshold", plain(self.threshold))
+        self._set("threshold", to_python(self.threshold))
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with 1 and 0 for labels."""
-        return batch.relabelled(
-            batch.number(batch.grade >= self.threshold), batch.number(batch.pool >= self.threshold), batch.pooled
+        return batch.relabel(
+            batch.to_real(batch.grade >= self.threshold), batch.to_real(batch.pool >= self.threshold), batch.pooled
         )
 
     def levels(self, levels: Levels) -> tuple[float, ...]:  # noqa: ARG002 - 1 whatever the labels
@@ -78,7 +78,7 @@ class Max(Relevance):
             return
         if not is_number(self.scale) or self.scale <= 0:
             raise MeasureError(f"the top of a scale is a number above 0, like max(4); found {self.scale!r}")
-        self._set("scale", plain(self.scale))
+        self._set("scale", to_python(self.scale))
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with its labels divided; those of a query without a positive label stay as they are."""
@@ -86,7 +86,7 @@ class Max(Relevance):
         highest = xp.max(batch.pool, axis=1, keepdims=True)
         scale = highest if self.scale is None else xp.full_like(highest, float(self.scale))
         scale = xp.where(scale > 0, scale, 1.0)
-        return batch.relabelled(batch.grade / scale, batch.pool / scale, batch.pooled)
+        return batch.relabel(batch.grade / scale, batch.pool / scale, batch.pooled)
 
     def levels(self, levels: Levels) -> tuple[float, ...] | None:
         """Return the labels over the stated scale."""
@@ -99,8 +99,8 @@ class Max(Relevance):
 
     def check(self, levels: Levels) -> None:
         """Refuse labels above the stated scale."""
-        if self.scale is not None and highest(levels) > self.scale:
-            top = plain(highest(levels))
+        if self.scale is not None and highest_label(levels) > self.scale:
+            top = to_python(highest_label(levels))
             raise MeasureError(
                 f"the label {top} is above the stated scale of relevance={self}: use max({top}) or 'max'"
             )
@@ -122,7 +122,7 @@ class Tabled(Relevance):
         order = xp.argsort(-pool, axis=1)
         pooled = batch.pooled[batch.row, order]
         pool = xp.where(pooled, pool[batch.row, order], 0.0)
-        return batch.relabelled(self.table(batch, batch.grade), pool, pooled)
+        return batch.relabel(self.table(batch, batch.grade), pool, pooled)
 
     def levels(self, levels: Levels) -> tuple[float, ...]:
         """Return the distinct positive values of the labels that occur."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.gains import headroom, linear, plain
+from gradely.kernel.gains import headroom, linear, to_python
 from gradely.kernel.parameters import parameter
 from gradely.relevance.base import Levels, Relevance
 from gradely.relevance.pchip import interpolate
@@ -50,7 +50,7 @@ class Phi(Relevance):
         else:
             value = _interpolate_points(batch, at, self.control)
         width = batch.grade.shape[1]
-        return batch.relabelled(value[:, :width], value[:, width:], batch.pooled)
+        return batch.relabel(value[:, :width], value[:, width:], batch.pooled)
 
     def levels(self, levels: Levels) -> None:
         """Return None: every query has its own curve."""
@@ -75,13 +75,13 @@ def _scale(batch: Batch) -> Batch:
     if not batch.fixed and not bool(xp.any(extreme)):
         return batch
     exponent = xp.where(extreme, xp.floor(xp.clip(power, min=-1.9 * room)), 0.0)
-    return batch.relabelled(linear(batch, batch.grade, exponent), linear(batch, batch.pool, exponent), batch.pooled)
+    return batch.relabel(linear(batch, batch.grade, exponent), linear(batch, batch.pool, exponent), batch.pooled)
 
 
 def _own_points(points: Any) -> Points:
     """Return control points as pairs of numbers that rise in score and do not fall in relevance."""
     try:
-        pairs = tuple((plain(x), plain(y)) for x, y in points)
+        pairs = tuple((to_python(x), to_python(y)) for x, y in points)
     except (TypeError, ValueError, OverflowError):
         raise MeasureError(
             f"control points are (score, relevance) pairs, like [(0, 0), (10, 1)]; found {points!r}"
@@ -125,7 +125,7 @@ class Control(NamedTuple):
 
 def _paper(batch: Batch) -> Control:
     """Return minimum, median, maximum, and w = Q3 + 1.5·IQR where the maximum lies beyond it."""
-    n = batch.xp.sum(batch.number(batch.pooled), axis=1, keepdims=True)
+    n = batch.xp.sum(batch.to_real(batch.pooled), axis=1, keepdims=True)
     low, q1, median, q3, high = (_quantile(batch, n, share) for share in (0.0, 0.25, 0.5, 0.75, 1.0))
     return Control(low, median, q3 + 1.5 * (q3 - q1), high, high - low)
 
@@ -137,7 +137,7 @@ def _code(batch: Batch) -> Control:
     """
     xp = batch.xp
     positive = batch.pooled & (batch.pool > 0)
-    n = xp.sum(batch.number(positive), axis=1, keepdims=True)
+    n = xp.sum(batch.to_real(positive), axis=1, keepdims=True)
     depth = xp.floor((n + 3) / 2) / 2
     lower, upper = _number(batch, n, depth), _number(batch, n, n + 1 - depth)
     inside = positive & (batch.pool <= upper + 1.5 * (upper - lower))
@@ -155,7 +155,7 @@ def control_points(batch: Batch, control: str | Points) -> list[Points]:
         return [control] * int(batch.pool.shape[0])
     # in units of 8 the fences of the largest numbers are numbers, too
     unit = 8.0 if float(batch.xp.max(batch.xp.abs(batch.pool))) > FAR else 1.0
-    small = batch.relabelled(batch.grade / unit, batch.pool / unit, batch.pooled)
+    small = batch.relabel(batch.grade / unit, batch.pool / unit, batch.pooled)
     points = CONTROLS[control](small)
     lowest = batch.xp.min(batch.xp.where(small.pooled, small.pool, points.high), axis=1, keepdims=True)
     columns = (*(unit * column for column in points[:4]), points.level(batch.xp), unit * lowest)

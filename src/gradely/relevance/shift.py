@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Batch, Levels
-from gradely.kernel.gains import is_number, plain
+from gradely.kernel.gains import is_number, to_python
 from gradely.kernel.parameters import parameter
 from gradely.relevance.base import Relevance
 from gradely.relevance.labels import Identity
@@ -33,7 +33,7 @@ class Shift(Relevance):
                 raise MeasureError(
                     f"shift takes the label that means not relevant, like shift(1); found {self.level!r}"
                 )
-            self._set("level", plain(self.level))
+            self._set("level", to_python(self.level))
         from gradely.relevance import relevance_of
 
         self._set("then", relevance_of(self.then))
@@ -43,7 +43,7 @@ class Shift(Relevance):
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with its labels shifted, as the function that follows has them."""
         by = float(self.level or 0)
-        shifted = batch.relabelled(
+        shifted = batch.relabel(
             batch.xp.where(batch.judged, batch.grade - by, 0.0),
             batch.xp.where(batch.pooled, batch.pool - by, 0.0),
             batch.pooled,
@@ -52,12 +52,12 @@ class Shift(Relevance):
         return following(shifted)
 
     def _shift(self, levels: Levels) -> Levels:
-        return levels.less(float(self.level or 0))
+        return levels.lower_by(float(self.level or 0))
 
     def fit(self, levels: Levels) -> Self:
         """Take the level from the collection unless it is stated."""
         level = max(0.0, levels.lowest) if self.level is None else self.level
-        return self.replace(level=level, then=self.then.fit(levels.less(float(level))))
+        return self.replace(level=level, then=self.then.fit(levels.lower_by(float(level))))
 
     def levels(self, levels: Levels) -> tuple[float, ...] | None:
         """Return the levels that follow from the labels less the shift."""

@@ -17,9 +17,9 @@ from gradely.report.details import Rankings, gather
 from gradely.report.origin import Origin, versions
 from gradely.report.page import Chart, render, source
 from gradely.report.script_data import BARS, CELLS, GREYS, script_data
-from gradely.report.segments import about_segments
-from gradely.report.swaps import about_ties
+from gradely.report.segment_section import about_segments
 from gradely.report.texts import Texts, length_for, select_texts
+from gradely.report.tie_section import about_ties
 
 if TYPE_CHECKING:
     from gradely.comparison.comparison import Comparison

@@ -64,14 +64,14 @@ class Rankings:
             "depth": self.depth,
             "documents": [labels(numbers) for numbers in self.documents],
             "grades": [
-                {str(i): _plain(mine[doc]) for doc, i in numbers.items() if doc in mine}
+                {str(i): _format_label(mine[doc]) for doc, i in numbers.items() if doc in mine}
                 for mine, numbers in zip(judged, self.documents, strict=True)
             ],
             "tops": self.tops,
         }
 
 
-def _plain(label: float) -> float | int:
+def _format_label(label: float) -> float | int:
     """Return a label without needless digits."""
     return int(label) if float(label).is_integer() else float(label)
 
@@ -113,4 +113,4 @@ def _describe(board: Leaderboard, name: str, cuts: list[int]) -> Detail:
 
 def _means(evaluation: Evaluation, names: list[str]) -> list[float]:
     """Return the means of other measures on what was found already."""
-    return means(evaluation.by(parse_all(names)).table)
+    return means(evaluation.with_measures(parse_all(names)).table)

@@ -93,9 +93,9 @@ def curves_chart(comparison: Comparison) -> Any:
     names, rows = labels(board.names), []
     longest = max(int(evaluation.hits.retrieved.max()) for evaluation in board.evaluations.values())
     cuts = [cut for cut in CUTS if cut <= longest]
-    wanted = parse_all([f"{kind}@{cut}" for kind in ("P", "R", "nDCG") for cut in cuts])
+    measures = parse_all([f"{kind}@{cut}" for kind in ("P", "R", "nDCG") for cut in cuts])
     for name, label in zip(board.names, names, strict=True):
-        table = means(board.common.evaluations[name].by(wanted).table)
+        table = means(board.common.evaluations[name].with_measures(measures).table)
         columns = np.reshape(table, (3, len(cuts))).T.tolist()
         rows += [
             {"run": label, "rank": cut, "precision": p, "recall": r, "nDCG": gain}

@@ -12,7 +12,7 @@ import numpy as np
 from gradely.comparison.equivalence import chances
 from gradely.comparison.influence import FEWEST, leave_one_out
 from gradely.comparison.pairs import Pairs, differences, effect_sizes
-from gradely.comparison.pairwise import Pairwise, or_none
+from gradely.comparison.pairwise import Pairwise, to_optional
 from gradely.data.types import Floats
 
 NUMBERS = 450_000
@@ -50,7 +50,7 @@ def pair_data(pairwise: Pairwise, *, complete: bool) -> dict[str, Any]:
         "second": pairwise.pairs.second.tolist() if explicit else None,
         "p": [pack_p_values(pairwise.p[m], pairwise.design.alpha) for m in shipped],
         "adjusted": [pack_p_values(pairwise.adjusted[m], pairwise.design.alpha) for m in shipped],
-        "reach": or_none(np.asarray(pairwise.reaches)),
+        "reach": to_optional(np.asarray(pairwise.reaches)),
         "numbers": None if complete else [_numbers(pairwise, m) for m in shipped],
         "equivalence": [_equivalence(pairwise, m) for m in shipped] if pairwise.design.rope is not None else None,
         "turning": _count_turning_queries(pairwise) if complete and len(shipped) == len(pairwise.measures) else None,
@@ -65,10 +65,10 @@ def pack_p_values(values: Floats, alpha: float) -> str:
     >>> pack_p_values(np.array([0.25, 1.0, 0.0499999, 1.234e-7]), 0.05)
     '.25 1 .0499999 1.2e-7'
     """
-    return " ".join(_short(value, alpha) for value in values.tolist())
+    return " ".join(_format_p(value, alpha) for value in values.tolist())
 
 
-def _short(value: float, alpha: float) -> str:
+def _format_p(value: float, alpha: float) -> str:
     text = f"{value:.3g}" if value >= 0.0001 else f"{value:.2g}".replace("e-0", "e-")
     return (text if (float(text) < alpha) == (value < alpha) else repr(value)).removeprefix("0") or "0"
 
@@ -78,7 +78,7 @@ def _numbers(pairwise: Pairwise, m: int) -> list[list[float | None]]:
     differ = pairwise.by_query(m)
     wins, losses = (np.count_nonzero(side, axis=0).tolist() for side in (differ > 0, differ < 0))
     effect = np.clip(effect_sizes(differ), -1e300, 1e300)
-    low, high = (or_none(end.round(7)) for end in pairwise.intervals(m))
+    low, high = (to_optional(end.round(7)) for end in pairwise.intervals(m))
     return [low, high, [float(f"{value:.3g}") for value in effect.tolist()], wins, losses]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.pairwise import Pairwise, or_none
+from gradely.comparison.pairwise import Pairwise, to_optional
 from gradely.report.details import CUTS, Detail, Rankings
 from gradely.report.pair_data import digits_for, pair_data
 from gradely.report.text import labels
@@ -31,8 +31,8 @@ def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], r
         "digits": digits,
         "values": board.values[:, rankings.queries].transpose(0, 2, 1).round(digits).tolist(),
         "mean": board.means.round(12).tolist(),
-        "low": [or_none(low.round(6)) for low, _ in ends],
-        "high": [or_none(high.round(6)) for _, high in ends],
+        "low": [to_optional(low.round(6)) for low, _ in ends],
+        "high": [to_optional(high.round(6)) for _, high in ends],
         "worst": [[round(order.worst, 6) for order in of_run] for of_run in orders],
         "best": [[round(order.best, 6) for order in of_run] for of_run in orders],
         "beaten": [[len(below) for below in pairwise.better_than(m)] for m in range(len(board.measures))],
@@ -40,7 +40,7 @@ def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], r
         "rankings": rankings.as_data(queries, board.qrels),
         "cuts": CUTS[: len(details[0].precision)],
         "curves": [[detail.precision, detail.recall, detail.gain] for detail in details],
-        "start": _start(board, pairwise),
+        "start": _choose_pair(board, pairwise),
         "alpha": pairwise.design.alpha,
         "rope": pairwise.design.rope,
         "bars": BARS,
@@ -51,7 +51,7 @@ def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], r
     }
 
 
-def _start(board: Leaderboard, pairwise: Pairwise) -> list[int]:
+def _choose_pair(board: Leaderboard, pairwise: Pairwise) -> list[int]:
     """Return the two runs that are shown first: the best, and a baseline or the next."""
     if len(board.names) < 2:
         return [0, 0]

@@ -25,14 +25,14 @@ def select_texts(texts: Texts | None, ids: Iterable[str], longest: int = LONGEST
     >>> select_texts({"q1": "ties in  rankings", "q2": "other"}, ["q1"])
     {'q1': 'ties in rankings'}
     """
-    wanted = set(ids)
     if texts is None:
         return {}
+    selection = set(ids)
     if isinstance(texts, Mapping):
         pairs: Iterable[tuple[str, str]] = ((str(key), str(text)) for key, text in texts.items())
     else:
         pairs = _read(Source(texts))
-    return {key: shorten(text, longest) for key, text in pairs if key in wanted}
+    return {key: shorten(text, longest) for key, text in pairs if key in selection}
 
 
 def length_for(count: int) -> int:
@@ -69,6 +69,6 @@ def _record(line: str, name: str) -> tuple[str, str]:
     key = next((field for field in IDS if isinstance(record.get(field), str | int)), None)
     parts = [record[field] for field in TITLES + BODIES if isinstance(record.get(field), str) and record[field]]
     if key is None or not parts:
-        wanted = f"an id ({', '.join(IDS[:4])}, …) and a text ({', '.join(TITLES + BODIES[:3])}, …)"
-        raise InputError(f"{name}: expected {wanted}; found the fields {clip(', '.join(record))}")
+        fields = f"an id ({', '.join(IDS[:4])}, …) and a text ({', '.join(TITLES + BODIES[:3])}, …)"
+        raise InputError(f"{name}: expected {fields}; found the fields {clip(', '.join(record))}")
     return str(record[key]), ". ".join(parts[:2])

@@ -50,7 +50,7 @@ def _binary(measure: Any, kind: str = "mean") -> Entry:
     return _plain_measure(lambda options: measure(rel=options.level).compute, kind)
 
 
-def _at(measure: Any, default: tuple[int, ...] = CUTOFFS, *, binary: bool = True) -> Entry:
+def _at_cutoffs(measure: Any, default: tuple[int, ...] = CUTOFFS, *, binary: bool = True) -> Entry:
     """Return a measure of the library at cut-offs."""
 
     def columns(name: str, numbers: list[int], options: Options) -> list[Column]:
@@ -81,14 +81,14 @@ def _over_groups(entry: Entry) -> Entry:
     return entry._replace(columns=columns)
 
 
-def _single(make: Callable[[Options, Any], Value], read: Callable[[str, str], Any], default: Any) -> Entry:
+def _with_values(make: Callable[[Options, Any], Value], read: Callable[[str, str], Any], default: Any) -> Entry:
     """Return one value that has parameters, which its name shows."""
     return Entry(lambda name, numbers, options: [Column(name, value=make(options, numbers))], read, default)
 
 
 def _of_gains(make: Callable[[Gains], Value]) -> Entry:
     """Return one value of gains."""
-    return _single(lambda options, pairs: make(_gains(pairs, options)), parameters.pairs, [])
+    return _with_values(lambda options, pairs: make(_gains(pairs, options)), parameters.pairs, [])
 
 
 def _gains(pairs: parameters.Pairs, options: Options) -> Gains:
@@ -127,38 +127,38 @@ TABLE: dict[str, Entry] = {
     "iprec_at_recall": _levels(
         lambda o, level, later: values.iprec_at_recall(o.level, level, _rounding(o), later), TENTHS
     ),
-    "P": _at(library.P),
+    "P": _at_cutoffs(library.P),
     "relstring": Entry(_relstring, parameters.values, (10.0,)),
-    "recall": _at(library.R),
+    "recall": _at_cutoffs(library.R),
     "infAP": _binary(library.infAP),
     "gm_bpref": _binary(library.bpref, "geometric"),
     "Rprec_mult": _levels(lambda o, times, later: values.Rprec_mult(o.level, times, later), FIFTHS),
-    "utility": _single(_utility, parameters.values, (1.0, -1.0, 0.0, 0.0)),
-    "11pt_avg": _single(lambda o, v: values.eleven_points(o.level, v, _rounding(o)), parameters.values, TENTHS),
+    "utility": _with_values(_utility, parameters.values, (1.0, -1.0, 0.0, 0.0)),
+    "11pt_avg": _with_values(lambda o, v: values.eleven_points(o.level, v, _rounding(o)), parameters.values, TENTHS),
     "binG": _binary(library.binG),
     "G": _of_gains(gains.G),
     "dcg": _of_gains(gains.dcg),
     "ideal_dcg": _of_gains(gains.ideal_dcg),
     "ndcg": _of_gains(gains.ndcg),
     "ndcg_rel": _of_gains(gains.ndcg_rel),
-    "Rndcg": _single(lambda o, v: gains.Rndcg(_gains(v, o), o.level), parameters.pairs, []),
-    "ndcg_cut": _at(library.nDCG, binary=False),
-    "map_cut": _at(library.AP),
-    "relative_P": _at(library.RelativeP),
-    "success": _at(library.Success, (1, 5, 10)),
+    "Rndcg": _with_values(lambda o, v: gains.Rndcg(_gains(v, o), o.level), parameters.pairs, []),
+    "ndcg_cut": _at_cutoffs(library.nDCG, binary=False),
+    "map_cut": _at_cutoffs(library.AP),
+    "relative_P": _at_cutoffs(library.RelativeP),
+    "success": _at_cutoffs(library.Success, (1, 5, 10)),
     "set_P": _binary(library.P),
     "set_relative_P": _binary(library.RelativeP),
     "set_recall": _binary(library.R),
     "set_map": _plain_measure(lambda options: values.set_map(options.level)),
-    "set_F": _single(lambda options, numbers: values.set_F(options.level, numbers[0]), parameters.values, (1.0,)),
+    "set_F": _with_values(lambda options, numbers: values.set_F(options.level, numbers[0]), parameters.values, (1.0,)),
     "num_nonrel_judged_ret": _plain_measure(lambda options: values.num_nonrel_judged_ret(options.level), "sum"),
     "map_avgjg": _over_groups(_binary(library.AP)),
-    "P_avgjg": _over_groups(_at(library.P)),
+    "P_avgjg": _over_groups(_at_cutoffs(library.P)),
     "Rprec_mult_avgjg": _over_groups(_levels(lambda o, times, later: values.Rprec_mult(o.level, times, later), FIFTHS)),
     "yaap": _plain_measure(lambda options: values.yaap(options.level)),
-    "rbp": _single(lambda o, v: gains.rbp(_gains(v, o), parameters.persistence(v)), parameters.pairs, []),
-    "rbp_resid": _single(lambda _, v: gains.rbp_resid(parameters.persistence(v)), parameters.pairs, []),
-    "unj": _at(library.Unjudged, (5, 10, 20), binary=False),
+    "rbp": _with_values(lambda o, v: gains.rbp(_gains(v, o), parameters.persistence(v)), parameters.pairs, []),
+    "rbp_resid": _with_values(lambda _, v: gains.rbp_resid(parameters.persistence(v)), parameters.pairs, []),
+    "unj": _at_cutoffs(library.Unjudged, (5, 10, 20), binary=False),
 }
 """by name, in the order in which trec_eval prints them"""
 NEW = ("rbp", "rbp_resid", "unj")

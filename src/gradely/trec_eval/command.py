@@ -8,7 +8,7 @@ from gradely.trec_eval import queries as evaluation
 from gradely.trec_eval.catalogue import Column
 from gradely.trec_eval.errors import UNREADABLE, Quit
 from gradely.trec_eval.options import Options, check_formats
-from gradely.trec_eval.read import Judged, Ranked, read_judgments, read_ranking, source_of
+from gradely.trec_eval.read import JudgmentFile, RankingFile, read_judgments, read_ranking, source_of
 
 
 def trec_eval(options: Options, report: Report = ignore) -> bytes:
@@ -25,10 +25,10 @@ def trec_eval(options: Options, report: Report = ignore) -> bytes:
     if options.per_query:
         hits = evaluation.select_hits(judged.qrels, ranked.hits, queries, options)
         strings = lines.relstrings(judged.qrels, hits, queries, columns)
-        out += lines.of_queries(table, names, columns, strings, zscores=reference is not None)
+        out += lines.format_queries(table, names, columns, strings, zscores=reference is not None)
     if options.summary:
         summary = evaluation.summary(table, columns, queries, judged, options)
-        out += lines.of_all(summary, columns, ranked.run_id.encode("latin-1"), zscores=reference is not None)
+        out += lines.format_summary(summary, columns, ranked.run_id.encode("latin-1"), zscores=reference is not None)
     return b"".join(out)
 
 
@@ -45,7 +45,7 @@ def _columns(options: Options) -> list[Column]:
         raise
 
 
-def _read(options: Options, report: Report) -> tuple[Judged, Ranked]:
+def _read(options: Options, report: Report) -> tuple[JudgmentFile, RankingFile]:
     """Return the judgments and where they are in the run."""
     if options.qrels.startswith("-") and options.run.startswith("-"):
         raise Quit(UNREADABLE, "standard input can be read only once: give a file for the judgments or for the run")

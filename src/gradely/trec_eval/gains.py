@@ -23,22 +23,22 @@ class Gains:
 
     def __init__(self, pairs: list[tuple[int, float]]) -> None:
         """Hold the gains that differ from their level."""
-        self.given = [gain for _, gain in pairs]
+        self.gains = [gain for _, gain in pairs]
         self.table = dict(reversed(pairs))
         self.lowest = {level: min(gain for other, gain in pairs if other == level) for level in self.table}
 
-    def _of(self, labels: Array, rows: Array, table: dict[int, float]) -> Array:
+    def _gains_of(self, labels: Array, rows: Array, table: dict[int, float]) -> Array:
         listed = (np.where(labels == level, gain, 0.0) for level, gain in table.items())
         own = np.where(np.isin(labels, list(table)), 0.0, labels)
         return np.where(rows & (labels >= 0), reduce(np.add, listed, own), 0.0)
 
     def retrieved_gains(self, batch: Batch) -> Array:
         """Return [Q, H]: the gain of each judged document that is retrieved."""
-        return self._of(batch.grade, batch.judged, self.lowest)
+        return self._gains_of(batch.grade, batch.judged, self.lowest)
 
     def ideal(self, batch: Batch) -> Array:
         """Return [Q, B]: the gains of the pool above 0, best first."""
-        return np.maximum(-np.sort(-self._of(batch.pool, batch.pooled, self.table), axis=1), 0.0)
+        return np.maximum(-np.sort(-self._gains_of(batch.pool, batch.pooled, self.table), axis=1), 0.0)
 
     def range(self, batch: Batch) -> tuple[Array, Array]:
         """Return [Q, 1] each: the lowest and the highest gain of the levels from 0 to the best of the pool."""
@@ -49,7 +49,7 @@ class Gains:
     def _span(self, best: int) -> tuple[float, float]:
         low = next((level for level in range(best + 1) if level not in self.table), None)
         high = next((level for level in range(best, -1, -1) if level not in self.table), None)
-        levels = [*self.given, *(level for level in (low, high) if level is not None)]
+        levels = [*self.gains, *(level for level in (low, high) if level is not None)]
         return min(levels, default=0.0), max(levels, default=0.0)
 
 
@@ -98,9 +98,9 @@ def ndcg_rel(gains: Gains) -> Value:
         sums, places = running_gains(batch, gain), np.minimum(batch.above + 1, ideal.shape[1] - 1)
         at = np.where(gain > 0, quotient(sums[:, 1:], ideal[batch.row, places]), 0.0)
         count = (gains.ideal(batch) > 0).sum(axis=1)
-        missed = batch.number(count - (gain > 0).sum(axis=1))
+        missed = batch.to_real(count - (gain > 0).sum(axis=1))
         added = sum_rows(at) + quotient(missed * sums[:, -1], ideal[:, -1])
-        return np.where(added > 0, quotient(added, batch.number(count)), 0.0)
+        return np.where(added > 0, quotient(added, batch.to_real(count)), 0.0)
 
     return value
 

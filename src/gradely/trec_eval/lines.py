@@ -14,7 +14,7 @@ COUNTS = ("sum", "num_q")
 """kinds of columns that are whole numbers"""
 
 
-def of_queries(
+def format_queries(
     table: Floats, names: list[bytes], columns: list[Column], strings: dict[str, list[bytes]], *, zscores: bool
 ) -> Iterator[bytes]:
     """Yield the lines of each query."""
@@ -35,7 +35,7 @@ def _per_query(column: Column) -> bool:
     return column.kind not in ("runid", "num_q", "geometric")
 
 
-def of_all(summary: list[float], columns: list[Column], run_id: bytes, *, zscores: bool) -> Iterator[bytes]:
+def format_summary(summary: list[float], columns: list[Column], run_id: bytes, *, zscores: bool) -> Iterator[bytes]:
     """Yield the lines of the summary."""
     for value, column in zip(summary, columns, strict=True):
         if column.kind != "relstring":

@@ -13,7 +13,7 @@ from gradely.threads import cores, on_threads
 from gradely.trec_eval.catalogue import Column
 from gradely.trec_eval.errors import IMPOSSIBLE, NOTHING, Quit
 from gradely.trec_eval.options import Options
-from gradely.trec_eval.read import Judged, Ranked
+from gradely.trec_eval.read import JudgmentFile, RankingFile
 
 LEAST = 0.00001
 """what a query counts at least in a geometric mean"""
@@ -28,13 +28,13 @@ class Queries(NamedTuple):
     """what means are divided by"""
 
 
-def sort_queries(judged: Judged) -> Ints:
+def sort_queries(judged: JudgmentFile) -> Ints:
     """Return the queries in the order of their names' bytes."""
     names = [query.encode(judged.encoding) for query in judged.qrels.queries]
     return np.asarray(sorted(range(len(names)), key=names.__getitem__), np.int64)
 
 
-def select_queries(judged: Judged, ranked: Ranked, columns: list[Column], options: Options) -> Queries:
+def select_queries(judged: JudgmentFile, ranked: RankingFile, columns: list[Column], options: Options) -> Queries:
     """Return the queries to measure; refuse what trec_eval refuses."""
     order = sort_queries(judged)
     answered = ranked.hits.answered[order]
@@ -56,7 +56,7 @@ def select_queries(judged: Judged, ranked: Ranked, columns: list[Column], option
     return Queries(measured, missing, len(order) if options.complete else len(measured))
 
 
-def _check_format(judged: Judged, columns: list[Column]) -> None:
+def _check_format(judged: JudgmentFile, columns: list[Column]) -> None:
     """Refuse measures of one format of judgments with the other."""
     for column in columns:
         if column.value is None and column.kind != "relstring":
@@ -67,7 +67,7 @@ def _check_format(judged: Judged, columns: list[Column]) -> None:
             raise Quit(IMPOSSIBLE, f"-m {column.name}: it does not know groups of judgments; use -m qrels_jg")
 
 
-def _check(judged: Judged, ranked: Ranked, measured: Ints) -> None:
+def _check(judged: JudgmentFile, ranked: RankingFile, measured: Ints) -> None:
     """Refuse documents that are there twice, and a first query without a judgment, as trec_eval does."""
     qrels = judged.qrels
     for query in [qrels.queries[i] for i in measured.tolist()] if judged.twice or ranked.twice else ():
@@ -89,11 +89,11 @@ def select_hits(qrels: Qrels, hits: Hits, queries: Queries, options: Options) ->
     hits = hits._replace(retrieved=retrieved)
     if options.most is not None:
         assert hits.place is not None
-        hits = hits.only(hits.place < options.most)._replace(retrieved=np.minimum(retrieved, options.most))
-    return hits.only(qrels.grade[hits.row] >= 0).judged_only() if options.judged_only else hits
+        hits = hits.select(hits.place < options.most)._replace(retrieved=np.minimum(retrieved, options.most))
+    return hits.select(qrels.grade[hits.row] >= 0).judged_only() if options.judged_only else hits
 
 
-def table_of(judged: Judged, hits: Hits, queries: Queries, columns: list[Column], options: Options) -> Floats:
+def table_of(judged: JudgmentFile, hits: Hits, queries: Queries, columns: list[Column], options: Options) -> Floats:
     """Return the values, [queries measured, columns]."""
     groups = judged.groups
     if groups is None:
@@ -135,7 +135,9 @@ def _take_logs(table: Floats, columns: list[Column]) -> Floats:
     return table
 
 
-def summary(table: Floats, columns: list[Column], queries: Queries, judged: Judged, options: Options) -> list[float]:
+def summary(
+    table: Floats, columns: list[Column], queries: Queries, judged: JudgmentFile, options: Options
+) -> list[float]:
     """Return the value of each column for all queries, added up in their order, from 0 on."""
     with np.errstate(all="ignore"):
         sums = np.cumulative_sum(table, axis=0, include_initial=True)[-1].tolist()

@@ -30,7 +30,7 @@ LARGE = 9
 """labels of more than one digit are rare, and read line by line"""
 
 
-class Judged(NamedTuple):
+class JudgmentFile(NamedTuple):
     """Judgments, and the documents that are there twice, by query."""
 
     qrels: Qrels
@@ -43,7 +43,7 @@ class Judged(NamedTuple):
     """the judgments one group at a time, where they are in groups"""
 
 
-class Ranked(NamedTuple):
+class RankingFile(NamedTuple):
     """Where the judged documents of a run landed, its name, and documents that are there twice."""
 
     hits: Hits
@@ -56,7 +56,7 @@ def source_of(path: str) -> Source:
     return Source("-" if path.startswith("-") else path)
 
 
-def read_judgments(source: Source, options: Options, threads: int) -> Judged:
+def read_judgments(source: Source, options: Options, threads: int) -> JudgmentFile:
     """Return the judgments of a file."""
     content, compat = _content(source), options.compat
     if options.qrels_format == GROUPED:
@@ -69,7 +69,7 @@ def read_judgments(source: Source, options: Options, threads: int) -> Judged:
     odd = np.abs(qrels.grade).max() > LARGE or (qrels.grade % 1).any()
     if odd or lines != len(qrels.grade) or b"\n#" in content or content.startswith(b"#"):
         return _plain_judgments(source, content, compat)
-    return Judged(qrels, {}, "utf-8", int((qrels.grade > 0).sum()))
+    return JudgmentFile(qrels, {}, "utf-8", int((qrels.grade > 0).sum()))
 
 
 def _content(source: Source) -> bytes:
@@ -83,7 +83,7 @@ def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
     return enumerate(content.removesuffix(b"\n").split(b"\n"), 1)
 
 
-def _plain_judgments(source: Source, content: bytes, compat: int) -> Judged:
+def _plain_judgments(source: Source, content: bytes, compat: int) -> JudgmentFile:
     labels: dict[str, dict[str, float]] = {}
     twice: dict[str, str] = {}
     relevant, encoding = 0, _encoding(content)
@@ -98,10 +98,10 @@ def _plain_judgments(source: Source, content: bytes, compat: int) -> Judged:
         relevant += label > 0
     if not labels:
         raise Quit(UNREADABLE, f"{source.name}: no judgments")
-    return Judged(Qrels.of(labels, source.name), twice, encoding, relevant)
+    return JudgmentFile(Qrels.of(labels, source.name), twice, encoding, relevant)
 
 
-def _read_groups(source: Source, content: bytes) -> Judged:
+def _read_groups(source: Source, content: bytes) -> JudgmentFile:
     labels: dict[str, dict[bytes, dict[str, float]]] = {}
     relevant, encoding = 0, _encoding(content)
     for number, line in _lines(content):
@@ -113,7 +113,7 @@ def _read_groups(source: Source, content: bytes) -> Judged:
         docs[doc] = label
         relevant += label > 0
     qrels, groups = Groups.of(labels, source.name)
-    return Judged(qrels, {}, encoding, relevant, groups)
+    return JudgmentFile(qrels, {}, encoding, relevant, groups)
 
 
 def _judgment(source: Source, number: int, line: bytes, encoding: str) -> tuple[str, bytes, str, float]:
@@ -136,15 +136,15 @@ def _encoding(content: bytes) -> str:
 
 
 def read_ranking(
-    judged: Judged, source: Source, compat: int, most: int | None, threads: int, report: Report
-) -> tuple[Judged, Ranked]:
+    judged: JudgmentFile, source: Source, compat: int, most: int | None, threads: int, report: Report
+) -> tuple[JudgmentFile, RankingFile]:
     """Return where the judged documents of a run landed, and the judgments, their ids read as those of the run."""
     settings = Settings("trec", precision="single" if compat == 9 else "double")
     try:
         name = run_id(source, compat)
         if judged.encoding != ENCODING:
             dialect = Dialect(comments=compat == 10, any_bytes=True, number=_ranking_score)
-            return judged, Ranked(stream_run(judged.qrels, source, settings, threads, report, dialect), name, {})
+            return judged, RankingFile(stream_run(judged.qrels, source, settings, threads, report, dialect), name, {})
     except Odd:
         judged = _as_bytes(judged)
     except InputError as error:
@@ -153,7 +153,7 @@ def read_ranking(
     rows = {query: _number_levels(docs, settings) for query, docs in rows.items()}
     scores = {query: {doc: score for score, doc in sorted(docs)} for query, docs in rows.items()}
     twice = {query: doc for query, docs in rows.items() if (doc := _first_twice(docs, most)) is not None}
-    return judged, Ranked(align(judged.qrels, Run(scores, source.name), Settings("trec")), name, twice)
+    return judged, RankingFile(align(judged.qrels, Run(scores, source.name), Settings("trec")), name, twice)
 
 
 def _ranking_score(text: bytes) -> float:
@@ -164,7 +164,7 @@ def _ranking_score(text: bytes) -> float:
     return score
 
 
-def _as_bytes(judged: Judged) -> Judged:
+def _as_bytes(judged: JudgmentFile) -> JudgmentFile:
     """Return judgments that were read as UTF-8 with ids as bytes."""
     qrels = judged.qrels
     queries, docs = ([name.encode().decode(ENCODING) for name in ids] for ids in (qrels.queries, qrels.docs))

@@ -13,7 +13,7 @@ from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import count_in_top
 from gradely.measures import AP, IPrec, P, R
-from gradely.measures.iprec import ROUNDING, best_from
+from gradely.measures.iprec import ROUNDING, best_precision
 
 Value: TypeAlias = Callable[[Batch], Array]
 DEEPEST = 2.0**53
@@ -24,7 +24,7 @@ LEAST = -(2.0**63)
 
 def num_ret(batch: Batch) -> Array:
     """Return how many documents are retrieved."""
-    return batch.number(batch.retrieved)
+    return batch.to_real(batch.retrieved)
 
 
 def num_rel(level: int) -> Value:
@@ -34,12 +34,12 @@ def num_rel(level: int) -> Value:
 
 def num_rel_ret(level: int) -> Value:
     """Return how many relevant documents are retrieved."""
-    return lambda batch: sum_rows(batch.number(P(rel=level).relevant(batch)))
+    return lambda batch: sum_rows(batch.to_real(P(rel=level).relevant(batch)))
 
 
 def num_nonrel_judged_ret(level: int) -> Value:
     """Return how many judged documents are retrieved that are not relevant."""
-    return lambda batch: sum_rows(batch.number(batch.judged & (batch.grade >= 0) & (batch.grade < level)))
+    return lambda batch: sum_rows(batch.to_real(batch.judged & (batch.grade >= 0) & (batch.grade < level)))
 
 
 def to_c_integer(number: Array) -> Array:
@@ -129,7 +129,7 @@ def iprec_at_recall(level: int, recall: float, rounding: str, later: tuple[float
 
     def value(batch: Batch) -> Array:
         needed, waits = _needs(batch, level, recall, later, rounding)
-        return sum_rows(best_from(batch, IPrec(rel=level).relevant(batch), np.where(waits, LEAST, needed), None))
+        return sum_rows(best_precision(batch, IPrec(rel=level).relevant(batch), np.where(waits, LEAST, needed), None))
 
     return value
 

@@ -8,7 +8,7 @@ from torch.nn.functional import softplus
 
 from gradely.kernel.backend import constants, namespace
 from gradely.kernel.batch import Levels
-from gradely.kernel.from_arrays import aligned, check_numbers, ranked
+from gradely.kernel.from_arrays import align_arrays, check_numbers, rank_documents
 from gradely.learning.lambdas import Pairs, check_options
 from gradely.learning.lookup import reorder
 from gradely.learning.places import places_of
@@ -41,7 +41,7 @@ class LambdaLoss(torch.nn.Module):  # type: ignore[misc,unused-ignore]
 
     def forward(self, scores: Any, labels: Any, mask: Any = None) -> Any:
         """Return the loss of scores and labels, one row per query; `mask` is true for real documents."""
-        scores, labels, mask = aligned(scores, labels, mask, "expected", 0)
+        scores, labels, mask = align_arrays(scores, labels, mask, "expected", 0)
         mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
         first = torch.argsort(~mask, dim=1, stable=True)
         scores, labels, mask = (x.gather(1, first) for x in (torch.where(mask, scores, 0.0), labels, mask))
@@ -56,7 +56,7 @@ class LambdaLoss(torch.nn.Module):  # type: ignore[misc,unused-ignore]
         check_numbers(namespace(scores), {"score": scores}, mask)
         known = Levels(labels, mask) if self.levels is None else Levels(constants(self.levels))
         column = torch.arange(scores.shape[1], device=scores.device, dtype=torch.float64)
-        batch = ranked(-column.expand(scores.shape), labels, mask, "expected")
+        batch = rank_documents(-column.expand(scores.shape), labels, mask, "expected")
         swaps = swaps_of(self.measure.fit(known), batch)
         order = torch.argsort(torch.where(mask, -scores, torch.inf), dim=1, stable=True)
         ranking, real = scores.gather(1, order).double(), mask.gather(1, order)

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from gradely.data.columns import Ids, Triples
+from gradely.data.read.column_roles import Names, note_no_labels, pick_columns
 from gradely.data.read.files import Report, Source, clip
-from gradely.data.read.tables import Names, no_labels, pick_columns
 from gradely.data.table import Table
 from gradely.data.trec.chunks import NEWLINE, Odd, Piece
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.plain import Rows, to_number
-from gradely.data.trec.runs import each_piece
+from gradely.data.trec.runs import map_pieces
 from gradely.data.types import Bools, Bytes, Ints
 from gradely.errors import DataError, InputError
 
@@ -59,7 +59,7 @@ class CsvTable(Table):
         value = None if roles.value is None else header.index(roles.value)
         self.layout = Layout(delimiter.encode(), len(header), query, document, value, roles.sign)
         if value is None:
-            self.notes = [no_labels(header, roles, self.name)]
+            self.notes = [note_no_labels(header, roles, self.name)]
 
     def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over pieces of the file."""
@@ -68,7 +68,7 @@ class CsvTable(Table):
             return work(CsvPiece(piece, self.layout))
 
         query_at, skip = self._query_at, self.skip
-        return each_piece(self.source, use, threads, report, whole_queries=whole_queries, query_at=query_at, skip=skip)
+        return map_pieces(self.source, use, threads, report, whole_queries=whole_queries, query_at=query_at, skip=skip)
 
     def _query_at(self, text: memoryview, at: int) -> bytes:
         """Return the query of the line at a position, as far as 4,096 bytes show it."""
@@ -169,7 +169,7 @@ def _cells(text: Bytes, layout: Layout) -> tuple[Ints, Ints]:
     if quotes:
         edge &= (np.cumsum(quote, dtype=np.uint8) & 1) == 0
     stop: Any = np.flatnonzero(edge)
-    start, stop, returns = _without_blank_lines(text, np.concatenate([[-1], stop[:-1]]) + 1, stop, layout.width)
+    start, stop, returns = _drop_blank_lines(text, np.concatenate([[-1], stop[:-1]]) + 1, stop, layout.width)
     start, stop = start.reshape(-1, layout.width), stop.reshape(-1, layout.width)
     if (stop[:, -1] - start[:, 0]).max(initial=0) > LONGEST:
         raise Odd
@@ -180,19 +180,19 @@ def _cells(text: Bytes, layout: Layout) -> tuple[Ints, Ints]:
     return _unquote(text, quotes, start, stop) if quotes else (start, stop)
 
 
-def _without_blank_lines(text: Bytes, start: Any, stop: Any, width: int) -> tuple[Any, Any, int]:
+def _drop_blank_lines(text: Bytes, start: Any, stop: Any, width: int) -> tuple[Any, Any, int]:
     """Return the fields of lines that are not blank, and how many carriage returns are in the others."""
     newline = text[stop] == NEWLINE
-    if _in_lines(newline, width):
+    if _ends_lines(newline, width):
         return start, stop, 0
     alone = (stop - start == 1) & (text[start] == RETURN)
     blank = np.concatenate([[True], newline[:-1]]) & newline & ((stop == start) | alone)
-    if not _in_lines(newline[~blank], width):
+    if not _ends_lines(newline[~blank], width):
         raise Odd
     return start[~blank], stop[~blank], int(np.count_nonzero(blank & alone))
 
 
-def _in_lines(newline: Bools, width: int) -> bool:
+def _ends_lines(newline: Bools, width: int) -> bool:
     """True where every so many fields, and only then, a line ends."""
     lines, rest = divmod(len(newline), width)
     return not rest and bool(newline[width - 1 :: width].all()) and int(np.count_nonzero(newline)) == lines

@@ -72,6 +72,8 @@ def rename_docs(docs: Mapping[Any, float], name: str, query: str) -> dict[str, f
 
 def are_disguised(docs: Mapping[Any, float], missing: list[str]) -> bool:
     """True where one of some documents that are not among text ids is there after all, as a number or as bytes."""
+    if len(docs) < 8 * len(missing) and {*map(type, docs)} == {str}:  # sooner seen than all are looked up
+        return False
     if any(map(docs.__contains__, map(AS_BYTES, missing))):
         return True
     return any(_is_number_of(docs, doc) for doc in missing if doc[:1].isdigit() or doc[:1] == "-")
@@ -136,7 +138,7 @@ def flat(tables: Sequence[Mapping[str, float]], where: Callable[[int, str], str]
     try:
         columns = [table.values() for table in tables]
         values = np.fromiter(columns[0] if len(columns) == 1 else chain.from_iterable(columns), np.float64, size)
-        if np.isfinite(values).all():
+        if np.count_nonzero(np.isfinite(values)) == size:  # sooner counted than asked
             return values
     except (TypeError, ValueError, OverflowError):
         pass

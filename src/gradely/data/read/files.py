@@ -8,7 +8,7 @@ from io import FileIO
 from typing import NoReturn, TypeAlias
 
 from gradely.data.read.formats import is_pipe, kind_of
-from gradely.data.read.packed import Unpacked
+from gradely.data.read.packed import UnpackedFile
 from gradely.data.read.pipes import Pipe, pipe_at
 from gradely.errors import InputError
 
@@ -29,17 +29,17 @@ def ignore(done: float) -> None:
     """Report to nobody."""
 
 
-def halves(report: Report) -> tuple[Report, Report]:
+def split_report(report: Report) -> tuple[Report, Report]:
     """Return two reports, for the first and for the second half of the work."""
     return lambda done: report(done / 2), lambda done: report((1 + done) / 2)
 
 
-def changed(name: str) -> InputError:
+def change_error(name: str) -> InputError:
     """Return the error about a file that is not the same as before."""
     return InputError(f"{name}: changed while it was read; try again when it is complete")
 
 
-class Stored(FileIO):
+class DiskFile(FileIO):
     """An open file, up to the size that it had at first: one that grows is read as it was."""
 
     def __init__(self, file: str | int, name: str, *, closefd: bool = True) -> None:
@@ -55,7 +55,7 @@ class Stored(FileIO):
         except OSError as error:
             raise InputError(f"{self.title}: cannot be read: {error.strerror or error}") from None
         if room and not got:
-            raise changed(self.title)
+            raise change_error(self.title)
         return got
 
     def read(self, size: int | None = -1) -> bytes:
@@ -81,13 +81,13 @@ class Source:
         self.name = "standard input" if self.path == "-" else self.path
         self._pipe: Pipe | None = pipe_at(self.path) if is_pipe(self.path) else None
 
-    def open(self) -> Stored:
+    def open(self) -> DiskFile:
         """Open the file as it is stored; one that grows keeps the size that it had when it was opened first."""
         try:
             if self._pipe is not None:
-                file = Stored(self._pipe.rewind(), self.name, closefd=False)
+                file = DiskFile(self._pipe.rewind(), self.name, closefd=False)
             else:
-                file = Stored(self.path, self.name)
+                file = DiskFile(self.path, self.name)
         except InputError:
             raise
         except FileNotFoundError:
@@ -99,13 +99,13 @@ class Source:
         file.limit = self.__dict__.setdefault("size", file.limit)
         return file
 
-    def stream(self) -> Stored | Unpacked:
+    def stream(self) -> DiskFile | UnpackedFile:
         """Open the file unpacked, without a byte order mark."""
         file = self.open()
         start = file.read(HEAD)
         if kind_of(start):
             try:
-                return Unpacked(file, start, self.name, skip=BOM)
+                return UnpackedFile(file, start, self.name, skip=BOM)
             except BaseException:
                 file.close()
                 raise
@@ -162,10 +162,10 @@ class Source:
         excerpt = clip(content[max(content.rfind(b"\n", 0, at) + 1, at - 30) : at + 30].split(b"\n")[0])
         raise InputError(f"{self.name}:{line}: is not UTF-8 text: {excerpt}; name a text file, or convert it to UTF-8")
 
-    def unpacked(self) -> FileIO:
+    def unpack(self) -> FileIO:
         """Open the file unpacked, to be read at any place; what is packed is unpacked into a temporary file."""
         stream = self.stream()
-        if isinstance(stream, Stored):
+        if isinstance(stream, DiskFile):
             stream.seek(0)
             return stream
         import tempfile

@@ -42,8 +42,8 @@ def format_of(source: "Source") -> str:
     if head.startswith(b"PAR1"):
         return "parquet"
     if head[8:12] == b"DUCK":
-        found = "is a DuckDB database, which holds many tables"
-        raise InputError(f"{source.name}: {found}; in Python, give duckdb.connect({source.name!r}).table('run')")
+        advice = f"in Python, give duckdb.connect({source.name!r}).table('run')"
+        raise InputError(f"{source.name}: is a DuckDB database, which holds many tables; {advice}")
     if re.match(rb"\s*\[\s*\{", head):
         return "json"
     if head.lstrip().startswith(b"{"):
@@ -61,7 +61,7 @@ def _format_of_lines(head: bytes) -> str:
         if looks_like(head):
             return "letor"
     if b"," in head or b"\t" in head:
-        from gradely.data.read.tables import DELIMITED, delimiter_of
+        from gradely.data.read.column_roles import DELIMITED, delimiter_of
 
         return DELIMITED.get(delimiter_of(head) or "", "trec")
     return "trec"

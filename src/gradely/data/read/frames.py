@@ -9,9 +9,9 @@ import numpy as np
 
 from gradely.data.columns import Ids, Triples
 from gradely.data.ids import from_arrow, from_buffer, from_floats, from_integers, from_objects
+from gradely.data.read.column_roles import Names, Roles, note_no_labels, pick_columns
 from gradely.data.read.dicts import text
 from gradely.data.read.files import Report, clip
-from gradely.data.read.tables import Names, Roles, no_labels, pick_columns
 from gradely.data.table import Part, Table, cuts
 from gradely.data.types import Floats
 from gradely.errors import DataError, InputError
@@ -46,7 +46,7 @@ class FrameTable(Table):
         if not len(frame):
             raise DataError(f"{name}: has no rows")
         if roles.value is None:
-            self.notes = [no_labels(names, roles, name)]
+            self.notes = [note_no_labels(names, roles, name)]
         self.frame, self.picked, self.query = frame, roles, frame[roles.query]
         self.whole = self.query.dtype.is_integer()
 

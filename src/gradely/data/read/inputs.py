@@ -6,11 +6,11 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 from gradely.data.qrels import Qrels
-from gradely.data.read import letor, tables
+from gradely.data.read import column_roles, letor
+from gradely.data.read.column_roles import Names
 from gradely.data.read.dicts import MAPPING, WholeKeys, as_labels, as_scores
 from gradely.data.read.files import Source
 from gradely.data.read.formats import FORMATS, format_of, run_name
-from gradely.data.read.tables import Names
 from gradely.data.table import Table, TableScores, qrels_from
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, InputError, did_you_mean
@@ -66,7 +66,7 @@ def read_qrels(
     if isinstance(qrels, Qrels):
         return qrels
     if duplicates != "error":
-        tables.check_duplicates(duplicates)
+        column_roles.check_duplicates(duplicates)
     if not isinstance(qrels, str | os.PathLike | Source):
         return _as_qrels(_in_memory(qrels, "qrels", "label", columns, duplicates), "qrels", threads)
     source = qrels if isinstance(qrels, Source) else Source(qrels)
@@ -134,7 +134,7 @@ def open_run(
     if isinstance(run, Run | Source):
         return run
     if duplicates != "error":
-        tables.check_duplicates(duplicates)
+        column_roles.check_duplicates(duplicates)
     if isinstance(run, MAPPING) or not isinstance(run, str | os.PathLike):
         return _as_run(_in_memory(run, "run", "score", columns, duplicates), "run")
     source = Source(run)

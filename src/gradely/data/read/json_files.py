@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from gradely.data.read.column_roles import Names, Roles, note_no_labels, pick_columns
 from gradely.data.read.dicts import to_number
 from gradely.data.read.files import HEAD, LONGEST_LINE, Source, clip
 from gradely.data.read.records import Record, are_records, flatten, holds_results
-from gradely.data.read.tables import Names, Roles, no_labels, pick_columns
 from gradely.data.trec.plain import Rows
 from gradely.errors import DataError, InputError
 
@@ -65,10 +65,10 @@ def from_json_lines(
         roles = None if _is_nested(record) and not columns else pick_columns(list(record), kind, name, columns)
         labelled = roles is None or roles.value is not None
         if len(first | {labelled: number}) > 1:
-            found, other = ("a", first[False]) if labelled else ("no", first[True])
-            raise InputError(f"{name}: has {found} {kind}, unlike line {other}; give every line one, or none")
+            article, other = ("a", first[False]) if labelled else ("no", first[True])
+            raise InputError(f"{name}: has {article} {kind}, unlike line {other}; give every line one, or none")
         first.setdefault(labelled, number)
-        note = note or ("" if labelled or roles is None else no_labels(list(record), roles, source.name))
+        note = note or ("" if labelled or roles is None else note_no_labels(list(record), roles, source.name))
         for query, docs in reader(record if roles is None else _nest(record, roles, name), name).items():
             for doc, value in docs.items():
                 rows.add(number, query, doc, value)

@@ -61,7 +61,7 @@ def _zstd() -> Any:
     raise MissingExtra("backports.zstd to read Zstandard", "zstd")
 
 
-class Unpacked:
+class UnpackedFile:
     """The content of a packed file, of one member or several."""
 
     def __init__(self, file: FileIO, start: bytes, name: str, skip: bytes) -> None:
@@ -70,7 +70,7 @@ class Unpacked:
         self._packed, self._content = start, memoryview(b"")
         self._engine = engine(self._kind)
         begin = b""
-        while len(begin) < len(skip) and self._more():
+        while len(begin) < len(skip) and self._unpack_next():
             begin += self._content
         self._content = memoryview(begin.removeprefix(skip))
 
@@ -91,7 +91,7 @@ class Unpacked:
     def readinto(self, view: memoryview | bytearray) -> int:
         """Fill part of a buffer; return how much, 0 at the end."""
         while not self._content:
-            if not self._more():
+            if not self._unpack_next():
                 return 0
         count = min(len(view), len(self._content))
         view[:count] = self._content[:count]
@@ -101,12 +101,12 @@ class Unpacked:
     def readall(self) -> bytes:
         """Return the rest of the content."""
         parts = [bytes(self._content)]
-        while self._more():
+        while self._unpack_next():
             parts.append(bytes(self._content))
         self._content = memoryview(b"")
         return b"".join(parts)
 
-    def _more(self) -> bool:
+    def _unpack_next(self) -> bool:
         """Unpack the next piece; return False at the end of the file."""
         if self._engine.eof and not self._next_member():
             return False

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any, TypeVar
 
 from gradely.data.columns import Triples
+from gradely.data.read.column_roles import Names, note_no_labels, pick_columns
 from gradely.data.read.files import Report, Source
 from gradely.data.read.frames import triples_of
-from gradely.data.read.tables import Names, no_labels, pick_columns
 from gradely.data.table import LONGEST, ROWS, Part, Table, last_query
 from gradely.data.trec.chunks import Scattered
 from gradely.errors import DataError, InputError, MissingExtra
@@ -59,7 +59,7 @@ class ParquetTable(Table):
         if not self.rows:
             raise DataError(f"{self.name}: has no rows")
         if self.picked.value is None:
-            self.notes = [no_labels(names, self.picked, self.name)]
+            self.notes = [note_no_labels(names, self.picked, self.name)]
         self.whole = _is_integer(self.types.field(self.picked.query).type)
 
     @contextmanager
@@ -69,7 +69,7 @@ class ParquetTable(Table):
             from pyarrow import parquet
         except ImportError:
             raise MissingExtra("pyarrow", "parquet") from None
-        with source.unpacked() as file:
+        with source.unpack() as file:
             try:
                 yield parquet.ParquetFile(file, pre_buffer=False)
             except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of a column's name
@@ -118,7 +118,7 @@ class ParquetTable(Table):
         rest, number, done = None, 0, 0
         for batch in self._tables():
             table = batch if rest is None else pa.concat_tables([rest, batch])
-            cut = self._cut(table) if whole_queries and done + len(table) < self.rows else len(table)
+            cut = self._find_cut(table) if whole_queries and done + len(table) < self.rows else len(table)
             if cut == 0 and len(table) >= LONGEST:
                 raise Scattered
             rest = table.slice(cut)
@@ -126,7 +126,7 @@ class ParquetTable(Table):
                 yield Part(number, partial(self._take, table.slice(0, cut), done), done + cut)
                 number, done = number + 1, done + cut
 
-    def _cut(self, table: Any) -> int:
+    def _find_cut(self, table: Any) -> int:
         query = table.column(self.picked.query)
         return last_query(0, len(table), lambda one, other: query[one] == query[other])
 

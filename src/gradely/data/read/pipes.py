@@ -35,7 +35,7 @@ class Pipe:
         import tempfile
 
         file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - open as long as the pipe is
-        with self._opened() as stream:
+        with self._open() as stream:
             try:
                 shutil.copyfileobj(stream, file, 1 << 20)
             except OSError as error:
@@ -44,7 +44,7 @@ class Pipe:
                 raise InputError(f"{name}: cannot be read: {error.strerror or error}") from None
         return file
 
-    def _opened(self) -> AbstractContextManager[BinaryIO]:
+    def _open(self) -> AbstractContextManager[BinaryIO]:
         if self.path == "-":
             if sys.stdin is None:
                 raise InputError("standard input is closed")

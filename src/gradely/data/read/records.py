@@ -8,10 +8,10 @@ import numpy as np
 
 from gradely.data.columns import Triples
 from gradely.data.ids import from_objects
+from gradely.data.read.column_roles import DOC, QUERY, Names, normalize, note_no_labels, pick_columns
 from gradely.data.read.dicts import text
 from gradely.data.read.files import Report, clip
 from gradely.data.read.frames import numbers_of_objects
-from gradely.data.read.tables import DOC, QUERY, Names, bare, no_labels, pick_columns
 from gradely.data.table import Part, Table, cuts
 from gradely.errors import DataError, InputError
 from gradely.threads import on_threads
@@ -40,12 +40,12 @@ def _record(value: Any) -> Record | None:
 
 def holds_results(record: Record) -> bool:
     """True for {"query": …, "results": […]}: a query, no document beside it, and one list."""
-    names = {bare(name) for name in record if isinstance(name, str)}
+    names = {normalize(name) for name in record if isinstance(name, str)}
     lists = [value for value in record.values() if isinstance(value, list | tuple)]
     return (
         len(lists) == 1
-        and any(bare(name) in names for name in QUERY)
-        and not any(bare(name) in names for name in DOC if name in record and not isinstance(record[name], list))
+        and any(normalize(name) in names for name in QUERY)
+        and not any(normalize(name) in names for name in DOC if name in record and not isinstance(record[name], list))
     )
 
 
@@ -61,7 +61,7 @@ def flatten(record: Record, name: str) -> Iterator[Record]:
         if result is None:
             yield {**outside, "doc_id": entry, "rank": rank}
             continue
-        has_document = any(bare(key) == bare(usual) for key in result for usual in DOC)
+        has_document = any(normalize(key) == normalize(usual) for key in result for usual in DOC)
         own = "" if has_document else next((key for key in NESTED_ID if key in result), "")
         if not has_document and not own:
             raise InputError(f"{name}: a result has no document among {', '.join(map(clip, result))}; name it id")
@@ -101,7 +101,7 @@ class RecordTable(Table):
         self.whole = all(type(query) is int for query in self.query)
         if roles.value is None:
             self._check_unlabelled(flat, columns)
-            self.notes = [no_labels(names, roles, name)]
+            self.notes = [note_no_labels(names, roles, name)]
 
     def _check_unlabelled(self, records: list[Record], columns: Names | None) -> None:
         """Refuse a record with a label where the first one has none."""

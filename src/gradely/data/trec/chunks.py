@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from gradely.data.read.files import LONGEST_LINE
-from gradely.data.read.packed import Unpacked
+from gradely.data.read.packed import UnpackedFile
 from gradely.data.trec.tokens import PAD
 from gradely.data.types import Bools, Bytes
 
@@ -84,7 +84,7 @@ def first_field(text: memoryview, at: int) -> bytes:
 
 
 def pieces(
-    stream: FileIO | Unpacked,
+    stream: FileIO | UnpackedFile,
     free: "queue.SimpleQueue[Buffer]",
     size: int,
     *,
@@ -118,7 +118,7 @@ def pieces(
             return
 
 
-def _fill(stream: FileIO | Unpacked, buffer: Buffer, start: bytes, limit: int) -> tuple[int, bool]:
+def _fill(stream: FileIO | UnpackedFile, buffer: Buffer, start: bytes, limit: int) -> tuple[int, bool]:
     """Fill the buffer with what is left over and with the stream; return where it ends and whether the stream did."""
     if limit > buffer.room:
         buffer.grow(limit)

@@ -30,7 +30,7 @@ EXTENDED = np.finfo(np.longdouble).nmant == 63
 TEN_EXTENDED = np.cumprod(np.array([1] + [10] * 22, dtype=np.longdouble))
 
 
-def finite(text: bytes) -> float:
+def to_finite(text: bytes) -> float:
     """Return a number as float() reads it; what is no finite number is odd."""
     try:
         value = float(text)
@@ -41,10 +41,10 @@ def finite(text: bytes) -> float:
     return value
 
 
-def numbers(piece: Piece, start: Ints, stop: Ints, unusual: Callable[[bytes], float] = finite) -> Floats:
+def numbers(piece: Piece, start: Ints, stop: Ints, unusual: Callable[[bytes], float] = to_finite) -> Floats:
     """Return the numbers that stand at start … stop - 1; unusual ones are read by a function."""
-    alike = _alike(piece, start, stop) if len(start) else np.zeros(0)
-    return _any(piece, start, stop, unusual) if alike is None else alike
+    alike = _parse_alike(piece, start, stop) if len(start) else np.zeros(0)
+    return _parse_any(piece, start, stop, unusual) if alike is None else alike
 
 
 def _value(word: Words) -> Words:
@@ -64,7 +64,7 @@ def _value(word: Words) -> Words:
     return word
 
 
-def _alike(piece: Piece, start: Ints, stop: Ints) -> Floats | None:
+def _parse_alike(piece: Piece, start: Ints, stop: Ints) -> Floats | None:
     """Return unsigned numbers of at most 15 digits that all have as many decimals; None where any is not so."""
     size = stop - start
     shortest, longest = int(size.min()), int(size.max())
@@ -105,7 +105,7 @@ def _last_words(text: Bytes, stop: Ints, longest: int) -> tuple[Words, Words]:
     return low, high
 
 
-def _any(piece: Piece, start: Ints, stop: Ints, unusual: Callable[[bytes], float]) -> Floats:
+def _parse_any(piece: Piece, start: Ints, stop: Ints, unusual: Callable[[bytes], float]) -> Floats:
     """Return signed numbers of up to 24 characters with the point anywhere; the rest are read by a function."""
     negative = piece.text[start] == MINUS
     size = stop - start - negative

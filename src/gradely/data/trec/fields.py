@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from gradely.data.trec.chunks import NEWLINE, Odd, Piece
-from gradely.data.trec.decimals import finite
+from gradely.data.trec.decimals import to_finite
 from gradely.data.trec.plain import Layout
 from gradely.data.types import Bools, Bytes, Ints
 
@@ -22,7 +22,7 @@ class Dialect(NamedTuple):
     """lines that begin with # are passed over"""
     any_bytes: bool = False
     """text need not be UTF-8, and control characters are part of names"""
-    number: Callable[[bytes], float] = finite
+    number: Callable[[bytes], float] = to_finite
     """reads a number that is written in an unusual way; raises Odd where it is none"""
 
 
@@ -35,9 +35,9 @@ def fields(piece: Piece, layout: Layout, columns: tuple[int, ...], dialect: Dial
     if not dialect.any_bytes and text.max() > 127:
         _check_utf8(piece)
     blank = np.less_equal(text, BLANK, out=piece.scratch())
-    places = None if blank[0] or (blank[1:] & blank[:-1]).any() else _regular(text, blank, layout.width, columns)
+    places = None if blank[0] or (blank[1:] & blank[:-1]).any() else _split_regular(text, blank, layout.width, columns)
     if places is None:
-        places = _irregular(text, _white_space(text, blank, dialect), layout, columns, comments=dialect.comments)
+        places = _split_any(text, _white_space(text, blank, dialect), layout, columns, comments=dialect.comments)
     return [(start + piece.start, stop + piece.start) for start, stop in places]
 
 
@@ -48,7 +48,7 @@ def _check_utf8(piece: Piece) -> None:
         raise Odd from None
 
 
-def _regular(text: Bytes, blank: Bools, width: int, columns: tuple[int, ...]) -> list[Field] | None:
+def _split_regular(text: Bytes, blank: Bools, width: int, columns: tuple[int, ...]) -> list[Field] | None:
     """Return the fields of lines with one blank or tab between fields and a newline at the end; None where not so."""
     stop = np.flatnonzero(blank)
     kind = text[stop]
@@ -73,7 +73,7 @@ def _white_space(text: Bytes, blank: Bools, dialect: Dialect) -> Bools:
     return blank
 
 
-def _irregular(text: Bytes, blank: Bools, layout: Layout, columns: tuple[int, ...], *, comments: bool) -> list[Field]:
+def _split_any(text: Bytes, blank: Bools, layout: Layout, columns: tuple[int, ...], *, comments: bool) -> list[Field]:
     """Return the fields of lines with any white space between them; blank lines are passed over."""
     edge = np.flatnonzero(blank[1:] != blank[:-1]) + 1
     edge = edge if blank[0] else np.concatenate([[0], edge])

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from gradely.data.read.files import BOM, Report, Source, Stored
+from gradely.data.read.files import BOM, DiskFile, Report, Source
 from gradely.data.trec.chunks import LONGEST, PIECE, Buffer, Odd, Piece, Scattered, pieces
 from gradely.data.trec.place import PieceHits
 from gradely.data.trec.tokens import decode, encode
@@ -35,10 +35,10 @@ def count_processes(source: Source, threads: int) -> int:
     if count <= FEW or not can_fork() or source.size < LARGE:
         return 0
     with source.stream() as stream:
-        return count if isinstance(stream, Stored) and stream.closefd else 0
+        return count if isinstance(stream, DiskFile) and stream.closefd else 0
 
 
-def each_range(
+def map_ranges(
     source: Source, find: Callable[[Piece], PieceHits], processes: int, report: Report, columns: int
 ) -> Iterator[PieceHits]:
     """Return what is left of each range of a file, in order; hits have so many columns."""
@@ -51,7 +51,7 @@ def each_range(
 
     def work(number: int) -> bytes:
         try:
-            return DONE + _pack(list(_each_piece(source, free, edges[number], edges[number + 1], find)))
+            return DONE + _pack(list(_map_pieces(source, free, edges[number], edges[number + 1], find)))
         except Odd:
             return ODD
         except Scattered:
@@ -68,7 +68,7 @@ def each_range(
     return iter([results[number] for number in range(count)])
 
 
-def _each_piece(
+def _map_pieces(
     source: Source, free: "queue.SimpleQueue[Buffer]", start: int, stop: int, find: Callable[[Piece], PieceHits]
 ) -> Iterator[PieceHits]:
     """Yield what is left of the pieces of a range."""
@@ -82,7 +82,7 @@ def _each_piece(
                 free.put(piece.buffer)
 
 
-def next_query(file: Stored, at: int) -> int:
+def next_query(file: DiskFile, at: int) -> int:
     """Return where the first query begins behind the one that stands at a position: the start and the end stay.
 
     It depends on the position alone, so that the end of one range is the start of the next. Where the lines of a query
@@ -107,7 +107,7 @@ def next_query(file: Stored, at: int) -> int:
     return file.limit
 
 
-def _start_of_text(file: Stored) -> int:
+def _start_of_text(file: DiskFile) -> int:
     """Return where the text begins, behind a byte order mark."""
     file.seek(0)
     return len(BOM) if file.read(len(BOM)) == BOM else 0
@@ -129,6 +129,6 @@ def _unpack(content: bytes, columns: int) -> PieceHits:
     at = 16
     query, size = np.frombuffer(content, np.int64, 2 * queries, at).reshape(2, queries)
     at += query.nbytes + size.nbytes
-    found = np.frombuffer(content, np.int32, columns * hits, at).reshape(columns, hits)
-    names = decode(content[at + found.nbytes :])
-    return PieceHits(query, size, names.split("\n") if names else [], tuple(found))
+    table = np.frombuffer(content, np.int32, columns * hits, at).reshape(columns, hits)
+    names = decode(content[at + table.nbytes :])
+    return PieceHits(query, size, names.split("\n") if names else [], tuple(table))

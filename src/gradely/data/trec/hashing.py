@@ -77,10 +77,10 @@ def _add_the_rest(out: Words, text: Bytes, start: Ints, size: Ints, keys: Words)
             return
         out[here] += stir(words[start[here] + 8 * i], keys[i + 1])
     for i in np.flatnonzero(size > LONG).tolist():
-        out[i] = _hash_of_long(text[start[i] : start[i] + size[i]].tobytes(), keys)
+        out[i] = _hash_long(text[start[i] : start[i] + size[i]].tobytes(), keys)
 
 
-def _hash_of_long(token: bytes, keys: Words) -> int:
+def _hash_long(token: bytes, keys: Words) -> int:
     from hashlib import blake2b
 
     return int.from_bytes(blake2b(token, digest_size=8, key=keys[:8].tobytes()).digest(), "little")
@@ -112,7 +112,7 @@ def slots(key: Words, shift: int, bits: int) -> Ints:
     return ((key >> U(max(shift, 0))) & U((1 << bits) - 1)).view(np.int64)
 
 
-def distinct(key: Words) -> bool:
+def is_distinct(key: Words) -> bool:
     """True where no key is there twice.
 
     All keys are put into a small table, one overwriting another; those overwritten are either the same as what they

@@ -7,7 +7,7 @@ import numpy as np
 from gradely.data.qrels import Qrels
 from gradely.data.search import end_of_better
 from gradely.data.trec.hashing import LONG, SALT, find_repeated, hashes, is_among, slots, token_hashes
-from gradely.data.trec.tokens import as_tokens, same, words_of
+from gradely.data.trec.tokens import as_tokens, compare_tokens, words_of
 from gradely.data.types import Bools, Bytes, Ints, Words
 
 UNKNOWN = -1
@@ -32,7 +32,7 @@ def new_tokens(text: Bytes, start: Ints, stop: Ints) -> Ints:
         differs |= word[1:] != word[:-1]
     maybe = np.flatnonzero(differs) + 1
     again = size[maybe] == size[maybe - 1]
-    again[again] = same(text, start[maybe[again]], text, start[maybe[again] - 1], size[maybe[again]])
+    again[again] = compare_tokens(text, start[maybe[again]], text, start[maybe[again] - 1], size[maybe[again]])
     return np.concatenate([[0], maybe[~again]]) if len(size) else maybe
 
 
@@ -70,7 +70,7 @@ class Judgments:
         is_same = (self.hash[index] == query) & (self.queries.size[index] == stop - start)
         here = np.flatnonzero(is_same)
         begins = self.queries.start[index[here]].astype(np.int64)
-        is_same[here] = same(text, start[here], self.queries.text, begins, (stop - start)[here])
+        is_same[here] = compare_tokens(text, start[here], self.queries.text, begins, (stop - start)[here])
         index = np.where(is_same, index, UNKNOWN)
         if len(self._shared):
             for i in np.flatnonzero(is_among(query, self._shared)).tolist():
@@ -96,7 +96,7 @@ class Judgments:
         first, last = self.qrels.start[query], self.qrels.start[query + 1]
         right: Bools = (query != UNKNOWN) & (first <= row) & (row < last) & (self.docs.size[row] == stop - start)
         here = np.flatnonzero(right)
-        right[here] = same(
+        right[here] = compare_tokens(
             text, start[here], self.docs.text, self.docs.start[row[here]].astype(np.int64), (stop - start)[here]
         )
         return right

@@ -31,12 +31,12 @@ def rank_names(text: Bytes, start: Ints, stop: Ints, group: Ints) -> Ints:
     """
     size = stop - start
     place = np.searchsorted(np.sort(group), group)
-    alike, done = _in_company(place, np.arange(len(group))), 0
+    alike, done = _find_shared_places(place, np.arange(len(group))), 0
     while len(alike) and int(size[alike].max()) > done:
         word = _order_words(text, start[alike] + done, np.maximum(size[alike] - done, 0))
         if not (word == word[0]).all():
             _refine(place, alike, word)
-            alike = _in_company(place, alike)
+            alike = _find_shared_places(place, alike)
         done += 8
     _refine(place, alike, size[alike])  # one begins with the other and goes on with zero bytes
     return place
@@ -48,7 +48,7 @@ def _order_words(text: Bytes, at: Ints, size: Ints) -> Words:
     return (words[np.minimum(at, len(words) - 1)] & FIRST[np.minimum(size, 8)]).byteswap()
 
 
-def _in_company(place: Ints, rows: Ints) -> Ints:
+def _find_shared_places(place: Ints, rows: Ints) -> Ints:
     """Return those of some names whose place is that of another one, too."""
     order = rows[np.argsort(place[rows], kind="stable")]
     same = np.diff(place[order]) == 0

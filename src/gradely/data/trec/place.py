@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from gradely.data.columns import Ids, Triples
 from gradely.data.trec.chunks import Odd, Scattered
-from gradely.data.trec.hashing import FIXED_KEYS, SALT, distinct, hashes
+from gradely.data.trec.hashing import FIXED_KEYS, SALT, hashes, is_distinct
 from gradely.data.trec.match import UNKNOWN, Judgments, has_repetition, new_tokens, ranges
 from gradely.data.trec.plain import LONGEST_NAME
 from gradely.data.trec.tie_places import Documents, place_among_tied
@@ -82,7 +82,7 @@ def find_hits(judgments: Judgments, piece: Rows, settings: Settings, observe: Ob
     judged = lines.query[lines.query != UNKNOWN]
     if len(np.unique(judged)) < len(judged) or len(set(unjudged)) < len(unjudged):
         raise Scattered
-    if not distinct(lines.key) and has_repetition(
+    if not is_distinct(lines.key) and has_repetition(
         lines.key, np.repeat(np.arange(len(lines.size)), lines.size), lines.text, lines.start, lines.stop
     ):
         raise Odd

@@ -7,7 +7,7 @@ from array import array
 from math import isfinite, nan
 from typing import NamedTuple
 
-from gradely.data.read.files import Report, Source, Stored, clip
+from gradely.data.read.files import DiskFile, Report, Source, clip
 from gradely.errors import DataError, GradelyError, InputError
 
 
@@ -40,7 +40,7 @@ def is_small(source: Source) -> bool:
     if source.size > SMALL:
         return False
     with source.stream() as stream:
-        return isinstance(stream, Stored)
+        return isinstance(stream, DiskFile)
 
 
 class Rows:
@@ -76,7 +76,7 @@ def read(source: Source, layout: Layout, duplicates: str = "error") -> dict[str,
     return rows.values
 
 
-class Scanned(NamedTuple):
+class Scan(NamedTuple):
     """What can be read of a file, and what cannot."""
 
     values: dict[str, dict[str, float]]
@@ -86,7 +86,7 @@ class Scanned(NamedTuple):
     """for each line that cannot be used, what is wrong with it"""
 
 
-def scan(source: Source, layout: Layout, report: Report) -> Scanned:
+def scan(source: Source, layout: Layout, report: Report) -> Scan:
     """Return what can be read and, for each line that cannot, what is wrong with it."""
     rows, wrong = Rows(source.name), list[str]()
     ranks: dict[str, array[float]] = {}
@@ -99,7 +99,7 @@ def scan(source: Source, layout: Layout, report: Report) -> Scanned:
             continue
         if layout is RUN:
             ranks.setdefault(query, array("d")).append(_rank(line))
-    return Scanned(rows.values, ranks, wrong)
+    return Scan(rows.values, ranks, wrong)
 
 
 def _rank(line: bytes) -> float:

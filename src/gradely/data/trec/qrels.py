@@ -11,7 +11,7 @@ from gradely.data.read.files import LONGEST_LINE, Source
 from gradely.data.trec.chunks import NEWLINE, PIECE, Buffer, Odd, Piece, close, is_blank, last_cut
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import STRICT, Dialect, fields
-from gradely.data.trec.hashing import SALT, distinct, hashes
+from gradely.data.trec.hashing import SALT, hashes, is_distinct
 from gradely.data.trec.match import Judgments, has_repetition, new_tokens, ranges
 from gradely.data.trec.plain import LONGEST_NAME, QRELS
 from gradely.data.trec.tokens import PAD, Tokens
@@ -49,7 +49,7 @@ class PieceQueries(NamedTuple):
 def load_qrels(source: Source, threads: int, dialect: Dialect = STRICT) -> Qrels:
     """Return judgments as columns over the text; raise Odd where the plain reader must look."""
     text, stop = _load(source)
-    pieces = list(_cut(text, stop))
+    pieces = list(_split_text(text, stop))
     room = np.cumsum([0, *(np.count_nonzero(text[piece.start : piece.stop] == NEWLINE) for piece in pieces)])
     columns = _room(text, int(room[-1]))
     parts = list(on_threads(lambda piece: _write(piece, columns, int(room[piece.number]), dialect), pieces, threads))
@@ -62,7 +62,7 @@ def load_qrels(source: Source, threads: int, dialect: Dialect = STRICT) -> Qrels
     first = np.concatenate([part.first + skipped for part, skipped in zip(parts, before.tolist(), strict=True)])
     start, size, hashed = (np.concatenate([part[i] for part in parts]) for i in (2, 3, 4))
     queries, first = Tokens(text, start, size), np.append(first, used.sum())
-    if not distinct(hashed):
+    if not is_distinct(hashed):
         queries, first, hashed, columns = _gather(queries, first, hashed, columns)
     qrels = Qrels(queries, first, Tokens(text, columns.doc, columns.size), columns.label, source.name)
     qrels.hashed = Judgments(qrels, hashed, columns.key)
@@ -101,7 +101,7 @@ def _load(source: Source) -> tuple[Bytes, int]:
     return buffer.bytes, close(buffer.bytes, filled)
 
 
-def _cut(text: Bytes, stop: int) -> Iterator[Piece]:
+def _split_text(text: Bytes, stop: int) -> Iterator[Piece]:
     """Yield the text in pieces that end where a query ends."""
     view, start, number = memoryview(text), PAD, 0  # type: ignore[arg-type]
     while start < stop:
@@ -133,7 +133,7 @@ def _write(piece: Piece, columns: Columns, offset: int, dialect: Dialect) -> Pie
     key ^= np.repeat(hashed * SALT, lines)
     if max(size.max(initial=0), (stop - start).max(initial=0)) > LONGEST_NAME:
         raise Odd
-    if not distinct(key) and has_repetition(key, np.repeat(np.arange(len(lines)), lines), text, doc, doc_stop):
+    if not is_distinct(key) and has_repetition(key, np.repeat(np.arange(len(lines)), lines), text, doc, doc_stop):
         raise Odd
     part = slice(offset, offset + len(doc))
     columns.doc[part], columns.size[part], columns.key[part] = doc, size, key

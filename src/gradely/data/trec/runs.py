@@ -11,11 +11,11 @@ import numpy as np
 from gradely.data.columns import Ids, Triples
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Report, Source, changed, halves, ignore
+from gradely.data.read.files import Report, Source, change_error, ignore, split_report
 from gradely.data.trec.chunks import PIECE, Buffer, Changed, Odd, Piece, QueryAt, Scattered, first_field, pieces
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import STRICT, Dialect, fields
-from gradely.data.trec.file_ranges import LARGE, count_processes, each_range
+from gradely.data.trec.file_ranges import LARGE, count_processes, map_ranges
 from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import Observer, PieceHits, Rows, find_hits
 from gradely.data.trec.plain import RUN
@@ -76,8 +76,8 @@ def stream_run(
         large = whole_queries and observe is None and source.size >= LARGE
         if large and (processes := count_processes(source, threads)):
             with suppress(WorkerFailed):  # threads will do, or say what is wrong
-                return each_range(source, use, processes, report, 5 if settings.breaks_ties else 4)
-        return each_piece(source, use, threads, report, whole_queries=whole_queries)
+                return map_ranges(source, use, processes, report, 5 if settings.breaks_ties else 4)
+        return map_pieces(source, use, threads, report, whole_queries=whole_queries)
 
     return stream(qrels, source.name, over_pieces, settings, report, observe)
 
@@ -89,17 +89,17 @@ def stream(
     judgments = Judgments.of(qrels)
     try:
         parts = over_pieces(lambda piece: find_hits(judgments, piece, settings, observe), report, whole_queries=True)
-        return _together(qrels, list(parts))
+        return _join_hits(qrels, list(parts))
     except Scattered:
         pass
-    passes = chain(halves(report), repeat(ignore))
+    passes = chain(split_report(report), repeat(ignore))
     try:
         return count_scattered(judgments, settings, lambda work: over_pieces(work, next(passes), whole_queries=False))
     except Changed:
-        raise changed(name) from None
+        raise change_error(name) from None
 
 
-def each_piece(
+def map_pieces(
     source: Source,
     work: Callable[[Piece], T],
     threads: int,
@@ -132,7 +132,7 @@ def each_piece(
             yield result
 
 
-def _together(qrels: Qrels, parts: list[PieceHits]) -> Hits:
+def _join_hits(qrels: Qrels, parts: list[PieceHits]) -> Hits:
     """Return the hits of all pieces; a query that is in two of them is scattered."""
     if not sum(len(part.size) for part in parts):
         raise Odd

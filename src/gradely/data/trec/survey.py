@@ -11,10 +11,10 @@ from gradely.data.tie_counts import RunCounts, add_counts, count_lines
 from gradely.data.trec.chunks import Odd, Piece, Scattered
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import fields
-from gradely.data.trec.hashing import distinct, hashes
+from gradely.data.trec.hashing import hashes, is_distinct
 from gradely.data.trec.match import new_tokens
 from gradely.data.trec.plain import RUN
-from gradely.data.trec.runs import each_piece
+from gradely.data.trec.runs import map_pieces
 from gradely.data.types import Floats, Ints, Words
 
 QUERY, RANK, SCORE = 0, 3, 4
@@ -43,16 +43,16 @@ class PieceLines(NamedTuple):
 def survey(source: Source, threads: int, report: Report) -> RunCounts:
     """Return the counts of a run; raise Odd where the plain reader must look."""
     try:
-        return _whole_queries(list(each_piece(source, _count_piece, threads, report, whole_queries=True)))
+        return _join_counts(list(map_pieces(source, _count_piece, threads, report, whole_queries=True)))
     except Scattered:
-        return _together(each_piece(source, _keep_scores, threads, report, whole_queries=False))
+        return _count_scores(map_pieces(source, _keep_scores, threads, report, whole_queries=False))
 
 
-def _whole_queries(parts: list[tuple[Words, RunCounts]]) -> RunCounts:
+def _join_counts(parts: list[tuple[Words, RunCounts]]) -> RunCounts:
     """Return the counts of all pieces; a query that is in two of them is scattered."""
     if not parts:
         raise Odd
-    if not distinct(np.concatenate([salt for salt, _ in parts])):
+    if not is_distinct(np.concatenate([salt for salt, _ in parts])):
         raise Scattered
     return add_counts([counts for _, counts in parts])
 
@@ -75,7 +75,7 @@ def _ranks(piece: Piece, start: Ints, stop: Ints) -> Floats:
 def _count_piece(piece: Piece) -> tuple[Words, RunCounts]:
     """Count the lines of a piece whose queries are whole."""
     columns = _columns(piece)
-    if not distinct(columns.salt):
+    if not is_distinct(columns.salt):
         raise Scattered
     query = np.repeat(np.arange(len(columns.size)), columns.size)
     return columns.salt, count_lines(query, columns.score, columns.rank, columns.name)
@@ -99,7 +99,7 @@ def _keep_scores(piece: Piece) -> PieceScores:
     return PieceScores(list(number), query, columns.score, columns.rank)
 
 
-def _together(parts: Iterable[PieceScores]) -> RunCounts:
+def _count_scores(parts: Iterable[PieceScores]) -> RunCounts:
     """Count all lines at once."""
     number: dict[str, int] = {}
     lines = []

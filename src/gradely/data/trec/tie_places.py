@@ -64,11 +64,11 @@ def order_ties(settings: Settings, docs: Documents, group: Ints) -> Ints:
     """Return the order that puts groups in order, and in each group the documents as the policy has it."""
     if settings.ties == "order":
         return np.lexsort((docs.line, group))
-    name = rank_names(docs.text, docs.start, docs.stop, group if docs.key is None else _alike(docs.key, group))
+    name = rank_names(docs.text, docs.start, docs.stop, group if docs.key is None else _number_alike(docs.key, group))
     return np.lexsort((-name, group) if docs.key is None else (name, docs.key, group))
 
 
-def _alike(key: Words, group: Ints) -> Ints:
+def _number_alike(key: Words, group: Ints) -> Ints:
     """Return numbers that are the same for documents of the same group and key; names decide among those alone."""
     order = np.lexsort((key, group))
     new = (np.diff(group[order], prepend=-1) != 0) | np.append(True, np.diff(key[order]) != 0)[: len(key)]

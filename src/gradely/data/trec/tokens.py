@@ -87,7 +87,7 @@ def whole_words(text: Bytes, start: Ints, count: int) -> Iterator[Words]:
         yield words_of(text)[start]
 
 
-def same(text: Bytes, start: Ints, other: Bytes, other_start: Ints, size: Ints) -> Bools:
+def compare_tokens(text: Bytes, start: Ints, other: Bytes, other_start: Ints, size: Ints) -> Bools:
     """Return which pairs of tokens of the same size are the same, byte for byte."""
     out = np.ones(len(size), bool)
     here, done = np.arange(len(size)), 0

@@ -42,27 +42,27 @@ def more_robust(old: str, rates: str) -> Callable[[Robustness], Verdict]:
     """Return the test whether xGAP and eGAP are above an older measure, over a range of rates."""
 
     def test(entry: Robustness) -> Verdict:
-        margin = entry.less(NEW, (old,), rates)
+        margin = entry.lead(NEW, (old,), rates)
         return Verdict(margin.word, f"{_means(entry, rates)}; the lower of xGAP and eGAP less {old}: {margin}")
 
     return test
 
 
-def alike(entry: Robustness) -> Verdict:
+def are_alike(entry: Robustness) -> Verdict:
     """Return whether xGAP and eGAP are nearer to AP than the farther of nDCG and bpref is."""
-    nearer = entry.nearer("AP", NEW, ROBUST)
+    nearer = entry.compare_distances("AP", NEW, ROBUST)
     return Verdict(nearer.word, f"{_means(entry)}; nearer to AP by {nearer}")
 
 
-def alike_but_own(evidence: list[Robustness]) -> list[Verdict]:
+def are_alike_but_own(evidence: list[Robustness]) -> list[Verdict]:
     """Return whether they are alike over all topics, on all collections but the paper's exception."""
     others = [entry for entry in evidence if entry.panel.printed != OWN]
-    return in_panels(alike, lambda topics: topics == "all")(others)
+    return in_panels(are_alike, lambda topics: topics == "all")(others)
 
 
-def most_robust(entry: Robustness) -> Verdict:
+def are_most_robust(entry: Robustness) -> Verdict:
     """Return whether nDCG and bpref are above all others."""
-    margin = entry.less(ROBUST, tuple(name for name in MEASURES if name not in ROBUST))
+    margin = entry.lead(ROBUST, tuple(name for name in MEASURES if name not in ROBUST))
     return Verdict(margin.word, f"{_means(entry)}; the lower of the two less the highest of the others: {margin}")
 
 
@@ -75,7 +75,7 @@ def gap_better(evidence: list[Robustness]) -> list[Verdict]:
 
 
 def _gap_better(entry: Robustness) -> Verdict:
-    margin = entry.less(("GAP",), NEW)
+    margin = entry.lead(("GAP",), NEW)
     return Verdict(margin.word, f"{_means(entry)}; GAP less the higher of xGAP and eGAP: {margin}")
 
 
@@ -186,7 +186,7 @@ CLAIMS = (
         "Over all topics xGAP and eGAP behave as AP and GAP do (TREC 21, where GAP is better, apart).",
         "figures only",
         f"the mean τ of both is nearer to AP's than that of the farther of nDCG and bpref is; {OVER}",
-        alike_but_own,
+        are_alike_but_own,
     ),
     Claim(
         "GAP",
@@ -202,7 +202,7 @@ CLAIMS = (
         "nDCG and bpref are the most robust measures.",
         "figures only",
         f"both are above all others, by the mean τ over {INCOMPLETE}; {OVER}",
-        in_panels(most_robust, bool),
+        in_panels(are_most_robust, bool),
     ),
 )
 EXPERIMENTS = (

@@ -30,7 +30,7 @@ DONE = (
 )
 
 
-def of_set(trials: list[Trial], name: str) -> list[Trial]:
+def select_set(trials: list[Trial], name: str) -> list[Trial]:
     """Return the trials on one set."""
     return [trial for trial in trials if trial.name == name]
 
@@ -43,7 +43,7 @@ def baseline(trials: list[Trial]) -> int:
 
 def tests(trials: list[Trial]) -> list[Record]:
     """Return each objective against the baseline of its set, by each measure; p corrected over a set (Holm)."""
-    return [record for name in SETS for record in _tests_of_set(of_set(trials, name))]
+    return [record for name in SETS for record in _tests_of_set(select_set(trials, name))]
 
 
 def _tests_of_set(trials: list[Trial]) -> list[Record]:
@@ -142,7 +142,7 @@ def _against_ap(trials: list[Trial], target: str) -> Observation:
 def _by_itself(trials: list[Trial]) -> Observation:
     parts = []
     for name in SETS:
-        own_trials = of_set(trials, name)
+        own_trials = select_set(trials, name)
         best = np.stack([trial.means for trial in own_trials]).argmax(axis=0)
         same = sum(own_trials[i].objective == MEASURES[m] for m, i in enumerate(best))
         parts.append(f"{name}: {same}")
@@ -191,7 +191,7 @@ def _story(trials: list[Trial]) -> str:
     """Return what came out, in sentences."""
     parts = []
     for name in SETS:
-        own_trials = of_set(trials, name)
+        own_trials = select_set(trials, name)
         best = np.stack([trial.means for trial in own_trials]).argmax(axis=0)
         winners = ", ".join(
             f"{measure} by {own_trials[i].objective}" for measure, i in zip(MEASURES, best, strict=True)

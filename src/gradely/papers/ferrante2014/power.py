@@ -8,7 +8,7 @@ from gradely.comparison.charts import altair, categories, draw, panels
 from gradely.comparison.significance import achieved_levels, p_values
 from gradely.data import Report
 from gradely.measures.names import parse_all
-from gradely.papers.judged_collections import DATA, NEEDS, Collection, collections, enough
+from gradely.papers.judged_collections import DATA, NEEDS, Collection, collections, has_enough
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
@@ -73,7 +73,7 @@ def _title(collection: Collection) -> str:
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Test all pairs of runs of every collection in the library."""
-    used = [collection for collection in collections(library) if enough(collection)]
+    used = [collection for collection in collections(library) if has_enough(collection)]
     table, curves = [], []
     for i, collection in enumerate(used):
         p_by_test = compute_p_values(collection, seed, part(progress, i, len(used)))

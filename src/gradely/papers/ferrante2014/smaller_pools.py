@@ -68,13 +68,13 @@ class Robustness(NamedTuple):
         """Return the mean τ of a measure over all draws of pools and a range of rates."""
         return float(self.means[rates][0, MEASURES.index(name)])
 
-    def less(self, better: tuple[str, ...], worse: tuple[str, ...], rates: str = INCOMPLETE) -> Interval:
+    def lead(self, better: tuple[str, ...], worse: tuple[str, ...], rates: str = INCOMPLETE) -> Interval:
         """Return how far the lowest of some measures is above the highest of others, over topics."""
         low = np.min([self.means[rates][:, MEASURES.index(name)] for name in better], axis=0)
         high = np.max([self.means[rates][:, MEASURES.index(name)] for name in worse], axis=0)
         return Interval.of(float((low - high)[0]), (low - high)[1:])
 
-    def nearer(self, to: str, closer: tuple[str, ...], others: tuple[str, ...]) -> Interval:
+    def compare_distances(self, to: str, closer: tuple[str, ...], others: tuple[str, ...]) -> Interval:
         """Return how much farther the farthest of others is from a measure than the farthest of some, over topics."""
         means = self.means[INCOMPLETE]
         base = means[:, MEASURES.index(to)]

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.selection import above_quartile, few_high
+from gradely.comparison.selection import select_above_quartile, select_few_high
 from gradely.comparison.stacked_runs import StackedRuns
 from gradely.data import Qrels, Report
 from gradely.data.types import Bools, Ints
 from gradely.errors import DataError
 from gradely.papers.ferrante2014.printed_tables import count_relevant, merge_levels, recognise
-from gradely.papers.judged_collections import FEWEST, LEAST, Collection, collections, enough
+from gradely.papers.judged_collections import FEWEST, LEAST, Collection, collections, has_enough
 from gradely.papers.library import Library
 from gradely.papers.printed_numbers import Record
 from gradely.papers.verdicts import UNTESTED, Verdict
@@ -140,7 +140,7 @@ def topic_sets(qrels: Qrels) -> dict[str, Bools]:
     for name, level in SETS.items():
         if level <= len(levels):
             try:
-                sets[name] = few_high(qrels, levels[level - 1])
+                sets[name] = select_few_high(qrels, levels[level - 1])
             except DataError:
                 continue
     return sets
@@ -151,7 +151,7 @@ def read_study(collection: Collection, progress: Report) -> Study:
     theirs = recognise(collection.qrels)
     merged = collection._replace(qrels=merge_levels(collection.qrels, theirs))
     systems = merged.systems(progress)
-    return Study(merged, theirs, systems, above_quartile(systems)[0], topic_sets(merged.qrels))
+    return Study(merged, theirs, systems, select_above_quartile(systems)[0], topic_sets(merged.qrels))
 
 
 def choose_collections(library: Library) -> list[Collection]:
@@ -160,4 +160,4 @@ def choose_collections(library: Library) -> list[Collection]:
         collection._replace(qrels=merge_levels(collection.qrels, recognise(collection.qrels)))
         for collection in collections(library)
     )
-    return [collection for collection in merged if enough(collection, FEWEST)]
+    return [collection for collection in merged if has_enough(collection, FEWEST)]

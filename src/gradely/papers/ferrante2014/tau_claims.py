@@ -35,7 +35,7 @@ def list_taus(values: dict[str, float], digits: int = 2) -> str:
     return ", ".join(f"{name} {tau:.{digits}f}" for name, tau in values.items())
 
 
-def ahead(curves: Curves) -> list[Verdict]:
+def is_gap_nearest(curves: Curves) -> list[Verdict]:
     """Return whether GAP is nearer to AP than xGAP and eGAP at the smallest g_1."""
     here = f"τ with AP: {list_taus(curves.at_smallest('AP'))}; GAP ahead by {curves.lead}"
     return [Verdict(curves.lead.word, here)]
@@ -147,7 +147,7 @@ CLAIMS = (
         "GAP ranks systems nearly as AP does already at small g_1; xGAP and eGAP do not.",
         "TREC 10, few highly relevant, g_1 = 0.1: GAP 0.80, xGAP 0.48, eGAP 0.45",
         "at the smallest g_1 above 0, τ of GAP with AP is above those of xGAP and eGAP; 95 % over topics",
-        in_panels(ahead),
+        in_panels(is_gap_nearest),
     ),
     Claim(
         "rare",

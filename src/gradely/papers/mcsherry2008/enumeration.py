@@ -124,7 +124,7 @@ def describe(worst: Record) -> str:
     return f"largest difference {gap:.0e}, {name}, over {worst['orders']:,} orders of {worst['rankings']} rankings"
 
 
-def exact(evidence: Evidence, name: str) -> list[Verdict]:
+def is_exact(evidence: Evidence, name: str) -> list[Verdict]:
     """Return whether the closed form of a measure is the mean over all orders."""
     worst = evidence.worst(name)
     return decide(float(worst["largest difference"]) < SAME, describe(worst))
@@ -164,7 +164,7 @@ def _exact(name: str) -> Claim:
         f"The closed form of {name} is precisely the mean over all orders of tied documents.",
         "exact",
         f"with and without a cut-off it is within {SAME:g} of the mean over all orders, written out",
-        lambda evidence: exact(evidence, name),
+        lambda evidence: is_exact(evidence, name),
     )
 
 

@@ -14,10 +14,10 @@ from gradely.papers.mcsherry2008.timing import (
     RETRIEVED,
     SIZES,
     Pair,
-    alone,
     batches,
-    from_file,
-    in_memory,
+    time_alone,
+    time_from_file,
+    time_in_memory,
 )
 from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.parts import part
@@ -124,9 +124,9 @@ def chart(rows: list[Record]) -> Any:
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed
     """Time every measure in every setting."""
     times = Times(
-        in_memory(seed, progress=part(progress, 0, 3)),
-        alone(seed, progress=part(progress, 1, 3)),
-        from_file(seed, progress=part(progress, 2, 3)),
+        time_in_memory(seed, progress=part(progress, 0, 3)),
+        time_alone(seed, progress=part(progress, 1, 3)),
+        time_from_file(seed, progress=part(progress, 2, 3)),
     )
     rows = times.records()
     aware, _ = batches(seed)

@@ -5,7 +5,7 @@ from typing import Any
 
 from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
-from gradely.papers.judged_collections import DATA, NEEDS, collections, enough
+from gradely.papers.judged_collections import DATA, NEEDS, collections, has_enough
 from gradely.papers.library import Library
 from gradely.papers.mcsherry2008.tie_orders import MEASURES, SEEDS, Means, moves, read, reorderings
 from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
@@ -96,7 +96,7 @@ def agreement(reordered: list[Record]) -> Any:
 def ranges(means: Means, measure: str) -> Any:
     """Return the systems that ties move most: how far from the mean over all orders other ways to take ties lie."""
     alt = altair()
-    rows = away(means, measure)[:SHOWN]
+    rows = list_deviations(means, measure)[:SHOWN]
     system = alt.Y("system:N", title=None, sort=[row["system"] for row in rows])
     title = f"{measure} less its mean over all orders; bars: from the worst order to the best"
     bars = (
@@ -117,7 +117,7 @@ def ranges(means: Means, measure: str) -> Any:
     return style((bars + points).properties(width=480))
 
 
-def away(means: Means, measure: str) -> list[Record]:
+def list_deviations(means: Means, measure: str) -> list[Record]:
     """Return how far every policy lies from the mean over all orders, one row per system, the most moved first."""
     i = means.column(measure)
     apart = {policy: (table - means.by_policy["expected"])[:, i].tolist() for policy, table in means.by_policy.items()}
@@ -139,7 +139,7 @@ def story(moved: list[Record]) -> str:
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Break ties in every way, on every collection with enough runs."""
-    selection = [collection for collection in collections(library, longest=False) if enough(collection)]
+    selection = [collection for collection in collections(library, longest=False) if has_enough(collection)]
     means = {
         collection.name: read(collection.qrels, collection.runs, seed, progress=part(progress, i, len(selection)))
         for i, collection in enumerate(selection)

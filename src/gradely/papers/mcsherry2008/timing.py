@@ -61,7 +61,7 @@ def batches(seed: int, queries: int = QUERIES) -> tuple[Batch, Batch]:
     return from_arrays(scores, labels), from_arrays(scores, labels, ties="order")
 
 
-def in_memory(
+def time_in_memory(
     seed: int, sizes: tuple[int, ...] = SIZES, queries: int = QUERIES, repeats: int = REPEATS, progress: Report = ignore
 ) -> dict[int, dict[str, Pair]]:
     """Time the paper's measures as it did: scores and labels lie in memory, sorting is part of the work."""
@@ -73,7 +73,7 @@ def in_memory(
         work = {
             kind.name: [partial(_sort_and_measure, kind(), scores, labels, ties) for ties in TIES] for kind in kinds
         }
-        out[size] = {name: fastest(aware, oblivious, repeats) for name, (aware, oblivious) in work.items()}
+        out[size] = {name: time_both(aware, oblivious, repeats) for name, (aware, oblivious) in work.items()}
         progress((i + 1) / len(sizes))
     return out
 
@@ -82,22 +82,24 @@ def _sort_and_measure(measure: Measure, scores: Floats, labels: Floats, ties: st
     measure(from_arrays(scores, labels, ties=ties))
 
 
-def alone(seed: int, queries: int = QUERIES, repeats: int = REPEATS, progress: Report = ignore) -> dict[str, Pair]:
+def time_alone(seed: int, queries: int = QUERIES, repeats: int = REPEATS, progress: Report = ignore) -> dict[str, Pair]:
     """Time each measure on rankings that are in memory and in order."""
     aware, oblivious = batches(seed, queries)
     out = {}
     for i, kind in enumerate(EXPECTED):
-        out[kind.name] = fastest(partial(_fresh, kind(), aware), partial(_fresh, kind(), oblivious), repeats)
+        out[kind.name] = time_both(
+            partial(_measure_anew, kind(), aware), partial(_measure_anew, kind(), oblivious), repeats
+        )
         progress((i + 1) / len(EXPECTED))
     return out
 
 
-def _fresh(measure: Measure, batch: Batch) -> None:
+def _measure_anew(measure: Measure, batch: Batch) -> None:
     """Measure a batch of which nothing is known yet, so that each time does all the work."""
     measure(replace(batch))
 
 
-def from_file(
+def time_from_file(
     seed: int, queries: int = FILE_QUERIES, repeats: int = REPEATS, progress: Report = ignore
 ) -> dict[str, Pair]:
     """Time each measure from a run file on the disk to its mean."""
@@ -106,7 +108,7 @@ def from_file(
         qrels, path = write_run(seed, queries, folder)
         for i, kind in enumerate(EXPECTED):
             aware, oblivious = (partial(evaluate, qrels, path, [kind()], ties=ties) for ties in TIES)
-            out[kind.name] = fastest(aware, oblivious, repeats)
+            out[kind.name] = time_both(aware, oblivious, repeats)
             progress((i + 1) / len(EXPECTED))
     return out
 
@@ -127,7 +129,7 @@ def write_run(seed: int, queries: int, folder: str) -> tuple[Qrels, str]:
     return read_qrels(labels), path
 
 
-def fastest(first: Callable[[], Any], second: Callable[[], Any], repeats: int) -> Pair:
+def time_both(first: Callable[[], Any], second: Callable[[], Any], repeats: int) -> Pair:
     """Return the shortest time of each, in turns; processor time, since whatever else the machine does is no cost."""
     times = [(_seconds(first), _seconds(second)) for _ in range(repeats)]
     return Pair(*(min(column) for column in zip(*times, strict=True)))

@@ -20,7 +20,7 @@ def places(scores: tuple[int, ...]) -> list[int]:
     return [sum(other < score for other in scores) for score in scores]
 
 
-def of(measure: Measure, labels: list[int]) -> float:
+def value_of(measure: Measure, labels: list[int]) -> float:
     """Return the value of the recommended order."""
     return float(measure(from_arrays(-np.arange(len(labels)), labels))[0])
 
@@ -31,8 +31,8 @@ def table_1() -> list[Record]:
         {
             "day": day,
             "true scores": ", ".join(map(str, scores)),
-            "nDCG of grades by place": of(nDCG(gain="exp"), places(scores)),
-            "nDCGφ": of(nDCGphi(), list(scores)),
+            "nDCG of grades by place": value_of(nDCG(gain="exp"), places(scores)),
+            "nDCGφ": value_of(nDCGphi(), list(scores)),
         }
         for day, scores in DAYS.items()
     ]

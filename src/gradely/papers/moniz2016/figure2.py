@@ -61,7 +61,7 @@ def medians(cases: Cases, scenario: str) -> dict[str, float]:
     return {name: float(np.median(cases[name, scenario][PHI])) for name in BOTH}
 
 
-def blind(cases: Cases) -> list[Verdict]:
+def is_blind(cases: Cases) -> list[Verdict]:
     """Return whether nDCG has one value per mistake."""
     by_scenario = {
         scenario: sorted({float(v) for d in BOTH for v in np.round(cases[d, scenario][PLAIN], 12)})
@@ -73,7 +73,7 @@ def blind(cases: Cases) -> list[Verdict]:
     return decide(all(len(values) == 1 for values in by_scenario.values()), here)
 
 
-def finer(cases: Cases) -> list[Verdict]:
+def is_finer(cases: Cases) -> list[Verdict]:
     """Return whether nDCGφ tells samples apart that nDCG does not."""
     counts = [
         len(np.unique(np.round(measured[PHI], 3))) - len(np.unique(np.round(measured[PLAIN], 3)))
@@ -82,7 +82,7 @@ def finer(cases: Cases) -> list[Verdict]:
     return decide(min(counts) > 0, f"between {min(counts)} and {max(counts)} more values, to three decimals")
 
 
-def mild(cases: Cases, distribution: str) -> list[Verdict]:
+def is_mild(cases: Cases, distribution: str) -> list[Verdict]:
     """Return whether nDCGφ sees less of a mistake in a swap of neighbours."""
     measured = cases[distribution, SWAP]
     share = float(np.mean(measured[PHI] > measured[PLAIN]))
@@ -97,7 +97,7 @@ def notices(cases: Cases) -> list[Verdict]:
     return decide(lowest == 1 and highest < 1, f"nDCG at least {lowest:.4f}, nDCGφ at most {highest:.4f}")
 
 
-def worse(cases: Cases) -> list[Verdict]:
+def is_worse(cases: Cases) -> list[Verdict]:
     """Return whether an inverted top 10 costs more where few scores stand out."""
     value = medians(cases, INVERSION)
     here = f"median nDCGφ {value['balanced']:.3f} balanced, {value['imbalanced']:.3f} imbalanced"
@@ -171,7 +171,7 @@ CLAIMS = (
         "nDCG of grades by place is one line: the same for every sample and both distributions.",
         "lines",
         "one value for each mistake, to twelve decimals",
-        _on_both_sources(blind),
+        _on_both_sources(is_blind),
     ),
     Claim(
         "finer",
@@ -179,7 +179,7 @@ CLAIMS = (
         "nDCGφ is a more fine-grained evaluation than nDCG.",
         "words",
         "in each case it takes more values than nDCG, to three decimals",
-        _on_both_sources(finer),
+        _on_both_sources(is_finer),
     ),
     *(
         Claim(
@@ -188,7 +188,7 @@ CLAIMS = (
             f"Items 10 and 11 swapped, {name} scores: nDCGφ sees less of a mistake than nDCG, which sees a step.",
             "figure only",
             f"nDCGφ is above nDCG in {MOST:.0%} of the samples",
-            _on_both_sources(lambda cases, name=name: mild(cases, name)),
+            _on_both_sources(lambda cases, name=name: is_mild(cases, name)),
         )
         for name in BOTH
     ),
@@ -206,7 +206,7 @@ CLAIMS = (
         "The top 10 inverted costs more by nDCGφ where few scores stand out.",
         "medians 0.908 balanced, 0.898 imbalanced",
         "the median nDCGφ is lower on imbalanced than on balanced scores",
-        _on_both_sources(worse),
+        _on_both_sources(is_worse),
     ),
     Claim(
         "medians",

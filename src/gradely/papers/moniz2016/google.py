@@ -143,7 +143,7 @@ def measure(lists: Lists, k: int) -> dict[str, Floats]:
     }
 
 
-class Gathered(NamedTuple):
+class Results(NamedTuple):
     """What was measured of all topics."""
 
     means: list[Record]
@@ -151,7 +151,7 @@ class Gathered(NamedTuple):
     left_out: int
 
 
-def gather(library: Library, progress: Report) -> Gathered:
+def gather(library: Library, progress: Report) -> Results:
     """Read the authors' files and measure all four topics."""
     news = read_news(find(library, "News"))
     means: list[Record] = []
@@ -170,7 +170,7 @@ def gather(library: Library, progress: Report) -> Gathered:
             for j, (plain, phi) in enumerate(zip(*(values[10][name].tolist() for name in values[10]), strict=True), 1)
         ]
         progress((i + 1) / len(TOPICS))
-    return Gathered(means, rows, left_out)
+    return Results(means, rows, left_out)
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn

@@ -54,20 +54,20 @@ def swap_pairs(rng: np.random.Generator, runs: int, swaps: int = SWAPS, items: i
     return np.stack(out, axis=1)
 
 
-def uniform(rng: np.random.Generator, runs: int, levels: int) -> Ints:  # noqa: ARG001 - nothing is drawn
+def draw_uniform(rng: np.random.Generator, runs: int, levels: int) -> Ints:  # noqa: ARG001 - nothing is drawn
     """Return [runs, items]: grades 0 … levels - 1, the same number of items each, best first."""
     return np.broadcast_to(np.arange(ITEMS)[::-1] * levels // ITEMS, (runs, ITEMS))
 
 
-def uneven(rng: np.random.Generator, runs: int, levels: int) -> Ints:
+def draw_uneven(rng: np.random.Generator, runs: int, levels: int) -> Ints:
     """Return [runs, items]: grades best first; in each run a random half of the levels, of random sizes.
 
     The lowest and the highest level are always there.
     """
-    return np.stack([_uneven(rng, levels) for _ in range(runs)])
+    return np.stack([_draw_uneven(rng, levels) for _ in range(runs)])
 
 
-def _uneven(rng: np.random.Generator, levels: int) -> Ints:
+def _draw_uneven(rng: np.random.Generator, levels: int) -> Ints:
     top, others = levels - 1, max(0, levels // 2 - 2)
     used = np.concatenate([[0, top], rng.permutation(np.arange(1, top))[:others]])
     share = rng.dirichlet(np.ones(len(used)))
@@ -75,17 +75,17 @@ def _uneven(rng: np.random.Generator, levels: int) -> Ints:
     return np.sort(grades)[::-1]
 
 
-def free(rng: np.random.Generator, runs: int, levels: int) -> Ints:
+def draw_free(rng: np.random.Generator, runs: int, levels: int) -> Ints:
     """Return [runs, items]: as uneven, but neither the lowest nor the highest level must be there."""
-    return np.stack([_free(rng, levels) for _ in range(runs)])
+    return np.stack([_draw_free(rng, levels) for _ in range(runs)])
 
 
-def _free(rng: np.random.Generator, levels: int) -> Ints:
+def _draw_free(rng: np.random.Generator, levels: int) -> Ints:
     used = rng.permutation(levels)[: max(2, levels // 2)]
     return np.sort(rng.choice(used, size=ITEMS, p=rng.dirichlet(np.ones(len(used)))))[::-1]
 
 
-def from_one(reference: "Reference") -> "Reference":
+def number_from_one(reference: "Reference") -> "Reference":
     """Return the same lists with the levels numbered 1 … L in place of 0 … L - 1, so that every item is relevant."""
     return lambda rng, runs, levels: reference(rng, runs, levels) + 1
 

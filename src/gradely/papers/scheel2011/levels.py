@@ -17,10 +17,10 @@ from gradely.papers.scheel2011.artificial import (
     Curves,
     Reference,
     curves,
-    free,
-    from_one,
-    uneven,
-    uniform,
+    draw_free,
+    draw_uneven,
+    draw_uniform,
+    number_from_one,
 )
 from gradely.papers.scheel2011.means import MEANS
 from gradely.papers.verdicts import Verdict, decide
@@ -31,13 +31,13 @@ SMALL = 1 / 4
 STEP = 5
 """the variants are measured at every so many swaps: they are compared, not drawn"""
 FIGURES: dict[str, tuple[str, Reference]] = {
-    "figure-4": ("Items spread evenly over the levels", uniform),
-    "figure-5": ("Items spread unevenly, half of the levels unused", uneven),
+    "figure-4": ("Items spread evenly over the levels", draw_uniform),
+    "figure-5": ("Items spread unevenly, half of the levels unused", draw_uneven),
 }
 VARIANTS: dict[str, Reference] = {
-    "figure 5, the lowest and the highest level not forced into each list": free,
-    "figure 4, levels numbered 1 … L": from_one(uniform),
-    "figure 5, levels numbered 1 … L": from_one(uneven),
+    "figure 5, the lowest and the highest level not forced into each list": draw_free,
+    "figure 4, levels numbered 1 … L": number_from_one(draw_uniform),
+    "figure 5, levels numbered 1 … L": number_from_one(draw_uneven),
 }
 """other readings of how the paper made its lists"""
 
@@ -65,7 +65,7 @@ def falls(curve: Curves) -> list[Verdict]:
     return decide(all(more < fewer for fewer, more in pairwise(means)), here)
 
 
-def steady(curve: Curves, measure: str) -> list[Verdict]:
+def is_steady(curve: Curves, measure: str) -> list[Verdict]:
     """Return whether the number of levels moves a measure little, against nDCG."""
     spread, base = curve.spread(measure), curve.spread("mean nDCG")
     here = f"spread across levels {spread:.4f}, {ratio(curve, measure):.0%} of that of mean nDCG, {base:.4f}"
@@ -154,7 +154,7 @@ def _steady(name: str, where: str, measure: str) -> Claim:
         f"{measure} does not depend on the number of levels.",
         "figure only",
         f"its spread across levels is less than {SMALL:.0%} of that of mean nDCG",
-        lambda drawings: steady(drawings[name], measure),
+        lambda drawings: is_steady(drawings[name], measure),
     )
 
 

@@ -34,10 +34,10 @@ def read(path: Path, seed: int) -> Ratings:
     film = np.unique(np.asarray(qrels.docs), return_inverse=True)[1]
     stars = np.zeros((len(qrels), int(film.max()) + 1))
     stars[user, film] = qrels.grade
-    return Ratings(stars, split(stars, seed))
+    return Ratings(stars, hold_out(stars, seed))
 
 
-def split(stars: Floats, seed: int) -> Bools:
+def hold_out(stars: Floats, seed: int) -> Bools:
     """Return which ratings are held out: of each user a random fifth."""
     draw = np.where(stars > 0, np.random.default_rng(seed).random(stars.shape), 2.0)
     rank = np.argsort(np.argsort(draw, axis=1), axis=1)

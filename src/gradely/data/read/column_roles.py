@@ -48,7 +48,7 @@ class Roles(NamedTuple):
     @property
     def sign(self) -> int:
         """-1 where the numbers are ranks, of which 1 is best."""
-        return -1 if self.value is not None and bare(self.value) == "rank" else 1
+        return -1 if self.value is not None and normalize(self.value) == "rank" else 1
 
     @property
     def names(self) -> list[str]:
@@ -58,7 +58,7 @@ class Roles(NamedTuple):
 
 def find_column(names: Sequence[str], usual: Sequence[str], what: str, name: str) -> str:
     """Return which of the table's columns holds something, by the names people use."""
-    column = _first_usual(names, usual, what, name)
+    column = _find_usual(names, usual, what, name)
     if column is None:
         role = next(role for role, known in ROLES.items() if known is usual)
         which = f"name it {' or '.join(usual[:3])}, or say columns={{{role!r}: …}} (--columns {role}=…)"
@@ -66,10 +66,10 @@ def find_column(names: Sequence[str], usual: Sequence[str], what: str, name: str
     return column
 
 
-def _first_usual(names: Sequence[str], usual: Sequence[str], what: str, name: str) -> str | None:
+def _find_usual(names: Sequence[str], usual: Sequence[str], what: str, name: str) -> str | None:
     """Return the column that has the first of the known names that any has; refuse two that both have it."""
     for name_in_use in usual:
-        fitting = [column for column in names if bare(column) == bare(name_in_use)]
+        fitting = [column for column in names if normalize(column) == normalize(name_in_use)]
         if len(fitting) > 1:
             candidates = " and ".join(clip(column, 30) for column in fitting[:2])
             raise InputError(f"{name}: {candidates} may both be the {what} column; rename or drop one")
@@ -84,7 +84,7 @@ def _listing(names: Sequence[str]) -> str:
     return ", ".join(clip(str(name), 30) for name in names[:LISTED]) + (", …" if len(names) > LISTED else "")
 
 
-def bare(name: object) -> str:
+def normalize(name: object) -> str:
     """Return a column's name as it is compared: corpus-id, CorpusId and corpus_id are the same."""
     return "".join(filter(str.isalnum, name.lower())) if isinstance(name, str) else ""
 
@@ -103,13 +103,13 @@ def pick_columns(names: Sequence[str], kind: str, name: str, columns: Names | No
         [other for other in names if other != query], DOC, "document", name
     )
     rest = [other for other in names if other not in (query, document)]
-    value = columns.get(kind) or _first_usual(rest, VALUE[kind], kind, name)
+    value = columns.get(kind) or _find_usual(rest, VALUE[kind], kind, name)
     if value is None and kind == "score":
         find_column(rest or names, VALUE[kind], kind, name)
     return Roles(query, document, value)
 
 
-def no_labels(names: Sequence[str], roles: Roles, name: str) -> str:
+def note_no_labels(names: Sequence[str], roles: Roles, name: str) -> str:
     """Return a note that a table has no labels, and what to do if it has."""
     rest = [column for column in names if column not in (roles.query, roles.document)]
     hint = f'; if one of {_listing(rest)} holds labels, say columns={{"label": …}}' if rest else ""
@@ -127,7 +127,7 @@ def delimiter_of(head: bytes, documents: Sequence[str] = DOC) -> str | None:
     """Return the delimiter of a table whose header names a query and a document column, or None."""
     header = re.split(rb"[\r\n]", head)[0].decode(errors="replace")
     for delimiter in DELIMITED:
-        cells = {bare(cell) for cell in header.split(delimiter)}
-        if all(cells & set(map(bare, usual)) for usual in (QUERY, documents)):
+        cells = {normalize(cell) for cell in header.split(delimiter)}
+        if all(cells & set(map(normalize, usual)) for usual in (QUERY, documents)):
             return delimiter
     return None

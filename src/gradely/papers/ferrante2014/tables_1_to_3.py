@@ -17,16 +17,16 @@ from gradely.papers.printed_numbers import Record
 from gradely.tables import Table
 
 
-class Read(NamedTuple):
+class TauResults(NamedTuple):
     """What was gathered of all collections."""
 
     table_1: list[Record]
     curves: list[Curves]
 
 
-def gather(selection: list[Collection], seed: int, progress: Report) -> Read:
+def gather(selection: list[Collection], seed: int, progress: Report) -> TauResults:
     """Correlate the measures on every collection."""
-    out = Read([], [])
+    out = TauResults([], [])
     for i, collection in enumerate(selection):
         study = read_study(collection, part(progress, i, len(selection)))
         out.table_1.append(study.record())

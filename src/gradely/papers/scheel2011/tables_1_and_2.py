@@ -45,7 +45,7 @@ class Cell(NamedTuple):
         return {"number": self.title, "the paper": self.printed, "here": self.ours, "verdict": verdict}
 
 
-def of(measure: Measure, labels: list[float]) -> float:
+def value_of(measure: Measure, labels: list[float]) -> float:
     """Return the value of a ranking without ties."""
     return float(measure(from_arrays(-np.arange(len(labels)), labels))[0])
 
@@ -53,9 +53,11 @@ def of(measure: Measure, labels: list[float]) -> float:
 def table_1() -> list[Cell]:
     """Return average precision with each level as the threshold, and µAP."""
     labels = [float(grade) for grade in RANKING]
-    cells = [Cell(f"AP at level {level}", printed, of(AP(rel=level), labels)) for level, printed in LEVELS.items()]
+    cells = [
+        Cell(f"AP at level {level}", printed, value_of(AP(rel=level), labels)) for level, printed in LEVELS.items()
+    ]
     mean = float(np.mean([cell.ours for cell in cells]))
-    return [*cells, Cell("mean over the levels", MEAN, mean), Cell("µAP", GRADED, of(muAP(), labels))]
+    return [*cells, Cell("mean over the levels", MEAN, mean), Cell("µAP", GRADED, value_of(muAP(), labels))]
 
 
 def table_2() -> list[Cell]:
@@ -67,8 +69,10 @@ def _gain(name: str, printed: Printed) -> list[Cell]:
     """Return the columns of one gain; the paper's logarithm is of base 10, which cancels in nDCG."""
     labels = [printed.factor * grade for grade in RANKING]
     best = sorted(labels, reverse=True)
-    dcg, ideal = ([of(DCG(gain="exp").replace(k=k), ranking) / log10(2) for k in RANKS] for ranking in (labels, best))
-    ndcg = [of(nDCG(gain="exp").replace(k=k), labels) for k in RANKS]
+    dcg, ideal = (
+        [value_of(DCG(gain="exp").replace(k=k), ranking) / log10(2) for k in RANKS] for ranking in (labels, best)
+    )
+    ndcg = [value_of(nDCG(gain="exp").replace(k=k), labels) for k in RANKS]
     columns = (("DCG", printed.dcg, dcg), ("ideal DCG", printed.ideal, ideal), ("nDCG", printed.ndcg, ndcg))
     cells = [
         Cell(f"{title} of gain {name} at rank {rank}", as_printed, value)
@@ -84,7 +88,7 @@ def weights() -> list[Cell]:
     Of a document of the lower level above one of the higher, average precision is 1 at the lower threshold and 1/2 at
     the higher one, so that µAP is 1 less half the weight of the higher.
     """
-    high = 2 * (1 - of(muAP(), [*SCALE]))
+    high = 2 * (1 - value_of(muAP(), [*SCALE]))
     return [
         Cell(f"weight of level {level:g}", printed, value)
         for level, printed, value in zip(SCALE, WEIGHTS, (1 - high, high), strict=True)
@@ -106,14 +110,18 @@ def shift_grades() -> dict[str, tuple[float, float, float]]:
     grades = [float(grade) for grade in RANKING]
     higher = [grade + 1 for grade in grades]
     return {
-        measure.name: (of(measure, grades), of(measure.replace(relevance=Shift(1)), higher), of(measure, higher))
+        measure.name: (
+            value_of(measure, grades),
+            value_of(measure.replace(relevance=Shift(1)), higher),
+            value_of(measure, higher),
+        )
         for measure in (muAP(), nDCG(gain="exp"), NDCNG())
     }
 
 
 def mean_over_ranks(measure: nDCG, labels: list[float]) -> float:
     """Return the mean over all cut-offs, which the paper calls mean nDCG."""
-    return float(np.mean([of(measure.replace(k=k), labels) for k in RANKS]))
+    return float(np.mean([value_of(measure.replace(k=k), labels) for k in RANKS]))
 
 
 class Evidence(NamedTuple):

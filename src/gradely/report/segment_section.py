@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gradely.comparison.segments import SegmentPair
+from gradely.comparison.segment_comparison import SegmentPair
 from gradely.data.types import Floats
 
 if TYPE_CHECKING:

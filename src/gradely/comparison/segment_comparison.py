@@ -8,12 +8,12 @@ import numpy as np
 
 from gradely.comparison.intervals import t_intervals
 from gradely.comparison.pairs import count_wins, effect_sizes
-from gradely.comparison.pairwise import Pairwise, or_none
+from gradely.comparison.pairwise import Pairwise, to_optional
 from gradely.data.types import Floats, Ints
 from gradely.evaluation.scores import means
 from gradely.evaluation.segments import segment_rows
 from gradely.frames import to_frame
-from gradely.tables import Cell, Marked, Table, to_text
+from gradely.tables import Cell, MarkedNumber, Table, to_text
 
 
 class SegmentPair(NamedTuple):
@@ -66,7 +66,7 @@ class SegmentComparison:
         for segment, table in self.means.items():
             best = table.max(axis=1).tolist()
             for name, column in zip(self._pairwise.names, table.T.tolist(), strict=True):
-                cells = [Marked(mean, mean == top) for mean, top in zip(column, best, strict=True)]
+                cells = [MarkedNumber(mean, mean == top) for mean, top in zip(column, best, strict=True)]
                 rows.append([segment, self.sizes[segment], name, *cells])
         return Table(["segment", "n", "run", *self._pairwise.measures], rows)
 
@@ -86,7 +86,7 @@ class SegmentComparison:
         out: list[SegmentPair] = []
         for m, measure in enumerate(pairwise.measures if names else []):
             differ, mean = pairwise.by_query(m)[rows], self.means[segment][m]
-            low, high = map(or_none, t_intervals(differ, 1 - pairwise.design.alpha))
+            low, high = map(to_optional, t_intervals(differ, 1 - pairwise.design.alpha))
             effect = effect_sizes(differ).tolist() if size > 1 else [None] * len(names)
             counts = [count.tolist() for count in count_wins(differ)]
             columns = ((mean[first] - mean[second]).tolist(), low, high, effect, *counts)
