@@ -64,6 +64,7 @@ SPEED = {
     "scores": "ROWS",
     "table": "ROWS",
     "tail": "TAIL",
+    "tie_groups": "SHORT",
     "tie_places": "FEW",
 }
 """constants by file that decide how much is done in one go, or which of two ways is taken to the same values"""

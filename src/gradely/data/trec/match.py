@@ -144,8 +144,9 @@ class Judgments:
         """Return the rows of the judgments of some queries, each once."""
         start = self.qrels.start
         if (np.diff(queries) != 1).any():
-            queries = np.sort(queries)
-            queries = queries[np.diff(queries, prepend=-1) > 0]
+            there = np.zeros(len(self.qrels), bool)
+            there[queries] = True
+            queries = np.flatnonzero(there)
             return ranges(start[queries], start[queries + 1] - start[queries])
         return np.arange(start[queries[0]], start[queries[-1] + 1]) if len(queries) else np.zeros(0, np.int64)
 

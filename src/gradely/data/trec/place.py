@@ -48,9 +48,9 @@ class Lines(NamedTuple):
         """Return which of the piece's queries lines are about."""
         return np.searchsorted(self.first, line, side="right") - 1
 
-    def unjudged(self) -> list[str]:
+    def unjudged(self) -> Ids:
         """Return the names of the queries that have no judgments."""
-        return [self.name.name(i) for i in np.flatnonzero(self.query == UNKNOWN).tolist()]
+        return self.name.take(np.flatnonzero(self.query == UNKNOWN))
 
     def documents(self, settings: Settings, line: Ints, base: int = 0) -> Documents:
         """Return what breaks ties between some lines; `base` lines stand before the piece."""
@@ -78,7 +78,7 @@ Observer: TypeAlias = Callable[[Lines], None]
 def find_hits(judgments: Judgments, piece: Rows, settings: Settings, observe: Observer | None = None) -> PieceHits:
     """Return where the judged documents of a piece stand; every query of it must be whole."""
     lines = read_lines(judgments, piece, settings)
-    unjudged = lines.unjudged()
+    unjudged = lines.unjudged().names()
     judged = lines.query[lines.query != UNKNOWN]
     if len(np.unique(judged)) < len(judged) or len(set(unjudged)) < len(unjudged):
         raise Scattered

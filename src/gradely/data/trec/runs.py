@@ -94,7 +94,9 @@ def stream(
         pass
     passes = chain(split_report(report), repeat(ignore))
     try:
-        return count_scattered(judgments, settings, lambda work: over_pieces(work, next(passes), whole_queries=False))
+        return count_scattered(
+            name, judgments, settings, lambda work: over_pieces(work, next(passes), whole_queries=False)
+        )
     except Changed:
         raise change_error(name) from None
 
