@@ -152,3 +152,9 @@ def test_a_tie_that_the_cut_off_divides():
     """After x, a is one of three tied documents: at place 2 with chance 1/3, and beyond the cut-off otherwise."""
     run = {"q": {"x": 2.0, "a": 1.0, "b": 1.0, "c": 1.0}}
     assert gradely.evaluate({"q": {"a": 1}}, run, ["RR@2"]).mean()["RR@2"] == pytest.approx(1 / 6, abs=1e-15)
+
+
+def test_bpref_of_a_tie_that_the_cut_off_divides():
+    """A relevant document is at place 1, as good as can be, with chance 1/2: what it ties with was never judged."""
+    found = gradely.evaluate({"q": {"r": 1, "n": 0}}, {"q": {"r": 1.0, "u": 1.0}}, ["bpref@1"]).mean()
+    assert found["bpref@1"] == pytest.approx(1 / 2, abs=1e-15)

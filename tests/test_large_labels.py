@@ -131,6 +131,13 @@ def test_a_user_who_surely_stops_at_a_tied_document():
     assert found["ERR"] == pytest.approx(1.0)
 
 
+def test_a_user_who_surely_stops_at_a_tied_document_though_rounding_exceeds_1():
+    """Prefix sums of 2^-3.9, 1 and 1 leave slightly more than 2 for the last two."""
+    judged, run = {"q": {"x": 56.1, "a": 60, "b": 60}}, {"q": {"x": 2.0, "a": 1.0, "b": 1.0}}
+    first = 2**-3.9
+    assert gradely.evaluate(judged, run, ["ERR"]).mean()["ERR"] == pytest.approx(first + (1 - first) / 2, abs=1e-15)
+
+
 @pytest.mark.parametrize("k", [None, 1])
 @pytest.mark.parametrize("label", [1025, 4000, 1e10, 1e300, 1e308])
 def test_dcg_that_no_number_can_hold_is_refused_however_large_the_label(label, k):

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +14,7 @@ from gradely.comparison import kendall
 from tests.mutants.__main__ import conclude
 from tests.mutants.areas import AREAS, DRAWINGS, paths_of
 from tests.mutants.changes import ROOT, SOURCE, Mutant, all_changes, mutants
+from tests.mutants.check import in_order
 from tests.mutants.forks import in_forks
 from tests.mutants.survivors import known, without_mutant
 from tests.mutants.touch import Tracer, some_of
@@ -37,6 +39,7 @@ def changed(code):
         ("min(a, 1)", ["max(a, 1)", "min(a, 2)"]),
         ("a and b", ["a or b"]),
         ("raise E(1 + 1)", []),
+        ("1e300", []),
         ("assert a < 1", []),
         ("a / where(b, c, 1.0)", ["a * where(b, c, 1.0)"]),
         ("where(b, c, 1.0)", ["where(b, c, 2.0)"]),
@@ -114,6 +117,11 @@ def test_of_many_parameters_some_are_taken_from_the_first_to_the_last():
     items = [SimpleNamespace(nodeid=f"test[{i}]") for i in range(100)] + [SimpleNamespace(nodeid="other")]
     taken = [item.nodeid for item in some_of(items)]
     assert taken[:2] == ["test[0]", "test[3]"] and taken[-2:] == ["test[99]", "other"] and len(taken) == 35
+
+
+def test_a_mutant_meets_first_who_noticed_others_then_quick_tests_of_many_kinds():
+    seconds = {"f[a]": 1.0, "f[b]": 1.0, "f[c]": 1.0, "g": 1.5, "h": 2.5, "slow": 9.0}
+    assert in_order(seconds, Counter(slow=1)) == ["slow", "f[a]", "g", "f[b]", "h", "f[c]"]
 
 
 def test_reasons_hold_for_the_changes_above_them(tmp_path, monkeypatch):

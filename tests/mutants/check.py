@@ -71,15 +71,15 @@ class Check:
         return noticing(mutant, {name: self.touched.with_seconds(name) for name in names}, self.functions)
 
     def tests_of(self, mutant):
-        """Return the tests that touch a mutant: those that noticed others nearby, then the quickest first."""
+        """Return the tests that touch a mutant, as many as there is time for, in the order in which they meet it."""
         lines = self.lines(mutant.path)
         names = {name for line in mutant.touched for name in lines.get(line, ())}
         for path, line in uses_of(mutant.constants):
             names.update(self.lines(path).get(line, ()))
         seconds = {name: self.touched.tests[name]["seconds"] for name in names}
-        ordered = sorted(names, key=lambda name: (-self.kills[mutant.source, name], seconds[name]))
+        kills = {name: self.kills[mutant.source, name] for name in names}
         total, few = 0.0, []
-        for name in ordered[: len(ordered) if mutant.source else FEW]:
+        for name in in_order(seconds, kills)[: None if mutant.source else FEW]:
             total += seconds[name]
             if total < ENOUGH or not few:
                 few.append(name)
@@ -103,6 +103,16 @@ class Check:
     def outcomes(self):
         """Return {mutant: the test that notices it, or an empty text}, as far as it is known."""
         return {mutant: self.memory[key_of(mutant)][0] for mutant in self.mutants if key_of(mutant) in self.memory}
+
+
+def in_order(seconds, kills):
+    """Return tests: those that noticed others nearby, then the quickest, the parameters of one test far apart."""
+    costs, before = {}, Counter()
+    for name in sorted(seconds, key=lambda name: (seconds[name], name)):
+        function = name.split("[")[0]
+        before[function] += 1
+        costs[name] = seconds[name] * before[function]
+    return sorted(costs, key=lambda name: (-kills[name], costs[name], name))
 
 
 def import_everything():

@@ -121,6 +121,23 @@ def test_means_by_segment(spark):
         assert row["n"] == means.sizes[row["kind"]]
 
 
+@pytest.mark.parametrize("kind", [[1, None, 2, None], [True, None, False, None], ["x", "", "y", None]], ids=str)
+def test_segments_have_the_names_that_they_have_elsewhere(spark, kind):
+    judged = rows(qid=["q", "q", "p", "r"], docno=list("abaa"), label=[1, 0, 1, 1], kind=kind)
+    run = rows(qid=["q", "q", "p"], docno=list("aba"), score=[1.0, 2.0, 3.0])
+    ours = gradely.evaluate(judged, run, ["RR"], by="kind").segments
+    assert "(none)" in ours
+    for frame in (
+        evaluate(spark.createDataFrame(judged), spark.createDataFrame(run), ["RR"], by="kind"),
+        evaluate(spark.createDataFrame(judged).orderBy("label"), spark.createDataFrame(run), ["RR"], by="kind"),
+    ):
+        assert {row["kind"]: (row["n"], row["value"]) for row in frame.collect()} == {
+            segment: (ours.sizes[segment], means["RR"]) for segment, means in ours.items()
+        }
+    lazy = gradely.evaluate(spark.createDataFrame(judged), spark.createDataFrame(run), ["RR"], by="kind").segments
+    assert dict(lazy) == dict(ours)
+
+
 def test_errors_of_executors_say_what_is_wrong(spark):
     qrels = spark.createDataFrame(rows(qid=["q", "q"], docno=["a", "b"], label=[1.0, 2.0], kind=["x", "y"]))
     run = spark.createDataFrame(rows(qid=["q"], docno=["a"], score=[float("nan")]))
@@ -138,6 +155,9 @@ def test_what_cannot_be_is_said_before_anything_runs(spark):
         evaluate(qrels, SMALL)
     with pytest.raises(gradely.GradelyError, match="qrels: no column 'age' to give means by, among qid, docno, label"):
         evaluate(qrels, run, by="age")
+    fractions = spark.createDataFrame(rows(qid=["q"], docno=["a"], kind=[1.5]))
+    with pytest.raises(gradely.GradelyError, match="column 'kind' holds Float64; cast segments to text"):
+        evaluate(fractions, run, by="kind")
     with pytest.raises(gradely.GradelyError, match="qrels: has no rows"):
         evaluate(qrels.limit(0), run)
     with pytest.raises(gradely.GradelyError, match="no measure"):

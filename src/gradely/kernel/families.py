@@ -181,7 +181,7 @@ def _reach(batch: Batch, stop: Array, k: int | None) -> int:
     10^-20, what is still to be gained is lost in rounding.
     """
     xp = batch.xp
-    mean = xp.clip(sum_in_group(batch, stop) / batch.size, min=1e-300, max=1.0 - 1e-15)
+    mean = xp.clip(sum_in_group(batch, stop) / batch.size, min=1e-300, max=1.0)  # rounding may exceed 1
     places = xp.minimum(xp.ceil(log(1e-20) / xp.log1p(-mean)), count_within(batch, k))
     return max(1, int(xp.max(places)))
 
