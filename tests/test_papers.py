@@ -54,7 +54,7 @@ def test_tables_are_frames_too():
 
 def outcome(rows=1, text="plain"):
     table = Table(["name", "value"], [[text, i / 3] for i in range(rows)])
-    claim = Claim("x", "table 0", text, "1", text, lambda evidence: decide(holds=False, here=text))
+    claim = Claim("x", "table 0", text, "1", text, lambda evidence: [decide(holds=False, here=text)])
     tested = [Assessment(claim, verdict) for verdict in claim.test(None)]
     return Outcome(text, text, None, {"numbers": Sheet(text, table)}, {}, [Observation(text, text)], tested)
 
@@ -65,7 +65,9 @@ EXPERIMENT = Experiment(
 
 
 def test_a_claim_is_tested_on_the_evidence_of_the_work():
-    claim = Claim("x", "table 0", "It is 3.", "3", "3 comes out", lambda evidence: decide(evidence == 3, str(evidence)))
+    claim = Claim(
+        "x", "table 0", "It is 3.", "3", "3 comes out", lambda evidence: [decide(evidence == 3, str(evidence))]
+    )
     for evidence, word in ((3, "holds"), (4, "differs")):
         made = EXPERIMENT._replace(
             claims=(claim,), work=lambda library, seed, progress, e=evidence: outcome()._replace(evidence=e)
@@ -113,7 +115,7 @@ def test_pages_escape_what_they_are_given():
 
 def test_all_leaves_an_overview(tmp_path, monkeypatch, capfd):
     claims = {
-        name: Claim("x", "table 0", f"{name} is so.", "1", "it is so", lambda evidence: decide(holds=True, here="so"))
+        name: Claim("x", "table 0", f"{name} is so.", "1", "it is so", lambda evidence: [decide(holds=True, here="so")])
         for name in ("one", "two", "three")
     }
     others = {name: EXPERIMENT._replace(name=name, needs=(), claims=(claims[name],)) for name in ("one", "two")}

@@ -55,10 +55,10 @@ class Interval(NamedTuple):
         return DIFFERS if self.high < 0 else UNDECIDED
 
 
-def decide(holds: object, here: str, data: str = "") -> list[Verdict]:
+def decide(holds: object, here: str, data: str = "") -> Verdict:
     """Return the verdict on a criterion that is met or not.
 
-    >>> decide(1 < 2, "1 against 2")[0].word
+    >>> decide(1 < 2, "1 against 2").word
     'holds'
     """
-    return [Verdict(HOLDS if holds else DIFFERS, here, data)]
+    return Verdict(HOLDS if holds else DIFFERS, here, data)

@@ -150,18 +150,18 @@ def within(off: float) -> str:
 def same_chances(evidence: Evidence) -> list[Verdict]:
     """Return whether the chances are the paper's."""
     off = max(abs(float(Fraction(chance["the paper"])) - chance["here"]) for chance in evidence.chances)
-    return decide(off < SAME, f"all six, {within(off)}" if off < SAME else f"off by up to {off:.0e}")
+    return [decide(off < SAME, f"all six, {within(off)}" if off < SAME else f"off by up to {off:.0e}")]
 
 
 def same_limits(evidence: Evidence) -> list[Verdict]:
     """Return whether long rankings come near the paper's limits."""
     off = max(abs(row["value"] - row["limit"]) for row in evidence.long if row["n"] == LENGTHS[-1])
-    return decide(off < NEAR, f"at n = {LENGTHS[-1]:,} all are within {off:.0e} of them")
+    return [decide(off < NEAR, f"at n = {LENGTHS[-1]:,} all are within {off:.0e} of them")]
 
 
 def same_corners(evidence: Evidence) -> list[Verdict]:
     """Return whether the three are AP where users agree."""
-    return decide(evidence.corners < SAME, f"on 200 random rankings with ties, {within(evidence.corners)}")
+    return [decide(evidence.corners < SAME, f"on 200 random rankings with ties, {within(evidence.corners)}")]
 
 
 CLAIMS = (

@@ -45,7 +45,7 @@ def rises(curves: Curves) -> list[Verdict]:
     """Return whether τ with AP rises with g_1, for all three."""
     trend = {name: goodman_kruskal(points) for name, points in curves.with_reference("AP").items()}
     here = f"of the pairs of g_1 at which τ differs, rising less falling: {list_taus(trend)}"
-    return decide(min(trend.values()) >= NOTICEABLE, here)
+    return [decide(min(trend.values()) >= NOTICEABLE, here)]
 
 
 def goodman_kruskal(points: dict[float, float]) -> float:
@@ -62,7 +62,7 @@ def goodman_kruskal(points: dict[float, float]) -> float:
 def another_angle(curves: Curves) -> list[Verdict]:
     """Return whether xGAP and eGAP rank systems otherwise than GAP does at the smallest g_1."""
     near = {name: tau for name, tau in curves.at_smallest("GAP").items() if name != "GAP"}
-    return decide(max(near.values()) < EQUIVALENT, f"τ with GAP: {list_taus(near, 3)}")
+    return [decide(max(near.values()) < EQUIVALENT, f"τ with GAP: {list_taus(near, 3)}")]
 
 
 def not_ndcg(curves: Curves) -> list[Verdict]:
@@ -71,14 +71,14 @@ def not_ndcg(curves: Curves) -> list[Verdict]:
         name: max(x["tau"] for x in curves.records if x["reference"] == "nDCG" and x["measure"] == name)
         for name in ("GAP", "xGAP", "eGAP")
     }
-    return decide(max(highest.values()) < EQUIVALENT, f"highest τ with nDCG over all g: {list_taus(highest, 3)}")
+    return [decide(max(highest.values()) < EQUIVALENT, f"highest τ with nDCG over all g: {list_taus(highest, 3)}")]
 
 
 def same_corners(curves: Curves) -> list[Verdict]:
     """Return whether the three are one where all users agree."""
     corners = [x["tau"] for x in curves.records if "1.0" in x["g"].split() and x["reference"] == "GAP"]
     same = sum(abs(tau - 1) < SAME for tau in corners)
-    return decide(same == len(corners), f"τ = 1 in {same} of {len(corners)} comparisons")
+    return [decide(same == len(corners), f"τ = 1 in {same} of {len(corners)} comparisons")]
 
 
 def most_where_rare(evidence: Evidence) -> list[Verdict]:
@@ -104,7 +104,7 @@ def topic_counts(evidence: Evidence) -> list[Verdict]:
             continue
         ours = {topics: rows[name][topics] for topics in SETS if theirs[topics]}
         here = ", ".join(f"{topics}: {ours[topics]} (printed {theirs[topics]})" for topics in ours)
-        out += decide(all(ours[topics] == int(theirs[topics]) for topics in ours), here, name)
+        out.append(decide(all(ours[topics] == int(theirs[topics]) for topics in ours), here, name))
     return out
 
 
@@ -120,7 +120,7 @@ def same_numbers(evidence: Evidence) -> list[Verdict]:
             continue
         ours = [curves for curves in evidence.curves if curves.panel.collection == rows[name]["collection"]]
         off = [abs(x["tau"] - x["the paper"]) for curves in ours for x in curves.records]
-        out += decide(mean(off) < CLOSE, f"{mean(off):.3f} away on average, {max(off):.2f} at most", name)
+        out.append(decide(mean(off) < CLOSE, f"{mean(off):.3f} away on average, {max(off):.2f} at most", name))
     return out
 
 

@@ -127,13 +127,13 @@ def describe(worst: Record) -> str:
 def is_exact(evidence: Evidence, name: str) -> list[Verdict]:
     """Return whether the closed form of a measure is the mean over all orders."""
     worst = evidence.worst(name)
-    return decide(float(worst["largest difference"]) < SAME, describe(worst))
+    return [decide(float(worst["largest difference"]) < SAME, describe(worst))]
 
 
 def printed_rr_is_exact(evidence: Evidence) -> list[Verdict]:
     """Return whether RR as printed is the mean over all orders."""
     here = f"off by up to {evidence.printed_rr:.3f}; with differences of adjacent f, as the text has it, it is exact"
-    return decide(evidence.printed_rr < SAME, here)
+    return [decide(evidence.printed_rr < SAME, here)]
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed

@@ -58,20 +58,18 @@ class Times(NamedTuple):
 
 def about_the_same(times: Times) -> list[Verdict]:
     """Return for each length of list whether the measures other than RR cost about the same."""
-    return [
-        verdict
-        for size, pairs in times.in_memory.items()
-        for ratios in [{name: pairs[name].ratio for name in PRINTED if name != "RR"}]
-        for verdict in decide(max(ratios.values()) <= ABOUT, _list(ratios), _lists(size))
-    ]
+    out = []
+    for size, pairs in times.in_memory.items():
+        ratios = {name: pairs[name].ratio for name in PRINTED if name != "RR"}
+        out.append(decide(max(ratios.values()) <= ABOUT, _list(ratios), _lists(size)))
+    return out
 
 
 def reciprocal_rank(times: Times) -> list[Verdict]:
     """Return for each length of list whether RR costs no more than a quarter more."""
     return [
-        verdict
+        decide(pairs["RR"].ratio <= ABOUT, f"{pairs['RR'].ratio:.2f}", _lists(size))
         for size, pairs in times.in_memory.items()
-        for verdict in decide(pairs["RR"].ratio <= ABOUT, f"{pairs['RR'].ratio:.2f}", _lists(size))
     ]
 
 

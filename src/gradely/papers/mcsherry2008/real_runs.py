@@ -39,9 +39,7 @@ def _range(row: Record) -> float:
 def performs_differently(moved: list[Record]) -> list[Verdict]:
     """Return for each collection whether its orders of ties perform differently."""
     return [
-        verdict
-        for name, rows in by_collection(moved).items()
-        for verdict in decide(max(map(_range, rows)) >= VISIBLE, _moves(rows), name)
+        decide(max(map(_range, rows)) >= VISIBLE, _moves(rows), name) for name, rows in by_collection(moved).items()
     ]
 
 

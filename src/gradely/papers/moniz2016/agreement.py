@@ -112,16 +112,15 @@ def means_higher(evidence: Evidence) -> list[Verdict]:
     for summary in evidence.summaries:
         rows = cutoffs[summary.data] or [{"k": 10, "nDCG": summary.ndcg, "nDCGφ": summary.phi}]
         here = ", ".join(f"@{row['k']} {row['nDCG']:.3f} and {row['nDCGφ']:.3f}" for row in rows)
-        out += decide(all(row["nDCG"] > row["nDCGφ"] for row in rows), here, _data(summary))
+        out.append(decide(all(row["nDCG"] > row["nDCGφ"] for row in rows), here, _data(summary)))
     return out
 
 
 def mostly_positive(evidence: Evidence) -> list[Verdict]:
     """Return whether nDCG is the higher of the two for most lists."""
     return [
-        verdict
+        decide(summary.positive > 1 / 2, f"for {summary.positive:.0%} of the lists", _data(summary))
         for summary in evidence.summaries
-        for verdict in decide(summary.positive > 1 / 2, f"for {summary.positive:.0%} of the lists", _data(summary))
     ]
 
 
@@ -136,14 +135,13 @@ def grows(evidence: Evidence) -> list[Verdict]:
 def misestimates(evidence: Evidence) -> list[Verdict]:
     """Return whether nDCG is often far from nDCGφ, on either side."""
     return [
-        verdict
-        for summary in evidence.summaries
-        for verdict in decide(
+        decide(
             summary.far > 1 / 2 and min(summary.positive, summary.negative) > 0,
             f"more than {FAR} apart for {summary.far:.0%} of the lists; nDCG higher for {summary.positive:.0%}, lower"
             f" for {summary.negative:.0%}",
             _data(summary),
         )
+        for summary in evidence.summaries
     ]
 
 

@@ -41,13 +41,13 @@ def table_1() -> list[Record]:
 def costs_more(table: list[Record]) -> list[Verdict]:
     """Return whether nDCGφ charges more on day 2."""
     first, second = (row["nDCGφ"] for row in table)
-    return decide(second < first < 1, f"nDCGφ {first:.4f} on day 1, {second:.4f} on day 2")
+    return [decide(second < first < 1, f"nDCGφ {first:.4f} on day 1, {second:.4f} on day 2")]
 
 
 def costs_same(table: list[Record]) -> list[Verdict]:
     """Return whether nDCG of grades by place cannot tell the days apart."""
     first, second = (row["nDCG of grades by place"] for row in table)
-    return decide(abs(first - second) < SAME, f"nDCG {first:.4f} on day 1, {second:.4f} on day 2")
+    return [decide(abs(first - second) < SAME, f"nDCG {first:.4f} on day 1, {second:.4f} on day 2")]
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn or read

@@ -67,7 +67,7 @@ def ends(samples: dict[str, Floats]) -> list[Verdict]:
             low = scores <= np.median(scores, axis=1, keepdims=True)
             highest, lowest = max(highest, float(value[low].max())), min(lowest, float(value[:, 0].min()))
         here = f"at most {highest:.3g} up to the median, at least {lowest:.3g} at the maximum"
-        out += decide(highest < SAME and lowest > 1 - SAME, here, label)
+        out.append(decide(highest < SAME and lowest > 1 - SAME, here, label))
     return out
 
 
@@ -77,7 +77,7 @@ def fewer_relevant(samples: dict[str, Floats]) -> list[Verdict]:
     for control, label in CONTROLS.items():
         counts = {name: float((relevance(s, control) > HALF).sum(axis=1).mean()) for name, s in samples.items()}
         here = ", ".join(f"{count:.1f} of {ITEMS} {name}" for name, count in counts.items())
-        out += decide(counts["imbalanced"] < counts["balanced"], f"φ above {HALF}: {here}", label)
+        out.append(decide(counts["imbalanced"] < counts["balanced"], f"φ above {HALF}: {here}", label))
     return out
 
 

@@ -70,7 +70,7 @@ def is_blind(cases: Cases) -> list[Verdict]:
     here = ", ".join(
         f"{scenario}: {' or '.join(f'{v:.4f}' for v in values[:3])}" for scenario, values in by_scenario.items()
     )
-    return decide(all(len(values) == 1 for values in by_scenario.values()), here)
+    return [decide(all(len(values) == 1 for values in by_scenario.values()), here)]
 
 
 def is_finer(cases: Cases) -> list[Verdict]:
@@ -79,7 +79,7 @@ def is_finer(cases: Cases) -> list[Verdict]:
         len(np.unique(np.round(measured[PHI], 3))) - len(np.unique(np.round(measured[PLAIN], 3)))
         for measured in cases.values()
     ]
-    return decide(min(counts) > 0, f"between {min(counts)} and {max(counts)} more values, to three decimals")
+    return [decide(min(counts) > 0, f"between {min(counts)} and {max(counts)} more values, to three decimals")]
 
 
 def is_mild(cases: Cases, distribution: str) -> list[Verdict]:
@@ -87,28 +87,28 @@ def is_mild(cases: Cases, distribution: str) -> list[Verdict]:
     measured = cases[distribution, SWAP]
     share = float(np.mean(measured[PHI] > measured[PLAIN]))
     here = f"median nDCGφ {np.median(measured[PHI]):.4f}, nDCG {np.median(measured[PLAIN]):.4f}; so for {share:.1%}"
-    return decide(share >= MOST, here)
+    return [decide(share >= MOST, here)]
 
 
 def notices(cases: Cases) -> list[Verdict]:
     """Return whether nDCGφ alone notices an inverted top 10."""
     highest = max(float(cases[d, INVERSION][PHI].max()) for d in BOTH)
     lowest = min(float(cases[d, INVERSION][PLAIN].min()) for d in BOTH)
-    return decide(lowest == 1 and highest < 1, f"nDCG at least {lowest:.4f}, nDCGφ at most {highest:.4f}")
+    return [decide(lowest == 1 and highest < 1, f"nDCG at least {lowest:.4f}, nDCGφ at most {highest:.4f}")]
 
 
 def is_worse(cases: Cases) -> list[Verdict]:
     """Return whether an inverted top 10 costs more where few scores stand out."""
     value = medians(cases, INVERSION)
     here = f"median nDCGφ {value['balanced']:.3f} balanced, {value['imbalanced']:.3f} imbalanced"
-    return decide(value["imbalanced"] < value["balanced"], here)
+    return [decide(value["imbalanced"] < value["balanced"], here)]
 
 
 def as_read(cases: Cases) -> list[Verdict]:
     """Return whether the medians are those of the authors' figure."""
     value = medians(cases, INVERSION)
     off = max(abs(value[name] - FIGURE[name]) for name in BOTH)
-    return decide(off <= READ, f"{value['balanced']:.3f} and {value['imbalanced']:.3f}")
+    return [decide(off <= READ, f"{value['balanced']:.3f} and {value['imbalanced']:.3f}")]
 
 
 def chart(rows: list[Record]) -> Any:

@@ -62,14 +62,14 @@ def falls(curve: Curves) -> list[Verdict]:
     """Return whether mean nDCG is the lower, the more levels there are."""
     means = curve.values["mean nDCG"].mean(axis=1).tolist()
     here = "mean over all swaps for 2, 10, 20, 50 levels: " + ", ".join(f"{mean:.3f}" for mean in means)
-    return decide(all(more < fewer for fewer, more in pairwise(means)), here)
+    return [decide(all(more < fewer for fewer, more in pairwise(means)), here)]
 
 
 def is_steady(curve: Curves, measure: str) -> list[Verdict]:
     """Return whether the number of levels moves a measure little, against nDCG."""
     spread, base = curve.spread(measure), curve.spread("mean nDCG")
     here = f"spread across levels {spread:.4f}, {ratio(curve, measure):.0%} of that of mean nDCG, {base:.4f}"
-    return decide(spread < SMALL * base, here)
+    return [decide(spread < SMALL * base, here)]
 
 
 def ratio(curve: Curves, measure: str) -> float:

@@ -63,28 +63,23 @@ class Evidence(NamedTuple):
 
 def scores_one(evidence: Evidence) -> list[Verdict]:
     """Return whether a virtual user's own feature scores 1, figure by figure."""
-    return [
-        verdict
-        for name in VIRTUAL
-        for values in [evidence.own_scores(name)]
-        for verdict in decide(
-            all(abs(value - 1) < SAME for value in values),
-            f"between {min(values):.12g} and {max(values):.12g} over all measures and ties",
-            name.replace("-", " "),
-        )
-    ]
+    out = []
+    for name in VIRTUAL:
+        values = evidence.own_scores(name)
+        here = f"between {min(values):.12g} and {max(values):.12g} over all measures and ties"
+        out.append(decide(all(abs(value - 1) < SAME for value in values), here, name.replace("-", " ")))
+    return out
 
 
 def levels(evidence: Evidence) -> list[Verdict]:
     """Return whether the virtual users have as many levels as the paper says."""
     return [
-        verdict
-        for name in VIRTUAL
-        for verdict in decide(
+        decide(
             evidence.levels[name] == USERS[name].levels,
             f"{evidence.levels[name]:,} (printed: {USERS[name].levels})",
             name.replace("-", " "),
         )
+        for name in VIRTUAL
     ]
 
 
@@ -96,7 +91,7 @@ def nearest(evidence: Evidence) -> list[Verdict]:
         for measure, systems in evidence.by_measure("figure-7").items()
     }
     here = ", ".join(f"{measure}: {name} {value:.3f}" for measure, (value, name) in best.items())
-    return decide(all(name == FEATURES[NEAREST] for _, name in best.values()), here)
+    return [decide(all(name == FEATURES[NEAREST] for _, name in best.values()), here)]
 
 
 def more_levels(evidence: Evidence) -> list[Verdict]:
@@ -104,20 +99,20 @@ def more_levels(evidence: Evidence) -> list[Verdict]:
     change = evidence.changes()
     fall, others = -max(change["mean nDCG"]), [*change["µMAP"], *change["mean NDCNG"]]
     here = "; ".join(f"{name} {min(values):+.4f} to {max(values):+.4f}" for name, values in change.items())
-    return decide(max(map(abs, others)) < SMALL * fall, f"changes: {here}")
+    return [decide(max(map(abs, others)) < SMALL * fall, f"changes: {here}")]
 
 
 def average(evidence: Evidence) -> list[Verdict]:
     """Return whether µMAP is the mean of MAP at both levels."""
     gap = evidence.apart()
     here = f"off by up to {gap:.4f}: {evidence.lacking} queries lack grade 2, and their µAP has one threshold only"
-    return decide(gap < READ, here)
+    return [decide(gap < READ, here)]
 
 
 def letor(evidence: Evidence) -> list[Verdict]:
     """Return whether MAP and NDCG@10 are those published with the data."""
     off = max(abs(record["LETOR 2.0"] - record["here"]) for record in evidence.letor)
-    return decide(off < PRINTED, f"{len(evidence.letor)} numbers, all within {off:.0e}")
+    return [decide(off < PRINTED, f"{len(evidence.letor)} numbers, all within {off:.0e}")]
 
 
 CLAIMS = (
@@ -159,7 +154,7 @@ CLAIMS = (
         "TF and TF-IDF of the title correlate (Pearson).",
         PEARSON,
         "ours, rounded, is the printed number",
-        lambda evidence: decide(agrees(evidence.pearson, PEARSON), f"{evidence.pearson:.3f}"),
+        lambda evidence: [decide(agrees(evidence.pearson, PEARSON), f"{evidence.pearson:.3f}")],
     ),
     Claim(
         "more-levels",

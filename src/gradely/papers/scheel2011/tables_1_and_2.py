@@ -155,7 +155,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
 def _compare(cells: list[Cell]) -> list[Verdict]:
     """Return the verdict on printed numbers: all of them must agree."""
     numbers = ", ".join(f"{cell.title} {cell.ours:.4f}" for cell in cells[-2:])
-    return decide(all(cell.agrees for cell in cells), f"{_count_agreements(cells)} numbers agree; {numbers}")
+    return [decide(all(cell.agrees for cell in cells), f"{_count_agreements(cells)} numbers agree; {numbers}")]
 
 
 def _count_agreements(cells: list[Cell]) -> str:
@@ -166,7 +166,7 @@ def _judge_doubling(means: dict[str, tuple[float, float]]) -> list[Verdict]:
     (plain, twice), (normed, normed_twice) = means["nDCG"], means["NDCNG"]
     here = f"nDCG {plain:.4f} → {twice:.4f}, NDCNG {normed:.4f} → {normed_twice:.4f}"
     printed = agrees(plain, "0.28") and agrees(twice, "0.17") and agrees(normed, "0.39")
-    return decide(printed and abs(normed - normed_twice) < SAME, here)
+    return [decide(printed and abs(normed - normed_twice) < SAME, here)]
 
 
 def _judge_shift(values: dict[str, tuple[float, float, float]]) -> list[Verdict]:
@@ -174,7 +174,7 @@ def _judge_shift(values: dict[str, tuple[float, float, float]]) -> list[Verdict]
         f"{name} {plain:.4f}, with shift(1) {moved:.4f}, unshifted {higher:.4f}"
         for name, (plain, moved, higher) in values.items()
     )
-    return decide(all(abs(plain - moved) < SAME for plain, moved, _ in values.values()), here)
+    return [decide(all(abs(plain - moved) < SAME for plain, moved, _ in values.values()), here)]
 
 
 AGREE = "every printed number is ours, rounded or cut off to its decimals"
