@@ -25,7 +25,7 @@ help:
 	@echo "make learning     the experiment f14-learning alone, on DATA=folder, and its figure in docs/; ten minutes"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
 	@echo "make bench-tables frames, Parquet, CSV and flat arrays against TREC text, as ratios, and peers; a quarter of an hour"
-	@echo "make bench-spark  10 and 100 million rows on Spark with a heap of 1 GB: time and what is shuffled"
+	@echo "make bench-spark  10, 30 and 100 million rows on Spark with a heap of 1 GB: time and what is shuffled"
 	@echo "make clean        remove what make has made"
 
 demo: $(VENV)/installed

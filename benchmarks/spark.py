@@ -1,8 +1,9 @@
 """What evaluation on Spark takes: python -m benchmarks.spark FOLDER, on two cores with a heap of 1 GB.
 
-It makes runs of 10 and 100 million rows as Parquet, in the folder, and evaluates each in two ways: gradely.evaluate,
-where hits are found in Spark and come back, and gradely.adapters.spark.evaluate, on the executors. It prints seconds,
-and as Spark counts them seconds of the processor in its tasks, and what was shuffled.
+It makes runs of 10, 30 and 100 million rows as Parquet, in the folder, and evaluates each in two ways:
+gradely.evaluate, where hits are found in Spark and come back, and gradely.adapters.spark.evaluate, on the executors. It
+prints seconds, and as Spark counts them seconds of the processor in its tasks, and what was shuffled; and how all three
+grow with the rows. Seconds of Python on the executors are in the first number only.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,8 @@ from gradely.adapters import spark as adapter
 
 DEPTH = 1000
 MEASURES = ["nDCG@10", "AP", "RR"]
-ROWS = (10_000_000, 100_000_000)
+WAYS = ("in Spark", "executors")
+ROWS = (10_000_000, 30_000_000, 100_000_000)
 PART = 5_000_000
 """rows of a file"""
 BLOCK = 1 << 24
@@ -87,16 +89,37 @@ def count_costs(logs: str) -> Costs:
     return Costs(size, seconds)
 
 
-def report(name: str, rows: int, logs: str, work: Callable[[], dict[str, float]]) -> None:
-    """Print what a piece of work takes."""
+class Measurement(NamedTuple):
+    """What one way of evaluation took."""
+
+    name: str
+    rows: int
+    seconds: float
+    costs: Costs
+
+
+def measure(name: str, rows: int, logs: str, work: Callable[[], dict[str, float]]) -> Measurement:
+    """Print and return what a piece of work takes."""
     before, start = count_costs(logs), time.perf_counter()
     means = work()
     took = time.perf_counter() - start
     time.sleep(2)  # the log is written behind
     after = count_costs(logs)
-    costs = f"{after.seconds - before.seconds:8.1f} s of tasks   {(after.size - before.size) / 1e6:8.1f} MB shuffled"
+    costs = Costs(after.size - before.size, after.seconds - before.seconds)
     values = ", ".join(f"{key} {value:.6f}" for key, value in means.items())
-    print(f"{rows:>12,} rows   {name:<10} {took:8.1f} s   {costs}   {values}", flush=True)
+    numbers = f"{took:8.1f} s   {costs.seconds:8.1f} s of tasks   {costs.size / 1e6:8.1f} MB shuffled"
+    print(f"{rows:>12,} rows   {name:<10} {numbers}   {values}", flush=True)
+    return Measurement(name, rows, took, costs)
+
+
+def report_growth(measurements: Sequence[Measurement]) -> None:
+    """Print how often the costs of each way with the fewest rows are in those with more."""
+    for name in dict.fromkeys(one.name for one in measurements):
+        least, *more = sorted((one for one in measurements if one.name == name), key=lambda one: one.rows)
+        for one in more:
+            costs = (one.costs.seconds / least.costs.seconds, one.costs.size / least.costs.size)
+            numbers = f"{one.seconds / least.seconds:8.2f}     {costs[0]:8.2f}              {costs[1]:8.2f}"
+            print(f"{one.rows / least.rows:12.1f} times  {name:<10} {numbers} times")
 
 
 def main() -> None:
@@ -105,13 +128,19 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=int, nargs="*", default=ROWS)
     parser.add_argument("--heap", default="1g")
+    parser.add_argument("--ways", nargs="*", choices=WAYS, default=WAYS)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as logs:
         spark = session(logs, options.heap)
+        taken = []
         for rows in options.rows:
             qrels, run = make(spark, options.folder.resolve(), rows)
-            report("in Spark", rows, logs, lambda: gradely.evaluate(qrels, run, MEASURES).mean())  # noqa: B023
-            report("executors", rows, logs, lambda: _means(adapter.evaluate(qrels, run, MEASURES)))  # noqa: B023
+            ways: dict[str, Callable[[], dict[str, float]]] = {
+                "in Spark": lambda: gradely.evaluate(qrels, run, MEASURES).mean(),  # noqa: B023
+                "executors": lambda: _means(adapter.evaluate(qrels, run, MEASURES)),  # noqa: B023
+            }
+            taken += [measure(name, rows, logs, work) for name, work in ways.items() if name in options.ways]
+        report_growth(taken)
         spark.stop()
 
 

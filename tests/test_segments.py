@@ -5,10 +5,13 @@ import io
 import json
 from fractions import Fraction
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from scipy import stats
 
 import gradely
@@ -190,12 +193,56 @@ def test_missing_values_are_no_segment(by):
     assert gradely.evaluate(QRELS, RUNS["good"], ["RR"], by=by).segments.sizes == {"x": 1, "(none)": 5}
 
 
-def test_a_row_without_a_value_says_nothing_about_its_query(tmp_path):
-    frame = pl.DataFrame({"qid": [1, 1, 2], "docno": ["a", "b", "a"], "kind": [None, "x", None], "label": [1, 0, 1]})
-    frame.write_csv(tmp_path / "q.csv")
-    for qrels in (frame, frame.to_pandas(), tmp_path / "q.csv"):
-        segments = gradely.evaluate(qrels, {"1": ["a"], "2": ["a"]}, ["RR"], by="kind").segments
-        assert segments.sizes == {"x": 1, "(none)": 1}
+def forms(table, folder):
+    """Yield an Arrow table in every form that a table can have; in the last one, records leave out what is missing."""
+    records = table.to_pylist()
+    yield from (table, table.to_pandas(), pl.from_arrow(table), pl.from_arrow(table).lazy(), duckdb.from_arrow(table))
+    yield records
+    (folder / "parts").mkdir()
+    for name in ("t.parquet", "parts/one.parquet"):
+        parquet.write_table(table, folder / name)
+    yield from (folder / "t.parquet", folder / "parts")
+    for name, delimiter in (("t.csv", ","), ("t.tsv", "\t")):
+        pl.from_arrow(table).write_csv(folder / name, separator=delimiter)
+        yield folder / name
+    (folder / "t.json").write_text(json.dumps(records))
+    (folder / "t.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    yield from (folder / "t.json", folder / "t.jsonl")
+    brief = [{key: value for key, value in record.items() if value is not None} for record in records]
+    (folder / "brief.jsonl").write_text("".join(json.dumps(record) + "\n" for record in brief))
+    yield from (brief, folder / "brief.jsonl")
+
+
+@pytest.mark.parametrize("kind", [["x", None, None, "y"], [1, None, None, 2], [None, 1.5, None, 2.5]], ids=str)
+def test_a_row_without_a_value_says_nothing_about_its_query(tmp_path, kind):
+    table = pa.table({"qid": [1, 1, 2, 3], "docno": ["a", "b", "a", "a"], "kind": kind, "label": [1, 0, 1, 1]})
+    first, second = (str(value) for value in kind if value is not None)
+    for qrels in forms(table, tmp_path):
+        segments = gradely.evaluate(qrels, {"1": ["a"], "2": ["a"], "3": ["b"]}, ["RR"], by="kind").segments
+        assert segments.sizes == {first: 1, "(none)": 1, second: 1}
+        assert segments[second] == {"RR": 0.0}
+
+
+def test_a_table_of_segments_may_lack_some(tmp_path):
+    table = pa.table({"query": ["2", "1"], "segment": [None, "x"]})
+    for by in forms(table, tmp_path):
+        assert gradely.evaluate(QRELS, RUNS["good"], ["RR"], by=by).segments.sizes == {"x": 1, "(none)": 5}
+
+
+def test_numbers_that_are_none_are_no_segment():
+    by = pl.DataFrame({"query": [1, 2], "segment": [float("nan"), 2.0]})
+    for table in (by, by.lazy(), by.to_arrow(), by.to_pandas(), by.to_dicts()):
+        assert gradely.evaluate(QRELS, RUNS["good"], ["RR"], by=table).segments.sizes == {"(none)": 5, "2": 1}
+
+
+def test_a_column_without_any_value_is_refused(tmp_path):
+    kind = pa.array([None, None], pa.string())
+    table = pa.table({"qid": [1, 2], "docno": ["a", "a"], "kind": kind, "label": [1, 1]})
+    for qrels in list(forms(table, tmp_path))[:-2]:
+        with pytest.raises(DataError, match=r"by: no query of .* has a segment$"):
+            gradely.evaluate(qrels, {"1": ["a"]}, ["RR"], by="kind")
+    with pytest.raises(InputError, match=r"brief.jsonl: no column 'kind' among 'qid', 'docno', 'label'"):
+        gradely.evaluate(tmp_path / "brief.jsonl", {"1": ["a"]}, ["RR"], by="kind")
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,15 @@ from scipy import stats
 
 from gradely import DataError
 from gradely.comparison import resampling
+from gradely.comparison.design import Design
 from gradely.comparison.pairs import all_pairs, differences, effect_sizes, lacks_spread, pair_with_baselines
+from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import (
     CORRECTIONS,
     DRAWN,
     TESTS,
     achieved_levels,
     adjust,
-    discriminative_power,
     joint_p_values,
     p_values,
 )
@@ -41,6 +42,12 @@ def table(topics=30, systems=5, seed=1):
     rng = np.random.default_rng(seed)
     topic = rng.uniform(size=(topics, 1))
     return np.clip(topic + np.linspace(0, 0.15, systems) + rng.normal(0, 0.2, (topics, systems)), 0, 1)
+
+
+def power(values, **design):
+    """Return the discriminative power of a measure with these values [topics, systems]."""
+    names = [str(i) for i in range(values.shape[1])]
+    return Pairwise(values[None], values.mean(axis=0)[None], names, ["AP"], Design(**design).settle()).power()["AP"]
 
 
 def test_published_values():
@@ -244,8 +251,7 @@ def test_effect_size_by_hand():
 def test_discriminative_power_is_the_share_of_pairs_below_alpha():
     values = table(systems=6)
     p = p_values(values, "t")
-    assert 0 < discriminative_power(values, "t") == np.mean(p < 0.05) < 1
-    assert discriminative_power(values, "t", correction="bonferroni") == np.mean(p * len(p) < 0.05)
+    assert 0 < power(values) == np.mean(p < 0.05) == power(values, correction="bonferroni") < 1
     assert achieved_levels(p).tolist() == sorted(p.tolist(), reverse=True)
 
 
@@ -341,12 +347,12 @@ def test_signs_of_any_number_of_queries(queries):
 def test_defaults_of_tests():
     values = table(20, 2)
     assert p_values(values, "randomization", resamples=50) == p_values(values, "randomization", resamples=50, seed=0)
-    drawn = discriminative_power(values, "randomization", resamples=50, alpha=0.3, seed=0)
-    assert discriminative_power(values, "randomization", resamples=50, alpha=0.3) == drawn
+    drawn = power(values, test="randomization", resamples=50, alpha=0.3, seed=0)
+    assert power(values, test="randomization", resamples=50, alpha=0.3) == drawn
 
 
 def test_a_p_value_of_alpha_separates_nothing():
-    assert discriminative_power(column(0.1, 0.2, 0.3), "randomization", alpha=2 / 2**3) == 0
+    assert power(column(0.1, 0.2, 0.3), test="randomization", alpha=2 / 2**3) == 0
 
 
 def test_signed_ranks_are_exact_up_to_a_hundred_differences():

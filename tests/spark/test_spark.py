@@ -1,10 +1,13 @@
 """Frames of Spark, whose hits are found in Spark, and evaluation on its executors: the values of the rows at hand."""
 
+from types import SimpleNamespace
+
 import pyarrow as pa
 import pytest
 
 import gradely
 from gradely.adapters.spark import evaluate
+from gradely.data import engine_judgments
 from tests.engines import MEASURES, collection, same_everywhere
 
 SMALL = {"q": {"a": 2, "b": 0}, "p": {"c": 1}}
@@ -17,6 +20,47 @@ def rows(**columns):
 @pytest.mark.parametrize("ties", ["expected", "best", "trec", "random"])
 def test_same_values(spark, ties):
     same_everywhere(spark.createDataFrame, ties, seed=3)
+
+
+@pytest.mark.parametrize("ties", ["expected", "worst", "trec", "random"])
+def test_same_values_where_judgments_are_many(spark, monkeypatch, ties):
+    monkeypatch.setattr(engine_judgments, "ROW_OBJECTS", 0)
+    monkeypatch.setattr(engine_judgments, "HANDED_OUT", 0)
+    same_everywhere(spark.createDataFrame, ties, seed=3)
+
+
+@pytest.mark.parametrize(
+    ("judgments", "most", "plan", "hint"),
+    [
+        (10, engine_judgments.HANDED_OUT, "LocalRelation", True),
+        (100_000, engine_judgments.HANDED_OUT, "LogicalRDD", True),
+        (100_000, 1 << 20, "LogicalRDD", False),
+    ],
+)
+def test_many_judgments_are_no_objects_of_rows(spark, capsys, monkeypatch, judgments, most, plan, hint):
+    """A million of them as Java objects filled half a heap of 1 GB, and 100 million rows ran out of it."""
+    monkeypatch.setattr(engine_judgments, "HANDED_OUT", most)
+    names = pa.array(range(judgments)).cast(pa.large_string())
+    judged = rows(judged_query=names, judged=names, row=pa.array(range(judgments)))
+    frame = engine_judgments.UPLOADS["pyspark"](spark.range(1), judged)
+    assert frame.count() == judgments
+    frame.explain("extended")
+    plans = capsys.readouterr().out
+    assert plan in plans
+    assert ("broadcast" in plans) == hint
+
+
+@pytest.mark.parametrize("before", [None, "7"])
+def test_settings_of_the_session_stay(spark, before):
+    name = "spark.sql.execution.arrow.localRelationThreshold"
+    if before:
+        spark.conf.set(name, before)
+    try:
+        with pytest.raises(Exception, match="SimpleNamespace"):
+            engine_judgments.UPLOADS["pyspark"](spark.range(1), SimpleNamespace(nbytes=1 << 24))
+        assert spark.conf.get(name, None) == before
+    finally:
+        spark.conf.unset(name)
 
 
 def test_same_values_in_single_precision(spark):
@@ -77,6 +121,23 @@ def test_means_by_segment(spark):
         assert row["n"] == means.sizes[row["kind"]]
 
 
+@pytest.mark.parametrize("kind", [[1, None, 2, None], [True, None, False, None], ["x", "", "y", None]], ids=str)
+def test_segments_have_the_names_that_they_have_elsewhere(spark, kind):
+    judged = rows(qid=["q", "q", "p", "r"], docno=list("abaa"), label=[1, 0, 1, 1], kind=kind)
+    run = rows(qid=["q", "q", "p"], docno=list("aba"), score=[1.0, 2.0, 3.0])
+    ours = gradely.evaluate(judged, run, ["RR"], by="kind").segments
+    assert "(none)" in ours
+    for frame in (
+        evaluate(spark.createDataFrame(judged), spark.createDataFrame(run), ["RR"], by="kind"),
+        evaluate(spark.createDataFrame(judged).orderBy("label"), spark.createDataFrame(run), ["RR"], by="kind"),
+    ):
+        assert {row["kind"]: (row["n"], row["value"]) for row in frame.collect()} == {
+            segment: (ours.sizes[segment], means["RR"]) for segment, means in ours.items()
+        }
+    lazy = gradely.evaluate(spark.createDataFrame(judged), spark.createDataFrame(run), ["RR"], by="kind").segments
+    assert dict(lazy) == dict(ours)
+
+
 def test_errors_of_executors_say_what_is_wrong(spark):
     qrels = spark.createDataFrame(rows(qid=["q", "q"], docno=["a", "b"], label=[1.0, 2.0], kind=["x", "y"]))
     run = spark.createDataFrame(rows(qid=["q"], docno=["a"], score=[float("nan")]))
@@ -94,6 +155,9 @@ def test_what_cannot_be_is_said_before_anything_runs(spark):
         evaluate(qrels, SMALL)
     with pytest.raises(gradely.GradelyError, match="qrels: no column 'age' to give means by, among qid, docno, label"):
         evaluate(qrels, run, by="age")
+    fractions = spark.createDataFrame(rows(qid=["q"], docno=["a"], kind=[1.5]))
+    with pytest.raises(gradely.GradelyError, match="column 'kind' holds Float64; cast segments to text"):
+        evaluate(fractions, run, by="kind")
     with pytest.raises(gradely.GradelyError, match="qrels: has no rows"):
         evaluate(qrels.limit(0), run)
     with pytest.raises(gradely.GradelyError, match="no measure"):

@@ -33,8 +33,9 @@ def evaluate(
     """Evaluate a run against qrels, both Spark DataFrames; return a DataFrame of (query, measure, value).
 
     Every query of the qrels counts; one that the run does not answer is 0. With `by`, a column of the qrels, it is a
-    DataFrame of (that column, measure, n, value): means over the n queries of each segment. The rest is as in
-    gradely.evaluate, but ties="order" is refused, since rows of Spark have no order.
+    DataFrame of (that column, measure, n, value): means over the n queries of each segment, of which those without one
+    are together in "(none)". The rest is as in gradely.evaluate, but ties="order" is refused, since rows of Spark have
+    no order.
 
     Nothing is computed before the result is used, except for the distinct labels, which measures are fitted to.
     """
@@ -66,12 +67,24 @@ def _rows(qrels: Any, run: Any, by: str | None, columns: Mapping[str, str] | Non
         picked = pick_typed(frame, kind, name, columns)
         if kind == "label" and by is not None and by not in table.columns:
             raise InputError(f"qrels: no column {by!r} to give means by, among {', '.join(table.columns)}")
-        segment = nw.col(by) if kind == "label" and by is not None else nw.lit(None)
-        renamed = rename(frame, picked, kind, segment=segment.cast(nw.String)).to_native()
+        segment = _segment(frame, by) if kind == "label" and by is not None else nw.lit(None).cast(nw.String)
+        renamed = rename(frame, picked, kind, segment=segment).to_native()
         parts.append(renamed.withColumnRenamed(kind, "value").withColumn("judged", functions.lit(kind == "label")))
         if kind == "label":
             query = table.schema[picked.query].dataType
     return parts[0].unionByName(parts[1]), query
+
+
+def _segment(frame: Any, by: str) -> Any:
+    """Return a column as names of segments, as they are elsewhere; refuse numbers that Spark writes in its own way."""
+    import narwhals.stable.v2 as nw
+
+    kind, column = frame.collect_schema()[by], nw.col(by)
+    if kind.is_float():
+        raise DataError(f"qrels: column {by!r} holds {kind}; cast segments to text or to whole numbers")
+    if str(kind) == "Boolean":
+        return nw.when(column).then(nw.lit("True")).when(~column).then(nw.lit("False")).otherwise(nw.lit(None))
+    return column.cast(nw.String)
 
 
 def _segment_means(values: Any, by: str) -> Any:

@@ -5,7 +5,6 @@ from functools import partial
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import list_runs
 from gradely.cli.options import InputOptions
 from gradely.cli.output import say
@@ -17,8 +16,7 @@ from gradely.tables import plain_line
 
 
 @click.command("check")
-@click.argument("qrels", type=FILE)
-@click.argument("runs", nargs=-1, type=FILE)
+@options.files
 @options.inputs
 def command(qrels: str, runs: tuple[str, ...], *, inputs: InputOptions) -> int:
     """Say what is wrong or odd in the judgments in QRELS and in RUNS.

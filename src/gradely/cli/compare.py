@@ -11,17 +11,17 @@ from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions
-from gradely.cli.output import (
+from gradely.cli.output import check_writable, write_file
+from gradely.cli.page_options import PageOptions, page_options
+from gradely.cli.results import (
+    OutputOptions,
     caption_notes,
-    check_writable,
     frame_table,
     list_notes,
+    output_options,
     to_json,
-    write_file,
     write_results,
 )
-from gradely.cli.output_options import OutputOptions, output_options
-from gradely.cli.page_options import PageOptions, page_options
 from gradely.comparison.compare import compare
 from gradely.comparison.comparison import Comparison
 from gradely.comparison.design import FAMILIES
@@ -36,8 +36,7 @@ from gradely.tables import Table, render
 
 
 @click.command("compare")
-@click.argument("qrels", type=FILE)
-@click.argument("runs", nargs=-1, type=FILE)
+@options.files
 @options.measures
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Compare with this run only; repeatable.")
 @click.option("--test", type=click.Choice(list(TESTS)), default="t", show_default=True, help="The significance test.")
@@ -53,7 +52,7 @@ from gradely.tables import Table, render
     show_default=True,
     help="What is corrected together: the pairs of each measure, or all pairs on all measures.",
 )
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
+@options.alpha
 @click.option(
     "--resamples",
     type=click.IntRange(min=1),

@@ -5,15 +5,13 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import FILE
 from gradely.cli.correlations import correlate_runs, selection_options
-from gradely.cli.output_options import output_options
+from gradely.cli.results import output_options
 from gradely.comparison.correlate import correlate
 
 
 @click.command("correlate")
-@click.argument("qrels", type=FILE)
-@click.argument("runs", nargs=-1, type=FILE)
+@options.files
 @options.measures
 @selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "threads")

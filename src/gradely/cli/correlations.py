@@ -2,18 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Any
 
 import click
 
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions
-from gradely.cli.output import list_notes, to_json, write_results
-from gradely.cli.output_options import OutputOptions
+from gradely.cli.results import OutputOptions, list_notes, show_result, write_results
+from gradely.comparison.correlate import Correlation
+from gradely.comparison.pools import Pools
 from gradely.comparison.selection import TOPICS
-from gradely.evaluation.notes import Note
 from gradely.settings import Settings
-from gradely.tables import Cell, Table, render
 
 
 def selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -34,25 +33,8 @@ def selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-class Result(Protocol):
-    """What a correlation of rankings gives."""
-
-    @property
-    def notes(self) -> list[Note]:
-        """What happened to runs and queries."""
-
-    def summary(self) -> str:
-        """Return what it is about, in a line or two."""
-
-    def tables(self, digits: int) -> list[Table]:
-        """Return tables for people."""
-
-    def records(self) -> list[dict[str, Cell]]:
-        """Return everything, for programs."""
-
-
 def correlate_runs(
-    work: Callable[..., Result],
+    work: Callable[..., Correlation | Pools],
     qrels: str,
     runs: tuple[str, ...],
     *,
@@ -69,14 +51,6 @@ def correlate_runs(
     policies = {name: value for name, value in asdict(settings).items() if name != "queries"}
     with data.bar(later) as bar:
         result = work(data.qrels, data.runs, names, progress=bar, **selection, **policies)
-    write_results(show(result, output), list_notes([*result.summary().splitlines(), *result.notes]), output)
-
-
-def show(result: Result, output: OutputOptions) -> str:
-    """Return the result in a format."""
-    if output.form == "json":
-        notes = [note.as_dict() for note in result.notes]
-        return to_json({"about": result.summary(), "values": result.records(), "notes": notes})
-    if output.form in ("csv", "tsv"):
-        return render(Table.of(result.records()), output.form)
-    return "\n".join(render(table, output.form) for table in result.tables(output.digits))
+    write_results(
+        show_result(result, output, result.as_dict), list_notes([*result.summary().splitlines(), *result.notes]), output
+    )

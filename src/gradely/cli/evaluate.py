@@ -8,9 +8,8 @@ from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import Inputs, choose_measures, list_runs, read_inputs, select_judgments
 from gradely.cli.options import InputOptions
-from gradely.cli.output import list_notes, to_json, write_results
-from gradely.cli.output_options import OutputOptions, output_options
 from gradely.cli.query_order import QueryOrder, QueryRow, check_order, order_rows, query_order
+from gradely.cli.results import OutputOptions, list_notes, output_options, to_json, write_results
 from gradely.data import Qrels, open_run
 from gradely.data.virtual_users import GradedBy, qrels_from_run
 from gradely.evaluation.runs import Evaluations, evaluate_all
@@ -22,8 +21,7 @@ from gradely.tables import Cell, Table, render
 
 
 @click.command("evaluate")
-@click.argument("qrels", type=FILE)
-@click.argument("runs", nargs=-1, type=FILE)
+@options.files
 @options.measures
 @click.option(
     "--qrels-from-run",

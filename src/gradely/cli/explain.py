@@ -6,8 +6,8 @@ from gradely.cli import options
 from gradely.cli.argument_types import FILE, MEASURE
 from gradely.cli.inputs import read_judgments
 from gradely.cli.options import InputOptions
-from gradely.cli.output import to_json, write
-from gradely.cli.output_options import OutputOptions, output_options
+from gradely.cli.output import write
+from gradely.cli.results import OutputOptions, output_options, to_json
 from gradely.data import open_run
 from gradely.evaluation.explain import explain
 from gradely.evaluation.explanation import Explanation

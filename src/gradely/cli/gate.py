@@ -1,6 +1,7 @@
 """gradely gate."""
 
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import click
@@ -9,17 +10,8 @@ from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import Inputs, choose_measures, read_inputs
 from gradely.cli.options import InputOptions
-from gradely.cli.output import (
-    caption_notes,
-    check_writable,
-    frame_table,
-    list_notes,
-    say,
-    to_json,
-    write_file,
-    write_results,
-)
-from gradely.cli.output_options import OutputOptions, output_options
+from gradely.cli.output import check_writable, say, write_file
+from gradely.cli.results import OutputOptions, caption_notes, list_notes, output_options, show_verdict, write_results
 from gradely.comparison.gate import check_limits, gate
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.saved_scores import is_saved, keep_scores
@@ -47,7 +39,7 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
     help="How much a mean may fall, like 0.01; for one measure, like AP=0.02. Repeatable. [default: 0]",
 )
 @click.option("--strict", is_flag=True, help="Fail where a drop exceeds its limit, significant or not.")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
+@options.alpha
 @click.option("--test", type=click.Choice(ALONE), default="t", show_default=True, help="The significance test.")
 @click.option(
     "--correction",
@@ -110,17 +102,13 @@ def command(
     with data.bar() as bar:
         old = older[0] if older else baseline
         verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
-    write_files(verdict, summary, save)
-    write_results(show(verdict, output), list_notes([*caption_notes(verdict, output.form), *verdict.notes]), output)
-    return 0 if verdict.passed else 1
-
-
-def write_files(verdict: Gate, summary: str | None, save: str | None) -> None:
-    """Write the summary, and the scores of a run that passed, where files for them are named."""
     if summary:
         write_file(summarize(verdict).encode(), summary)
     if save and verdict.passed:
         write_file(verdict.saved.text().encode(), save)
+    text = show_verdict(verdict, output, partial(as_data, verdict))
+    write_results(text, list_notes([*caption_notes(verdict, output.form), *verdict.notes]), output)
+    return 0 if verdict.passed else 1
 
 
 def save_first(data: Inputs, measures: list[str], settings: Settings, path: str) -> int:
@@ -149,14 +137,6 @@ def read_limits(drops: tuple[str, ...], names: list[str]) -> dict[str, float]:
         else:
             usual = limit
     return dict.fromkeys((str(parse(name)) for name in names), usual) | limits
-
-
-def show(verdict: Gate, output: OutputOptions) -> str:
-    """Return the verdict in a format."""
-    if output.form == "json":
-        return to_json(as_data(verdict))
-    text = render(verdict.table()._replace(digits=output.digits), output.form)
-    return frame_table(verdict, text, output.form)
 
 
 def summarize(verdict: Gate) -> str:

@@ -44,6 +44,12 @@ def pack(kind: Callable[..., Any], name: str, keys: tuple[str, ...], command: Co
     return wrapper  # type: ignore[return-value]  # the same but for its keywords
 
 
+def files(command: Command) -> Command:
+    """Add the arguments QRELS and RUNS."""
+    command = click.argument("runs", nargs=-1, type=FILE)(command)
+    return click.argument("qrels", type=FILE)(command)
+
+
 def measures(command: Command) -> Command:
     """Add the option -m, which may be repeated."""
     return click.option(
@@ -124,6 +130,7 @@ def _choice(flag: str, choices: Mapping[Any, str], default: str, text: str) -> C
     return click.option(flag, type=click.Choice(list(choices)), default=default, show_default=True, help=text)
 
 
+alpha = click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
 by_segment = click.option(
     "--by",
     type=FILE,

@@ -1,84 +1,10 @@
 """Where results go: standard output, or a file that is written whole or not at all; notes below, or beside them."""
 
-import math
 import os
 import sys
-from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol
 
 from gradely.errors import InputError, shorten
-
-if TYPE_CHECKING:
-    from gradely.cli.output_options import OutputOptions
-    from gradely.evaluation.notes import Note
-
-MOST = 20
-"""below a table, more notes than this are summed up"""
-
-
-class Verdict(Protocol):
-    """A result that says in a sentence what came out, and in a line how."""
-
-    def summary(self) -> str:
-        """Return what came out."""
-
-    def caption(self) -> str:
-        """Return how it came about."""
-
-
-def frame_table(verdict: Verdict, table: str, form: str) -> str:
-    """Return a table below the sentence that sums it up; in a document, above the line that says how it came about."""
-    from gradely.tables import LATEX, escape_markdown, plain_line
-
-    if form == "markdown":
-        return f"{escape_markdown(verdict.summary())}\n\n{table}\n{escape_markdown(verdict.caption())}\n"
-    if form == "latex":
-        return f"% {plain_line(verdict.caption()).translate(LATEX)}\n{table}"
-    return f"{plain_line(verdict.summary())}\n\n{table}" if form == "table" else table
-
-
-def caption_notes(verdict: Verdict, form: str) -> list[str]:
-    """Return how it came about, to be noted, unless it stands beside the table already."""
-    return [] if form in ("markdown", "latex") else [verdict.caption()]
-
-
-def write_results(text: str, notes: str, output: "OutputOptions") -> None:
-    """Write a result. The notes stand below a table; for other formats, or a file, they go to standard error."""
-    write(f"{text}\n{notes}" if output.form == "table" and notes else text, output.path)
-    if output.form not in ("table", "json") or output.to_file:
-        import click
-
-        click.echo(notes, err=True, nl=False)
-
-
-def list_notes(notes: "Iterable[Note | str]") -> str:
-    """Return notes, one line each, and of very many only the first."""
-    from gradely.tables import plain_line
-
-    lines = [plain_line(str(note)) for note in notes]
-    if len(lines) > MOST:
-        rest = len(lines) - MOST
-        lines = [*lines[:MOST], f"… and {rest:,} more notes; --format json has them all"]
-    return "".join(f"{line}\n" for line in lines)
-
-
-def to_json(content: Any) -> str:
-    """Return content as JSON, values in full; what is not finite is null, since JSON has no infinity."""
-    import json
-
-    return json.dumps(replace_infinite(content), indent=2, ensure_ascii=False) + "\n"
-
-
-def replace_infinite(content: Any) -> Any:
-    """Return content with None in place of numbers that are not finite."""
-    if isinstance(content, float):
-        return content if math.isfinite(content) else None
-    if isinstance(content, dict):
-        return {key: replace_infinite(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [replace_infinite(value) for value in content]
-    return content
 
 
 def write(text: str, path: str | None) -> None:

@@ -7,11 +7,9 @@ from typing import Any
 import click
 
 from gradely.cli.argument_types import FILE
-from gradely.cli.output import list_notes, to_json, write_file, write_results
-from gradely.cli.output_options import OutputOptions, output_options
-from gradely.comparison.phi_curves import PhiCurves, phi
+from gradely.cli.results import OutputOptions, draw_result, list_notes, output_options, show_result, write_results
+from gradely.comparison.phi_curves import phi
 from gradely.data import FORMATS, read_qrels
-from gradely.tables import Table, render
 
 
 @click.command("phi")
@@ -33,12 +31,8 @@ def command(qrels: str, query: str | None, *, control: str, qrels_format: str | 
     first twelve.
     """
     curves = phi(read_qrels(qrels, format=qrels_format), query, read_control(control))
-    if output.picture:
-        from gradely.comparison.charts import picture
-
-        write_file(picture(curves.chart(), output.picture), str(output.path))
-        output = output._replace(path=None)
-    write_results(show(curves, output), list_notes([curves.summary(), *curves.notes]), output)
+    output = draw_result(curves, output)
+    write_results(show_result(curves, output, curves.as_dict), list_notes([curves.summary(), *curves.notes]), output)
 
 
 def read_control(text: str) -> Any:
@@ -49,12 +43,3 @@ def read_control(text: str) -> Any:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         raise click.UsageError(f"control points are a list like [(0, 0), (10, 1)]; found {text[:60]}") from None
-
-
-def show(curves: PhiCurves, output: OutputOptions) -> str:
-    """Return the curves in a format; for programs, the control points."""
-    if output.form == "json":
-        return to_json(curves.as_dict())
-    if output.form in ("csv", "tsv"):
-        return render(Table.of(curves.records()), output.form)
-    return "\n".join(render(table, output.form) for table in curves.tables(output.digits))

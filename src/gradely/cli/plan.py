@@ -1,31 +1,28 @@
 """gradely plan."""
 
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions
-from gradely.cli.output import caption_notes, frame_table, list_notes, to_json, write_results
-from gradely.cli.output_options import OutputOptions, output_options
+from gradely.cli.results import OutputOptions, caption_notes, list_notes, output_options, show_verdict, write_results
 from gradely.comparison.plan import PLANNED, POWER, Plan, plan
 from gradely.settings import Settings
-from gradely.tables import render
 
 
 @click.command("plan")
-@click.argument("qrels", type=FILE)
-@click.argument("runs", nargs=-1, type=FILE)
+@options.files
 @options.measures
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Plan for pairs with this run; repeatable.")
 @click.option("--difference", type=float, help="Say how many queries this difference needs, too.")
 @click.option(
     "--power", type=float, default=POWER, show_default=True, help="The chance of finding a difference that is there."
 )
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
+@options.alpha
 @click.option(
     "--correction",
     type=click.Choice(list(PLANNED)),
@@ -57,15 +54,8 @@ def command(
     names = choose_measures(measures, settings.ties)
     with data.bar() as bar:
         result = plan(data.qrels, data.runs, names, progress=bar, **design, **asdict(settings))
-    write_results(show(result, output), list_notes([*caption_notes(result, output.form), *result.notes]), output)
-
-
-def show(result: Plan, output: OutputOptions) -> str:
-    """Return the plan in a format."""
-    if output.form == "json":
-        return to_json(as_data(result))
-    text = render(result.table()._replace(digits=output.digits), output.form)
-    return frame_table(result, text, output.form)
+    text = show_verdict(result, output, partial(as_data, result))
+    write_results(text, list_notes([*caption_notes(result, output.form), *result.notes]), output)
 
 
 def as_data(result: Plan) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 import click
 
 from gradely.cli import options
+from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions
 from gradely.cli.output import check_writable, say, write_file
@@ -19,9 +20,10 @@ FORMS = ("svg", "pdf", "png")
 
 @click.command("plot")
 @click.argument("kind", type=click.Choice(KINDS), metavar="|".join(KINDS))
-@click.argument("qrels")
-@click.argument("runs", nargs=-1)
-@click.option("-o", "--output", "path", required=True, metavar="FILE", help="The file to write: .svg, .pdf or .png.")
+@options.files
+@click.option(
+    "-o", "--output", "path", required=True, type=FILE, metavar="FILE", help="The file to write: .svg, .pdf or .png."
+)
 @options.measures
 @options.settings()
 @options.inputs

@@ -6,9 +6,8 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import FILE
 from gradely.cli.correlations import correlate_runs, selection_options
-from gradely.cli.output_options import output_options
+from gradely.cli.results import output_options
 from gradely.comparison.pools import POOLS, RATES, pools
 
 
@@ -21,8 +20,7 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
 
 
 @click.command("pools")
-@click.argument("qrels", type=FILE)
-@click.argument("runs", nargs=-1, type=FILE)
+@options.files
 @options.measures
 @click.option(
     "--rates",

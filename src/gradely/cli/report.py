@@ -17,8 +17,7 @@ from gradely.tables import count_of, plain_line
 
 
 @click.command("report")
-@click.argument("qrels", type=FILE)
-@click.argument("runs", nargs=-1, type=FILE)
+@options.files
 @click.option("-o", "--output", "path", required=True, type=FILE, metavar="FILE.html", help="The file to write.")
 @click.option("--title", help="The title of the page.")
 @page_options

@@ -3,11 +3,10 @@
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import FILE, MEASURE
+from gradely.cli.argument_types import MEASURE
 from gradely.cli.inputs import choose_measures, read_inputs
 from gradely.cli.options import InputOptions
-from gradely.cli.output import MOST, list_notes, to_json, write_results
-from gradely.cli.output_options import OutputOptions, output_options
+from gradely.cli.results import MOST, OutputOptions, list_notes, output_options, to_json, write_results
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
 from gradely.evaluation.runs import DEFAULT
 from gradely.settings import Settings
@@ -15,8 +14,7 @@ from gradely.tables import render
 
 
 @click.command("ties")
-@click.argument("qrels", type=FILE)
-@click.argument("runs", nargs=-1, type=FILE)
+@options.files
 @click.option(
     "-m",
     "--measure",

@@ -6,20 +6,16 @@ from functools import partial
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import FILE, MEASURE
+from gradely.cli.argument_types import MEASURE
 from gradely.cli.inputs import read_inputs
 from gradely.cli.options import InputOptions
-from gradely.cli.output import list_notes, to_json, write_file, write_results
-from gradely.cli.output_options import OutputOptions, output_options
-from gradely.comparison.user_regions import UserRegions
+from gradely.cli.results import OutputOptions, draw_result, list_notes, output_options, show_result, write_results
 from gradely.comparison.users import users
 from gradely.settings import Settings
-from gradely.tables import Table, render
 
 
 @click.command("users")
-@click.argument("qrels", type=FILE)
-@click.argument("runs", nargs=-1, type=FILE)
+@options.files
 @click.option(
     "-m",
     "--measure",
@@ -45,19 +41,6 @@ def command(
     data = read_inputs(qrels, runs, inputs, settings)
     with data.bar() as bar:
         regions = users(data.qrels, data.runs, measure, progress=bar, **asdict(settings))
-    if output.picture:
-        from gradely.comparison.charts import picture
-
-        write_file(picture(regions.chart(), output.picture), str(output.path))
-        output = output._replace(path=None)
+    output = draw_result(regions, output)
     notes = list_notes([*regions.sentences(), regions.summary(), *regions.notes])
-    write_results(show(regions, output), notes, output)
-
-
-def show(regions: UserRegions, output: OutputOptions) -> str:
-    """Return what was found in a format; for programs, one row per run."""
-    if output.form == "json":
-        return to_json(regions.as_dict())
-    if output.form in ("csv", "tsv"):
-        return render(Table.of(regions.records()), output.form)
-    return "\n".join(render(table, output.form) for table in regions.tables(output.digits))
+    write_results(show_result(regions, output, regions.as_dict), notes, output)

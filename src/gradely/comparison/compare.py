@@ -10,14 +10,7 @@ from gradely.comparison.resampling import RESAMPLES
 from gradely.data.details import top_depth
 from gradely.data.qrels import Qrels
 from gradely.data.query_selection import read_selected, split_queries
-from gradely.evaluation.runs import (
-    DEFAULT,
-    Progress,
-    evaluate_all,
-    ignore,
-    name_runs,
-    open_runs,
-)
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 

@@ -144,8 +144,9 @@ class Comparison:
 
     def pairs_table(self) -> Table:
         """Return one row per measure and pair."""
-        fields = self.fields
-        return Table(fields, [[_cell(value) for value in pair[: len(fields)]] for pair in self.pairs])
+        words = {True: "yes", False: "no"}
+        rows = [[words[value] if isinstance(value, bool) else value for value in pair] for pair in self.pairs]
+        return Table(self.fields, [row[: len(self.fields)] for row in rows])
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -217,7 +218,3 @@ class Comparison:
         below = (self.legend(), self.caption(), *self.notes)
         segments = "" if self.segments is None else grid(self.segments.table())
         return box(heading(self.summary()), grid(self.table()), segments, bullets(below))
-
-
-def _cell(value: Any) -> Cell:
-    return ("yes" if value else "no") if isinstance(value, bool) else value

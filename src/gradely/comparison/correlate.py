@@ -62,6 +62,11 @@ class Correlation(NamedTuple):
             for j, reference in enumerate(self.measures)
         ]
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        notes = [note.as_dict() for note in self.notes]
+        return {"about": self.summary(), "values": self.records(), "notes": notes}
+
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of (measure, reference, tau, tau_ap, meaning), of pandas, polars or pyarrow."""
         return Table.of(self.records()).to_frame(library)

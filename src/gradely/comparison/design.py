@@ -9,10 +9,7 @@ from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
 from gradely.data.read.files import clip
 from gradely.errors import DataError, check_choice, did_you_mean
 
-FAMILIES = {
-    "measure": "the pairs of each measure",
-    "all": "every pair on every measure",
-}
+FAMILIES = {"measure": "the pairs of each measure", "all": "every pair on every measure"}
 
 
 class Design(NamedTuple):

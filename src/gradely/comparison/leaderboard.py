@@ -1,48 +1,25 @@
 """Leaderboard: several runs on the same queries, best first."""
 
-from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
 
 from gradely.comparison.design import Design
 from gradely.comparison.pairwise import Pairwise
-from gradely.data import Qrels
 from gradely.data.types import Floats
 from gradely.errors import DataError
-from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.notes import Note, TieRange, note_names
 from gradely.evaluation.runs import Evaluations
-from gradely.measures import Measure
-from gradely.settings import Settings
 
 
 class Leaderboard:
     """Runs by name, on the queries that count for all of them; the first measure orders them."""
 
     def __init__(self, results: Evaluations) -> None:
-        """Take the results of several runs."""
+        """Take the results of several runs, which stay on their own queries; `common` has those of all of them."""
         self.results, self.common = results, take_common_queries(results)
-
-    @property
-    def qrels(self) -> Qrels:
-        """The qrels."""
-        return self.results.qrels
-
-    @property
-    def measures(self) -> Mapping[str, Measure]:
-        """The measures by name."""
-        return self.results.measures
-
-    @property
-    def settings(self) -> Settings:
-        """The settings of the evaluation."""
-        return self.results.settings
-
-    @property
-    def evaluations(self) -> dict[str, Evaluation]:
-        """The evaluation of each run, on its own queries."""
-        return self.results.evaluations
+        self.qrels, self.measures, self.settings = results.qrels, results.measures, results.settings
+        self.evaluations = results.evaluations
 
     @cached_property
     def names(self) -> list[str]:

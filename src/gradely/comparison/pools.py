@@ -97,6 +97,11 @@ class Pools(NamedTuple):
         ]
         return [Table(["τ", *(f"{rate:.4g}" for rate in self.rates)], rows)]
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        notes = [note.as_dict() for note in self.notes]
+        return {"about": self.summary(), "values": self.records(), "notes": notes}
+
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of (measure, rate, tau, low, high, tau_ap, meaning), of pandas, polars or pyarrow."""
         return Table.of(self.records()).to_frame(library)

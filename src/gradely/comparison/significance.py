@@ -1,7 +1,7 @@
 """Paired significance tests between runs, from their values [queries, runs].
 
-A test returns one p-value for each pair of runs; `adjusted` corrects them over a family; `discriminative_power` is the
-share of pairs that a measure separates. The order of queries and runs does not matter.
+A test returns one p-value for each pair of runs; `adjust` corrects them over a family. The order of queries and runs
+does not matter.
 """
 
 from collections.abc import Callable
@@ -30,21 +30,11 @@ DRAWN = ("randomization", "bootstrap", *SIMULTANEOUS)
 """tests whose p-values come from draws"""
 BY_SPREAD = ("t", "bootstrap")
 """tests that divide by the spread of the differences"""
-CORRECTIONS = {
-    "holm": "Holm",
-    "bonferroni": "Bonferroni",
-    "bh": "Benjamini–Hochberg",
-    "none": "no correction",
-}
+CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini–Hochberg", "none": "no correction"}
 
 
 def p_values(
-    values: Any,
-    test: str = "t",
-    pairs: Pairs | None = None,
-    *,
-    resamples: int = resampling.RESAMPLES,
-    seed: int = 0,
+    values: Any, test: str = "t", pairs: Pairs | None = None, *, resamples: int = resampling.RESAMPLES, seed: int = 0
 ) -> Floats:
     """Return the two-sided p-value of each pair (by default all_pairs), not corrected.
 
@@ -119,20 +109,6 @@ def adjust(p: Any, correction: str = "holm") -> Floats:
     out = np.empty_like(raw)
     out[order] = np.minimum(1.0, np.maximum.accumulate(raw[order] * np.arange(len(raw), 0, -1)))
     return out
-
-
-def discriminative_power(
-    values: Any,
-    test: str = "t",
-    *,
-    alpha: float = 0.05,
-    correction: str = "none",
-    resamples: int = resampling.RESAMPLES,
-    seed: int = 0,
-) -> float:
-    """Return the share of all pairs of runs that are separated: their p-value is below alpha (Sakai 2006)."""
-    p = p_values(values, test, resamples=resamples, seed=seed)
-    return float(np.mean(adjust(p, correction) < alpha))
 
 
 def achieved_levels(p: Any) -> Floats:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data.trec.hashing import SALT, hashes, is_distinct
+from gradely.data.trec.hashing import SALT, hashes, is_distinct, slots, table_bits
 from gradely.data.trec.match import new_tokens, ranges
 from gradely.data.trec.tokens import PAD, Tokens, U, compare_tokens, decode
 from gradely.data.types import Bools, Bytes, Floats, Ints, Words
@@ -37,6 +37,10 @@ class Ids(NamedTuple):
     def name(self, row: int) -> str:
         """Return the id of one row as text."""
         return decode(self.bytes_at(row))
+
+    def names(self) -> list[str]:
+        """Return the ids of all rows as text."""
+        return [self.name(i) for i in range(len(self.start))]
 
     @property
     def longest(self) -> int:
@@ -106,6 +110,20 @@ def number_ids(ids: Ids) -> tuple[Ints, Ints]:
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
     return number[which], first[order]
+
+
+def leave_out_repeats(ids: Ids) -> Ids:
+    """Return the ids in the order of first appearance; those that are left out are there before, and most are left out.
+
+    All are put into a table by their hashes, the first ones last; each one that finds itself in its place is left out.
+    """
+    number = np.arange(len(ids.start))
+    bits = table_bits(len(number))
+    slot = slots(ids.hashes(), 64 - bits, bits)
+    table = np.empty(1 << bits, np.int64)
+    table[slot[::-1]] = number[::-1]
+    winner = table[slot]
+    return ids.take(np.flatnonzero((winner == number) | ~_same_ids(ids, number, winner)))
 
 
 def earliest_alike(query: Ints, document: Ids) -> Ints | None:

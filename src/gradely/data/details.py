@@ -76,7 +76,7 @@ class DetailsObserver:
         score = -lines.score[first : first + size]
         stop = first + int(np.searchsorted(score, score[min(self.depth, size) - 1], side="right"))
         names = Ids(lines.text, lines.start[first:stop], lines.stop[first:stop])
-        return top(dict(zip(map(names.name, range(stop - first)), (-score).tolist(), strict=False)), self.depth)
+        return top(dict(zip(names.names(), (-score).tolist(), strict=False)), self.depth)
 
     def details(self, hits: Hits) -> RunDetails | None:
         """Return what was gathered; None where lines were not seen in whole queries, each once."""

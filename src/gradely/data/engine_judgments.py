@@ -1,6 +1,7 @@
 """Judgments on their way into an engine: their names as an Arrow table, which each engine takes in its own way."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import Any
 
@@ -10,6 +11,14 @@ from gradely.data.columns import Ids
 from gradely.data.qrels import Qrels
 from gradely.data.trec.tokens import PAD, Tokens, as_tokens
 from gradely.data.types import Bools
+
+ROW_OBJECTS = 1 << 20
+"""bytes of judgments up to which Spark may keep objects of Java for each row, without a job to read them: that takes
+15 times as much heap. A million judgments, 32 MB, filled 480 MB of it, and the run did not fit beside them."""
+
+HANDED_OUT = 1 << 26
+"""bytes of judgments that every executor gets as a whole, so that the run is not shuffled to meet them. A hash table
+of them takes 4.4 times as much, here 280 MB; executors have a heap of 1 GB by default, of which Spark uses 434 MB."""
 
 
 def judged_table(qrels: Qrels) -> Any:
@@ -62,8 +71,35 @@ def _to_duckdb(native: Any, judged: Any) -> Any:  # noqa: ARG001 - DuckDB finds 
 
 
 def _to_spark(native: Any, judged: Any) -> Any:
-    """Return judgments as a frame that every executor gets as a whole, so that the run is not shuffled to meet them."""
-    return native.sparkSession.createDataFrame(judged).hint("broadcast")
+    """Return judgments as a frame of Spark, held as Arrow batches where they are many."""
+    session = native.sparkSession
+    with _as_batches(session) if judged.nbytes > ROW_OBJECTS else nullcontext():
+        return _hand_out(session.createDataFrame(judged), judged)
+
+
+def _to_spark_connect(native: Any, judged: Any) -> Any:
+    """Return judgments as a frame of a server of Spark, which holds them in a way of its own."""
+    return _hand_out(native.sparkSession.createDataFrame(judged), judged)
+
+
+def _hand_out(frame: Any, judged: Any) -> Any:
+    """Let every executor get few judgments as a whole; with many, Spark may shuffle the run to meet them."""
+    return frame.hint("broadcast") if judged.nbytes <= HANDED_OUT else frame
+
+
+@contextmanager
+def _as_batches(session: Any) -> Iterator[None]:
+    """Let Spark keep the frames that are made meanwhile as the Arrow batches they come in, not as an object per row."""
+    name = "spark.sql.execution.arrow.localRelationThreshold"
+    before = session.conf.get(name, None)
+    session.conf.set(name, "0")
+    try:
+        yield
+    finally:
+        if before is None:
+            session.conf.unset(name)
+        else:
+            session.conf.set(name, before)
 
 
 def _to_ibis(_: Any, judged: Any) -> Any:
@@ -74,7 +110,7 @@ UPLOADS: dict[str, Callable[[Any, Any], Any]] = {
     "polars": _to_polars,
     "duckdb": _to_duckdb,
     "pyspark": _to_spark,
-    "pyspark_connect": _to_spark,
+    "pyspark_connect": _to_spark_connect,
     "ibis": _to_ibis,
 }
 """how an Arrow table gets into the engine of a frame, for the engines that can rank"""

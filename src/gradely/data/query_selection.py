@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from gradely.data.qrels import Qrels
+from gradely.data.read.column_roles import DELIMITED, delimiter_of
 from gradely.data.read.dicts import text
 from gradely.data.read.files import Source, clip
 from gradely.data.read.formats import format_of
-from gradely.data.read.frames import is_frame
+from gradely.data.read.frames import FrameTable, is_frame
 from gradely.data.read.inputs import read_qrels
-from gradely.data.read.records import are_records
+from gradely.data.read.records import Record, RecordTable, are_records, flat_records
+from gradely.data.table import qrels_from
 from gradely.data.trec.match import ranges
 from gradely.errors import DataError, InputError, did_you_mean
 
@@ -129,13 +131,9 @@ def _check_columns(by: str, qrels: Any) -> None:
 
 def _segments_from(table: Any, roles: dict[str, str]) -> dict[str, str]:
     """Return the segment of each query from a table; refuse a query that is in two."""
-    if is_frame(table):
-        import narwhals.stable.v2 as nw
-
-        frame: Any = nw.from_native(table)
-        known = roles["document"] in frame.collect_schema().names()
-        table = frame.drop_nulls(roles["document"]).to_native() if known else table
-    pairs = read_qrels(table, columns=roles, duplicates="first")
+    pairs = _read_pairs(table, roles)
+    if pairs is None:
+        return {}
     segments: dict[str, str] = {}
     for query, first, last in zip(pairs.queries, pairs.start[:-1].tolist(), pairs.start[1:].tolist(), strict=True):
         names = [name for name in pairs.docs[first:last] if name]
@@ -143,3 +141,37 @@ def _segments_from(table: Any, roles: dict[str, str]) -> dict[str, str]:
             raise DataError(f"by: query {clip(query)} is in two segments, {clip(names[0])} and {clip(names[1])}")
         segments |= dict.fromkeys([query] if names else [], "".join(names))
     return segments
+
+
+def _read_pairs(table: Any, roles: dict[str, str]) -> Qrels | None:
+    """Return queries with their segments in the place of documents, which may be empty; None where no row has any."""
+    source = Source(table) if isinstance(table, str | os.PathLike) else table
+    name, kind = (source.name, _format_of(source, roles)) if isinstance(source, Source) else ("qrels", None)
+    if kind == "parquet":
+        from gradely.data.read.parquet import ParquetTable
+
+        table = ParquetTable(source, "label", roles).read()
+    elif kind in ("json", "jsonl"):
+        from gradely.data.read.json_files import read_records
+
+        table = read_records(source, kind) or source
+    if is_frame(table):
+        frame = FrameTable(table, "label", name, roles, "first")
+        return qrels_from(frame) if frame.drop_nameless() else None
+    if are_records(table):
+        return qrels_from(RecordTable(_fill(table, roles["document"], name), "label", name, roles, "first"))
+    return read_qrels(source, format=kind, columns=roles, duplicates="first")
+
+
+def _format_of(source: Source, roles: dict[str, str]) -> str:
+    """Return the format of a file, which may be a table without documents."""
+    delimiter = delimiter_of(source.head, [roles["document"]]) if (name := format_of(source)) == "trec" else None
+    return name if delimiter is None else DELIMITED[delimiter]
+
+
+def _fill(records: Any, column: str, name: str) -> list[Record]:
+    """Return records of which each has a column that some have: empty text where it has no value."""
+    flat = flat_records(records, name)
+    if not any(column in record for record in flat):
+        return flat
+    return [{**record, column: "" if _is_missing(record.get(column)) else record[column]} for record in flat]

@@ -28,15 +28,16 @@ def as_json(value: Any) -> str:
     >>> print(as_json(["</script>", "\u2028", float("inf")]))
     ["\u003c/script\u003e","\u2028",null]
     """
-    return json.dumps(_finite(value), separators=(",", ":"), allow_nan=False).translate(UNSAFE)
+    return json.dumps(replace_infinite(value), separators=(",", ":"), allow_nan=False).translate(UNSAFE)
 
 
-def _finite(value: Any) -> Any:
+def replace_infinite(value: Any) -> Any:
+    """Return content with None in place of numbers that are not finite, which JSON does not have."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: replace_infinite(item) for key, item in value.items()}
+    return [replace_infinite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def clip(text: str, longest: int = LONGEST) -> str:

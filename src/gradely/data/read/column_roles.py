@@ -28,6 +28,8 @@ DUPLICATES = {
     "first": "take the first one",
 }
 """what can be done with a document that is there twice for a query"""
+DELIMITED = {",": "csv", "\t": "tsv"}
+"""formats of text, by what stands between the cells"""
 LISTED = 8
 """how many columns an error names"""
 
@@ -121,11 +123,11 @@ def check_duplicates(duplicates: str) -> None:
         raise DataError(f"no way with duplicates {duplicates!r}: use one of {', '.join(DUPLICATES)}.{hint}")
 
 
-def delimiter_of(head: bytes) -> str | None:
+def delimiter_of(head: bytes, documents: Sequence[str] = DOC) -> str | None:
     """Return the delimiter of a table whose header names a query and a document column, or None."""
     header = re.split(rb"[\r\n]", head)[0].decode(errors="replace")
-    for delimiter in ",\t":
+    for delimiter in DELIMITED:
         cells = {normalize(cell) for cell in header.split(delimiter)}
-        if all(cells & set(map(normalize, usual)) for usual in (QUERY, DOC)):
+        if all(cells & set(map(normalize, usual)) for usual in (QUERY, documents)):
             return delimiter
     return None

@@ -61,9 +61,9 @@ def _format_of_lines(head: bytes) -> str:
         if looks_like(head):
             return "letor"
     if b"," in head or b"\t" in head:
-        from gradely.data.read.column_roles import delimiter_of
+        from gradely.data.read.column_roles import DELIMITED, delimiter_of
 
-        return {",": "csv", "\t": "tsv", None: "trec"}[delimiter_of(head)]
+        return DELIMITED.get(delimiter_of(head) or "", "trec")
     return "trec"
 
 

@@ -50,6 +50,17 @@ class FrameTable(Table):
         self.frame, self.picked, self.query = frame, roles, frame[roles.query]
         self.whole = self.query.dtype.is_integer()
 
+    def drop_nameless(self) -> int:
+        """Leave out rows whose document is missing or NaN; return how many rows are left."""
+        import narwhals.stable.v2 as nw
+
+        document = nw.col(self.picked.document)
+        self.frame = self.frame.drop_nulls(self.picked.document)
+        if self.frame[self.picked.document].dtype.is_float():
+            self.frame = self.frame.filter(~document.is_nan())
+        self.query = self.frame[self.picked.query]
+        return len(self.frame)
+
     def map_parts(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over parts of the frame."""
 

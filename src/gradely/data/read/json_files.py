@@ -1,12 +1,12 @@
 """JSON and JSON Lines: {query: {document: number}}, {query: [documents]}, or records, in an array or one per line."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gradely.data.read.column_roles import Names, Roles, note_no_labels, pick_columns
 from gradely.data.read.dicts import to_number
 from gradely.data.read.files import HEAD, LONGEST_LINE, Source, clip
-from gradely.data.read.records import are_records, flatten, holds_results
+from gradely.data.read.records import Record, are_records, flatten, holds_results
 from gradely.data.trec.plain import Rows
 from gradely.errors import DataError, InputError
 
@@ -60,22 +60,37 @@ def from_json_lines(
     rows, note = Rows(source.name, duplicates), ""
     first: dict[bool, int] = {}
     """the first line with a label, and the first one without"""
-    for number, line in source.lines():
+    for number, record in line_records(source):
         name = f"{source.name}:{number}"
-        for record in flatten(_object(_parse(line.decode(), name), name), name):
-            roles = None if _is_nested(record) and not columns else pick_columns(list(record), kind, name, columns)
-            labelled = roles is None or roles.value is not None
-            if len(first | {labelled: number}) > 1:
-                article, other = ("a", first[False]) if labelled else ("no", first[True])
-                raise InputError(f"{name}: has {article} {kind}, unlike line {other}; give every line one, or none")
-            first.setdefault(labelled, number)
-            note = note or ("" if labelled or roles is None else note_no_labels(list(record), roles, source.name))
-            for query, docs in reader(record if roles is None else _nest(record, roles, name), name).items():
-                for doc, value in docs.items():
-                    rows.add(number, query, doc, value)
+        roles = None if _is_nested(record) and not columns else pick_columns(list(record), kind, name, columns)
+        labelled = roles is None or roles.value is not None
+        if len(first | {labelled: number}) > 1:
+            article, other = ("a", first[False]) if labelled else ("no", first[True])
+            raise InputError(f"{name}: has {article} {kind}, unlike line {other}; give every line one, or none")
+        first.setdefault(labelled, number)
+        note = note or ("" if labelled or roles is None else note_no_labels(list(record), roles, source.name))
+        for query, docs in reader(record if roles is None else _nest(record, roles, name), name).items():
+            for doc, value in docs.items():
+                rows.add(number, query, doc, value)
     values = LineValues(rows.values)
     values.notes = [note] if note else []
     return values
+
+
+def line_records(source: Source) -> Iterator[tuple[int, Record]]:
+    """Yield the number of a line and a record of it, for each record."""
+    for number, line in source.lines():
+        name = f"{source.name}:{number}"
+        for record in flatten(_object(_parse(line.decode(), name), name), name):
+            yield number, record
+
+
+def read_records(source: Source, name: str) -> list[Record]:
+    """Return the records of a file, of the format json or jsonl; none where it holds {query: …}."""
+    if name == "jsonl":
+        return [record for _, record in line_records(source)]
+    content = _parse(source.text(), source.name)
+    return content if isinstance(content, list) and are_records(content) else []
 
 
 def _is_nested(record: Mapping[str, Any]) -> bool:

@@ -82,6 +82,12 @@ class ParquetTable(Table):
             report(stop / self.rows)
             yield result
 
+    def read(self) -> Any:
+        """Return all rows of the columns that are picked, as an Arrow table."""
+        import pyarrow as pa
+
+        return pa.concat_tables(self._tables())
+
     def _tables(self) -> Iterator[Any]:
         """Yield batches of all files as tables, with the types of the first file."""
         import pyarrow as pa

@@ -68,6 +68,17 @@ def flatten(record: Record, name: str) -> Iterator[Record]:
         yield {**outside, **result} if has_document else {**outside, "doc_id": result[own], **result}
 
 
+def flat_records(records: Sequence[Any], name: str) -> list[Record]:
+    """Return records as dicts, one per result; refuse what is none."""
+    flat: list[Record] = []
+    for number, entry in enumerate(records, 1):
+        record = _record(entry)
+        if record is None:
+            raise InputError(f"{name}: record {number} is {clip(repr(entry))}; expected a dict, as the first is")
+        flat += flatten(record, f"{name}: record {number}")
+    return flat
+
+
 class RecordTable(Table):
     """Records in memory."""
 
@@ -78,7 +89,7 @@ class RecordTable(Table):
     ) -> None:
         """Take the values out of the records."""
         super().__init__(name, kind, duplicates)
-        flat = list(self._flat(records))
+        flat = flat_records(records, name)
         if not flat:
             raise DataError(f"{name}: has no rows")
         names = [key for key in flat[0] if isinstance(key, str)]
@@ -101,15 +112,6 @@ class RecordTable(Table):
                 if value is not None:
                     problem = f"record {number} has a {self.kind}, {value!r}, which the first one has not"
                     raise InputError(f"{self.name}: {problem}; give every record one, or none")
-
-    def _flat(self, records: Sequence[Any]) -> Iterator[Record]:
-        for number, entry in enumerate(records, 1):
-            record = _record(entry)
-            if record is None:
-                raise InputError(
-                    f"{self.name}: record {number} is {clip(repr(entry))}; expected a dict, as the first is"
-                )
-            yield from flatten(record, f"{self.name}: record {number}")
 
     def _column(self, records: list[Record], column: str) -> list[Any]:
         try:

@@ -11,11 +11,13 @@
     place       where the judged documents of a chunk stand
     tie_places  who stands first among tied documents
     scattered   the same for files whose queries are not contiguous, in two passes
+    repeats     lines that are there twice
+    spool       what is too much for memory, in parts on the disk
     qrels       judgments from a file
     runs        hits from a file
     survey      counts for `gradely check`
     one_query   the lines of one query
 
-Nothing that is per line outlives its chunk. Whatever is odd about the text (fields, numbers, characters, duplicates) is
-left to the plain reader; both give the same results.
+Nothing in memory that is per line outlives its chunk. Whatever is odd about the text (fields, numbers, characters,
+duplicates) is left to the plain reader; both give the same results.
 """

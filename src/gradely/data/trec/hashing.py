@@ -112,6 +112,11 @@ def slots(key: Words, shift: int, bits: int) -> Ints:
     return ((key >> U(max(shift, 0))) & U((1 << bits) - 1)).view(np.int64)
 
 
+def table_bits(count: int) -> int:
+    """Return how many bits of so many keys are their places in a table that few share, and that fits into the cache."""
+    return min(19, max(8, (4 * count).bit_length()))
+
+
 def is_distinct(key: Words) -> bool:
     """True where no key is there twice.
 
@@ -119,7 +124,7 @@ def is_distinct(key: Words) -> bool:
     find in their place, or go into the next round, with other slots.
     """
     for top in (64, 48, 40, 32):
-        bits = min(19, max(8, (4 * len(key)).bit_length()))
+        bits = table_bits(len(key))
         table = np.empty(1 << bits, np.int32)
         number, slot = np.arange(len(key), dtype=np.int32), slots(key, top - bits, bits)
         table[slot] = number

@@ -48,9 +48,9 @@ class Lines(NamedTuple):
         """Return which of the piece's queries lines are about."""
         return np.searchsorted(self.first, line, side="right") - 1
 
-    def unjudged(self) -> list[str]:
+    def unjudged(self) -> Ids:
         """Return the names of the queries that have no judgments."""
-        return [self.name.name(i) for i in np.flatnonzero(self.query == UNKNOWN).tolist()]
+        return self.name.take(np.flatnonzero(self.query == UNKNOWN))
 
     def documents(self, settings: Settings, line: Ints, base: int = 0) -> Documents:
         """Return what breaks ties between some lines; `base` lines stand before the piece."""
@@ -71,6 +71,25 @@ class PieceHits(NamedTuple):
     """query, row, above, tied and, where ties are broken, place of each judged document"""
 
 
+class RunQueries:
+    """The queries of a run, gathered piece by piece."""
+
+    def __init__(self, judged: int) -> None:
+        """Begin with none; so many have judgments."""
+        self.retrieved = np.zeros(judged, np.int64)
+        """[judged queries] how many lines each one has"""
+        self.unjudged: dict[str, None] = {}
+
+    def add(self, part: PieceHits) -> None:
+        """Take the queries of a piece, in which each is there once; one that was in an earlier piece is scattered."""
+        judged = part.query != UNKNOWN
+        query, before = part.query[judged], len(self.unjudged)
+        self.unjudged.update(dict.fromkeys(part.unjudged))
+        if self.retrieved[query].any() or len(self.unjudged) < before + len(part.unjudged):
+            raise Scattered
+        self.retrieved[query] = part.size[judged]
+
+
 Observer: TypeAlias = Callable[[Lines], None]
 """is shown the lines of each piece, with whole queries in rank order"""
 
@@ -78,9 +97,9 @@ Observer: TypeAlias = Callable[[Lines], None]
 def find_hits(judgments: Judgments, piece: Rows, settings: Settings, observe: Observer | None = None) -> PieceHits:
     """Return where the judged documents of a piece stand; every query of it must be whole."""
     lines = read_lines(judgments, piece, settings)
-    unjudged = lines.unjudged()
+    unjudged = lines.unjudged().names()
     judged = lines.query[lines.query != UNKNOWN]
-    if len(np.unique(judged)) < len(judged) or len(set(unjudged)) < len(unjudged):
+    if len(judgments.once(judged)) < len(judged) or len(set(unjudged)) < len(unjudged):
         raise Scattered
     if not is_distinct(lines.key) and has_repetition(
         lines.key, np.repeat(np.arange(len(lines.size)), lines.size), lines.text, lines.start, lines.stop

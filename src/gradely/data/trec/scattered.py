@@ -1,7 +1,8 @@
 """Files whose queries are not contiguous, in two passes and little memory.
 
 The first pass finds the judged documents and their scores. The second counts, for every line, which judged documents of
-its query it stands above or ties with. Of the lines themselves only hashes are kept, to find one that is there twice.
+its query it stands above or ties with. Of the lines themselves only hashes are kept, to find one that is there twice,
+and beyond some millions in a temporary file.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,13 +10,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradely.data.columns import Ids
+from gradely.data.columns import leave_out_repeats
 from gradely.data.hits import Hits
 from gradely.data.search import end_of_better
 from gradely.data.trec.chunks import Changed, Odd
-from gradely.data.trec.hashing import FIXED_KEYS, find_repeated, hashes, is_among
+from gradely.data.trec.hashing import FIXED_KEYS, hashes
 from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import Lines, Rows, match_lines, read_lines
+from gradely.data.trec.repeats import check_names, check_piece, find_repeats, lines_with
+from gradely.data.trec.spool import Spool
 from gradely.data.trec.tie_places import Documents, order_ties, stands_before
 from gradely.data.types import Floats, Ints, Words
 from gradely.settings import Settings
@@ -53,18 +56,19 @@ class Pieces(NamedTuple):
 
     base: list[int]
     """how many lines stand before each piece; the last entry is that of all"""
-    key: Words
+    repeats: Words
+    """keys of more than one line"""
     retrieved: Ints
     unjudged: tuple[str, ...]
     hits: list[Any]
     """query, row, score and line, as columns"""
 
 
-def count_scattered(judgments: Judgments, settings: Settings, over_pieces: Pass) -> Hits:
-    """Return where the judged documents of a file stand."""
-    first = _first_pass(judgments, settings, over_pieces)
-    if len(repeats := find_repeated(first.key)):
-        _check_names(judgments, settings, over_pieces, repeats)
+def count_scattered(name: str, judgments: Judgments, settings: Settings, over_pieces: Pass) -> Hits:
+    """Return where the judged documents of a file of some name stand."""
+    first = _first_pass(name, judgments, settings, over_pieces)
+    if len(first.repeats):
+        check_names(over_pieces(lambda piece: lines_with(read_lines(judgments, piece, settings), first.repeats)))
     judged = _rank(judgments, settings, *first.hits)
     slots = len(judged.row) + len(judged.start)
     above, tied, ahead = (np.zeros(slots, np.int64) for _ in range(3))
@@ -86,49 +90,37 @@ def count_scattered(judgments: Judgments, settings: Settings, over_pieces: Pass)
     return Hits(judged.query, judged.row, above, tied, place, first.retrieved, first.retrieved > 0, first.unjudged)
 
 
-def _first_pass(judgments: Judgments, settings: Settings, over_pieces: Pass) -> Pieces:
+def _first_pass(name: str, judgments: Judgments, settings: Settings, over_pieces: Pass) -> Pieces:
     """Find the judged documents of all pieces; of a piece nothing is kept that is as long as the judgments."""
-    base, keys, hits = [0], [np.zeros(0, np.uint64)], list[Any]()
+    base, hits, seen = [0], list[Any](), np.zeros(len(judgments.key), bool)
     retrieved, unjudged = np.zeros(len(judgments.qrels), np.int64), dict[str, None]()
-    for look in over_pieces(lambda piece: _first_look(judgments, settings, piece)):
-        np.add.at(retrieved, look.query, look.size)
-        unjudged.update(dict.fromkeys(look.unjudged))
-        query, row, score, line = look.hits
-        hits.append((query, row, score, line + base[-1]))
-        keys.append(look.key)
-        base.append(base[-1] + len(look.key))
+    with Spool(name, np.uint64) as keys:
+        for look in over_pieces(lambda piece: _first_look(judgments, settings, piece)):
+            np.add.at(retrieved, look.query, look.size)
+            unjudged.update(dict.fromkeys(look.unjudged))
+            query, row, score, line = look.hits
+            if seen[row].any():
+                raise Odd
+            seen[row] = True
+            hits.append((query, row, score, line + base[-1]))
+            keys.add(look.key, look.key.astype(np.uint8))
+            base.append(base[-1] + len(look.key))
+        repeats = find_repeats(keys)
     if base[-1] == 0:
         raise Odd
     columns = [np.concatenate(parts) for parts in zip(*hits, strict=True)]
-    return Pieces(base, np.concatenate(keys), retrieved, tuple(unjudged), columns)
+    return Pieces(base, repeats, retrieved, tuple(unjudged), columns)
 
 
 def _first_look(judgments: Judgments, settings: Settings, piece: Rows) -> Look:
     """Find the judged documents of a piece."""
     lines = read_lines(judgments, piece, settings)
+    check_piece(lines)
     line, row = match_lines(judgments, lines)
     judged = lines.query != UNKNOWN
-    unjudged = list(dict.fromkeys(lines.unjudged()))
+    unjudged = leave_out_repeats(lines.unjudged()).names()
     hits = lines.query[lines.owner(line)], row, lines.score[line], line
     return Look(lines.key, lines.query[judged], lines.size[judged], unjudged, hits)
-
-
-def _check_names(judgments: Judgments, settings: Settings, over_pieces: Pass, repeats: Words) -> None:
-    """Look whether lines with the same key are about the same query and document; the plain reader then says which."""
-
-    def names(piece: Rows) -> list[tuple[bytes, bytes]]:
-        lines = read_lines(judgments, piece, settings)
-        line = np.flatnonzero(is_among(lines.key, repeats))
-        owner = lines.owner(line)
-        docs = Ids(lines.text, lines.start, lines.stop)
-        return [(lines.name.bytes_at(a), docs.bytes_at(b)) for a, b in zip(owner.tolist(), line.tolist(), strict=True)]
-
-    pairs: set[tuple[bytes, bytes]] = set()
-    for part in over_pieces(names):
-        for name in part:
-            if name in pairs:
-                raise Odd
-            pairs.add(name)
 
 
 def _rank(judgments: Judgments, settings: Settings, query: Ints, row: Ints, score: Floats, line: Ints) -> Judged:
