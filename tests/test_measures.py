@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import gradely
 from gradely import MeasureError
 from gradely.relevance import Identity
+from gradely.relevance.phi import control_points
 from tests import reference
 from tests.cases import CASES, LABELS, SETTINGS, Query, queries
 
@@ -83,6 +84,16 @@ def test_phi_of_the_code_looks_at_positive_scores_only():
     assert code[1] > 0 and code[2] == 0  # 3 is the median of the positive ones
 
 
+def test_control_points_of_each_query():
+    """The median of the first query is its maximum; the second one has no score above 0."""
+    batch = gradely.from_arrays([[3, 2, 1], [3, 2, 1]], [[1, 5, 5], [-2, -1, 0]])
+    assert control_points(batch, "paper") == [((1, 0), (5, 1)), ((-2, 0), (-1, 0), (0, 1))]
+    assert control_points(batch, "code") == [((0, 0), (5, 1)), ()]
+    assert control_points(batch, ((0, 0), (10, 1))) == [((0, 0), (10, 1))] * 2
+    assert gradely.Phi()(batch).grade.tolist() == [[0, 1, 1], [0, 0, 1]]
+    assert gradely.Phi("code")(batch).grade.tolist() == [[0, 1, 1], [0, 0, 0]]
+
+
 @pytest.mark.parametrize(
     ("make", "says"),
     [
@@ -91,6 +102,7 @@ def test_phi_of_the_code_looks_at_positive_scores_only():
         (lambda: gradely.P(k=1.5), "whole number"),
         (lambda: gradely.AP(rel="high"), "a number"),
         (lambda: gradely.AP(rel=float("nan")), "a number"),
+        (lambda: gradely.AP(rel=10**400), "a number"),
         (lambda: gradely.RBP(p=0), "between 0 and 1"),
         (lambda: gradely.RBP(p=1), "between 0 and 1"),
         (lambda: gradely.RBP(p="half"), "between 0 and 1"),
@@ -114,6 +126,7 @@ def test_phi_of_the_code_looks_at_positive_scores_only():
         (lambda: gradely.nDCG(relevance=gradely.Phi([(0, -1), (1, 1)])), "relevance 0 or more"),
         (lambda: gradely.nDCG(relevance=gradely.Phi([(0, 0), (float("inf"), 1)])), "finite"),
         (lambda: gradely.nDCG(relevance=gradely.Phi([(0, 0), (1, float("inf"))])), "finite"),
+        (lambda: gradely.nDCG(relevance=gradely.Phi([(-1.7e308, 0), (0, 0), (1.7e308, 1)])), "too far apart"),
         (lambda: gradely.nDCG(relevance=gradely.Phi("book")), "'paper', 'code'"),
         (lambda: gradely.GAP(g=[0.5, 0.6]), "sum to 1"),
         (lambda: gradely.GAP(g=[1.5, -0.5]), "negative"),
@@ -192,6 +205,13 @@ def test_labels_that_just_fit_the_parameters_are_taken(measure):
 def test_a_scale_may_be_small():
     value = gradely.evaluate({"q": {"a": 0.5, "b": 0.25}}, {"q": ["b"]}, ["DCG(relevance=max(0.5))"]).values.item()
     assert value == 0.25 / 0.5
+
+
+@pytest.mark.parametrize(
+    "measure", ["DCG(relevance='max')", "nDCG(relevance=max(0.5))", "ERR", "DCG(relevance={1: 1})"]
+)
+def test_a_collection_without_a_positive_label_is_worth_0(measure):
+    assert gradely.evaluate({"q": {"a": 0, "b": -1}}, {"q": ["a", "b"]}, [measure]).values.item() == 0
 
 
 def test_levels_are_those_of_the_collection_not_of_the_query():

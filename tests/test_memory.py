@@ -55,15 +55,19 @@ def test_pieces_of_scattered_runs_keep_no_array_of_all_queries(tmp_path):
     assert megabytes < contiguous + 60
 
 
-def test_scattered_runs_take_no_more_memory_where_they_are_longer(tmp_path):
-    """Rank by rank, 1.2 and 3.6 million lines: eight bytes per line, three times at once, would be 58 MB more."""
-    docs = "".join(f"q{q} Q0 d%d 1 %d t\n" for q in range(500))
-    (tmp_path / "qrels").write_text("".join(f"q{q} 0 d1 1\n" for q in range(500)))
+@pytest.mark.parametrize(("queries", "piece"), [(500, 0), (20_000, 1 << 18)], ids=["in a piece", "in several"])
+def test_scattered_runs_take_no_more_memory_where_they_are_longer(tmp_path, queries, piece):
+    """1.2 and 3.6 million lines, rank by rank: eight bytes per line, three times at once, would be 58 MB more.
+
+    Queries are met twice in a piece, or only in several.
+    """
+    lines = "".join(f"q{q} Q0 d%d 1 %d t\n" for q in range(queries))
+    (tmp_path / "qrels").write_text("".join(f"q{q} 0 d1 1\n" for q in range(queries)))
     peaks = []
-    for depth in (2400, 7200):
+    for count in (1_200_000, 3_600_000):
         with (tmp_path / "run").open("w") as run:
-            run.writelines(docs % ((r, -r) * 500) for r in range(depth))
-        said, megabytes = peak(tmp_path)
+            run.writelines(lines % ((r, -r) * queries) for r in range(count // queries))
+        said, megabytes = peak(tmp_path, piece=piece)
         assert said == "{'RR': 0.5, 'P@5': 0.2}"
         peaks.append(megabytes)
     assert peaks[1] < peaks[0] + 15

@@ -135,7 +135,8 @@ def changes(node):
     elif isinstance(node, ast.Compare):
         yield from (("ops", [other(), *node.ops[1:]]) for other in SWAPS.get(type(node.ops[0]), []))
     elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        yield "value", not node.value if isinstance(node.value, bool) else node.value + 1
+        other = not node.value if isinstance(node.value, bool) else node.value + 1
+        yield from [("value", other)] if other != node.value else []  # 1e300 + 1 is 1e300
     elif isinstance(node, ast.UnaryOp):
         yield "op", ast.UAdd()
     elif isinstance(node, ast.Attribute) and node.attr in CALLS:

@@ -94,11 +94,7 @@ def list_runs(
 def _open(source: Source, feature: int | None, inputs: InputOptions) -> Run | Source:
     """Open a run; a pipe is kept as long as its source is held, so that it can be read again."""
     return open_run(
-        source.path,
-        format=inputs.run_format,
-        columns=inputs.columns,
-        feature=feature,
-        ascending=inputs.ascending,
+        source.path, format=inputs.run_format, columns=inputs.columns, feature=feature, ascending=inputs.ascending
     )
 
 

@@ -25,10 +25,7 @@ def page_options(command: Command) -> Command:
     """Add --queries-text and --docs-text."""
     command = pack(PageOptions, "texts", PageOptions._fields, command)
     command = click.option(
-        "--docs-text",
-        type=FILE,
-        metavar="FILE",
-        help="Texts of documents for the page, in the same formats.",
+        "--docs-text", type=FILE, metavar="FILE", help="Texts of documents for the page, in the same formats."
     )(command)
     return click.option(
         "--queries-text",

@@ -83,7 +83,7 @@ def decide(
     notes = [
         *_note_left_out(new, old, queries),
         *new.notes,
-        *_mark_baseline(old.notes),
+        *(Note(note.kind, note.count, note.of, f"baseline: {note}") for note in old.notes),
         *note_tests(pairwise),
         *_weak(pairwise, limits),
     ]
@@ -94,10 +94,6 @@ def _note_left_out(new: SavedScores, old: SavedScores, queries: list[str]) -> li
     names = sorted({*new.queries, *old.queries} - {*queries})
     text = "{are} not in both runs and {are} left out"
     return note_names("uncommon", len(names), len(names) + len(queries), "query", text, names)
-
-
-def _mark_baseline(notes: tuple[Note, ...]) -> list[Note]:
-    return [Note(note.kind, note.count, note.of, f"baseline: {note}") for note in notes]
 
 
 def _changes(pairwise: Pairwise, limits: dict[str, float], *, strict: bool) -> list[Change]:

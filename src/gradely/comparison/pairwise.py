@@ -85,7 +85,8 @@ class Pairwise:
         """The p-values, not corrected, except that tukey and max-t hold for their family by themselves."""
         if not len(self.pairs):
             return np.zeros((len(self.measures), 0))
-        together = [self.values] if self._joint else [table[None] for table in self.values]
+        joint = self.design.test in SIMULTANEOUS and self.design.family == "all"
+        together = [self.values] if joint else [table[None] for table in self.values]
         for table in self.values:
             check_values(table)
         design = self.design
@@ -95,11 +96,6 @@ class Pairwise:
                 for family in together
             ]
         )
-
-    @property
-    def _joint(self) -> bool:
-        """Whether a test that holds for many at once holds for all measures."""
-        return self.design.test in SIMULTANEOUS and self.design.family == "all"
 
     @cached_property
     def adjusted(self) -> Floats:

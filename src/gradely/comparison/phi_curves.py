@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gradely.comparison.charts import altair, draw, style
-from gradely.data import Qrels, read_qrels
+from gradely.data import read_qrels
 from gradely.data.types import Floats
-from gradely.errors import DataError, did_you_mean
+from gradely.errors import DataError
 from gradely.evaluation.notes import Note
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
@@ -159,12 +159,8 @@ def phi(qrels: Any, query: str | None = None, control: Any = "paper") -> PhiCurv
     {'a': 1.0, 'c': 0.7763, 'b': 0.0, 'd': 0.0, 'e': 0.0}
     """
     function, judgments = Phi(control), read_qrels(qrels)
-    names = list(judgments.queries) if query is None else [_check_query(judgments, str(query))]
+    names = list(judgments.queries) if query is None else [str(query)]
+    if query is not None:
+        judgments.check_query(str(query))
     curves = [PhiCurve(name, judgments.labels(name), function) for name in names]
     return PhiCurves(curves, function, judgments.name)
-
-
-def _check_query(qrels: Qrels, query: str) -> str:
-    if query not in qrels.index:
-        raise DataError(f"{qrels.name}: no query {query!r}.{did_you_mean(query, qrels.queries)}")
-    return query

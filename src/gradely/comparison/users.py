@@ -11,7 +11,6 @@ from gradely.comparison.populations import Parts
 from gradely.comparison.user_regions import UserRegions
 from gradely.data import Qrels
 from gradely.data.query_selection import read_selected, split_queries
-from gradely.data.types import Floats, Ints
 from gradely.errors import DataError, MeasureError
 from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs, open_runs
@@ -98,14 +97,9 @@ def _parts(qrels: Qrels, board: Leaderboard, levels: list[float], measure: str) 
     for j, query in enumerate(queries):
         labels = np.asarray(list(qrels.labels(query).values()), np.float64)
         base[:, j] = [(labels >= level).sum() for level in levels]
-    order = _order_of(table)
+    # by their values alone, so that their order in a file changes no draw and no bit
+    order = np.lexsort(np.sort(table.transpose(2, 0, 1, 3).reshape(len(queries), -1), axis=1).T)
     return Parts(table[:, :, order], base[:, order], measure)
-
-
-def _order_of(table: Floats) -> Ints:
-    """Return an order of the queries by their values alone: their order in a file changes no draw and no bit."""
-    rows = table.transpose(2, 0, 1, 3).reshape(table.shape[2], -1)
-    return np.lexsort(np.sort(rows, axis=1).T)
 
 
 def _sort_runs(names: list[str], parts: Parts) -> tuple[list[str], Parts]:

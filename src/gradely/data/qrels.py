@@ -10,7 +10,7 @@ import numpy as np
 from gradely.data.read.dicts import flat
 from gradely.data.read.files import clip
 from gradely.data.types import Bools, Floats, Ints
-from gradely.errors import DataError
+from gradely.errors import DataError, did_you_mean
 from gradely.kernel.batch import Levels
 from gradely.lazy import lazy
 from gradely.tables import count_of
@@ -112,6 +112,11 @@ class Qrels:
             return {}
         rows = slice(int(self.start[at]), int(self.start[at + 1]))
         return dict(zip(self.docs[rows], self.grade[rows].tolist(), strict=True))
+
+    def check_query(self, query: str) -> None:
+        """Refuse a query that has no judgments."""
+        if query not in self.index:
+            raise DataError(f"{self.name}: no query {query!r}.{did_you_mean(query, self.queries)}")
 
     def keep_documents(self, query: str, ranking: Mapping[str, float]) -> Mapping[str, float]:
         """Return the ranking of a query without the documents that are dropped first."""

@@ -1,7 +1,7 @@
 """explain: one query, rank by rank, so that a value can be recomputed by hand."""
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from math import fsum
@@ -16,7 +16,7 @@ from gradely.data.read.files import Source, clip
 from gradely.data.read.inputs import Run
 from gradely.data.tie_breaking import break_ties
 from gradely.data.trec.one_query import read_query
-from gradely.errors import DataError, NotFinite, did_you_mean
+from gradely.errors import NotFinite
 from gradely.evaluation.evaluation import name_query, query_of
 from gradely.evaluation.explanation import Explanation, Line
 from gradely.kernel.batch import Batch
@@ -53,7 +53,7 @@ def explain(
     settings = Settings(ties, precision=precision, seed=seed)
     judgments = select(read_qrels(qrels, columns=columns, duplicates=duplicates), exclude=exclude)
     ranking, query = open_run(run, columns=columns), str(query)
-    _check_query(query, judgments.queries, judgments.name)
+    judgments.check_query(query)
     return _explain(judgments, ranking, query, measure, settings)
 
 
@@ -176,12 +176,6 @@ def _ranking(qrels: Qrels, run: Run | Source, query: str, settings: Settings) ->
     scores = qrels.keep_documents(query, scores or {})
     numbers = flat([scores], lambda _, doc: f"{run.name}: query {clip(query)}, document {clip(doc)}: the score")
     return dict(zip(scores, settings.round(numbers).tolist(), strict=True))
-
-
-def _check_query(query: str, queries: Iterable[str], name: str) -> None:
-    names = list(queries)
-    if query not in names:
-        raise DataError(f"{name}: no query {query!r}.{did_you_mean(query, names)}")
 
 
 def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, settings: Settings) -> tuple[list[str], Batch]:

@@ -61,14 +61,11 @@ def _collection(folder: Path, *, longest: bool) -> list[Collection]:
     runs = {path.name: _files(path) for path in sorted(folder.glob("runs*")) if _files(path)}
     if not judged or not runs:
         return []
-    name = max(runs, key=lambda name: _mean_size(runs[name]) if longest else len(runs[name]))
+    # the mean size of files tells full runs from cut ones without reading them
+    size = {name: sum(path.stat().st_size for path in paths) / len(paths) for name, paths in runs.items()}
+    name = max(runs, key=lambda name: size[name] if longest else len(runs[name]))
     qrels = max(judged, key=lambda qrels: len(qrels.levels()))
     return [Collection(folder.resolve().name, qrels, runs[name], name)]
-
-
-def _mean_size(paths: list[Path]) -> float:
-    """Return the mean size of files, which tells full runs from cut ones without reading them."""
-    return sum(path.stat().st_size for path in paths) / len(paths)
 
 
 def _files(folder: Path) -> list[Path]:

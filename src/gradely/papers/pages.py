@@ -43,11 +43,7 @@ def page(experiment: Experiment, outcome: Outcome, seed: int) -> str:
 def overview(outcomes: list[tuple[Experiment, Outcome]], entries: list[Entry]) -> str:
     """Return the page that leads to the others: every claim and whether it holds."""
     return render(
-        "papers.html",
-        title="The papers' experiments",
-        outcomes=outcomes,
-        papers=PAPERS,
-        counts=count(entries).cells(),
+        "papers.html", title="The papers' experiments", outcomes=outcomes, papers=PAPERS, counts=count(entries).cells()
     )
 
 

@@ -50,12 +50,15 @@ def _sides(xp: Any, a: Array, b: Array) -> Array:
 
 
 def _end(xp: Any, h: Array, secant: Array) -> Array:
-    """Return the slope at an end from the two intervals next to it, the outer one first."""
+    """Return the slope at an end from the two intervals next to it, the outer one first.
+
+    It has the sign of the outer secant, or is 0. It exceeds three times that only where the inner one turns.
+    """
     h0, h1, m0, m1 = h[:, :1], h[:, 1:], secant[:, :1], secant[:, 1:]
     width = h0 + h1
     slope = ((2 * h0 + h1) * m0 - h0 * m1) / xp.where(width > 0, width, 1.0)
     slope = xp.where(_sides(xp, slope, m0) > 0, slope, 0.0)
-    return xp.where((_sides(xp, m0, m1) <= 0) & (xp.abs(slope) > 3 * xp.abs(m0)), 3 * m0, slope)
+    return xp.where(xp.abs(slope) > 3 * xp.abs(m0), 3 * m0, slope)
 
 
 def _hermite(xp: Any, x: Array, h: Array, y: Array, slope: Array, at: Array) -> Array:

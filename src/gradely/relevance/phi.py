@@ -90,7 +90,7 @@ def _own_points(points: Any) -> Points:
         raise MeasureError(
             f"φ needs at least two control points, finite, of relevance 0 or more; found {list(pairs)!r}"
         )
-    if not isfinite(pairs[-1][0] - pairs[0][0]):
+    if not isfinite(float(pairs[-1][0]) - float(pairs[0][0])):  # a difference of whole numbers may be no float
         raise MeasureError(f"control points lie too far apart; found {list(pairs)!r}")
     if any(a[0] >= b[0] or a[1] > b[1] for a, b in pairwise(pairs)):
         raise MeasureError(f"control points must rise in score and not fall in relevance; found {list(pairs)!r}")

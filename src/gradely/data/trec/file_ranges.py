@@ -12,7 +12,7 @@ import numpy as np
 
 from gradely.data.read.files import BOM, DiskFile, Report, Source
 from gradely.data.trec.chunks import LONGEST, PIECE, Buffer, Odd, Piece, Scattered, pieces
-from gradely.data.trec.place import PieceHits
+from gradely.data.trec.place import PieceHits, RunQueries
 from gradely.data.trec.tokens import decode, encode
 from gradely.processes import MOST_TASKS, can_fork, in_processes
 from gradely.threads import cores, workers
@@ -39,9 +39,12 @@ def count_processes(source: Source, threads: int) -> int:
 
 
 def map_ranges(
-    source: Source, find: Callable[[Piece], PieceHits], processes: int, report: Report, columns: int
+    source: Source, find: Callable[[Piece], PieceHits], processes: int, report: Report, columns: int, judged: int
 ) -> Iterator[PieceHits]:
-    """Return what is left of each range of a file, in order; hits have so many columns."""
+    """Return what is left of each range of a file, in order; hits have so many columns, so many queries are judged.
+
+    A query that is met twice ends the work at once, in its range or where ranges come together.
+    """
     with source.stream() as stream:
         first = stream.tell()
     count = min(MOST_TASKS, -(-(source.size - first) // RANGE))
@@ -51,19 +54,24 @@ def map_ranges(
 
     def work(number: int) -> bytes:
         try:
-            return DONE + _pack(list(_map_pieces(source, free, edges[number], edges[number + 1], find)))
+            queries, parts = RunQueries(judged), []
+            for part in _map_pieces(source, free, edges[number], edges[number + 1], find):
+                queries.add(part)
+                parts.append(part)
+            return DONE + _pack(parts)
         except Odd:
             return ODD
         except Scattered:
             return SCATTERED
 
-    results: dict[int, PieceHits] = {}
+    queries, results = RunQueries(judged), dict[int, PieceHits]()
     for number, result in in_processes(work, count, processes):
         if result[:1] == ODD:
             raise Odd
         if result[:1] == SCATTERED:
             raise Scattered
         results[number] = _unpack(result[1:], columns)
+        queries.add(results[number])
         report(len(results) / count)
     return iter([results[number] for number in range(count)])
 

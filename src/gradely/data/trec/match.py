@@ -144,11 +144,17 @@ class Judgments:
         """Return the rows of the judgments of some queries, each once."""
         start = self.qrels.start
         if (np.diff(queries) != 1).any():
-            there = np.zeros(len(self.qrels), bool)
-            there[queries] = True
-            queries = np.flatnonzero(there)
+            queries = self.once(queries)
             return ranges(start[queries], start[queries + 1] - start[queries])
         return np.arange(start[queries[0]], start[queries[-1] + 1]) if len(queries) else np.zeros(0, np.int64)
+
+    def once(self, queries: Ints) -> Ints:
+        """Return queries by index, each once, in ascending order; flags are many times faster than sorting."""
+        if (np.diff(queries) > 0).all():
+            return queries
+        there = np.zeros(len(self.qrels), bool)
+        there[queries] = True
+        return np.flatnonzero(there)
 
     @cached_property
     def _by_key(self) -> tuple[Ints, Words]:

@@ -71,6 +71,25 @@ class PieceHits(NamedTuple):
     """query, row, above, tied and, where ties are broken, place of each judged document"""
 
 
+class RunQueries:
+    """The queries of a run, gathered piece by piece."""
+
+    def __init__(self, judged: int) -> None:
+        """Begin with none; so many have judgments."""
+        self.retrieved = np.zeros(judged, np.int64)
+        """[judged queries] how many lines each one has"""
+        self.unjudged: dict[str, None] = {}
+
+    def add(self, part: PieceHits) -> None:
+        """Take the queries of a piece, in which each is there once; one that was in an earlier piece is scattered."""
+        judged = part.query != UNKNOWN
+        query, before = part.query[judged], len(self.unjudged)
+        self.unjudged.update(dict.fromkeys(part.unjudged))
+        if self.retrieved[query].any() or len(self.unjudged) < before + len(part.unjudged):
+            raise Scattered
+        self.retrieved[query] = part.size[judged]
+
+
 Observer: TypeAlias = Callable[[Lines], None]
 """is shown the lines of each piece, with whole queries in rank order"""
 
@@ -80,7 +99,7 @@ def find_hits(judgments: Judgments, piece: Rows, settings: Settings, observe: Ob
     lines = read_lines(judgments, piece, settings)
     unjudged = lines.unjudged().names()
     judged = lines.query[lines.query != UNKNOWN]
-    if len(np.unique(judged)) < len(judged) or len(set(unjudged)) < len(unjudged):
+    if len(judgments.once(judged)) < len(judged) or len(set(unjudged)) < len(unjudged):
         raise Scattered
     if not is_distinct(lines.key) and has_repetition(
         lines.key, np.repeat(np.arange(len(lines.size)), lines.size), lines.text, lines.start, lines.stop

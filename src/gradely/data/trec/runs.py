@@ -16,8 +16,8 @@ from gradely.data.trec.chunks import PIECE, Buffer, Changed, Odd, Piece, QueryAt
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import STRICT, Dialect, fields
 from gradely.data.trec.file_ranges import LARGE, count_processes, map_ranges
-from gradely.data.trec.match import UNKNOWN, Judgments
-from gradely.data.trec.place import Observer, PieceHits, Rows, find_hits
+from gradely.data.trec.match import Judgments
+from gradely.data.trec.place import Observer, PieceHits, Rows, RunQueries, find_hits
 from gradely.data.trec.plain import RUN
 from gradely.data.trec.scattered import count_scattered
 from gradely.processes import WorkerFailed
@@ -76,7 +76,7 @@ def stream_run(
         large = whole_queries and observe is None and source.size >= LARGE
         if large and (processes := count_processes(source, threads)):
             with suppress(WorkerFailed):  # threads will do, or say what is wrong
-                return map_ranges(source, use, processes, report, 5 if settings.breaks_ties else 4)
+                return map_ranges(source, use, processes, report, 5 if settings.breaks_ties else 4, len(qrels))
         return map_pieces(source, use, threads, report, whole_queries=whole_queries)
 
     return stream(qrels, source.name, over_pieces, settings, report, observe)
@@ -89,7 +89,7 @@ def stream(
     judgments = Judgments.of(qrels)
     try:
         parts = over_pieces(lambda piece: find_hits(judgments, piece, settings, observe), report, whole_queries=True)
-        return _join_hits(qrels, list(parts))
+        return _join_hits(qrels, parts)
     except Scattered:
         pass
     passes = chain(split_report(report), repeat(ignore))
@@ -134,17 +134,14 @@ def map_pieces(
             yield result
 
 
-def _join_hits(qrels: Qrels, parts: list[PieceHits]) -> Hits:
-    """Return the hits of all pieces; a query that is in two of them is scattered."""
-    if not sum(len(part.size) for part in parts):
+def _join_hits(qrels: Qrels, parts: Iterator[PieceHits]) -> Hits:
+    """Return the hits of all pieces, each of which has whole queries."""
+    queries, hits = RunQueries(len(qrels)), []
+    for part in parts:
+        queries.add(part)
+        hits.append(part.hits)
+    if not queries.unjudged and not queries.retrieved.any():
         raise Odd
-    query, size = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-    judged = query != UNKNOWN
-    retrieved = np.zeros(len(qrels), np.int64)
-    retrieved[query[judged]] = size[judged]
-    unjudged = tuple(name for part in parts for name in part.unjudged)
-    if np.count_nonzero(retrieved) < np.count_nonzero(judged) or len(set(unjudged)) < len(unjudged):
-        raise Scattered
-    hits = zip(*(part.hits for part in parts), strict=True)
-    query, row, above, tied, *place = (np.concatenate(columns) for columns in hits)
+    query, row, above, tied, *place = (np.concatenate(columns) for columns in zip(*hits, strict=True))
+    retrieved, unjudged = queries.retrieved, tuple(queries.unjudged)
     return Hits(query, row, above, tied, place[0] if place else None, retrieved, retrieved > 0, unjudged)

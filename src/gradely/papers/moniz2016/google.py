@@ -56,10 +56,6 @@ class Lists(NamedTuple):
         np.put_along_axis(grades, order, np.broadcast_to(place_grades(SIZE), order.shape), axis=1)
         return rank_labels(grades)
 
-    def with_scores(self) -> Batch:
-        """Return the lists with scores."""
-        return rank_labels(self.scores)
-
 
 def rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a table with their line numbers, the header first."""
@@ -139,7 +135,7 @@ def measure(lists: Lists, k: int) -> dict[str, Floats]:
     phi = nDCGphi(relevance=Phi("code")).replace(k=k)
     return {
         "nDCG": np.asarray(nDCG(gain="exp").replace(k=k)(lists.with_grades())),
-        "nDCGφ": np.asarray(phi(lists.with_scores())),
+        "nDCGφ": np.asarray(phi(rank_labels(lists.scores))),
     }
 
 

@@ -36,10 +36,6 @@ class Curves(NamedTuple):
         """Return how far apart the numbers of levels are, the mean over all swaps."""
         return float(np.mean(np.ptp(self.values[measure], axis=0)))
 
-    def level_means(self, measure: str) -> list[float]:
-        """Return the mean over all swaps for each number of levels."""
-        return [float(value) for value in np.mean(self.values[measure], axis=1)]
-
 
 def swap_pairs(rng: np.random.Generator, runs: int, swaps: int = SWAPS, items: int = ITEMS) -> Ints:
     """Return [runs, swaps, items]: the items in order, then after 1, 2, … swaps of a random pair."""

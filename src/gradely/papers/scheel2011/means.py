@@ -1,27 +1,13 @@
 """The three means that S11 compares: µAP, mean nDCG and mean NDCNG, one value per ranking."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from gradely.data.types import Floats
 from gradely.kernel.batch import Batch
 from gradely.measures import NDCNG, muAP, nDCG
-
-
-def mu_ap(batch: Batch) -> Floats:
-    """Return µAP; its mean over rankings is µMAP."""
-    return np.asarray(muAP()(batch))
-
-
-def mean_ndcg(batch: Batch) -> Floats:
-    """Return the mean of nDCG over all cut-offs, with gain 2^g - 1, as the last column of table 2 has it."""
-    return over_cutoffs(nDCG(gain="exp"), batch)
-
-
-def mean_ndcng(batch: Batch) -> Floats:
-    """Return the mean of NDCNG over all cut-offs."""
-    return over_cutoffs(NDCNG(), batch)
 
 
 def over_cutoffs(measure: nDCG, batch: Batch) -> Floats:
@@ -34,4 +20,9 @@ def over_cutoffs(measure: nDCG, batch: Batch) -> Floats:
     return total
 
 
-MEANS: dict[str, Callable[[Batch], Floats]] = {"µMAP": mu_ap, "mean nDCG": mean_ndcg, "mean NDCNG": mean_ndcng}
+MEANS: dict[str, Callable[[Batch], Floats]] = {
+    "µMAP": lambda batch: np.asarray(muAP()(batch)),
+    "mean nDCG": partial(over_cutoffs, nDCG(gain="exp")),
+    "mean NDCNG": partial(over_cutoffs, NDCNG()),
+}
+"""µAP, whose mean over rankings is µMAP; the others have the gain 2^g - 1, as the last column of table 2 has it"""
