@@ -15,7 +15,6 @@ from gradely.data.query_selection import read_selected, split_queries
 from gradely.errors import DataError, check_choice
 from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
-from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import stats
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
@@ -69,7 +68,7 @@ class Plan(NamedTuple):
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe with one row per measure and pair, of pandas, polars or pyarrow."""
-        return to_frame({name: [getattr(row, name) for row in self.rows] for name in Planned._fields}, library)
+        return Table(Planned._fields, [list(row) for row in self.rows]).to_frame(library)
 
     def summary(self) -> str:
         """Return the answer of the first pair in a sentence."""

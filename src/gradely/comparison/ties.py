@@ -13,7 +13,6 @@ from gradely.data.tie_counts import TieCounts
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.notes import SAME, Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
-from gradely.frames import to_frame
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import QueryPolicy, Settings
@@ -107,9 +106,8 @@ class TieSensitivity:
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of (measure, run, trec, worst, expected, best), of pandas, polars or pyarrow."""
-        rows = [(measure, run.run, *run.orders[measure]) for measure in self.measures for run in self.runs]
-        names = ["measure", "run", *Orders._fields]
-        return to_frame({name: [row[i] for row in rows] for i, name in enumerate(names)}, library)
+        rows = [[measure, run.run, *run.orders[measure]] for measure in self.measures for run in self.runs]
+        return Table(["measure", "run", *Orders._fields], rows).to_frame(library)
 
     def caption(self) -> str:
         """Return what the numbers are of."""
