@@ -24,6 +24,7 @@ from gradely.data.trec import hashing, repeats, runs, spool
 from gradely.data.trec.chunks import Odd
 from gradely.data.trec.runs import stream_run
 from gradely.data.trec.spool import PARTS, Spool
+from gradely.data.trec.survey import survey
 from gradely.data.trec.tokens import Tokens
 from gradely.errors import DataError, InputError
 from gradely.settings import Settings
@@ -112,6 +113,21 @@ def test_any_interleaving_in_any_little_memory(folder, monkeypatch, data, policy
         file.write("z 0 d 1\n")
     qrels, how = gradely.read_qrels("qrels"), Settings(policy, seed=5)
     assert bits(find_hits(qrels, Source("interleaved"), how)) == bits(find_hits(qrels, Source("together"), how))
+
+
+@pytest.mark.parametrize("queries", [20, 400])
+def test_checks_count_the_same(folder, queries):
+    """Queries are met twice in a piece or only in several; the ranks of some contradict their scores."""
+    rows = rank_by_rank(queries, depth=9)
+    write_judgments(rows)
+    for name, some in (("together", sorted(rows, key=lambda row: row[0])), ("scattered", rows)):
+        with open(name, "w") as file:
+            file.writelines(f"{q} Q0 {d} {-s if int(q[1:]) % 3 else s} {s}.{s}5 t\n" for q, d, s in some)
+    counts, right = (survey(Source(name), 1, ignore) for name in ("scattered", "together"))
+    assert counts[:4] == right[:4] == (len(rows), right.tied, right.groups, 0)
+    assert right.tied > len(rows) / 2
+    assert counts.against == [f"q{q}" for q in range(0, queries, 3)]
+    assert sorted(right.against) == sorted(counts.against)
 
 
 @pytest.mark.parametrize("apart", [1, 2, 500])
