@@ -134,6 +134,8 @@ def test_phi_of_extreme_scores_is_that_of_the_same_scores_scaled(scale):
     for measure in (gradely.nDCGphi(), gradely.nDCG(relevance=gradely.Phi("code"), gain="exp")):
         small, large = (measure(gradely.from_arrays(np.arange(7.0), s)).item() for s in (scores, scores * scale))
         assert small == pytest.approx(large, rel=1e-12) and 0 < small < 1
+        both = measure(gradely.from_arrays([range(7)] * 2, [scores, scores * scale]))
+        assert both.tolist() == pytest.approx([small, small], rel=1e-12)
 
 
 def test_a_user_who_surely_stops_at_a_tied_document():
