@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradely
+from gradely.kernel import batch
 from tests.test_arrays import library
 
 LARGE = [0, 1, 3, 511, 512.5, 513, 1000, 1022.25, 1023, 1024, 1030, 5000, 1e5]
@@ -95,6 +96,16 @@ def test_a_value_beyond_all_numbers_is_an_error_that_names_measure_query_and_lab
         gradely.explain(qrels, {"large": ["b", "a"]}, "large", "DCG(gain='exp')", ties=ties)
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3, 5])
+def test_a_row_is_named_by_its_number_in_whatever_block_it_is(rows, monkeypatch):
+    monkeypatch.setattr(batch, "CELLS", 6)  # two rows at a time
+    labels = [[i + 1, 0, 0] for i in range(rows)]
+    assert gradely.DCG()(gradely.from_arrays([[3, 2, 1]] * rows, labels)).tolist() == [*range(1, rows + 1)]
+    labels[-1][0] = 2000
+    with pytest.raises(gradely.DataError, match=f"of row {rows - 1} is too large"):
+        gradely.DCG(gain="exp")(gradely.from_arrays([[3, 2, 1]] * rows, labels))
+
+
 @pytest.mark.parametrize("name", ["numpy", "array_api_strict", "torch", "jax"])
 def test_arrays_of_every_library(name):
     array = np.asarray if name == "numpy" else library(name)
@@ -123,6 +134,8 @@ def test_phi_of_extreme_scores_is_that_of_the_same_scores_scaled(scale):
     for measure in (gradely.nDCGphi(), gradely.nDCG(relevance=gradely.Phi("code"), gain="exp")):
         small, large = (measure(gradely.from_arrays(np.arange(7.0), s)).item() for s in (scores, scores * scale))
         assert small == pytest.approx(large, rel=1e-12) and 0 < small < 1
+        both = measure(gradely.from_arrays([range(7)] * 2, [scores, scores * scale]))
+        assert both.tolist() == pytest.approx([small, small], rel=1e-12)
 
 
 def test_a_user_who_surely_stops_at_a_tied_document():

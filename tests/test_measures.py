@@ -92,6 +92,20 @@ def test_control_points_of_each_query():
     assert control_points(batch, ((0, 0), (10, 1))) == [((0, 0), (10, 1))] * 2
     assert gradely.Phi()(batch).grade.tolist() == [[0, 1, 1], [0, 0, 1]]
     assert gradely.Phi("code")(batch).grade.tolist() == [[0, 1, 1], [0, 0, 0]]
+    assert gradely.Phi("code")(gradely.from_arrays([2, 1], [5, 5])).grade.tolist() == [[0, 0]]
+
+
+def test_control_points_of_scores_whose_distance_is_no_number():
+    """The fence of 4, 3, 2 and 1 between the two extremes is 3.75 + 1.5·2.5, in the middle of a scale of 3.4e308."""
+    batch = gradely.from_arrays(range(6), [1.7e308, 4, 3, 2, 1, -1.7e308])
+    assert control_points(batch, "paper") == [((-1.7e308, 0), (2.5, 0), (7.5, 0.5), (1.7e308, 1))]
+
+
+def test_the_fence_of_the_code_is_that_of_hinges():
+    """Of eight scores R's hinges are 2.5 and 8.5: 11 lies within 8.5 + 1.5·6, and 30 beyond."""
+    ((start, median, fence, high),) = control_points(gradely.from_arrays(range(8), [1, 2, 3, 4, 5, 6, 11, 30]), "code")
+    assert (start, median, fence[0], high) == ((0, 0), (4.5, 0), 11, (30, 1))
+    assert fence[1] == pytest.approx(1 - (30 - 11) / (30 - 1), abs=1e-15)
 
 
 @pytest.mark.parametrize(

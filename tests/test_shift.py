@@ -23,6 +23,12 @@ def test_shifted_labels_are_worth_what_labels_from_0_on_are(measure, relevance):
         assert (found != gradely.evaluate(STARS, RUN, [plain], ties=ties).values).any() or measure is gradely.nDCGphi
 
 
+@pytest.mark.parametrize("measure", ["eGAP", "ERR"])
+def test_a_shift_by_0_changes_nothing(measure):
+    found = gradely.evaluate(STARS, RUN, [measure, f"{measure}(relevance=shift(0))"]).values
+    assert (found[:, 0] == found[:, 1]).all()
+
+
 def test_s11_by_hand():
     """Stars 2, 1, 4 are grades 1, 0, 3: AP(1) = (1 + 2/3)/2, AP(3) = 1/3, distances 1 and 2."""
     scores = gradely.evaluate({"q": {"a": 2, "b": 1, "c": 4}}, {"q": ["a", "b", "c"]}, ["muAP(relevance=shift(1))"])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import gradely
 from gradely.kernel.backend import sum_rows
 from gradely.measures import gap, population, searched_measure
+from gradely.measures.ap import EPSILON
 from gradely.measures.population import Population
 from gradely.measures.searched_measure import SearchedMeasure
 from tests.cases import CASES, LABELS, Query, queries
@@ -63,6 +64,24 @@ def test_where_orders_are_too_many_to_search_best_and_worst_contain_every_orderi
     values = case.over_orderings(query)
     assert case.value(query, ties="worst") - 1e-12 <= min(values)
     assert max(values) <= case.value(query, ties="best") + 1e-12
+
+
+@pytest.mark.parametrize("labels", [[1, 0, -1], [0, 0, -1]])
+@pytest.mark.parametrize(("k", "best", "worst"), [(None, 2, 2), (5, 1, 0), (9, 2, 1), (10, 2, 2)])
+def test_bounds_of_infap_take_each_relevant_document_at_its_extreme(labels, k, best, worst, monkeypatch):
+    """After four documents, the j-th of a and b stands behind u of c, d, e and behind v of f, outside the pool."""
+    monkeypatch.setattr(searched_measure, "STATES", 1)
+    qrels = {"q": dict(zip("xyz", labels, strict=True)) | {"a": 1, "b": 1, "c": 0, "d": 0, "e": -1}}
+    run = {"q": {"x": 9.0, "y": 8.0, "z": 7.0, "w": 6.0} | dict.fromkeys("abcdef", 1.0)}
+
+    def terms(j, others):
+        share = (labels[0] + j + EPSILON) / (2 + j + others + 2 * EPSILON)
+        return [(1 + share * (3 + j + u)) / (5 + j + u + v) for u in range(4) for v in range(2)]
+
+    high, low = sum(max(terms(j, 0)) for j in range(best)), sum(min(terms(j, 2)) for j in range(worst))
+    for ties, inside in {"best": high, "worst": low}.items():
+        found = gradely.evaluate(qrels, run, [gradely.infAP(k=k)], ties=ties).values.item()
+        assert found == pytest.approx((labels[0] + inside) / (labels[0] + 2), abs=1e-12)
 
 
 @pytest.mark.parametrize("k", [None, 1, 2, 4])

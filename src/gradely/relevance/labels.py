@@ -120,9 +120,7 @@ class Tabled(Relevance):
         xp = batch.xp
         pool = xp.where(batch.pooled, self.table(batch, batch.pool), -1.0)
         order = xp.argsort(-pool, axis=1)
-        pooled = batch.pooled[batch.row, order]
-        pool = xp.where(pooled, pool[batch.row, order], 0.0)
-        return batch.relabel(self.table(batch, batch.grade), pool, pooled)
+        return batch.relabel(self.table(batch, batch.grade), pool[batch.row, order], batch.pooled[batch.row, order])
 
     def levels(self, levels: Levels) -> tuple[float, ...]:
         """Return the distinct positive values of the labels that occur."""

@@ -208,7 +208,7 @@ def _number(batch: Batch, n: Array, number: Array) -> Array:
     below = xp.floor(number)
 
     def score(number: Array) -> Array:
-        column = xp.clip(n - number, min=0.0, max=float(batch.pool.shape[1] - 1))
+        column = xp.clip(n - number, min=0.0)
         return batch.pool[batch.row, xp.astype(column, batch.first.dtype)]
 
     return score(below) + (number - below) * (score(below + 1) - score(below))

@@ -43,13 +43,8 @@ class Shift(Relevance):
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with its labels shifted, as the function that follows has them."""
         by = float(self.level or 0)
-        shifted = batch.relabel(
-            batch.xp.where(batch.judged, batch.grade - by, 0.0),
-            batch.xp.where(batch.pooled, batch.pool - by, 0.0),
-            batch.pooled,
-        )
         following: Callable[[Batch], Batch] = self.then
-        return following(shifted)
+        return following(batch.relabel(batch.grade - by, batch.pool - by, batch.pooled))
 
     def _shift(self, levels: Levels) -> Levels:
         return levels.lower_by(float(self.level or 0))

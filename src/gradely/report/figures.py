@@ -33,12 +33,15 @@ def plot(
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
+    exclude: Any = None,
 ) -> Any:
     """Draw a figure for a paper, as an altair chart: leaderboard, queries, curves, ties or tau.
 
@@ -49,13 +52,14 @@ def plot(
     """
     if kind not in KINDS:
         raise DataError(f"no figure {kind!r}: use one of {', '.join(KINDS)}.{did_you_mean(kind, KINDS)}")
-    common: dict[str, Any] = {"judged_only": judged_only, "threads": threads, "progress": progress}
+    common: dict[str, Any] = {"queries": queries, "judged_only": judged_only, "threads": threads, "progress": progress}
+    common |= {"columns": columns, "duplicates": duplicates, "exclude": exclude}
     if kind == "ties":
-        return ties_chart(tie_sensitivity(qrels, runs, measures, queries=queries, **common))
+        return ties_chart(tie_sensitivity(qrels, runs, measures, **common))
     scored = common | {"ties": ties, "precision": precision, "seed": seed}
     if kind == "tau":
         return style(correlate(qrels, runs, measures, **scored).chart())
-    return COMPARED[kind](compare(qrels, runs, measures, queries=queries, **scored))
+    return COMPARED[kind](compare(qrels, runs, measures, **scored))
 
 
 def leaderboard_chart(comparison: Comparison) -> Any:
