@@ -206,9 +206,9 @@ def test_correlate_gives_matrices_frames_and_a_chart(demo):
 
 
 @pytest.mark.parametrize("work", [gradely.correlate, gradely.pools])
-def test_an_option_that_is_not_theirs_is_refused_by_name(demo, work):
-    """They choose queries by `topics`; `queries` once ended in an error of some inner function."""
-    with pytest.raises(TypeError, match=rf"^{work.__name__}\(\) got an unexpected keyword argument 'queries'"):
+def test_a_query_policy_that_is_not_theirs_is_refused(demo, work):
+    """All runs need the same queries; `queries` once ended in an error of some inner function."""
+    with pytest.raises(gradely.InputError, match="queries='both': runs are ranked by the same queries"):
         work("qrels.txt", demo, ["AP"], queries="both")
 
 

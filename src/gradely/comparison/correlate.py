@@ -121,12 +121,6 @@ def correlate(
     topics_kept, runs_kept, notes = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
     values = np.stack([scores.values for scores in results.values()])
     means = values[runs_kept][:, topics_kept].mean(axis=1)
-    return Correlation(
-        list(named),
-        *correlations(means),
-        list(compress(results, runs_kept)),
-        list(compress(judgments.queries, topics_kept)),
-        means,
-        ties,
-        [*stacked.notes(), *notes],
-    )
+    run_names, query_names = list(compress(results, runs_kept)), list(compress(judgments.queries, topics_kept))
+    notes = [*stacked.notes(), *notes]
+    return Correlation(list(named), *correlations(means), run_names, query_names, means, ties, notes)
