@@ -205,13 +205,6 @@ def test_correlate_gives_matrices_frames_and_a_chart(demo):
     assert found.chart().to_dict()["layer"][0]["mark"]["type"] == "rect"
 
 
-@pytest.mark.parametrize("work", [gradely.correlate, gradely.pools])
-def test_an_option_that_is_not_theirs_is_refused_by_name(demo, work):
-    """They choose queries by `topics`; `queries` once ended in an error of some inner function."""
-    with pytest.raises(TypeError, match=rf"^{work.__name__}\(\) got an unexpected keyword argument 'queries'"):
-        work("qrels.txt", demo, ["AP"], queries="both")
-
-
 def test_pools_give_one_line_per_measure(demo):
     found, again = (
         gradely.pools("qrels.txt", demo, ["AP", "nDCG"], rates=[1.0, 0.2], repeat=4, seed=3) for _ in range(2)
