@@ -226,6 +226,7 @@ def test_a_scale_may_be_small():
 )
 def test_a_collection_without_a_positive_label_is_worth_0(measure):
     assert gradely.evaluate({"q": {"a": 0, "b": -1}}, {"q": ["a", "b"]}, [measure]).values.item() == 0
+    assert gradely.parse(measure)(gradely.from_arrays([2, 1], [0, 0])).tolist() == [0]
 
 
 def test_levels_are_those_of_the_collection_not_of_the_query():
