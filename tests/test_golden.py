@@ -166,3 +166,12 @@ def test_bpref_of_a_tie_that_the_cut_off_divides():
 def test_a_document_of_little_relevance_beside_an_unjudged_one(ties, expected):
     scores = gradely.evaluate({"q": {"a": 0.5}}, {"q": {"a": 1.0, "u": 1.0}}, ["DCG"], ties=ties)
     assert scores.values.item() == pytest.approx(expected, abs=1e-15)
+
+
+def test_levels_of_recall_by_hand():
+    """Half of three relevant documents are two; a tenth of eleven is more than the one that was found."""
+    assert gradely.IPrec(recall=0.5)(from_arrays([5, 4, 3, 2, 1], [1, 0, 1, 0, 1])).tolist() == [2 / 3]
+    found = gradely.evaluate(
+        {"q": {f"d{i}": 1 for i in range(11)}}, {"q": ["d0"]}, ["IPrec(rounding='up')"], ties="best"
+    )
+    assert found.values.item() == pytest.approx(1 / 11, abs=1e-15)

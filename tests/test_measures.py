@@ -126,6 +126,7 @@ def test_the_fence_of_the_code_is_that_of_hinges():
         (lambda: gradely.Utility(a="much"), "a number"),
         (lambda: gradely.IPrec(recall=1.5), "from 0 to 1"),
         (lambda: gradely.IPrec(recall=[]), "from 0 to 1"),
+        (lambda: gradely.IPrec(recall=[0.5, 1.5]), "from 0 to 1"),
         (lambda: gradely.IPrec(rounding="down"), "nearest, up"),
         (lambda: gradely.ERR(top="high"), "above 0"),
         (lambda: gradely.nDCG(gain="expo"), "Did you mean exp"),
