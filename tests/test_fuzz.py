@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz import cases, checks, commands
-from tests.fuzz.cases import Case, failure_of, shrunk
+from tests.fuzz.cases import Case, failure_of, shrink
 from tests.fuzz.checks import CHECK, MAKE
 
 FOUND = sorted(cases.FOLDER.glob("*.json"))
@@ -54,7 +54,7 @@ def test_a_traceback_is_noticed_and_made_small(monkeypatch):
     monkeypatch.setattr(commands, "run", broken)
     case = Case("commands", {"qrels": b"1 0 a 1\n" * 9, "run": b"1 Q0 a 1 2 t\n" * 20 + b"2 \xff x\n"}, ["evaluate"])
     assert failure_of(commands.check, case).startswith("KeyError")
-    assert shrunk(commands.check, case).files == {"qrels": b"", "run": b"\xff"}
+    assert shrink(commands.check, case).files == {"qrels": b"", "run": b"\xff"}
 
 
 @pytest.mark.parametrize(

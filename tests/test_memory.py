@@ -16,7 +16,7 @@ import gradely
 from gradely.data.trec import runs
 runs.PIECE = {piece} or runs.PIECE
 try:
-    print(gradely.evaluate("qrels", {run!r}, ["RR", "P@5"], ties={ties!r}, threads=1).mean())
+    print({call})
 except gradely.GradelyError as error:
     print(error)
 with open("/proc/self/status") as status:  # ru_maxrss would be that of the tests, where they are larger
@@ -24,9 +24,13 @@ with open("/proc/self/status") as status:  # ru_maxrss would be that of the test
 """
 
 
-def peak(folder, run="run", ties="expected", piece=0):
-    """Return what an evaluation says, and how many megabytes it took at most."""
-    code = CODE.format(limit=LIMIT, run=run, ties=ties, piece=piece)
+CHECK = 'gradely.check("qrels", "run")[-1].text.split(", ")[1]'
+
+
+def peak(folder, run="run", ties="expected", piece=0, call=""):
+    """Return what an evaluation or another call says, and how many megabytes it took at most."""
+    call = call or f'gradely.evaluate("qrels", {run!r}, ["RR", "P@5"], ties={ties!r}, threads=1).mean()'
+    code = CODE.format(limit=LIMIT, call=call, piece=piece)
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-500:]
     said, megabytes = done.stdout.splitlines()
@@ -55,20 +59,25 @@ def test_pieces_of_scattered_runs_keep_no_array_of_all_queries(tmp_path):
     assert megabytes < contiguous + 60
 
 
+@pytest.mark.parametrize(
+    ("call", "answer"),
+    [("", "{'RR': 0.5, 'P@5': 0.2}"), (CHECK, "90.0 % of the top 10")],
+    ids=["evaluate", "check"],
+)
 @pytest.mark.parametrize(("queries", "piece"), [(500, 0), (20_000, 1 << 18)], ids=["in a piece", "in several"])
-def test_scattered_runs_take_no_more_memory_where_they_are_longer(tmp_path, queries, piece):
+def test_scattered_runs_take_no_more_memory_where_they_are_longer(tmp_path, call, answer, queries, piece):
     """1.2 and 3.6 million lines, rank by rank: eight bytes per line, three times at once, would be 58 MB more.
 
     Queries are met twice in a piece, or only in several.
     """
-    lines = "".join(f"q{q} Q0 d%d 1 %d t\n" for q in range(queries))
+    lines = "".join(f"q{q} Q0 d%d %d %d t\n" for q in range(queries))
     (tmp_path / "qrels").write_text("".join(f"q{q} 0 d1 1\n" for q in range(queries)))
     peaks = []
     for count in (1_200_000, 3_600_000):
         with (tmp_path / "run").open("w") as run:
-            run.writelines(lines % ((r, -r) * queries) for r in range(count // queries))
-        said, megabytes = peak(tmp_path, piece=piece)
-        assert said == "{'RR': 0.5, 'P@5': 0.2}"
+            run.writelines(lines % ((r, r, -r) * queries) for r in range(count // queries))
+        said, megabytes = peak(tmp_path, piece=piece, call=call)
+        assert said == answer
         peaks.append(megabytes)
     assert peaks[1] < peaks[0] + 15
 

@@ -24,6 +24,7 @@ from gradely.data.trec import hashing, repeats, runs, spool
 from gradely.data.trec.chunks import Odd
 from gradely.data.trec.runs import stream_run
 from gradely.data.trec.spool import PARTS, Spool
+from gradely.data.trec.survey import survey
 from gradely.data.trec.tokens import Tokens
 from gradely.errors import DataError, InputError
 from gradely.settings import Settings
@@ -37,7 +38,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "temporary").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    monkeypatch.setattr(spool, "HELD", 64)
+    monkeypatch.setattr(spool, "IN_MEMORY", 64)
     monkeypatch.setattr(runs, "PIECE", 900)
     for module in (table, parquet):
         monkeypatch.setattr(module, "ROWS", 50)
@@ -97,10 +98,10 @@ def test_the_bits_are_those_of_queries_that_are_together(folder, ties, form):
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(data=st.data(), policy=st.sampled_from(POLICIES), held=st.integers(1, 40), size=st.integers(30, 400))
-def test_any_interleaving_in_any_little_memory(folder, monkeypatch, data, policy, held, size):
+@given(data=st.data(), policy=st.sampled_from(POLICIES), room=st.integers(1, 40), size=st.integers(30, 400))
+def test_any_interleaving_in_any_little_memory(folder, monkeypatch, data, policy, room, size):
     """Queries are dealt out in any order, the lines of each in their own; ties by order depend on the latter alone."""
-    monkeypatch.setattr(spool, "HELD", held)
+    monkeypatch.setattr(spool, "IN_MEMORY", room)
     monkeypatch.setattr(runs, "PIECE", size)
     names = ["a", "b", "query-with-a-long-name", "d"]
     turns = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=120))
@@ -112,6 +113,21 @@ def test_any_interleaving_in_any_little_memory(folder, monkeypatch, data, policy
         file.write("z 0 d 1\n")
     qrels, how = gradely.read_qrels("qrels"), Settings(policy, seed=5)
     assert bits(find_hits(qrels, Source("interleaved"), how)) == bits(find_hits(qrels, Source("together"), how))
+
+
+@pytest.mark.parametrize("queries", [20, 400])
+def test_checks_count_the_same(folder, queries):
+    """Queries are met twice in a piece or only in several; the ranks of some contradict their scores."""
+    rows = rank_by_rank(queries, depth=9)
+    write_judgments(rows)
+    for name, some in (("together", sorted(rows, key=lambda row: row[0])), ("scattered", rows)):
+        with open(name, "w") as file:
+            file.writelines(f"{q} Q0 {d} {-s if int(q[1:]) % 3 else s} {s}.{s}5 t\n" for q, d, s in some)
+    counts, right = (survey(Source(name), 1, ignore) for name in ("scattered", "together"))
+    assert counts[:4] == right[:4] == (len(rows), right.tied, right.groups, 0)
+    assert right.tied > len(rows) / 2
+    assert counts.against == [f"q{q}" for q in range(0, queries, 3)]
+    assert sorted(right.against) == sorted(counts.against)
 
 
 @pytest.mark.parametrize("apart", [1, 2, 500])
@@ -177,9 +193,11 @@ def test_rows_come_back_part_by_part_in_the_order_given(folder, count, kind):
     with Spool("run", kind) as rows_on_disk:
         for start, stop in ((0, 3), (3, 3), (3, 70), (70, 700), (700, 1000)):
             rows_on_disk.add(rows[start:stop], part[start:stop])
-        found = list(rows_on_disk.parts())
-    assert len(found) == PARTS
-    assert all(found[i].tobytes() == rows[part == i].tobytes() for i in range(PARTS))
+        parts = list(rows_on_disk.parts())
+    if count < spool.IN_MEMORY:
+        assert [some.tobytes() for some in parts] == [rows.tobytes()]
+    else:
+        assert [some.tobytes() for some in parts] == [rows[part == i].tobytes() for i in range(PARTS)]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="open files are counted in /proc")
@@ -208,7 +226,7 @@ def test_temporary_files_have_no_name_and_are_closed(folder, fate):
 KILLED = """
 import os, signal, gradely
 from gradely.data.trec import runs, spool
-spool.HELD, runs.PIECE = 64, 900
+spool.IN_MEMORY, runs.PIECE = 64, 900
 
 def die(name, done):
     if done > 0.4:
@@ -233,7 +251,7 @@ FULL = """
 import resource, sys
 from gradely.data.trec import runs, spool
 from gradely.cli.main import run
-spool.HELD, runs.PIECE = 64, 900
+spool.IN_MEMORY, runs.PIECE = 64, 900
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 sys.exit(run(["evaluate", "qrels", "run", "-m", "RR"]))
 """
@@ -246,8 +264,8 @@ def test_a_disk_that_is_full_is_one_line(folder):
     done = subprocess.run([sys.executable, "-c", FULL], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "gradely: run: its queries are not together, which needs a temporary file: File too large; "
-        "set TMPDIR to a folder with room, or sort the run by query\n"
+        "gradely: run: has too many lines to count in memory, and a temporary file cannot be used: File too large; "
+        "set TMPDIR to a folder with room\n"
     )
 
 
@@ -259,5 +277,5 @@ def test_no_folder_for_temporary_files(folder, monkeypatch):
     write_judgments(rows)
     write_lines("run", rows)
     monkeypatch.setattr(tempfile, "TemporaryFile", fail)
-    with pytest.raises(InputError, match="needs a temporary file: No usable temporary directory found; set TMPDIR"):
+    with pytest.raises(InputError, match="cannot be used: No usable temporary directory found; set TMPDIR"):
         gradely.evaluate("qrels", "run", ["RR"])

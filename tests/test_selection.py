@@ -1,8 +1,10 @@
 """Some queries, some segments, and documents that are dropped first."""
 
+import inspect
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -255,3 +257,87 @@ def test_a_gate_refuses_scores_that_were_saved_with_other_documents_dropped(trai
     assert command(["gate", "q", "two.run", "-m", "RR", "--baseline", "kept.json"]) == 2
     assert "saved with other judgments" in capfd.readouterr().err
     assert command(["gate", "q", "two.run", "-m", "RR", "--baseline", "kept.json", "--exclude", "train.csv"]) in (0, 1)
+
+
+PUBLIC = {
+    "evaluate": lambda f, q, runs, **k: f(q, runs["one"], ["RR", "nDCG@3"], **k).per_query(),
+    "evaluate_runs": lambda f, q, runs, **k: f(q, runs, ["RR", "nDCG@3"], **k).mean(),
+    "Evaluator": lambda f, q, runs, **k: f(q, ["RR"], **k)(runs["one"]).per_query(),
+    "compare": lambda f, q, runs, **k: str(f(q, runs, ["RR", "nDCG@3"], **k).table()),
+    "correlate": lambda f, q, runs, **k: f(q, runs, ["RR", "nDCG@3"], **k).means.tolist(),
+    "pools": lambda f, q, runs, **k: f(q, runs, ["RR", "nDCG@3"], repeat=2, **k).tau.tolist(),
+    "gate": lambda f, q, runs, **k: f(q, runs["one"], runs["two"], ["RR"], **k).changes,
+    "keep_scores": lambda f, q, runs, **k: f(q, runs["one"], ["RR"], **k).values.tolist(),
+    "plan": lambda f, q, runs, **k: f(q, runs, ["RR"], **k).rows,
+    "tie_sensitivity": lambda f, q, runs, **k: [run.orders for run in f(q, runs, ["RR"], **k).runs],
+    "users": lambda f, q, runs, **k: f(q, runs, **k).parts.table.tolist(),
+    **{
+        f"plot {kind}": lambda f, q, runs, kind=kind, **k: f(kind, q, runs, ["RR", "nDCG@3"], **k).to_dict()
+        for kind in ("leaderboard", "queries", "curves", "ties", "tau")
+    },
+    "explain": lambda f, q, runs, **k: str(f(q, runs["one"], "3", "nDCG@3", **k)),
+}
+"""the public functions that evaluate, and values of their results that do not say how data was selected"""
+NAMES = {"query": "who", "document": "what", "label": "how", "score": "how"}
+
+
+def random_collection(seed=5, queries=8, documents=12):
+    """Return judgments, four runs and what was had before, as dicts."""
+    rng = np.random.default_rng(seed)
+    ids = [f"d{i}" for i in range(documents)]
+    names = [str(i) for i in range(queries)]
+    qrels = {query: {doc: int(rng.integers(0, 3)) for doc in rng.permutation(ids)[:6].tolist()} for query in names}
+    runs = {
+        run: {query: {doc: float(rng.integers(0, 9)) for doc in rng.permutation(ids)[:9].tolist()} for query in names}
+        for run in ("one", "two", "three", "four")
+    }
+    return qrels, runs, {query: rng.permutation(ids)[:3].tolist() for query in names}
+
+
+def as_rows(values):
+    """Return {query: {document: number}} as a frame whose columns have names of their own."""
+    rows = [(query, doc, value) for query, docs in values.items() for doc, value in docs.items()]
+    return pl.DataFrame(rows, schema=["who", "what", "how"], orient="row")
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_all_functions_that_evaluate_select_alike(name):
+    work, values = getattr(gradely, name.split()[0]), PUBLIC[name]
+    qrels, runs, had = random_collection()
+    some = [] if name == "explain" else ["1", "3", "4", "6"]
+    chosen = {query: qrels[query] for query in some or qrels}
+    left = {
+        run: {query: {doc: score for doc, score in docs.items() if doc not in had[query]} for query, docs in by.items()}
+        for run, by in runs.items()
+    }
+    twice = pl.concat([as_rows(qrels), as_rows(qrels)])
+    options = {"exclude": had, "columns": NAMES, "duplicates": "first"} | ({"queries": some} if some else {})
+    ours = values(work, twice, {run: as_rows(by) for run, by in runs.items()}, **options)
+    assert ours == values(work, chosen, left)
+    assert ours != values(work, qrels, runs)
+
+
+def test_explain_where_an_excluded_document_is_judged():
+    explained = gradely.explain({"q": {"a": 1, "b": 2}}, {"q": ["b", "x", "a"]}, "q", "nDCG@3", exclude={"q": ["b"]})
+    assert [line.document for line in explained.lines] == ["x", "a"]
+    assert [line.document for line in explained.ideal] == ["b", "a"]
+    assert explained.value == gradely.evaluate({"q": {"a": 1, "b": 2}}, {"q": ["x", "a"]}, ["nDCG@3"])["nDCG@3"]
+
+
+def test_every_public_function_that_evaluates_is_among_them():
+    evaluating = set()
+    for name in gradely.__all__:
+        names = set(inspect.signature(getattr(gradely, name)).parameters) if callable(getattr(gradely, name)) else set()
+        if "qrels" in names and names & {"ties", "run", "runs"}:
+            evaluating.add(name)
+    evaluating -= {name for name in evaluating if name[0].isupper() and name != "Evaluator"}  # results
+    assert evaluating == {name.split()[0] for name in PUBLIC} | {"check"}  # which looks at whole files
+
+
+def test_runs_are_ranked_by_the_same_queries():
+    qrels, runs, _ = random_collection()
+    for work in (gradely.correlate, gradely.pools):
+        with pytest.raises(InputError, match="queries='run': runs are ranked by the same queries; use 'qrels' or a"):
+            work(qrels, runs, queries="run")
+    with pytest.raises(InputError, match="runs are ranked by the same queries"):
+        gradely.plot("tau", qrels, runs, queries="both")

@@ -16,7 +16,7 @@ RUN = {"q": {"a": 9.0, "b": 5.0, "c": 5.0, "d": 0.0}, "r": {"a": 1.0, "b": 2.0}}
         ({}, {"a": 9, "b": 5, "c": 5, "d": 0}),
         ({"by": "rank"}, {"a": 4, "b": 3, "c": 3, "d": 1}),
         ({"levels": [1, 3]}, {"a": 2, "b": 1, "c": 1, "d": 0}),
-        ({"by": "rank", "levels": [2]}, {"a": 1, "b": 1, "c": 1, "d": 0}),
+        ({"levels": [2]}, {"a": 1, "b": 1, "c": 1, "d": 0}),
     ],
 )
 def test_labels_are_scores_ranks_or_levels(options, labels):
@@ -43,6 +43,7 @@ def test_lists_are_ranked_and_have_no_ties():
         (RUN, {"levels": [5, 2]}, "that rise"),
         (RUN, {"levels": []}, "that rise"),
         (RUN, {"levels": [0]}, "that rise"),
+        (RUN, {"by": "rank", "levels": [2]}, "by rank or by levels of your choice, not by both: leave out one"),
     ],
 )
 def test_what_is_no_grading_is_refused(run, options, text):
@@ -75,5 +76,8 @@ def test_the_command(tmp_path, capfdbinary):
         == gradely.evaluate(gradely.qrels_from_run(RUN, levels=[1, 2]), json.loads(other.read_text()), ["nDCG"]).mean()
     )
     assert gradely_command([*command, "--levels", "x", str(other)]) == 2
+    for by in ("score", "rank"):
+        assert gradely_command([*command, "--levels", "1,2", "--graded-by", by, str(other)]) == 2
+        assert b"--levels grades by depth instead of by score or rank: leave out" in capfdbinary.readouterr().err
     assert gradely_command(["evaluate", str(user), str(other), "--graded-by", "rank"]) == 2
     assert b"--qrels-from-run" in capfdbinary.readouterr().err

@@ -115,15 +115,15 @@ def _results(readers: dict[int, int], tasks: int) -> Iterator[tuple[int, bytes]]
         raise WorkerFailed
 
 
-def _whole_results(received: bytearray) -> Iterator[tuple[int, bytes]]:
+def _whole_results(buffer: bytearray) -> Iterator[tuple[int, bytes]]:
     """Take results out of what was received, as far as they are complete."""
-    while len(received) >= HEADER.size:
-        number, size = HEADER.unpack_from(received)
+    while len(buffer) >= HEADER.size:
+        number, size = HEADER.unpack_from(buffer)
         end = HEADER.size + size
-        if len(received) < end:
+        if len(buffer) < end:
             return
-        result = bytes(memoryview(received)[HEADER.size : end])
-        del received[:end]
+        result = bytes(memoryview(buffer)[HEADER.size : end])
+        del buffer[:end]
         yield number, result
 
 

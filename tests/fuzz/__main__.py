@@ -15,7 +15,7 @@ import time
 import warnings
 from collections import Counter
 
-from tests.fuzz.cases import Case, failure_of, shrunk
+from tests.fuzz.cases import Case, failure_of, shrink
 from tests.fuzz.checks import CHECK, MAKE, SHARE
 
 MOST = 20
@@ -53,7 +53,7 @@ def _keep(case, failures):
     message = failure_of(CHECK[case.check], case) or "fails only at times"
     if message not in failures:
         _clear()
-        failures[message] = tuple(shrunk(CHECK[case.check], case))
+        failures[message] = tuple(shrink(CHECK[case.check], case))
     _clear()
 
 

@@ -62,7 +62,7 @@ def failure_of(work, case):
     return None
 
 
-def shrunk(work, case):
+def shrink(work, case):
     """Return a smaller case that fails in the same way: fewer lines first, then fewer bytes."""
     failure, deadline = failure_of(work, case), time.monotonic() + PATIENCE
     for name in case.files:

@@ -27,9 +27,9 @@ class MeasureType(StringParamType):
 
     name = "measure"
 
-    def __init__(self, *, also: tuple[str, ...] = ()) -> None:
+    def __init__(self, *, words: tuple[str, ...] = ()) -> None:
         """Take other words, too, like `all`."""
-        self.also = also
+        self.words = words
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
         """Complete the name, in any case of letters; after @, a cut-off."""
@@ -39,9 +39,11 @@ class MeasureType(StringParamType):
         if at:
             ends = [str(k) for k in CUT_OFFS if str(k).startswith(cut_off)]
             return [CompletionItem(f"{name}@{end}") for end in ends]
-        names = {measure.name: (measure.__doc__ or "").partition("\n")[0] for measure in ALL} | dict.fromkeys(self.also)
+        names = {measure.name: (measure.__doc__ or "").partition("\n")[0] for measure in ALL} | dict.fromkeys(
+            self.words
+        )
         return [CompletionItem(key, help=text) for key, text in names.items() if key.lower().startswith(name.lower())]
 
 
 FILE, FOLDER = PathType("file"), PathType("dir")
-MEASURE, MEASURE_OR_ALL = MeasureType(), MeasureType(also=("all",))
+MEASURE, MEASURE_OR_ALL = MeasureType(), MeasureType(words=("all",))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gradely.cli.inputs import choose_measures, read_inputs
-from gradely.cli.options import InputOptions
+from gradely.cli.options import Command, InputOptions, add_options
 from gradely.cli.results import OutputOptions, list_notes, show_result, write_results
 from gradely.comparison.correlate import Correlation
 from gradely.comparison.pools import Pools
@@ -15,9 +15,10 @@ from gradely.comparison.selection import TOPICS
 from gradely.settings import Settings
 
 
-def selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def selection_options(command: Command) -> Command:
     """Add the options that choose queries and runs: --topics, --level, --min-quartile."""
-    decorators = (
+    return add_options(
+        command,
         click.option(
             "--topics",
             type=click.Choice(list(TOPICS)),
@@ -28,9 +29,6 @@ def selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--level", type=float, help="The level k of --topics few-high; by default the highest."),
         click.option("--min-quartile", is_flag=True, help="Leave out runs below the first quartile of AP."),
     )
-    for decorate in reversed(decorators):
-        command = decorate(command)
-    return command
 
 
 def correlate_runs(

@@ -24,7 +24,7 @@ def command(folder: str) -> None:
     target = Path(folder)
     _write(target)
     results = evaluate_runs(target / "qrels.txt", [target / f"{name}.run" for name in sorted(RUNS)])
-    listing = "".join(f"  {name}.run: {what}\n" for name, what in RUNS.items())
+    listing = "".join(f"  {name}.run: {text}\n" for name, text in RUNS.items())
     say(
         f"{folder}: judgments of {QUERIES} queries with labels 0 to 3, and three runs with scores in\n{listing}\n"
         f"$ gradely evaluate {folder}/qrels.txt {folder}/*.run\n\n"

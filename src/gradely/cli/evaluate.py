@@ -36,9 +36,7 @@ from gradely.tables import Cell, Table, render
 @click.option(
     "--graded-by",
     type=click.Choice(["score", "rank"]),
-    default="score",
-    show_default=True,
-    help="What the labels of --qrels-from-run are: scores, or ranks counted from the last.",
+    help="What the labels of --qrels-from-run are: scores (the default), or ranks counted from the last.",
 )
 @click.option(
     "--levels",
@@ -60,7 +58,7 @@ def command(
     order: QueryOrder,
     virtual: str | None,
     qrels_feature: int | None,
-    graded_by: GradedBy,
+    graded_by: GradedBy | None,
     levels: str | None,
     settings: Settings,
     inputs: InputOptions,
@@ -73,7 +71,7 @@ def command(
     """
     named = parse_all(choose_measures(measures, settings.ties))
     if virtual is None:
-        if levels is not None or graded_by != "score" or qrels_feature is not None:
+        if levels is not None or graded_by is not None or qrels_feature is not None:
             raise click.UsageError(
                 "--graded-by, --levels and --qrels-feature grade a run that is named with --qrels-from-run"
             )
@@ -90,8 +88,12 @@ def command(
     write_results(text, list_notes(notes), output)
 
 
-def virtual_qrels(path: str, by: GradedBy, levels: str | None, inputs: InputOptions, feature: int | None) -> Qrels:
+def virtual_qrels(
+    path: str, by: GradedBy | None, levels: str | None, inputs: InputOptions, feature: int | None
+) -> Qrels:
     """Return the qrels of a virtual user, from a run."""
+    if by is not None and levels is not None:
+        raise click.UsageError("--levels grades by depth instead of by score or rank: leave out --graded-by")
     try:
         depths = None if levels is None else [int(depth) for depth in levels.split(",")]
     except ValueError:

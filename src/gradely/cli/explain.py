@@ -57,9 +57,9 @@ def command(
     write(show(explanation, output.form, output.digits, depth), output.path)
 
 
-def show(explained: Explanation, form: str, digits: int, depth: int | None) -> str:
+def show(explanation: Explanation, form: str, digits: int, depth: int | None) -> str:
     """Return the explanation in a format; as a table, with the sum and the ideal ranking below."""
     if form == "json":
-        lines = {key: [line._asdict() for line in getattr(explained, key)] for key in ("lines", "ideal")}
-        return to_json(explained._asdict() | lines)
-    return explained.text(digits, depth) if form == "table" else render(explained.table(digits, depth), form)
+        lines = {key: [line._asdict() for line in getattr(explanation, key)] for key in ("lines", "ideal")}
+        return to_json(explanation._asdict() | lines)
+    return explanation.text(digits, depth) if form == "table" else render(explanation.table(digits, depth), form)

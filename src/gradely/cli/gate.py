@@ -102,13 +102,18 @@ def command(
     with data.bar() as bar:
         old = older[0] if older else baseline
         verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
+    write_files(verdict, summary, save)
+    text = show_verdict(verdict, output, partial(as_data, verdict))
+    write_results(text, list_notes([*caption_notes(verdict, output.form), *verdict.notes]), output)
+    return 0 if verdict.passed else 1
+
+
+def write_files(verdict: Gate, summary: str | None, save: str | None) -> None:
+    """Write the summary, and the scores of a run that passed, where files for them are named."""
     if summary:
         write_file(summarize(verdict).encode(), summary)
     if save and verdict.passed:
         write_file(verdict.saved.text().encode(), save)
-    text = show_verdict(verdict, output, partial(as_data, verdict))
-    write_results(text, list_notes([*caption_notes(verdict, output.form), *verdict.notes]), output)
-    return 0 if verdict.passed else 1
 
 
 def save_first(data: Inputs, measures: list[str], settings: Settings, path: str) -> int:

@@ -44,10 +44,16 @@ def pack(kind: Callable[..., Any], name: str, keys: tuple[str, ...], command: Co
     return wrapper  # type: ignore[return-value]  # the same but for its keywords
 
 
+def add_options(command: Command, *options: Callable[[Any], Any]) -> Command:
+    """Return the command with these options, in the order of its help."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def files(command: Command) -> Command:
     """Add the arguments QRELS and RUNS."""
-    command = click.argument("runs", nargs=-1, type=FILE)(command)
-    return click.argument("qrels", type=FILE)(command)
+    return add_options(command, click.argument("qrels", type=FILE), click.argument("runs", nargs=-1, type=FILE))
 
 
 def measures(command: Command) -> Command:
@@ -70,9 +76,7 @@ def settings(*names: str) -> Callable[[Command], Command]:
 
     def add(command: Command) -> Command:
         command = pack(Settings, "settings", tuple(SETTINGS), command)
-        for name in reversed(selected):
-            command = SETTINGS[name](command)
-        return command
+        return add_options(command, *(SETTINGS[name] for name in selected))
 
     return add
 
@@ -89,41 +93,43 @@ def _columns(_context: click.Context, _parameter: click.Parameter, value: str | 
 
 def inputs(command: Command) -> Command:
     """Add the options that say how to read the files."""
-    command = pack(InputOptions, "inputs", InputOptions._fields, command)
-    command = click.option(
-        "--exclude",
-        type=FILE,
-        metavar="FILE",
-        help="Documents to drop from the rankings first, as what users had in training: a table of query and document.",
-    )(command)
-    command = click.option("--only", type=FILE, metavar="FILE", help="The queries that count, one per line.")(command)
-    command = click.option(
-        "--duplicates",
-        type=click.Choice(list(DUPLICATES)),
-        default="error",
-        show_default=True,
-        help="What to do with a document that the qrels have twice for a query.",
-    )(command)
-    command = click.option(
-        "--columns",
-        callback=_columns,
-        metavar="ROLE=NAME,…",
-        help="What tables call their columns, where names are unusual: query=uid,document=iid,label=r,score=est.",
-    )(command)
-    ascending = "Low values of --feature are best, as where features are ranks."
-    command = click.option("--ascending", is_flag=True, help=ascending)(command)
-    command = click.option(
-        "--feature",
-        "features",
-        type=click.IntRange(min=1),
-        multiple=True,
-        help="The feature of a LETOR file to rank by; repeat for more.",
-    )(command)
-    command = click.option(
-        "--run-format", type=click.Choice(INPUTS), help="Format of the runs; by default it is recognised."
-    )(command)
-    qrels = "Format of the qrels; by default it is recognised."
-    return click.option("--qrels-format", type=click.Choice(INPUTS), help=qrels)(command)
+    recognised = "by default it is recognised."
+    return add_options(
+        pack(InputOptions, "inputs", InputOptions._fields, command),
+        click.option("--qrels-format", type=click.Choice(INPUTS), help=f"Format of the qrels; {recognised}"),
+        click.option("--run-format", type=click.Choice(INPUTS), help=f"Format of the runs; {recognised}"),
+        click.option(
+            "--feature",
+            "features",
+            type=click.IntRange(min=1),
+            multiple=True,
+            help="The feature of a LETOR file to rank by; repeat for more.",
+        ),
+        click.option(
+            "--ascending", is_flag=True, help="Low values of --feature are best, as where features are ranks."
+        ),
+        click.option(
+            "--columns",
+            callback=_columns,
+            metavar="ROLE=NAME,…",
+            help="What tables call their columns, where names are unusual: query=uid,document=iid,label=r,score=est.",
+        ),
+        click.option(
+            "--duplicates",
+            type=click.Choice(list(DUPLICATES)),
+            default="error",
+            show_default=True,
+            help="What to do with a document that the qrels have twice for a query.",
+        ),
+        click.option("--only", type=FILE, metavar="FILE", help="The queries that count, one per line."),
+        click.option(
+            "--exclude",
+            type=FILE,
+            metavar="FILE",
+            help="Documents to drop from the rankings first, as what users had in training: "
+            "a table of query and document.",
+        ),
+    )
 
 
 def _choice(flag: str, choices: Mapping[Any, str], default: str, text: str) -> Callable[[Command], Command]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import click
 
 from gradely.cli.argument_types import FILE
-from gradely.cli.options import Command, pack
+from gradely.cli.options import Command, add_options, pack
 
 
 class PageOptions(NamedTuple):
@@ -23,13 +23,15 @@ class PageOptions(NamedTuple):
 
 def page_options(command: Command) -> Command:
     """Add --queries-text and --docs-text."""
-    command = pack(PageOptions, "texts", PageOptions._fields, command)
-    command = click.option(
-        "--docs-text", type=FILE, metavar="FILE", help="Texts of documents for the page, in the same formats."
-    )(command)
-    return click.option(
-        "--queries-text",
-        type=FILE,
-        metavar="FILE",
-        help="Texts of queries for the page: an id, a tab and a text per line, or JSON Lines with id and text.",
-    )(command)
+    return add_options(
+        pack(PageOptions, "texts", PageOptions._fields, command),
+        click.option(
+            "--queries-text",
+            type=FILE,
+            metavar="FILE",
+            help="Texts of queries for the page: an id, a tab and a text per line, or JSON Lines with id and text.",
+        ),
+        click.option(
+            "--docs-text", type=FILE, metavar="FILE", help="Texts of documents for the page, in the same formats."
+        ),
+    )

@@ -22,7 +22,7 @@ class Bar:
     def __init__(self, sizes: Mapping[str, float]) -> None:
         """Take how much work each piece is, by name."""
         self._sizes, self._done = dict(sizes), dict.fromkeys(sizes, 0.0)
-        self._lock, self._started = Lock(), time.monotonic()
+        self._lock, self._start = Lock(), time.monotonic()
         self._bar: Progress | None = None
 
     def __enter__(self) -> Self:
@@ -41,16 +41,16 @@ class Bar:
         with self._lock:
             self._sizes.setdefault(name, sum(self._sizes.values()) or 1.0)
             self._done[name] = done
-            if self._bar is None and (time.monotonic() - self._started < PATIENCE or not sys.stderr.isatty()):
+            if self._bar is None and (time.monotonic() - self._start < PATIENCE or not sys.stderr.isatty()):
                 return
             if self._bar is None:
-                self._bar = _new_bar(self._started)
+                self._bar = _new_bar(self._start)
             total = sum(self._sizes.values())
             completed = sum(self._done[piece] * self._sizes[piece] for piece in self._done)
             self._bar.update(self._bar.task_ids[0], completed=completed, total=total, description=plain_line(name))
 
 
-def _new_bar(started: float) -> "Progress":
+def _new_bar(start: float) -> "Progress":
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -72,6 +72,6 @@ def _new_bar(started: float) -> "Progress":
         transient=True,
     )
     bar.add_task("", total=1.0)
-    bar.tasks[0].start_time = started
+    bar.tasks[0].start_time = start
     bar.start()
     return bar

@@ -7,7 +7,7 @@ import click
 import numpy as np
 
 from gradely.cli.argument_types import MEASURE
-from gradely.cli.options import Command, pack
+from gradely.cli.options import Command, add_options, pack
 from gradely.data import run_name
 from gradely.data.read.files import clip
 from gradely.errors import DataError, did_you_mean
@@ -36,21 +36,23 @@ class QueryRow(NamedTuple):
 
 def query_order(command: Command) -> Command:
     """Add --sort, --worst, --best and --baseline."""
-    command = pack(QueryOrder, "order", QueryOrder._fields, command)
-    command = click.option(
-        "--baseline", metavar="RUN", help="With -q: sort by the difference from this one of RUNS, largest losses first."
-    )(command)
     count = click.IntRange(min=1)
-    command = click.option("--best", type=count, metavar="N", help="With -q: only the N best queries, best first.")(
-        command
+    return add_options(
+        pack(QueryOrder, "order", QueryOrder._fields, command),
+        click.option(
+            "--sort",
+            type=MEASURE,
+            metavar="MEASURE",
+            help="With -q: sort queries by this measure, worst first.  [default: the first]",
+        ),
+        click.option("--worst", type=count, metavar="N", help="With -q: only the N worst queries."),
+        click.option("--best", type=count, metavar="N", help="With -q: only the N best queries, best first."),
+        click.option(
+            "--baseline",
+            metavar="RUN",
+            help="With -q: sort by the difference from this one of RUNS, largest losses first.",
+        ),
     )
-    command = click.option("--worst", type=count, metavar="N", help="With -q: only the N worst queries.")(command)
-    return click.option(
-        "--sort",
-        type=MEASURE,
-        metavar="MEASURE",
-        help="With -q: sort queries by this measure, worst first.  [default: the first]",
-    )(command)
 
 
 def check_order(order: QueryOrder, measures: Mapping[str, Measure], runs: Mapping[str, object]) -> QueryOrder:

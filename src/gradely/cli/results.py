@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import click
 
 from gradely.cli.argument_types import FILE
-from gradely.cli.options import Command, pack
+from gradely.cli.options import Command, add_options, pack
 from gradely.cli.output import check_writable, write, write_file
 from gradely.evaluation.notes import Note
 from gradely.report.text import replace_infinite
@@ -51,36 +51,40 @@ class OutputOptions(NamedTuple):
 
 def output_options(command: Command, digits: int = 4, *, pictures: bool = False) -> Command:
     """Add --format, --digits and -o, which may name a picture where the command draws one."""
-    command = pack(partial(_settle_output, pictures=pictures), "output", OutputOptions._fields, command)
-    command = click.option(
-        "--safe-csv",
-        is_flag=True,
-        expose_value=False,
-        callback=lambda _context, _parameter, safe: SAFE.set(safe),
-        help="In csv and tsv, put ' before text that a spreadsheet would take for a formula: = + - @ at its beginning.",
-    )(command)
-    command = click.option(
-        "-o",
-        "--output",
-        "path",
-        type=FILE,
-        metavar="FILE",
-        help="Write to a file; its ending gives the format: .csv, .tsv, .json, .md, .tex, .html or .txt"
-        + (", or .svg or .png for a chart, with the text on standard output." if pictures else "."),
-    )(command)
-    command = click.option(
-        "--digits",
-        type=click.IntRange(0, 17),
-        default=digits,
-        show_default=True,
-        help="Decimals in formats for people; csv, tsv and json have all.",
-    )(command)
-    return click.option(
-        "--format",
-        "form",
-        type=click.Choice([*FORMATS, "json"]),
-        help="Format of the output.  [default: by the ending of -o, else table]",
-    )(command)
+    endings = ".csv, .tsv, .json, .md, .tex, .html or .txt"
+    picture = ", or .svg or .png for a chart, with the text on standard output" if pictures else ""
+    return add_options(
+        pack(partial(_settle_output, pictures=pictures), "output", OutputOptions._fields, command),
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice([*FORMATS, "json"]),
+            help="Format of the output.  [default: by the ending of -o, else table]",
+        ),
+        click.option(
+            "--digits",
+            type=click.IntRange(0, 17),
+            default=digits,
+            show_default=True,
+            help="Decimals in formats for people; csv, tsv and json have all.",
+        ),
+        click.option(
+            "-o",
+            "--output",
+            "path",
+            type=FILE,
+            metavar="FILE",
+            help=f"Write to a file; its ending gives the format: {endings}{picture}.",
+        ),
+        click.option(
+            "--safe-csv",
+            is_flag=True,
+            expose_value=False,
+            callback=lambda _context, _parameter, safe: SAFE.set(safe),
+            help="In csv and tsv, put ' before text that a spreadsheet would take for a formula: "
+            "= + - @ at its beginning.",
+        ),
+    )
 
 
 def _settle_output(form: str | None, digits: int, path: str | None, *, pictures: bool = False) -> OutputOptions:

@@ -118,11 +118,8 @@ class Answer:
         return f" ({self._p(float(p.max() if words == 'at most' else p.min()), words)})" if self.numbers else ""
 
     def _p(self, p: float, words: str = "") -> str:
-        corrected = "corrected " if self.design.correction != "none" and self._family() > 1 else ""
+        corrected = "corrected " if self.design.correction != "none" and self.pairwise.family_size > 1 else ""
         return f"{corrected}p {format_p(p, self.design.alpha, words)}"
-
-    def _family(self) -> int:
-        return len(self.pairwise.pairs) * (len(self.pairwise.measures) if self.design.family == "all" else 1)
 
     def _list(self, runs: list[int], others: str = "") -> str:
         """Return names of runs; all the others where they are too many."""

@@ -41,7 +41,7 @@ def _family(pairwise: Pairwise) -> str:
     if design.test == "tukey":
         everything = " and all measures" if design.family == "all" else ""
         return f"which holds for all pairs of the {len(pairwise.names):,} runs{everything} at once ({kind}: {pairs:,})"
-    if pairs * (measures if design.family == "all" else 1) == 1:
+    if pairwise.family_size == 1:
         return f"one test of each measure, so that nothing is corrected ({kind})"
     if design.family == "all":
         count = f"all {pairs * measures:,} tests ({kind}: {pairs:,}; measures: {measures})"
@@ -96,7 +96,7 @@ def _note_charge(pairwise: Pairwise) -> list[Note]:
 def _note_coarse(pairwise: Pairwise) -> list[Note]:
     """Say where the least p-value that a test can give is above alpha once corrected: nothing can be significant."""
     design, queries = pairwise.design, pairwise.values.shape[1]
-    family = len(pairwise.pairs) * (len(pairwise.measures) if design.family == "all" else 1)
+    family = pairwise.family_size
     least = 1 / (design.resamples + 1) if design.test in DRAWN else 0.0
     if design.test in ("randomization", "max-t", "wilcoxon"):
         least = max(least, 2.0 ** (1 - queries))

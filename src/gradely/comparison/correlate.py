@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from gradely.comparison.kendall import SCALE, correlations, defined_or_none, meaning, tally
 from gradely.comparison.selection import select
 from gradely.comparison.stacked_runs import stack
-from gradely.data import read_qrels
+from gradely.data.query_selection import name_queries, read_selected
 from gradely.data.types import Floats
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import altair
 from gradely.settings import Precision, Settings, TiePolicy
@@ -97,21 +97,26 @@ def correlate(
     level: float | None = None,
     min_quartile: bool = False,
     ties: TiePolicy = "expected",
+    queries: Literal["qrels"] | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
+    exclude: Any = None,
 ) -> Correlation:
     """Correlate the rankings of runs by several measures.
 
     `runs` is {name: run} or paths. `topics`: all, or few-high (R(1) >= 10·R(level), R(level) ≠ 0; 1 stands for the
     lowest level, `level` is the highest by default). `min_quartile` leaves out runs below the first quartile of AP.
-    The other options are those of evaluate: ties, judged_only, precision, seed, threads.
+    The other options are those of evaluate; `queries` are those of the qrels, or a list, since all runs need the same.
     """
+    only, named = name_queries(queries), parse_all(measures)
     settings = Settings(ties, "qrels", judged_only, precision, seed, threads)
-    judgments, named = read_qrels(qrels, threads=threads), parse_all(measures)
-    results = evaluate_all(judgments, name_runs(runs), named, settings, progress)
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
+    results = evaluate_all(judgments, open_runs(name_runs(runs), columns), named, settings, progress)
     stacked = stack(results)
     topics_kept, runs_kept, notes = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
     values = np.stack([scores.values for scores in results.values()])

@@ -13,6 +13,7 @@ from gradely.comparison.plan import POWER, plan_pairs
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.saved_scores import SavedScores, is_saved, read_saved, score_run
 from gradely.comparison.verdict import SAME, Change, Gate
+from gradely.data import open_run
 from gradely.data.query_selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note, note_names
@@ -42,6 +43,8 @@ def gate(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
     exclude: Any = None,
 ) -> Gate:
     """Decide whether a new run is worse than a baseline by more than `max_drop`, and significantly so.
@@ -55,11 +58,12 @@ def gate(
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
     limits = check_limits(max_drop, measures)
-    judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
     earlier = baseline if isinstance(baseline, SavedScores) else read_saved(baseline) if is_saved(baseline) else None
-    scores = score_run(judgments, new, measures, settings, progress)
-    old = score_run(judgments, baseline, measures, settings, progress) if earlier is None else earlier
-    return decide(scores, old, limits, design, strict=strict)
+    scores = score_run(judgments, open_run(new, columns=columns), measures, settings, progress)
+    if earlier is None:
+        earlier = score_run(judgments, open_run(baseline, columns=columns), measures, settings, progress)
+    return decide(scores, earlier, limits, design, strict=strict)
 
 
 def decide(

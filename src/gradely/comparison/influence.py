@@ -10,7 +10,6 @@ import numpy as np
 from gradely.comparison.pairwise import Pairwise
 from gradely.data.types import Bools, Floats
 from gradely.errors import DataError
-from gradely.frames import to_frame
 from gradely.optional import stats
 from gradely.tables import Table
 
@@ -96,8 +95,7 @@ class Influence:
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe with one row per measure, pair and query, of pandas, polars or pyarrow."""
-        rows = list(self.rows())
-        return to_frame({name: [getattr(row, name) for row in rows] for name in Without._fields}, library)
+        return Table(Without._fields, [list(row) for row in self.rows()]).to_frame(library)
 
     def caption(self) -> str:
         """Return what the numbers are of."""

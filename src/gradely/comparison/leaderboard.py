@@ -77,5 +77,5 @@ def note_left_out(results: Evaluations, common: Evaluations) -> list[Note]:
     every = {query: None for evaluation in results.evaluations.values() for query in evaluation.queries}
     queries = set(next(iter(common.evaluations.values())).queries)
     lost = [query for query in every if query not in queries]
-    text = f"{'does' if len(lost) == 1 else 'do'} not count for every run and {{are}} left out"
+    text = "{do} not count for every run and {are} left out"
     return note_names("uncommon", len(lost), len(every), "query", text, lost)

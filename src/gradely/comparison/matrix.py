@@ -71,10 +71,10 @@ class Matrix(NamedTuple):
         )
 
 
-def _lay_out(pairwise: Pairwise, straight: Any, turned: Any) -> Any:
+def _lay_out(pairwise: Pairwise, values: Any, mirror: Any) -> Any:
     """Return a matrix of what holds for each pair, and for each pair the other way round."""
     size, (first, second) = len(pairwise.names), pairwise.pairs
-    flags = straight.dtype == np.bool_
+    flags = values.dtype == np.bool_
     out = np.zeros((size, size), np.bool_) if flags else np.full((size, size), np.nan)
-    out[first, second], out[second, first] = straight, turned
+    out[first, second], out[second, first] = values, mirror
     return out

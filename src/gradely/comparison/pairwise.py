@@ -80,6 +80,11 @@ class Pairwise:
         baselines = [self.names.index(name) for name in self.design.baselines]
         return pair_with_baselines(baselines, size) if baselines and size else all_pairs(size)
 
+    @property
+    def family_size(self) -> int:
+        """How many tests are corrected together."""
+        return len(self.pairs) * (len(self.measures) if self.design.family == "all" else 1)
+
     @cached_property
     def p(self) -> Floats:
         """The p-values, not corrected, except that tukey and max-t hold for their family by themselves."""

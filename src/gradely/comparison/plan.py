@@ -14,8 +14,7 @@ from gradely.comparison.significance import CORRECTIONS
 from gradely.data.query_selection import read_selected, split_queries
 from gradely.errors import DataError, check_choice
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
-from gradely.frames import to_frame
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import stats
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
@@ -69,7 +68,7 @@ class Plan(NamedTuple):
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe with one row per measure and pair, of pandas, polars or pyarrow."""
-        return to_frame({name: [getattr(row, name) for row in self.rows] for name in Planned._fields}, library)
+        return Table(Planned._fields, [list(row) for row in self.rows]).to_frame(library)
 
     def summary(self) -> str:
         """Return the answer of the first pair in a sentence."""
@@ -115,6 +114,8 @@ def plan(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
     exclude: Any = None,
 ) -> Plan:
     """Find what difference the queries at hand could show, and how many the observed one would need.
@@ -133,8 +134,8 @@ def plan(
     policy, only = split_queries(queries)
     settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)
     design = Design(alpha=alpha).settle(baselines, named)
-    judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
-    board = Leaderboard(evaluate_all(judgments, named, parse_all(measures), settings, progress))
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
+    board = Leaderboard(evaluate_all(judgments, open_runs(named, columns), parse_all(measures), settings, progress))
     return plan_pairs(board.pairwise(design), difference, power, correction, board.notes)
 
 

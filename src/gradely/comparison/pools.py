@@ -1,18 +1,19 @@
 """pools: whether runs would be ranked alike, had fewer documents been judged."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from gradely.comparison.kendall import DIGITS, SCALE, correlate_both, defined_or_none, meaning, tally
 from gradely.comparison.selection import Selection, select
 from gradely.comparison.stacked_runs import StackedRuns, stack
-from gradely.data import Qrels, read_qrels
+from gradely.data import Qrels
+from gradely.data.query_selection import name_queries, read_selected
 from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.optional import altair
 from gradely.settings import Precision, Settings, TiePolicy
@@ -138,21 +139,27 @@ def pools(
     level: float | None = None,
     min_quartile: bool = False,
     ties: TiePolicy = "expected",
+    queries: Literal["qrels"] | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
+    exclude: Any = None,
 ) -> Pools:
     """Correlate the rankings of runs from the full pools with those from random parts of them.
 
     Of each query and grade the same share of documents stays judged, at least `least`; this is drawn `repeat` times.
-    `runs` is {name: run} or paths. `topics`, `level` and `min_quartile` choose queries and runs as in correlate. The
-    other options are those of evaluate: ties, judged_only, precision, threads.
+    `runs` is {name: run} or paths. `topics`, `level` and `min_quartile` choose queries and runs as in correlate, and so
+    does `queries`. The other options are those of evaluate.
     """
     check_rates(rates, repeat, least)
     settings, named = Settings(ties, "qrels", judged_only, precision, seed, threads), parse_all(measures)
-    results = evaluate_all(read_qrels(qrels, threads=threads), name_runs(runs), named, settings, progress)
+    only = name_queries(queries)
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
+    results = evaluate_all(judgments, open_runs(name_runs(runs), columns), named, settings, progress)
     stacked = stack(results)
     selection = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
     return Draws(stacked, selection, seed, least).correlate(named, rates, repeat, progress)

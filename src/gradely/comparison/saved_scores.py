@@ -4,13 +4,13 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data import Qrels
+from gradely.data import Qrels, open_run
 from gradely.data.query_selection import read_selected, split_queries
 from gradely.data.types import Floats
 from gradely.errors import DataError, InputError
@@ -85,6 +85,8 @@ def keep_scores(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
     exclude: Any = None,
 ) -> SavedScores:
     """Evaluate a run as evaluate does, and keep its scores; `text()` is what to write to a file.
@@ -95,8 +97,8 @@ def keep_scores(
     """
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
-    judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
-    return score_run(judgments, run, measures, settings, progress)
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
+    return score_run(judgments, open_run(run, columns=columns), measures, settings, progress)
 
 
 def score_run(

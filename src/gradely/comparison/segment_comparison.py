@@ -12,7 +12,6 @@ from gradely.comparison.pairwise import Pairwise, to_optional
 from gradely.data.types import Floats, Ints
 from gradely.evaluation.scores import means
 from gradely.evaluation.segments import segment_rows
-from gradely.frames import to_frame
 from gradely.tables import Cell, MarkedNumber, Table, to_text
 
 
@@ -100,7 +99,7 @@ class SegmentComparison:
 
     def pairs_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of pairs, of pandas, polars or pyarrow."""
-        return to_frame({name: [getattr(pair, name) for pair in self.pairs] for name in SegmentPair._fields}, library)
+        return self.pairs_table().to_frame(library)
 
     def caption(self) -> str:
         """Return what the numbers by segment are, and what they are not."""

@@ -50,14 +50,11 @@ class StackedRuns:
         lacking = np.flatnonzero(~answered.all(axis=1)).tolist()
         relevant = np.concatenate([[0], np.cumsum(self.qrels.grade > 0)])[self.qrels.start]
         empty = np.flatnonzero(np.diff(relevant) == 0).tolist()
-        runs = [self.names[i] for i in lacking]
-        lack = f"{'lacks' if len(lacking) == 1 else 'lack'} some of the queries, which count 0"
-        none = f"{'has' if len(empty) == 1 else 'have'} no relevant document and score{{s}} 0"
+        runs, queries = [self.names[i] for i in lacking], [self.qrels.queries[i] for i in empty]
+        lack, none = "lack{s} some of the queries, which count 0", "{have} no relevant document and score{s} 0"
         return [
-            *note_names("missing", len(lacking), len(self.names), "run", lack, runs),
-            *note_names(
-                "degenerate", len(empty), len(self.qrels), "query", none, [self.qrels.queries[i] for i in empty]
-            ),
+            *note_names("missing", len(runs), len(self.names), "run", lack, runs),
+            *note_names("degenerate", len(queries), len(self.qrels), "query", none, queries),
         ]
 
 

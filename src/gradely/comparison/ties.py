@@ -12,8 +12,7 @@ from gradely.data.query_selection import read_selected, split_queries
 from gradely.data.tie_counts import TieCounts
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.notes import SAME, Note
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs
-from gradely.frames import to_frame
+from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import QueryPolicy, Settings
@@ -107,9 +106,8 @@ class TieSensitivity:
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of (measure, run, trec, worst, expected, best), of pandas, polars or pyarrow."""
-        rows = [(measure, run.run, *run.orders[measure]) for measure in self.measures for run in self.runs]
-        names = ["measure", "run", *Orders._fields]
-        return to_frame({name: [row[i] for row in rows] for i, name in enumerate(names)}, library)
+        rows = [[measure, run.run, *run.orders[measure]] for measure in self.measures for run in self.runs]
+        return Table(["measure", "run", *Orders._fields], rows).to_frame(library)
 
     def caption(self) -> str:
         """Return what the numbers are of."""
@@ -139,6 +137,8 @@ def tie_sensitivity(
     judged_only: bool = False,
     threads: int | None = None,
     progress: Progress = ignore,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
     exclude: Any = None,
 ) -> TieSensitivity:
     """Find out what the order of tied documents does to the runs, {name: run} or paths, and to their order.
@@ -151,8 +151,9 @@ def tie_sensitivity(
     """
     policy, only = split_queries(queries)
     settings, named = Settings("expected", policy, judged_only, threads=threads), parse_all(measures)
-    judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
-    results = evaluate_all(judgments, name_runs(runs), named, settings, progress, places="trec", depth=0)
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
+    opened = open_runs(name_runs(runs), columns)
+    results = evaluate_all(judgments, opened, named, settings, progress, places="trec", depth=0)
     sensitivities = [run_ties(evaluation, evaluation.details) for evaluation in results.evaluations.values()]
     return TieSensitivity(sensitivities, list(named), settings, len(judgments))
 

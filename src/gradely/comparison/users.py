@@ -13,7 +13,7 @@ from gradely.data import Qrels
 from gradely.data.query_selection import read_selected, split_queries
 from gradely.errors import DataError, MeasureError
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs
+from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.measures import GAP, Measure, eGAP, xGAP
 from gradely.measures.names import MeasureLike, label, parse
 from gradely.measures.precision_parts import PrecisionPart
@@ -37,6 +37,8 @@ def users(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
     exclude: Any = None,
 ) -> UserRegions:
     """Find out for which populations of users which run, of {name: run} or a list of paths, is best.
@@ -57,11 +59,11 @@ def users(
         raise DataError(f"ties={ties!r} takes another order for every population of users: use 'expected' or 'trec'")
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
-    judgments = read_selected(qrels, settings.threads, only=only, exclude=exclude)
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
     levels = _levels(judgments)
     pairs = [PrecisionPart(rel=h, label=r).replace(k=fitted.k) for r in levels for h in levels if h <= r]
     parts_of = {str(part): part for part in pairs}
-    board = Leaderboard(evaluate_all(judgments, name_runs(runs), parts_of, settings, progress))
+    board = Leaderboard(evaluate_all(judgments, open_runs(name_runs(runs), columns), parts_of, settings, progress))
     names, parts = _sort_runs(board.names, _parts(judgments, board, levels, fitted.name))
     return UserRegions(names, levels, board.queries, parts, name, seed, _notes(parts, levels, name))
 

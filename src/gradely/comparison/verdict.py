@@ -10,7 +10,6 @@ from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.saved_scores import SavedScores
 from gradely.comparison.significance import CORRECTIONS, DRAWN, TESTS
 from gradely.evaluation.notes import Note
-from gradely.frames import to_frame
 from gradely.tables import Cell, Table, count_of, plain_line, to_text
 
 SAME = 1e-12
@@ -99,7 +98,7 @@ class Gate:
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe with one row per measure, of pandas, polars or pyarrow."""
-        return to_frame({name: [getattr(row, name) for row in self.changes] for name in Change._fields}, library)
+        return Table(Change._fields, [list(row) for row in self.changes]).to_frame(library)
 
     def caption(self) -> str:
         """Return how it was decided."""

@@ -28,6 +28,14 @@ def split_queries(queries: Any) -> tuple[Any, Iterable[Any] | None]:
     return (queries, None) if isinstance(queries, str) else ("qrels", queries)
 
 
+def name_queries(queries: Any) -> Iterable[Any] | None:
+    """Return the queries that count where they are named; refuse a policy by which runs have queries of their own."""
+    policy, only = split_queries(queries)
+    if policy != "qrels":
+        raise InputError(f"queries={policy!r}: runs are ranked by the same queries; use 'qrels' or a list of queries")
+    return only
+
+
 def read_selected(
     qrels: Any,
     threads: int | None,

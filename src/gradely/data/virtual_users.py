@@ -12,13 +12,13 @@ from gradely.errors import DataError
 GradedBy = Literal["score", "rank"]
 
 
-def qrels_from_run(run: Any, by: GradedBy = "score", *, levels: Iterable[int] | None = None) -> Qrels:
+def qrels_from_run(run: Any, by: GradedBy | None = None, *, levels: Iterable[int] | None = None) -> Qrels:
     """Return the judgments of a virtual user who would rank as a run does.
 
-    `by` is what a document's label is: its score, or how many documents of the ranking it is not worse than (rank: the
-    best of n gets n, the last 1). `levels` grades by your own depths instead: [10, 25, 50] gives 3 to the top 10, 2 to
-    the rest of the top 25, 1 to the rest of the top 50 and 0 to all others. Tied documents have the same label, that
-    of the best rank among them. `run` is whatever read_run takes.
+    `by` is what a document's label is: its score (the default), or how many documents of the ranking it is not worse
+    than (rank: the best of n gets n, the last 1). `levels` grades by your own depths instead: [10, 25, 50] gives 3 to
+    the top 10, 2 to the rest of the top 25, 1 to the rest of the top 50 and 0 to all others. Tied documents have the
+    same label, that of the best rank among them. `run` is whatever read_run takes.
 
     Scheel, Lommatzsch, Albayrak: Performance Measures for Multi-Graded Relevance (2011).
 
@@ -27,13 +27,15 @@ def qrels_from_run(run: Any, by: GradedBy = "score", *, levels: Iterable[int] | 
     >>> qrels_from_run({"q": {"a": 0.9, "b": 0.5, "c": 0.5}}, levels=[1, 2]).labels("q")
     {'a': 2.0, 'b': 1.0, 'c': 1.0}
     """
-    if by not in get_args(GradedBy):
+    if by is not None and by not in get_args(GradedBy):
         raise DataError(f"a virtual user grades by score or rank; found {by!r}")
+    if by is not None and levels is not None:
+        raise DataError(f"a virtual user grades by {by} or by levels of your choice, not by both: leave out one")
     depths = None if levels is None else _depths(levels)
     ranking = read_run(run)
     name = f"{ranking.name} as qrels"
-    labels = {query: _labels(scores, by, depths) for query, scores in ranking.scores.items()}
-    if by == "score" and depths is None:
+    labels = {query: _labels(scores, by or "score", depths) for query, scores in ranking.scores.items()}
+    if by != "rank" and depths is None:
         _check_scores(labels, name)
     return Qrels.of(labels, name)
 

@@ -65,8 +65,8 @@ def check_qrels(
             raise
         scanned = _scan(qrels, trec.QRELS)
         judgments, wrong = Qrels.of(scanned.values, qrels.name), _list_errors(qrels.name, scanned.wrong)
-    granted = [Finding(judgments.name, "odd", note.removeprefix(f"{judgments.name} ")) for note in judgments.notes]
-    return judgments, [*wrong, *granted, *_qrels(judgments)]
+    odd = [("odd", note.removeprefix(f"{judgments.name} ")) for note in judgments.notes]
+    return judgments, [*wrong, *(Finding(judgments.name, *line) for line in (*odd, *_describe_qrels(judgments)))]
 
 
 def check_run(qrels: Qrels | None, source: Any, report: Report = ignore) -> list[Finding]:
@@ -78,9 +78,11 @@ def check_run(qrels: Qrels | None, source: Any, report: Report = ignore) -> list
         hits = None if qrels is None else find_hits(qrels, run, Settings())
         counts, wrong = count_run(run.scores, {}), []
     if qrels is None or hits is None:
-        return [*wrong, *_describe_alone(run.name, counts)]
-    apart = "" if wrong else describe_mismatch(qrels, run, hits)
-    return [*wrong, *_run(qrels, run.name, hits, counts), *([Finding(run.name, "wrong", apart)] if apart else [])]
+        lines = [("fact", count_of(counts.documents, "document")), *_describe_ties(counts)]
+    else:
+        apart = None if wrong else describe_mismatch(qrels, run, hits)
+        lines = [*_describe_run(qrels, hits, counts), *([("wrong", apart)] if apart else [])]
+    return [*wrong, *(Finding(run.name, *line) for line in lines)]
 
 
 def _file(qrels: Qrels | None, source: Source, report: Report) -> tuple[Hits | None, RunCounts, list[Finding]]:
@@ -113,10 +115,8 @@ def _list_errors(name: str, texts: list[str]) -> list[Finding]:
     return findings
 
 
-def _qrels(qrels: Qrels) -> Iterator[Finding]:
-    def fact(text: str, kind: str = "fact") -> Finding:
-        return Finding(qrels.name, kind, text)
-
+def _describe_qrels(qrels: Qrels) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say about judgments, each with its kind."""
     labels, counts = np.unique(qrels.grade, return_counts=True)
     listing = ", ".join(f"{label:g}: {count:,}" for label, count in zip(labels, counts, strict=True))
     listing = (
@@ -124,44 +124,36 @@ def _qrels(qrels: Qrels) -> Iterator[Finding]:
         if len(labels) <= 12
         else f"{len(labels):,} distinct labels, {labels[0]:g} to {labels[-1]:g}"
     )
-    yield fact(f"{count_of(len(qrels), 'query')}, {count_of(len(qrels.grade), 'judgment')}; {listing}")
+    yield "fact", f"{count_of(len(qrels), 'query')}, {count_of(len(qrels.grade), 'judgment')}; {listing}"
     if labels[0] < 0:
-        yield fact(f"{int(counts[labels < 0].sum()):,} labels are negative: judged, not relevant, no gain", "odd")
+        yield "odd", f"{int(counts[labels < 0].sum()):,} labels are negative: judged, not relevant, no gain"
     if labels[0] > 0 and len(labels) > 1:
         low = f"{labels[0]:g}"
         text = f"the lowest label is {low}, so every judged document counts as relevant to graded measures"
-        yield fact(f"{text}; if {low} means not relevant, use relevance=shift({low}), and rel above it")
+        yield "fact", f"{text}; if {low} means not relevant, use relevance=shift({low}), and rel above it"
     best = np.maximum.reduceat(qrels.grade, qrels.start[:-1])
     barren = [qrels.queries[i] for i in np.flatnonzero(best <= 0).tolist()]
     if barren:
-        yield fact(f"no relevant document in {_queries(barren)}; they score 0", "odd")
+        yield "odd", f"no relevant document in {_queries(barren)}; they score 0"
 
 
-def _run(qrels: Qrels, name: str, hits: Hits, counts: RunCounts) -> Iterator[Finding]:
-    def fact(text: str, kind: str = "fact") -> Finding:
-        return Finding(name, kind, text)
-
+def _describe_run(qrels: Qrels, hits: Hits, counts: RunCounts) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say about a run beside judgments, each with its kind."""
     answered = int(hits.answered.sum())
     queries = count_of(answered + len(hits.unjudged), "query")
-    yield fact(f"{queries}, {count_of(counts.documents, 'document')}")
+    yield "fact", f"{queries}, {count_of(counts.documents, 'document')}"
     if counts.against:
-        yield fact(f"the rank column contradicts the scores in {_queries(counts.against)}; scores count", "odd")
+        yield "odd", f"the rank column contradicts the scores in {_queries(counts.against)}; scores count"
     if not answered:
-        yield fact(f"no query in common with {qrels.name}", "wrong")
+        yield "wrong", f"no query in common with {qrels.name}"
         return
     if answered < len(qrels):
         missing = [qrels.queries[i] for i in np.flatnonzero(~hits.answered).tolist()]
-        yield fact(f"no results for {_queries(missing)} of the judgments", "odd")
+        yield "odd", f"no results for {_queries(missing)} of the judgments"
     if hits.unjudged:
-        yield fact(f"no judgments for {_queries(hits.unjudged)} of the run", "odd")
-    yield fact(_share_unjudged(hits))
-    yield from (fact(text, kind) for kind, text in _ties(counts))
-
-
-def _describe_alone(name: str, counts: RunCounts) -> Iterator[Finding]:
-    """Yield what can be said of a run without qrels."""
-    yield Finding(name, "fact", count_of(counts.documents, "document"))
-    yield from (Finding(name, kind, text) for kind, text in _ties(counts))
+        yield "odd", f"no judgments for {_queries(hits.unjudged)} of the run"
+    yield "fact", _share_unjudged(hits)
+    yield from _describe_ties(counts)
 
 
 def _share_unjudged(hits: Hits) -> str:
@@ -172,7 +164,7 @@ def _share_unjudged(hits: Hits) -> str:
     return f"{rest} of the documents are unjudged, {_share(top - judged, top)} of the top {TOP}"
 
 
-def _ties(counts: RunCounts) -> Iterator[tuple[str, str]]:
+def _describe_ties(counts: RunCounts) -> Iterator[tuple[str, str]]:
     """Yield how many documents are tied, and how many only if scores are cut to single precision."""
     if counts.tied:
         share, groups = _share(counts.tied, counts.documents), count_of(counts.groups, "tie group")

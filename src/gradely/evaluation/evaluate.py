@@ -77,16 +77,22 @@ class Evaluator:
         precision: Precision = "double",
         seed: int = 0,
         threads: int | None = None,
+        columns: Mapping[str, str] | None = None,
+        duplicates: str = "error",
+        by: Any = None,
+        exclude: Any = None,
     ) -> None:
         """Read the qrels and fit the measures to them."""
         policy, only = split_queries(queries)
         self.settings = Settings(ties, policy, judged_only, precision, seed, threads)
-        self.qrels = read_selected(qrels, threads, None, "error", only=only, by=None, exclude=None)
+        self.columns = columns
+        self.qrels = read_selected(qrels, threads, columns, duplicates, only=only, by=by, exclude=exclude)
         self.measures = fit_all(parse_all(measures), self.qrels.levels)
 
     def __call__(self, run: Any) -> Scores:
         """Return the scores of a run, which may be whatever evaluate takes for one."""
-        return evaluate_run(self.qrels, run, self.measures, self.settings).scores()
+        ranking = open_run(run, columns=self.columns)
+        return evaluate_run(self.qrels, ranking, self.measures, self.settings).scores()
 
     def __repr__(self) -> str:
         """Say what it evaluates by, and against what."""

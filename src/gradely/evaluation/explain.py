@@ -1,5 +1,6 @@
 """explain: one query, rank by rank, so that a value can be recomputed by hand."""
 
+import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
@@ -35,11 +36,13 @@ def explain(
     ties: TiePolicy = "expected",
     precision: Precision = "double",
     seed: int = 0,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
     exclude: Any = None,
 ) -> Explanation:
     """Explain the value of a measure on one query.
 
-    `exclude` holds documents that are dropped from the ranking first, as in evaluate.
+    `columns`, `duplicates` and `exclude` are as in evaluate.
 
     >>> explained = explain({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}, "q", "AP")
     >>> [(line.rank, line.document, line.adds) for line in explained.lines]
@@ -48,7 +51,8 @@ def explain(
     True
     """
     settings = Settings(ties, precision=precision, seed=seed)
-    judgments, ranking, query = select(read_qrels(qrels), exclude=exclude), open_run(run), str(query)
+    judgments = select(read_qrels(qrels, columns=columns, duplicates=duplicates), exclude=exclude)
+    ranking, query = open_run(run, columns=columns), str(query)
     judgments.check_query(query)
     return _explain(judgments, ranking, query, measure, settings)
 
@@ -140,9 +144,14 @@ def _measure_nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:
 
 
 def _ideal(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> _Part:
-    """Return the ideal ranking, measured; nothing where it is too large for a number, as the run's value may not be."""
+    """Return the ideal ranking, measured; nothing where it is too large for a number, as the run's value may not be.
+
+    Documents that are excluded from the run are judged all the same: norms count them.
+    """
+    judged = copy.copy(qrels)
+    judged.excluded = None
     try:
-        return _measure(qrels, _best_first(qrels, query, measure), query, measure, settings)
+        return _measure(judged, _best_first(judged, query, measure), query, measure, settings)
     except NotFinite:
         return _Part([], 0.0, 0.0, 0.0)
 

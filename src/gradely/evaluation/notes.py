@@ -18,6 +18,8 @@ NAMED_RUNS = 3
 """how many runs a note names that several of them share"""
 FEW_RUNS = 2
 """of so many runs all ranges are shown; of more they would drown the numbers"""
+VERBS = (("{are}", "is", "are"), ("{have}", "has", "have"), ("{do}", "does", "do"), ("{s}", "s", ""))
+"""what stands for a verb in the text of a note, and the verb of one thing and of several"""
 SAME = 1e-12
 """values of a query that differ by less are the same"""
 
@@ -75,14 +77,15 @@ class TieRange(NamedTuple):
 def note_names(kind: str, count: int, of: int, noun: str, text: str, names: Sequence[str]) -> list[Note]:
     """Return a note about some things of a kind, the first of them named; none where there are none.
 
-    In the text, {are} and {s} become what the count needs; other braces are those of a measure's name.
+    In the text, {are}, {have}, {do} and {s} become what the count needs; other braces are those of a measure's name.
 
     >>> note_names("missing", 1, 2, "judged query", "{are} not in the run and count{s} 0", ["q1"])
     [Note('1 of 2 judged queries is not in the run and counts 0: q1')]
     """
     listing = ", ".join(names[:NAMED]) + (", …" if count > NAMED else "")
-    sentence = text.replace("{are}", "is" if count == 1 else "are").replace("{s}", "s" if count == 1 else "")
-    return [Note(kind, count, of, f"{count:,} of {count_of(of, noun)} {sentence}: {listing}")] if count else []
+    for word, singular, plural in VERBS:
+        text = text.replace(word, singular if count == 1 else plural)
+    return [Note(kind, count, of, f"{count:,} of {count_of(of, noun)} {text}: {listing}")] if count else []
 
 
 def merge_notes(notes: Mapping[str, Iterable[Note]]) -> list[Note]:
@@ -168,8 +171,7 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
 def _note_segmentless(evaluation: "Evaluation") -> list[Note]:
     segments, queries = evaluation.qrels.segments, evaluation.queries
     lacking = [] if segments is None else [query for query in queries if query not in segments]
-    has = "has" if len(lacking) == 1 else "have"
-    return note_names("segments", len(lacking), len(queries), "query", f"{has} no segment", lacking)
+    return note_names("segments", len(lacking), len(queries), "query", "{have} no segment", lacking)
 
 
 def _note_missing(evaluation: "Evaluation") -> list[Note]:
@@ -183,8 +185,7 @@ def _note_unjudged(evaluation: "Evaluation") -> list[Note]:
     queries = evaluation.hits.unjudged
     fate = "count{s} 0" if evaluation.settings.queries == "run" else "{are} left out"
     total = int(evaluation.hits.answered.sum()) + len(queries)
-    has = "has" if len(queries) == 1 else "have"
-    text = f"of the run {has} no judgments and {fate}"
+    text = f"of the run {{have}} no judgments and {fate}"
     return note_names("unjudged", len(queries), total, "query", text, queries)
 
 
@@ -206,9 +207,7 @@ def _note_degenerate(evaluation: "Evaluation") -> list[Note]:
 
 def _note_no_relevant(evaluation: "Evaluation", degenerate: Bools, measures: list[str]) -> list[Note]:
     queries = evaluation.judged_queries[degenerate[evaluation.judged_queries]]
-    names = ", ".join(measures)
-    has = "has" if len(queries) == 1 else "have"
-    text = f"{has} no relevant document for {names} and score{{s}} 0 in every order"
+    text = f"{{have}} no relevant document for {', '.join(measures)} and score{{s}} 0 in every order"
     return _note_judged(evaluation, "degenerate", queries, len(evaluation.queries), "query", text)
 
 

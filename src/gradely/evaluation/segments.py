@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gradely.frames import to_frame
 from gradely.tables import Cell, Table
 
 REST, EVERY = "(none)", "(all)"
@@ -57,8 +56,7 @@ class Segments(Mapping[str, dict[str, float]]):
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of (segment, n, one column per measure), of pandas, polars or pyarrow."""
-        table = self.table()
-        return to_frame(dict(zip(table.header, map(list, zip(*table.rows, strict=True)), strict=True)), library)
+        return self.table().to_frame(library)
 
     def __repr__(self) -> str:
         """Show the means by segment."""

@@ -88,7 +88,7 @@ def gain_by_rank() -> Chart:
 
 
 def _curve(x_name: str, y_name: str, x: Any, words: str) -> Chart:
-    """A line a run: the two that are chosen in colour, the others grey."""
+    """One line per run: the two that are chosen in colour, the others grey."""
     alt = altair()
     fields = dict.fromkeys((x_name, y_name))
     numbers = [alt.Tooltip(f"{name}:Q", format=".4f") for name in fields if name != "cut"]

@@ -16,7 +16,7 @@ from gradely.report.cards import card
 from gradely.report.details import Rankings, gather
 from gradely.report.origin import Origin, versions
 from gradely.report.page import Chart, render, source
-from gradely.report.script_data import BARS, CELLS, GREYS, script_data
+from gradely.report.script_data import BARS, script_data
 from gradely.report.segment_section import about_segments
 from gradely.report.texts import Texts, length_for, select_texts
 from gradely.report.tie_section import about_ties
@@ -30,17 +30,8 @@ PAIRS = 100
 POINTS = 100
 """so many points a curve of p-values has"""
 PARTS = (
-    "elements",
-    "state",
-    "pairs",
-    "leaderboard",
-    "matrix",
-    "rankings",
-    "two_runs",
-    "one_run",
-    "curves",
-    "save",
-    "start",
+    *("elements", "state", "pairs", "leaderboard", "matrix", "rankings"),
+    *("two_runs", "one_run", "curves", "save", "start"),
 )
 """the files of the script, in the order in which they need one another"""
 
@@ -76,25 +67,13 @@ def page(
         rows=_query_rows(data),
         origin=origin,
         versions=versions(),
-        **_about_data(board, data),
+        board=board,
+        names=data["runs"],
+        grades=_grades(board.qrels.grade),
+        queries=len(board.qrels),
+        cards=[card(name, measure) for name, measure in board.measures.items()],
         **_about_tests(comparison),
     )
-
-
-def _about_data(board: Leaderboard, data: dict[str, Any]) -> dict[str, Any]:
-    """Return what the template says about runs, judgments and measures, and how much of them is drawn."""
-    return {
-        "board": board,
-        "names": data["runs"],
-        "start": data["start"],
-        "cuts": data["cuts"],
-        "grades": _grades(board.qrels.grade),
-        "queries": len(board.qrels),
-        "cards": [card(name, measure) for name, measure in board.measures.items()],
-        "greys": GREYS,
-        "bars": BARS,
-        "cells": CELLS,
-    }
 
 
 def _about_tests(comparison: "Comparison") -> dict[str, Any]:

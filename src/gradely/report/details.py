@@ -9,6 +9,7 @@ from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.ties import RunTies, run_ties
 from gradely.data import Qrels
 from gradely.data.details import Top, top_depth
+from gradely.data.types import Floats
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.scores import means
 from gradely.measures.names import parse_all
@@ -83,15 +84,25 @@ def kept_queries(board: Leaderboard) -> list[int]:
     return sorted(np.argsort(-spread, kind="stable")[:room].tolist())
 
 
+def choose_cuts(board: Leaderboard) -> list[int]:
+    """Return the ranks at which curves are drawn: as far as the longest ranking goes."""
+    longest = max(int(evaluation.hits.retrieved.max()) for evaluation in board.evaluations.values())
+    return [cut for cut in CUTS if cut <= longest]
+
+
+def measure_curves(evaluation: Evaluation, cuts: list[int]) -> Floats:
+    """Return mean precision, recall and nDCG, [3, cuts]."""
+    names = [f"{kind}@{cut}" for kind in ("P", "R", "nDCG") for cut in cuts]
+    return np.reshape(_means(evaluation, names), (3, len(cuts)))
+
+
 def gather(board: Leaderboard) -> tuple[list[Detail], Rankings]:
     """Return what there is to show of each run."""
     queries = kept_queries(board)
     depth = top_depth(len(board.qrels), len(board.names))
     places = [board.qrels.index.get(board.queries[i], -1) for i in queries]
     rankings = Rankings(queries, depth, [{} for _ in queries])
-    longest = max(int(evaluation.hits.retrieved.max()) for evaluation in board.evaluations.values())
-    cuts = [cut for cut in CUTS if cut <= longest]
-    runs = []
+    cuts, runs = choose_cuts(board), []
     for name in board.names:
         details = board.evaluations[name].details
         assert details is not None
@@ -102,8 +113,7 @@ def gather(board: Leaderboard) -> tuple[list[Detail], Rankings]:
 
 def _describe(board: Leaderboard, name: str, cuts: list[int]) -> Detail:
     whole, common = board.evaluations[name], board.common.evaluations[name]
-    curves = _means(common, [f"{kind}@{cut}" for kind in ("P", "R", "nDCG") for cut in cuts])
-    precision, recall, gain = np.reshape(curves, (3, len(cuts))).round(5).tolist()
+    precision, recall, gain = measure_curves(common, cuts).round(5).tolist()
     answered = replace(whole, settings=whole.settings.replace(queries="both"))
     (judged_top,) = _means(answered, ["Judged@10"])
     judged = len(whole.hits.query) / max(1, whole.hits.documents)

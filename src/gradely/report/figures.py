@@ -12,9 +12,8 @@ from gradely.comparison.correlate import correlate
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
 from gradely.errors import DataError, did_you_mean
 from gradely.evaluation.runs import DEFAULT, Progress, ignore
-from gradely.evaluation.scores import means
-from gradely.measures.names import MeasureLike, parse_all
-from gradely.report.details import CUTS
+from gradely.measures.names import MeasureLike
+from gradely.report.details import choose_cuts, measure_curves
 from gradely.report.text import labels
 from gradely.settings import Precision, QueryPolicy, TiePolicy
 
@@ -34,12 +33,15 @@ def plot(
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
     ties: TiePolicy = "expected",
-    queries: QueryPolicy = "qrels",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
+    exclude: Any = None,
 ) -> Any:
     """Draw a figure for a paper, as an altair chart: leaderboard, queries, curves, ties or tau.
 
@@ -50,13 +52,14 @@ def plot(
     """
     if kind not in KINDS:
         raise DataError(f"no figure {kind!r}: use one of {', '.join(KINDS)}.{did_you_mean(kind, KINDS)}")
-    common: dict[str, Any] = {"judged_only": judged_only, "threads": threads, "progress": progress}
+    common: dict[str, Any] = {"queries": queries, "judged_only": judged_only, "threads": threads, "progress": progress}
+    common |= {"columns": columns, "duplicates": duplicates, "exclude": exclude}
     if kind == "ties":
-        return ties_chart(tie_sensitivity(qrels, runs, measures, queries=queries, **common))
+        return ties_chart(tie_sensitivity(qrels, runs, measures, **common))
     scored = common | {"ties": ties, "precision": precision, "seed": seed}
     if kind == "tau":
         return style(correlate(qrels, runs, measures, **scored).chart())
-    return COMPARED[kind](compare(qrels, runs, measures, queries=queries, **scored))
+    return COMPARED[kind](compare(qrels, runs, measures, **scored))
 
 
 def leaderboard_chart(comparison: Comparison) -> Any:
@@ -90,13 +93,9 @@ def queries_chart(comparison: Comparison) -> Any:
 def curves_chart(comparison: Comparison) -> Any:
     """Return nDCG by rank, and precision by recall, one line per run."""
     alt, board = altair(), comparison.board
-    names, rows = labels(board.names), []
-    longest = max(int(evaluation.hits.retrieved.max()) for evaluation in board.evaluations.values())
-    cuts = [cut for cut in CUTS if cut <= longest]
-    measures = parse_all([f"{kind}@{cut}" for kind in ("P", "R", "nDCG") for cut in cuts])
+    names, cuts, rows = labels(board.names), choose_cuts(board), []
     for name, label in zip(board.names, names, strict=True):
-        table = means(board.common.evaluations[name].with_measures(measures).table)
-        columns = np.reshape(table, (3, len(cuts))).T.tolist()
+        columns = measure_curves(board.common.evaluations[name], cuts).T.tolist()
         rows += [
             {"run": label, "rank": cut, "precision": p, "recall": r, "nDCG": gain}
             for cut, (p, r, gain) in zip(cuts, columns, strict=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradely.comparison.equivalence import chances
 from gradely.comparison.influence import FEWEST, leave_one_out
-from gradely.comparison.pairs import Pairs, differences, effect_sizes
+from gradely.comparison.pairs import Pairs, count_wins, differences, effect_sizes
 from gradely.comparison.pairwise import Pairwise, to_optional
 from gradely.data.types import Floats
 
@@ -39,7 +39,7 @@ def digits_for(values: Floats, pairs: Pairs) -> int:
 
 
 def pair_data(pairwise: Pairwise, *, complete: bool) -> dict[str, Any]:
-    """Return the tests of the pairs; `whole` says that the page holds every query."""
+    """Return the tests of the pairs; `complete` says that the page holds every query."""
     kinds = 2 + (4 if pairwise.design.rope is not None else 0) + (0 if complete else 5)
     room = NUMBERS // max(1, kinds * len(pairwise.pairs))
     shipped = range(len(pairwise.measures))[:room] if len(pairwise.pairs) else range(0)
@@ -76,7 +76,7 @@ def _format_p(value: float, alpha: float) -> str:
 def _numbers(pairwise: Pairwise, m: int) -> list[list[float | None]]:
     """Return low, high, effect size, wins and losses of each pair, by one measure; no effect size is infinite here."""
     differ = pairwise.by_query(m)
-    wins, losses = (np.count_nonzero(side, axis=0).tolist() for side in (differ > 0, differ < 0))
+    wins, _, losses = (count.tolist() for count in count_wins(differ))
     effect = np.clip(effect_sizes(differ), -1e300, 1e300)
     low, high = (to_optional(end.round(7)) for end in pairwise.intervals(m))
     return [low, high, [float(f"{value:.3g}") for value in effect.tolist()], wins, losses]

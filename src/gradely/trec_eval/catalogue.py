@@ -28,7 +28,7 @@ class Column(NamedTuple):
     value: Value | None = None
     length: int = 0
     """of a relstring"""
-    grouped: bool = False
+    by_group: bool = False
     """a mean over groups of judgments, which only one format of judgments has"""
 
 
@@ -76,7 +76,7 @@ def _over_groups(entry: Entry) -> Entry:
     """Return a measure as the mean over groups of judgments."""
 
     def columns(name: str, numbers: Any, options: Options) -> list[Column]:
-        return [column._replace(grouped=True) for column in entry.columns(name, numbers, options)]
+        return [column._replace(by_group=True) for column in entry.columns(name, numbers, options)]
 
     return entry._replace(columns=columns)
 

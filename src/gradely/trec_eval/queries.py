@@ -61,9 +61,9 @@ def _check_format(judged: JudgmentFile, columns: list[Column]) -> None:
     for column in columns:
         if column.value is None and column.kind != "relstring":
             continue
-        if judged.groups is None and column.grouped:
+        if judged.groups is None and column.by_group:
             raise Quit(IMPOSSIBLE, f"-m {column.name}: it is a mean over groups of judgments; add -R qrels_jg")
-        if judged.groups is not None and not column.grouped:
+        if judged.groups is not None and not column.by_group:
             raise Quit(IMPOSSIBLE, f"-m {column.name}: it does not know groups of judgments; use -m qrels_jg")
 
 

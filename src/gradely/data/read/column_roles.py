@@ -56,23 +56,23 @@ class Roles(NamedTuple):
         return list(dict.fromkeys(name for name in self if name is not None))
 
 
-def find_column(names: Sequence[str], usual: Sequence[str], what: str, name: str) -> str:
+def find_column(names: Sequence[str], usual: Sequence[str], role: str, name: str) -> str:
     """Return which of the table's columns holds something, by the names people use."""
-    column = _find_usual(names, usual, what, name)
+    column = _find_usual(names, usual, role, name)
     if column is None:
         role = next(role for role, known in ROLES.items() if known is usual)
         which = f"name it {' or '.join(usual[:3])}, or say columns={{{role!r}: …}} (--columns {role}=…)"
-        raise InputError(f"{name}: no {what} column among {_listing(names)}; {which}")
+        raise InputError(f"{name}: no {role} column among {_listing(names)}; {which}")
     return column
 
 
-def _find_usual(names: Sequence[str], usual: Sequence[str], what: str, name: str) -> str | None:
+def _find_usual(names: Sequence[str], usual: Sequence[str], role: str, name: str) -> str | None:
     """Return the column that has the first of the known names that any has; refuse two that both have it."""
     for name_in_use in usual:
         fitting = [column for column in names if normalize(column) == normalize(name_in_use)]
         if len(fitting) > 1:
             candidates = " and ".join(clip(column, 30) for column in fitting[:2])
-            raise InputError(f"{name}: {candidates} may both be the {what} column; rename or drop one")
+            raise InputError(f"{name}: {candidates} may both be the {role} column; rename or drop one")
         if fitting:
             return fitting[0]
     return None

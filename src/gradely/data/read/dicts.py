@@ -146,14 +146,14 @@ def flat(tables: Sequence[Mapping[str, float]], where: Callable[[int, str], str]
     return np.array(checked, np.float64)
 
 
-def to_number(value: object, what: str) -> float:
+def to_number(value: object, title: str) -> float:
     """Return a value as a number, also one that is written as text; refuse what is none, or not finite."""
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        raise DataError(f"{what} {clip(_text(value))} is not a number") from None
+        raise DataError(f"{title} {clip(_text(value))} is not a number") from None
     if not isfinite(number):
-        raise DataError(f"{what} is {number}; it must be a finite number")
+        raise DataError(f"{title} is {number}; it must be a finite number")
     return number
 
 

@@ -38,8 +38,8 @@ def parquet_files(source: Source) -> list[Source]:
     if folder:
         files = [name for name in files if name.lower().endswith((".parquet", ".pq"))]
     if not files:
-        what = "is a directory without a Parquet file; name a file" if folder else "there is no such file"
-        raise InputError(f"{source.name}: {what}")
+        problem = "is a directory without a Parquet file; name a file" if folder else "there is no such file"
+        raise InputError(f"{source.name}: {problem}")
     return [Source(name) for name in files]
 
 

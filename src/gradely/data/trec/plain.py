@@ -14,7 +14,7 @@ from gradely.errors import DataError, GradelyError, InputError
 class Layout(NamedTuple):
     """The fields of a line."""
 
-    what: str
+    kind: str
     fields: str
     width: int
     """how many there are"""
@@ -120,17 +120,17 @@ def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[st
         raise InputError(f"{source.name}:{number}: a carriage return inside a line; end lines with LF or CR LF")
     if max(len(words[0]), len(words[2])) > LONGEST_NAME:
         raise InputError(f"{source.name}:{number}: a name is longer than {LONGEST_NAME:,} bytes: {clip(line)}")
-    return words[0].decode(), words[2].decode(), to_number(source, layout.what, number, words[layout.value].decode())
+    return words[0].decode(), words[2].decode(), to_number(source, layout.kind, number, words[layout.value].decode())
 
 
-def to_number(source: Source, what: str, number: int, text: str) -> float:
+def to_number(source: Source, kind: str, number: int, text: str) -> float:
     """Return a value; refuse what is not a finite number."""
     try:
         value = float(text) if "_" not in text else None
     except ValueError:
         value = None
     if value is None:
-        raise InputError(f"{source.name}:{number}: the {what} {clip(text)} is not a number")
+        raise InputError(f"{source.name}:{number}: the {kind} {clip(text)} is not a number")
     if not isfinite(value):
-        raise DataError(f"{source.name}:{number}: the {what} is {text}; it must be a finite number")
+        raise DataError(f"{source.name}:{number}: the {kind} is {text}; it must be a finite number")
     return value

@@ -92,16 +92,16 @@ def count_scattered(name: str, judgments: Judgments, settings: Settings, over_pi
 
 def _first_pass(name: str, judgments: Judgments, settings: Settings, over_pieces: Pass) -> Pieces:
     """Find the judged documents of all pieces; of a piece nothing is kept that is as long as the judgments."""
-    base, hits, seen = [0], list[Any](), np.zeros(len(judgments.key), bool)
+    base, hits, in_run = [0], list[Any](), np.zeros(len(judgments.key), bool)
     retrieved, unjudged = np.zeros(len(judgments.qrels), np.int64), dict[str, None]()
     with Spool(name, np.uint64) as keys:
         for look in over_pieces(lambda piece: _first_look(judgments, settings, piece)):
             np.add.at(retrieved, look.query, look.size)
             unjudged.update(dict.fromkeys(look.unjudged))
             query, row, score, line = look.hits
-            if seen[row].any():
+            if in_run[row].any():
                 raise Odd
-            seen[row] = True
+            in_run[row] = True
             hits.append((query, row, score, line + base[-1]))
             keys.add(look.key, look.key.astype(np.uint8))
             base.append(base[-1] + len(look.key))

@@ -15,7 +15,7 @@ from gradely.errors import InputError
 Rows: TypeAlias = npt.NDArray[Any]
 PARTS = 256
 """as many as a byte tells apart, since bytes are sorted fast; of 30 million keys, a part fits into the cache"""
-HELD = 1 << 20
+IN_MEMORY = 1 << 20
 """rows that are held in memory: 8 MB of keys, and three times that while they are put in order"""
 
 
@@ -25,7 +25,7 @@ class Spool:
     def __init__(self, name: str, kind: npt.DTypeLike) -> None:
         """Take the name of the run that the rows are of, which errors speak of, and the type of a row."""
         self.name = name
-        self._rows, self._part, self._count = np.empty(HELD, kind), np.empty(HELD, np.uint8), 0
+        self._rows, self._part, self._count = np.empty(IN_MEMORY, kind), np.empty(IN_MEMORY, np.uint8), 0
         self._blocks: list[Ints] = []
         """where the parts of each block of the file begin, and where the last one ends, in rows"""
 
@@ -49,7 +49,10 @@ class Spool:
                 self._write()
 
     def parts(self) -> Iterator[Rows]:
-        """Yield the rows of each part."""
+        """Yield the rows of each part; all rows at once where they fit into memory, which is faster."""
+        if not self._blocks:
+            yield self._rows[: self._count]
+            return
         rows, bounds = self._by_part()
         for i in range(PARTS):
             blocks = [self._read(block[i], block[i + 1]) for block in self._blocks]
@@ -70,7 +73,7 @@ class Spool:
         """Move the rows from memory to the file."""
         rows, bounds = self._by_part()
         rest = memoryview(rows.view(np.uint8))  # type: ignore[arg-type]
-        with self._explained():
+        with self._explain_errors():
             while rest:
                 rest = rest[self._file.write(rest) :]
         self._blocks.append(bounds + len(self._blocks) * len(rows))
@@ -78,17 +81,17 @@ class Spool:
 
     def _read(self, start: int, stop: int) -> Rows:
         """Return some rows of the file."""
-        with self._explained():
+        with self._explain_errors():
             self._file.seek(start * self._rows.itemsize)
             return np.frombuffer(self._file.read((stop - start) * self._rows.itemsize), self._rows.dtype)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         """Say what to do where there is no room."""
         try:
             yield
         except OSError as error:
             raise InputError(
-                f"{self.name}: its queries are not together, which needs a temporary file: {error.strerror or error}; "
-                "set TMPDIR to a folder with room, or sort the run by query"
+                f"{self.name}: has too many lines to count in memory, and a temporary file cannot be used: "
+                f"{error.strerror or error}; set TMPDIR to a folder with room"
             ) from None

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gradely.data.columns import Ids, number_ids
 from gradely.data.read.files import Report, Source
 from gradely.data.tie_counts import RunCounts, add_counts, count_lines
 from gradely.data.trec.chunks import Odd, Piece, Scattered
@@ -15,10 +16,13 @@ from gradely.data.trec.hashing import hashes, is_distinct
 from gradely.data.trec.match import new_tokens
 from gradely.data.trec.plain import RUN
 from gradely.data.trec.runs import map_pieces
+from gradely.data.trec.spool import Spool
 from gradely.data.types import Floats, Ints, Words
 
 QUERY, RANK, SCORE = 0, 3, 4
 """the fields that matter"""
+LINE = np.dtype([("query", np.int32), ("score", np.float64), ("rank", np.float64)])
+"""what is kept of a line where queries are scattered: the number of its query, and what is counted"""
 
 
 class PieceLines(NamedTuple):
@@ -43,18 +47,23 @@ class PieceLines(NamedTuple):
 def survey(source: Source, threads: int, report: Report) -> RunCounts:
     """Return the counts of a run; raise Odd where the plain reader must look."""
     try:
-        return _join_counts(list(map_pieces(source, _count_piece, threads, report, whole_queries=True)))
+        return _join_counts(source.name, map_pieces(source, _count_piece, threads, report, whole_queries=True))
     except Scattered:
-        return _count_scores(map_pieces(source, _keep_scores, threads, report, whole_queries=False))
+        return _count_scores(source.name, map_pieces(source, _keep_scores, threads, report, whole_queries=False))
 
 
-def _join_counts(parts: list[tuple[Words, RunCounts]]) -> RunCounts:
+def _join_counts(name: str, parts: Iterable[tuple[Words, RunCounts]]) -> RunCounts:
     """Return the counts of all pieces; a query that is in two of them is scattered."""
-    if not parts:
+    counts = []
+    with Spool(name, np.uint64) as salts:
+        for salt, part in parts:
+            salts.add(salt, salt.astype(np.uint8))
+            counts.append(part)
+        if not all(map(is_distinct, salts.parts())):
+            raise Scattered
+    if not counts:
         raise Odd
-    if not is_distinct(np.concatenate([salt for salt, _ in parts])):
-        raise Scattered
-    return add_counts([counts for _, counts in parts])
+    return add_counts(counts)
 
 
 def _columns(piece: Piece) -> PieceLines:
@@ -82,29 +91,31 @@ def _count_piece(piece: Piece) -> tuple[Words, RunCounts]:
 
 
 class PieceScores(NamedTuple):
-    """What is kept of a piece where queries are scattered: its queries, once each, and the one of every line."""
+    """What is kept of a piece where queries are scattered: its queries, once each, and its lines."""
 
     names: list[str]
-    query: npt.NDArray[np.int32]
-    """which of those each line is about"""
-    score: Floats
-    rank: Floats
+    lines: npt.NDArray[np.void]
+    """of the type LINE"""
 
 
 def _keep_scores(piece: Piece) -> PieceScores:
     columns = _columns(piece)
-    names = [columns.name(i) for i in range(len(columns.size))]
-    number = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    query = np.repeat(np.array([number[name] for name in names], np.int32), columns.size)
-    return PieceScores(list(number), query, columns.score, columns.rank)
+    names = Ids(piece.text, columns.start, columns.stop)
+    number, first = number_ids(names)
+    lines = np.empty(len(columns.score), LINE)
+    lines["query"], lines["score"], lines["rank"] = np.repeat(number, columns.size), columns.score, columns.rank
+    return PieceScores(names.take(first).names(), lines)
 
 
-def _count_scores(parts: Iterable[PieceScores]) -> RunCounts:
-    """Count all lines at once."""
+def _count_scores(name: str, parts: Iterable[PieceScores]) -> RunCounts:
+    """Count all lines, those of some queries at a time."""
     number: dict[str, int] = {}
-    lines = []
-    for part in parts:
-        here = np.array([number.setdefault(name, len(number)) for name in part.names], np.int32)
-        lines.append((here[part.query], part.score, part.rank))
-    query, score, rank = map(np.concatenate, zip(*lines, strict=True))
-    return count_lines(query, score, rank, list(number).__getitem__)
+    with Spool(name, LINE) as spool:
+        for part in parts:
+            here = np.array([number.setdefault(query, len(number)) for query in part.names], np.int32)
+            part.lines["query"] = here[part.lines["query"]]
+            spool.add(part.lines, part.lines["query"].astype(np.uint8))
+        name_of = list(number).__getitem__
+        counts = [count_lines(lines["query"], lines["score"], lines["rank"], name_of) for lines in spool.parts()]
+    total = add_counts(counts)
+    return total._replace(against=sorted(total.against, key=number.__getitem__))

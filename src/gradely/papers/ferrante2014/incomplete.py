@@ -94,7 +94,7 @@ def chart(records: list[Record]) -> Any:
             title="share of the pool",
             axis=alt.Axis(format="%"),
             scale=alt.Scale(reverse=True, domain=[0, 1.03], nice=False),
-        ),
+        )
     )
     # one layer for each band, with a colour and no scale, so that the bands have no part in the legend
     bands = [

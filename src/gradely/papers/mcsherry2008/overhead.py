@@ -163,12 +163,7 @@ CLAIMS = (
         about_the_same,
     ),
     Claim(
-        "RR",
-        "§3",
-        "RR alone costs about 25 % more.",
-        "1.25",
-        f"the ratio of RR is at most {ABOUT}",
-        reciprocal_rank,
+        "RR", "§3", "RR alone costs about 25 % more.", "1.25", f"the ratio of RR is at most {ABOUT}", reciprocal_rank
     ),
 )
 EXPERIMENTS = (

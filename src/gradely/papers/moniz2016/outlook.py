@@ -96,10 +96,7 @@ def losses(records: list[Record]) -> Any:
     return style(
         (ranges + medians)
         .properties(width=280, height=150)
-        .facet(
-            column=alt.Column("scores:N", title=None),
-            row=alt.Row("scenario:N", title=None, sort=[*SCENARIOS]),
-        )
+        .facet(column=alt.Column("scores:N", title=None), row=alt.Row("scenario:N", title=None, sort=[*SCENARIOS]))
     )
 
 

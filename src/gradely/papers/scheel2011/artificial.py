@@ -90,12 +90,7 @@ Reference = Callable[[np.random.Generator, int, int], Ints]
 
 
 def curves(
-    reference: Reference,
-    seed: int,
-    runs: int = RUNS,
-    swaps: int = SWAPS,
-    step: int = 1,
-    progress: Report = ignore,
+    reference: Reference, seed: int, runs: int = RUNS, swaps: int = SWAPS, step: int = 1, progress: Report = ignore
 ) -> Curves:
     """Return the curves of all measures at every `step` swaps; the same swaps serve every number of levels."""
     rng = np.random.default_rng(seed)
