@@ -1,6 +1,6 @@
 """Every number that the four papers print for the measures, and known values of peers."""
 
-from math import log10
+from math import log2, log10
 
 import numpy as np
 import pytest
@@ -158,3 +158,20 @@ def test_bpref_of_a_tie_that_the_cut_off_divides():
     """A relevant document is at place 1, as good as can be, with chance 1/2: what it ties with was never judged."""
     found = gradely.evaluate({"q": {"r": 1, "n": 0}}, {"q": {"r": 1.0, "u": 1.0}}, ["bpref@1"]).mean()
     assert found["bpref@1"] == pytest.approx(1 / 2, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("ties", "expected"), [("best", 0.5), ("worst", 0.5 / log2(3)), ("expected", 0.25 + 0.25 / log2(3))]
+)
+def test_a_document_of_little_relevance_beside_an_unjudged_one(ties, expected):
+    scores = gradely.evaluate({"q": {"a": 0.5}}, {"q": {"a": 1.0, "u": 1.0}}, ["DCG"], ties=ties)
+    assert scores.values.item() == pytest.approx(expected, abs=1e-15)
+
+
+def test_levels_of_recall_by_hand():
+    """Half of three relevant documents are two; a tenth of eleven is more than the one that was found."""
+    assert gradely.IPrec(recall=0.5)(from_arrays([5, 4, 3, 2, 1], [1, 0, 1, 0, 1])).tolist() == [2 / 3]
+    found = gradely.evaluate(
+        {"q": {f"d{i}": 1 for i in range(11)}}, {"q": ["d0"]}, ["IPrec(rounding='up')"], ties="best"
+    )
+    assert found.values.item() == pytest.approx(1 / 11, abs=1e-15)

@@ -126,6 +126,7 @@ def test_the_fence_of_the_code_is_that_of_hinges():
         (lambda: gradely.Utility(a="much"), "a number"),
         (lambda: gradely.IPrec(recall=1.5), "from 0 to 1"),
         (lambda: gradely.IPrec(recall=[]), "from 0 to 1"),
+        (lambda: gradely.IPrec(recall=[0.5, 1.5]), "from 0 to 1"),
         (lambda: gradely.IPrec(rounding="down"), "nearest, up"),
         (lambda: gradely.ERR(top="high"), "above 0"),
         (lambda: gradely.nDCG(gain="expo"), "Did you mean exp"),
@@ -226,6 +227,7 @@ def test_a_scale_may_be_small():
 )
 def test_a_collection_without_a_positive_label_is_worth_0(measure):
     assert gradely.evaluate({"q": {"a": 0, "b": -1}}, {"q": ["a", "b"]}, [measure]).values.item() == 0
+    assert gradely.parse(measure)(gradely.from_arrays([2, 1], [0, 0])).tolist() == [0]
 
 
 def test_levels_are_those_of_the_collection_not_of_the_query():

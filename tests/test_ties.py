@@ -97,6 +97,42 @@ def test_so_do_bounds_of_very_many_levels(k, query, monkeypatch):
         assert max(values) <= case.value(query, ties="best") + 1e-12
 
 
+@pytest.mark.parametrize(
+    ("k", "best", "worst"),
+    [
+        (None, {"a": 3 / 4, "b": 3 / 4}, {"a": 1 / 6, "b": 1 / 6}),
+        (6, {"a": 3 / 4, "b": 3 / 4}, {"a": 1 / 6, "b": 1 / 6}),
+        (5, {"a": 3 / 4, "b": 3 / 4}, {}),
+        (3, {"a": 2 / 3}, {}),
+        (2, {}, {}),
+    ],
+)
+def test_bounds_of_xgap_with_very_many_levels_by_hand(k, best, worst, monkeypatch):
+    """After a relevant document and an unjudged one, a and b fill the first of four places, or stand at the last."""
+    monkeypatch.setattr(searched_measure, "STATES", 1)
+    monkeypatch.setattr(gap, "MANY", 0)
+    qrels = {"q": {"x": 2, "a": 2, "b": 1, "c": 0}}
+    run = {"q": {"x": 3.0, "u": 2.0} | dict.fromkeys("abcv", 1.0)}
+    users_times_weight = {"a": 0.5 / 3 + 0.5 / 2, "b": 0.5 / 3}  # of three documents for half of them, of two for all
+    for ties, precisions in {"best": best, "worst": worst}.items():
+        inside = sum(users_times_weight[name] * precision for name, precision in precisions.items())
+        found = gradely.evaluate(qrels, run, [gradely.xGAP(g=[0.5, 0.5], k=k)], ties=ties).values.item()
+        assert found == pytest.approx(0.5 / 3 + 0.5 / 2 + inside, abs=1e-12)
+
+
+def test_bounds_of_xgap_take_each_threshold_at_its_extreme(monkeypatch):
+    """For half of the users a and b are relevant, for half a alone; at best first, at worst last, the heavier one a."""
+    monkeypatch.setattr(searched_measure, "STATES", 1)
+    qrels = {"q": {"x": 2, "a": 2, "b": 1, "c": 0}}
+    run = {"q": {"x": 3.0, "u": 2.0} | dict.fromkeys("abcv", 1.0)}
+    heavy, light = 0.5 / 3 + 0.5 / 2, 1 / 3
+    best = heavy * (0.5 * 3 / 4 + 0.5 * 2 / 3) + light * 0.5 * 2 / 3
+    worst = heavy * (0.5 * 2 / 5 + 0.5 * 2 / 6) + light * 0.5 * 3 / 6
+    for ties, inside in {"best": best, "worst": worst}.items():
+        found = gradely.evaluate(qrels, run, [gradely.xGAP(g=[0.5, 0.5])], ties=ties).values.item()
+        assert found == pytest.approx(heavy + inside, abs=1e-12)
+
+
 def test_ties_of_xgap_whose_best_order_is_not_that_of_labels():
     """Rank 3 and 4 for labels 1 and 2: w(1) = .9/2 / .9, w(2) = .9/2 + .1."""
     qrels, run = {"q": {"a": 0, "b": 0, "c": 1, "d": 2}}, {"q": {"a": 3, "b": 2, "c": 1, "d": 1}}

@@ -18,7 +18,7 @@ from tests.mutants.survivors import known
 from tests.mutants.touch import Touched, digest, functions, save, source_of
 
 CACHE = ROOT / ".mutants" / "outcomes.json"
-ENOUGH = 10
+ENOUGH = 60
 """seconds of tests, as long as they take under a tracer, that a mutant meets at most"""
 FEW = 100
 """tests that a mutant meets at most for which everything is imported again"""
