@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import gradely
 from gradely import DataError, evaluate_arrays, from_arrays, from_groups
 from gradely.kernel import from_groups as module
-from gradely.kernel.batch import Levels
+from gradely.kernel.levels import Levels
 from tests.test_arrays import library
 
 MEASURES = ["nDCG@3", "AP", "RR", "muAP", "ERR", "P@2", "GAP"]

@@ -10,7 +10,7 @@ from gradely.adapters.spark_pipeline import SEGMENT, measure_partition
 from gradely.data.engine import pick_typed, rename
 from gradely.errors import DataError, InputError
 from gradely.evaluation.runs import DEFAULT
-from gradely.kernel.batch import Levels
+from gradely.kernel.levels import Levels
 from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.optional import optional
 from gradely.settings import Precision, Settings, TiePolicy

@@ -11,7 +11,7 @@ from gradely.data.read.dicts import flat
 from gradely.data.read.files import clip
 from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError, did_you_mean
-from gradely.kernel.batch import Levels
+from gradely.kernel.levels import Levels
 from gradely.lazy import lazy
 from gradely.tables import count_of
 

@@ -8,9 +8,10 @@ import numpy as np
 from gradely.errors import DataError, NotFinite
 from gradely.evaluation.runs import DEFAULT
 from gradely.kernel.backend import device_of, is_array, is_numpy, namespace
-from gradely.kernel.batch import Array, Levels, rows_at_a_time
+from gradely.kernel.batch import Array, rows_at_a_time
 from gradely.kernel.from_arrays import align_arrays, check_numbers, rank_documents
 from gradely.kernel.from_groups import Groups, Ints, group_documents, is_ragged
+from gradely.kernel.levels import Levels
 from gradely.measures import Measure
 from gradely.measures.function import MANY, all_finite, takes_fixed, values_of
 from gradely.measures.names import MeasureLike, fit_all, parse_all

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from gradely.kernel.backend import as_type, device_of, is_numpy, namespace
+from gradely.kernel.levels import Levels
 from gradely.lazy import lazy
 
 Array: TypeAlias = Any
@@ -206,7 +207,7 @@ class Batch:
         return self.of_pools((Batch, x), lambda batch: batch.xp.full_like(batch.grade[:, 0], x))
 
     @property
-    def levels(self) -> "Levels":
+    def levels(self) -> Levels:
         """The labels of all pools; called, the distinct positive ones, ascending."""
         return Levels(self.pool, self.pooled)
 
@@ -221,35 +222,6 @@ class Batch:
         from gradely.kernel.notebook_card import card
 
         return card(self)
-
-
-class Levels:
-    """The labels of a collection, looked at by those who need them: called, the distinct positive ones, ascending."""
-
-    def __init__(self, labels: Array, counted: Array | None = None) -> None:
-        """Take labels, and which of them count."""
-        self._labels, self._counted = labels, counted
-
-    def __call__(self) -> Array:
-        """Return the distinct positive labels, ascending."""
-        return self._positive
-
-    @lazy
-    def _positive(self) -> Array:
-        labels, xp = self._labels, namespace(self._labels)
-        positive = labels > 0 if self._counted is None else self._counted & (labels > 0)
-        values = xp.sort(xp.unique_values(xp.where(positive, labels, xp.zeros_like(labels))))
-        return values[1:] if values.shape[0] and float(values[0]) == 0 else values
-
-    def lower_by(self, level: float) -> "Levels":
-        """Return the labels, all lower by this much."""
-        return Levels(self._labels - level, self._counted)
-
-    @lazy
-    def lowest(self) -> float:
-        """The lowest label."""
-        xp, highest = namespace(self._labels), float(namespace(self._labels).max(self._labels))
-        return float(xp.min(self._labels if self._counted is None else xp.where(self._counted, self._labels, highest)))
 
 
 def rows_at_a_time(width: int) -> int:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from gradely.errors import DataError
 from gradely.evaluation.arrays import evaluate_arrays
-from gradely.kernel.batch import Levels
+from gradely.kernel.levels import Levels
 from gradely.learning.blocks import Floats, blocks_of
 from gradely.measures import Measure
 

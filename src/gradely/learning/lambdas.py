@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike
 
 from gradely.errors import DataError, NotFinite
 from gradely.kernel.backend import device_of, namespace
-from gradely.kernel.batch import Array, Levels
+from gradely.kernel.batch import Array
 from gradely.kernel.from_arrays import rank_documents
 from gradely.kernel.gains import is_number
+from gradely.kernel.levels import Levels
 from gradely.learning.blocks import Block, Floats, blocks_of, rows_at_a_time
 from gradely.learning.lookup import reorder
 from gradely.learning.places import places_of

@@ -3,7 +3,8 @@
 from abc import ABC, abstractmethod
 from typing import Self
 
-from gradely.kernel.batch import Batch, Levels
+from gradely.kernel.batch import Batch
+from gradely.kernel.levels import Levels
 from gradely.kernel.parameters import Parametric
 
 __all__ = ["Levels", "Relevance"]

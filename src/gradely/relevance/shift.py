@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from gradely.errors import MeasureError
-from gradely.kernel.batch import Batch, Levels
+from gradely.kernel.batch import Batch
 from gradely.kernel.gains import is_number, to_python
+from gradely.kernel.levels import Levels
 from gradely.kernel.parameters import parameter
 from gradely.relevance.base import Relevance
 from gradely.relevance.labels import Identity

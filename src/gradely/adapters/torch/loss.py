@@ -7,8 +7,8 @@ import torch
 from torch.nn.functional import softplus
 
 from gradely.kernel.backend import constants, namespace
-from gradely.kernel.batch import Levels
 from gradely.kernel.from_arrays import align_arrays, check_numbers, rank_documents
+from gradely.kernel.levels import Levels
 from gradely.learning.lambdas import Pairs, check_options
 from gradely.learning.lookup import reorder
 from gradely.learning.places import places_of

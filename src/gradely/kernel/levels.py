@@ -1,0 +1,35 @@
+"""Levels: the labels of a collection."""
+
+from typing import Any
+
+from gradely.kernel.backend import namespace
+from gradely.lazy import lazy
+
+
+class Levels:
+    """The labels of a collection, looked at by those who need them: called, the distinct positive ones, ascending."""
+
+    def __init__(self, labels: Any, counted: Any | None = None) -> None:
+        """Take labels, and which of them count."""
+        self._labels, self._counted = labels, counted
+
+    def __call__(self) -> Any:
+        """Return the distinct positive labels, ascending."""
+        return self._positive
+
+    @lazy
+    def _positive(self) -> Any:
+        labels, xp = self._labels, namespace(self._labels)
+        positive = labels > 0 if self._counted is None else self._counted & (labels > 0)
+        values = xp.sort(xp.unique_values(xp.where(positive, labels, xp.zeros_like(labels))))
+        return values[1:] if values.shape[0] and float(values[0]) == 0 else values
+
+    def lower_by(self, level: float) -> "Levels":
+        """Return the labels, all lower by this much."""
+        return Levels(self._labels - level, self._counted)
+
+    @lazy
+    def lowest(self) -> float:
+        """The lowest label."""
+        xp, highest = namespace(self._labels), float(namespace(self._labels).max(self._labels))
+        return float(xp.min(self._labels if self._counted is None else xp.where(self._counted, self._labels, highest)))
