@@ -149,7 +149,7 @@ def _mean_difference(results: Evaluations, name: str, order: QueryOrder | None) 
 
 def as_data(results: Evaluations, *, per_query: bool, order: QueryOrder | None = None) -> dict[str, object]:
     """Return everything as plain data, values in full."""
-    rows = order_rows(results, order if per_query else None)
+    rows = order_rows(results, order) if per_query else {name: list[QueryRow]() for name in results}
     runs = [
         {"run": name, "mean": results[name].mean()}
         | _segments(results[name], lines, per_query=per_query)
