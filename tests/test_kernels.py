@@ -87,10 +87,11 @@ def test_bpref_of_a_large_group_that_is_cut(k):
 def test_no_digit_is_lost_deep_down(depth):
     """Of two tied documents after many others: the sum over their places is the difference of two large sums."""
     run = {"q": {f"x{i}": 1.0 for i in range(depth)} | {"a": 0.0, "b": 0.0}}
-    value = gradely.evaluate({"q": {"a": 1}}, run, ["DCG", "AP"]).per_query()["q"]
+    value = gradely.evaluate({"q": {"a": 1}}, run, ["DCG", "AP", "binG"]).per_query()["q"]
     first, second = depth + 1, depth + 2
     assert value["DCG"] == pytest.approx((1 / log2(first + 1) + 1 / log2(second + 1)) / 2, rel=1e-14, abs=0)
     assert value["AP"] == pytest.approx((1 / first + 1 / second) / 2, rel=1e-14, abs=0)
+    assert value["binG"] == pytest.approx(value["DCG"], rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize("rank", [1, 200, 3000, 100_000])
@@ -141,9 +142,38 @@ def test_a_order_ties_batch_has_no_ties_left():
     assert found.last.tolist() == [[1, 2, 3, 4, 5]] and found.untied
 
 
-def test_judged_is_never_degenerate():
-    scores = gradely.evaluate({"q": {"a": 0}, "r": {"a": 1, "b": 1}}, {"q": ["a"], "r": ["x"]}, ["Judged"])
+@pytest.mark.parametrize("measure", ["Judged", "Unjudged", "Utility"])
+def test_some_measures_are_never_degenerate(measure):
+    scores = gradely.evaluate({"q": {"a": 0}, "r": {"a": 1, "b": 1}}, {"q": ["a"], "r": ["x"]}, [measure])
     assert [note.kind for note in scores.notes] == []
+
+
+@pytest.mark.parametrize("measure", ["DCG(gain={0: 1, 1: 3})", "DCG(relevance={0: 1, 1: 3})"])
+def test_padding_gains_nothing_though_a_label_of_0_does(measure):
+    qrels, run = {"q": {"a": 1}, "r": dict.fromkeys("abc", 0)}, {"q": ["a"], "r": ["a", "b", "c"]}
+    found = gradely.evaluate(qrels, run, [measure]).values[:, 0].tolist()
+    assert found == pytest.approx([3, 1 + 1 / log2(3) + 1 / log2(4)], abs=1e-15)
+
+
+@pytest.mark.parametrize("k", [None, 8])
+@pytest.mark.parametrize("kind", ["tied", "untied"])
+@pytest.mark.parametrize("measure", [gradely.muAP, gradely.GAP, gradely.xGAP, gradely.eGAP], ids=lambda m: m.name)
+def test_how_levels_are_added_depends_on_the_query_alone(measure, kind, k, monkeypatch):
+    """Of up to three levels one by one, of more all at once, to the last digit, whatever is in the same batch."""
+    rng = np.random.default_rng(4)
+    scores = rng.integers(0, 9, (40, 12)) if kind == "tied" else rng.permuted(np.tile(np.arange(12), (40, 1)), axis=1)
+    labels = np.where(np.arange(40)[:, None] % 2, rng.random((40, 12)), rng.integers(0, 4, (40, 12)) / 3)
+    measure = measure(k=k).fit(gradely.from_arrays(scores, labels).levels)
+    ways = {}
+    for most in (10**9, 3, 0):
+        monkeypatch.setattr(population, "MANY", most)
+        rows = [gradely.from_arrays(scores[i : i + 1], labels[i : i + 1]) for i in range(40)]
+        ways[most] = [measure.compute(row).item() for row in rows]
+    monkeypatch.setattr(population, "MANY", 3)
+    assert measure.compute(gradely.from_arrays(scores, labels)).tolist() == ways[3]
+    assert ways[3][::2] == ways[10**9][::2] and ways[3][1::2] == ways[0][1::2]
+    assert ways[0][::2] != ways[10**9][::2]  # or the digits would say nothing
+    assert ways[0] == pytest.approx(ways[10**9], abs=1e-14)
 
 
 def test_curves_that_turn_are_scipys():

@@ -85,6 +85,20 @@ def test_dcg_looks_only_at_documents_that_count():
     assert gradely.evaluate({"q": {"a": 3, "b": 2000}}, tied, ["DCG(gain='exp')@1"]).values.item() == 7
 
 
+def test_dcg_takes_no_units_from_documents_behind_the_cut_off():
+    found = gradely.evaluate({"q": {"a": 2000, "b": 3}}, {"q": ["b", "x", "a"]}, ["DCG(gain='exp')@2"])
+    assert found.values.item() == 7
+
+
+def test_g_of_large_labels():
+    """Where nothing is missed a gain is divided by log2(2) = 1; behind two others, with 2^1030 missed, by 1030."""
+    measure = gradely.G(gain="exp")
+    assert measured(measure, [1030]) == measured(measure, [5000]) == measured(measure, [5000, 4999]) == 1
+    found = gradely.evaluate({"q": {"a": 1029, "missed": 1030}}, {"q": ["u", "v", "a"]}, [measure]).values.item()
+    assert found == pytest.approx(1 / 3 / 1030, rel=1e-12)
+    assert gradely.explain({"q": {"a": 5000}}, {"q": ["a"]}, "q", measure).value == 1
+
+
 @pytest.mark.parametrize("ties", ["expected", "best", "trec"])
 def test_a_value_beyond_all_numbers_is_an_error_that_names_measure_query_and_label(ties):
     qrels = {"fine": {"a": 1}, "large": {"a": 2000, "b": 1}}

@@ -137,6 +137,7 @@ def test_a_class_or_a_measure_takes_a_cut_off():
         ("AP(real=2)", "Did you mean rel"),
         ("AP(2)", "parameters have names"),
         ("AP(**x)", "parameters have names"),
+        ("AP(rel=2, **x)", "parameters have names"),
         ("P@0", "at least 1"),
         ("P@ten", "whole number"),
         ("P@1@2", "cannot read"),
@@ -157,6 +158,13 @@ def test_what_cannot_be_understood_is_explained(typed, says):
         parse(typed)
 
 
+def test_a_name_may_have_an_empty_list_of_parameters_and_ten_thousand_characters():
+    assert parse("AP()") == gradely.AP()
+    assert parse("AP(rel=2" + " " * (10_000 - 9) + ")") == gradely.AP(rel=2)
+    with pytest.raises(MeasureError, match="of 10,001 characters is too long"):
+        parse("AP(rel=2" + " " * (10_001 - 9) + ")")
+
+
 @pytest.mark.parametrize("given", [None, 3, b"AP", [["AP"]]])
 def test_what_is_no_name_is_refused(given):
     with pytest.raises(MeasureError):
@@ -166,3 +174,12 @@ def test_what_is_no_name_is_refused(given):
 def test_results_are_called_what_was_asked_for():
     scores = gradely.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["map", gradely.nDCG(k=10), gradely.RR, "µAP"])
     assert list(scores.mean()) == ["map", "nDCG@10", "RR", "µAP"]
+
+
+def test_the_card_of_a_measure_says_what_it_is_and_how_it_is_set():
+    for measure, value in {gradely.AP(rel=2): "all", gradely.AP(rel=2, k=5): "5"}.items():
+        text = " ".join(re.sub("<[^>]*>", " ", measure._repr_html_()).split())
+        assert text.startswith(f"{measure} Average precision: the mean of the precision at each relevant document.")
+        assert "Ties: for r relevant" in text and "Reference: McSherry" in text and "&gt;&gt;&gt;" not in text
+        assert f"rel 2 labels of at least this count as relevant k {value} cut-off: only the top k" in text
+    assert "relevance None graded" in " ".join(re.sub("<[^>]*>", " ", gradely.RBP()._repr_html_()).split())

@@ -51,7 +51,7 @@ SPEED = {
     "file_ranges": "RANGE LARGE FEW BLOCK",
     "files": "BLOCK",
     "from_groups": "MANY",
-    "function": "MANY",
+    "function": "BLOCK MANY",
     "gains": "CELLS",
     "hashing": "LONG TOGETHER",
     "lookup": "FEW",

@@ -149,6 +149,5 @@ def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array 
         tied=xp.where(unsorted, batch.tied, 1),
         first=xp.where(unsorted, batch.first, column),
         last=xp.where(unsorted, batch.last, column + 1),
-        ties="expected" if tied is None or (not batch.fixed and not bool(xp.any(tied))) else batch.ties,
         **({"alone": True} if batch.fixed and tied is None else {}),
     )

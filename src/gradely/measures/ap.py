@@ -87,11 +87,10 @@ class infAP(SearchedMeasure, Binary):  # noqa: N801 - the field's name
     def kinds(self, batch: Batch) -> Array:
         """Relevant documents, other judged ones, and those of the pool that were not judged.
 
-        Documents outside the pool are best last: they only take a place.
+        Documents outside the pool, which have no column, are best last: they only take a place.
         """
-        xp, one = batch.xp, batch.xp.ones_like(batch.first)
-        kind = xp.where(self.relevant(batch), RELEVANT * one, xp.where(batch.grade >= 0, OTHER * one, one))
-        return xp.where(batch.judged, kind, 0 * one)
+        judged = batch.xp.where(batch.grade >= 0, OTHER, batch.xp.ones_like(batch.first))
+        return batch.xp.where(self.relevant(batch), RELEVANT, judged)
 
     def scene(self, batch: Batch, row: int) -> Scene:  # noqa: ARG002 - counts say all
         """A relevant document adds what it adds behind so many of each kind."""

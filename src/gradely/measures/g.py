@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from operator import mul
 
-from gradely.kernel.backend import sum_rows, to_lists
+from gradely.kernel.backend import ignore_overflow, sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import Opposition, preference
 from gradely.kernel.gains import log2, units
@@ -42,8 +42,7 @@ class binG(Binary):  # noqa: N801 - the field's name
         def credit(y: Array, over: Array) -> Array:
             """Σ over u < y of 1/log2(2 + over + u)."""
             start, stop = (xp.astype(xp.clip(a, max=float(batch.depth)), batch.above.dtype) for a in (over, over + y))
-            alone = 1.0 / divisor[xp.clip(start, max=batch.depth - 1)]
-            return xp.where(y == 1, alone, (high[stop] - high[start]) + (low[stop] - low[start]))
+            return xp.where(y == 1, 1.0 / divisor[start], (high[stop] - high[start]) + (low[stop] - low[start]))
 
         return preference(batch, x > 0, against, credit, self.k)
 
@@ -59,14 +58,26 @@ def gain_over_missed(batch: Batch, gain: Array, ideal: Array, exponent: Array | 
     """
     xp = batch.xp
     unit = xp.ones_like(ideal[:, :1]) if exponent is None else units(batch, exponent)
-    cost = xp.cumulative_sum(xp.maximum(ideal, unit), axis=1, include_initial=True)
-    rank, last = batch.above + 1, cost.shape[1] - 1
-    reached = cost[batch.row, xp.clip(rank, max=last)] + batch.to_real(xp.clip(rank - last, min=0)) * unit
+    reached = _reach(batch, _cost(batch, ideal, unit), unit, batch.above + 1)
     missed = xp.clip(reached - (sum_before(batch, gain) + gain), min=0.0)
-    if exponent is None:
-        return gain / log2(batch, missed + 1)
-    weight = missed + 2 * unit
-    return gain / xp.where(weight > 0, exponent + xp.log2(xp.where(weight > 0, weight, 1.0)), 1.0)
+    return gain / (log2(batch, missed + 1) if exponent is None else _discount(batch, missed, unit, exponent))
+
+
+def _cost(batch: Batch, ideal: Array, unit: Array) -> Array:
+    """Return [Q, B + 1]: what an ideal ranking has found by each rank, at least 1 at a place."""
+    return batch.xp.cumulative_sum(batch.xp.maximum(ideal, unit), axis=1, include_initial=True)
+
+
+def _reach(batch: Batch, cost: Array, unit: Array, rank: Array) -> Array:
+    """Return [Q, H]: what an ideal ranking has found by the rank of each document, also beyond the pool."""
+    xp, last = batch.xp, cost.shape[1] - 1
+    return cost[batch.row, xp.clip(rank, max=last)] + batch.to_real(xp.clip(rank - last, min=0)) * unit
+
+
+def _discount(batch: Batch, missed: Array, unit: Array, exponent: Array) -> Array:
+    """Return log2 of 2 and what is missed, in units of 2^exponent, in which 2 may be too small to be told from 0."""
+    with ignore_overflow():
+        return batch.xp.clip(exponent + batch.xp.log2(missed + 2 * unit), min=1.0)
 
 
 class G(SearchedMeasure, GainBased):
@@ -109,7 +120,8 @@ class G(SearchedMeasure, GainBased):
     def scene(self, batch: Batch, row: int) -> Scene:
         """A gain over what is missed by then."""
         one, exponent = self._units(batch)
-        cost, unit, power = to_lists(self._cost(batch)[row, :]), float(one[row, 0]), float(exponent[row, 0])
+        cost = to_lists(_cost(batch, self.ideal(batch), one)[row, :])
+        unit, power = float(one[row, 0]), float(exponent[row, 0])
         kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(batch))[row, :])]
         gain: dict[int, float] = dict(zip(kinds, to_lists(self.retrieved_gains(batch)[row, :]), strict=True))
 
@@ -136,41 +148,27 @@ class G(SearchedMeasure, GainBased):
         exponent = batch.xp.zeros_like(batch.pool[:, :1]) if exponent is None else exponent
         return units(batch, exponent), exponent
 
-    def _cost(self, batch: Batch) -> Array:
-        """Return [Q, B + 1]: what an ideal ranking has found by each rank, at least 1 at a place."""
-        ideal = batch.xp.maximum(self.ideal(batch), self._units(batch)[0])
-        return batch.xp.cumulative_sum(ideal, axis=1, include_initial=True)
-
     def bound(self, batch: Batch) -> Array:
         """The extreme of each place of the group on its own, paired with the gains so that the sum is extreme, too.
 
-        What is missed at the j-th place is least after the j largest gains, and most after the j smallest.
+        What is missed at the j-th place is least after the j largest gains, and most after the j smallest. Columns have
+        the gains descending for `best`, and so are the credits; ascending for `worst`, behind those that are 0, and
+        there the credits, which descend, start at the first gain.
         """
         xp, best, gain = batch.xp, batch.ties == "best", self.retrieved_gains(batch)
-        relevant = sum_in_group(batch, gain > 0)
-        column = batch.to_real(xp.arange(gain.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :])
-        zeros = batch.to_real(batch.last - batch.first) - relevant
-        number = column - batch.to_real(batch.first) + 1 - (0.0 if best else zeros)
-        rank = batch.to_real(batch.above) + number + (0.0 if best else batch.size - relevant)
-        (unit, exponent), cost = self._units(batch), self._cost(batch)
-        place, last = xp.astype(xp.clip(rank, min=0.0), batch.first.dtype), cost.shape[1] - 1
-        reached = cost[batch.row, xp.clip(place, max=last)] + batch.to_real(xp.clip(place - last, min=0)) * unit
-        missed = xp.clip(reached - up_to_column(batch, gain), min=0.0) + 2 * unit
-        credit = 1.0 / xp.where(missed > 0, exponent + xp.log2(xp.where(missed > 0, missed, 1.0)), 1.0)
+        column = xp.arange(gain.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
+        inside = batch.last - batch.first
+        rank = batch.above + column - batch.first + 1 + (0 if best else batch.tied - inside)
+        unit, exponent = self._units(batch)
+        reached = _reach(batch, _cost(batch, self.ideal(batch), unit), unit, rank)
+        missed = xp.clip(reached - up_to_column(batch, gain), min=0.0)
+        credit = 1.0 / _discount(batch, missed, unit, exponent)
         credit = credit if self.k is None else xp.where(rank <= self.k, credit, 0.0)
         credit = xp.where(gain > 0, credit, -1.0)
         order = xp.argsort(-credit, axis=1, stable=True)
         order = order[batch.row, xp.argsort(batch.first[batch.row, order], axis=1, stable=True)]
-        return gain * self._pair_credits(batch, credit[batch.row, order], zeros)
-
-    def _pair_credits(self, batch: Batch, credit: Array, zeros: Array) -> Array:
-        """Return [Q, H]: to the columns of a group its credits, which descend, as the columns need them.
-
-        Gains descend for `best`, and so do the credits; they ascend for `worst`, behind those that are 0, and there
-        the credits, which descend, start at the first gain.
-        """
-        if batch.ties == "best":
-            return credit
-        column = batch.xp.arange(credit.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
-        at = batch.xp.clip(column - batch.xp.astype(zeros, batch.first.dtype), min=0)
-        return credit[batch.row, batch.xp.maximum(at, batch.first)]
+        credit = credit[batch.row, order]
+        if best:
+            return gain * credit
+        zeros = inside - xp.astype(sum_in_group(batch, gain > 0), inside.dtype)
+        return gain * credit[batch.row, xp.maximum(column - zeros, batch.first)]

@@ -197,7 +197,7 @@ class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
         many = xp.sum(batch.to_real(levels.level > 0), axis=1, keepdims=True) > MANY
         for i in range(min(levels.level.shape[1], MANY)):
             level = levels.level[:, i, None]
-            relevant = (batch.grade >= level) & (level > 0)
+            relevant = batch.grade >= level
             above, among = sum_around(batch, relevant)
             number = above + among - up_to_column(batch, relevant) + 1
             start = batch.to_real(batch.above) if best else batch.rank - 1 + batch.size - among

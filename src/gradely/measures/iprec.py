@@ -10,9 +10,6 @@ from gradely.kernel.parameters import parameter
 from gradely.kernel.tie_groups import sum_before
 from gradely.measures.binary import Binary
 
-ELEVEN = tuple(i / 10 for i in range(11))
-"""the levels of the eleven-point average"""
-
 
 def round_half_up(batch: Batch, documents: Array) -> Array:
     """The nearest whole number, halves up, as trec_eval 10 has it."""
@@ -58,7 +55,9 @@ class IPrec(Binary):
 
     name = "IPrec"
     takes_expected = False
-    recall: float | Iterable[float] = parameter(default=ELEVEN, doc="a level of recall, or several to average over")
+    recall: float | Iterable[float] = parameter(
+        default=tuple(i / 10 for i in range(11)), doc="a level of recall, or several to average over"
+    )
     rounding: str = parameter(
         default="nearest", doc="of recall times relevant documents: 'nearest', as in trec_eval 10, or 'up', as in 9"
     )

@@ -75,7 +75,7 @@ class Unjudged(Measure):
 
     def degenerate(self, batch: Batch) -> Array:
         """Never: it says something of every ranking."""
-        return batch.retrieved < 0
+        return batch.xp.zeros_like(batch.pooled[:, 0])
 
     def _is_judged(self, batch: Batch) -> Array:
         return batch.judged & (batch.grade >= 0)

@@ -156,7 +156,7 @@ def translate(measure: Measure, text: str, arguments: dict[str, Any]) -> dict[st
 def _value(node: ast.expr, text: str) -> Any:
     """Return a parameter's value: a literal, a bare word as text, or a relevance function like max(4)."""
     if isinstance(node, ast.Name):
-        return {"True": True, "False": False, "None": None}.get(node.id, node.id)
+        return node.id
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.lower() in NAMED:
         options = {str(keyword.arg): _value(keyword.value, text) for keyword in node.keywords}
         try:

@@ -122,7 +122,7 @@ class Population(Graded):
         level, base = self._levels(batch)
         upto = self.users().up_to(batch, level)
         below = xp.concat([upto[:, 1:], xp.zeros_like(upto[:, :1])], axis=1)
-        return Thresholds(level, base, xp.where(level > 0, upto - below, 0.0))
+        return Thresholds(level, base, upto - below)
 
     def _levels(self, batch: Batch) -> tuple[Array, Array]:
         """Return the levels of each pool and their recall bases; made once a batch, whatever the users."""
@@ -168,31 +168,36 @@ class Population(Graded):
         return from_lowest[batch.row, xp.clip(levels - self.level_of(batch), min=0)]
 
     def _add_at_once(self, batch: Batch, weight: Array) -> Array:
-        """Return [Q, H]: the terms from sums over the documents on lower levels, however many levels there are."""
-        xp, own, level = batch.xp, self.up_to(batch, weight), self.level_of(batch)
-        lower = lower_levels(batch, level, own, int(weight.shape[1]))
+        """Return [Q, H]: the terms from sums over the documents on lower levels, however many levels there are.
+
+        Documents that have k others above them are left out of the sums: how many of them have a column depends on
+        the other queries of the batch, and they would change the last digit.
+        """
+        xp, own = batch.xp, batch.keep_top(self.up_to(batch, weight), self.k)
+        lower = lower_levels(batch, self.level_of(batch), own, int(weight.shape[1]))
         above = lower.above + own * (batch.to_real(batch.first) - lower.above_count) + own
         alone = above / batch.rank
         alone = alone if self.k is None else xp.where(batch.above < self.k, alone, 0.0)
         if batch.untied:
-            return xp.where(level > 0, alone, 0.0)
+            return alone
         beside = lower.beside + own * (batch.to_real(batch.last - batch.first) - lower.beside_count) - own
         places, n = harmonics(batch, self.k), batch.size
         shared = (above * places.inverse + beside / xp.clip(n - 1, min=1.0) * places.offset) / n
-        return xp.where(level > 0, xp.where(batch.tied == 1, alone, shared), 0.0)
+        return xp.where(batch.tied == 1, alone, shared)
 
     def _precisions(self, batch: Batch) -> Iterable[Array]:
         """Return [Q, H] for each level: the precision at each document of that level or above.
 
+        Every document reaches the level 0 of padding, which has no weight.
+
         A few are kept with the batch: they are the same for all users, so any number of distributions share them.
         """
-        level, key = self._levels(batch)[0], (threshold, self.relevance_function.key, self.k)
+        key = (threshold, self.relevance_function.key, self.k)
         if key in batch.memo:
             precisions: list[Array] = batch.memo[key]
             return precisions
-        places = None if batch.untied else harmonics(batch, self.k)
-        least = batch.of_pools((threshold, self.relevance_function.key), self._least_of)
-        columns = (least[:, i, None] for i in range(least.shape[1]))
+        places, (level, _) = None if batch.untied else harmonics(batch, self.k), self._levels(batch)
+        columns = (level[:, i, None] for i in range(level.shape[1]))
         computed = (
             threshold(batch, batch.grade >= x, self.k, places) for x in islice(columns, None if batch.fixed else MANY)
         )
@@ -202,14 +207,9 @@ class Population(Graded):
         """Return [L, H] for a single query: the same, one row per level, for any number of distributions."""
         key = (threshold, self.relevance_function.key, self.k)
         if key not in batch.memo:
-            least = batch.of_pools(key[:2], self._least_of)
-            batch.memo[key] = threshold(batch, batch.grade >= least.T, self.k)
+            level, _ = self._levels(batch)
+            batch.memo[key] = threshold(batch, batch.grade >= level.T, self.k)
         return batch.memo[key]
-
-    def _least_of(self, batch: Batch) -> Array:
-        """Return [Q, L]: the grades that reach each level; in padding, where there is no level, none does."""
-        level = self._levels(batch)[0]
-        return batch.xp.where(level > 0, level, batch.xp.inf)
 
     @abstractmethod
     def weight(self, batch: Batch, levels: Thresholds) -> Array:

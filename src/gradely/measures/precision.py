@@ -206,12 +206,16 @@ class Utility(InTop):
 
     def terms(self, batch: Batch) -> Array:
         """What each relevant document that is retrieved changes."""
-        return super().terms(batch) * (self.a - self.b - self.c + self.d)
+        return super().terms(batch) * self._change
 
     def priority(self, batch: Batch) -> Array:
         """Relevant documents before others, unless they are worth less."""
-        return super().priority(batch) * (self.a - self.b - self.c + self.d)
+        return super().priority(batch) * self._change
+
+    @property
+    def _change(self) -> float:
+        return self.a - self.b - self.c + self.d
 
     def degenerate(self, batch: Batch) -> Array:
         """Never: a ranking without relevant documents is worth something, too."""
-        return batch.retrieved < 0
+        return batch.xp.zeros_like(batch.pooled[:, 0])
