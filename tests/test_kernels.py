@@ -144,7 +144,7 @@ def test_a_order_ties_batch_has_no_ties_left():
 
 @pytest.mark.parametrize("measure", ["Judged", "Unjudged", "Utility"])
 def test_some_measures_are_never_degenerate(measure):
-    scores = gradely.evaluate({"q": {"a": 0}, "r": {"a": 1, "b": 1}}, {"q": ["a"], "r": ["x"]}, [measure])
+    scores = gradely.evaluate({"q": {"a": 0}, "r": {"a": 1}}, {"q": ["a"], "r": ["x"]}, [measure])
     assert [note.kind for note in scores.notes] == []
 
 
