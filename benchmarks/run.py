@@ -138,7 +138,8 @@ def write(data: Path, page: Path, rows: list[tuple[Workload, list[Outcome]]], ex
     ]
     text = json.dumps({"machine": machine, "workloads": entries, **extra}, indent=1)
     data.write_text(text.replace("Infinity", "null") + "\n")
-    page.write_text(report.markdown(rows, extra, machine))
+    _, title, learning = (page.read_text() if page.exists() else "").partition("\n## Learning to rank")
+    page.write_text(report.markdown(rows, extra, machine) + title + learning)  # which benchmarks.learning writes
     print(page.read_text())
 
 
