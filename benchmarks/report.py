@@ -26,8 +26,8 @@ TABLES = Path(__file__).with_name("tables.txt")
 TABLES_TEXT = """A run of 6,980 queries × 1,000 documents, 7 million rows, by nDCG@10, AP, RR, P@10 and R@100: as text
 and as tables of the same content, in one process, in turn; a ratio is over TREC text. Below, a million users × 20 items
 from arrays: `from_ids` over a sketch by hand, flat groups over `from_ids`. Peers get a pandas frame, and one measure.
-Measured by the parts of `make bench-tables`, the best of three times (ranx once, RecTools twice), on 2 processors that
-other work kept busy: seconds are upper bounds, and ratios are to be measured again where it is quiet."""
+Measured by the parts of `make bench-tables`, the best of three times (ranx once, RecTools twice), on 2 processors
+with nothing else to do."""
 CORES_TEXT = """One run as TREC text by nDCG@10, AP and RR: threads for up to four workers, processes beyond.
 Measured with `python -m benchmarks.cores` on 16 cores, the least of three times."""
 DEVICE_TEXT = """Six measures ({}) of dense arrays in single precision, about half of the scores tied, as multiples of
