@@ -222,7 +222,7 @@ def sum_parts_of_one(batch: Batch, measures: Collection[Measure]) -> tuple[Float
     """Return [measures, 1] twice: sums and norms of one query, the sums of as many documents all at once."""
     parts = [measure.parts(measure.apply_relevance(batch)) for measure in measures]
     if len({part.terms.shape for part in parts}) == 1:
-        added = np.add.accumulate(np.concatenate([part.terms for part in parts]), 1)[:, -1:]
+        added = sum_rows(np.concatenate([part.terms for part in parts]))[:, None]
     else:
         added = np.array([sum_rows(part.terms) for part in parts])
     for j, part in enumerate(parts):

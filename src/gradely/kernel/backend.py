@@ -14,6 +14,8 @@ NUMPY = (np.ndarray, np.generic)
 """types of NumPy; a tuple, since compilers do not follow a union of types"""
 PLAIN = (list, tuple, range, int, float)
 """types of Python that hold numbers and are no arrays"""
+FEW_CELLS = 1000
+"""cells up to which running sums of all rows take less time than sums of columns: measured with six rows"""
 
 
 def namespace(*arrays: Any) -> Any:
@@ -82,11 +84,13 @@ def to_numpy(x: Any) -> Any:
 def sum_rows(x: Any) -> Any:
     """Return the sum of each row, on NumPy added from left to right; other libraries have orders of their own.
 
-    NumPy adds whole columns where these lie together in memory, and so in order; a single row it would add in pairs.
+    NumPy adds whole columns where these lie together in memory, and so in order; a single row it would add in pairs. Of
+    a few cells running sums are sooner made.
     """
     if not isinstance(x, np.ndarray):
         return namespace(x).sum(x, axis=1)
-    return np.asfortranarray(x).sum(axis=1) if len(x) > 1 else np.add.accumulate(x, 1)[:, -1]
+    running = len(x) == 1 or 0 < x.size <= FEW_CELLS
+    return np.add.accumulate(x, 1)[:, -1] if running else np.asfortranarray(x).sum(axis=1)
 
 
 def divide(added: Any, norm: Any) -> Any:
