@@ -13,7 +13,7 @@ import pytest
 from gradely.comparison import kendall
 from tests.mutants.__main__ import conclude
 from tests.mutants.areas import AREAS, DRAWINGS, paths_of
-from tests.mutants.changes import ROOT, SOURCE, Mutant, all_changes, mutants
+from tests.mutants.changes import ROOT, SOURCE, Mutant, all_changes, mutants, one_per_line
 from tests.mutants.check import in_order
 from tests.mutants.forks import in_forks
 from tests.mutants.survivors import known, without_mutant
@@ -159,13 +159,20 @@ def test_the_check_fails_where_the_list_is_not_right(outcomes, failing, code, li
         tests_of=lambda mutant: ["a test"],
         touched=SimpleNamespace(failing=lambda: failing),
     )
-    assert conclude(check) == code
+    assert conclude(check, check.mutants) == code
     assert line in lines
 
 
 def test_a_listed_change_that_is_gone():
     reasons = dict.fromkeys(("comparison/kendall.py gone", "comparison/no_file.py f", "cli/main.py f"), "why")
     assert without_mutant(reasons, [KILLED], [KILLED.path]) == ["comparison/kendall.py gone", "comparison/no_file.py f"]
+
+
+def test_one_change_of_a_line_is_taken_always_the_same():
+    made = mutants(SOURCE / "comparison" / "kendall.py")
+    taken = one_per_line(made)
+    assert one_per_line(made[::-1]) == taken[::-1] and len(taken) < len(made)
+    assert Counter(mutant.line for mutant in taken) == dict.fromkeys({mutant.line for mutant in made}, 1)
 
 
 def test_each_listed_survivor_has_a_reason_and_can_still_be_made():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from tests.mutants.areas import AREAS, LEFT_OUT, paths_of
-from tests.mutants.changes import ROOT, mutants
+from tests.mutants.changes import ROOT, mutants, one_per_line
 from tests.mutants.check import Check, say
 from tests.mutants.lives import OPTIONS
 from tests.mutants.survivors import known, verdict, without_mutant
@@ -21,6 +21,7 @@ def parse():
     parser.add_argument("--area", choices=AREAS, action="append", help="only this area; repeat for more")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--minutes", type=float, default=1e6, help="stop after so long; the next time goes on")
+    parser.add_argument("--all", action="store_true", help="every change of a line, not one; some hours at first")
     parser.add_argument("--listed", action="store_true", help="also those that are listed as survivors")
     parser.add_argument("--again", action="store_true", help="forget what became of mutants before")
     return parser.parse_args()
@@ -32,19 +33,19 @@ def main():
     settings.register_profile("mutants", derandomize=True, database=None, phases=quick, deadline=None)
     settings.load_profile("mutants")
     paths = [path for area in given.area or AREAS for path in paths_of(area)]
-    chosen = [mutant for path in paths if not given.files or path.name in given.files for mutant in mutants(path)]
-    check = Check(chosen, given.jobs, given.minutes, listed=given.listed, again=given.again)
+    made = [mutant for path in paths if not given.files or path.name in given.files for mutant in mutants(path)]
+    check = Check(made if given.all else one_per_line(made), given.jobs, given.minutes, listed=given.listed, again=given.again)
     left_out = [f"--ignore=tests/{name}" for name in LEFT_OUT]
     code = pytest.main([*OPTIONS, *left_out, "tests", "src"], plugins=[check])
-    sys.exit(int(code) or conclude(check))
+    sys.exit(int(code) or conclude(check, made))
 
 
-def conclude(check):
+def conclude(check, made):
     """Say what survived; return 1 where the list of survivors is not right, or not all were looked at."""
     outcomes, reasons = check.outcomes(), known()
     survived = {mutant.name: mutant for mutant, killer in outcomes.items() if not killer}
     new, noticed = verdict(survived, {mutant.name for mutant in outcomes}, reasons)
-    gone = without_mutant(reasons, check.mutants, {mutant.path for mutant in check.mutants})
+    gone = without_mutant(reasons, made, {mutant.path for mutant in made})
     failing = check.touched.failing()
     for name in new:
         touched = "" if check.tests_of(survived[name]) else "  (no test touches it)"

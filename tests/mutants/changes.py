@@ -1,6 +1,7 @@
 """Changes of a file, one operator, number, comparison or call at a time."""
 
 import ast
+import hashlib
 from collections import Counter
 from functools import cache
 from itertools import dropwhile
@@ -194,6 +195,14 @@ def mutants(path):
         touched = touched_by(change, tree)
         found.append(Mutant(path, number, name + again, change.node.lineno, touched, source, constants))
     return found
+
+
+def one_per_line(mutants):
+    """Return one mutant of each line, always the same one: those of a line are mostly noticed by the same tests."""
+    lines = {}
+    for mutant in sorted(mutants, key=lambda mutant: hashlib.sha256(mutant.name.encode()).digest()):
+        lines.setdefault((mutant.path, mutant.line), mutant)
+    return [mutant for mutant in mutants if lines[mutant.path, mutant.line] is mutant]
 
 
 def touched_by(change, tree):
