@@ -3,11 +3,12 @@
 import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from itertools import permutations
 from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import gradely
@@ -55,6 +56,29 @@ def test_err_of_large_labels(top):
     p = [1 - Fraction(1, 2) ** int(top), (2 ** Fraction(7) - 1) / Fraction(2) ** int(top)]
     value = p[1] + (1 - p[1]) * p[0] / 2
     assert measured("ERR", [7, top]) == pytest.approx(float(value), rel=1e-14)
+
+
+def exact_g(labels, pool):
+    """G with exponential gains by its definition, in fractions."""
+    gains, ideal = ([2 ** Fraction(label) - 1 for label in some] for some in (labels, sorted(pool, reverse=True)))
+    ideal += [Fraction(0)] * len(gains)
+    reached = [sum(max(gain, 1) for gain in ideal[: i + 1]) for i in range(len(gains))]
+    missed = [reached[i] - sum(gains[: i + 1]) for i in range(len(gains))]
+    total = sum(ideal) or 1
+    return sum(float(gain / total) / log2(2 + over) for gain, over in zip(gains, missed, strict=True))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from([0, 0, 1, 2, 30, 52, 53, 60, 63]), min_size=1, max_size=5), st.integers(0, 63))
+@example([0, 60], 0)  # one place was missed, beside a gain of 2^60
+def test_g_tells_a_place_from_a_large_gain(labels, missed):
+    pool = [*labels, missed]
+    assert measured("G(gain='exp')", labels, [missed]) == pytest.approx(exact_g(labels, pool), rel=1e-12)
+    for ties, extreme in (("best", max), ("worst", min)):
+        qrels = {"q": dict(enumerate(pool))}
+        tied = {"q": dict.fromkeys(range(len(labels)), 1.0)}
+        value = gradely.evaluate(qrels, tied, ["G(gain='exp')"], ties=ties).values.item()
+        assert value == pytest.approx(extreme(exact_g(order, pool) for order in permutations(labels)), rel=1e-12)
 
 
 @pytest.mark.parametrize("measure", [m for m in gradely.ALL if m is not gradely.DCG], ids=lambda m: m.name)

@@ -30,6 +30,11 @@ def test_means_and_values(scores):
     assert repr(scores) == "run: mean over 3 queries, ties expected\nRR   0.5833\nP@1  0.5000"
 
 
+def test_scores_are_a_mapping_of_means(scores):
+    assert dict(scores) == scores.mean() and list(scores) == scores.measures == scores.keys()
+    assert scores.measures[0] in scores and "no such measure" not in scores
+
+
 def test_notes_count_everything(scores):
     assert [(note.kind, note.count, note.of) for note in scores.notes] == [
         ("missing", 1, 3),

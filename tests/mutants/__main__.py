@@ -34,7 +34,8 @@ def main():
     settings.load_profile("mutants")
     paths = [path for area in given.area or AREAS for path in paths_of(area)]
     made = [mutant for path in paths if not given.files or path.name in given.files for mutant in mutants(path)]
-    check = Check(made if given.all else one_per_line(made), given.jobs, given.minutes, listed=given.listed, again=given.again)
+    chosen = made if given.all else one_per_line(made)
+    check = Check(chosen, given.jobs, given.minutes, listed=given.listed, again=given.again)
     left_out = [f"--ignore=tests/{name}" for name in LEFT_OUT]
     code = pytest.main([*OPTIONS, *left_out, "tests", "src"], plugins=[check])
     sys.exit(int(code) or conclude(check, made))

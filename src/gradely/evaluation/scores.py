@@ -61,6 +61,14 @@ class Scores:
             raise KeyError(f"no measure {measure!r} here: {', '.join(self.measures)}")
         return self._means[measure]
 
+    def keys(self) -> list[str]:
+        """Return the names of the measures, so that dict(scores) has their means."""
+        return list(self.measures)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of the measures."""
+        return iter(self.measures)
+
     def mean(self) -> dict[str, float]:
         """Return the mean of each measure over the queries; it does not depend on their order."""
         return dict(self._means)

@@ -37,12 +37,18 @@ def divisors(batch: Batch, discount: Discount) -> Array:
 def sums(batch: Batch, discount: Discount) -> Sums:
     """Return the prefix sums of 1 / discount; made once a batch."""
     if (Sums, discount) not in batch.memo:
-        inverse = 1.0 / divisors(batch, discount)
-        high = batch.xp.cumulative_sum(inverse, include_initial=True)
-        low = batch.xp.cumulative_sum(inverse - (high[1:] - high[:-1]), include_initial=True)
-        batch.memo[Sums, discount] = Sums(high, low)
+        batch.memo[Sums, discount] = sum_in_parts(batch, 1.0 / divisors(batch, discount))
     sums_of_discount: Sums = batch.memo[Sums, discount]
     return sums_of_discount
+
+
+def sum_in_parts(batch: Batch, x: Array) -> Sums:
+    """Return the prefix sums of x along its last axis, the low part being what the high one loses by rounding."""
+    high = batch.xp.cumulative_sum(x, axis=-1, include_initial=True)
+    before, after = high[..., :-1], high[..., 1:]
+    step = after - before  # which is rounded, too, where x is the larger one
+    lost = (before - (after - step)) + (x - step)
+    return Sums(high, batch.xp.cumulative_sum(lost, axis=-1, include_initial=True))
 
 
 def _places(batch: Batch, k: int | Array | None) -> tuple[Array, Array]:

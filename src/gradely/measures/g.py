@@ -2,14 +2,17 @@
 
 import math
 from collections import Counter
+from collections.abc import Iterable
+from itertools import accumulate
 from operator import mul
+from typing import NamedTuple, Self
 
 from gradely.kernel.backend import ignore_overflow, sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import Opposition, preference
 from gradely.kernel.gains import log2, units
 from gradely.kernel.orders import Adds, Group
-from gradely.kernel.tie_groups import divisors, sum_before, sum_in_group, sums, up_to_column
+from gradely.kernel.tie_groups import Sums, divisors, sum_before, sum_in_group, sum_in_parts, sums
 from gradely.measures.binary import Binary
 from gradely.measures.dcg import GainBased
 from gradely.measures.searched_measure import Scene, SearchedMeasure
@@ -51,33 +54,62 @@ class binG(Binary):  # noqa: N801 - the field's name
         return self.recall_base(batch)
 
 
-def gain_over_missed(batch: Batch, gain: Array, ideal: Array, exponent: Array | None = None) -> Array:
+class Missed(NamedTuple):
+    """How much more an ideal ranking had found by a rank: gains, and places that gain 1 since they have less.
+
+    Apart, since 1 is lost beside a gain of 2^53.
+    """
+
+    gain: Array
+    places: Array
+
+    def discount(self, batch: Batch, exponent: Array) -> Array:
+        """Return log2 of 2 and what is missed; gains are in units of 2^exponent."""
+        xp, unit, two = batch.xp, units(batch, exponent), 2.0 + self.places
+        with ignore_overflow():  # 2 may be too small, in these units, to be told from 0
+            large = exponent + xp.log2(xp.clip(self.gain + two * unit, min=0.0))
+        return xp.clip(xp.where(self.gain == 0, xp.log2(two), large), min=1.0)
+
+
+class Cost(NamedTuple):
+    """What an ideal ranking has found by each rank, [Q, B + 1], of gains of 1 or more; and how many these are."""
+
+    sums: Sums
+    count: Array
+
+    @classmethod
+    def of(cls, batch: Batch, ideal: Array, exponent: Array) -> Self:
+        """Sum up an ideal ranking, [Q, B], whose gains are in units of 2^exponent."""
+        large = (ideal >= units(batch, exponent)) & (ideal > 0)
+        count = batch.xp.sum(batch.xp.astype(large, batch.above.dtype), axis=1, keepdims=True)
+        return cls(sum_in_parts(batch, batch.xp.where(large, ideal, 0.0)), count)
+
+    def missed(self, batch: Batch, gain: Array, rank: Array) -> Missed:
+        """Return what is missed at some ranks, [Q, H], after the gains up to each column."""
+        xp, last = batch.xp, self.sums.high.shape[1] - 1
+        high, low = (part[batch.row, xp.clip(rank, max=last)] for part in self.sums)
+        gained, rest = (part[:, 1:] for part in sum_in_parts(batch, gain))
+        return Missed((high - gained) + (low - rest), batch.to_real(xp.clip(rank - self.count, min=0)))
+
+
+def gain_over_missed(batch: Batch, gain: Array, ideal: Array, exponent: Array) -> Array:
     """Return [Q, H]: each gain over log2 of 2 and what an ideal ranking, [Q, B], had found more by then.
 
     Gains are in units of 2^exponent.
     """
-    xp = batch.xp
-    unit = xp.ones_like(ideal[:, :1]) if exponent is None else units(batch, exponent)
-    reached = _reach(batch, _cost(batch, ideal, unit), unit, batch.above + 1)
-    missed = xp.clip(reached - (sum_before(batch, gain) + gain), min=0.0)
-    return gain / (log2(batch, missed + 1) if exponent is None else _discount(batch, missed, unit, exponent))
+    missed = Cost.of(batch, ideal, exponent).missed(batch, gain, batch.above + 1)
+    return gain / missed.discount(batch, exponent)
 
 
-def _cost(batch: Batch, ideal: Array, unit: Array) -> Array:
-    """Return [Q, B + 1]: what an ideal ranking has found by each rank, at least 1 at a place."""
-    return batch.xp.cumulative_sum(batch.xp.maximum(ideal, unit), axis=1, include_initial=True)
+class _WholeNumbers:
+    """Turns numbers into multiples of a power of two that divides them all, so that sums of them are exact."""
 
+    def __init__(self, numbers: Iterable[float]) -> None:
+        self.scale = max((number.as_integer_ratio()[1] for number in numbers), default=1)
 
-def _reach(batch: Batch, cost: Array, unit: Array, rank: Array) -> Array:
-    """Return [Q, H]: what an ideal ranking has found by the rank of each document, also beyond the pool."""
-    xp, last = batch.xp, cost.shape[1] - 1
-    return cost[batch.row, xp.clip(rank, max=last)] + batch.to_real(xp.clip(rank - last, min=0)) * unit
-
-
-def _discount(batch: Batch, missed: Array, unit: Array, exponent: Array) -> Array:
-    """Return log2 of 2 and what is missed, in units of 2^exponent, in which 2 may be too small to be told from 0."""
-    with ignore_overflow():
-        return batch.xp.clip(exponent + batch.xp.log2(missed + 2 * unit), min=1.0)
+    def __call__(self, number: float) -> int:
+        above, below = number.as_integer_ratio()
+        return above * self.scale // below
 
 
 class G(SearchedMeasure, GainBased):
@@ -89,7 +121,7 @@ class G(SearchedMeasure, GainBased):
 
     Ties: the mean over orders has no closed form; ties='expected' is refused, other policies work. Best and worst
     search the order of a tie group, exactly; of one with too many orders they are bounds that contain every order. No
-    relevant document: 0.
+    relevant document: 0. Gains above 2^64 lose digits of what is missed where smaller ones are missed.
     Reference: Buckley, G in trec_eval (2008).
 
     >>> from gradely import G, from_arrays
@@ -102,7 +134,7 @@ class G(SearchedMeasure, GainBased):
 
     def plain_terms(self, batch: Batch) -> Array:
         """The gain over its discount."""
-        terms = gain_over_missed(batch, self.retrieved_gains(batch), self.ideal(batch), self.exponent(batch))
+        terms = gain_over_missed(batch, self.retrieved_gains(batch), self.ideal(batch), self._units(batch))
         return terms if self.k is None else batch.xp.where(batch.above < self.k, terms, 0.0)
 
     def norm(self, batch: Batch) -> Array:
@@ -119,34 +151,36 @@ class G(SearchedMeasure, GainBased):
 
     def scene(self, batch: Batch, row: int) -> Scene:
         """A gain over what is missed by then."""
-        one, exponent = self._units(batch)
-        cost = to_lists(_cost(batch, self.ideal(batch), one)[row, :])
-        unit, power = float(one[row, 0]), float(exponent[row, 0])
+        exponent = self._units(batch)
+        power, unit = float(exponent[row, 0]), float(units(batch, exponent)[row, 0])
+        ideal = [gain for gain in to_lists(self.ideal(batch)[row, :]) if gain >= unit and gain > 0]
+        whole = _WholeNumbers(to_lists(self.ideal(batch)[row, :]))
+        cost = list(accumulate(map(whole, ideal), initial=0))
         kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(batch))[row, :])]
         gain: dict[int, float] = dict(zip(kinds, to_lists(self.retrieved_gains(batch)[row, :]), strict=True))
 
         def of(group: Group, above: Counter[int]) -> Adds:
-            gains = [gain[kind] for kind in group.kinds]
-            start = sum(count * gain[kind] for kind, count in above.items())
+            gains = [whole(gain[kind]) for kind in group.kinds]
+            start = sum(count * whole(gain[kind]) for kind, count in above.items())
 
             def adds(kind: int, placed: tuple[int, ...]) -> float:
                 rank = group.start + sum(placed) + 1
                 if self.k is not None and rank > self.k:
                     return 0.0
-                reached = cost[min(rank, len(cost) - 1)] + max(0, rank - len(cost) + 1) * unit
-                missed = max(0.0, reached - (start + sum(map(mul, gains, placed)) + gains[kind]))
-                weight = missed + 2 * unit
-                return gains[kind] / (power + math.log2(weight) if weight > 0 else 1.0)
+                gained = start + sum(map(mul, gains, placed)) + gains[kind]
+                missed = float((cost[min(rank, len(ideal))] - gained) / whole.scale)
+                two = 2.0 + max(0, rank - len(ideal))
+                discount = power + math.log2(missed + two * unit) if missed else math.log2(two)
+                return gain[group.kinds[kind]] / discount
 
             return adds
 
         return of
 
-    def _units(self, batch: Batch) -> tuple[Array, Array]:
-        """Return [Q, 1]: 1 in the units of the gains, and the exponent of these."""
+    def _units(self, batch: Batch) -> Array:
+        """Return [Q, 1]: the exponent of the units of the gains."""
         exponent = self.exponent(batch)
-        exponent = batch.xp.zeros_like(batch.pool[:, :1]) if exponent is None else exponent
-        return units(batch, exponent), exponent
+        return batch.xp.zeros_like(batch.pool[:, :1]) if exponent is None else exponent
 
     def bound(self, batch: Batch) -> Array:
         """The extreme of each place of the group on its own, paired with the gains so that the sum is extreme, too.
@@ -159,10 +193,9 @@ class G(SearchedMeasure, GainBased):
         column = xp.arange(gain.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
         inside = batch.last - batch.first
         rank = batch.above + column - batch.first + 1 + (0 if best else batch.tied - inside)
-        unit, exponent = self._units(batch)
-        reached = _reach(batch, _cost(batch, self.ideal(batch), unit), unit, rank)
-        missed = xp.clip(reached - up_to_column(batch, gain), min=0.0)
-        credit = 1.0 / _discount(batch, missed, unit, exponent)
+        exponent = self._units(batch)
+        missed = Cost.of(batch, self.ideal(batch), exponent).missed(batch, gain, rank)
+        credit = 1.0 / missed.discount(batch, exponent)
         credit = credit if self.k is None else xp.where(rank <= self.k, credit, 0.0)
         credit = xp.where(gain > 0, credit, -1.0)
         order = xp.argsort(-credit, axis=1, stable=True)

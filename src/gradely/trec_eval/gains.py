@@ -85,7 +85,8 @@ def G(gains: Gains) -> Value:
 
     def value(batch: Batch) -> Array:
         ideal = gains.ideal(batch)
-        return quotient(sum_rows(gain_over_missed(batch, gains.retrieved_gains(batch), ideal)), sum_rows(ideal))
+        ones = batch.xp.zeros_like(ideal[:, :1])  # exponents: the units of the gains are 1
+        return quotient(sum_rows(gain_over_missed(batch, gains.retrieved_gains(batch), ideal, ones)), sum_rows(ideal))
 
     return value
 
