@@ -21,6 +21,9 @@ def parse():
     parser.add_argument("--area", choices=AREAS, action="append", help="only this area; repeat for more")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--minutes", type=float, default=1e6, help="stop after so long; the next time goes on")
+    parser.add_argument(
+        "--seconds", type=float, default=60, help="of tests that a mutant meets at most; 6 for a first look"
+    )
     parser.add_argument("--all", action="store_true", help="every change of a line, not one; some hours at first")
     parser.add_argument("--listed", action="store_true", help="also those that are listed as survivors")
     parser.add_argument("--again", action="store_true", help="forget what became of mutants before")
@@ -35,7 +38,7 @@ def main():
     paths = [path for area in given.area or AREAS for path in paths_of(area)]
     made = [mutant for path in paths if not given.files or path.name in given.files for mutant in mutants(path)]
     chosen = made if given.all else one_per_line(made)
-    check = Check(chosen, given.jobs, given.minutes, listed=given.listed, again=given.again)
+    check = Check(chosen, given.jobs, given.minutes, given.seconds, listed=given.listed, again=given.again)
     left_out = [f"--ignore=tests/{name}" for name in LEFT_OUT]
     code = pytest.main([*OPTIONS, *left_out, "tests", "src"], plugins=[check])
     sys.exit(int(code) or conclude(check, made))

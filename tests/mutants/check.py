@@ -18,8 +18,6 @@ from tests.mutants.survivors import known
 from tests.mutants.touch import Touched, digest, functions, save, source_of
 
 CACHE = ROOT / ".mutants" / "outcomes.json"
-ENOUGH = 60
-"""seconds of tests, as long as they take under a tracer, that a mutant meets at most"""
 FEW = 100
 """tests that a mutant meets at most for which everything is imported again"""
 LIBRARIES = ("altair", "jinja2", "pandas", "polars", "pyarrow.parquet", "rich.console", "rich.table", "scipy.stats")
@@ -30,8 +28,9 @@ OFTEN = 100
 class Check:
     """A plugin of pytest, which collects the tests once; then each mutant lives in a fork and meets them."""
 
-    def __init__(self, mutants, jobs, minutes, *, listed=False, again=False):
+    def __init__(self, mutants, jobs, minutes, seconds, *, listed=False, again=False):
         self.mutants, self.jobs = mutants, jobs
+        self.seconds = seconds  # of tests, as long as they take under a tracer, that a mutant meets at most
         self.end = time.monotonic() + 60 * minutes
         self.reasons = {} if listed else known()
         self.memory = json.loads(CACHE.read_text()) if CACHE.exists() and not again else {}
@@ -81,7 +80,7 @@ class Check:
         total, few = 0.0, []
         for name in in_order(seconds, kills)[: None if mutant.source else FEW]:
             total += seconds[name]
-            if total < ENOUGH or not few:
+            if total < self.seconds or not few:
                 few.append(name)
         return few
 
