@@ -69,7 +69,7 @@ class TieRange(NamedTuple):
         """Return the range as a note."""
         return Note("ties", self.queries, self.of, str(self))
 
-    def is_visible(self, digits: int = 4) -> bool:
+    def is_visible(self, digits: int) -> bool:
         """Return whether the two ends differ where they are printed with so many digits."""
         return f"{self.low:.{digits}f}" != f"{self.high:.{digits}f}"
 
@@ -243,5 +243,5 @@ def _note_bounds(evaluation: "Evaluation") -> list[Note]:
 
 def _note_judged(evaluation: "Evaluation", kind: str, queries: Ints, of: int, noun: str, text: str) -> list[Note]:
     """Return a note about some judged queries."""
-    names = [evaluation.qrels.queries[i] for i in queries[: NAMED + 1].tolist()]
+    names = [evaluation.qrels.queries[i] for i in queries[:NAMED].tolist()]
     return note_names(kind, len(queries), of, noun, text, names)
