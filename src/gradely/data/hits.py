@@ -132,12 +132,12 @@ class Blocks:
 
     def visit(self, work: Callable[[Ints, Batch], None], ties: str, queries: Ints, threads: int = 1) -> None:
         """Call work(indices of queries, their Batch) until all these queries are done, for several at a time."""
-        alone = len(queries) == 1
-
-        def work_on(block: Ints) -> None:
-            work(block, self.batch_of_query(int(block[0]), ties) if alone else self.batch_of_queries(block, ties))
-
-        for _ in on_threads(work_on, [queries] if alone else self.split(queries), threads):
+        if len(queries) == 1:
+            work(queries, self.batch_of_query(int(queries[0]), ties))
+            return
+        for _ in on_threads(
+            lambda block: work(block, self.batch_of_queries(block, ties)), self.split(queries), threads
+        ):
             pass
 
     def split(self, queries: Ints, cells: int = CELLS) -> Iterator[Ints]:
