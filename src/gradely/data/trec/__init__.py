@@ -15,6 +15,7 @@
     spool       what is too much for memory, in parts on the disk
     qrels       judgments from a file
     runs        hits from a file
+    file_ranges hits from ranges of a large file, in worker processes
     survey      counts for `gradely check`
     one_query   the lines of one query
 
