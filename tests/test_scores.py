@@ -2,7 +2,9 @@
 
 import builtins
 import re
+from fractions import Fraction
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -10,6 +12,7 @@ import pytest
 
 import gradely
 from gradely import InputError, MissingExtra
+from gradely.evaluation.scores import means
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 1}, "q3": {"a": 0}}
 RUN = {"q1": {"a": 0.5, "b": 0.5}, "q2": {"b": 2.0, "a": 1.0}, "extra": {"a": 1.0}}
@@ -177,3 +180,12 @@ def test_ranges_that_are_the_same_where_they_are_printed_are_not_shown():
     assert results.notes == []
     alone = gradely.evaluate_runs({"q7": qrels["q7"]}, {"x": {"q7": run["q7"]}}, ["AP"])
     assert [note.kind for note in alone.notes] == ["ties"]
+
+
+@pytest.mark.parametrize("power", [-1074, -1030, -1000, -990, -3, 0, 900, 1000])
+def test_means_are_exact_sums_whatever_their_size(power, monkeypatch):
+    monkeypatch.setattr("gradely.evaluation.scores.ROWS", 4)
+    values = np.ldexp(np.random.default_rng(1).integers(-9, 10, (10, 2)).astype(float), power)
+    exact = [float(sum(map(Fraction, column)) / 10) for column in values.T.tolist()]
+    assert means(values) == pytest.approx(exact, rel=1e-15, abs=5e-324)
+    assert means(values[::-1]) == means(values)

@@ -162,7 +162,7 @@ def _best_first(qrels: Qrels, query: str, measure: Measure) -> dict[str, float]:
     hits = locate(qrels, Run({query: dict.fromkeys(labels, 0.0)}, ""), Settings())
     blocks = Blocks(qrels, hits)
     docs = [qrels.docs[i] for i in blocks.row.tolist()]
-    _, batch = next(blocks.batches("expected", np.asarray([qrels.index[query]])))
+    batch = blocks.batch_of_query(qrels.index[query], "expected")
     priority = dict(zip(docs, measure.priority(measure.apply_relevance(batch))[0].tolist(), strict=False))
     order = sorted(labels, key=lambda doc: (-priority[doc], -labels[doc], doc))
     return {doc: float(-place) for place, doc in enumerate(order)}
@@ -183,7 +183,7 @@ def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, settings: Set
     hits = locate(qrels, run, settings)
     blocks = Blocks(qrels, hits)
     docs = [qrels.docs[i] for i in blocks.row.tolist()]
-    _, batch = next(blocks.batches(settings.ties, np.asarray([qrels.index[query]])))
+    batch = blocks.batch_of_query(qrels.index[query], settings.ties)
     relevance = measure.apply_relevance(batch)
     numbered = replace(relevance, grade=np.arange(relevance.grade.shape[1], dtype=np.float64)[None, :])
     order = order_ties(numbered, lambda _: measure.priority(relevance)).grade[0, : len(docs)].astype(int)

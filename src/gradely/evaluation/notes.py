@@ -217,10 +217,7 @@ def _note_unreachable(evaluation: "Evaluation") -> list[Note]:
     for name, measure in evaluation.measures.items():
         if not measure.has_ceiling:
             continue
-        ceiling = np.ones(len(evaluation.qrels))
-        for rows, batch in evaluation.blocks.batches("expected", evaluation.judged_queries):
-            ceiling[rows] = measure.ceiling(measure.apply_relevance(batch))
-        highest = ceiling[evaluation.judged_queries]
+        highest = evaluation.find_ceiling(measure)[evaluation.judged_queries]
         queries = evaluation.judged_queries[(highest < 1 - SAME) & (highest > 0)]
         mean = float(highest.sum()) / max(1, len(evaluation.queries))
         text = f"cannot reach 1 in {name}, since the pool lacks a level; the mean is at most {mean:.4f}"
