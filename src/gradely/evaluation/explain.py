@@ -89,7 +89,7 @@ class _Part(NamedTuple):
     start: float
     total: float
     norm: float
-    unit: int = 0
+    unit: int
     """of gains, total and norm: 2 to this power"""
 
     @property
@@ -140,7 +140,7 @@ def _unit(measure: Measure, view: Batch) -> int:
 def _measure_nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:
     """Return what a query counts that the run does not answer: 0, over the norm that it has all the same."""
     _, view = _columns(qrels, Run({query: {}}, ""), query, measure, Settings("best"))
-    return _Part([], 0.0, 0.0, float(measure.norm(view)[0]))
+    return _Part([], 0.0, 0.0, float(measure.norm(view)[0]), _unit(measure, view))
 
 
 def _ideal(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> _Part:
@@ -153,7 +153,7 @@ def _ideal(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> _P
     try:
         return _measure(judged, _best_first(judged, query, measure), query, measure, settings)
     except NotFinite:
-        return _Part([], 0.0, 0.0, 0.0)
+        return _measure_nothing(judged, query, measure)
 
 
 def _best_first(qrels: Qrels, query: str, measure: Measure) -> dict[str, float]:

@@ -161,8 +161,7 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
     excluded, before = evaluation.hits.excluded, evaluation.hits.documents + evaluation.hits.excluded
     were = "was" if excluded == 1 else "were"
     out = f"{excluded:,} of {count_of(before, 'document')} {were} excluded from the rankings" if excluded else None
-    levels = evaluation.qrels.levels()
-    below = describe_low_labels(evaluation.qrels, evaluation.measures) if len(levels) and levels[-1] < 1 else None
+    below = describe_low_labels(evaluation.qrels, evaluation.measures)
     texts = [*(("labels", text) for text in evaluation.qrels.notes), ("apart", evaluation.apart), ("labels", below)]
     notes = [Note(kind, len(evaluation.qrels), len(evaluation.qrels), text) for kind, text in texts if text]
     return [*notes, *([Note("excluded", excluded, before, out)] if out else [])]

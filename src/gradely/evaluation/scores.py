@@ -34,8 +34,8 @@ class Scores:
         name: str,
         ranges: Callable[[], list[TieRange]],
         notes: Callable[[], list[Note]],
-        whole: bool = False,
-        segment_of: Mapping[str, str] | None = None,
+        whole: bool,
+        segment_of: Mapping[str, str] | None,
     ) -> None:
         """Hold values [queries, measures] and how they came about; ranges and notes are made when asked for.
 
