@@ -261,6 +261,13 @@ def test_runs_stand_in_the_order_of_their_means_with_all_levels_alike():
     assert found.means([0.5, 0.5]) == pytest.approx({"z": 3 / 4, "a": 2 / 3, "b": 4 / 9, "c": 4 / 9})
 
 
+@pytest.mark.parametrize("queries", ["both", "run"])
+def test_one_run_is_measured_on_its_own_queries(queries):
+    qrels, run = {"q": {"a": 1, "b": 2}, "missing": {"a": 1}}, {"q": ["a", "b"], "other": ["a"]}
+    found = gradely.users(qrels, {"run": run}, queries=queries)
+    assert found.queries == ["q", "other"][: 1 + (queries == "run")]
+
+
 def test_a_pool_with_one_document_of_the_top_level_reaches_1():
     qrels = {"q": {"a": 1, "b": 2, "c": 2}, "r": {"a": 1, "b": 2}}
     assert gradely.users(qrels, {"run": {"q": ["a"], "r": ["b"]}}).notes == []
