@@ -60,6 +60,7 @@ SPEED = {
     "packed": "BLOCK MOST",
     "population": "FEW MANY",
     "populations": "CELLS",
+    "repeats": "CHANCE",
     "resampling": "CELLS",
     "runs": "SMALL",
     "scores": "ROWS",
