@@ -135,6 +135,14 @@ def test_a_query_that_comes_again_is_scattered_in_a_range_or_between_them(here, 
     assert here[0][1] == 5
 
 
+def test_whoever_looks_at_all_lines_reads_them_in_this_process(here, tmp_path, monkeypatch):
+    (tmp_path / "run").write_bytes(content_of())
+    seen = []
+    runs.stream_run(Qrels.of(LABELS), Source(tmp_path / "run"), Settings(), 5, ignore, observe=seen.append)
+    assert here == []
+    assert sum(len(lines.score) for lines in seen) == 16
+
+
 def test_processes_are_used_for_large_files_on_disk_where_cores_are_many(here, tmp_path, monkeypatch):
     (tmp_path / "run").write_bytes(content_of())
     source = Source(tmp_path / "run")
