@@ -251,17 +251,18 @@ def test_a_judged_document_that_comes_again_ends_the_first_pass():
     assert read[1:] == [0, 1, 2, 3]
 
 
+def stream_passes(rows, passes):
+    """Read a run that is, in each pass, what is given for it."""
+    left = iter(passes)
+    qrels = Qrels.of(labels_of(rows))
+    runs.stream(qrels, "run", lambda work, report, whole_queries: map(work, next(left)), Settings(), ignore)
+
+
 def test_a_file_that_is_empty_the_second_time_is_odd():
     rows = ORDERS["rank by rank"](rows_of())
-    parts = iter([[Part(0, rows)], []])
+    parts = [[Part(0, rows)], []]
     with pytest.raises(Odd):
-        runs.stream(
-            Qrels.of(labels_of(rows)),
-            "run",
-            lambda work, report, whole_queries: map(work, next(parts)),
-            Settings(),
-            ignore,
-        )
+        stream_passes(rows, parts)
 
 
 @pytest.mark.parametrize("change", ["more lines", "fewer lines", "another piece", "a piece less"])
@@ -273,15 +274,9 @@ def test_a_file_that_changes_between_the_passes_is_refused(change):
         "another piece": [*in_pieces(rows, 10), Part(9, [("q0", "z", 1.0)])],
         "a piece less": in_pieces(rows, 10)[:-1],
     }
-    parts = iter([[Part(0, rows)], in_pieces(rows, 10), others[change]])
+    parts = [[Part(0, rows)], in_pieces(rows, 10), others[change]]
     with pytest.raises(InputError, match="run: changed while it was read"):
-        runs.stream(
-            Qrels.of(labels_of(rows)),
-            "run",
-            lambda work, report, whole_queries: map(work, next(parts)),
-            Settings(),
-            ignore,
-        )
+        stream_passes(rows, parts)
 
 
 def test_each_pass_reports_its_half():
