@@ -79,6 +79,8 @@ def test_verdicts_are_strict_about_alpha():
     edge = pairwise(column(0.1, 0.2, 0.3), test="randomization", alpha=2 / 2**3)
     assert edge.power() == {"AP": 0.0}
     assert pairwise(runs_at(0.5, 0.4)).power() == {"AP": 1.0}
+    without = list(Influence(pairwise(column(0.1, 0.2, 0.3, 0.4), test="randomization", alpha=2 / 2**3), "wxyz").rows())
+    assert [(row.adjusted, row.significant) for row in without] == [(2 / 2**3, False)] * 4
 
 
 def test_only_tests_that_divide_by_the_spread_are_replaced():
@@ -174,6 +176,8 @@ def test_long_names_of_baselines_are_cut(length, shown):
         (runs_at(0.5, 0.4, 0.3), {"test": "randomization", "resamples": 59}, "0.017", " once corrected over 3 tests"),
         (runs_at(0.5, 0.4, 0.3), {"test": "randomization", "resamples": 60}, None, ""),
         (runs_at(0.5, 0.4, 0.3), {"test": "randomization", "resamples": 59, "correction": "bh"}, None, ""),
+        (runs_at(0.5, 0.4, 0.3, queries=6), {"test": "randomization", "correction": "bh"}, None, ""),  # 2 / 2^6
+        (runs_at(0.5, 0.4, 0.3, queries=6), {"test": "max-t"}, None, ""),
         (np.stack([runs_at(0.5, 0.4)] * 2), {"test": "randomization", "resamples": 30}, None, ""),
         (
             np.stack([runs_at(0.5, 0.4)] * 2),

@@ -173,3 +173,61 @@ def test_what_is_wrong_with_the_query_is_explained(tmp_path, content, says):
 
 def test_what_is_wrong_with_other_queries_does_not_matter(tmp_path):
     assert explained(tmp_path, GOOD + b"c Q0 d 1 x t\na Q0 d 1 1 t\nc\n").value == 1
+
+
+@pytest.mark.parametrize(("wrong", "counted"), [(5, 0), (6, 1)])
+def test_five_lines_that_cannot_be_used_are_named(tmp_path, wrong, counted):
+    (tmp_path / "qrels").write_text("1 0 a 1\n" + "1 0\n" * wrong)
+    found = [finding.text for finding in check(tmp_path / "qrels") if finding.kind == "wrong"]
+    assert len(found) == 5 + counted and found[4].startswith("6: ")
+    assert (found[-1] == f"{wrong} lines in all cannot be used") == bool(counted)
+
+
+@pytest.mark.parametrize(("missing", "names"), [(5, "q1, q2, q3, q4, q5"), (6, "q1, q2, q3, q4, q5, …")])
+def test_five_queries_are_named(missing, names):
+    qrels = {f"q{i}": {"a": 1} for i in range(missing + 1)}
+    assert f"no results for {missing} queries ({names}) of the judgments" in str(check(qrels, {"q0": ["a"]}))
+
+
+def test_what_is_no_trec_file_is_refused_as_elsewhere(tmp_path):
+    path = tmp_path / "qrels.json"
+    path.write_text('{"1": {"a"')
+    for broken in (path, {"1": {"a": "much"}}):
+        with pytest.raises(gradely.GradelyError) as ours:
+            check(broken)
+        with pytest.raises(gradely.GradelyError) as theirs:
+            gradely.read_qrels(broken)
+        assert str(ours.value) == str(theirs.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "says"),
+    [
+        (range(12), "labels 0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1, 9: 1, 10: 1, 11: 1"),
+        (range(13), "13 distinct labels, 0 to 12"),
+    ],
+)
+def test_twelve_labels_are_counted_one_by_one(labels, says):
+    (finding,) = check({"q": {f"d{label}": label for label in labels}})
+    assert finding.text.endswith(says)
+
+
+@pytest.mark.parametrize(("labels", "said"), [([0, 1], False), ([1, 1], False), ([1, 2], True), ([2, 3], True)])
+def test_labels_that_begin_above_0_are_said_to(labels, said):
+    qrels = {"q": {f"d{i}": label for i, label in enumerate(labels)}}
+    assert (f"the lowest label is {labels[0]}" in str(check(qrels))) == said
+
+
+def test_queries_of_the_run_are_counted_with_and_without_judgments():
+    findings = check({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["a"], "q2": ["a"], "q3": ["a"]})
+    assert "3 queries, 3 documents" in texts_alone(findings)
+
+
+def test_a_judged_document_below_the_top_10_is_not_in_it():
+    run = {"q": [f"d{i}" for i in range(1, 13)]}
+    findings = check({"q": {"d1": 1, "d12": 1}}, run)
+    assert "83.3 % of the documents are unjudged, 90.0 % of the top 10" in texts_alone(findings)
+
+
+def texts_alone(findings):
+    return [finding.text for finding in findings]

@@ -311,3 +311,9 @@ def test_trec_covid_143_runs():
     assert len(found.pairwise.pairs) == 143 * 142 / 2
     assert 0.5 < found.power()["nDCG@10"] < 0.9
     assert found.table().rows[0][1].best
+
+
+def test_details_are_gathered_only_where_asked_for(demo):  # noqa: F811
+    usual, asked = (gradely.compare("qrels.txt", RUNS, ["AP"], **details) for details in ({}, {"details": True}))
+    gathered = [{e.details is not None for e in found.board.evaluations.values()} for found in (usual, asked)]
+    assert gathered == [{False}, {True}]

@@ -57,6 +57,7 @@ def test_a_query_that_the_run_lacks_is_said_to_count_0(tmp_path, monkeypatch, ca
     for given in ("bm25.run", {"1": ["a"]}, {"1": ["a"], "2": []}):
         explained = gradely.explain("qrels", given, "2", "AP")
         assert not explained.answered and explained.value == 0 and explained.norm == 2 and len(explained.missed) == 2
+        assert explained.start == explained.total == 0
     assert run(["explain", "qrels", "bm25.run", "2", "-m", "AP"]) == 0
     text = capfd.readouterr().out
     assert text.startswith("bm25 has no results for query 2, which counts 0\n") and "AP 1.0000:" in text
@@ -79,6 +80,7 @@ def test_printed_it_is_what_the_command_line_prints(tmp_path, monkeypatch, capfd
 def test_an_ideal_that_is_too_large_for_a_number_does_not_hide_the_value():
     explained = gradely.explain({"q": {"a": 1, "b": 2000}}, {"q": ["a"]}, "q", "DCG(gain='exp')")
     assert explained.value == 1 and explained.ideal == ()
+    assert explained.ideal_total == explained.ideal_value == 0 and "ideal" not in explained.text()
 
 
 def test_very_large_numbers_are_short():
@@ -90,3 +92,69 @@ def test_one_more_document_is_singular(tmp_path, monkeypatch, capfd):
     explained = gradely.explain({"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, "q", "AP")
     text = explained.text(depth=1)
     assert "… and 1 more document, which adds 0.0000" in text and "1 document, with its label: b (1)" in text
+
+
+def test_the_norm_of_a_query_that_the_run_lacks_is_in_the_units_of_its_gains():
+    qrels = {"q": {"a": 2000, "b": 1990}, "r": {"a": 1}}
+    answered, lacking = (
+        gradely.explain(qrels, run, "q", "nDCG(gain='exp')") for run in ({"q": ["b", "a"]}, {"r": ["a"]})
+    )
+    assert (lacking.norm, lacking.unit) == (answered.norm, answered.unit) and "units of 2^1488" in lacking.text()
+
+
+@pytest.mark.parametrize(
+    ("ties", "ranks"),
+    [
+        ("expected", {"c": "1", "a": "2–3", "x": "2–3", "b": "4"}),
+        ("trec", {"c": "1", "x": "2", "a": "3", "b": "4"}),
+        ("best", {"c": "1", "a": "2", "x": "3", "b": "4"}),
+        ("worst", {"c": "1", "x": "2", "a": "3", "b": "4"}),
+    ],
+)
+def test_ranks_are_those_of_the_policy_or_shared(ties, ranks):
+    lines = gradely.explain(QRELS, RUN, "q1", "nDCG", ties=ties).lines
+    assert [(line.document, line.rank) for line in lines] == list(ranks.items())
+
+
+def test_of_documents_that_are_worth_the_same_the_ideal_has_higher_labels_first_then_names():
+    qrels = {"q": {"a": 1, "b": 2, "d": 0, "c": 2}}
+    assert [line.document for line in gradely.explain(qrels, {"q": ["a"]}, "q", "AP").ideal] == ["b", "c", "a", "d"]
+
+
+@pytest.mark.parametrize(("missed", "names"), [(5, "b0 (1), b1 (1), b2 (1), b3 (1), b4 (1)"), (6, "b4 (1), …")])
+def test_five_documents_that_were_missed_are_named(missed, names):
+    qrels = {"q": {"a": 1} | {f"b{i}": 1 for i in range(missed)}}
+    (line,) = [line for line in gradely.explain(qrels, {"q": ["a"]}, "q", "AP").sentences() if "not retrieved" in line]
+    assert line.startswith(f"judged but not retrieved: {missed} documents, with their labels: b0 (1), b1 (1)")
+    assert line.endswith(names)
+
+
+def test_columns_are_those_that_the_measure_has():
+    header = lambda measure: gradely.explain(QRELS, RUN, "q1", measure).table().header
+    assert header("AP") == ["rank", "document", "score", "label", "adds"]
+    assert header("nDCG") == ["rank", "document", "score", "label", "gain", "1/discount", "adds"]
+    assert header("muAP(relevance='max')") == ["rank", "document", "score", "label", "relevance", "adds"]
+
+
+def test_four_digits_are_usual():
+    explained = gradely.explain(QRELS, RUN, "q1", "nDCG")
+    assert explained.table().digits == explained.ideal_table().digits == 4
+    assert explained.sentences() == explained.sentences(digits=4) != explained.sentences(digits=5)
+    assert explained.describe_ideal() == explained.describe_ideal(4) != explained.describe_ideal(5)
+    assert explained.text() == explained.text(4) != explained.text(5)
+
+
+@pytest.mark.parametrize(
+    ("depth", "rest"),
+    [(1, "… and 2 more documents, which add 2.0000\n"), (2, "… and 1 more document, which adds 1.0000\n")],
+)
+def test_what_the_rest_of_the_ideal_adds_is_said(depth, rest):
+    explained = gradely.explain({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a"]}, "q", "AP")
+    assert rest in explained.text(depth=depth) and "more document" not in explained.text(depth=3)
+
+
+@pytest.mark.parametrize("documents", [20, 21])
+def test_a_notebook_shows_twenty_documents(documents):
+    names = [f"d{i:02}" for i in range(documents)]
+    html = gradely.explain({"q": dict.fromkeys(names, 1)}, {"q": names}, "q", "AP")._repr_html_()
+    assert html.count("… and 1 more document, which adds 1.0000") == (2 if documents > 20 else 0)

@@ -346,3 +346,25 @@ def test_what_is_small_is_neither_long_nor_packed(tmp_path, monkeypatch):
     ]:
         (tmp_path / name).write_bytes(content)
         assert is_small(Source(tmp_path / name)) is small, name
+
+
+@pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("size", [1, 7, 64, 10**6])
+def test_judgments_are_read_by_several_threads_in_ranges(start, size, tmp_path, monkeypatch):
+    content = b"".join(b"q%d 0 d%d %d\n" % (i % 7, i, i % 3) for i in sorted(range(50), key=lambda i: i % 7))
+    (tmp_path / "qrels").write_bytes(start + content)
+    monkeypatch.setattr(fast_qrels, "RANGE", size)
+    qrels = load_qrels(Source(tmp_path / "qrels"), 3)
+    assert b"".join(qrels.docs.bytes_at(i) for i in range(50)) == b"".join(
+        line.split()[2] for line in content.splitlines()
+    )
+    assert qrels.grade.tolist() == [float(line.split()[3]) for line in content.splitlines()]
+
+
+def test_a_file_that_shrinks_while_threads_read_it_is_an_error(tmp_path):
+    (tmp_path / "qrels").write_bytes(b"q 0 d 1\n" * 10)
+    source = Source(tmp_path / "qrels")
+    with source.stream() as stream:
+        (tmp_path / "qrels").write_bytes(b"q 0 d 1\n")
+        with pytest.raises(gradely.InputError, match="qrels: changed while it was read"):
+            stream.fill(memoryview(bytearray(80)), 0)

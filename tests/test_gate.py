@@ -74,6 +74,27 @@ def test_numbers_are_those_of_compare(demo):  # noqa: F811
     assert made.to_frame("polars")["failed"].to_list() == [True, True]
 
 
+def test_the_queries_that_lost_most_come_first():
+    new, old = at(1, 2, 4, 1, 2, *[1] * 7), at(1, 1, 1, 2, 1, *[1] * 7)
+    made = gradely.gate(QRELS, new, old, ["RR"])
+    assert made.losers("RR").rows == [["q2", 1, 0.25, 0.75], ["q1", 1, 0.5, 0.5], ["q4", 1, 0.5, 0.5]]
+    assert made.losers("RR", most=1).rows == [["q2", 1, 0.25, 0.75]]
+
+
+@pytest.mark.parametrize(
+    ("measures", "options", "words"),
+    [
+        (["RR"], {}, "paired t-test, α = 0.05;"),
+        (["RR", "AP"], {}, "paired t-test, Holm over 2 measures, α = 0.05;"),
+        (["RR"], {}, "12 queries; ties expected, queries qrels, precision double"),
+        (["RR"], {"judged_only": True}, "12 queries; ties expected, queries qrels, judged_only True, precision double"),
+    ],
+)
+def test_the_caption_says_how_it_was_decided(measures, options, words):
+    caption = gradely.gate(QRELS, LOWER, FIRST, measures, **options).caption()
+    assert words in caption and caption.endswith("precision double")
+
+
 def test_limits_have_names_of_any_spelling(demo):  # noqa: F811
     made = gradely.gate(
         "qrels.txt", "dense.run", "lexical.run", ["ndcg_cut_10", "MAP"], max_drop={"nDCG@10": 0.5, "map": 0.1}

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
 
 import gradely
+from gradely.kernel import levels
 from gradely.kernel.orders import Group, best_order
 from gradely.kernel.tie_groups import order_ties
 from gradely.measures import population
@@ -201,3 +202,11 @@ def test_the_best_order_is_that_of_all_orders(sign):
     order = best_order((2, 3), lambda kind, placed: value[kind, *placed], sign)
     assert worth[tuple(order)] == pytest.approx((max if sign > 0 else min)(worth.values()))
     assert Group(0, (0, 1), (2, 3)).states == 12
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 40])
+def test_distinct_labels_of_many_are_found_block_by_block(count, monkeypatch):
+    monkeypatch.setattr(levels, "BLOCK", 16)
+    labels = np.random.default_rng(count).permutation(np.repeat(np.arange(count) / 2 - 1, 7))
+    assert sorted(levels.find_distinct(labels).tolist()) == (np.arange(count) / 2 - 1).tolist()
+    assert levels.Levels(labels)().tolist() == [level for level in (np.arange(count) / 2 - 1).tolist() if level > 0]

@@ -199,6 +199,13 @@ def test_dcg_that_no_number_can_hold_is_refused_however_large_the_label(label, k
     assert gradely.evaluate_arrays([[2.0, 1.0]], [[1, label]], [gradely.DCG(gain="exp", k=1)]).popitem()[1] == 1
 
 
+@pytest.mark.parametrize("query", ["p", "q", "r"])
+def test_the_query_that_no_number_can_hold_is_named_with_its_highest_label(query):
+    labels = {name: {"a": 2000 if name == query else 3, "b": 1} for name in "pqr"}
+    with pytest.raises(gradely.DataError, match=f"query '{query}'.*the highest label there is 2000"):
+        gradely.evaluate(labels, {name: ["b", "a"] for name in labels}, ["DCG(gain='exp')"])
+
+
 def test_explain_says_in_which_units_very_large_gains_are():
     explained = gradely.explain({"q": {"a": 2000, "b": 1990}}, {"q": ["b", "a"]}, "q", "nDCG(gain='exp')")
     assert explained.unit == 1488 and "in units of 2^1488" in explained.text()

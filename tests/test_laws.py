@@ -150,8 +150,9 @@ def test_how_queries_are_put_together_changes_no_digit(measure):
         results = []
         for cells in (1, 100, 1000, 10**6):
             values = np.zeros(len(qrels))
-            for rows, batch in Blocks(qrels, hits).batches(policy, np.arange(len(qrels)), cells):
-                values[rows] = measure.compute(batch)
+            blocks = Blocks(qrels, hits)
+            for rows in blocks.split(np.arange(len(qrels)), cells):
+                values[rows] = measure.compute(blocks.batch_of_queries(rows, policy))
             results.append(values.tolist())
         assert all(result == results[0] for result in results)
 

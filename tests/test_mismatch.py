@@ -70,3 +70,22 @@ def test_labels_below_one_say_which_rel_to_use():
 
 def test_the_nearest_reason_wins():
     assert compare_ids(["A", " b"], ["b", "a"]) == (" b", "b", "; is it blanks around one of them?")
+
+
+@pytest.mark.parametrize(("documents", "odd"), [(99, False), (100, True)])
+def test_one_of_a_hundred_is_odd(documents, odd):
+    qrels = {"1": {f"d{i}": 1 for i in range(documents)}}
+    run = {"1": ["d0", *(f"D{i}" for i in range(1, documents))]}
+    assert ("apart" in {note.kind for note in gradely.evaluate(qrels, run, ["RR"]).notes}) == odd
+
+
+def test_a_short_ranking_has_no_room_for_many_judged_documents():
+    qrels = {"1": {f"d{i}": 1 for i in range(1000)}}
+    notes = gradely.evaluate(qrels, {"1": ["d0", *(f"D{i}" for i in range(1, 10))]}, ["RR"]).notes
+    assert "apart" not in {note.kind for note in notes}
+
+
+def test_the_example_is_of_a_query_that_has_documents():
+    qrels = {"1": {"d1": 1}, "2": {"d2": 1}}
+    (note,) = [note for note in gradely.evaluate(qrels, {"1": [], "2": ["D2"]}, ["RR"]).notes if note.kind == "apart"]
+    assert "query '2' has 'D2' in the run and 'd2' in the judgments; is it upper and lower case?" in note.text

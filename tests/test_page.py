@@ -5,8 +5,8 @@ from html.parser import HTMLParser
 
 import pytest
 
+from gradely.report.formatting import as_json, labels
 from gradely.report.page import altair, chart, render
-from gradely.report.text import as_json, labels
 from tests.browser import browser  # noqa: F401 - a fixture
 from tests.hostile import HOSTILE
 

@@ -86,3 +86,19 @@ def test_the_note_counts_queries_without_a_score_that_stands_out():
     assert note.text == "1 of 1 query has no score that stands out: φ is 0 there"
     (note,) = gradely.phi({"q": {"a": -3, "b": -1}, "r": {"a": 1}}, control="code").notes
     assert note.text == "2 of 2 queries have no score that stands out: φ is 0 there"
+
+
+@pytest.mark.parametrize(("points", "ends"), [([(0, 0), (50, 1)], (0, 100)), ([(20, 0), (150, 1)], (10, 150))])
+def test_a_curve_is_drawn_in_200_points_over_all_scores_and_control_points(points, ends):
+    chart = gradely.phi(QRELS, "q", points).chart().to_dict()
+    line, dots, ticks = (layer["data"]["values"] for layer in chart["concat"][0]["layer"])
+    assert (line[0]["score"], line[-1]["score"], len(line)) == (*ends, 200)
+    (curve,) = gradely.phi(QRELS, "q", points).curves
+    assert [point["phi"] for point in line] == curve([point["score"] for point in line]).tolist()
+    assert [tuple(dot.values()) for dot in dots] == points and len(ticks) == len(QRELS["q"])
+
+
+@pytest.mark.parametrize("queries", [11, 12, 13])
+def test_the_curves_of_twelve_queries_are_drawn(queries):
+    chart = gradely.phi({f"q{i:02}": QRELS["q"] for i in range(queries)}).chart().to_dict()
+    assert len(chart["concat"]) == min(queries, 12)

@@ -11,7 +11,7 @@ from gradely.cli.main import run as cli
 from gradely.data.demo import collection
 from gradely.report import details, page
 from gradely.report.cards import card
-from gradely.report.text import p_value
+from gradely.report.formatting import p_value
 from tests.browser import browser  # noqa: F401 - a fixture
 from tests.hostile import HOSTILE
 from tests.test_page import Scripts

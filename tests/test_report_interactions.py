@@ -14,7 +14,7 @@ import gradely
 from gradely.cli.main import run as cli
 from gradely.data.demo import collection
 from gradely.report import details, pair_data
-from gradely.report.text import effect_text, format_signed, p_value
+from gradely.report.formatting import effect_text, format_signed, p_value
 from gradely.report.texts import select_texts
 from tests.browser import browser  # noqa: F401 - a fixture
 from tests.hostile import HOSTILE

@@ -2,7 +2,9 @@
 
 import builtins
 import re
+from fractions import Fraction
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -10,6 +12,7 @@ import pytest
 
 import gradely
 from gradely import InputError, MissingExtra
+from gradely.evaluation.scores import means
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 1}, "q3": {"a": 0}}
 RUN = {"q1": {"a": 0.5, "b": 0.5}, "q2": {"b": 2.0, "a": 1.0}, "extra": {"a": 1.0}}
@@ -177,3 +180,52 @@ def test_ranges_that_are_the_same_where_they_are_printed_are_not_shown():
     assert results.notes == []
     alone = gradely.evaluate_runs({"q7": qrels["q7"]}, {"x": {"q7": run["q7"]}}, ["AP"])
     assert [note.kind for note in alone.notes] == ["ties"]
+
+
+@pytest.mark.parametrize("power", [-1074, -1030, -1000, -990, -3, 0, 900, 1000])
+def test_means_are_exact_sums_whatever_their_size(power, monkeypatch):
+    monkeypatch.setattr("gradely.evaluation.scores.ROWS", 4)
+    values = np.ldexp(np.random.default_rng(1).integers(-9, 10, (10, 2)).astype(float), power)
+    exact = [float(sum(map(Fraction, column)) / 10) for column in values.T.tolist()]
+    assert means(values) == pytest.approx(exact, rel=1e-15, abs=5e-324)
+    assert means(values[::-1]) == means(values)
+
+
+def test_columns_are_long_unless_asked_for_wide(scores):
+    assert scores.columns() == scores.columns(wide=False)
+    assert list(scores.columns()) == ["query", "measure", "value"]
+    assert scores.columns(wide=True) == {"query": ["q1", "q2", "q3"], "RR": [0.75, 1, 0], "P@1": [0.5, 1, 0]}
+
+
+def test_frames_of_several_runs_name_the_run():
+    results = gradely.evaluate_runs(QRELS, {"a": RUN, "b": {"q1": ["a"]}}, ["RR"])
+    assert results.to_frame("pyarrow").to_pydict() == {
+        "run": ["a", "a", "a", "b", "b", "b"],
+        "query": ["q1", "q2", "q3"] * 2,
+        "measure": ["RR"] * 6,
+        "value": [0.75, 1, 0, 1, 0, 0],
+    }
+    assert results.to_frame("pyarrow", wide=True).column_names == ["run", "query", "RR"]
+
+
+def test_notes_leave_out_ranges_that_four_digits_do_not_show():
+    """A reciprocal rank of 1/200 or 1/201 is 0.0050 in either case."""
+    deep = {"q": {f"x{i}": 2.0 - i / 1000 for i in range(199)} | {"a": 1.0, "b": 1.0}}
+    results = gradely.evaluate_runs({"q": {"a": 1}}, {"run": deep}, ["RR"])
+    assert results.notes == results.notes_at(4) == results.notes_at(9) == [] != results["run"].notes
+    high = gradely.evaluate_runs({"q": {"a": 1}}, {"run": {"q": {"a": 1.0, "b": 1.0}}}, ["RR"])
+    assert [note.kind for note in high.notes] == ["ties"]
+
+
+@pytest.mark.parametrize(
+    "evaluate",
+    [
+        gradely.evaluate,
+        lambda qrels, run, *measures, **options: gradely.evaluate_runs(qrels, [run], *measures, **options),
+    ],
+)
+def test_the_end_is_reported_once(tmp_path, evaluate):
+    (tmp_path / "run").write_text("".join(f"q{i} Q0 d{j} 1 {-j} t\n" for i in range(50) for j in range(20)))
+    told = []
+    evaluate({"q1": {"d1": 1}}, tmp_path / "run", ["RR"], progress=lambda name, done: told.append((name, done)))
+    assert told[-1] == ("run", 1.0) and all(0 <= done < 1 for _, done in told[:-1])

@@ -39,6 +39,14 @@ def test_means_of_all_runs_by_segment():
     single = {name: gradely.evaluate(QRELS, run, ["RR", "P@1"], by=KINDS).segments for name, run in RUNS.items()}
     assert segments.mean() == {s: {name: single[name][s] for name in ("good", "bad")} for s in MEMBERS}
     assert "new      3  good  0.8333" in repr(segments)
+    assert [[cell.best for cell in row[3:]] for row in segments.table().rows] == [
+        [True, True],
+        [False, False],
+        [True, True],
+        [False, False],
+        [False, True],
+        [True, True],
+    ]
     assert segments.to_frame("polars").columns == ["segment", "n", "run", "RR", "P@1"]
     assert gradely.compare(QRELS, RUNS, ["RR"]).segments is None
 

@@ -131,6 +131,14 @@ def test_kernels_know_no_array_library():
         assert not imported & {"numpy", "torch", "jax", "cupy"}, path
 
 
+@pytest.mark.parametrize("room", ["kernel", "evaluation", "data/trec"])
+def test_the_map_of_a_room_names_its_files(room):
+    folder = ROOT / "src" / "gradely" / room
+    lines = ast.get_docstring(ast.parse((folder / "__init__.py").read_text()), clean=False).splitlines()
+    named = [line.split()[0] for line in lines if line.startswith("    ")]
+    assert sorted(named) == sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
+
+
 def test_batches_are_freed_when_done_with():
     """No batch refers to itself: else memory grows until rubbish is collected, and a command hardly collects any."""
     import gc

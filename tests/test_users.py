@@ -1,6 +1,7 @@
 """For which users is which run better: exact where the mean is linear in the shares, followed closely elsewhere."""
 
 import json
+import re
 from fractions import Fraction
 from itertools import pairwise
 
@@ -9,7 +10,8 @@ import pytest
 
 import gradely
 from gradely.cli.main import run as gradely_command
-from gradely.comparison.populations import Parts, find_best, grid, split_users, stretches
+from gradely.comparison import user_regions
+from gradely.comparison.populations import Parts, find_best, find_leaders, grid, split_users, stretches
 from tests import reference
 
 
@@ -93,16 +95,19 @@ def test_stretches_cover_all_shares_and_name_the_best_run(name, seed):
             assert means[found.runs[run]] == pytest.approx(max(means.values()), abs=1e-9)
 
 
-def test_lines_that_are_the_same_or_meet_at_an_end():
+@pytest.mark.parametrize("measure", ["eGAP", "GAP", "xGAP"])
+def test_lines_that_are_the_same_or_meet_at_an_end(measure):
     def parts(*lines):
         table = np.zeros((2, 2, 1, len(lines)))
         for j, (one, two_) in enumerate(lines):
             table[0, 0, 0, j], table[1, 1, 0, j] = one, two_
-        return Parts(table, np.ones((2, 1)), "eGAP")
+        return Parts(table, np.ones((2, 1)), measure)
 
     assert [(s.start, s.stop, s.run) for s in stretches(parts((0.5, 0.5), (0.5, 0.5)))] == [(0, 1, 0)]
     assert [(s.start, s.stop, s.run) for s in stretches(parts((0.5, 0.5), (0.7, 0.5)))] == [(0, 1, 1)]
     assert [(s.start, s.stop, s.run) for s in stretches(parts((0.5, 0.5), (0.5, 0.3)))] == [(0, 1, 0)]
+    assert [(s.start, s.stop, s.run) for s in stretches(parts((0.5, 0.3), (0.5, 0.5)))] == [(0, 1, 1)]
+    assert [(s.start, s.stop, s.run) for s in stretches(parts((1.0, 0.1), (0.1, 0.1 + 6e-13)))] == [(0, 1, 0)]
     three = stretches(parts((0.0, 0.8), (0.4, 0.4), (0.8, 0.0)))
     assert [(s.start, s.stop, s.run) for s in three] == [(0, 0.5, 0), (0.5, 1, 2)]
 
@@ -242,3 +247,101 @@ def test_more_runs_than_colours_are_told_apart_by_dashes():
     line = encoding.get("layer", [encoding])[0]["encoding"]
     looks = list(zip(line["color"]["scale"]["range"], map(tuple, line["strokeDash"]["scale"]["range"]), strict=True))
     assert len(set(looks)) == len(looks) == 11
+
+
+def test_runs_stand_in_the_order_of_their_means_with_all_levels_alike():
+    """Those who ask for level 2 alone would have a first, and those who are content with level 1 would have it last."""
+    qrels = {"q": {"one": 1, "two": 2, "other": 1}}
+    orders = {"c": ["x", "two", "one"], "a": ["two", "x", "y"], "b": ["x", "two", "one"], "z": ["one", "two", "other"]}
+    found = gradely.users(qrels, {name: {"q": order} for name, order in orders.items()})
+    assert found.runs == ["z", "a", "b", "c"]
+    populations = {"level_1": [1, 0], "level_2": [0, 1], "all_alike": [0.5, 0.5]}
+    for name, g in populations.items():
+        assert {record["run"]: record[name] for record in found.records()} == found.means(g)
+    assert found.means([0.5, 0.5]) == pytest.approx({"z": 3 / 4, "a": 2 / 3, "b": 4 / 9, "c": 4 / 9})
+
+
+@pytest.mark.parametrize("queries", ["both", "run"])
+def test_one_run_is_measured_on_its_own_queries(queries):
+    qrels, run = {"q": {"a": 1, "b": 2}, "missing": {"a": 1}}, {"q": ["a", "b"], "other": ["a"]}
+    found = gradely.users(qrels, {"run": run}, queries=queries)
+    assert found.queries == ["q", "other"][: 1 + (queries == "run")]
+
+
+def test_a_pool_with_one_document_of_the_top_level_reaches_1():
+    qrels = {"q": {"a": 1, "b": 2, "c": 2}, "r": {"a": 1, "b": 2}}
+    assert gradely.users(qrels, {"run": {"q": ["a"], "r": ["b"]}}).notes == []
+
+
+def test_queries_and_random_ties_are_drawn_by_seed_0():
+    qrels, runs = collection(2, seed=9)
+    usual, same, other = (gradely.users(qrels, runs, ties="random", **seed) for seed in ({}, {"seed": 0}, {"seed": 1}))
+    assert usual.as_dict() == same.as_dict()
+    assert usual.means([0.5, 0.5]) != other.means([0.5, 0.5]) and usual.intervals != other.intervals
+    assert "95 % intervals from 1,000 draws of queries" in usual.summary()
+
+
+def test_the_best_runs_are_named_from_the_largest_share_to_the_least():
+    qrels, runs = collection(3, seed=8)
+    (sentence,) = gradely.users(qrels, runs).sentences()
+    shares = [int(share) for share in re.findall(r"(\d+) %", sentence)]
+    assert len(shares) > 1 and shares == sorted(shares, reverse=True)
+
+
+@pytest.mark.parametrize(("runs", "step"), [(3, 1), (22, 1), (23, 2)])
+def test_intervals_hold_95_percent_of_1000_draws_and_of_very_many_runs_skip_populations(monkeypatch, runs, step):
+    """5,995 populations of three levels in 1,000 draws: of 22 runs they have less than 2^27 means, of 23 more."""
+    qrels, data = collection(3, seed=8, runs=runs)
+    calls = []
+
+    def draw(parts, points, draws):
+        calls.append((len(points), draws.shape, {*draws.sum(axis=1)}))
+        return np.linspace(np.zeros(runs), 1, len(draws))
+
+    monkeypatch.setattr(user_regions, "draw_shares", draw)
+    assert gradely.users(qrels, data).intervals == [pytest.approx((0.025, 0.975))] * runs
+    assert calls == [(-(-5995 // step), (1000, len(qrels)), {len(qrels)})]
+
+
+def test_the_sentence_of_each_change_of_places_has_its_interval():
+    qrels, runs = collection(2, seed=3, runs=6)
+    found = gradely.users(qrels, runs)
+    first, *others = found.sentences()
+    assert "interval" not in first and len(others) > 1
+    for sentence, crossing in zip(others, found.crossings, strict=True):
+        assert 0 <= crossing.min() < crossing.max() <= 1
+        low, high = np.quantile(crossing, [0.025, 0.975])
+        absent = f"; in {(1000 - len(crossing)) / 10:.0f} % of the draws they do not change places"
+        assert sentence.endswith(f" (95 % interval over queries: {100 * low:.0f} % to {100 * high:.0f} %{absent}).")
+
+
+@pytest.mark.parametrize("measure", ["eGAP", "GAP", "xGAP"])
+def test_queries_that_are_all_alike_change_places_where_the_runs_do(measure):
+    qrels = {f"q{i}": {"a": 2, "b": 0, "c": 1, "d": 1} for i in range(5)}
+    runs = {name: {query: list(order) for query in qrels} for name, order in (("x", "abcd"), ("y", "cdba"))}
+    found = gradely.users(qrels, runs, measure)
+    (crossing,), share = found.crossings, found.stretches[0].stop
+    assert len(crossing) == 1000 and crossing == pytest.approx(share, abs=1e-4) and abs(share - 0.5) > 0.01
+    percent = f"{100 * share:.0f} %"
+    assert found.sentences()[1].endswith(f"(95 % interval over queries: {percent} to {percent}).")
+    table = found.tables(3)[1]
+    assert table.header == ["best run", "from a share of level 1", "to"]
+    assert table.rows == [["x", 0, round(share, 3)], ["y", round(share, 3), 1]]
+
+
+def test_the_first_fall_to_0_is_found_on_the_line_between_two_points():
+    ahead = np.asarray([[-1.0, 1, -1], [1, -1, 2], [1, 2, 1], [2, 1, -3], [1, 0, -1], [-1, -2, -1], [0, 1, 2]])
+    found = user_regions.find_zeros(ahead, np.asarray([0.0, 0.5, 1.0]))
+    assert found.tolist() == [0.75, 0.25, 0.625, 0.5]
+
+
+def test_means_over_all_queries_drawn_once_or_some_twice_are_plain_means():
+    table, base = np.random.default_rng(0).random((3, 3, 4, 2)), np.full((3, 4), 5.0)
+    parts, points = Parts(table, base, "xGAP"), grid(3)[:50]
+    once, twice = parts.means(points, np.asarray([[1.0, 1, 1, 1], [2, 0, 0, 2]]))
+    np.testing.assert_allclose(once, parts.means(points), atol=1e-15)
+    np.testing.assert_allclose(twice, Parts(table[:, :, [0, 3]], base[:, [0, 3]], "xGAP").means(points), atol=1e-15)
+
+
+def test_runs_are_alike_only_where_they_are_so_for_every_population():
+    assert find_leaders(np.asarray([[0.5, 0.5, 0.5, 0.3], [0.1, 0.2, 0.1 + 1e-15, 0.2]])) == [0, 1, 0, 3]

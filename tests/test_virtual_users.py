@@ -39,6 +39,7 @@ def test_lists_are_ranked_and_have_no_ties():
     ("run", "options", "text"),
     [
         ({"q": {"a": -1.5}}, {}, "query 'q', document 'a': a score of -1.5 is no label"),
+        ({"q": {"a": 2.0, "b": -0.5, "c": -1.5}}, {}, "query 'q', document 'c': a score of -1.5 is no label"),
         (RUN, {"by": "name"}, "by score or rank"),
         (RUN, {"levels": [5, 2]}, "that rise"),
         (RUN, {"levels": []}, "that rise"),

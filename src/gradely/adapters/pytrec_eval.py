@@ -21,7 +21,7 @@ from gradely.errors import DataError, InputError, MeasureError, did_you_mean
 from gradely.kernel.batch import Batch
 from gradely.measures import nDCG
 from gradely.settings import Settings, TiePolicy, check_ties
-from gradely.threads import cores, on_threads
+from gradely.threads import cores
 from gradely.trec_eval.catalogue import BY_NAME_ONLY, NEW, TABLE, Column, Entry, nickname
 from gradely.trec_eval.options import Options
 from gradely.trec_eval.queries import LEAST
@@ -99,14 +99,12 @@ def _values(qrels: Qrels, hits: Hits, queries: Ints, columns: list[Column], ties
     """Return the values, [all judged queries, columns], of these queries."""
     table = np.zeros((len(qrels), len(columns)))
 
-    def work(block: tuple[Ints, Batch]) -> None:
-        rows, batch = block
+    def work(rows: Ints, batch: Batch) -> None:
         for j, column in enumerate(columns):
             if column.value is not None:
                 table[rows, j] = column.value(batch)
 
-    for _ in on_threads(work, Blocks(qrels, hits).batches(ties, queries), cores()):
-        pass
+    Blocks(qrels, hits).visit(work, ties, queries, cores())
     for j, column in enumerate(columns):
         if column.kind == "geometric":
             table[:, j] = [log(max(value, LEAST)) for value in table[:, j].tolist()]

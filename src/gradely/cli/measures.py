@@ -5,8 +5,8 @@ import inspect
 import click
 
 from gradely.cli.argument_types import FILE, MEASURE
+from gradely.cli.measures_page import page, section, summary
 from gradely.cli.output import write
-from gradely.cli.page import page, section, summary
 from gradely.measures import ALL, Measure, parameters
 from gradely.measures.base import show
 from gradely.measures.names import find

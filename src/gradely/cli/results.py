@@ -12,7 +12,7 @@ from gradely.cli.argument_types import FILE
 from gradely.cli.options import Command, add_options, pack
 from gradely.cli.output import check_writable, write, write_file
 from gradely.evaluation.notes import Note
-from gradely.report.text import replace_infinite
+from gradely.report.formatting import replace_infinite
 from gradely.tables import FORMATS, LATEX, SAFE, Cell, Table, escape_markdown, plain_line, render
 
 ENDINGS = {

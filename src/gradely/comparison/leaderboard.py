@@ -64,7 +64,7 @@ def take_common_queries(results: Evaluations) -> Evaluations:
         return results
     hits = [evaluation.hits for evaluation in results.evaluations.values()]
     answered = np.all([one.answered for one in hits], axis=0)
-    everywhere = set(hits[0].unjudged).intersection(*(one.unjudged for one in hits))
+    everywhere = set.intersection(*(set(one.unjudged) for one in hits))
     unjudged = tuple(query for query in hits[0].unjudged if query in everywhere)
     common = {name: evaluation.with_queries(answered, unjudged) for name, evaluation in results.evaluations.items()}
     if not len(next(iter(common.values())).queries):

@@ -74,9 +74,8 @@ class Parts:
         )
 
     def ceiling(self, g: Floats) -> Floats:
-        """Return [populations]: the highest mean that any ranking can have; users above a pool's top find nothing."""
-        reached = g @ self.base > 0 if self.measure == "GAP" else g @ (self.base > 0)
-        return np.asarray(reached.mean(axis=1))
+        """Return [populations]: the highest mean of eGAP or xGAP; users above a pool's top find nothing."""
+        return np.asarray((g @ (self.base > 0)).mean(axis=1))
 
 
 class Stretch(NamedTuple):
@@ -153,9 +152,8 @@ def stretches(parts: Parts) -> list[Stretch]:
         if cross - start > SAME:  # at a share of exactly 0 or 1, GAP and xGAP may jump
             out.append(Stretch(start, cross, low))
             start = cross
-    if start >= 1 - SAME:
-        return out
-    return [*out, Stretch(start, 1.0, int(winners[-1]))]
+    last = out.pop() if start >= 1 - SAME else Stretch(start, 1.0, int(winners[-1]))
+    return [*out, last._replace(stop=1.0)]
 
 
 def draw_shares(parts: Parts, points: Floats, counts: Floats) -> Floats:

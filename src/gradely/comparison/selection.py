@@ -28,9 +28,7 @@ class Selection(NamedTuple):
     notes: list[Note]
 
 
-def select(
-    stacked: StackedRuns, *, topics: str = "all", level: float | None = None, min_quartile: bool = False
-) -> Selection:
+def select(stacked: StackedRuns, *, topics: str, level: float | None, min_quartile: bool) -> Selection:
     """Choose queries, all or few-high, and runs, all or those that are not below the first quartile of AP."""
     check_choice("topics", topics, TOPICS)
     queries = select_few_high(stacked.qrels, level) if topics == "few-high" else np.ones(len(stacked.qrels), bool)

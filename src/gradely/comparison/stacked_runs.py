@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from gradely.data import Blocks, Hits, Qrels, read_qrels
 from gradely.data.types import Bools, Floats
 from gradely.errors import DataError
-from gradely.evaluation.evaluation import measure_blocks, query_of
+from gradely.evaluation.evaluation import measure_blocks
 from gradely.evaluation.notes import Note, note_names
 from gradely.evaluation.runs import Evaluations, Progress, evaluate_all, ignore, name_runs
 from gradely.measures import Measure
@@ -32,9 +31,8 @@ class StackedRuns:
         """Return [runs, queries, measures]; queries that a run lacks count 0."""
         fitted = fit_all(measures, self.qrels.levels)
         hits = self.hits.judged_only() if self.settings.judged_only else self.hits
-        blocks = Blocks(self.qrels, hits).batches(self.settings.ties, np.flatnonzero(self.hits.answered))
-        rows = len(self.names) * len(self.qrels)
-        values = measure_blocks(blocks, fitted, rows, self.settings.workers, partial(query_of, self.qrels))
+        answered = np.flatnonzero(self.hits.answered)
+        values = measure_blocks(Blocks(self.qrels, hits), self.settings.ties, answered, fitted, self.settings.workers)
         return values.reshape(len(self.names), len(self.qrels), len(measures))
 
     def with_judgments(self, judged: Bools) -> "StackedRuns":

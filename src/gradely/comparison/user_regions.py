@@ -164,7 +164,7 @@ class UserRegions:
         drawn = self.parts.means(points, self._counts) if len(self.stretches) > 1 else np.empty((0, 0, 0))
         for before, after in zip(self.stretches, self.stretches[1:], strict=False):
             ahead = drawn[:, :, before.run] - drawn[:, :, after.run]
-            out.append(_find_zeros(ahead, points[:, 0]))
+            out.append(find_zeros(ahead, points[:, 0]))
         return out
 
     def summary(self) -> str:
@@ -231,7 +231,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _find_zeros(ahead: Floats, at: Floats) -> Floats:
+def find_zeros(ahead: Floats, at: Floats) -> Floats:
     """Return where each row first falls from above 0 to 0 or below, on the line between two points; none: left out."""
     falls = (ahead[:, :-1] > 0) & (ahead[:, 1:] <= 0)
     rows = np.flatnonzero(falls.any(axis=1))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.populations import Parts
+from gradely.comparison.populations import Parts, corners
 from gradely.comparison.user_regions import UserRegions
 from gradely.data import Qrels
 from gradely.data.query_selection import read_selected, split_queries
@@ -63,7 +63,7 @@ def users(
     parts_of = {str(part): part for part in pairs}
     board = Leaderboard(evaluate_all(judgments, open_runs(name_runs(runs), columns), parts_of, settings, progress))
     names, parts = _sort_runs(board.names, _parts(judgments, board, levels, fitted.name))
-    return UserRegions(names, levels, board.queries, parts, name, seed, _notes(parts, levels, name))
+    return UserRegions(names, levels, board.queries, parts, name, seed, _notes(parts, name))
 
 
 def _measure(measure: MeasureLike) -> Measure:
@@ -102,18 +102,17 @@ def _parts(qrels: Qrels, board: Leaderboard, levels: list[float], measure: str) 
 
 def _sort_runs(names: list[str], parts: Parts) -> tuple[list[str], Parts]:
     """Return the runs in the order of their means for a population in which all levels are alike."""
-    levels = len(parts.base)
-    means = parts.means(np.full((1, levels), 1 / levels))[0].tolist()
+    means = parts.means(corners(parts.levels))[-1].tolist()
     order = sorted(range(len(names)), key=lambda i: (-means[i], names[i]))
     return [names[i] for i in order], replace(parts, table=parts.table[:, :, :, order])
 
 
-def _notes(parts: Parts, levels: list[float], name: str) -> list[Note]:
+def _notes(parts: Parts, name: str) -> list[Note]:
     """Say how many queries cannot reach 1, since their pool lacks a level."""
     lacks = np.flatnonzero((parts.base == 0).any(axis=0))
     if parts.measure == "GAP" or not len(lacks):
         return []
-    top, of = float(parts.ceiling(np.full((1, len(levels)), 1 / len(levels)))[0]), parts.base.shape[1]
+    top, of = float(parts.ceiling(corners(parts.levels))[-1]), parts.base.shape[1]
     text = "cannot reach 1, since the pool lacks a level"
     mean = f"with all levels alike the mean of {name} is at most {top:.4f}"
     return [Note("unreachable", len(lacks), of, f"{len(lacks):,} of {count_of(of, 'query')} {text}; {mean}")]

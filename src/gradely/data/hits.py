@@ -1,6 +1,6 @@
 """Hits: the judged documents that a run retrieved, and where they stand; Blocks puts them into Batches."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from gradely.data.qrels import Qrels
 from gradely.data.types import Bools, Ints
 from gradely.kernel.batch import CELLS, Batch
 from gradely.lazy import lazy
+from gradely.threads import on_threads
 
 SHORT = 1000
 """hits of a single query up to which its cells are kept for the next one"""
@@ -92,34 +93,34 @@ class Blocks:
         """Put the hits in order; where ties are broken, each one is alone at its place."""
         self.qrels, self.retrieved, self._hits = qrels, hits.retrieved, hits
         self.untied = hits.place is not None or not hits.has_ties
-        order = self._rank_order()
-        self.row = hits.row[order]
-        self.above = (hits.above if hits.place is None else hits.place)[order]
-        self.tied = hits.tied[order] if hits.place is None else np.ones(len(order), np.int8)
+        above = hits.above if hits.place is None else hits.place
+        tied = hits.tied if hits.place is None else np.ones(len(above), np.int8)
+        order = self._rank_order(above)
+        columns = [column if order is None else column[order] for column in (hits.query, hits.row, above, tied)]
+        query, row, self.above, self.tied = columns
+        self.row = row if self.untied else self._sort_ties(query, row)
         self.grade = qrels.grade[self.row]
         if len(self.retrieved) == 1:
-            self.start = np.array([0, len(order)])
+            self.start = np.array([0, len(above)])
         else:
             self.start = np.zeros(len(self.retrieved) + 1, np.int64)
-            np.add.accumulate(np.bincount(hits.query, minlength=len(self.retrieved)), out=self.start[1:])
+            np.add.accumulate(np.bincount(query, minlength=len(self.retrieved)), out=self.start[1:])
 
-    def _rank_order(self) -> Ints:
-        """Return the order that puts hits query by query, ranked.
+    def _rank_order(self, above: npt.NDArray[np.integer]) -> Ints | None:
+        """Return the order that puts hits query by query, ranked; None where they are in it."""
+        query = self._hits.query
+        if len(self.retrieved) == 1:
+            return above.argsort(kind="stable")
+        rises = (query[1:] > query[:-1]) | (query[1:] == query[:-1]) & (above[1:] >= above[:-1])
+        return None if rises.all() else np.lexsort((above, query))
 
-        Tied ones go by label, so that no digit depends on the order of the input.
-        """
-        hits = self._hits
-        query, above = hits.query, hits.above if hits.place is None else hits.place
-        if len(hits.retrieved) == 1:
-            order = above.argsort(kind="stable")
-        else:
-            rises = (query[1:] > query[:-1]) | (query[1:] == query[:-1]) & (above[1:] >= above[:-1])
-            order = np.arange(len(query)) if rises.all() else np.lexsort((above, query))
-        if not self.untied:
-            same = np.flatnonzero(hits.tied[order] > 1)
-            at = order[same]
-            order[same] = at[np.lexsort((-self.qrels.grade[hits.row[at]], above[at], query[at]))]
-        return order
+    def _sort_ties(self, query: npt.NDArray[np.integer], row: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
+        """Return the rows with tied ones by label, so that no digit depends on the order of the input."""
+        same = np.flatnonzero(self.tied > 1)
+        rows = row[same]
+        sorted_row = row.copy()
+        sorted_row[same] = rows[np.lexsort((-self.qrels.grade[rows], self.above[same], query[same]))]
+        return sorted_row
 
     @lazy
     def width(self) -> Ints:
@@ -129,14 +130,21 @@ class Blocks:
         np.maximum.at(width, self._hits.query[shared], self._hits.tied[shared])
         return width
 
-    def batches(self, ties: str, queries: Ints, cells: int = CELLS) -> Iterator[tuple[Ints, Batch]]:
-        """Yield (indices of queries, Batch) until all these queries are done, those of about the same width together.
+    def visit(self, work: Callable[[Ints, Batch], None], ties: str, queries: Ints, threads: int = 1) -> None:
+        """Call work(indices of queries, their Batch) until all these queries are done, for several at a time."""
+        if len(queries) == 1:
+            work(queries, self.batch_of_query(int(queries[0]), ties))
+            return
+        for _ in on_threads(
+            lambda block: work(block, self.batch_of_queries(block, ties)), self.split(queries), threads
+        ):
+            pass
+
+    def split(self, queries: Ints, cells: int = CELLS) -> Iterator[Ints]:
+        """Yield the queries in blocks, those of about the same width together.
 
         How queries are put together changes memory and time, but no value.
         """
-        if len(queries) == 1:
-            yield queries, self._batch_of_query(int(queries[0]), ties)
-            return
         hits = self.start[queries + 1] - self.start[queries]
         queries = queries[np.lexsort((hits, self.width[queries]))]
         width = self.width[queries]
@@ -145,11 +153,10 @@ class Blocks:
             most = max(1, cells // int(width[done]))
             filled = np.arange(1, most + 1)[: len(queries) - done] * width[done : done + most]
             count = max(1, int(np.searchsorted(filled, cells, side="right")))
-            block = queries[done : done + count]
-            yield block, self._batch_of_queries(block, ties)
+            yield queries[done : done + count]
             done += count
 
-    def _batch_of_query(self, query: int, ties: str) -> Batch:
+    def batch_of_query(self, query: int, ties: str) -> Batch:
         """Return the Batch of one query, which has no padding; without hits, it has nothing else."""
         hits = slice(int(self.start[query]), int(self.start[query + 1]))
         pool, pooled, pool_memo = self.qrels.pool(query % len(self.qrels))
@@ -167,7 +174,7 @@ class Blocks:
         batch.know(xp=np, pool_memo=pool_memo, memo={}, **facts)
         return batch
 
-    def _batch_of_queries(self, queries: Ints, ties: str) -> Batch:
+    def batch_of_queries(self, queries: Ints, ties: str) -> Batch:
         """Return the Batch of some queries."""
         cells, hits = _cells(self.start[queries], self.start[queries + 1])
         at = queries % len(self.qrels)

@@ -35,8 +35,7 @@ def qrels_from_run(run: Any, by: GradedBy | None = None, *, levels: Iterable[int
     ranking = read_run(run)
     name = f"{ranking.name} as qrels"
     labels = {query: _labels(scores, by or "score", depths) for query, scores in ranking.scores.items()}
-    if by != "rank" and depths is None:
-        _check_scores(labels, name)
+    _check_scores(labels, name)  # ranks and levels are never below 0
     return Qrels.of(labels, name)
 
 

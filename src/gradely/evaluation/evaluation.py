@@ -1,8 +1,7 @@
 """Evaluation: where the judged documents of one run stand, measured batch by batch."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import cast
 
 import numpy as np
@@ -20,7 +19,6 @@ from gradely.lazy import lazy
 from gradely.measures import Measure
 from gradely.measures.names import fit_all
 from gradely.settings import Settings, TiePolicy
-from gradely.threads import on_threads
 
 
 @dataclass(eq=False, repr=False)
@@ -111,23 +109,32 @@ class Evaluation:
     @lazy
     def _values(self) -> Floats:
         """The values, [judged queries, measures], 0 where a query is not answered."""
-        blocks = self.blocks.batches(self.settings.ties, self.hits.answered.nonzero()[0])
-        return measure_blocks(blocks, self.measures, len(self.qrels), self.workers, partial(query_of, self.qrels))
-
-    def _extreme(self, blocks: Blocks, ties: str, queries: Ints) -> Floats:
-        """Return the values, [these queries, measures], with ties at their best or worst."""
-        batches = blocks.batches(ties, queries)
-        return measure_blocks(batches, self.measures, len(self.qrels), 1, partial(query_of, self.qrels))[queries]
+        answered = self.hits.answered.nonzero()[0]
+        return measure_blocks(self.blocks, self.settings.ties, answered, self.measures, self.workers)
 
     def find_bounds(self, blocks: Blocks, ties: str, queries: Ints) -> Bools:
         """Return [these queries, measures]: true where the best or worst value is a bound, not that of an order."""
         bounds = np.zeros((len(queries), len(self.measures)), bool)
         measures = [(j, measure) for j, measure in enumerate(self.measures.values()) if measure.may_be_bounded]
-        for rows, batch in blocks.batches(ties, queries) if measures else ():
+
+        def mark(rows: Ints, batch: Batch) -> None:
             for j, measure in measures:
                 flags = measure.is_bounded(measure.apply_relevance(batch))
                 bounds[np.searchsorted(queries, rows), j] = flags.any(axis=1)
+
+        if measures:
+            blocks.visit(mark, ties, queries)
         return bounds
+
+    def find_ceiling(self, measure: Measure) -> Floats:
+        """Return the highest value that any ranking of each judged query can reach."""
+        ceiling = np.ones(len(self.qrels))
+
+        def fill(rows: Ints, batch: Batch) -> None:
+            ceiling[rows] = measure.ceiling(measure.apply_relevance(batch))
+
+        self.blocks.visit(fill, "expected", self.judged_queries, self.workers)
+        return ceiling
 
     def notes(self) -> list[Note]:
         """Return what happened to queries and documents."""
@@ -136,7 +143,8 @@ class Evaluation:
     @property
     def degenerate(self) -> dict[str, Bools]:
         """By name of a measure, for which queries every ranking scores 0."""
-        return find_degenerate(self.qrels, self.measures)
+        worthless = np.flatnonzero((self._values == 0).any(axis=1))  # no other query is degenerate
+        return find_degenerate(self.qrels, self.measures, worthless, self.workers)
 
     def tie_ranges(self) -> list[TieRange]:
         """Return how far each mean moves with the order of ties, for the measures that move."""
@@ -146,7 +154,7 @@ class Evaluation:
         if not len(tied):
             return []
         blocks = Blocks(self.qrels, self.measured_hits._replace(place=None).select(moves[self.measured_hits.query]))
-        low, high = (self._extreme(blocks, ties, tied) for ties in ("worst", "best"))
+        low, high = (measure_blocks(blocks, ties, tied, self.measures, alone=True) for ties in ("worst", "best"))
         moved = np.count_nonzero(high - low > SAME, axis=0)
         total, mine = self.table.sum(axis=0), self.table[np.searchsorted(self.judged_queries, tied)].sum(axis=0)
         size = len(self.queries)
@@ -171,29 +179,22 @@ def name_query(error: NotFinite, query: str, label: float) -> NotFinite:
 
 
 def measure_blocks(
-    blocks: Iterable[tuple[Ints, Batch]],
-    measures: Mapping[str, Measure],
-    queries: int,
-    workers: int,
-    names: Callable[[int], tuple[str, float]],
+    blocks: Blocks, ties: str, queries: Ints, measures: Mapping[str, Measure], workers: int = 1, *, alone: bool = False
 ) -> Floats:
-    """Return the values, [queries, measures], 0 for queries in no block.
+    """Return the values, [rows of blocks, measures], 0 for other queries than these; with `alone`, only their rows.
 
-    Where a value is not finite, `names` says of a query what it is called, and its highest label.
+    The queries ascend.
     """
-    values = np.zeros((queries, len(measures)))
-    if not measures:
-        return values
+    values = np.zeros((len(queries) if alone else len(blocks.retrieved), len(measures)))
 
-    def measure_block(block: tuple[Ints, Batch]) -> None:
-        rows, batch = block
+    def measure_block(rows: Ints, batch: Batch) -> None:
         try:
-            values[rows] = measure_batch(batch, measures.values()).T
+            values[np.searchsorted(queries, rows) if alone else rows] = measure_batch(batch, measures.values()).T
         except NotFinite as error:
-            raise name_query(error, *names(int(rows[error.row]))) from None
+            raise name_query(error, *query_of(blocks.qrels, int(rows[error.row]))) from None
 
-    for _ in on_threads(measure_block, blocks, workers):
-        pass
+    if measures:
+        blocks.visit(measure_block, ties, queries, workers)
     return values
 
 
@@ -231,14 +232,16 @@ def sum_parts_of_one(batch: Batch, measures: Collection[Measure]) -> tuple[Float
     return added, np.concatenate([part.norm for part in parts])[:, None]
 
 
-def find_degenerate(qrels: Qrels, measures: Mapping[str, Measure]) -> dict[str, Bools]:
-    """Return, by name of a measure, for which queries every ranking scores 0; found once for all runs."""
+def find_degenerate(qrels: Qrels, measures: Mapping[str, Measure], queries: Ints, workers: int) -> dict[str, Bools]:
+    """Return, by name of a measure, for which of these queries every ranking scores 0; found once for all runs."""
     missing = {measure.key: measure for measure in measures.values() if measure.key not in qrels.degenerate}
     flags: dict[object, Bools] = {key: np.zeros(len(qrels), bool) for key in missing}
-    for rows, batch in (
-        Blocks(qrels, Hits.empty(len(qrels))).batches("expected", np.arange(len(qrels))) if flags else ()
-    ):
+
+    def mark(rows: Ints, batch: Batch) -> None:
         for key, measure in missing.items():
             flags[key][rows] = measure.degenerate(measure.apply_relevance(batch))
+
+    if missing:
+        Blocks(qrels, Hits.empty(len(qrels))).visit(mark, "expected", queries, workers)
     qrels.degenerate.update(flags)
     return {name: qrels.degenerate[measure.key] for name, measure in measures.items()}

@@ -89,7 +89,7 @@ class _Part(NamedTuple):
     start: float
     total: float
     norm: float
-    unit: int = 0
+    unit: int
     """of gains, total and norm: 2 to this power"""
 
     @property
@@ -140,7 +140,7 @@ def _unit(measure: Measure, view: Batch) -> int:
 def _measure_nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:
     """Return what a query counts that the run does not answer: 0, over the norm that it has all the same."""
     _, view = _columns(qrels, Run({query: {}}, ""), query, measure, Settings("best"))
-    return _Part([], 0.0, 0.0, float(measure.norm(view)[0]))
+    return _Part([], 0.0, 0.0, float(measure.norm(view)[0]), _unit(measure, view))
 
 
 def _ideal(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> _Part:
@@ -153,7 +153,7 @@ def _ideal(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> _P
     try:
         return _measure(judged, _best_first(judged, query, measure), query, measure, settings)
     except NotFinite:
-        return _Part([], 0.0, 0.0, 0.0)
+        return _measure_nothing(judged, query, measure)
 
 
 def _best_first(qrels: Qrels, query: str, measure: Measure) -> dict[str, float]:
@@ -162,7 +162,7 @@ def _best_first(qrels: Qrels, query: str, measure: Measure) -> dict[str, float]:
     hits = locate(qrels, Run({query: dict.fromkeys(labels, 0.0)}, ""), Settings())
     blocks = Blocks(qrels, hits)
     docs = [qrels.docs[i] for i in blocks.row.tolist()]
-    _, batch = next(blocks.batches("expected", np.asarray([qrels.index[query]])))
+    batch = blocks.batch_of_query(qrels.index[query], "expected")
     priority = dict(zip(docs, measure.priority(measure.apply_relevance(batch))[0].tolist(), strict=False))
     order = sorted(labels, key=lambda doc: (-priority[doc], -labels[doc], doc))
     return {doc: float(-place) for place, doc in enumerate(order)}
@@ -183,7 +183,7 @@ def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, settings: Set
     hits = locate(qrels, run, settings)
     blocks = Blocks(qrels, hits)
     docs = [qrels.docs[i] for i in blocks.row.tolist()]
-    _, batch = next(blocks.batches(settings.ties, np.asarray([qrels.index[query]])))
+    batch = blocks.batch_of_query(qrels.index[query], settings.ties)
     relevance = measure.apply_relevance(batch)
     numbered = replace(relevance, grade=np.arange(relevance.grade.shape[1], dtype=np.float64)[None, :])
     order = order_ties(numbered, lambda _: measure.priority(relevance)).grade[0, : len(docs)].astype(int)

@@ -51,14 +51,14 @@ class Explanation(NamedTuple):
     total: float
     norm: float
     value: float
-    run: str = "run"
-    answered: bool = True
+    run: str
+    answered: bool
     """False where the run has no results for the query, which then counts 0"""
-    ideal: tuple[Line, ...] = ()
+    ideal: tuple[Line, ...]
     """the judged documents of the query, best first: the ranking to compare with"""
-    ideal_total: float = 0.0
-    ideal_value: float = 0.0
-    unit: int = 0
+    ideal_total: float
+    ideal_value: float
+    unit: int
     """gains, what documents add, sum and norm are in units of 2 to this power, where they are too large for numbers"""
 
     def table(self, digits: int = 4, depth: int | None = None) -> Table:

@@ -15,9 +15,8 @@ from gradely.data.trec.one_query import read_query
 from gradely.measures import Measure
 
 FEW = 0.01
-"""with a smaller share of the judged documents that a ranking has room for, ids are probably of two kinds"""
-ENOUGH = 100
-"""of fewer judged documents, a small share is nothing odd; none at all is"""
+"""with a smaller share of the judged documents that a ranking has room for, ids are probably of two kinds; one of less
+than 100 is a larger share"""
 SAMPLE = 10_000
 """so many documents of a query are compared"""
 
@@ -28,7 +27,7 @@ def describe_mismatch(qrels: Qrels, run: Run | Source, hits: Hits) -> str | None
     if matches > FEW * len(qrels.grade):  # there is no more room than that
         return None
     room = int(np.minimum(hits.retrieved, qrels.sizes)[hits.answered].sum())
-    if not room or matches > FEW * room or (matches and room < ENOUGH):
+    if not room or matches > FEW * room:
         return None
     many = "no document" if not matches else f"only {matches:,} of {room:,} judged documents"
     says = f"{many} of {qrels.name} is in the rankings of {run.name}"

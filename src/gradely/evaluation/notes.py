@@ -69,7 +69,7 @@ class TieRange(NamedTuple):
         """Return the range as a note."""
         return Note("ties", self.queries, self.of, str(self))
 
-    def is_visible(self, digits: int = 4) -> bool:
+    def is_visible(self, digits: int) -> bool:
         """Return whether the two ends differ where they are printed with so many digits."""
         return f"{self.low:.{digits}f}" != f"{self.high:.{digits}f}"
 
@@ -161,8 +161,7 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
     excluded, before = evaluation.hits.excluded, evaluation.hits.documents + evaluation.hits.excluded
     were = "was" if excluded == 1 else "were"
     out = f"{excluded:,} of {count_of(before, 'document')} {were} excluded from the rankings" if excluded else None
-    levels = evaluation.qrels.levels()
-    below = describe_low_labels(evaluation.qrels, evaluation.measures) if len(levels) and levels[-1] < 1 else None
+    below = describe_low_labels(evaluation.qrels, evaluation.measures)
     texts = [*(("labels", text) for text in evaluation.qrels.notes), ("apart", evaluation.apart), ("labels", below)]
     notes = [Note(kind, len(evaluation.qrels), len(evaluation.qrels), text) for kind, text in texts if text]
     return [*notes, *([Note("excluded", excluded, before, out)] if out else [])]
@@ -217,10 +216,7 @@ def _note_unreachable(evaluation: "Evaluation") -> list[Note]:
     for name, measure in evaluation.measures.items():
         if not measure.has_ceiling:
             continue
-        ceiling = np.ones(len(evaluation.qrels))
-        for rows, batch in evaluation.blocks.batches("expected", evaluation.judged_queries):
-            ceiling[rows] = measure.ceiling(measure.apply_relevance(batch))
-        highest = ceiling[evaluation.judged_queries]
+        highest = evaluation.find_ceiling(measure)[evaluation.judged_queries]
         queries = evaluation.judged_queries[(highest < 1 - SAME) & (highest > 0)]
         mean = float(highest.sum()) / max(1, len(evaluation.queries))
         text = f"cannot reach 1 in {name}, since the pool lacks a level; the mean is at most {mean:.4f}"
@@ -243,5 +239,5 @@ def _note_bounds(evaluation: "Evaluation") -> list[Note]:
 
 def _note_judged(evaluation: "Evaluation", kind: str, queries: Ints, of: int, noun: str, text: str) -> list[Note]:
     """Return a note about some judged queries."""
-    names = [evaluation.qrels.queries[i] for i in queries[: NAMED + 1].tolist()]
+    names = [evaluation.qrels.queries[i] for i in queries[:NAMED].tolist()]
     return note_names(kind, len(queries), of, noun, text, names)

@@ -26,6 +26,9 @@ from gradely.threads import on_threads
 DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "muAP")
 """the measures where none is named"""
 
+DIGITS = 4
+"""of means in the sentences of notes"""
+
 Progress: TypeAlias = Callable[[str, float], None]
 """is called with the name of a piece of work, mostly a run, and how much of it is done, from 0 to 1"""
 
@@ -99,13 +102,13 @@ class Evaluations(Mapping[str, Scores]):
     @cached_property
     def notes(self) -> list[Note]:
         """What there is to note about queries, documents and ties; what holds of all runs is said once."""
-        return self.notes_at(digits=4)
+        return self.notes_at(DIGITS)
 
     def notes_at(self, digits: int) -> list[Note]:
         """Return the notes where means are printed with so many digits: of ties only what changes what is printed."""
         others = {name: [note for note in scores.notes if note.kind != "ties"] for name, scores in self.items()}
         ranges = {name: scores.tie_ranges for name, scores in self.items()}
-        return merge_notes(others) + merge_ranges(ranges, min(digits, 4))  # sentences have four digits
+        return merge_notes(others) + merge_ranges(ranges, min(digits, DIGITS))
 
     def __repr__(self) -> str:
         """Show what `gradely evaluate` shows: one row per run, and the notes below."""

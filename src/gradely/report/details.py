@@ -13,7 +13,7 @@ from gradely.data.types import Floats
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.scores import means
 from gradely.measures.names import parse_all
-from gradely.report.text import labels
+from gradely.report.formatting import labels
 
 CUTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 """the ranks at which curves are drawn, as far as rankings go"""

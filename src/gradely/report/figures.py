@@ -14,7 +14,7 @@ from gradely.errors import DataError, did_you_mean
 from gradely.evaluation.runs import DEFAULT, Progress, ignore
 from gradely.measures.names import MeasureLike
 from gradely.report.details import choose_cuts, measure_curves
-from gradely.report.text import labels
+from gradely.report.formatting import labels
 from gradely.settings import Precision, QueryPolicy, TiePolicy
 
 Rows = list[dict[str, Any]]

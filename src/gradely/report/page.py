@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from gradely import __version__
 from gradely.comparison.charts import PALETTE
 from gradely.optional import altair, converter, optional
-from gradely.report.text import as_json, clip, effect_text, format_fixed, format_signed, p_value
+from gradely.report.formatting import as_json, clip, effect_text, format_fixed, format_signed, p_value
 
 __all__ = ["Chart", "altair", "chart", "check_installed", "policy", "render", "source"]
 

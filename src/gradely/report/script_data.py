@@ -7,8 +7,8 @@ import numpy as np
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Pairwise, to_optional
 from gradely.report.details import CUTS, Detail, Rankings
+from gradely.report.formatting import labels
 from gradely.report.pair_data import digits_for, pair_data
-from gradely.report.text import labels
 
 BARS = 30
 """so many runs the chart of the leaderboard shows"""

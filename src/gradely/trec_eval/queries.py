@@ -9,7 +9,7 @@ from gradely.data import Blocks, Hits, Qrels
 from gradely.data.types import Floats, Ints
 from gradely.kernel.batch import Batch
 from gradely.tables import count_of
-from gradely.threads import cores, on_threads
+from gradely.threads import cores
 from gradely.trec_eval.catalogue import Column
 from gradely.trec_eval.errors import IMPOSSIBLE, NOTHING, Quit
 from gradely.trec_eval.options import Options
@@ -108,14 +108,12 @@ def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], th
     table = np.zeros((len(qrels), len(columns)))
     computed = [(j, column.value) for j, column in enumerate(columns) if column.value is not None]
 
-    def work(block: tuple[Ints, Batch]) -> None:
-        rows, batch = block
+    def work(rows: Ints, batch: Batch) -> None:
         with np.errstate(all="ignore"):  # parameters may be infinite, or no numbers
             for j, value in computed:
                 table[rows, j] = value(batch)
 
-    for _ in on_threads(work, Blocks(qrels, hits).batches("trec", queries.measured), threads):
-        pass
+    Blocks(qrels, hits).visit(work, "trec", queries.measured, threads)
     for j in [j for j, column in enumerate(columns) if gives_away(column.name)]:
         table[queries.missing, j] = 0.0
     return _take_logs(table[queries.measured], columns)

@@ -58,6 +58,17 @@ class DiskFile(FileIO):
             raise change_error(self.title)
         return got
 
+    def fill(self, view: memoryview, at: int) -> None:
+        """Fill a whole buffer from some place of the file; several threads may do so at a time."""
+        while len(view):
+            try:
+                got = os.preadv(self.fileno(), [view], at)
+            except OSError as error:
+                raise InputError(f"{self.title}: cannot be read: {error.strerror or error}") from None
+            if not got:
+                raise change_error(self.title)
+            view, at = view[got:], at + got
+
     def left(self) -> int:
         """Return how many bytes are not read yet."""
         return max(self.limit - self.tell(), 0)

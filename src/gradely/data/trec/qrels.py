@@ -1,5 +1,6 @@
 """Judgments the fast way: from their file to columns over the text itself."""
 
+import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -7,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import LONGEST_LINE, Source
+from gradely.data.read.files import LONGEST_LINE, DiskFile, Source
+from gradely.data.read.packed import UnpackedFile
 from gradely.data.trec.chunks import NEWLINE, PIECE, Buffer, Odd, Piece, close, is_blank, last_cut
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import STRICT, Dialect, fields
@@ -20,6 +22,8 @@ from gradely.threads import on_threads
 
 QUERY, DOC, LABEL = 0, 2, 3
 """the fields that matter"""
+RANGE = 1 << 24
+"""bytes that a thread reads in one go"""
 
 
 class Columns(NamedTuple):
@@ -48,7 +52,7 @@ class PieceQueries(NamedTuple):
 
 def load_qrels(source: Source, threads: int, dialect: Dialect = STRICT) -> Qrels:
     """Return judgments as columns over the text; raise Odd where the plain reader must look."""
-    text, stop = _load(source)
+    text, stop = _load(source, threads)
     pieces = list(_split_text(text, stop))
     room = np.cumsum([0, *(np.count_nonzero(text[piece.start : piece.stop] == NEWLINE) for piece in pieces)])
     columns = _room(text, int(room[-1]))
@@ -85,11 +89,11 @@ def _gather(queries: Tokens, first: Ints, hashed: Words, columns: Columns) -> tu
     return Tokens(queries.text, queries.start[opens], queries.size[opens]), bounds, hashed[opens], columns
 
 
-def _load(source: Source) -> tuple[Bytes, int]:
+def _load(source: Source, threads: int) -> tuple[Bytes, int]:
     """Return the whole text with room around it, and where it ends."""
     with source.stream() as stream:
         buffer = Buffer(source.size + 1)
-        filled = PAD
+        filled = PAD + _read_ranges(stream, buffer.view[PAD:], threads)
         while got := stream.readinto(buffer.view[filled : PAD + buffer.room]):
             filled += got
             if filled == PAD + buffer.room:
@@ -99,6 +103,21 @@ def _load(source: Source) -> tuple[Bytes, int]:
     if filled == PAD:
         raise Odd
     return buffer.bytes, close(buffer.bytes, filled)
+
+
+def _read_ranges(stream: DiskFile | UnpackedFile, view: memoryview, threads: int) -> int:
+    """Fill a buffer from a file on disk, on several threads, and leave nothing in its stream; return how much.
+
+    Half of the time of reading goes to memory that nobody has touched before.
+    """
+    if threads == 1 or not isinstance(stream, DiskFile) or not hasattr(os, "preadv"):  # Windows lacks it
+        return 0
+    first, last = stream.tell(), stream.limit
+    ranges = [(start, min(start + RANGE, last)) for start in range(first, last, RANGE)]
+    for _ in on_threads(lambda part: stream.fill(view[part[0] - first : part[1] - first], part[0]), ranges, threads):
+        pass
+    stream.seek(last)
+    return last - first
 
 
 def _split_text(text: Bytes, stop: int) -> Iterator[Piece]:

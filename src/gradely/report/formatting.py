@@ -1,4 +1,4 @@
-"""Text of others on a page: ids and names are hostile until proven otherwise."""
+"""How a page writes ids, numbers and data: names of others are hostile until proven otherwise."""
 
 import json
 import math
