@@ -45,16 +45,19 @@ NO_KEYWORDS = ("strict", "maxsize", "copy", "repr")
 """`zip(strict=)` asserts, too; a cache of another size, one copy more, and what is left out of a repr are no values"""
 
 SPEED = {
-    "align": "DOCUMENTS FEW SEVERAL",
     "batch": "CELLS",
     "blocks": "CELLS",
     "chunks": "PIECE",
+    "csv_files": "LONGEST",
+    "dicts": "LOOKUP",
     "file_ranges": "RANGE LARGE FEW BLOCK",
     "files": "BLOCK",
     "from_groups": "MANY",
     "function": "BLOCK MANY",
     "gains": "CELLS",
     "hashing": "LONG TOGETHER",
+    "hits": "SHORT",
+    "locate": "DOCUMENTS FEW SEVERAL",
     "lookup": "FEW",
     "match": "MANY",
     "packed": "BLOCK MOST",
