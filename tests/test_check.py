@@ -160,6 +160,7 @@ GOOD = b"a Q0 d 1 1 t\nb Q0 d 1 1 t\n"
         (bytes(range(256)) * 20, "is not UTF-8 text"),
         (b"x Q0 d 1 1 t\n", "no query in common"),
         (b"a Q0 d 1 x t\n", "run:1: the score 'x' is not a number"),
+        (b"\n" + GOOD + b"b Q0 e 1 x t\n", "run:4: the score 'x' is not a number"),
         (GOOD + b"\nb Q0 e 1 x t\n", "run:4: the score 'x' is not a number"),
         (GOOD + b"b Q0 d 1 2 t\n", "run:3: document 'd' of query 'b' is there already, in line 2"),
         (GOOD + b"b Q0 \xe9 1 2 t\n", "run:3: is not UTF-8 text"),

@@ -15,6 +15,8 @@ from pyarrow import parquet
 
 import gradely
 from gradely import DataError, InputError
+from gradely.data.read import dicts, frames
+from gradely.data.read.inputs import open_run
 
 QRELS = {"1": {"d1": 2.0, "d2": 0.0, "d9": 1.0}, "2": {"d3": 1.5}}
 RUN = {"1": {"d2": 0.5, "d1": 0.5, "x": -0.25}, "2": {"d3": 3.0, "y": 1e-3}}
@@ -261,6 +263,12 @@ def test_standard_input(monkeypatch, file):
         (QRELS, pd.DataFrame({"qid": [], "docno": [], "score": []}), "no rows"),
         (QRELS, pd.DataFrame({"qid": ["1"], "docno": ["d1"], "score": ["high"]}), "not a number"),
         (QRELS, pd.DataFrame({"qid": ["1", "1"], "docno": ["d1", "d1"], "score": [1, 2]}), "rows 1 and 2"),
+        (QRELS, pd.DataFrame({"qid": ["1"], "docno": ["d1"]}), "no score column among 'qid', 'docno'; name"),
+        (QRELS, pd.DataFrame({"qid": ["1"], "docno": ["d1"], "a": [1]}), "no score column among 'a'; name"),
+        (QRELS, pd.DataFrame({name: ["1"] for name in ("qid", "Q-Id", "q_id")}), "run: 'qid' and 'Q-Id' may both be"),
+        (QRELS, pd.DataFrame({name: [1] for name in "abcdefgh"}), "'g', 'h'; name"),
+        (QRELS, pd.DataFrame({name: [1] for name in "abcdefghi"}), "'g', 'h', …; name"),
+        (QRELS, [("1", "d1", 0.5)], "cannot be read from list"),
     ],
 )
 def test_what_makes_no_sense_in_memory_is_explained(qrels, run, says):
@@ -327,3 +335,108 @@ def test_what_cannot_be_read_says_what_to_do_instead(tmp_path):
     connection.close()
     with pytest.raises(InputError, match="is a DuckDB database, which holds many tables"):
         gradely.evaluate({"1": {"2": 1}}, tmp_path / "shop.db", ["RR"])
+
+
+@pytest.mark.parametrize("column", ["qid", "docno", "label"])
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_a_missing_value_is_named_by_its_row(library, column):
+    table = {"qid": ["1", "1", "2"], "docno": ["a", "b", "c"], "label": ["1", "0", "1"]}
+    table[column][1] = None
+    with pytest.raises(DataError, match=f"qrels: column '{column}' has missing values, the first in row 2"):
+        gradely.read_qrels(library(table))
+
+
+def test_documents_without_labels_have_label_1(file):
+    for qrels in (
+        {"q": ["a", "b"]},
+        {"q": {"a", "b"}},
+        file("q.json", '{"q": ["a", "b"]}'),
+        file("q.jsonl", '{"query_id": "q", "doc_id": "a"}\n{"query_id": "q", "doc_id": "b"}\n'),
+    ):
+        assert gradely.read_qrels(qrels).labels("q") == {"a": 1.0, "b": 1.0}
+
+
+def test_lists_in_json_are_rankings_of_a_run(file):
+    assert gradely.read_run(file("r.json", '{"q": ["a", "b"]}')).scores == {"q": {"a": 2, "b": 1}}
+
+
+def test_a_record_of_json_lines_may_hold_more(file):
+    lines = '{"query_id": "q", "doc_id": "a", "score": 2, "source": {"page": 7}, "tags": ["x"], "words": ["y"]}\n'
+    assert gradely.read_run(file("r.jsonl", lines)).scores == {"q": {"a": 2}}
+    with pytest.raises(DataError, match=r"r\.jsonl:1: no queries"):
+        gradely.read_run(file("r.jsonl", "{}\n"))
+
+
+def test_results_of_a_record_are_ranked_or_have_scores_and_ids_of_their_own():
+    ranked = gradely.read_run([{"query": "q", "results": ["a", "b"]}])
+    assert dict(ranked.scores) == {"q": {"a": -1.0, "b": -2.0}}
+    results = [{"id": 7, "doc_id": "a", "score": 0.5}, {"doc_id": "b", "score": 0.25}]
+    assert dict(gradely.read_run([{"query": "q", "results": results}]).scores) == {"q": {"a": 0.5, "b": 0.25}}
+
+
+def test_queries_of_records_are_whole_numbers_where_all_are():
+    for queries, whole in (([1, 2], True), ([1, "2"], False), (["1", "2"], False)):
+        qrels = gradely.read_qrels([{"qid": query, "docno": "a", "label": 1} for query in queries])
+        assert (qrels.whole, list(qrels.queries)) == (whole, ["1", "2"])
+
+
+@pytest.mark.parametrize("read", [gradely.read_qrels, gradely.read_run])
+def test_a_way_with_duplicates_that_is_none_is_refused(read):
+    with pytest.raises(DataError, match="no way with duplicates 'most': use one of error, max, sum, first"):
+        read({"q": {"a": 1}}, duplicates="most")
+
+
+def test_a_feature_is_ranked_from_high_to_low_unless_said(file):
+    path = file("train.txt", LETOR)
+    assert open_run(path, feature=3).scores["1"] == {"d1": 7, "d2": 9, "d9": 0}
+    with pytest.raises(InputError, match=r"train\.txt: no line has a feature 99"):
+        gradely.read_run(path, feature=99)
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"), [("1 qid: 1:0.5", ""), ("1 2", ""), ("1 1:0.5", "; write the query of each line into it, or .*")]
+)
+def test_a_line_without_a_query_is_shown_with_what_to_do(file, line, hint):
+    with pytest.raises(InputError, match=f"t:2: expected label qid:Q 1:value 2:value …, found '{line}'{hint}$"):
+        gradely.read_qrels(file("t", f"1 qid:1 1:0.5\n{line}\n"))
+
+
+def test_frames_are_read_without_pyarrow(monkeypatch):
+    monkeypatch.setattr(frames, "find_spec", lambda name: None)
+    rows = {"qid": ["é", "é", "b"], "docno": ["d1", "", "d3"], "score": [2.0, 1.0, 3.0]}
+    text = pl.DataFrame(rows)
+    for frame in (text, text.cast({"qid": pl.Categorical}), pd.DataFrame(rows), pd.DataFrame(rows).astype("string")):
+        assert dict(gradely.read_run(frame).scores) == {"é": {"d1": 2.0, "": 1.0}, "b": {"d3": 3.0}}
+
+
+@pytest.mark.parametrize("values", [[1, 0], [0.5, 2.0], [True, False]])
+def test_numbers_of_a_frame_are_taken_as_they_are(monkeypatch, values):
+    """One by one they would be the same, but later."""
+    monkeypatch.setattr(frames, "numbers_of_objects", None)
+    qrels = gradely.read_qrels(pd.DataFrame({"qid": ["q", "q"], "docno": ["a", "b"], "label": values}))
+    assert qrels.labels("q") == {"a": float(values[0]), "b": float(values[1])}
+
+
+def test_numbers_of_dicts_are_taken_together_where_all_are_numbers():
+    tables = [{"a": 1.0, "b": 2}, {"c": np.float32(0.5)}]
+    assert dicts.flat(tables, None).tolist() == [1.0, 2.0, 0.5]
+    assert dicts.flat(tables[:1], None).tolist() == [1.0, 2.0]
+    assert dicts.flat([{"a": "1.5"}], lambda table, doc: f"{table} {doc}").tolist() == [1.5]
+
+
+@pytest.mark.parametrize(
+    ("docs", "missing", "disguised"),
+    [
+        ({"a": 1, "b": 2}, ["c"], False),
+        ({"a": 1, "b": 2}, ["c", "7", "-x", "-2"], False),
+        ({"a": 1, b"c": 2, "b": 3}, ["x", "c"], True),
+        ({"a": 1, 7: 2, "b": 3}, ["x", "-", "7"], True),
+        ({"a": 1, -7: 2, "b": 3}, ["-7"], True),
+        ({"a": 1, 7: 2, "b": 3}, ["x", "7x", "-", "8"], False),
+    ],
+)
+def test_ids_that_are_no_text_are_noticed_where_a_document_is_missing(docs, missing, disguised):
+    """Otherwise all ids are made text for nothing."""
+    assert dicts.are_disguised(docs, missing) == disguised
+    others = {f"other{i}": 0 for i in range(100)}
+    assert dicts.are_disguised({"first": 0, **others, **docs, "last": 0}, missing) == disguised

@@ -37,6 +37,8 @@ def test_sizes_beside_a_file_are_its_queries(train, tmp_path, ending, sizes):
         ("3\n3\n", "add up to more lines than"),
         ("3\nx\n", "group:2: expected the size of a group"),
         ("-3\n", "expected the size of a group"),
+        ("3\n100000000000000\n", "add up to more lines than"),
+        ("3\n1000000000000000\n", "expected the size of a group"),
     ],
 )
 def test_sizes_that_do_not_fit_are_explained(train, tmp_path, sizes, says):

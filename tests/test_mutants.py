@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 from gradely.comparison import kendall
 from tests.mutants.__main__ import conclude
 from tests.mutants.areas import AREAS, DRAWINGS, paths_of
-from tests.mutants.changes import ROOT, SOURCE, Mutant, all_changes, mutants, one_per_line
+from tests.mutants.changes import ROOT, SOURCE, SPEED, Mutant, all_changes, mutants, one_per_line
 from tests.mutants.check import in_order, uses_of
 from tests.mutants.forks import in_forks
 from tests.mutants.survivors import known, without_mutant
@@ -53,6 +54,13 @@ def changed(code):
 )
 def test_what_is_changed(code, after):
     assert sorted(changed(code)) == sorted(after)
+
+
+def test_constants_that_decide_speed_are_there():
+    for file, names in SPEED.items():
+        texts = [path.read_text() for path in SOURCE.rglob(f"{file}.py")]
+        for name in names.split():
+            assert any(re.search(rf"^([A-Z_]+, )*{name}\b.* = ", text, re.MULTILINE) for text in texts), (file, name)
 
 
 def test_every_file_of_a_room_is_in_one_area():

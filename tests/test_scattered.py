@@ -20,11 +20,12 @@ from gradely.data.locate import align, find_hits
 from gradely.data.read import parquet
 from gradely.data.read.files import Source, ignore
 from gradely.data.read.inputs import plain_run
-from gradely.data.trec import hashing, repeats, runs, spool
+from gradely.data.trec import chunks, hashing, repeats, runs, spool
+from gradely.data.trec import survey as surveys
 from gradely.data.trec.chunks import Odd
 from gradely.data.trec.runs import stream_run
 from gradely.data.trec.spool import PARTS, Spool
-from gradely.data.trec.survey import survey
+from gradely.data.trec.survey import _count_piece, survey
 from gradely.data.trec.tokens import Tokens
 from gradely.errors import DataError, InputError
 from gradely.settings import Settings
@@ -128,6 +129,27 @@ def test_checks_count_the_same(folder, queries):
     assert right.tied > len(rows) / 2
     assert counts.against == [f"q{q}" for q in range(0, queries, 3)]
     assert sorted(right.against) == sorted(counts.against)
+
+
+def test_checks_read_on_only_where_queries_are_together(folder, monkeypatch):
+    """A piece that has a query twice ends the first pass at once."""
+    rows, numbers = rank_by_rank(), []
+    write_lines("together", sorted(rows, key=lambda row: row[0]))
+    write_lines("scattered", rows)
+    monkeypatch.setattr(surveys, "_count_piece", lambda piece: numbers.append(piece.number) or _count_piece(piece))
+    survey(Source("scattered"), 1, ignore)
+    assert numbers == [0]
+    numbers.clear()
+    monkeypatch.setattr(surveys, "_keep_scores", None)
+    survey(Source("together"), 1, ignore)
+    assert numbers == list(range(len(numbers)))
+    assert len(numbers) > 5
+
+
+def test_checks_count_a_query_that_is_too_long_for_a_piece(folder, monkeypatch):
+    monkeypatch.setattr(chunks, "LONGEST", 2000)
+    write_lines("run", [("q", f"d{i}", i // 2) for i in range(400)] + [("r", "d", 1)])
+    assert survey(Source("run"), 1, ignore)[:3] == (401, 400, 200)
 
 
 @pytest.mark.parametrize("apart", [1, 2, 500])

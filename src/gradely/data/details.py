@@ -98,5 +98,4 @@ def top(ranking: Mapping[str, float], depth: int) -> Top:
     best = np.flatnonzero(scores >= least).tolist()
     order = sorted(best, key=lambda i: (-scores[i], docs[i]))
     _, sizes = np.unique(-scores[order], return_counts=True)
-    upto = int(np.searchsorted(np.cumsum(sizes), min(depth, len(order)))) + 1
-    return Top([docs[i] for i in order[:depth]], sizes[:upto].tolist())
+    return Top([docs[i] for i in order[:depth]], sizes.tolist())

@@ -22,11 +22,11 @@ def locate_others(
     qrels: Qrels, excluded: Qrels, run: Run | Source, settings: Settings, threads: int | None, report: Report
 ) -> Hits:
     """Return where the judged documents of a run stand once others are dropped from it."""
-    union, row, dropped = _join(qrels, excluded)
+    union, dropped, row = _join(qrels, excluded)
     hits = locate(union, run, settings, threads, report)
     drop = dropped[hits.row]
     out = hits.select(drop)
-    stay = hits.select(~drop & (row[hits.row] >= 0))
+    stay = hits.select(~drop)
     span = int(hits.retrieved.max(initial=0)) + 1
     base, others = stay.query.astype(np.int64) * span, out.query.astype(np.int64) * span
     better, same = _count(base, stay.above, others + out.above)
@@ -51,8 +51,8 @@ def _count(base: Ints, mine: npt.NDArray[np.integer], others: Ints) -> tuple[Int
     return low - first, np.searchsorted(others, base + mine, "right") - low
 
 
-def _join(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Ints, Bools]:
-    """Return judged and excluded documents as one, the row of each in the qrels or -1, and whether it is dropped."""
+def _join(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Bools, Ints]:
+    """Return judged and excluded documents as one, whether each is dropped and, if not, its row in the qrels."""
     theirs = [i for i, query in enumerate(excluded.queries) if query in qrels.index]
     owner = np.array([qrels.index[excluded.queries[i]] for i in theirs], np.int64)
     begin, end = excluded.start[theirs], excluded.start[np.add(theirs, 1)] if theirs else excluded.start[:0]
@@ -69,7 +69,7 @@ def _join(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Ints, Bools]:
     start = np.searchsorted(query[stay], np.arange(len(qrels) + 1))
     grade = np.concatenate([qrels.grade, np.zeros(len(rows))])[stay]
     union = Qrels(qrels.queries, start, document.take(stay).tokens(), grade, qrels.name)
-    return union, np.where(stay < judged, stay, -1), dropped[stay]
+    return union, dropped[stay], stay
 
 
 def _ids(tokens: Tokens) -> Ids:

@@ -67,12 +67,12 @@ class CsvTable(Table):
         def use(piece: Piece) -> T:
             return work(CsvPiece(piece, self.layout))
 
-        query_at, skip = self._query_at, self.skip
+        query_at, skip = self.query_at, self.skip
         return map_pieces(self.source, use, threads, report, whole_queries=whole_queries, query_at=query_at, skip=skip)
 
-    def _query_at(self, text: memoryview, at: int) -> bytes:
+    def query_at(self, text: memoryview, at: int) -> bytes:
         """Return the query of the line at a position, as far as 4,096 bytes show it."""
-        fields = bytes(text[at : at + 4096]).split(b"\n", 1)[0].split(self.layout.delimiter)
+        fields = bytes(text[at : at + 4096]).partition(b"\n")[0].split(self.layout.delimiter)
         return fields[self.layout.query] if self.layout.query < len(fields) else b""
 
     def plain(self) -> dict[str, dict[str, float]]:
@@ -91,9 +91,7 @@ class CsvTable(Table):
 
 def _header(source: Source, delimiter: str) -> tuple[list[str], int]:
     """Return the names of the columns, and how many bytes they take."""
-    with source.stream() as stream:
-        start = bytearray(HEADER)
-        lines = StringIO(bytes(start[: stream.readinto(start)]).decode(errors="surrogateescape"), newline="")
+    lines = StringIO(source.start(HEADER + 1).decode(errors="surrogateescape"), newline="")
     try:
         first = next(csv.reader(iter(lines.readline, ""), delimiter=delimiter), [])
     except csv.Error as error:
@@ -102,6 +100,8 @@ def _header(source: Source, delimiter: str) -> tuple[list[str], int]:
         _ = source.text()  # refuses an empty file
         raise InputError(f"{source.name}:1: expected the names of columns, found a blank line")
     skip = len(lines.getvalue()[: lines.tell()].encode(errors="surrogateescape"))
+    if skip > HEADER:
+        raise InputError(f"{source.name}:1: the names of columns take more than {HEADER:,} bytes")
     return [name.strip() for name in first], skip
 
 
@@ -171,7 +171,7 @@ def _cells(text: Bytes, layout: Layout) -> tuple[Ints, Ints]:
     stop: Any = np.flatnonzero(edge)
     start, stop, returns = _drop_blank_lines(text, np.concatenate([[-1], stop[:-1]]) + 1, stop, layout.width)
     start, stop = start.reshape(-1, layout.width), stop.reshape(-1, layout.width)
-    if (stop[:, -1] - start[:, 0]).max(initial=0) > LONGEST:
+    if (stop[:, -1] - start[:, 0]).max() > LONGEST:
         raise Odd
     ends = text[stop[:, -1] - 1] == RETURN
     if np.count_nonzero(text == RETURN) != np.count_nonzero(ends) + returns:

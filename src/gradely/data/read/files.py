@@ -49,7 +49,7 @@ class DiskFile(FileIO):
 
     def readinto(self, view: memoryview | bytearray) -> int:  # type: ignore[override]
         """Fill part of a buffer; return how much, 0 at the end."""
-        room = min(len(view), max(self.limit - self.tell(), 0))
+        room = min(len(view), self.left())
         try:
             got = super().readinto(memoryview(view)[:room]) or 0
         except OSError as error:
@@ -69,10 +69,13 @@ class DiskFile(FileIO):
                 raise change_error(self.title)
             view, at = view[got:], at + got
 
-    def read(self, size: int | None = -1) -> bytes:
+    def left(self) -> int:
+        """Return how many bytes are not read yet."""
+        return max(self.limit - self.tell(), 0)
+
+    def read(self, size: int | None = None) -> bytes:
         """Return the next bytes, at most so many."""
-        left = max(self.limit - self.tell(), 0)
-        buffer = bytearray(left if size is None or size < 0 else min(size, left))
+        buffer = bytearray(self.left() if size is None or size < 0 else min(size, self.left()))
         return bytes(buffer[: self.readinto(buffer)])
 
     def readall(self) -> bytes:
@@ -174,10 +177,9 @@ class Source:
         raise InputError(f"{self.name}:{line}: is not UTF-8 text: {excerpt}; name a text file, or convert it to UTF-8")
 
     def unpack(self) -> FileIO:
-        """Open the file unpacked, to be read at any place; what is packed is unpacked into a temporary file."""
+        """Open the file unpacked, for readers that seek; what is packed is unpacked into a temporary file."""
         stream = self.stream()
         if isinstance(stream, DiskFile):
-            stream.seek(0)
             return stream
         import tempfile
 
@@ -190,7 +192,6 @@ class Source:
         except BaseException:
             file.close()
             raise
-        file.seek(0)
         return file
 
     def blocks(self, report: Report = ignore) -> Iterator[tuple[int, bytes]]:
@@ -209,7 +210,7 @@ class Source:
                 yield number, whole
                 number += whole.count(b"\n")
                 rest = [block[cut:]] if cut < len(block) else []
-                report(min(stream.tell() / max(self.size, 1), 1.0))
+                report(stream.tell() / self.size)
         if rest:
             yield number, b"".join(rest)
 

@@ -65,8 +65,7 @@ def read_qrels(
     """
     if isinstance(qrels, Qrels):
         return qrels
-    if duplicates != "error":
-        column_roles.check_duplicates(duplicates)
+    column_roles.check_duplicates(duplicates)
     if not isinstance(qrels, str | os.PathLike | Source):
         return _as_qrels(_in_memory(qrels, "qrels", "label", columns, duplicates), "qrels", threads)
     source = qrels if isinstance(qrels, Source) else Source(qrels)
@@ -133,8 +132,7 @@ def open_run(
         return open_run(run())
     if isinstance(run, Run | Source):
         return run
-    if duplicates != "error":
-        column_roles.check_duplicates(duplicates)
+    column_roles.check_duplicates(duplicates)
     if isinstance(run, MAPPING) or not isinstance(run, str | os.PathLike):
         return _as_run(_in_memory(run, "run", "score", columns, duplicates), "run")
     source = Source(run)

@@ -94,7 +94,8 @@ def read_records(source: Source, name: str) -> list[Record]:
 
 
 def _is_nested(record: Mapping[str, Any]) -> bool:
-    return any(isinstance(value, dict | list) for value in record.values())
+    """True for {query: {document: number}} or {query: [documents]}; a record may hold more beside its query."""
+    return all(isinstance(value, dict | list) for value in record.values())
 
 
 def _nest(record: Mapping[str, Any], roles: Roles, name: str) -> Mapping[Any, Any]:

@@ -31,7 +31,7 @@ def read_labels(source: Source) -> dict[str, dict[str, float]]:
     return rows.values
 
 
-def read_feature(source: Source, feature: int, *, ascending: bool = False) -> dict[str, dict[str, float]]:
+def read_feature(source: Source, feature: int, *, ascending: bool) -> dict[str, dict[str, float]]:
     """Return {query: {document: score}} with a feature as the score.
 
     A feature that a line does not list is 0, one that is NULL means not retrieved. With `ascending`, low values are

@@ -98,7 +98,7 @@ def pieces(
     """
     rest, number = b"", count()
     while True:
-        buffer, limit = free.get(), max(size, len(rest) + 1)
+        buffer, limit = free.get(), max(size, len(rest))
         filled, ended = _fill(stream, buffer, rest, limit)
         while (
             not ended

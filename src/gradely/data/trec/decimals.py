@@ -155,7 +155,7 @@ def _point(word: Words) -> tuple[Words, Ints]:
     """Return the top bit of the first byte that is a point, 0 where none is, and how many bytes are before it."""
     dots = word ^ DOTS
     dots = (dots - ONES) & ~dots & TOPS
-    dots &= ~dots + U(1)
+    dots &= -dots
     return dots, np.bitwise_count((dots >> U(7)) - (dots != 0)).astype(np.int64) >> 3
 
 

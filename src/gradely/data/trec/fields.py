@@ -67,8 +67,8 @@ def _white_space(text: Bytes, blank: Bools, dialect: Dialect) -> Bools:
         return blank & ~((text < TAB) | (text - np.uint8(14) < 18))
     if text.min() < TAB or (text - np.uint8(14) < 18).any():
         raise Odd
-    behind = np.flatnonzero(text == RETURN) + 1
-    if not np.isin(text[behind[behind < len(text)]], (RETURN, NEWLINE)).all():
+    behind = np.flatnonzero(text == RETURN) + 1  # the last byte is a newline
+    if not np.isin(text[behind], (RETURN, NEWLINE)).all():
         raise Odd
     return blank
 

@@ -36,12 +36,6 @@ def lines_with(lines: Lines, keys: Words) -> list[tuple[bytes, bytes]]:
     ]
 
 
-def check_piece(lines: Lines) -> None:
-    """Raise Odd where a line of a piece is there twice; the plain reader then says which."""
-    if not is_distinct(lines.key):
-        check_names([lines_with(lines, find_repeated(lines.key))])
-
-
 def check_names(pieces: Iterable[list[tuple[bytes, bytes]]]) -> None:
     """Raise Odd where lines of the same key are about the same query and document, too."""
     names: set[tuple[bytes, bytes]] = set()

@@ -17,7 +17,7 @@ from gradely.data.trec.chunks import Changed, Odd
 from gradely.data.trec.hashing import FIXED_KEYS, hashes
 from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import Lines, Rows, match_lines, read_lines
-from gradely.data.trec.repeats import check_names, check_piece, find_repeats, lines_with
+from gradely.data.trec.repeats import check_names, find_repeats, lines_with
 from gradely.data.trec.spool import Spool
 from gradely.data.trec.tie_places import Documents, order_ties, stands_before
 from gradely.data.types import Floats, Ints, Words
@@ -115,7 +115,6 @@ def _first_pass(name: str, judgments: Judgments, settings: Settings, over_pieces
 def _first_look(judgments: Judgments, settings: Settings, piece: Rows) -> Look:
     """Find the judged documents of a piece."""
     lines = read_lines(judgments, piece, settings)
-    check_piece(lines)
     line, row = match_lines(judgments, lines)
     judged = lines.query != UNKNOWN
     unjudged = leave_out_repeats(lines.unjudged()).names()
