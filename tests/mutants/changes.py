@@ -60,10 +60,12 @@ SPEED = {
     "locate": "DOCUMENTS FEW SEVERAL",
     "lookup": "FEW",
     "match": "MANY",
+    "options": "DIGITS",
     "packed": "BLOCK MOST",
     "plain": "SMALL",
     "population": "FEW MANY",
     "populations": "CELLS",
+<<<<<<< HEAD
     "qrels": "RANGE",
     "repeats": "CHANCE",
     "resampling": "CELLS",
@@ -71,6 +73,14 @@ SPEED = {
     "scores": "ROWS",
     "spool": "IN_MEMORY",
     "table": "ROWS",
+=======
+    "qrels": "SMALL",
+    "read": "LARGE",
+    "resampling": "CELLS",
+    "runs": "SMALL",
+    "scores": "ROWS",
+    "table": "ROWS LONGEST",
+>>>>>>> mut-b
     "tail": "TAIL",
     "tie_groups": "SHORT",
     "tie_places": "FEW",
