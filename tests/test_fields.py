@@ -43,6 +43,8 @@ def test_regular_lines_are_split_the_quick_way(content, monkeypatch):
         b" q1 0 d1 1\n",
         b"\nq1 0 d1 1\n",
         b"q1  0 d1 1\nq2 0 d2 2\n",
+        b"q1\t\t0 d1 1\nq2 0 d2 2\n",
+        b"q1 0 d\x7f1 1\n",
         b"q1 0 d1 1 \nq2 0 d2 2\n",
         b"q1 0 d1 1\r\nq2 0 d2 2\r\n",
         b"q1 0 d1 1\r\r\nq2 0 d2 2\n",
@@ -64,14 +66,20 @@ def test_lines_with_any_white_space(content):
         b"q1 0 d1\nq2 0 d2 1 2\nq3 0 d3 1\n",
         b"q1 0 d1 1 2\nq2 0 d2\nq3 0 d3 1\n",
         b"q1 0 d1 1\nq2 0 d2\nq3 0 d3 1 2\n",
+        b"q1 0 d1 1\nq2 0 d2 1 2\nq3 0 d3\n",
+        b"q1 0 d1 1\nx\nq2 0 d2 2\n",
+        b"q1  d1 1\n",
+        b" 0 d1 1\n",
         b"q1 0 d1 1\n\nq2 0 d2 1 q3 0 d3 1\n",
         b"q1 0 d1\n2 q2 0 d2 1\n",
         b"q1 0\rd1 1\n",
         b"q1 0 d1 1\n\rq2 0 d2 1\n",
         b"q1 0 d\x001 1\n",
-        b"q1 0 d\x081 1\n",
-        b"q1 0 d\x0e1 1\n",
-        b"q1 0 d\x1f1 1\n",
+        b"q1\x000 d1 1\n",
+        b"q1\x080 d1 1\n",
+        b"q1\x0e0 d1 1\n",
+        b"q1\x1f0 d1 1\n",
+        b"q1 0 d\x80 1\n",
         b"q1 0 d\xff 1\n",
     ],
 )
@@ -98,7 +106,7 @@ def test_comments_are_passed_over_where_they_may_be():
 
 
 def test_control_characters_are_part_of_names_where_any_bytes_may_be():
-    content = b"q\x01 0  d\x1f\xff 1\nr\x08\x0e 0 \x00 2\n"
+    content = b"q\x01\t\t0  d\x1f\xff 1\nr\x08\x0e 0 \x00 2\n"
     assert texts(content, dialect=Dialect(any_bytes=True)) == [
         [b"q\x01", b"r\x08\x0e"],
         [b"d\x1f\xff", b"\x00"],

@@ -1,6 +1,7 @@
 """gradely trec_eval against the outputs of trec_eval 10, byte for byte, and all that its command line takes."""
 
 import gzip
+import io
 import subprocess
 import sys
 from math import log, log2
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gradely.cli.main import run
+from gradely.trec_eval import read
 from gradely.trec_eval.catalogue import TABLE
 from gradely.trec_eval.errors import Quit
 from gradely.trec_eval.help import ABOUT
@@ -519,3 +521,114 @@ def test_the_environment_may_say_the_version(monkeypatch):
     monkeypatch.setenv("GRADELY_TREC_EVAL", "nine")
     with pytest.raises(Quit, match="GRADELY_TREC_EVAL is the version to be like, 9 or 10; found 'nine'"):
         parse(["qrels", "run"])
+
+
+def test_measures_at_levels_of_their_own(trec_eval):
+    names = values(trec_eval("-m Rprec_mult -m 11pt_avg")[1])
+    assert [*names][:-1] == [f"Rprec_mult_{i / 5:.2f}" for i in range(1, 11)]
+
+
+@pytest.mark.parametrize(("large", "value"), [("1e30", "0.0000"), ("1e19", "0.0000"), ("-1e30", "1.0000")])
+def test_a_level_too_large_for_a_whole_number_leaves_larger_ones_alone(trec_eval, large, value):
+    """2^63 is 9.2e18."""
+    assert values(trec_eval(f"-m Rprec_mult.{large},0.5", JUDGED, RANKED)[1])["Rprec_mult_0.50"] == value
+
+
+def test_judgments_may_come_from_standard_input(monkeypatch, tmp_path, capfdbinary):
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "run").write_text(RUN)
+    printed = []
+    for qrels in (str(tmp_path / "qrels"), "-"):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(QRELS.encode())))
+        assert run(["trec_eval", "-q", qrels, str(tmp_path / "run")]) == 0
+        printed.append(capfdbinary.readouterr().out)
+    assert printed[0] == printed[1]
+
+
+LABELLED = "1 0 a 3\n1 0 b 2\n1 0 c 1\n1 0 d 0\n"
+LISTED = "1 Q0 b 1 9 x\n1 Q0 a 1 8 x\n1 Q0 c 1 7 x\n1 Q0 d 1 6 x\n"
+
+
+@pytest.mark.parametrize(
+    ("measure", "gains"),
+    [
+        ("rbp.3=0.5,p=0.5", [2 / 2, 0.5 / 2, 1 / 2, 0]),  # 2 is the best gain: 0 … 2 becomes 0 … 1
+        ("rbp.0=5,3=1,p=0.5", [1 / 4, 0, 0, 1]),  # from 1 … 5
+        ("rbp.1=0.5,2=0.5,3=0.5,p=0.5", [0.5, 0.5, 0.5, 0]),  # between 0 and 1 as they are
+        ("rbp.0=-1,1=1,2=1,3=0.5,p=0.5", [1, 0.75, 1, 0]),
+    ],
+)
+def test_gains_of_rank_biased_precision_lie_between_0_and_1(trec_eval, measure, gains):
+    """And what they are of a query does not depend on queries beside it, which have more or fewer judgments."""
+    expected = f"{sum(gain * 0.5**rank for rank, gain in enumerate(gains, 1)):.4f}"
+    more = "".join(f"2 0 x{i} 2\n3 0 x{i} 0\n" for i in range(9)) + "3 0 x9 0\n"
+    others = "".join(f"{query} Q0 x{i} 1 {i} x\n" for query in (2, 3) for i in range(9))
+    assert values(trec_eval(f"-q -m {measure}", LABELLED, LISTED)[1], "1")[measure.replace("rbp.", "rbp_")] == expected
+    _, out, _ = trec_eval(f"-q -m {measure}", LABELLED + more, LISTED + others)
+    assert values(out, "1")[measure.replace("rbp.", "rbp_")] == expected
+
+
+def test_a_query_of_unlisted_levels_gains_what_it_gains_alone(trec_eval):
+    """Of the label 0 alone all gain 5: there is nothing to tell them apart."""
+    qrels, ranking = "1 0 a 0\n", "1 Q0 a 1 9 x\n"
+    _, out, _ = trec_eval("-q -m rbp.0=5", qrels + "2 0 a 0\n2 0 b 1\n", ranking + "2 Q0 a 1 9 x\n")
+    assert values(out, "1") == values(trec_eval("-q -m rbp.0=5", qrels, ranking)[1], "1") == {"rbp_0=5": "0.0000"}
+
+
+def test_without_a_relevant_document_nothing_is_gained(trec_eval):
+    assert values(trec_eval("-l 4 -m Rndcg", LABELLED, LISTED)[1]) == {"Rndcg": "0.0000"}
+
+
+def test_utility_counts_what_is_neither_retrieved_nor_relevant(trec_eval):
+    """Of 100 documents, 4 are retrieved and 3 relevant, all of which are retrieved."""
+    assert values(trec_eval("-N 100 -m utility.0,0,0,1", LABELLED, LISTED)[1]) == {"utility_0,0,0,1": "96.0000"}
+    missed = LABELLED + "1 0 m 1\n1 0 n 1\n"
+    assert values(trec_eval("-N 100 -m utility.0,0,0,1", missed, LISTED)[1]) == {"utility_0,0,0,1": "94.0000"}
+    assert values(trec_eval("-N 100 -m utility.0,0,1,0", missed, LISTED)[1]) == {"utility_0,0,1,0": "2.0000"}
+
+
+@pytest.mark.parametrize(("options", "says"), [("-m ndcg.1=3,2", "key=number"), ("-m ndcg.2=9,-1=3", "level -1")])
+def test_one_wrong_pair_among_others_is_refused(trec_eval, options, says):
+    code, out, err = trec_eval(options)
+    assert (code, out) == (2, b"") and says in err.decode()
+
+
+def test_a_query_of_fewer_groups_takes_none_of_the_next(trec_eval):
+    ranking = "1 Q0 a 1 4 t\n1 Q0 b 1 3 t\n2 Q0 y 1 2 t\n2 Q0 x 2 1 t\n"
+    _, out, _ = trec_eval("-R qrels_jg -q -m P_avgjg.2", "1 A a 1\n1 B a 0\n2 A x 1\n2 B y 1\n2 C x 1\n", ranking)
+    assert [values(out, query)["P_avgjg_2"] for query in ("1", "2")] == [f"{1 / 4:.4f}", f"{1 / 2:.4f}"]
+
+
+def test_help_is_in_columns(capfdbinary):
+    assert run(["trec_eval", "-h"]) == 0
+    lines = capfdbinary.readouterr().out.decode().splitlines()
+    named = [(line, line.split()[0]) for line in lines if line.startswith(" ") and line.split()[0] in ABOUT]
+    assert len(named) == len(ABOUT) and len({line.index(ABOUT[name]) for line, name in named}) == 1
+
+
+@pytest.mark.parametrize("qrels", [QRELS, QRELS.removesuffix("\n")])
+@pytest.mark.parametrize("comment", ["", "# a run of four words\n"])
+def test_regular_text_is_read_the_fast_way(trec_eval, monkeypatch, qrels, comment):
+    expected = trec_eval("-q")
+    monkeypatch.setattr(read, "_plain_judgments", None)
+    monkeypatch.setattr(read, "_plain_run", None)
+    assert trec_eval("-q", qrels, comment + RUN) == expected
+
+
+def test_blank_lines_are_passed_over_line_by_line(trec_eval):
+    odd = RUN.replace(" 3 x", " inf x")
+    assert trec_eval("-q", ranking="\n" + odd.replace("1 Q0 z", " \n1 Q0 z")) == trec_eval("-q", ranking=odd)
+
+
+def test_documents_twice_at_the_top_are_refused_whatever_is_below(trec_eval):
+    ranking = "1 Q0 a 1 9 x\n1 Q0 a 1 8 x\n1 Q0 b 1 7 x\n1 Q0 c 1 6 x\n"
+    assert [trec_eval(f"-M {most}", LABELLED, ranking)[0] for most in (1, 2, 4)] == [0, 4, 4]
+
+
+def test_deviations_of_what_is_not_known(trec_eval, tmp_path):
+    (tmp_path / "known").write_text("1\tmap\t0.5\t0.25\n10\tmap\t1.0\t0\n")
+    _, out, _ = trec_eval(f"-q -n -m map -Z {tmp_path / 'known'}")
+    assert [values(out, query)["Zmap"] for query in ("10", "2")] == ["0.0000", "-1000000.0000"]
+    (tmp_path / "known").write_text("1\tmap\t0.5\t0.25\n10 map 1.0\n")
+    code, _, err = trec_eval(f"-q -n -m map -Z {tmp_path / 'known'}")
+    assert code == 255 and "known:2: malformed line, 3 fields instead of 4" in err.decode()

@@ -31,7 +31,7 @@ AREAS = {
 DRAWINGS = ["comparison/charts.py", "comparison/user_charts.py"]
 """sizes and fonts, which are judged by eye"""
 SLOW = """
-axioms claims documents engines error_rates figures fuzz memory mutants notebook page papers papers_f14 papers_m08
+axioms claims documents error_rates figures fuzz memory mutants notebook page papers papers_f14 papers_m08
 papers_m16 papers_s11 real_data report report_interactions spark_pipeline streams structure terminals
 """
 LEFT_OUT = [*(f"test_{name}.py" for name in SLOW.split()), "tools", "spark", "fuzz", "mutants"]

@@ -86,9 +86,9 @@ def from_arrow(array: Any, name: str) -> Ids:
     if pa.types.is_dictionary(kind):
         return _from_dictionary(array, name)
     if pa.types.is_integer(kind):
-        return from_integers(array.to_numpy(zero_copy_only=False))
+        return from_integers(array.to_numpy())
     if pa.types.is_floating(kind):
-        return from_floats(array.to_numpy(zero_copy_only=False).astype(np.float64), name)
+        return from_floats(array.to_numpy().astype(np.float64), name)
     if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
         array = array.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
     if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type) or _is_binary(array.type)):
@@ -113,8 +113,7 @@ def _from_text(array: Any, name: str) -> Ids:
         return from_objects([], name)
     begin, end = int(edge[0]), int(edge[-1])
     text = np.full(end - begin + 2 * PAD, 10, np.uint8)
-    if end > begin:
-        text[PAD : len(text) - PAD] = np.frombuffer(data, np.uint8)[begin:end]
+    text[PAD : len(text) - PAD] = np.frombuffer(data or b"", np.uint8)[begin:end]
     _check_utf8(text, name)
     edge = edge.astype(np.int64) + (PAD - begin)
     return Ids(text, edge[:-1], edge[1:])
@@ -134,4 +133,4 @@ def _from_dictionary(array: Any, name: str) -> Ids:
     if len(array.dictionary) > len(array):
         return from_arrow(array.dictionary_decode(), name)
     entries = from_arrow(array.dictionary, name)
-    return entries.take(array.indices.to_numpy(zero_copy_only=False))
+    return entries.take(array.indices.to_numpy())

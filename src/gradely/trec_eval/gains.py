@@ -144,7 +144,7 @@ def rbp_resid(p: float) -> Value:
     """Return how much rank-biased precision may rise, were all documents without judgment relevant."""
 
     def value(batch: Batch) -> Array:
-        depth = int(batch.retrieved.max(initial=0))
+        depth = int(batch.retrieved.max())
         patience = _patience(p, depth + 1)
         step = max(1, CELLS // (depth + 1))
         starts = range(0, len(batch.retrieved), step)

@@ -37,8 +37,8 @@ class JudgmentFile(NamedTuple):
     twice: dict[str, str]
     encoding: str
     """how ids become bytes again"""
-    relevant: int
-    """judgments above 0, duplicates included"""
+    relevant: int | None = None
+    """judgments above 0, duplicates included; not counted where they are in groups"""
     groups: Groups | None = None
     """the judgments one group at a time, where they are in groups"""
 
@@ -103,7 +103,7 @@ def _plain_judgments(source: Source, content: bytes, compat: int) -> JudgmentFil
 
 def _read_groups(source: Source, content: bytes) -> JudgmentFile:
     labels: dict[str, dict[bytes, dict[str, float]]] = {}
-    relevant, encoding = 0, _encoding(content)
+    encoding = _encoding(content)
     for number, line in _lines(content):
         query, group, doc, label = _judgment(source, number, line, encoding)
         docs = labels.setdefault(query, {}).setdefault(group, {})
@@ -111,9 +111,8 @@ def _read_groups(source: Source, content: bytes) -> JudgmentFile:
             problem = f"document {clip(doc)} of query {clip(query)} is twice in the group {clip(group)}; keep one"
             raise Quit(UNREADABLE, f"{source.name}:{number}: {problem}")
         docs[doc] = label
-        relevant += label > 0
     qrels, groups = Groups.of(labels, source.name)
-    return JudgmentFile(qrels, {}, encoding, relevant, groups)
+    return JudgmentFile(qrels, {}, encoding, groups=groups)
 
 
 def _judgment(source: Source, number: int, line: bytes, encoding: str) -> tuple[str, bytes, str, float]:

@@ -144,7 +144,7 @@ def eleven_points(level: int, recalls: list[float], rounding: str) -> Value:
     def value(batch: Batch) -> Array:
         relevant_retrieved, relevant = num_rel_ret(level)(batch), num_rel(level)(batch)
         best = iprec_at_recall(level, 0.0, rounding)(batch)
-        remaining, out_of_reach = relevant_retrieved, relevant_retrieved >= 0
+        remaining, out_of_reach = relevant_retrieved, np.ones_like(relevant_retrieved, bool)
         passed, added = ~out_of_reach, np.zeros_like(relevant_retrieved)
         for recall in reversed(recalls):
             needed = to_c_integer(ROUNDING[rounding](batch, recall * relevant))
@@ -152,7 +152,7 @@ def eleven_points(level: int, recalls: list[float], rounding: str) -> Value:
             passed = passed | ~out_of_reach & ((needed > remaining) | (needed <= 0))
             value_at = np.where(passed, best, iprec_at_recall(level, recall, rounding)(batch))
             added = added + np.where(out_of_reach, 0.0, value_at)
-            remaining = np.where(out_of_reach | passed, remaining, needed)
+            remaining = needed
         return added / len(recalls)
 
     return value
