@@ -11,8 +11,8 @@ import pytest
 
 from gradely import InputError
 from gradely.data.read import files
-from gradely.data.read.files import Source, clip
 from gradely.data.read.formats import format_of
+from gradely.data.read.sources import Source, clip
 
 
 @pytest.fixture
