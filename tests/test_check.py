@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely.cli.main import run
-from gradely.data.read import files
-from gradely.data.read.files import Source, ignore
+from gradely.data.read import sources
+from gradely.data.read.sources import Source, ignore
 from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import chunks as pieces
 from gradely.data.trec import plain as trec
@@ -137,7 +137,7 @@ def test_one_query_is_read_as_the_plain_reader_does(collection, tmp_path, monkey
     odd = ["", "  q1.  Q0\td1 1 2.5 t", "q1+ Q0 d1 1 1 t", "\tq(1 Q0 d1 1 7e1 t", "q1é Q0 d1 1 1 t"]
     content = "\ufeff" + "".join(lines).replace("\n", ending) + ending.join(odd)
     (tmp_path / "run").write_bytes(pack(content.encode()))
-    monkeypatch.setattr(files, "BLOCK", block)
+    monkeypatch.setattr(sources, "BLOCK", block)
     source = Source(str(tmp_path / "run"))
     everything = trec.read(source, trec.RUN)
     names = [*everything, "q", "Q0", "d1", ".*", "q999"] if block > 7 else ["q1", "q13", "q1.", "q(1", "q1é", "q"]

@@ -12,7 +12,7 @@ import pytest
 import gradely
 from gradely import InputError
 from gradely.data.read.csv_files import CsvPiece, CsvTable, Layout
-from gradely.data.read.files import Source
+from gradely.data.read.sources import Source
 from gradely.data.trec.chunks import Odd, Piece
 from gradely.data.trec.tokens import PAD
 

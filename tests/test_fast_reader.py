@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import gradely
 from gradely.data.locate import align
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Source, ignore
-from gradely.data.read.inputs import plain_run
+from gradely.data.read.readers import plain_run
+from gradely.data.read.sources import Source, ignore
 from gradely.data.trec import chunks as pieces
 from gradely.data.trec import plain, runs
 from gradely.data.trec import qrels as fast_qrels

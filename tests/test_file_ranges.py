@@ -10,7 +10,7 @@ import pytest
 
 import gradely
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import DiskFile, Source, ignore
+from gradely.data.read.sources import DiskFile, Source, ignore
 from gradely.data.trec import file_ranges, runs
 from gradely.data.trec.chunks import Odd, Scattered
 from gradely.data.trec.file_ranges import next_query

@@ -11,8 +11,8 @@ import pytest
 import gradely
 from gradely.data.locate import align
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Source, ignore
-from gradely.data.read.inputs import plain_run
+from gradely.data.read.readers import plain_run
+from gradely.data.read.sources import Source, ignore
 from gradely.data.tie_counts import count_run
 from gradely.data.trec import hashing, runs
 from gradely.data.trec.hashing import (

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import DiskFile, Source
+from gradely.data.read.sources import DiskFile, Source
 from gradely.data.trec import hashing
 from gradely.data.trec import qrels as module
 from gradely.data.trec.chunks import Odd

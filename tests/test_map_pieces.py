@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from gradely.data.read.files import Source, ignore
+from gradely.data.read.sources import Source, ignore
 from gradely.data.trec import runs
 from gradely.data.trec.runs import map_pieces
 

@@ -7,10 +7,10 @@ from pyarrow import parquet
 
 from gradely.data import table
 from gradely.data.read import parquet as parquet_tables
-from gradely.data.read.files import Source
 from gradely.data.read.frames import FrameTable
 from gradely.data.read.parquet import ParquetTable
 from gradely.data.read.records import RecordTable
+from gradely.data.read.sources import Source
 from gradely.data.trec.chunks import Scattered
 
 SIZES = [3, 1, 5, 2, 2, 4, 1]

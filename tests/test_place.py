@@ -7,7 +7,7 @@ import pytest
 
 from gradely.data.columns import Triples
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import ignore
+from gradely.data.read.sources import ignore
 from gradely.data.trec import hashing, place, repeats, runs, scattered, tie_places
 from gradely.data.trec.chunks import Odd, Scattered
 from gradely.data.trec.hashing import shuffle_keys_of

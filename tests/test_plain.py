@@ -5,7 +5,7 @@ from math import isnan
 
 import pytest
 
-from gradely.data.read.files import Source, ignore
+from gradely.data.read.sources import Source, ignore
 from gradely.data.trec import plain
 from gradely.data.trec.plain import QRELS, RUN, Rows, is_small, read, scan
 from gradely.errors import DataError, InputError

@@ -14,7 +14,7 @@ import pytest
 
 import gradely
 from gradely.data import read_qrels
-from gradely.data.read.files import Source
+from gradely.data.read.sources import Source
 from gradely.data.trec import file_ranges, runs
 from gradely.data.trec.chunks import Odd
 from gradely.processes import WorkerFailed, can_fork, in_processes

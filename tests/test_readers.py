@@ -22,7 +22,7 @@ import gradely
 from gradely import DataError, InputError
 from gradely.cli.main import run
 from gradely.data.read import packed
-from gradely.data.read.files import DiskFile, Source
+from gradely.data.read.sources import DiskFile, Source
 from gradely.data.trec import runs
 from gradely.data.trec.chunks import Odd
 from gradely.trec_eval import read as trec_eval_read

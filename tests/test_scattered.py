@@ -18,8 +18,8 @@ from gradely.data import table
 from gradely.data.columns import Ids, leave_out_repeats
 from gradely.data.locate import align, find_hits
 from gradely.data.read import parquet
-from gradely.data.read.files import Source, ignore
-from gradely.data.read.inputs import plain_run
+from gradely.data.read.readers import plain_run
+from gradely.data.read.sources import Source, ignore
 from gradely.data.trec import chunks, hashing, repeats, runs, spool
 from gradely.data.trec import survey as surveys
 from gradely.data.trec.chunks import Odd

@@ -12,7 +12,7 @@ from gradely.cli.main import run as cli
 from gradely.comparison.ties import Orders, RunTies, TieSensitivity
 from gradely.data.details import DetailsObserver, describe_run
 from gradely.data.locate import locate
-from gradely.data.read.files import Source
+from gradely.data.read.sources import Source
 from gradely.data.score_precision import stored_as
 from gradely.data.tie_counts import add_ties, count_ties
 from gradely.settings import Settings

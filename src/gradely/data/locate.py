@@ -12,8 +12,8 @@ import numpy as np
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import are_disguised, flat, rename_docs
-from gradely.data.read.files import Report, Source, clip, ignore
-from gradely.data.read.inputs import Run, plain_run
+from gradely.data.read.readers import Run, plain_run
+from gradely.data.read.sources import Report, Source, clip, ignore
 from gradely.data.search import end_of_better
 from gradely.data.table import Table, TableScores
 from gradely.data.tie_breaking import places_among_tied

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradely.data.columns import Ids, Stretches, Triples, concatenate, earliest_alike, number_ids
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Report, clip, ignore
+from gradely.data.read.sources import Report, clip, ignore
 from gradely.data.trec.chunks import Odd, Scattered
 from gradely.data.trec.match import ranges
 from gradely.data.types import Floats, Ints

@@ -9,8 +9,8 @@ import numpy as np
 from gradely.data import Hits, Qrels, Report, Run, open_run, read_qrels
 from gradely.data.locate import find_hits
 from gradely.data.read.column_roles import Names
-from gradely.data.read.files import Source, ignore, split_report
 from gradely.data.read.formats import format_of
+from gradely.data.read.sources import Source, ignore, split_report
 from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, GradelyError

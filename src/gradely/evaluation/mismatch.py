@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradely.data import Hits, Qrels, Run
-from gradely.data.read.files import Source, clip, ignore
+from gradely.data.read.sources import Source, clip, ignore
 from gradely.data.table import Table, TableScores
 from gradely.data.trec.chunks import Odd
 from gradely.data.trec.one_query import read_query

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradely.data import Hits, Qrels, Report, Run
 from gradely.data.locate import align
-from gradely.data.read.files import Source, clip
+from gradely.data.read.sources import Source, clip
 from gradely.data.trec.chunks import Odd
 from gradely.data.trec.fields import Dialect
 from gradely.data.trec.qrels import load_qrels

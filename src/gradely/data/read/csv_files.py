@@ -13,7 +13,7 @@ import numpy as np
 
 from gradely.data.columns import Ids, Triples
 from gradely.data.read.column_roles import Names, note_no_labels, pick_columns
-from gradely.data.read.files import Report, Source, clip
+from gradely.data.read.sources import Report, Source, clip
 from gradely.data.table import Table
 from gradely.data.trec.chunks import NEWLINE, Odd, Piece
 from gradely.data.trec.decimals import numbers

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from gradely.data.columns import Triples
 from gradely.data.read.column_roles import Names, note_no_labels, pick_columns
-from gradely.data.read.files import Report, Source
 from gradely.data.read.frames import triples_of
+from gradely.data.read.sources import Report, Source
 from gradely.data.table import LONGEST, ROWS, Part, Table, last_query
 from gradely.data.trec.chunks import Scattered
 from gradely.errors import DataError, InputError, MissingExtra

@@ -8,8 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradely.data.read.files import LONGEST_LINE
 from gradely.data.read.packed import UnpackedFile
+from gradely.data.read.sources import LONGEST_LINE
 from gradely.data.trec.tokens import PAD
 from gradely.data.types import Bools, Bytes
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from gradely.data.read.files import DiskFile, Report, Source
+from gradely.data.read.sources import DiskFile, Report, Source
 from gradely.data.trec.chunks import LONGEST, PIECE, Buffer, Odd, Piece, Scattered, pieces
 from gradely.data.trec.place import PieceHits, RunQueries
 from gradely.data.trec.tokens import decode, encode

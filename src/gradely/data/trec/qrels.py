@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import LONGEST_LINE, DiskFile, Source
 from gradely.data.read.packed import UnpackedFile
+from gradely.data.read.sources import LONGEST_LINE, DiskFile, Source
 from gradely.data.trec.chunks import NEWLINE, PIECE, Buffer, Odd, Piece, close, is_blank, last_cut
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import STRICT, Dialect, fields

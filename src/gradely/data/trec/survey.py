@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.data.columns import Ids, number_ids
-from gradely.data.read.files import Report, Source
+from gradely.data.read.sources import Report, Source
 from gradely.data.tie_counts import RunCounts, add_counts, count_lines
 from gradely.data.trec.chunks import Odd, Piece, Scattered
 from gradely.data.trec.decimals import numbers

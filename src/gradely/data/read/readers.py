@@ -9,8 +9,8 @@ from gradely.data.qrels import Qrels
 from gradely.data.read import column_roles, letor
 from gradely.data.read.column_roles import Names
 from gradely.data.read.dicts import MAPPING, WholeKeys, as_labels, as_scores
-from gradely.data.read.files import Source
 from gradely.data.read.formats import FORMATS, format_of, run_name
+from gradely.data.read.sources import Source
 from gradely.data.table import Table, TableScores, qrels_from
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, InputError, did_you_mean
