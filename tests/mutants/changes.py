@@ -68,6 +68,7 @@ SPEED = {
     "read": "LARGE",
     "resampling": "CELLS",
     "runs": "SMALL",
+    "score_precision": "SAMPLE",
     "scores": "ROWS",
     "table": "ROWS LONGEST",
     "tail": "TAIL",
