@@ -4,6 +4,7 @@ from decimal import Decimal
 from types import SimpleNamespace
 
 import duckdb
+import narwhals.stable.v2 as narwhals
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pytest
 import gradely
 from gradely.data import engine, engine_hits
 from gradely.data.engine_judgments import UPLOADS, judged_table
+from gradely.data.read.column_roles import Roles
 from tests.engines import MEASURES, collection, same_everywhere
 
 
@@ -251,7 +253,7 @@ class Session:
     def unset(self, name):
         del self.settings[name.rpartition(".")[2]]
 
-    def createDataFrame(self, judged):  # noqa: ARG002, N802 - as Spark has it
+    def createDataFrame(self, judged):  # noqa: ARG002 - as Spark has it
         self.threshold = self.settings.get("localRelationThreshold")
         return self
 
@@ -275,3 +277,9 @@ def test_judgments_of_spark_are_held_by_their_size(before, size, batches, hints)
     UPLOADS["pyspark"](session, SimpleNamespace(nbytes=size))
     assert session.threshold == ("0" if batches else before.get("localRelationThreshold"))
     assert (session.settings, session.hints) == (before, hints)
+
+
+def test_judgments_without_labels_have_label_1_in_an_engine():
+    judged = narwhals.from_native(pl.LazyFrame({"user": [7], "item": ["a"]}))
+    renamed = engine.rename(judged, Roles("user", "item", None), "label").to_native().collect()
+    assert renamed.to_dicts() == [{"query": "7", "document": "a", "label": 1.0}]

@@ -10,10 +10,10 @@ import pytest
 import gradely
 from gradely.cli.main import run as cli
 from gradely.comparison.ties import Orders, RunTies, TieSensitivity
+from gradely.data.demo import collection
 from gradely.data.details import DetailsObserver, describe_run
 from gradely.data.locate import locate
 from gradely.data.read.files import Source
-from gradely.data.demo import collection
 from gradely.data.score_precision import sample_scores, stored_as, to_half
 from gradely.data.tie_counts import add_ties, count_ties
 from gradely.settings import Settings
