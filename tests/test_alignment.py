@@ -59,7 +59,8 @@ def test_rows_are_read_on_as_many_threads_as_there_are_cores_unless_said():
     assert sorted(zip(hits.row.tolist(), hits.above.tolist(), strict=True)) == [(0, 1), (2, 1), (3, 0), (5, 0)]
 
 
-def test_lines_of_a_small_file_are_shown_to_whoever_observes_them(tmp_path):
+def test_lines_of_a_small_file_are_shown_to_whoever_observes_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(plain, "SMALL", 1 << 12)
     (tmp_path / "run").write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in TRIPLES))
     observer = details.DetailsObserver(2)
     hits = locate(gradely.read_qrels(QRELS), Source(tmp_path / "run"), Settings(), observe=observer)
