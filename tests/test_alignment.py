@@ -12,8 +12,8 @@ from gradely import DataError
 from gradely.data import Blocks, Hits, Qrels, columns, details, ids, locate, table
 from gradely.data.columns import Ids, earliest_alike
 from gradely.data.locate import align, count_above
-from gradely.data.read.files import Source
-from gradely.data.read.inputs import Run
+from gradely.data.read.readers import Run
+from gradely.data.read.sources import Source
 from gradely.data.trec import plain, runs
 from gradely.data.trec.tokens import PAD
 from gradely.settings import Settings

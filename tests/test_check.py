@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely.cli.main import run
-from gradely.data.read import files
-from gradely.data.read.files import Source, ignore
+from gradely.data.read import sources
+from gradely.data.read.sources import Source, ignore
 from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import chunks as pieces
 from gradely.data.trec import plain as trec
@@ -137,7 +137,7 @@ def test_one_query_is_read_as_the_plain_reader_does(collection, tmp_path, monkey
     odd = ["", "  q1.  Q0\td1 1 2.5 t", "q1+ Q0 d1 1 1 t", "\tq(1 Q0 d1 1 7e1 t", "q1é Q0 d1 1 1 t"]
     content = "\ufeff" + "".join(lines).replace("\n", ending) + ending.join(odd)
     (tmp_path / "run").write_bytes(pack(content.encode()))
-    monkeypatch.setattr(files, "BLOCK", block)
+    monkeypatch.setattr(sources, "BLOCK", block)
     source = Source(str(tmp_path / "run"))
     everything = trec.read(source, trec.RUN)
     names = [*everything, "q", "Q0", "d1", ".*", "q999"] if block > 7 else ["q1", "q13", "q1.", "q(1", "q1é", "q"]
@@ -160,6 +160,7 @@ GOOD = b"a Q0 d 1 1 t\nb Q0 d 1 1 t\n"
         (bytes(range(256)) * 20, "is not UTF-8 text"),
         (b"x Q0 d 1 1 t\n", "no query in common"),
         (b"a Q0 d 1 x t\n", "run:1: the score 'x' is not a number"),
+        (b"\n" + GOOD + b"b Q0 e 1 x t\n", "run:4: the score 'x' is not a number"),
         (GOOD + b"\nb Q0 e 1 x t\n", "run:4: the score 'x' is not a number"),
         (GOOD + b"b Q0 d 1 2 t\n", "run:3: document 'd' of query 'b' is there already, in line 2"),
         (GOOD + b"b Q0 \xe9 1 2 t\n", "run:3: is not UTF-8 text"),

@@ -11,11 +11,21 @@ import pytest
 import gradely
 from gradely.data.locate import align
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Source, ignore
-from gradely.data.read.inputs import plain_run
+from gradely.data.read.readers import plain_run
+from gradely.data.read.sources import Source, ignore
 from gradely.data.tie_counts import count_run
 from gradely.data.trec import hashing, runs
-from gradely.data.trec.hashing import FIXED_KEYS, hashes, shuffle_keys_of, token_hashes
+from gradely.data.trec.hashing import (
+    FIXED_KEYS,
+    find_repeated,
+    hashes,
+    is_among,
+    is_distinct,
+    shuffle_keys_of,
+    slots,
+    table_bits,
+    token_hashes,
+)
 from gradely.data.trec.plain import QRELS, RUN, read, scan
 from gradely.data.trec.qrels import load_qrels
 from gradely.data.trec.runs import stream_run
@@ -157,6 +167,74 @@ def test_checking_merges_no_queries(weak, collection, name):
     assert counts.documents == 1800
     assert sorted_against(counts) == sorted_against(count_run(plain.values, plain.ranks))
     assert "60 queries, 1,800 documents" in str(gradely.check(collection / "qrels", collection / name))
+
+
+def stir(word, key):
+    """Stafford's mixer 13 on Python's integers."""
+    word ^= key
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    word = (word ^ word >> 27) * 0x94D049BB133111EB % 2**64
+    return word ^ word >> 31
+
+
+def hash_of(token, keys):
+    """Return the hash of a token that is not long: its end, with its size, and every whole word before the end."""
+    last = int.from_bytes(token[-8:].rjust(8, b"\0"), "little") ^ len(token) * 0x9E3779B97F4A7C15 % 2**64
+    words = [int.from_bytes(token[i : i + 8], "little") for i in range(0, len(token) - 8, 8)]
+    return sum(map(stir, [last, *words], keys.tolist())) % 2**64
+
+
+SIZES = [0, 1, 7, 8, 9, 15, 16, 17, 24, 25, 63, 64, 65, 71, 72, 73, 79, 80, 81, 200, 255, 256]
+
+
+def test_hashes_are_those_of_the_definition():
+    keys = hashing.keys_from(5)
+    assert keys.tolist() == [stir(i * 0x9E3779B97F4A7C15 % 2**64, 5) for i in range(1, 34)]
+    names = [bytes(range(i, i + size)) if size < 100 else bytes(range(size)) for i, size in enumerate(SIZES)]
+    assert token_hashes(Tokens.of(names), keys).tolist() == [hash_of(name, keys) for name in names]
+
+
+@pytest.mark.parametrize("size", [*SIZES, 257, 400])
+def test_a_hash_does_not_depend_on_other_tokens(size):
+    mine = b"0123456789" * (size // 10) + b"x" * (size % 10)
+    alone = token_hashes(Tokens.of([mine]))[0]
+    for other in (*SIZES, 257, 400):
+        assert token_hashes(Tokens.of([b"y" * other, mine]))[1] == alone
+
+
+def test_random_orders_stay_what_they_are():
+    """A seed that is written down in a paper draws the same order in every version."""
+    keys = shuffle_keys_of(7, b"q1", [b"d1", b"document-2", b"x" * 100, b"x" * 300])
+    assert keys.tolist() == [11415973647698415519, 773850881679015147, 11857600340929940514, 9003407701470472808]
+    assert (shuffle_keys_of(-7, b"q1", [b"d1"]) != keys[:1]).all()
+
+
+def test_distinct_keys():
+    """Keys that share a place in the table go into the next round, with other bits of theirs, down to the last."""
+    few = np.arange(300, dtype=np.uint64)
+    for shift in (0, 8, 16, 24, 32, 40, 55):
+        keys = few << np.uint64(shift)
+        assert is_distinct(keys)
+        assert not is_distinct(np.append(keys, keys[77]))
+    assert is_distinct(few[:0])
+    assert not is_distinct(few[[3, 3]])
+
+
+def test_places_in_a_table():
+    keys = np.array([0x0123456789ABCDEF, 2**64 - 1, 0], np.uint64)
+    assert slots(keys, 56, 8).tolist() == [0x01, 255, 0]
+    assert slots(keys, 4, 12).tolist() == [0xCDE, 4095, 0]
+    assert slots(keys, -3, 4).tolist() == [15, 15, 0]
+    assert [table_bits(count) for count in (0, 1, 63, 64, 1000, 10**6)] == [8, 8, 8, 9, 12, 19]
+
+
+def test_keys_that_are_there_more_than_once():
+    keys = np.array([5, 3, 9, 3, 5, 5, 1], np.uint64)
+    assert find_repeated(keys).tolist() == [3, 5]
+    assert find_repeated(keys[:3]).tolist() == []
+    assert find_repeated(keys[:0]).tolist() == []
+    assert is_among(keys, find_repeated(keys)).tolist() == [True, True, False, True, True, True, False]
+    assert is_among(keys, keys[:0]).tolist() == [False] * 7
 
 
 def test_hashes_of_nothing():

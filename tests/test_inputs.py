@@ -16,7 +16,7 @@ from pyarrow import parquet
 import gradely
 from gradely import DataError, InputError
 from gradely.data.read import dicts, frames
-from gradely.data.read.inputs import open_run
+from gradely.data.read.readers import open_run
 
 QRELS = {"1": {"d1": 2.0, "d2": 0.0, "d9": 1.0}, "2": {"d3": 1.5}}
 RUN = {"1": {"d2": 0.5, "d1": 0.5, "x": -0.25}, "2": {"d3": 3.0, "y": 1e-3}}

@@ -219,3 +219,10 @@ def test_no_lambda_is_nan():
         gradely.lambdas([1.0, 2.0, 3.0], labels, "DCG(gain='exp')", group=[3])
     for first in gradely.lambdas([1.0, 2.0, 3.0], labels, "nDCG(gain='exp')", group=[3]):
         assert np.isfinite(first).all()
+
+
+def test_g_misses_what_is_lost_beside_a_large_gain():
+    """2^60 + 1000 is no double: at the second rank, 2^60 + 1000 - 3 - 2^60 are missed."""
+    scores = gradely.evaluate({"q": {"a": 2**60, "b": 1000, "c": 3}}, {"q": ["c", "a"]}, ["G"], ties="trec")
+    expected = (3 / log2(2**60 - 1) + 2**60 / log2(2 + 997)) / (2**60 + 1003)
+    assert scores.values.item() == pytest.approx(expected, rel=1e-14, abs=0)

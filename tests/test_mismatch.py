@@ -89,3 +89,11 @@ def test_the_example_is_of_a_query_that_has_documents():
     qrels = {"1": {"d1": 1}, "2": {"d2": 1}}
     (note,) = [note for note in gradely.evaluate(qrels, {"1": [], "2": ["D2"]}, ["RR"]).notes if note.kind == "apart"]
     assert "query '2' has 'D2' in the run and 'd2' in the judgments; is it upper and lower case?" in note.text
+
+
+@pytest.mark.parametrize("first", [{"a": 1}, {"a": 1, "b": 0}])
+def test_there_is_no_example_where_the_first_query_has_only_documents_in_common(first):
+    qrels = {"1": first, "2": {f"d{i}": 1 for i in range(200)}}
+    run = {"1": ["a"], "2": [f"D{i}" for i in range(200)]}
+    (note,) = [note for note in gradely.evaluate(qrels, run, ["RR"]).notes if note.kind == "apart"]
+    assert note.text == "only 1 of 201 judged documents of qrels is in the rankings of run"

@@ -15,7 +15,7 @@ from gradely.comparison import kendall
 from tests.mutants.__main__ import conclude
 from tests.mutants.areas import AREAS, DRAWINGS, paths_of
 from tests.mutants.changes import ROOT, SOURCE, SPEED, Mutant, all_changes, mutants, one_per_line
-from tests.mutants.check import in_order
+from tests.mutants.check import in_order, uses_of
 from tests.mutants.forks import in_forks
 from tests.mutants.survivors import known, without_mutant
 from tests.mutants.touch import Tracer, some_of
@@ -130,6 +130,17 @@ def test_of_many_parameters_some_are_taken_from_the_first_to_the_last():
 def test_a_mutant_meets_first_who_noticed_others_then_quick_tests_of_many_kinds():
     seconds = {"f[a]": 1.0, "f[b]": 1.0, "f[c]": 1.0, "g": 1.5, "h": 2.5, "slow": 9.0}
     assert in_order(seconds, Counter(slow=1)) == ["slow", "f[a]", "g", "f[b]", "h", "f[c]"]
+
+
+def test_a_constant_meets_tests_of_its_own_uses():
+    """And not those of its namesakes, of which there are several."""
+    path = SOURCE / "evaluation/mismatch.py"
+    (mutant,) = [mutant for mutant in mutants(path) if mutant.name.endswith("FEW = 0.01")]
+    assert mutant.constants == {"FEW"}
+    assert {use.name for use, _ in uses_of(mutant.constants, path)} == {"mismatch.py", "runs.py"}
+    path = SOURCE / "comparison/significance.py"
+    (mutant,) = [mutant for mutant in mutants(path) if "ttest_1samp" in mutant.name]
+    assert mutant.constants == {"_TESTS"} and {use for use, _ in uses_of(mutant.constants, path)} == {path}
 
 
 def test_reasons_hold_for_the_changes_above_them(tmp_path, monkeypatch):

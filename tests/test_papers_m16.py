@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gradely import from_arrays, nDCGphi
-from gradely.data.read.files import ignore
+from gradely.data.read.sources import ignore
 from gradely.errors import InputError
 from gradely.papers import experiments
 from gradely.papers.library import Library

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradely import from_arrays
-from gradely.data.read.files import ignore
+from gradely.data.read.sources import ignore
 from gradely.measures import AP, nDCG
 from gradely.papers import experiments
 from gradely.papers.library import Library

@@ -18,13 +18,14 @@ from gradely.data import table
 from gradely.data.columns import Ids, leave_out_repeats
 from gradely.data.locate import align, find_hits
 from gradely.data.read import parquet
-from gradely.data.read.files import Source, ignore
-from gradely.data.read.inputs import plain_run
-from gradely.data.trec import hashing, repeats, runs, spool
-from gradely.data.trec.chunks import Odd
+from gradely.data.read.readers import plain_run
+from gradely.data.read.sources import Source, ignore
+from gradely.data.trec import chunks, hashing, repeats, runs, spool
+from gradely.data.trec import survey as surveys
+from gradely.data.trec.chunks import IrregularText
 from gradely.data.trec.runs import stream_run
 from gradely.data.trec.spool import PARTS, Spool
-from gradely.data.trec.survey import survey
+from gradely.data.trec.survey import _count_piece, survey
 from gradely.data.trec.tokens import Tokens
 from gradely.errors import DataError, InputError
 from gradely.settings import Settings
@@ -130,6 +131,27 @@ def test_checks_count_the_same(folder, queries):
     assert sorted(right.against) == sorted(counts.against)
 
 
+def test_checks_read_on_only_where_queries_are_together(folder, monkeypatch):
+    """A piece that has a query twice ends the first pass at once."""
+    rows, numbers = rank_by_rank(), []
+    write_lines("together", sorted(rows, key=lambda row: row[0]))
+    write_lines("scattered", rows)
+    monkeypatch.setattr(surveys, "_count_piece", lambda piece: numbers.append(piece.number) or _count_piece(piece))
+    survey(Source("scattered"), 1, ignore)
+    assert numbers == [0]
+    numbers.clear()
+    monkeypatch.setattr(surveys, "_keep_scores", None)
+    survey(Source("together"), 1, ignore)
+    assert numbers == list(range(len(numbers)))
+    assert len(numbers) > 5
+
+
+def test_checks_count_a_query_that_is_too_long_for_a_piece(folder, monkeypatch):
+    monkeypatch.setattr(chunks, "LONGEST", 2000)
+    write_lines("run", [("q", f"d{i}", i // 2) for i in range(400)] + [("r", "d", 1)])
+    assert survey(Source("run"), 1, ignore)[:3] == (401, 400, 200)
+
+
 @pytest.mark.parametrize("apart", [1, 2, 500])
 @pytest.mark.parametrize("judged", [True, False])
 def test_a_line_that_is_there_twice_is_found_however_far_apart(folder, apart, judged):
@@ -163,7 +185,7 @@ def test_hashes_that_collide_are_settled_by_names(folder, monkeypatch):
     qrels = gradely.read_qrels("qrels")
     assert bits(stream_run(qrels, Source("run"), Settings("trec"), 1, ignore)) == right
     monkeypatch.setattr(repeats, "CHANCE", 0)
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         stream_run(qrels, Source("run"), Settings("trec"), 1, ignore)
 
 

@@ -181,3 +181,13 @@ def test_how_a_bound_is_found_depends_on_the_levels_of_the_query_alone(ties, mon
     monkeypatch.setattr(gap, "MANY", 2)
     both = gradely.evaluate({"p": few, "q": many}, {"p": run, "q": run}, [xGAP(g=USERS)], ties=ties)
     assert both.values[:, 0].tolist() == pytest.approx([alone["few", 10], alone["many", 0]], abs=1e-15)
+
+
+@pytest.mark.parametrize("labels", [(1.5, 1.25, 2.75, 0.5), (3.125, 1, 1.5), (0.75, 1.375, 1.25)])
+def test_the_search_of_g_is_exact_for_gains_that_are_no_whole_numbers(labels):
+    qrels = {"q": {f"d{i}": label for i, label in enumerate(labels)}}
+    orders = permutations([*qrels["q"], "x"])
+    values = [gradely.evaluate(qrels, {"q": list(order)}, ["G"], ties="trec").values.item() for order in orders]
+    tied = {"q": dict.fromkeys([*qrels["q"], "x"], 1.0)}
+    found = [gradely.evaluate(qrels, tied, ["G"], ties=ties).values.item() for ties in ("worst", "best")]
+    assert found == pytest.approx([min(values), max(values)], abs=1e-15)

@@ -10,9 +10,9 @@ import zlib
 import pytest
 
 from gradely import InputError
-from gradely.data.read import files
-from gradely.data.read.files import Source, clip
+from gradely.data.read import sources
 from gradely.data.read.formats import format_of
+from gradely.data.read.sources import Source, clip
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def source(tmp_path):
 
 
 def test_blocks_are_whole_lines_with_the_number_of_the_first(source, monkeypatch):
-    monkeypatch.setattr(files, "BLOCK", 8)
+    monkeypatch.setattr(sources, "BLOCK", 8)
     told = []
     content = b"aa\nbb\ncc\n" + b"d" * 13 + b"\ne"  # 24 bytes: the second block ends with no line, the third with one
     assert list(source(content).blocks(told.append)) == [
@@ -53,7 +53,7 @@ def test_a_buffer_is_filled_from_any_place_however_little_comes_at_a_time(source
 
 
 def test_a_line_may_be_64_megabytes_long(source, monkeypatch, tmp_path):
-    monkeypatch.setattr(files, "BLOCK", 1 << 24)
+    monkeypatch.setattr(sources, "BLOCK", 1 << 24)
     for size in (1 << 26, (1 << 26) + 1):
         os.truncate(source(b"").path, size)  # zeros, which take no room on the disk
         blocks = Source(tmp_path / "file").blocks()

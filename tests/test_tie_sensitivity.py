@@ -13,7 +13,7 @@ from gradely.comparison.ties import Orders, RunTies, TieSensitivity
 from gradely.data.demo import collection
 from gradely.data.details import DetailsObserver, describe_run
 from gradely.data.locate import locate
-from gradely.data.read.files import Source
+from gradely.data.read.sources import Source
 from gradely.data.score_precision import sample_scores, stored_as, to_half
 from gradely.data.tie_counts import add_ties, count_ties
 from gradely.settings import Settings

@@ -10,8 +10,8 @@ import pytest
 
 import gradely
 from gradely.cli.main import run as gradely_command
-from gradely.comparison import user_regions
-from gradely.comparison.populations import Parts, find_best, find_leaders, grid, split_users, stretches
+from gradely.comparison import populations, user_regions
+from gradely.comparison.populations import Parts, draw_shares, find_best, find_leaders, grid, split_users, stretches
 from tests import reference
 
 
@@ -345,3 +345,14 @@ def test_means_over_all_queries_drawn_once_or_some_twice_are_plain_means():
 
 def test_runs_are_alike_only_where_they_are_so_for_every_population():
     assert find_leaders(np.asarray([[0.5, 0.5, 0.5, 0.3], [0.1, 0.2, 0.1 + 1e-15, 0.2]])) == [0, 1, 0, 3]
+
+
+@pytest.mark.parametrize("cells", [1, 60, 1000])
+def test_how_much_is_done_in_one_go_changes_nothing(monkeypatch, cells):
+    rng = np.random.default_rng(0)
+    parts, points = Parts(rng.random((3, 3, 4, 2)), np.full((3, 4), 5.0), "eGAP"), grid(3)[:50]
+    counts = rng.multinomial(4, np.full(4, 0.25), 20).astype(float)
+    shares, means = draw_shares(parts, points, counts), parts.means(points)
+    monkeypatch.setattr(populations, "CELLS", cells)
+    np.testing.assert_allclose(draw_shares(parts, points, counts), shares, atol=1e-15)
+    np.testing.assert_allclose(parts.means(points), means, atol=1e-15)

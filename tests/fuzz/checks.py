@@ -11,7 +11,7 @@ import numpy as np
 
 import gradely
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Source
+from gradely.data.read.sources import Source
 from gradely.data.trec import qrels as fast_qrels
 from gradely.data.trec import runs as fast_runs
 from gradely.data.trec.plain import QRELS, read

@@ -52,7 +52,6 @@ SPEED = {
     "csv_files": "LONGEST",
     "dicts": "LOOKUP",
     "file_ranges": "RANGE LARGE FEW BLOCK",
-    "files": "BLOCK",
     "from_groups": "MANY",
     "function": "BLOCK MANY",
     "gains": "CELLS",
@@ -64,15 +63,19 @@ SPEED = {
     "match": "MANY",
     "options": "DIGITS",
     "packed": "BLOCK MOST",
+    "plain": "SMALL",
     "population": "FEW MANY",
     "populations": "CELLS",
-    "qrels": "SMALL",
+    "qrels": "RANGE SMALL",
     "read": "LARGE",
+    "repeats": "CHANCE",
     "resampling": "CELLS",
     "rows": "NARROW BITS",
     "runs": "SMALL",
     "score_precision": "SAMPLE",
     "scores": "ROWS",
+    "sources": "BLOCK",
+    "spool": "IN_MEMORY",
     "table": "ROWS LONGEST",
     "tail": "TAIL",
     "tie_groups": "SHORT",
@@ -195,13 +198,13 @@ def mutants(path):
     tree, seen, found = ast.parse(text_of(path)), Counter(), []
     source_of = cache(ast.unparse)
     for number, change in enumerate(all_changes(tree)):
-        if not change.scope and names_in(change.statement) & {*SPEED.get(path.stem, "").split()}:
+        if not change.scope and names_set_by(change.statement) & {*SPEED.get(path.stem, "").split()}:
             continue
         name = name_of(path, change)
         seen[name] += 1
         again = f"  ({seen[name]})" if seen[name] > 1 else ""
         source = source_of(change.functions[0]) if change.functions else ""
-        constants = frozenset() if change.scope else frozenset(names_in(change.statement))
+        constants = frozenset() if change.scope else frozenset(names_set_by(change.statement))
         touched = touched_by(change, tree)
         found.append(Mutant(path, number, name + again, change.node.lineno, touched, source, constants))
     return found
@@ -222,13 +225,16 @@ def touched_by(change, tree):
     inside = [node for node in change.around if is_function(node) or isinstance(node, ast.ClassDef)]
     if inside:
         return lines_of(inside[-1])
-    names = names_in(change.statement)
+    names = names_set_by(change.statement)
     uses = [lines_of(node) for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in names]
     return frozenset().union(*uses)
 
 
-def names_in(node):
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+def names_set_by(statement):
+    """Return the names that a statement gives values to; where there are none, all that it names."""
+    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    stored = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return stored or {node.id for node in names}
 
 
 def lines_of(node):

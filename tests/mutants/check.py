@@ -73,7 +73,7 @@ class Check:
         """Return the tests that touch a mutant, as many as there is time for, in the order in which they meet it."""
         lines = self.lines(mutant.path)
         names = {name for line in mutant.touched for name in lines.get(line, ())}
-        for path, line in uses_of(mutant.constants):
+        for path, line in uses_of(mutant.constants, mutant.path):
             names.update(self.lines(path).get(line, ()))
         seconds = {name: self.touched.tests[name]["seconds"] for name in names}
         kills = {name: self.kills[mutant.source, name] for name in names}
@@ -124,14 +124,11 @@ def import_everything():
 
 
 @cache
-def uses_of(constants):
-    """Return the places (path, line) of the source where constants are named."""
-    pattern = re.compile(rf"\b({'|'.join(constants)})\b")
-    lines = [
-        (path, number, line)
-        for path in (SOURCE.rglob("*.py") if constants else [])
-        for number, line in enumerate(text_of(path).split("\n"), 1)
-    ]
+def uses_of(constants, home):
+    """Return the places (path, line) where constants of a file are named: there, and in files that name the file."""
+    pattern, module = re.compile(rf"\b({'|'.join(constants)})\b"), module_of(home).split(".")[-1]
+    paths = [path for path in SOURCE.rglob("*.py") if path == home or module in text_of(path)] if constants else []
+    lines = [(path, number, line) for path in paths for number, line in enumerate(text_of(path).split("\n"), 1)]
     return [(path, number) for path, number, line in lines if pattern.search(line)]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from gradely.data import Run, open_run, read_qrels
 from gradely.data.locate import find_hits
-from gradely.data.read.files import clip
+from gradely.data.read.sources import clip
 from gradely.errors import DataError
 from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.segments import REST

@@ -14,7 +14,7 @@ from gradely.cli.options import InputOptions
 from gradely.cli.progress import Bar
 from gradely.data import Qrels, Run, open_run, read_qrels, run_name, run_names
 from gradely.data.query_selection import read_queries, read_segments, select
-from gradely.data.read.files import Source
+from gradely.data.read.sources import Source
 from gradely.errors import InputError
 from gradely.evaluation.runs import DEFAULT, Progress, ignore
 from gradely.measures import ALL, EXPECTED

@@ -9,7 +9,7 @@ import numpy as np
 from gradely.cli.argument_types import MEASURE
 from gradely.cli.options import Command, add_options, pack
 from gradely.data import run_name
-from gradely.data.read.files import clip
+from gradely.data.read.sources import clip
 from gradely.errors import DataError, did_you_mean
 from gradely.evaluation.runs import Evaluations
 from gradely.evaluation.scores import Scores

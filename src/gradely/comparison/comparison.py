@@ -15,7 +15,7 @@ from gradely.comparison.pairwise import ALWAYS, Pair, Pairwise, to_optional
 from gradely.comparison.segment_comparison import SegmentComparison
 from gradely.data import open_run
 from gradely.data.details import describe_run, top_depth
-from gradely.data.read.files import clip
+from gradely.data.read.sources import clip
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import Progress, ignore

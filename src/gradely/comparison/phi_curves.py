@@ -20,7 +20,7 @@ from gradely.tables import Cell, Table, count_of
 
 STEPS = 200
 """points of a drawn curve"""
-MOST = 12
+PANELS = 12
 """queries whose curves are drawn, at most"""
 NAMES = {"paper": "the paper's text", "code": "the authors' code"}
 
@@ -120,7 +120,7 @@ class PhiCurves:
     def chart(self) -> Any:
         """Return an altair chart of the curves, their control points, and the scores of the documents below."""
         alt = altair()
-        curves = [curve for curve in self.curves if curve.points and curve.fits][:MOST]
+        curves = [curve for curve in self.curves if curve.points and curve.fits][:PANELS]
         if not curves:
             problem = "no score stands out in any query, or scores are too large"
             raise DataError(f"{self.name}: no curve to draw, since {problem}")

@@ -31,7 +31,7 @@ LEAST = 0.005
 """a run that is best for a smaller share of populations is not named in a sentence"""
 LEVEL = 0.95
 """of intervals"""
-MOST = 1 << 27
+MOST_MEANS = 1 << 27
 """means that are taken for intervals of shares, at most: about a second; beyond, only every n-th population counts"""
 
 
@@ -93,7 +93,7 @@ class UserRegions:
         """The interval over queries of each share, by bootstrap; of one query there is none."""
         if len(self.queries) == 1:
             return []
-        points = self._grid[:: -(-len(self._grid) * DRAWS * len(self.runs) // MOST)]
+        points = self._grid[:: -(-len(self._grid) * DRAWS * len(self.runs) // MOST_MEANS)]
         shares = draw_shares(self.parts, points, self._counts)
         table = self.parts.table
         for run, leader in enumerate(self.leaders):

@@ -3,9 +3,9 @@
 from gradely.data.hits import Blocks, Hits
 from gradely.data.locate import locate
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Report
 from gradely.data.read.formats import FORMATS, run_name, run_names
-from gradely.data.read.inputs import Run, open_run, read_qrels, read_run
+from gradely.data.read.readers import Run, open_run, read_qrels, read_run
+from gradely.data.read.sources import Report
 
 __all__ = [
     "FORMATS",

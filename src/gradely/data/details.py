@@ -8,8 +8,8 @@ import numpy as np
 from gradely.data.columns import Ids
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Source
-from gradely.data.read.inputs import Run, plain_run
+from gradely.data.read.readers import Run, plain_run
+from gradely.data.read.sources import Source
 from gradely.data.tie_counts import TieCounts, TiedPart, add_ties, count_tied_part, count_ties
 from gradely.data.trec.match import UNKNOWN
 from gradely.data.trec.place import Lines

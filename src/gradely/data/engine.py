@@ -14,7 +14,7 @@ from gradely.data.engine_judgments import UPLOADS, judged_table
 from gradely.data.ids import from_arrow
 from gradely.data.qrels import Qrels
 from gradely.data.read.column_roles import Names, Roles, pick_columns
-from gradely.data.read.files import clip
+from gradely.data.read.sources import clip
 from gradely.data.trec.tokens import Tokens
 from gradely.data.types import Ints
 from gradely.errors import DataError, MissingExtra

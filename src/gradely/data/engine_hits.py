@@ -8,7 +8,7 @@ from gradely.data.engine import ONE_AT_A_TIME, EngineScores, fetch, whole
 from gradely.data.hits import Hits
 from gradely.data.ids import from_arrow
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Report, change_error, clip, split_report
+from gradely.data.read.sources import Report, change_error, clip, split_report
 from gradely.data.trec.hashing import FIXED_KEYS, hashes
 from gradely.data.trec.tie_places import Documents, order_ties
 from gradely.data.trec.tokens import as_tokens

@@ -11,8 +11,8 @@ from gradely.data.columns import Ids, concatenate, earliest_alike
 from gradely.data.hits import Hits
 from gradely.data.locate import locate
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import Report, Source
-from gradely.data.read.inputs import Run
+from gradely.data.read.readers import Run
+from gradely.data.read.sources import Report, Source
 from gradely.data.trec.tokens import Tokens, as_tokens
 from gradely.data.types import Bools, Ints
 from gradely.settings import Settings

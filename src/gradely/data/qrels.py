@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gradely.data.read.dicts import flat
-from gradely.data.read.files import clip
+from gradely.data.read.sources import clip
 from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError, did_you_mean
 from gradely.kernel.levels import Levels

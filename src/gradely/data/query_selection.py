@@ -10,11 +10,11 @@ import numpy as np
 from gradely.data.qrels import Qrels
 from gradely.data.read.column_roles import DELIMITED, delimiter_of
 from gradely.data.read.dicts import text
-from gradely.data.read.files import Source, clip
 from gradely.data.read.formats import format_of
 from gradely.data.read.frames import FrameTable, is_frame
-from gradely.data.read.inputs import read_qrels
+from gradely.data.read.readers import read_qrels
 from gradely.data.read.records import Record, RecordTable, are_records, flat_records
+from gradely.data.read.sources import Source, clip
 from gradely.data.table import qrels_from
 from gradely.data.trec.match import ranges
 from gradely.errors import DataError, InputError, did_you_mean

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.data.read.dicts import flat
-from gradely.data.read.files import clip
-from gradely.data.read.inputs import Run, Scores
+from gradely.data.read.readers import Run, Scores
+from gradely.data.read.sources import clip
 from gradely.data.score_precision import sample_scores, stored_as, to_half
 from gradely.data.types import Floats
 from gradely.settings import Settings

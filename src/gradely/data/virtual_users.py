@@ -5,8 +5,8 @@ from itertools import pairwise
 from typing import Any, Literal, get_args
 
 from gradely.data.qrels import Qrels
-from gradely.data.read.files import clip
-from gradely.data.read.inputs import read_run
+from gradely.data.read.readers import read_run
+from gradely.data.read.sources import clip
 from gradely.errors import DataError
 
 GradedBy = Literal["score", "rank"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.details import RunDetails
-from gradely.data.read.files import clip
+from gradely.data.read.sources import clip
 from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import NotFinite
 from gradely.evaluation.notes import SAME, Note, TieRange, notes_of

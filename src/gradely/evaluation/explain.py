@@ -12,8 +12,8 @@ import numpy as np
 from gradely.data import Blocks, Qrels, locate, open_run, read_qrels, run_name
 from gradely.data.query_selection import select
 from gradely.data.read.dicts import flat
-from gradely.data.read.files import Source, clip
-from gradely.data.read.inputs import Run
+from gradely.data.read.readers import Run
+from gradely.data.read.sources import Source, clip
 from gradely.data.tie_breaking import break_ties
 from gradely.data.trec.one_query import read_query
 from gradely.errors import NotFinite

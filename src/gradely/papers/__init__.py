@@ -4,7 +4,7 @@ from importlib import import_module
 from pathlib import Path
 
 from gradely.data import Report
-from gradely.data.read.files import ignore
+from gradely.data.read.sources import ignore
 from gradely.errors import InputError, did_you_mean
 from gradely.papers.library import FOLDER, Library
 from gradely.papers.outcome import Experiment, Outcome

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from gradely.data.read.files import Source, clip
+from gradely.data.read.sources import Source, clip
 from gradely.errors import InputError
 
 Texts: TypeAlias = Mapping[Any, str] | str | os.PathLike[str]

@@ -1,7 +1,7 @@
 """trec_eval: from a command line to what it prints."""
 
 from gradely.data import Report
-from gradely.data.read.files import ignore
+from gradely.data.read.sources import ignore
 from gradely.threads import cores
 from gradely.trec_eval import catalogue, lines, zscores
 from gradely.trec_eval import queries as evaluation

@@ -2,7 +2,7 @@
 
 from io import FileIO
 
-from gradely.data.read.files import Source
+from gradely.data.read.sources import Source
 
 TAIL = 1 << 16
 """bytes at the end of a file that surely hold a line"""

@@ -1,6 +1,6 @@
 """-Z: values as deviations from the mean of other runs, in standard deviations."""
 
-from gradely.data.read.files import Source, clip
+from gradely.data.read.sources import Source, clip
 from gradely.data.types import Floats
 from gradely.errors import InputError
 from gradely.trec_eval.catalogue import Column

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gradely.data.read.files import clip
+from gradely.data.read.sources import clip
 from gradely.errors import DataError, InputError, did_you_mean
 
 QUERY = (

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.data.read.files import clip
+from gradely.data.read.sources import clip
 from gradely.data.types import Floats
 from gradely.errors import DataError
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gradely.errors import InputError
 
 if TYPE_CHECKING:
-    from gradely.data.read.files import Source
+    from gradely.data.read.sources import Source
 
 FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet", "letor")
 SUFFIXES = {

@@ -11,7 +11,7 @@ from gradely.data.columns import Ids, Triples
 from gradely.data.ids import from_arrow, from_buffer, from_floats, from_integers, from_objects
 from gradely.data.read.column_roles import Names, Roles, note_no_labels, pick_columns
 from gradely.data.read.dicts import text
-from gradely.data.read.files import Report, clip
+from gradely.data.read.sources import Report, clip
 from gradely.data.table import Part, Table, cuts
 from gradely.data.types import Floats
 from gradely.errors import DataError, InputError

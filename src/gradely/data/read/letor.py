@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from gradely.data.read.files import Source, clip
+from gradely.data.read.sources import Source, clip
 from gradely.data.trec.plain import Rows, to_number
 from gradely.errors import InputError
 

@@ -10,8 +10,8 @@ from gradely.data.columns import Triples
 from gradely.data.ids import from_objects
 from gradely.data.read.column_roles import DOC, QUERY, Names, normalize, note_no_labels, pick_columns
 from gradely.data.read.dicts import text
-from gradely.data.read.files import Report, clip
 from gradely.data.read.frames import numbers_of_objects
+from gradely.data.read.sources import Report, clip
 from gradely.data.table import Part, Table, cuts
 from gradely.errors import DataError, InputError
 from gradely.threads import on_threads

@@ -8,8 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradely.data.read.files import LONGEST_LINE
 from gradely.data.read.packed import UnpackedFile
+from gradely.data.read.sources import LONGEST_LINE
 from gradely.data.trec.tokens import PAD
 from gradely.data.types import Bools, Bytes
 
@@ -24,15 +24,15 @@ QueryAt: TypeAlias = Callable[[memoryview, int], bytes]
 """returns the query of the line that begins at a position"""
 
 
-class Odd(Exception):
+class IrregularText(Exception):
     """The text is not as the fast way expects it; the plain reader must look."""
 
 
-class Scattered(Exception):
+class ScatteredQueries(Exception):
     """The lines of a query are not together, or are too many to be."""
 
 
-class Changed(Exception):
+class ChangedFile(Exception):
     """The file is not the same as when it was read first."""
 
 
@@ -98,14 +98,14 @@ def pieces(
     """
     rest, number = b"", count()
     while True:
-        buffer, limit = free.get(), max(size, len(rest) + 1)
+        buffer, limit = free.get(), max(size, len(rest))
         filled, ended = _fill(stream, buffer, rest, limit)
         while (
             not ended
             and (cut := last_cut(buffer.view, PAD, filled, whole_queries=whole_queries, query_at=query_at)) == PAD
         ):
             if limit >= LONGEST:
-                raise Scattered if whole_queries else Odd
+                raise ScatteredQueries if whole_queries else IrregularText
             limit *= 2
             filled, ended = _fill(stream, buffer, bytes(buffer.view[PAD:filled]), limit)
         cut = filled if ended else cut

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gradely.data.trec.chunks import Odd, Piece
+from gradely.data.trec.chunks import IrregularText, Piece
 from gradely.data.trec.tokens import FINAL, U, whole_words, words_of
 from gradely.data.types import Bytes, Floats, Ints, Words
 
@@ -35,9 +35,9 @@ def to_finite(text: bytes) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise Odd from None
+        raise IrregularText from None
     if b"_" in text or not np.isfinite(value):
-        raise Odd
+        raise IrregularText
     return value
 
 
@@ -155,7 +155,7 @@ def _point(word: Words) -> tuple[Words, Ints]:
     """Return the top bit of the first byte that is a point, 0 where none is, and how many bytes are before it."""
     dots = word ^ DOTS
     dots = (dots - ONES) & ~dots & TOPS
-    dots &= ~dots + U(1)
+    dots &= -dots
     return dots, np.bitwise_count((dots >> U(7)) - (dots != 0)).astype(np.int64) >> 3
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from gradely.data.read.files import BOM, DiskFile, Report, Source
-from gradely.data.trec.chunks import LONGEST, PIECE, Buffer, Odd, Piece, Scattered, pieces
+from gradely.data.read.sources import DiskFile, Report, Source
+from gradely.data.trec.chunks import LONGEST, PIECE, Buffer, IrregularText, Piece, ScatteredQueries, pieces
 from gradely.data.trec.place import PieceHits, RunQueries
 from gradely.data.trec.tokens import decode, encode
 from gradely.processes import MOST_TASKS, can_fork, in_processes
@@ -55,21 +55,21 @@ def map_ranges(
     def work(number: int) -> bytes:
         try:
             queries, parts = RunQueries(judged), []
-            for part in _map_pieces(source, free, edges[number], edges[number + 1], find):
+            for part in _map_pieces(source, free, edges, number, find):
                 queries.add(part)
                 parts.append(part)
             return DONE + _pack(parts)
-        except Odd:
+        except IrregularText:
             return ODD
-        except Scattered:
+        except ScatteredQueries:
             return SCATTERED
 
     queries, results = RunQueries(judged), dict[int, PieceHits]()
     for number, result in in_processes(work, count, processes):
-        if result[:1] == ODD:
-            raise Odd
-        if result[:1] == SCATTERED:
-            raise Scattered
+        if result == ODD:
+            raise IrregularText
+        if result == SCATTERED:
+            raise ScatteredQueries
         results[number] = _unpack(result[1:], columns)
         queries.add(results[number])
         report(len(results) / count)
@@ -77,11 +77,11 @@ def map_ranges(
 
 
 def _map_pieces(
-    source: Source, free: "queue.SimpleQueue[Buffer]", start: int, stop: int, find: Callable[[Piece], PieceHits]
+    source: Source, free: "queue.SimpleQueue[Buffer]", edges: list[int], number: int, find: Callable[[Piece], PieceHits]
 ) -> Iterator[PieceHits]:
-    """Yield what is left of the pieces of a range."""
+    """Yield what is left of the pieces of a range between two edges."""
     with source.open() as file:
-        begin, end = next_query(file, start), next_query(file, stop)
+        begin, end = (next_query(file, at, edges[0]) for at in edges[number : number + 2])
         file.seek(begin)
         file.limit = end
         for piece in pieces(file, free, PIECE, whole_queries=True):
@@ -90,15 +90,14 @@ def _map_pieces(
                 free.put(piece.buffer)
 
 
-def next_query(file: DiskFile, at: int) -> int:
-    """Return where the first query begins behind the one that stands at a position: the start and the end stay.
+def next_query(file: DiskFile, at: int, start: int) -> int:
+    """Return where the first query begins behind the one at a position; the start of the text and its end stay.
 
     It depends on the position alone, so that the end of one range is the start of the next. Where the lines of a query
     are not together, the query will be met twice.
     """
-    begin = _start_of_text(file)
-    if at <= begin or at >= file.limit:
-        return min(max(at, begin), file.limit)
+    if at in (start, file.limit):
+        return at
     query, line, rest = None, at, b""
     file.seek(at)
     while block := file.read(BLOCK):
@@ -111,14 +110,8 @@ def next_query(file: DiskFile, at: int) -> int:
                 query = name
             line += len(content) + 1
         if line - at > LONGEST or len(rest) > LONGEST:
-            raise Scattered
+            raise ScatteredQueries
     return file.limit
-
-
-def _start_of_text(file: DiskFile) -> int:
-    """Return where the text begins, behind a byte order mark."""
-    file.seek(0)
-    return len(BOM) if file.read(len(BOM)) == BOM else 0
 
 
 def _pack(parts: list[PieceHits]) -> bytes:

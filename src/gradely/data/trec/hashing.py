@@ -54,7 +54,7 @@ FIXED_KEYS = keys_from(0)
 def hashes(text: Bytes, start: Ints, stop: Ints, keys: Words = PROCESS_KEYS) -> Words:
     """Return a hash of each token, from its size, its last eight bytes and the whole words before them."""
     size = stop - start
-    shortest, longest = int(size.min(initial=8)), int(size.max(initial=0))
+    shortest, longest = int(size.min(initial=LONG)), int(size.max(initial=0))
     out: Words = words_of(text)[stop - 8]
     if shortest < 8:
         out &= FINAL[np.minimum(size, 8)]
@@ -63,8 +63,7 @@ def hashes(text: Bytes, start: Ints, stop: Ints, keys: Words = PROCESS_KEYS) -> 
     for i, words in enumerate(whole_words(text, start, min(max(longest - 1, 0) // 8, TOGETHER))):
         stir(words, keys[i + 1])
         out += words * (size > 8 * (i + 1)) if shortest <= 8 * (i + 1) else words
-    if longest > 8 * (TOGETHER + 1):
-        _add_the_rest(out, text, start, size, keys)
+    _add_the_rest(out, text, start, size, keys)
     return out
 
 

@@ -24,9 +24,7 @@ def new_tokens(text: Bytes, start: Ints, stop: Ints) -> Ints:
     """
     size, words = stop - start, words_of(text)
     longest = int(size.max(initial=0))
-    differs = size[1:] != size[:-1]
-    if longest > LONG:
-        differs |= size[1:] > LONG
+    differs = (size[1:] != size[:-1]) | (size[1:] > LONG)
     for done in range(8, min(longest, LONG) + 8, 8):
         word = words[np.maximum(stop - done, 0)]
         differs |= word[1:] != word[:-1]
@@ -85,7 +83,7 @@ class Judgments:
     def _look_up(self, query: Words) -> Ints:
         """Return where queries of these hashes are, if anywhere; mostly they come in the order of the judgments."""
         if not len(query):
-            return np.zeros(0, np.int64)
+            return np.array([], np.int64)
         first = self.order[min(int(np.searchsorted(self.sorted, query[0])), len(self.order) - 1)]
         if (self.hash[first : first + len(query)] == query).all() if first + len(query) <= len(self.hash) else False:
             return np.arange(first, first + len(query))

@@ -13,7 +13,7 @@ def compare_names(
     size, other_size = stop - start, other_stop - other_start
     out = np.sign(size - other_size).astype(np.int8)  # where one begins with the other, the longer is greater
     shared = np.minimum(size, other_size)
-    pairs, done = np.flatnonzero(shared > 0), 0
+    pairs, done = np.arange(len(shared)), 0
     while len(pairs):
         left = _order_words(text, start[pairs] + done, shared[pairs] - done)
         right = _order_words(other, other_start[pairs] + done, shared[pairs] - done)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from gradely.data.read.files import Source
+from gradely.data.read.sources import Source
 from gradely.data.trec import plain as trec
 from gradely.data.trec.plain import Rows
 from gradely.data.trec.tokens import encode

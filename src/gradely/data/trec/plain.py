@@ -7,7 +7,7 @@ from array import array
 from math import isfinite, nan
 from typing import NamedTuple
 
-from gradely.data.read.files import DiskFile, Report, Source, clip
+from gradely.data.read.sources import DiskFile, Report, Source, clip
 from gradely.errors import DataError, GradelyError, InputError
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from gradely.comparison.kendall import DIGITS, kendall
 from gradely.comparison.stacked_runs import stack_runs
 from gradely.data import Qrels, Report
-from gradely.data.read.files import ignore
+from gradely.data.read.sources import ignore
 from gradely.data.types import Floats
 from gradely.measures import Measure
 from gradely.measures.names import parse_all

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data import Qrels, Report, read_qrels
-from gradely.data.read.files import ignore
+from gradely.data.read.sources import ignore
 from gradely.data.types import Floats
 from gradely.evaluation.evaluate import evaluate
 from gradely.kernel.batch import Batch

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data.read.files import Source
+from gradely.data.read.sources import Source
 from gradely.data.types import Floats
 from gradely.errors import InputError
 from gradely.kernel.batch import Batch

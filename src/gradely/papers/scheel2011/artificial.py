@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data import Report
-from gradely.data.read.files import ignore
+from gradely.data.read.sources import ignore
 from gradely.data.types import Floats, Ints
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data import Report, read_qrels, read_run
-from gradely.data.read.files import ignore
+from gradely.data.read.sources import ignore
 from gradely.data.types import Bools, Floats
 from gradely.errors import InputError
 from gradely.kernel.batch import Batch

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data import Report
-from gradely.data.read.files import Source
+from gradely.data.read.sources import Source
 from gradely.data.types import Floats
 from gradely.measures import AP, nDCG
 from gradely.papers.printed_numbers import Record

@@ -9,8 +9,8 @@ from gradely.data.qrels import Qrels
 from gradely.data.read import column_roles, letor
 from gradely.data.read.column_roles import Names
 from gradely.data.read.dicts import MAPPING, WholeKeys, as_labels, as_scores
-from gradely.data.read.files import Source
 from gradely.data.read.formats import FORMATS, format_of, run_name
+from gradely.data.read.sources import Source
 from gradely.data.table import Table, TableScores, qrels_from
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, InputError, did_you_mean
@@ -89,10 +89,10 @@ def _as_qrels(labels: Scores | Table, name: str, threads: int | None) -> Qrels:
 def _trec_qrels(source: Source, duplicates: str, threads: int) -> Qrels:
     """Read judgments the fast way; small or odd text the plain way, which explains what is wrong with it."""
     if not trec.is_small(source):
-        from gradely.data.trec.chunks import Odd
+        from gradely.data.trec.chunks import IrregularText
         from gradely.data.trec.qrels import load_qrels
 
-        with suppress(Odd):
+        with suppress(IrregularText):
             return load_qrels(source, threads)
     return Qrels.of(trec.read(source, trec.QRELS, duplicates), source.name)
 
