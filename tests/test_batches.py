@@ -1,6 +1,7 @@
 """Batches from arrays: what stands in their fields, in padding too, and which way is taken to it."""
 
 import re
+from types import SimpleNamespace
 
 import array_api_strict as strict
 import numpy as np
@@ -10,7 +11,7 @@ import gradely
 from gradely import DataError
 from gradely.evaluation import arrays
 from gradely.kernel import from_groups as groups
-from gradely.kernel import levels
+from gradely.kernel import levels, rows
 from gradely.kernel.backend import divide, sum_rows
 from gradely.kernel.fixed import fix_shapes
 from gradely.kernel.levels import Levels
@@ -205,6 +206,25 @@ def test_arrays_of_other_libraries_are_not_cut_into_blocks(monkeypatch):
 def test_flat_arrays_of_other_libraries_need_groups():
     with pytest.raises(DataError, match="2 scores in a row: say which query each belongs to"):
         gradely.evaluate_arrays(strict.asarray([0.9, 0.4]), strict.asarray([0, 1]), ["RR"])
+
+
+def test_long_rows_of_jax_are_not_flagged_by_bits(monkeypatch):
+    monkeypatch.setattr("array_api_compat.is_jax_array", lambda x: True)
+    assert [rows.is_short_in_jax(strict.ones((2, width))) for width in (1, 31, 32)] == [True, True, False]
+    assert not rows.is_short_in_jax(np.ones((2, 3)))
+
+
+def test_numbers_are_never_counted_as_flags(monkeypatch):
+    monkeypatch.setattr(rows, "is_short_in_jax", lambda x: True)
+    monkeypatch.setattr(rows, "_flags_before", None)
+    before = rows.sums_to_look_up(np.array([[1.0, 2.0, 3.0]]), np.float64)
+    assert before(np.array([[0, 1, 3]])).tolist() == [[0.0, 1.0, 6.0]]
+
+
+def test_pytorch_gathers_along_rows(monkeypatch):
+    monkeypatch.setattr(rows, "_is_torch", lambda x: True)
+    table = SimpleNamespace(gather=lambda axis, columns: (axis, columns))
+    assert rows.take_in_rows(table, SimpleNamespace(long=lambda: "columns")) == (1, "columns")
 
 
 # What a prompt and a notebook show
