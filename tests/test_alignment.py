@@ -22,6 +22,8 @@ LOCATE = sys.modules["gradely.data.locate"]
 """the module, whose name the function has"""
 QRELS = {"a": {"d1": 1, "d2": 0, "d3": 2}, "b": {"d1": 1}, "c": {"d4": 1, "d5": 3}}
 RUN = {"b": {"d1": 1.0, "x": 1.0}, "a": {"d3": 2.0, "x": 2.0, "d1": 2.0, "y": 3.0}, "c": {"d5": 0.5}, "z": {"d1": 1.0}}
+TRIPLES = [(query, doc, score) for query, docs in RUN.items() for doc, score in docs.items()]
+ROWS = [{"qid": query, "docno": doc, "score": score} for query, doc, score in TRIPLES]
 
 
 def same_hits(one, other):
@@ -43,7 +45,7 @@ def test_rankings_may_be_looked_at_a_few_at_a_time(monkeypatch, documents):
 def test_a_file_is_read_on_as_many_threads_as_there_are_cores_unless_said(monkeypatch, tmp_path):
     for module in (plain, runs):
         monkeypatch.setattr(module, "SMALL", 0)
-    (tmp_path / "run").write_text("".join(f"{q} Q0 {d} 1 {s} t\n" for q, docs in RUN.items() for d, s in docs.items()))
+    (tmp_path / "run").write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in TRIPLES))
     hits = locate(gradely.read_qrels(QRELS), Source(tmp_path / "run"), Settings())
     expected = align(gradely.read_qrels(QRELS), Run(RUN), Settings())
     order = np.argsort(hits.row)
@@ -51,11 +53,24 @@ def test_a_file_is_read_on_as_many_threads_as_there_are_cores_unless_said(monkey
     assert hits.above[order].tolist() == expected.above[np.argsort(expected.row)].tolist()
 
 
+def test_rows_are_read_on_as_many_threads_as_there_are_cores_unless_said():
+    run = gradely.read_run(pd.DataFrame(ROWS))
+    hits = locate(gradely.read_qrels(QRELS), run, Settings())
+    assert sorted(zip(hits.row.tolist(), hits.above.tolist(), strict=True)) == [(0, 1), (2, 1), (3, 0), (5, 0)]
+
+
+def test_lines_of_a_small_file_are_shown_to_whoever_observes_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(plain, "SMALL", 1 << 12)
+    (tmp_path / "run").write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in TRIPLES))
+    observer = details.DetailsObserver(2)
+    hits = locate(gradely.read_qrels(QRELS), Source(tmp_path / "run"), Settings(), observe=observer)
+    assert observer.details(hits).tops == {0: (["y", "d1"], [1, 3]), 1: (["d1", "x"], [2]), 2: (["d5"], [1])}
+
+
 def test_the_rows_of_a_frame_are_not_made_dicts(monkeypatch):
-    rows = [{"qid": query, "docno": doc, "score": score} for query, docs in RUN.items() for doc, score in docs.items()]
     expected = gradely.evaluate(QRELS, RUN, ["AP", "RR"]).per_query()
     monkeypatch.setattr(LOCATE, "align", None)
-    assert gradely.evaluate(QRELS, pd.DataFrame(rows), ["AP", "RR"]).per_query() == expected
+    assert gradely.evaluate(QRELS, pd.DataFrame(ROWS), ["AP", "RR"]).per_query() == expected
 
 
 def test_ids_that_are_text_are_not_made_text_again(monkeypatch):
@@ -110,6 +125,14 @@ def test_queries_are_measured_together_as_long_as_their_cells_are_few(cells, exp
     found = blocks()
     found.start = np.array([0, 2, 4, 5])  # the last has fewer hits than the one before, which is as wide
     assert [queries.tolist() for queries in found.split(np.arange(3), cells)] == expected
+
+
+def test_a_query_by_itself_is_as_deep_as_among_others():
+    qrels = gradely.read_qrels(QRELS)
+    found = Blocks(qrels, align(qrels, Run(RUN), Settings("trec")))
+    for query in range(3):
+        both = found.batch_of_query(query, "trec"), found.batch_of_queries(np.array([query]), "trec")
+        assert [int(batch.depth) for batch in both] == [[4, 2, 1][query]] * 2
 
 
 def test_padding_stands_at_the_top_and_is_alone():
@@ -230,6 +253,21 @@ def test_what_is_no_text_is_shown_with_what_is_around_it():
     array = pa.array([b"x" * 30 + b"\xff" + b"y" * 30])
     with pytest.raises(DataError, match=rf"an id is not UTF-8 text: b'{'x' * 20}\\xff{'y' * 19}'; decode"):
         ids.from_arrow(array, "run: column 'docno'")
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint64, np.float64])
+def test_whole_numbers_are_written_in_digits(kind, monkeypatch):
+    monkeypatch.setattr(ids, "from_objects", None)
+    small, large = [0, 7, 10, 99, 100], [1234, 5678, 9999, 10_000, 90_012_345, 100_000_000, 1_234_567_890_123_456]
+    least = [np.iinfo(kind).min] if kind != np.float64 else [-7]
+    numbers = [*small, *least, *([] if kind == np.int8 else large), *([2**64 - 1] if kind == np.uint64 else [])]
+    write = ids.from_floats if kind == np.float64 else lambda values, _: ids.from_integers(values)
+    assert write(np.array(numbers, kind), "run").names() == list(map(str, numbers))
+
+
+def test_repeated_ids_are_left_out_and_no_other():
+    left = columns.leave_out_repeats(ids.from_objects(["a", "bb", "a", "c", "bb"] * 20, "run")).names()
+    assert list(dict.fromkeys(left)) == ["a", "bb", "c"] and len(left) < 20
 
 
 def test_ids_are_stretches_of_a_text():

@@ -6,7 +6,7 @@ import queue
 import pytest
 
 from gradely.data.trec import chunks
-from gradely.data.trec.chunks import Buffer, Odd, Scattered, close, last_cut, pieces
+from gradely.data.trec.chunks import Buffer, IrregularText, ScatteredQueries, close, last_cut, pieces
 from gradely.data.trec.tokens import PAD
 from tests.pieces import piece_of
 
@@ -82,7 +82,7 @@ def test_no_piece_is_longer_than_the_longest(monkeypatch, longest, fails):
     monkeypatch.setattr(chunks, "LONGEST", longest)
     line = b"x" * 200 + b" Q0 d 1 1 t\n"
     query = b"q Q0 d 1 1 t\n" * 16
-    for content, whole_queries, error in ((line, False, Odd), (query, True, Scattered)):
+    for content, whole_queries, error in ((line, False, IrregularText), (query, True, ScatteredQueries)):
         if fails:
             with pytest.raises(error):
                 cut_up(content, 128, whole_queries=whole_queries)

@@ -13,7 +13,7 @@ import gradely
 from gradely import InputError
 from gradely.data.read.csv_files import CsvPiece, CsvTable, Layout
 from gradely.data.read.sources import Source
-from gradely.data.trec.chunks import Odd, Piece
+from gradely.data.trec.chunks import IrregularText, Piece
 from gradely.data.trec.tokens import PAD
 
 
@@ -77,7 +77,7 @@ def test_plain_cells_are_those_of_the_csv_module(text):
     ],
 )
 def test_odd_text_is_left_to_the_csv_module(text):
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         cells(text)
 
 

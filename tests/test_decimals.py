@@ -146,5 +146,5 @@ def test_next_to_the_middle_between_two_doubles_float_decides(beside):
 
 @pytest.mark.parametrize("text", [b"nan", b"inf", b"-inf", b"1e999", b"1_0", b"x", b""])
 def test_what_is_no_finite_number_is_odd(text):
-    with pytest.raises(decimals.Odd):
+    with pytest.raises(decimals.IrregularText):
         to_finite(text)

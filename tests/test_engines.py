@@ -1,14 +1,19 @@
 """Lazy frames: hits are found in the engine, and values are those of the same rows at hand, to the last bit."""
 
 from decimal import Decimal
+from types import SimpleNamespace
 
 import duckdb
+import narwhals.stable.v2 as narwhals
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
 
 import gradely
 from gradely.data import engine, engine_hits
+from gradely.data.engine_judgments import UPLOADS, judged_table
+from gradely.data.read.column_roles import Roles
 from tests.engines import MEASURES, collection, same_everywhere
 
 
@@ -181,3 +186,100 @@ def test_decimals_are_numbers(into):
     qrels = pa.table({"query_id": [1, 1], "doc_id": ["c", "d"], "label": [Decimal("1.5"), Decimal(2)]})
     expected = {"1": {"RR": 0.75, "nDCG": gradely.evaluate(qrels, run, ["nDCG"])["nDCG"]}}
     assert gradely.evaluate(into(qrels), into(run), ["RR", "nDCG"]).per_query() == expected
+
+
+@each_engine
+def test_progress_is_told_in_two_halves(into):
+    told = []
+    gradely.data.locate(
+        gradely.read_qrels({"q": {"a": 1}}),
+        gradely.read_run(into(rows(["q"], ["a"], [1]))),
+        gradely.settings.Settings(),
+        report=told.append,
+    )
+    assert told == [0.5, 1.0]
+
+
+@each_engine
+def test_a_run_that_changes_between_two_looks_is_an_error(into, monkeypatch):
+    monkeypatch.setattr(engine_hits, "_count", lambda qrels, scores: (np.array([2]), ()))
+    with pytest.raises(gradely.GradelyError, match="run: changed while it was read"):
+        gradely.evaluate({"q": {"c": 1}}, into(rows(["q"] * 3, list("abc"), [3, 2, 1])))
+
+
+@each_engine
+def test_a_document_there_twice_is_named_with_its_query(into):
+    run = rows(["p", "q", "r", "r"], ["a", "a", "a", "a"], [1, 1, 1, 2])
+    with pytest.raises(gradely.GradelyError, match="document 'a' of query 'r' is there twice"):
+        gradely.evaluate({"p": {"a": 1}, "q": {"a": 1}, "r": {"a": 1}}, into(run))
+
+
+@each_engine
+@pytest.mark.parametrize("seed", range(4))
+def test_pairs_at_random(into, seed):
+    """Each judged document ties with one that is not judged."""
+    run = rows(["q"] * 6, ["a", "x", "b", "y", "c", "z"], [3, 3, 2, 2, 1, 1])
+    qrels = {"q": {"a": 1, "b": 1, "c": 0}}
+    lazy, held = (gradely.evaluate(qrels, one, ["AP", "RR"], ties="random", seed=seed) for one in (into(run), run))
+    assert lazy.mean() == held.mean()
+
+
+@each_engine
+def test_a_score_halfway_beyond_single_precision_is_infinite(into):
+    run = rows(["q"] * 3, list("abc"), [engine.SINGLE_OVERFLOW, 1e300, 1.0])
+    assert gradely.evaluate({"q": {"a": 1}}, into(run), ["RR"], precision="single").mean() == {"RR": 0.75}
+
+
+def test_only_names_that_are_text_go_into_an_engine():
+    judged = judged_table(gradely.read_qrels({"q": {"\udcff": 1, "é": 1}, "\udcfe": {"b": 1}, "r": {"b": 0}}))
+    assert judged.to_pylist() == [
+        {"judged_query": "q", "judged": "é", "row": 1},
+        {"judged_query": "r", "judged": "b", "row": 3},
+    ]
+
+
+class Session:
+    """As much of a session of Spark as judgments need."""
+
+    def __init__(self, **settings):
+        self.settings, self.conf, self.sparkSession, self.threshold, self.hints = settings, self, self, None, []
+
+    def get(self, name, default):
+        return self.settings.get(name.rpartition(".")[2], default)
+
+    def set(self, name, value):
+        self.settings[name.rpartition(".")[2]] = value
+
+    def unset(self, name):
+        del self.settings[name.rpartition(".")[2]]
+
+    def createDataFrame(self, judged):  # noqa: ARG002 - as Spark has it
+        self.threshold = self.settings.get("localRelationThreshold")
+        return self
+
+    def hint(self, name):
+        self.hints.append(name)
+        return self
+
+
+@pytest.mark.parametrize("before", [{}, {"localRelationThreshold": "48"}])
+@pytest.mark.parametrize(
+    ("size", "batches", "hints"),
+    [
+        (1 << 20, False, ["broadcast"]),
+        ((1 << 20) + 1, True, ["broadcast"]),
+        (1 << 26, True, ["broadcast"]),
+        ((1 << 26) + 1, True, []),
+    ],
+)
+def test_judgments_of_spark_are_held_by_their_size(before, size, batches, hints):
+    session = Session(**before)
+    UPLOADS["pyspark"](session, SimpleNamespace(nbytes=size))
+    assert session.threshold == ("0" if batches else before.get("localRelationThreshold"))
+    assert (session.settings, session.hints) == (before, hints)
+
+
+def test_judgments_without_labels_have_label_1_in_an_engine():
+    judged = narwhals.from_native(pl.LazyFrame({"user": [7], "item": ["a"]}))
+    renamed = engine.rename(judged, Roles("user", "item", None), "label").to_native().collect()
+    assert renamed.to_dicts() == [{"query": "7", "document": "a", "label": 1.0}]

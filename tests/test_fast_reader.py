@@ -20,7 +20,7 @@ from gradely.data.read.sources import Source, ignore
 from gradely.data.trec import chunks as pieces
 from gradely.data.trec import plain, runs
 from gradely.data.trec import qrels as fast_qrels
-from gradely.data.trec.chunks import Odd
+from gradely.data.trec.chunks import IrregularText
 from gradely.data.trec.hashing import FIXED_KEYS, is_distinct, shuffle_keys, shuffle_keys_of, token_hashes
 from gradely.data.trec.plain import QRELS, is_small, read
 from gradely.data.trec.qrels import load_qrels
@@ -159,7 +159,7 @@ BAD = [
 def test_what_is_wrong_is_left_to_the_plain_reader_and_explained(line, around):
     qrels_file, run_file = files("q 0 d 1\nr 0 d 1\n", around.format(line))
     if line.strip() or not around.format(line).strip():
-        with pytest.raises(Odd):
+        with pytest.raises(IrregularText):
             stream_run(load_qrels(qrels_file, 1), run_file, Settings(), 1, ignore)
         with pytest.raises(GradelyError):
             plain_run(run_file)
@@ -173,7 +173,7 @@ def test_what_is_wrong_is_left_to_the_plain_reader_and_explained(line, around):
 )
 def test_judgments_that_are_odd_are_left_to_the_plain_reader(tmp_path, content):
     (tmp_path / "qrels").write_bytes(content)
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         load_qrels(Source(tmp_path / "qrels"), 1)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gradely.data.trec import fields as module
-from gradely.data.trec.chunks import Odd
+from gradely.data.trec.chunks import IrregularText
 from gradely.data.trec.fields import Dialect, fields
 from gradely.data.trec.plain import QRELS, RUN
 from tests.pieces import piece_of
@@ -84,7 +84,7 @@ def test_lines_with_any_white_space(content):
     ],
 )
 def test_what_is_odd_is_refused(content):
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         texts(content)
 
 
@@ -94,7 +94,7 @@ def test_a_run_may_have_more_fields(content):
 
 
 def test_too_few_fields_of_a_run_are_odd():
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         texts(b"q Q0 d 1 5 my tag\nq Q0 e 2 4\n", RUN, (0, 2, 4))
 
 

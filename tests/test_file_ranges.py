@@ -12,7 +12,7 @@ import gradely
 from gradely.data.qrels import Qrels
 from gradely.data.read.sources import DiskFile, Source, ignore
 from gradely.data.trec import file_ranges, runs
-from gradely.data.trec.chunks import Odd, Scattered
+from gradely.data.trec.chunks import IrregularText, ScatteredQueries
 from gradely.data.trec.file_ranges import next_query
 from gradely.settings import Settings
 
@@ -71,7 +71,7 @@ def test_a_query_that_is_too_long_is_scattered(tmp_path, monkeypatch, content):
     monkeypatch.setattr(file_ranges, "LONGEST", 50)
     monkeypatch.setattr(file_ranges, "BLOCK", 10)
     (tmp_path / "run").write_bytes(b"a 12345 7\n" + content)
-    with DiskFile(str(tmp_path / "run"), "run") as file, pytest.raises(Scattered):
+    with DiskFile(str(tmp_path / "run"), "run") as file, pytest.raises(ScatteredQueries):
         next_query(file, 10, 0)
     (tmp_path / "run").write_bytes(b"a 12345 7\n" * 6 + b"b 12345 7\n")
     with DiskFile(str(tmp_path / "run"), "run") as file:
@@ -121,7 +121,7 @@ def test_progress_is_told_by_range(here, tmp_path, monkeypatch):
 def test_what_is_odd_in_a_range_is_odd(here, tmp_path, monkeypatch):
     monkeypatch.setattr(file_ranges, "RANGE", 100)
     (tmp_path / "run").write_bytes(content_of() + b"z Q0 d 1 x t\n")
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         hits_of(tmp_path / "run", "expected", 5)
 
 

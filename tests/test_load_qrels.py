@@ -10,7 +10,7 @@ from gradely.data.qrels import Qrels
 from gradely.data.read.sources import DiskFile, Source
 from gradely.data.trec import hashing
 from gradely.data.trec import qrels as module
-from gradely.data.trec.chunks import Odd
+from gradely.data.trec.chunks import IrregularText
 from gradely.data.trec.fields import Dialect
 from gradely.data.trec.match import Judgments
 from gradely.data.trec.plain import LONGEST_NAME, QRELS, read
@@ -87,20 +87,20 @@ def test_places_in_four_gigabytes_take_eight_bytes():
 
 @pytest.mark.parametrize("content", ["", "\n", " \n\n", "q 0 d 1\nq 0 d 2\n", "q 0 d 1\nr 0 d 1\nq 0 d 1\n"])
 def test_what_is_odd(file, content):
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         load_qrels(file(content), 1)
 
 
 def test_comments_alone_are_odd(file):
     assert load_qrels(file("# a\nq 0 d 1\n"), 1, Dialect(comments=True)).grade.tolist() == [1]
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         load_qrels(file("# a\n# b c d\n", "comments"), 1, Dialect(comments=True))
 
 
 @pytest.mark.parametrize("line", ["{} 0 d 1\n", "q 0 {} 1\n"])
 def test_names_are_not_too_long(file, line):
     assert len(load_qrels(file(line.format("n" * LONGEST_NAME)), 1)) == 1
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         load_qrels(file(line.format("n" * (LONGEST_NAME + 1)), "long"), 1)
 
 
@@ -116,7 +116,7 @@ def test_a_packed_line_that_never_ends_is_odd(file, monkeypatch):
     grown = []
     grow = module.Buffer.grow
     monkeypatch.setattr(module.Buffer, "grow", lambda buffer, size: grown.append(size) or grow(buffer, size))
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         load_qrels(file(gzip.compress(b"q 0 d 1\n" + b"x" * 1_000_000)), 1)
     assert max(grown) < 10_000
 

@@ -15,7 +15,7 @@ from gradely.comparison import kendall
 from tests.mutants.__main__ import conclude
 from tests.mutants.areas import AREAS, DRAWINGS, paths_of
 from tests.mutants.changes import ROOT, SOURCE, SPEED, Mutant, all_changes, mutants, one_per_line
-from tests.mutants.check import in_order, uses_of
+from tests.mutants.check import Check, in_order, uses_of
 from tests.mutants.forks import in_forks
 from tests.mutants.survivors import known, without_mutant
 from tests.mutants.touch import Tracer, some_of
@@ -141,6 +141,21 @@ def test_a_constant_meets_tests_of_its_own_uses():
     path = SOURCE / "comparison/significance.py"
     (mutant,) = [mutant for mutant in mutants(path) if "ttest_1samp" in mutant.name]
     assert mutant.constants == {"_TESTS"} and {use for use, _ in uses_of(mutant.constants, path)} == {path}
+
+
+@pytest.mark.parametrize(
+    ("file", "tests", "installed", "left_out"),
+    [
+        ("kernel/rows.py", [], False, True),
+        ("kernel/rows.py", [], True, False),
+        ("kernel/rows.py", ["a test"], False, False),
+        ("kernel/batch.py", [], False, False),
+    ],
+)
+def test_lines_for_libraries_that_are_not_installed_are_left_out(monkeypatch, file, tests, installed, left_out):
+    monkeypatch.setattr("tests.mutants.check.find_spec", lambda name: installed)
+    check = SimpleNamespace(tests_of=lambda mutant: tests)
+    assert Check.is_beyond_reach(check, SimpleNamespace(path=SOURCE / file)) == left_out
 
 
 def test_reasons_hold_for_the_changes_above_them(tmp_path, monkeypatch):

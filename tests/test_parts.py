@@ -11,7 +11,7 @@ from gradely.data.read.frames import FrameTable
 from gradely.data.read.parquet import ParquetTable
 from gradely.data.read.records import RecordTable
 from gradely.data.read.sources import Source
-from gradely.data.trec.chunks import Scattered
+from gradely.data.trec.chunks import ScatteredQueries
 
 SIZES = [3, 1, 5, 2, 2, 4, 1]
 """rows of each query"""
@@ -67,5 +67,5 @@ def test_a_query_longer_than_the_longest_part_is_scattered(shape, tmp_path, few_
     parts = shape([7, 3, 5], tmp_path).map_parts(lambda part: part.number, 1, lambda _: None, whole_queries=True)
     assert list(parts) == [0, 1, 2]
     parts = shape([8, 3, 5], tmp_path).map_parts(lambda part: part.number, 1, lambda _: None, whole_queries=True)
-    with pytest.raises(Scattered):
+    with pytest.raises(ScatteredQueries):
         list(parts)

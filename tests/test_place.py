@@ -9,7 +9,7 @@ from gradely.data.columns import Triples
 from gradely.data.qrels import Qrels
 from gradely.data.read.sources import ignore
 from gradely.data.trec import hashing, place, repeats, runs, scattered, tie_places
-from gradely.data.trec.chunks import Odd, Scattered
+from gradely.data.trec.chunks import IrregularText, ScatteredQueries
 from gradely.data.trec.hashing import shuffle_keys_of
 from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import PieceHits, RunQueries, _in_order, _tie_groups, find_hits, read_lines
@@ -172,7 +172,7 @@ def test_a_line_that_is_there_twice_is_odd(order, far):
     rows = ORDERS[order](rows_of())
     for document in ("absent", "other"):
         again = ("q0", document, 1.0)
-        with pytest.raises(Odd):
+        with pytest.raises(IrregularText):
             stream([again, *rows[:far], again, *rows[far:]], "expected")
 
 
@@ -184,14 +184,14 @@ def test_names_that_are_too_long_are_odd(order, which):
         more = ["z", "d", 1.0]
         more[which] = "n" * size
         if size > LONGEST_NAME:
-            with pytest.raises(Odd):
+            with pytest.raises(IrregularText):
                 stream([*rows, tuple(more)], "expected")
         else:
             stream([*rows, tuple(more)], "expected")
 
 
 def test_no_rows_are_odd():
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         stream([], "expected")
 
 
@@ -211,7 +211,7 @@ def test_a_query_that_comes_again_is_scattered():
     assert queries.retrieved.tolist() == [5, 0, 5, 5]
     assert list(queries.unjudged) == ["x", "y"]
     for again in (part_of([1, 2]), part_of([UNKNOWN], ["x"])):
-        with pytest.raises(Scattered):
+        with pytest.raises(ScatteredQueries):
             queries.add(again)
 
 
@@ -219,7 +219,7 @@ def test_a_query_that_comes_again_is_scattered():
 def test_a_query_that_is_twice_in_a_piece_is_scattered(query):
     rows = [(query, "a", 1.0), ("q1", "a", 1.0), (query, "b", 1.0)]
     judgments = Judgments.of(Qrels.of(labels_of(rows_of())))
-    with pytest.raises(Scattered):
+    with pytest.raises(ScatteredQueries):
         find_hits(judgments, Part(0, rows), Settings())
     assert find_hits(judgments, Part(0, rows[:2]), Settings()).size.tolist() == [1, 1]
 
@@ -246,7 +246,7 @@ def test_a_judged_document_that_comes_again_ends_the_first_pass():
             read.append(part.number)
             yield work(part)
 
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         runs.stream(Qrels.of(labels_of(rows_of())), "run", over_pieces, Settings(), ignore)
     assert read[1:] == [0, 1, 2, 3]
 
@@ -261,7 +261,7 @@ def stream_passes(rows, passes):
 def test_a_file_that_is_empty_the_second_time_is_odd():
     rows = ORDERS["rank by rank"](rows_of())
     parts = [[Part(0, rows)], []]
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         stream_passes(rows, parts)
 
 
@@ -312,14 +312,14 @@ def test_repeated_keys_of_all_parts(monkeypatch):
     assert repeats.find_repeats(Keys([[9, 8, 9, 7, 7], [1, 2], [3, 3], []])).tolist() == [3, 7, 9]
     monkeypatch.setattr(repeats, "CHANCE", 3)
     assert len(repeats.find_repeats(Keys([[9, 8, 9, 7, 7], [3, 3]]))) == 3
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         repeats.find_repeats(Keys([[9, 8, 9, 7, 7], [3, 3], [4, 4]]))
 
 
 def test_names_that_are_there_twice():
     repeats.check_names([[(b"q", b"a"), (b"r", b"a")], [(b"q", b"b")], []])
     for pieces in ([[(b"q", b"a"), (b"q", b"a")]], [[(b"q", b"a")], [(b"r", b"b"), (b"q", b"a")]]):
-        with pytest.raises(Odd):
+        with pytest.raises(IrregularText):
             repeats.check_names(pieces)
 
 

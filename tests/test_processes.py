@@ -16,7 +16,7 @@ import gradely
 from gradely.data import read_qrels
 from gradely.data.read.sources import Source
 from gradely.data.trec import file_ranges, runs
-from gradely.data.trec.chunks import Odd
+from gradely.data.trec.chunks import IrregularText
 from gradely.processes import WorkerFailed, can_fork, in_processes
 from gradely.settings import Settings
 
@@ -198,5 +198,5 @@ def test_nobody_is_left_when_the_parent_is_ended(how):
 
 def test_odd_is_odd(forced, tmp_path):
     (tmp_path / "run").write_text("\n" * 9000)
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         runs.stream_run(read_qrels(qrels_of()), Source(tmp_path / "run"), Settings(), 5, lambda done: None)

@@ -24,7 +24,7 @@ from gradely.cli.main import run
 from gradely.data.read import packed
 from gradely.data.read.sources import DiskFile, Source
 from gradely.data.trec import runs
-from gradely.data.trec.chunks import Odd
+from gradely.data.trec.chunks import IrregularText
 from gradely.trec_eval import read as trec_eval_read
 
 QRELS = "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n"
@@ -425,7 +425,7 @@ def test_trec_eval_reads_odd_lines_the_fast_way(folder, monkeypatch, capfdbinary
 
 
 def refuse(*_):
-    raise Odd
+    raise IrregularText
 
 
 def test_tags_with_blanks_are_read_the_fast_way(folder, monkeypatch):

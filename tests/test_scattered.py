@@ -22,7 +22,7 @@ from gradely.data.read.readers import plain_run
 from gradely.data.read.sources import Source, ignore
 from gradely.data.trec import chunks, hashing, repeats, runs, spool
 from gradely.data.trec import survey as surveys
-from gradely.data.trec.chunks import Odd
+from gradely.data.trec.chunks import IrregularText
 from gradely.data.trec.runs import stream_run
 from gradely.data.trec.spool import PARTS, Spool
 from gradely.data.trec.survey import _count_piece, survey
@@ -185,7 +185,7 @@ def test_hashes_that_collide_are_settled_by_names(folder, monkeypatch):
     qrels = gradely.read_qrels("qrels")
     assert bits(stream_run(qrels, Source("run"), Settings("trec"), 1, ignore)) == right
     monkeypatch.setattr(repeats, "CHANCE", 0)
-    with pytest.raises(Odd):
+    with pytest.raises(IrregularText):
         stream_run(qrels, Source("run"), Settings("trec"), 1, ignore)
 
 

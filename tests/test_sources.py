@@ -41,6 +41,17 @@ def test_blocks_are_whole_lines_with_the_number_of_the_first(source, monkeypatch
     assert list(source(b"aa\nbbbb\n").blocks()) == [(1, b"aa\nbbbb\n")]
 
 
+def test_a_buffer_is_filled_from_any_place_however_little_comes_at_a_time(source, monkeypatch):
+    preadv = os.preadv
+    monkeypatch.setattr(os, "preadv", lambda file, views, at: preadv(file, [views[0][:3]], at))
+    with source(b"0123456789").open() as file:
+        buffer = bytearray(8)
+        file.fill(memoryview(buffer), 1)
+        assert buffer == b"12345678"
+        with pytest.raises(InputError, match="file: changed while it was read"):
+            file.fill(memoryview(buffer), 5)
+
+
 def test_a_line_may_be_64_megabytes_long(source, monkeypatch, tmp_path):
     monkeypatch.setattr(sources, "BLOCK", 1 << 24)
     for size in (1 << 26, (1 << 26) + 1):

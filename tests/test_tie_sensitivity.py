@@ -10,10 +10,11 @@ import pytest
 import gradely
 from gradely.cli.main import run as cli
 from gradely.comparison.ties import Orders, RunTies, TieSensitivity
+from gradely.data.demo import collection
 from gradely.data.details import DetailsObserver, describe_run
 from gradely.data.locate import locate
 from gradely.data.read.sources import Source
-from gradely.data.score_precision import stored_as
+from gradely.data.score_precision import sample_scores, stored_as, to_half
 from gradely.data.tie_counts import add_ties, count_ties
 from gradely.settings import Settings
 from tests.shared_data import DATA, needs
@@ -184,3 +185,39 @@ def test_nothing_is_tied_where_there_is_nothing():
     assert (found.documents, found.largest, found.share) == (0, 0, 0.0)
     assert add_ties([]).largest == 0
     assert count_ties(gradely.read_run({"q": {"a": 1.0, "b": 1.0}}), ["q"]).share == 1.0
+
+
+def test_half_precision_has_eleven_bits():
+    assert to_half(np.array([2047.0, 2048.0, 2049.0, 1 + 2**-11, 1 + 3 * 2**-11])).tolist() == [
+        2047.0,
+        2048.0,
+        2048.0,
+        1.0,
+        1 + 2**-9,
+    ]
+    twelve = 1 + np.arange(1, 2048, 2) / 2048  # numbers of twelve bits
+    assert stored_as(twelve) == "single precision"
+
+
+def test_a_sample_of_scores_holds_0_whatever_its_sign():
+    """Its hash is the smallest of all."""
+    scores = np.random.default_rng(1).random(200_000)
+    for zero in (0.0, -0.0):
+        sample = sample_scores(np.append(scores, zero))
+        assert len(sample) == 10_000 and sample[0] == 0.0 and (np.diff(sample) > 0).all()
+
+
+def test_the_demo_is_the_same_each_time():
+    files = collection()
+    assert {name: len(text.splitlines()) for name, text in files.items()} == {
+        "qrels.txt": 24 * 50,
+        "lexical.run": 24 * 50,
+        "dense.run": 24 * 50,
+        "popular.run": 22 * 50,
+    }
+    assert {name: text.splitlines()[49] for name, text in files.items()} == {
+        "qrels.txt": "q01 0 d119 0",
+        "lexical.run": "q01 Q0 d094 50 4 lexical",
+        "dense.run": "q01 Q0 d032 50 0.351807 dense",
+        "popular.run": "q01 Q0 d091 50 3 popular",
+    }

@@ -7,15 +7,17 @@ import sys
 from math import log, log2
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gradely.cli.main import run
 from gradely.trec_eval import read
-from gradely.trec_eval.catalogue import TABLE
+from gradely.trec_eval.catalogue import TABLE, select_columns
 from gradely.trec_eval.errors import Quit
 from gradely.trec_eval.help import ABOUT
 from gradely.trec_eval.options import parse
 from gradely.trec_eval.parameters import atof
+from gradely.trec_eval.values import to_c_integer
 from tests.shared_data import DATA, needs
 
 FOLDER = DATA / "trec_eval-test"
@@ -534,6 +536,20 @@ def test_a_level_too_large_for_a_whole_number_leaves_larger_ones_alone(trec_eval
     assert values(trec_eval(f"-m Rprec_mult.{large},0.5", JUDGED, RANKED)[1])["Rprec_mult_0.50"] == value
 
 
+def test_whole_numbers_of_c_end_at_2_to_the_63():
+    least = -(2.0**63)
+    assert to_c_integer(np.array([2.0**62, -(2.0**62), 2.0**63, 1e19, -1e19, np.nan])).tolist() == [
+        2.0**62,
+        -(2.0**62),
+        *[least] * 4,
+    ]
+
+
+def test_columns_of_a_measure_at_fifths():
+    columns = select_columns(parse(["-m", "Rprec_mult", "qrels", "run"]))
+    assert [column.name for column in columns] == [f"Rprec_mult_{i / 5:.2f}" for i in range(1, 11)]
+
+
 def test_judgments_may_come_from_standard_input(monkeypatch, tmp_path, capfdbinary):
     (tmp_path / "qrels").write_text(QRELS)
     (tmp_path / "run").write_text(RUN)
@@ -554,6 +570,7 @@ LISTED = "1 Q0 b 1 9 x\n1 Q0 a 1 8 x\n1 Q0 c 1 7 x\n1 Q0 d 1 6 x\n"
     [
         ("rbp.3=0.5,p=0.5", [2 / 2, 0.5 / 2, 1 / 2, 0]),  # 2 is the best gain: 0 … 2 becomes 0 … 1
         ("rbp.0=5,3=1,p=0.5", [1 / 4, 0, 0, 1]),  # from 1 … 5
+        ("rbp.0=5,1=4,p=0.5", [0, 1 / 3, 2 / 3, 1]),  # from 2 … 5
         ("rbp.1=0.5,2=0.5,3=0.5,p=0.5", [0.5, 0.5, 0.5, 0]),  # between 0 and 1 as they are
         ("rbp.0=-1,1=1,2=1,3=0.5,p=0.5", [1, 0.75, 1, 0]),
     ],

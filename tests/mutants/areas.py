@@ -28,6 +28,8 @@ AREAS = {
     "alignment": area(data="*"),
 }
 """a file belongs to the first area that names it, so that * takes the rest of a folder"""
+ACCELERATED = ["kernel/backend.py", "kernel/by_place.py", "kernel/rows.py"]
+"""hold lines for PyTorch and JAX, which no test can touch where those are not installed"""
 DRAWINGS = ["comparison/charts.py", "comparison/user_charts.py"]
 """sizes and fonts, which are judged by eye"""
 SLOW = """

@@ -45,6 +45,7 @@ NO_KEYWORDS = ("strict", "maxsize", "copy", "repr")
 """`zip(strict=)` asserts, too; a cache of another size, one copy more, and what is left out of a repr are no values"""
 
 SPEED = {
+    "backend": "FEW_CELLS",
     "batch": "CELLS",
     "blocks": "CELLS",
     "chunks": "PIECE",
@@ -56,6 +57,7 @@ SPEED = {
     "gains": "CELLS",
     "hashing": "LONG TOGETHER",
     "hits": "SHORT",
+    "levels": "BLOCK FEW",
     "locate": "DOCUMENTS FEW SEVERAL",
     "lookup": "FEW",
     "match": "MANY",
@@ -68,7 +70,9 @@ SPEED = {
     "read": "LARGE",
     "repeats": "CHANCE",
     "resampling": "CELLS",
+    "rows": "NARROW BITS",
     "runs": "SMALL",
+    "score_precision": "SAMPLE",
     "scores": "ROWS",
     "sources": "BLOCK",
     "spool": "IN_MEMORY",

@@ -10,7 +10,9 @@ import time
 from collections import Counter
 from contextlib import suppress
 from functools import cache
+from importlib.util import find_spec
 
+from tests.mutants.areas import ACCELERATED
 from tests.mutants.changes import ROOT, SOURCE, text_of
 from tests.mutants.forks import in_forks
 from tests.mutants.lives import module_of, noticing
@@ -41,6 +43,10 @@ class Check:
         import_everything()
         self.touched = Touched(session.items, self.jobs, self.end)
         self.prepare()
+        beyond = {mutant for mutant in self.mutants if self.is_beyond_reach(mutant)}
+        self.mutants = [mutant for mutant in self.mutants if mutant not in beyond]
+        if beyond:
+            say(f"{len(beyond):,} mutants of lines for PyTorch and JAX, which are not installed, are left out")
         waiting = [mutant for mutant in self.mutants if not (mutant.name in self.reasons or self.remembers(mutant))]
         if not self.touched.is_complete():
             waiting = []
@@ -64,6 +70,12 @@ class Check:
         self.functions = functions()
         self.lines = cache(self.touched.by_line)
         gc.freeze()
+
+    def is_beyond_reach(self, mutant):
+        """Return whether a mutant is one of a line for a library that is not installed."""
+        accelerated = str(mutant.path.relative_to(SOURCE)) in ACCELERATED
+        installed = all(find_spec(name) for name in ("torch", "jax"))
+        return accelerated and not installed and not self.tests_of(mutant)
 
     def live(self, task):
         mutant, names = task

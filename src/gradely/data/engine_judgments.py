@@ -55,7 +55,7 @@ def _as_arrow(ids: Ids) -> Any:
 
     compact = ids.compact()
     edges = np.concatenate([[0], np.cumsum(compact.stop - compact.start)]).astype(np.int64)
-    text = compact.text[PAD : len(compact.text) - PAD]
+    text = compact.text[PAD:-PAD]
     return pa.LargeStringArray.from_buffers(len(ids.start), pa.py_buffer(edges), pa.py_buffer(text.tobytes()))
 
 

@@ -97,7 +97,7 @@ def _from_table(
     qrels: Qrels, run: Run, table: Table, settings: Settings, threads: int, report: Report, observe: "Observer | None"
 ) -> Hits:
     """Go the fast way; where rows are repeated or cannot be read so, the plain one, which explains what is wrong."""
-    from gradely.data.trec.chunks import Odd
+    from gradely.data.trec.chunks import IrregularText
     from gradely.data.trec.runs import stream
 
     def pieces(work: Callable[[Any], Any], report: Report, *, whole_queries: bool) -> Iterator[Any]:
@@ -105,7 +105,7 @@ def _from_table(
 
     try:
         return stream(qrels, run.name, pieces, settings, report, observe)
-    except Odd:
+    except IrregularText:
         return align(qrels, run, settings)
 
 
@@ -118,12 +118,12 @@ def _stream_file(
     """
     if observe is None and is_small(source):
         return align(qrels, plain_run(source), settings)
-    from gradely.data.trec.chunks import Odd
+    from gradely.data.trec.chunks import IrregularText
     from gradely.data.trec.runs import stream_run
 
     try:
         return stream_run(qrels, source, settings, threads, report, observe=observe)
-    except Odd:
+    except IrregularText:
         return align(qrels, plain_run(source), settings)
 
 

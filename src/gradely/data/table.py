@@ -10,7 +10,7 @@ import numpy as np
 from gradely.data.columns import Ids, Stretches, Triples, concatenate, earliest_alike, number_ids
 from gradely.data.qrels import Qrels
 from gradely.data.read.sources import Report, clip, ignore
-from gradely.data.trec.chunks import Odd, Scattered
+from gradely.data.trec.chunks import IrregularText, ScatteredQueries
 from gradely.data.trec.match import ranges
 from gradely.data.types import Floats, Ints
 from gradely.errors import DataError
@@ -110,7 +110,7 @@ def settle_duplicates(
     again = np.flatnonzero(alike != np.arange(len(alike)))
     if table.duplicates == "error":
         if table.explains:
-            raise Odd
+            raise IrregularText
         at = again[0]
         pair = f"{table.unit}s {row[alike[at]] + 1} and {row[at] + 1}"
         raise DataError(
@@ -130,7 +130,7 @@ def qrels_from(table: Table, threads: int | None = None) -> Qrels:
     try:
         rows = table.triples(threads)
         qrels = Qrels(rows.query.tokens(), rows.start, rows.document.tokens(), rows.value, table.name)
-    except Odd:
+    except IrregularText:
         qrels = Qrels.of(table.plain(), table.name)
     qrels.whole, qrels.notes = table.whole, table.notes
     return qrels
@@ -147,7 +147,7 @@ class TableScores(Mapping[str, dict[str, float]]):
     def _scores(self) -> Mapping[str, dict[str, float]]:
         try:
             return _GroupedScores(self.table.triples())
-        except Odd:
+        except IrregularText:
             return self.table.plain()
 
     def __getitem__(self, query: str) -> dict[str, float]:
@@ -191,7 +191,7 @@ def cuts(length: int, same_query: Callable[[int, int], bool], *, whole_queries: 
         stop = min(start + ROWS, length)
         while whole_queries and stop < length and (cut := last_query(start, stop, same_query)) == start:
             if stop - start >= LONGEST:
-                raise Scattered
+                raise ScatteredQueries
             stop = min(2 * stop - start, length)
         stop = cut if whole_queries and stop < length else stop
         yield start, stop

@@ -87,14 +87,14 @@ def check_run(qrels: Qrels | None, source: Any, report: Report = ignore) -> list
 
 def _file(qrels: Qrels | None, source: Source, report: Report) -> tuple[Hits | None, RunCounts, list[Finding]]:
     """Return all about a TREC run: in two passes and little memory, unless lines of it must be explained."""
-    from gradely.data.trec.chunks import Odd
+    from gradely.data.trec.chunks import IrregularText
     from gradely.data.trec.survey import survey
 
     try:
         first, second = split_report(report)
         counts = survey(source, cores(), first)
         return None if qrels is None else find_hits(qrels, source, Settings(), report=second), counts, []
-    except (GradelyError, Odd):
+    except (GradelyError, IrregularText):
         scanned = _scan(source, trec.RUN, report)
         hits = None if qrels is None else find_hits(qrels, Run(scanned.values, source.name), Settings())
         return hits, count_run(scanned.values, scanned.ranks), _list_errors(source.name, scanned.wrong)

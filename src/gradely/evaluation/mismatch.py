@@ -10,7 +10,7 @@ import numpy as np
 from gradely.data import Hits, Qrels, Run
 from gradely.data.read.sources import Source, clip, ignore
 from gradely.data.table import Table, TableScores
-from gradely.data.trec.chunks import Odd
+from gradely.data.trec.chunks import IrregularText
 from gradely.data.trec.one_query import read_query
 from gradely.measures import Measure
 
@@ -67,7 +67,7 @@ def _first_part(qrels: Qrels, table: Table) -> tuple[str, list[str]]:
     parts = table.map_parts(look, 1, ignore, whole_queries=False)
     try:
         return next(((query, documents) for query, documents in parts if documents), ("", []))
-    except Odd:  # it was read the plain way, and an example is not worth to do so again
+    except IrregularText:  # it was read the plain way, and an example is not worth to do so again
         return "", []
 
 

@@ -53,9 +53,9 @@ def running_sum(x: Any, dtype: Any) -> Any:
     return namespace(x).cumulative_sum(as_type(x, dtype), axis=1, dtype=dtype)
 
 
-def is_numpy(*arrays: Any) -> bool:
-    """True for arrays of NumPy."""
-    return all(isinstance(x, np.ndarray) for x in arrays)
+def is_numpy(x: Any) -> bool:
+    """True for an array of NumPy."""
+    return isinstance(x, np.ndarray)
 
 
 def is_array(x: Any) -> bool:

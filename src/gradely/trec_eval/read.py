@@ -13,7 +13,7 @@ import numpy as np
 from gradely.data import Hits, Qrels, Report, Run
 from gradely.data.locate import align
 from gradely.data.read.sources import Source, clip
-from gradely.data.trec.chunks import Odd
+from gradely.data.trec.chunks import IrregularText
 from gradely.data.trec.fields import Dialect
 from gradely.data.trec.qrels import load_qrels
 from gradely.data.trec.runs import stream_run
@@ -63,7 +63,7 @@ def read_judgments(source: Source, options: Options, threads: int) -> JudgmentFi
         return _read_groups(source, content)
     try:
         qrels = load_qrels(source, threads)
-    except Odd:
+    except IrregularText:
         return _plain_judgments(source, content, compat)
     lines = content.count(b"\n") + (not content.endswith(b"\n"))
     odd = np.abs(qrels.grade).max() > LARGE or (qrels.grade % 1).any()
@@ -144,7 +144,7 @@ def read_ranking(
         if judged.encoding != ENCODING:
             dialect = Dialect(comments=compat == 10, any_bytes=True, number=_ranking_score)
             return judged, RankingFile(stream_run(judged.qrels, source, settings, threads, report, dialect), name, {})
-    except Odd:
+    except IrregularText:
         judged = _as_bytes(judged)
     except InputError as error:
         raise Quit(UNREADABLE, str(error)) from None
@@ -159,7 +159,7 @@ def _ranking_score(text: bytes) -> float:
     """Return a score that is written in an unusual way; what has no place in a ranking is explained line by line."""
     score = atof(text.decode(ENCODING))
     if isnan(score):
-        raise Odd
+        raise IrregularText
     return score
 
 

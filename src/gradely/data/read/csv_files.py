@@ -15,7 +15,7 @@ from gradely.data.columns import Ids, Triples
 from gradely.data.read.column_roles import Names, note_no_labels, pick_columns
 from gradely.data.read.sources import Report, Source, clip
 from gradely.data.table import Table
-from gradely.data.trec.chunks import NEWLINE, Odd, Piece
+from gradely.data.trec.chunks import NEWLINE, IrregularText, Piece
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.plain import Rows, to_number
 from gradely.data.trec.runs import map_pieces
@@ -133,7 +133,7 @@ class CsvPiece:
         self.piece, self.layout, self.number = piece, layout, piece.number
         text = piece.text[piece.start : piece.stop]
         if (text < 9).any() or ((text > RETURN) & (text < 32)).any():
-            raise Odd  # control characters
+            raise IrregularText  # control characters
         if text.max() > 127:
             _check_utf8(text)
         self.start, self.stop = _cells(text, layout)
@@ -156,7 +156,7 @@ def _check_utf8(text: Bytes) -> None:
     try:
         text.tobytes().decode()
     except UnicodeDecodeError:
-        raise Odd from None
+        raise IrregularText from None
 
 
 def _cells(text: Bytes, layout: Layout) -> tuple[Ints, Ints]:
@@ -164,7 +164,7 @@ def _cells(text: Bytes, layout: Layout) -> tuple[Ints, Ints]:
     quote = text == QUOTE
     quotes = int(np.count_nonzero(quote))
     if quotes % 2:
-        raise Odd  # a quote that is never closed would swallow the lines behind it
+        raise IrregularText  # a quote that is never closed would swallow the lines behind it
     edge = (text == ord(layout.delimiter)) | (text == NEWLINE)
     if quotes:
         edge &= (np.cumsum(quote, dtype=np.uint8) & 1) == 0
@@ -172,10 +172,10 @@ def _cells(text: Bytes, layout: Layout) -> tuple[Ints, Ints]:
     start, stop, returns = _drop_blank_lines(text, np.concatenate([[-1], stop[:-1]]) + 1, stop, layout.width)
     start, stop = start.reshape(-1, layout.width), stop.reshape(-1, layout.width)
     if (stop[:, -1] - start[:, 0]).max() > LONGEST:
-        raise Odd
+        raise IrregularText
     ends = text[stop[:, -1] - 1] == RETURN
     if np.count_nonzero(text == RETURN) != np.count_nonzero(ends) + returns:
-        raise Odd  # a line that ends in a carriage return alone
+        raise IrregularText  # a line that ends in a carriage return alone
     stop[:, -1] -= ends
     return _unquote(text, quotes, start, stop) if quotes else (start, stop)
 
@@ -188,7 +188,7 @@ def _drop_blank_lines(text: Bytes, start: Any, stop: Any, width: int) -> tuple[A
     alone = (stop - start == 1) & (text[start] == RETURN)
     blank = np.concatenate([[True], newline[:-1]]) & newline & ((stop == start) | alone)
     if not _ends_lines(newline[~blank], width):
-        raise Odd
+        raise IrregularText
     return start[~blank], stop[~blank], int(np.count_nonzero(blank & alone))
 
 
@@ -203,5 +203,5 @@ def _unquote(text: Bytes, quotes: int, start: Ints, stop: Ints) -> tuple[Ints, I
     opened = text[start] == QUOTE
     closed = (text[stop - 1] == QUOTE) & (stop - start > 1)
     if (opened != closed).any() or 2 * np.count_nonzero(opened) != quotes:
-        raise Odd
+        raise IrregularText
     return start + opened, stop - opened

@@ -90,7 +90,7 @@ def read_records(source: Source, name: str) -> list[Record]:
     if name == "jsonl":
         return [record for _, record in line_records(source)]
     content = _parse(source.text(), source.name)
-    return content if isinstance(content, list) and are_records(content) else []
+    return content if isinstance(content, list) else []
 
 
 def _is_nested(record: Mapping[str, Any]) -> bool:

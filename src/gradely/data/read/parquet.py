@@ -12,7 +12,7 @@ from gradely.data.read.column_roles import Names, note_no_labels, pick_columns
 from gradely.data.read.frames import triples_of
 from gradely.data.read.sources import Report, Source
 from gradely.data.table import LONGEST, ROWS, Part, Table, last_query
-from gradely.data.trec.chunks import Scattered
+from gradely.data.trec.chunks import ScatteredQueries
 from gradely.errors import DataError, InputError, MissingExtra
 from gradely.threads import on_threads
 
@@ -120,7 +120,7 @@ class ParquetTable(Table):
             table = batch if rest is None else pa.concat_tables([rest, batch])
             cut = self._find_cut(table) if whole_queries and done + len(table) < self.rows else len(table)
             if cut == 0 and len(table) >= LONGEST:
-                raise Scattered
+                raise ScatteredQueries
             rest = table.slice(cut)
             if cut:
                 yield Part(number, partial(self._take, table.slice(0, cut), done), done + cut)

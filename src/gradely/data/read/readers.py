@@ -89,10 +89,10 @@ def _as_qrels(labels: Scores | Table, name: str, threads: int | None) -> Qrels:
 def _trec_qrels(source: Source, duplicates: str, threads: int) -> Qrels:
     """Read judgments the fast way; small or odd text the plain way, which explains what is wrong with it."""
     if not trec.is_small(source):
-        from gradely.data.trec.chunks import Odd
+        from gradely.data.trec.chunks import IrregularText
         from gradely.data.trec.qrels import load_qrels
 
-        with suppress(Odd):
+        with suppress(IrregularText):
             return load_qrels(source, threads)
     return Qrels.of(trec.read(source, trec.QRELS, duplicates), source.name)
 

@@ -24,15 +24,15 @@ QueryAt: TypeAlias = Callable[[memoryview, int], bytes]
 """returns the query of the line that begins at a position"""
 
 
-class Odd(Exception):
+class IrregularText(Exception):
     """The text is not as the fast way expects it; the plain reader must look."""
 
 
-class Scattered(Exception):
+class ScatteredQueries(Exception):
     """The lines of a query are not together, or are too many to be."""
 
 
-class Changed(Exception):
+class ChangedFile(Exception):
     """The file is not the same as when it was read first."""
 
 
@@ -105,7 +105,7 @@ def pieces(
             and (cut := last_cut(buffer.view, PAD, filled, whole_queries=whole_queries, query_at=query_at)) == PAD
         ):
             if limit >= LONGEST:
-                raise Scattered if whole_queries else Odd
+                raise ScatteredQueries if whole_queries else IrregularText
             limit *= 2
             filled, ended = _fill(stream, buffer, bytes(buffer.view[PAD:filled]), limit)
         cut = filled if ended else cut

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gradely.data.trec.chunks import Odd, Piece
+from gradely.data.trec.chunks import IrregularText, Piece
 from gradely.data.trec.tokens import FINAL, U, whole_words, words_of
 from gradely.data.types import Bytes, Floats, Ints, Words
 
@@ -35,9 +35,9 @@ def to_finite(text: bytes) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise Odd from None
+        raise IrregularText from None
     if b"_" in text or not np.isfinite(value):
-        raise Odd
+        raise IrregularText
     return value
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradely.data.trec.chunks import NEWLINE, Odd, Piece
+from gradely.data.trec.chunks import NEWLINE, IrregularText, Piece
 from gradely.data.trec.decimals import to_finite
 from gradely.data.trec.plain import Layout
 from gradely.data.types import Bools, Bytes, Ints
@@ -23,14 +23,14 @@ class Dialect(NamedTuple):
     any_bytes: bool = False
     """text need not be UTF-8, and control characters are part of names"""
     number: Callable[[bytes], float] = to_finite
-    """reads a number that is written in an unusual way; raises Odd where it is none"""
+    """reads a number that is written in an unusual way; raises IrregularText where it is none"""
 
 
 STRICT = Dialect()
 
 
 def fields(piece: Piece, layout: Layout, columns: tuple[int, ...], dialect: Dialect = STRICT) -> list[Field]:
-    """Return some of the fields of lines; raise Odd where a line has too few, or too many for the layout."""
+    """Return some of the fields of lines; raise IrregularText where a line has too few, or too many for the layout."""
     text = piece.text[piece.start : piece.stop]
     if not dialect.any_bytes and text.max() > 127:
         _check_utf8(piece)
@@ -45,7 +45,7 @@ def _check_utf8(piece: Piece) -> None:
     try:
         piece.text[piece.start : piece.stop].tobytes().decode()
     except UnicodeDecodeError:
-        raise Odd from None
+        raise IrregularText from None
 
 
 def _split_regular(text: Bytes, blank: Bools, width: int, columns: tuple[int, ...]) -> list[Field] | None:
@@ -66,10 +66,10 @@ def _white_space(text: Bytes, blank: Bools, dialect: Dialect) -> Bools:
     if dialect.any_bytes:
         return blank & ~((text < TAB) | (text - np.uint8(14) < 18))
     if text.min() < TAB or (text - np.uint8(14) < 18).any():
-        raise Odd
+        raise IrregularText
     behind = np.flatnonzero(text == RETURN) + 1  # the last byte is a newline
     if not np.isin(text[behind], (RETURN, NEWLINE)).all():
-        raise Odd
+        raise IrregularText
     return blank
 
 
@@ -90,5 +90,5 @@ def _split_any(text: Bytes, blank: Bools, layout: Layout, columns: tuple[int, ..
         used[used] = text[start[first[used]]] != HASH
     first, count = first[used], count[used]
     if (count < width).any() or (not layout.extra and (count > width).any()):
-        raise Odd
+        raise IrregularText
     return [(start[first + i], stop[first + i]) for i in columns]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from gradely.data.read.sources import DiskFile, Report, Source
-from gradely.data.trec.chunks import LONGEST, PIECE, Buffer, Odd, Piece, Scattered, pieces
+from gradely.data.trec.chunks import LONGEST, PIECE, Buffer, IrregularText, Piece, ScatteredQueries, pieces
 from gradely.data.trec.place import PieceHits, RunQueries
 from gradely.data.trec.tokens import decode, encode
 from gradely.processes import MOST_TASKS, can_fork, in_processes
@@ -59,17 +59,17 @@ def map_ranges(
                 queries.add(part)
                 parts.append(part)
             return DONE + _pack(parts)
-        except Odd:
+        except IrregularText:
             return ODD
-        except Scattered:
+        except ScatteredQueries:
             return SCATTERED
 
     queries, results = RunQueries(judged), dict[int, PieceHits]()
     for number, result in in_processes(work, count, processes):
         if result == ODD:
-            raise Odd
+            raise IrregularText
         if result == SCATTERED:
-            raise Scattered
+            raise ScatteredQueries
         results[number] = _unpack(result[1:], columns)
         queries.add(results[number])
         report(len(results) / count)
@@ -110,7 +110,7 @@ def next_query(file: DiskFile, at: int, start: int) -> int:
                 query = name
             line += len(content) + 1
         if line - at > LONGEST or len(rest) > LONGEST:
-            raise Scattered
+            raise ScatteredQueries
     return file.limit
 
 

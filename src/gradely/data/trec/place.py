@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.data.columns import Ids, Triples
-from gradely.data.trec.chunks import Odd, Scattered
+from gradely.data.trec.chunks import IrregularText, ScatteredQueries
 from gradely.data.trec.hashing import FIXED_KEYS, SALT, hashes, is_distinct
 from gradely.data.trec.match import UNKNOWN, Judgments, has_repetition, new_tokens, ranges
 from gradely.data.trec.plain import LONGEST_NAME
@@ -86,7 +86,7 @@ class RunQueries:
         query, before = part.query[judged], len(self.unjudged)
         self.unjudged.update(dict.fromkeys(part.unjudged))
         if self.retrieved[query].any() or len(self.unjudged) < before + len(part.unjudged):
-            raise Scattered
+            raise ScatteredQueries
         self.retrieved[query] = part.size[judged]
 
 
@@ -100,11 +100,11 @@ def find_hits(judgments: Judgments, piece: Rows, settings: Settings, observe: Ob
     unjudged = lines.unjudged().names()
     judged = lines.query[lines.query != UNKNOWN]
     if len(judgments.once(judged)) < len(judged) or len(set(unjudged)) < len(unjudged):
-        raise Scattered
+        raise ScatteredQueries
     if not is_distinct(lines.key) and has_repetition(
         lines.key, np.repeat(np.arange(len(lines.size)), lines.size), lines.text, lines.start, lines.stop
     ):
-        raise Odd
+        raise IrregularText
     lines = _in_order(lines)
     if observe is not None:
         observe(lines)
@@ -124,7 +124,7 @@ def read_lines(judgments: Judgments, piece: Rows, settings: Settings) -> Lines:
     size = np.diff(first, append=len(score))
     query = query.take(first)
     if max(query.longest, document.longest) > LONGEST_NAME:
-        raise Odd
+        raise IrregularText
     index, query_hash = judgments.query(*query)
     key = hashes(*document)
     key ^= np.repeat(query_hash * SALT, size)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gradely.data.qrels import Qrels
 from gradely.data.read.packed import UnpackedFile
 from gradely.data.read.sources import LONGEST_LINE, DiskFile, Source
-from gradely.data.trec.chunks import NEWLINE, PIECE, Buffer, Odd, Piece, close, is_blank, last_cut
+from gradely.data.trec.chunks import NEWLINE, PIECE, Buffer, IrregularText, Piece, close, is_blank, last_cut
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import STRICT, Dialect, fields
 from gradely.data.trec.hashing import SALT, hashes, is_distinct
@@ -51,7 +51,7 @@ class PieceQueries(NamedTuple):
 
 
 def load_qrels(source: Source, threads: int, dialect: Dialect = STRICT) -> Qrels:
-    """Return judgments as columns over the text; raise Odd where the plain reader must look."""
+    """Return judgments as columns over the text; raise IrregularText where the plain reader must look."""
     text, stop = _load(source, threads)
     pieces = list(_split_text(text, stop))
     room = np.cumsum([0, *(np.count_nonzero(text[piece.start : piece.stop] == NEWLINE) for piece in pieces)])
@@ -59,7 +59,7 @@ def load_qrels(source: Source, threads: int, dialect: Dialect = STRICT) -> Qrels
     parts = list(on_threads(lambda piece: _write(piece, columns, int(room[piece.number]), dialect), pieces, threads))
     used = np.array([part.lines for part in parts], np.int64)
     if not used.sum():
-        raise Odd
+        raise IrregularText
     if used.sum() < room[-1]:  # blank lines
         columns = columns.at(ranges(room[:-1], used))
     before = np.cumsum(used) - used
@@ -84,7 +84,7 @@ def _gather(queries: Tokens, first: Ints, hashed: Words, columns: Columns) -> tu
     owner = np.repeat(query[order], np.diff(first)[order])
     start = columns.doc.astype(np.int64)
     if has_repetition(columns.key, owner, queries.text, start, start + columns.size):
-        raise Odd
+        raise IrregularText
     bounds = np.searchsorted(owner, np.arange(len(number) + 1))
     return Tokens(queries.text, queries.start[opens], queries.size[opens]), bounds, hashed[opens], columns
 
@@ -98,10 +98,10 @@ def _load(source: Source, threads: int) -> tuple[Bytes, int]:
             filled += got
             if filled == PAD + buffer.room:
                 if filled > LONGEST_LINE and not (buffer.bytes[filled - LONGEST_LINE : filled] == NEWLINE).any():
-                    raise Odd
+                    raise IrregularText
                 buffer.grow(2 * buffer.room)
     if filled == PAD:
-        raise Odd
+        raise IrregularText
     return buffer.bytes, close(buffer.bytes, filled)
 
 
@@ -151,9 +151,9 @@ def _write(piece: Piece, columns: Columns, offset: int, dialect: Dialect) -> Pie
     lines = np.diff(first, append=len(doc))
     key ^= np.repeat(hashed * SALT, lines)
     if max(size.max(initial=0), (stop - start).max(initial=0)) > LONGEST_NAME:
-        raise Odd
+        raise IrregularText
     if not is_distinct(key) and has_repetition(key, np.repeat(np.arange(len(lines)), lines), text, doc, doc_stop):
-        raise Odd
+        raise IrregularText
     part = slice(offset, offset + len(doc))
     columns.doc[part], columns.size[part], columns.key[part] = doc, size, key
     columns.label[part] = numbers(piece, *label, dialect.number)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from gradely.data.columns import Ids
-from gradely.data.trec.chunks import Odd
+from gradely.data.trec.chunks import IrregularText
 from gradely.data.trec.hashing import find_repeated, is_among, is_distinct
 from gradely.data.trec.place import Lines
 from gradely.data.trec.spool import Spool
@@ -16,13 +16,13 @@ CHANCE = 1000
 
 
 def find_repeats(keys: Spool) -> Words:
-    """Return the keys of more than one line; raise Odd where they are too many for chance."""
+    """Return the keys of more than one line; raise IrregularText where they are too many for chance."""
     repeats = np.zeros(0, np.uint64)
     for part in keys.parts():
         if not is_distinct(part):
             repeats = np.concatenate([repeats, find_repeated(part)])
         if len(repeats) > CHANCE:
-            raise Odd
+            raise IrregularText
     return np.sort(repeats)
 
 
@@ -37,10 +37,10 @@ def lines_with(lines: Lines, keys: Words) -> list[tuple[bytes, bytes]]:
 
 
 def check_names(pieces: Iterable[list[tuple[bytes, bytes]]]) -> None:
-    """Raise Odd where lines of the same key are about the same query and document, too."""
+    """Raise IrregularText where lines of the same key are about the same query and document, too."""
     names: set[tuple[bytes, bytes]] = set()
     for part in pieces:
         before = len(names)
         names.update(part)
         if len(names) < before + len(part):
-            raise Odd
+            raise IrregularText

@@ -12,7 +12,17 @@ from gradely.data.columns import Ids, Triples
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
 from gradely.data.read.sources import Report, Source, change_error, ignore, split_report
-from gradely.data.trec.chunks import PIECE, Buffer, Changed, Odd, Piece, QueryAt, Scattered, first_field, pieces
+from gradely.data.trec.chunks import (
+    PIECE,
+    Buffer,
+    ChangedFile,
+    IrregularText,
+    Piece,
+    QueryAt,
+    ScatteredQueries,
+    first_field,
+    pieces,
+)
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import STRICT, Dialect, fields
 from gradely.data.trec.file_ranges import LARGE, count_processes, map_ranges
@@ -67,7 +77,7 @@ def stream_run(
     dialect: Dialect = STRICT,
     observe: Observer | None = None,
 ) -> Hits:
-    """Return where the judged documents of a run stand; raise Odd where the plain reader must look."""
+    """Return where the judged documents of a run stand; raise IrregularText where the plain reader must look."""
 
     def over_pieces(work: Callable[[Rows], Any], report: Report, *, whole_queries: bool) -> Iterator[Any]:
         def use(piece: Piece) -> Any:
@@ -90,14 +100,14 @@ def stream(
     try:
         parts = over_pieces(lambda piece: find_hits(judgments, piece, settings, observe), report, whole_queries=True)
         return _join_hits(qrels, parts)
-    except Scattered:
+    except ScatteredQueries:
         pass
     passes = chain(split_report(report), repeat(ignore))
     try:
         return count_scattered(
             name, judgments, settings, lambda work: over_pieces(work, next(passes), whole_queries=False)
         )
-    except Changed:
+    except ChangedFile:
         raise change_error(name) from None
 
 
@@ -141,7 +151,7 @@ def _join_hits(qrels: Qrels, parts: Iterator[PieceHits]) -> Hits:
         queries.add(part)
         hits.append(part.hits)
     if not queries.unjudged and not queries.retrieved.any():
-        raise Odd
+        raise IrregularText
     query, row, above, tied, *place = (np.concatenate(columns) for columns in zip(*hits, strict=True))
     retrieved, unjudged = queries.retrieved, tuple(queries.unjudged)
     return Hits(query, row, above, tied, place[0] if place else None, retrieved, retrieved > 0, unjudged)

@@ -13,7 +13,7 @@ import numpy as np
 from gradely.data.columns import leave_out_repeats
 from gradely.data.hits import Hits
 from gradely.data.search import end_of_better
-from gradely.data.trec.chunks import Changed, Odd
+from gradely.data.trec.chunks import ChangedFile, IrregularText
 from gradely.data.trec.hashing import FIXED_KEYS, hashes
 from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import Lines, Rows, match_lines, read_lines
@@ -84,7 +84,7 @@ def count_scattered(name: str, judgments: Judgments, settings: Settings, over_pi
             np.add.at(ahead, before, 1)
             np.subtract.at(ahead, low, 1)
     if done != first.base[-1]:
-        raise Changed
+        raise ChangedFile
     above, tied, ahead = (_running(judged, count) for count in (above, tied, ahead))
     place = above + ahead if settings.breaks_ties else None
     return Hits(judged.query, judged.row, above, tied, place, first.retrieved, first.retrieved > 0, first.unjudged)
@@ -100,14 +100,14 @@ def _first_pass(name: str, judgments: Judgments, settings: Settings, over_pieces
             unjudged.update(dict.fromkeys(look.unjudged))
             query, row, score, line = look.hits
             if in_run[row].any():
-                raise Odd
+                raise IrregularText
             in_run[row] = True
             hits.append((query, row, score, line + base[-1]))
             keys.add(look.key, look.key.astype(np.uint8))
             base.append(base[-1] + len(look.key))
         repeats = find_repeats(keys)
     if base[-1] == 0:
-        raise Odd
+        raise IrregularText
     columns = [np.concatenate(parts) for parts in zip(*hits, strict=True)]
     return Pieces(base, repeats, retrieved, tuple(unjudged), columns)
 
@@ -157,7 +157,7 @@ def _second_look(judgments: Judgments, settings: Settings, judged: Judged, piece
     """
     lines = read_lines(judgments, piece, settings)
     if piece.number >= len(base) - 1:
-        raise Changed
+        raise ChangedFile
     query = np.repeat(lines.query, lines.size)
     line = np.flatnonzero(query != UNKNOWN)
     query, score = query[line], lines.score[line]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from gradely.data.columns import Ids, number_ids
 from gradely.data.read.sources import Report, Source
 from gradely.data.tie_counts import RunCounts, add_counts, count_lines
-from gradely.data.trec.chunks import Odd, Piece, Scattered
+from gradely.data.trec.chunks import IrregularText, Piece, ScatteredQueries
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import fields
 from gradely.data.trec.hashing import hashes, is_distinct
@@ -45,10 +45,10 @@ class PieceLines(NamedTuple):
 
 
 def survey(source: Source, threads: int, report: Report) -> RunCounts:
-    """Return the counts of a run; raise Odd where the plain reader must look."""
+    """Return the counts of a run; raise IrregularText where the plain reader must look."""
     try:
         return _join_counts(source.name, map_pieces(source, _count_piece, threads, report, whole_queries=True))
-    except Scattered:
+    except ScatteredQueries:
         return _count_scores(source.name, map_pieces(source, _keep_scores, threads, report, whole_queries=False))
 
 
@@ -60,9 +60,9 @@ def _join_counts(name: str, parts: Iterable[tuple[Words, RunCounts]]) -> RunCoun
             salts.add(salt, salt.astype(np.uint8))
             counts.append(part)
         if not all(map(is_distinct, salts.parts())):
-            raise Scattered
+            raise ScatteredQueries
     if not counts:
-        raise Odd
+        raise IrregularText
     return add_counts(counts)
 
 
@@ -77,7 +77,7 @@ def _columns(piece: Piece) -> PieceLines:
 def _ranks(piece: Piece, start: Ints, stop: Ints) -> Floats:
     try:
         return numbers(piece, start, stop)
-    except Odd:
+    except IrregularText:
         return np.full(len(start), np.nan)
 
 
@@ -85,7 +85,7 @@ def _count_piece(piece: Piece) -> tuple[Words, RunCounts]:
     """Count the lines of a piece whose queries are whole."""
     columns = _columns(piece)
     if not is_distinct(columns.salt):
-        raise Scattered
+        raise ScatteredQueries
     query = np.repeat(np.arange(len(columns.size)), columns.size)
     return columns.salt, count_lines(query, columns.score, columns.rank, columns.name)
 
