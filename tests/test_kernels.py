@@ -15,6 +15,7 @@ from gradely.kernel.orders import Group, best_order
 from gradely.kernel.tie_groups import order_ties
 from gradely.measures import population
 from gradely.relevance.pchip import interpolate
+from tests.cases import CASES
 
 N = 3000
 
@@ -210,3 +211,18 @@ def test_distinct_labels_of_many_are_found_block_by_block(count, monkeypatch):
     labels = np.random.default_rng(count).permutation(np.repeat(np.arange(count) / 2 - 1, 7))
     assert sorted(levels.find_distinct(labels).tolist()) == (np.arange(count) / 2 - 1).tolist()
     assert levels.Levels(labels)().tolist() == [level for level in (np.arange(count) / 2 - 1).tolist() if level > 0]
+
+
+@pytest.mark.parametrize("others", [{}, {"r": {"a": 1, "b": 1, "c": 0}}])
+@pytest.mark.parametrize("name", sorted({case.measure.name for case in CASES} - {"nDCGphi"}))
+def test_a_query_with_a_relevant_document_is_not_degenerate_though_nothing_is_found(name, others):
+    qrels = {"q": {"a": 1}} | others
+    ties = "expected" if gradely.parse(name).takes_expected else "trec"
+    scores = gradely.evaluate(qrels, {query: ["x"] for query in qrels}, [name, "AP"], ties=ties)
+    assert "degenerate" not in {note.kind for note in scores.notes}
+
+
+@pytest.mark.parametrize(("rank", "divisor"), [(1, 1), (2, 1), (3, log2(3)), (4, 2)])
+def test_the_discount_of_letor_begins_at_rank_3(rank, divisor):
+    run = {"q": [*"xyz"[: rank - 1], "a"]}
+    assert gradely.evaluate({"q": {"a": 1}}, run, ["DCG(discount='letor')"]).values.item() == pytest.approx(1 / divisor)
