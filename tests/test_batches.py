@@ -172,7 +172,8 @@ def test_ids_of_any_size(large):
 
 
 def test_ids_of_different_types_meet():
-    batch = gradely.from_ids(np.array([[9, 5, 7]], np.uint64), np.array([[7, 9]], np.int64))
+    large = 2**60  # beside which a real number does not tell 1
+    batch = gradely.from_ids(np.array([[large + 1, 5, large]], np.uint64), np.array([[large, large + 1]], np.int64))
     assert batch.above.tolist() == [[0, 2]]
 
 

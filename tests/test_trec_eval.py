@@ -596,6 +596,11 @@ def test_without_a_relevant_document_nothing_is_gained(trec_eval):
     assert values(trec_eval("-l 4 -m Rndcg", LABELLED, LISTED)[1]) == {"Rndcg": "0.0000"}
 
 
+def test_a_single_document_that_gains_at_the_second_rank(trec_eval):
+    ranking = "1 Q0 z 1 9 x\n1 Q0 a 1 8 x\n"
+    assert values(trec_eval("-m ndcg_rel", "1 0 a 1\n", ranking)[1]) == {"ndcg_rel": f"{1 / log2(3):.4f}"}
+
+
 def test_utility_counts_what_is_neither_retrieved_nor_relevant(trec_eval):
     """Of 100 documents, 4 are retrieved and 3 relevant, all of which are retrieved."""
     assert values(trec_eval("-N 100 -m utility.0,0,0,1", LABELLED, LISTED)[1]) == {"utility_0,0,0,1": "96.0000"}
@@ -624,7 +629,7 @@ def test_help_is_in_columns(capfdbinary):
 
 
 @pytest.mark.parametrize("qrels", [QRELS, QRELS.removesuffix("\n")])
-@pytest.mark.parametrize("comment", ["", "# a run of four words\n"])
+@pytest.mark.parametrize("comment", ["", "# a run\n"])
 def test_regular_text_is_read_the_fast_way(trec_eval, monkeypatch, qrels, comment):
     expected = trec_eval("-q")
     monkeypatch.setattr(read, "_plain_judgments", None)
@@ -633,8 +638,10 @@ def test_regular_text_is_read_the_fast_way(trec_eval, monkeypatch, qrels, commen
 
 
 def test_blank_lines_are_passed_over_line_by_line(trec_eval):
-    odd = RUN.replace(" 3 x", " inf x")
-    assert trec_eval("-q", ranking="\n" + odd.replace("1 Q0 z", " \n1 Q0 z")) == trec_eval("-q", ranking=odd)
+    qrels, ranking = (text.replace("a", "\xe9") for text in (QRELS, RUN))
+    blank = "\n# a run\n" + ranking.replace("1 Q0 z", " \n1 Q0 z")
+    found, expected = (trec_eval("-q", qrels.encode("latin-1"), text.encode("latin-1")) for text in (blank, ranking))
+    assert found == expected and expected[0] == 0
 
 
 def test_documents_twice_at_the_top_are_refused_whatever_is_below(trec_eval):
