@@ -258,3 +258,13 @@ def test_parameters_of_a_class_and_of_those_it_derives_from():
 
     assert (list(One.parameters), list(Two.parameters)) == (["a"], ["a", "b"])
     assert (Two(b=5).a, Two(b=5).b) == (1, 5)
+
+
+def test_a_parameter_is_named_unless_it_says_otherwise():
+    assert parameter(default=1, doc="one").kw_only
+    assert not parameter(default=1, doc="one", kw_only=False).kw_only
+
+
+def test_padding_is_not_relevant_although_its_label_would_be():
+    batch = gradely.from_arrays(np.array([[2.0, 1.0], [2.0, 0.0]]), np.zeros((2, 2)), np.array([[1, 1], [1, 0]]) > 0)
+    assert gradely.P(2, rel=0)(batch).tolist() == [1.0, 0.5]
