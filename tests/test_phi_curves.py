@@ -98,7 +98,6 @@ def test_a_curve_is_drawn_in_200_points_over_all_scores_and_control_points(point
     assert [tuple(dot.values()) for dot in dots] == points and len(ticks) == len(QRELS["q"])
 
 
-@pytest.mark.parametrize("queries", [11, 12, 13])
-def test_the_curves_of_twelve_queries_are_drawn(queries):
-    chart = gradely.phi({f"q{i:02}": QRELS["q"] for i in range(queries)}).chart().to_dict()
-    assert len(chart["concat"]) == min(queries, 12)
+def test_the_curves_of_twelve_queries_are_drawn():
+    chart = gradely.phi({f"q{i:02}": QRELS["q"] for i in range(13)}).chart()
+    assert len(chart.concat) == 12
