@@ -15,7 +15,7 @@ from gradely.trec_eval import read
 from gradely.trec_eval.catalogue import TABLE, select_columns
 from gradely.trec_eval.errors import Quit
 from gradely.trec_eval.help import ABOUT
-from gradely.trec_eval.options import parse
+from gradely.trec_eval.options import atol, parse
 from gradely.trec_eval.parameters import atof
 from gradely.trec_eval.values import to_c_integer
 from tests.shared_data import DATA, needs
@@ -656,3 +656,10 @@ def test_deviations_of_what_is_not_known(trec_eval, tmp_path):
     (tmp_path / "known").write_text("1\tmap\t0.5\t0.25\n10 map 1.0\n")
     code, _, err = trec_eval(f"-q -n -m map -Z {tmp_path / 'known'}")
     assert code == 255 and "known:2: malformed line, 3 fields instead of 4" in err.decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("9223372036854775806", 2**63 - 2), ("9223372036854775808", 2**63 - 1), ("9" * 30, 2**63 - 1)]
+)
+def test_numbers_of_options_end_where_those_of_c_do(text, number):
+    assert atol(text) == number and atol(f"-{text}") == -number

@@ -20,7 +20,7 @@ from tests.mutants.survivors import known
 from tests.mutants.touch import Touched, digest, functions, save, source_of
 
 CACHE = ROOT / ".mutants" / "outcomes.json"
-FEW = 100
+FEW = 400
 """tests that a mutant meets at most for which everything is imported again"""
 LIBRARIES = ("altair", "jinja2", "pandas", "polars", "pyarrow.parquet", "rich.console", "rich.table", "scipy.stats")
 OFTEN = 100
