@@ -163,6 +163,7 @@ def test_letor(file):
     assert run.scores == {"1": {"d1": 0.5, "d2": 0.5}, "2": {"d3": 3.0}}
     assert gradely.read_run(path, feature=3).scores == {"1": {"d1": 7, "d2": 9, "d9": 0}, "2": {"d3": 0}}
     assert gradely.read_run(path, feature=3, ascending=True).scores["1"] == {"d1": -7, "d2": -9, "d9": 0}
+    assert gradely.data.open_run(path, feature=3).scores["1"] == {"d1": 7, "d2": 9, "d9": 0}
 
 
 def test_letor_without_names_goes_by_line(file):

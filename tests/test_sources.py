@@ -132,3 +132,10 @@ def test_a_socket_is_read_by_its_descriptor():
 )
 def test_formats_are_told_apart(source, content, name):
     assert format_of(source(content)) == name
+
+
+def test_a_file_is_read_to_its_end_where_no_size_is_given(tmp_path):
+    (tmp_path / "file").write_bytes(b"content")
+    for size in ((), (None,), (-1,), (100,)):
+        with Source(tmp_path / "file").open() as file:
+            assert file.read(*size) == b"content"
