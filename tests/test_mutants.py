@@ -15,10 +15,10 @@ from gradely.comparison import kendall
 from tests.mutants.__main__ import conclude
 from tests.mutants.areas import AREAS, DRAWINGS, paths_of
 from tests.mutants.changes import ROOT, SOURCE, SPEED, Mutant, all_changes, mutants, one_per_line
-from tests.mutants.check import Check, in_order, uses_of
+from tests.mutants.check import Check, sort_tests, uses_of
 from tests.mutants.forks import in_forks
-from tests.mutants.survivors import known, without_mutant
-from tests.mutants.touch import Tracer, some_of
+from tests.mutants.survivors import find_gone, read_list
+from tests.mutants.touch import Tracer, sample_tests
 
 
 def changed(code):
@@ -123,13 +123,13 @@ def test_the_lines_that_a_test_touches():
 
 def test_of_many_parameters_some_are_taken_from_the_first_to_the_last():
     items = [SimpleNamespace(nodeid=f"test[{i}]") for i in range(100)] + [SimpleNamespace(nodeid="other")]
-    taken = [item.nodeid for item in some_of(items)]
+    taken = [item.nodeid for item in sample_tests(items)]
     assert taken[:2] == ["test[0]", "test[3]"] and taken[-2:] == ["test[99]", "other"] and len(taken) == 35
 
 
 def test_a_mutant_meets_first_who_noticed_others_then_quick_tests_of_many_kinds():
     seconds = {"f[a]": 1.0, "f[b]": 1.0, "f[c]": 1.0, "g": 1.5, "h": 2.5, "slow": 9.0}
-    assert in_order(seconds, Counter(slow=1)) == ["slow", "f[a]", "g", "f[b]", "h", "f[c]"]
+    assert sort_tests(seconds, Counter(slow=1)) == ["slow", "f[a]", "g", "f[b]", "h", "f[c]"]
 
 
 def test_a_constant_meets_tests_of_its_own_uses():
@@ -161,7 +161,7 @@ def test_lines_for_libraries_that_are_not_installed_are_left_out(monkeypatch, fi
 def test_reasons_hold_for_the_changes_above_them(tmp_path, monkeypatch):
     (tmp_path / "list").write_text("# about\na\nb\n    Both\n    are.\n\nc\n    One is.\nd\n", encoding="utf-8")
     monkeypatch.setattr("tests.mutants.survivors.LIST", tmp_path / "list")
-    assert known() == {"a": "Both are.", "b": "Both are.", "c": "One is.", "d": ""}
+    assert read_list() == {"a": "Both are.", "b": "Both are.", "c": "One is.", "d": ""}
 
 
 def mutant_of(name):
@@ -186,7 +186,7 @@ GOOD = {KILLED: "a test", LISTED: ""}
 def test_the_check_fails_where_the_list_is_not_right(outcomes, failing, code, line, monkeypatch):
     lines = []
     monkeypatch.setattr("tests.mutants.__main__.say", lines.append)
-    monkeypatch.setattr("tests.mutants.__main__.known", lambda: {LISTED.name: "why"})
+    monkeypatch.setattr("tests.mutants.__main__.read_list", lambda: {LISTED.name: "why"})
     check = SimpleNamespace(
         mutants=[*GOOD | outcomes],
         outcomes=lambda: outcomes,
@@ -199,7 +199,7 @@ def test_the_check_fails_where_the_list_is_not_right(outcomes, failing, code, li
 
 def test_a_listed_change_that_is_gone():
     reasons = dict.fromkeys(("comparison/kendall.py gone", "comparison/no_file.py f", "cli/main.py f"), "why")
-    assert without_mutant(reasons, [KILLED], [KILLED.path]) == ["comparison/kendall.py gone", "comparison/no_file.py f"]
+    assert find_gone(reasons, [KILLED], [KILLED.path]) == ["comparison/kendall.py gone", "comparison/no_file.py f"]
 
 
 def test_one_change_of_a_line_is_taken_always_the_same():
@@ -211,8 +211,8 @@ def test_one_change_of_a_line_is_taken_always_the_same():
 
 def test_each_listed_survivor_has_a_reason_and_can_still_be_made():
     paths = [path for area in AREAS for path in paths_of(area)]
-    assert without_mutant(known(), [mutant for path in paths for mutant in mutants(path)], paths) == []
-    assert all(known().values())
+    assert find_gone(read_list(), [mutant for path in paths for mutant in mutants(path)], paths) == []
+    assert all(read_list().values())
 
 
 def test_a_name_of_a_change_has_no_number_of_its_line_and_occurs_once():

@@ -12,7 +12,7 @@ from tests.mutants.areas import AREAS, LEFT_OUT, paths_of
 from tests.mutants.changes import ROOT, mutants, one_per_line
 from tests.mutants.check import Check, say
 from tests.mutants.lives import OPTIONS
-from tests.mutants.survivors import known, verdict, without_mutant
+from tests.mutants.survivors import find_gone, judge, read_list
 
 
 def parse():
@@ -41,15 +41,17 @@ def main():
     check = Check(chosen, given.jobs, given.minutes, given.seconds, listed=given.listed, again=given.again)
     left_out = [f"--ignore=tests/{name}" for name in LEFT_OUT]
     code = pytest.main([*OPTIONS, *left_out, "tests", "src"], plugins=[check])
-    sys.exit(int(code) or conclude(check, made))
+    code = int(code) or conclude(check, made)
+    sys.stdout.flush()
+    os._exit(code)  # libraries would call leaked what the forks have in common
 
 
 def conclude(check, made):
     """Say what survived; return 1 where the list of survivors is not right, or not all were looked at."""
-    outcomes, reasons = check.outcomes(), known()
+    outcomes, reasons = check.outcomes(), read_list()
     survived = {mutant.name: mutant for mutant, killer in outcomes.items() if not killer}
-    new, noticed = verdict(survived, {mutant.name for mutant in outcomes}, reasons)
-    gone = without_mutant(reasons, made, {mutant.path for mutant in made})
+    new, noticed = judge(survived, {mutant.name for mutant in outcomes}, reasons)
+    gone = find_gone(reasons, made, {mutant.path for mutant in made})
     failing = check.touched.failing()
     for name in new:
         touched = "" if check.tests_of(survived[name]) else "  (no test touches it)"

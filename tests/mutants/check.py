@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from tests.mutants.areas import ACCELERATED
 from tests.mutants.changes import ROOT, SOURCE, text_of
 from tests.mutants.forks import in_forks
-from tests.mutants.lives import module_of, noticing
-from tests.mutants.survivors import known
+from tests.mutants.lives import find_killer, module_of
+from tests.mutants.survivors import read_list
 from tests.mutants.touch import Touched, digest, functions, save, source_of
 
 CACHE = ROOT / ".mutants" / "outcomes.json"
@@ -34,7 +34,7 @@ class Check:
         self.mutants, self.jobs = mutants, jobs
         self.seconds = seconds  # of tests, as long as they take under a tracer, that a mutant meets at most
         self.end = time.monotonic() + 60 * minutes
-        self.reasons = {} if listed else known()
+        self.reasons = {} if listed else read_list()
         self.memory = json.loads(CACHE.read_text()) if CACHE.exists() and not again else {}
         self.kills = Counter()
 
@@ -79,7 +79,7 @@ class Check:
 
     def live(self, task):
         mutant, names = task
-        return noticing(mutant, {name: self.touched.with_seconds(name) for name in names}, self.functions)
+        return find_killer(mutant, {name: self.touched.with_seconds(name) for name in names}, self.functions)
 
     def tests_of(self, mutant):
         """Return the tests that touch a mutant, as many as there is time for, in the order in which they meet it."""
@@ -90,7 +90,7 @@ class Check:
         seconds = {name: self.touched.tests[name]["seconds"] for name in names}
         kills = {name: self.kills[mutant.source, name] for name in names}
         total, few = 0.0, []
-        for name in in_order(seconds, kills)[: None if mutant.source else FEW]:
+        for name in sort_tests(seconds, kills)[: None if mutant.source else FEW]:
             total += seconds[name]
             if total < self.seconds or not few:
                 few.append(name)
@@ -116,7 +116,7 @@ class Check:
         return {mutant: self.memory[key_of(mutant)][0] for mutant in self.mutants if key_of(mutant) in self.memory}
 
 
-def in_order(seconds, kills):
+def sort_tests(seconds, kills):
     """Return tests: those that noticed others nearby, then the quickest, the parameters of one test far apart."""
     costs, before = {}, Counter()
     for name in sorted(seconds, key=lambda name: (seconds[name], name)):

@@ -24,7 +24,7 @@ def patience(seconds):
     return 4 * seconds + 3
 
 
-def noticing(mutant, tests, functions):
+def find_killer(mutant, tests, functions):
     """Return the name of the first test that notices a mutant, or an empty text. This spoils the process."""
     if mutant.source and exchange(mutant, functions.get(mutant.path, [])):
         for name, (item, seconds) in tests.items():

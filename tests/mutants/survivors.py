@@ -7,7 +7,7 @@ from tests.mutants.changes import SOURCE
 LIST = Path(__file__).parents[1] / "survivors.txt"
 
 
-def known():
+def read_list():
     """Return {change: reason}."""
     reasons, changes = {}, []
     for line in LIST.read_text(encoding="utf-8").splitlines():
@@ -18,13 +18,13 @@ def known():
     return reasons | {change: "" for change in changes if change not in reasons}
 
 
-def verdict(survived, looked_at, reasons):
+def judge(survived, looked_at, reasons):
     """Return the survivors that are not listed, and those listed that are noticed by now."""
     new = [change for change in survived if change not in reasons]
     return new, [change for change in reasons if change in looked_at and change not in survived]
 
 
-def without_mutant(reasons, mutants, paths):
+def find_gone(reasons, mutants, paths):
     """Return the listed changes of some files that cannot be made any more."""
     names, files = {mutant.name for mutant in mutants}, {str(path.relative_to(SOURCE)) for path in paths}
     concerned = [change for change in reasons if file_of(change) in files or not (SOURCE / file_of(change)).exists()]

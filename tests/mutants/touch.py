@@ -29,7 +29,7 @@ class Touched:
     """For each test its seconds of a processor, its outcome, and the lines that it touches by file."""
 
     def __init__(self, items, jobs, end):
-        self.items = {item.nodeid: item for item in some_of(items)}
+        self.items = {item.nodeid: item for item in sample_tests(items)}
         kept = json.loads(CACHE.read_text()) if CACHE.exists() else {}
         self.tests = {name: kept[name] for name, item in self.items.items() if is_current(item, kept.get(name))}
         fresh = (name for name in self.items if name not in self.tests and time.monotonic() < end)
@@ -77,7 +77,7 @@ def save(path, content):
     path.with_suffix(".new").replace(path)
 
 
-def some_of(items):
+def sample_tests(items):
     """Return all tests, but of those with many parameters some, from the first to the last."""
     groups = {}
     for item in items:
