@@ -86,8 +86,11 @@ def threshold(batch: Batch, relevant: Array, k: int | None, places: Harmonics | 
     above, among = sum_around(batch, relevant)
     upto = above + 1
     places = places or harmonics(batch, k)
-    others = (among - 1) / xp.clip(batch.size - 1, min=1.0)
-    shared = x * (upto * places.inverse + others * places.offset) / batch.size
+    shared = (among - 1) / xp.clip(batch.size - 1, min=1.0)
+    shared *= places.offset
+    shared += upto * places.inverse
+    shared *= x
+    shared /= batch.size
     return shared if batch.fixed else xp.where(batch.tied == 1, batch.keep_top(x * upto / batch.rank, k), shared)
 
 

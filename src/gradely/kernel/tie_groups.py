@@ -62,6 +62,8 @@ def _places(batch: Batch, k: int | Array | None) -> tuple[Array, Array]:
 
 def count_within(batch: Batch, k: int | Array | None) -> Array:
     """Return how many places of each document's tie group lie in the top k."""
+    if k is None:
+        return batch.size
     start, stop = _places(batch, k)
     return batch.to_real(stop - start)
 
