@@ -66,6 +66,11 @@ def shorten(message: str) -> str:
     return message if len(message) <= LONGEST else f"{message[: LONGEST - TAIL - 1]}…{message[-TAIL:]}"
 
 
+def read_error(name: str, error: OSError) -> InputError:
+    """Return the error about a file that the system cannot read."""
+    return InputError(f"{name}: cannot be read: {error.strerror or error}")
+
+
 def did_you_mean(word: str, words: Iterable[str]) -> str:
     """Return ' Did you mean X?' for the known word nearest to this one, or ''.
 

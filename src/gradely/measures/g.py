@@ -153,8 +153,8 @@ class G(SearchedMeasure, GainBased):
         """A gain over what is missed by then."""
         exponent = self._units(batch)
         power, unit = float(exponent[row, 0]), float(units(batch, exponent)[row, 0])
-        ideal = [gain for gain in to_lists(self.ideal(batch)[row, :]) if gain >= unit and gain > 0]
-        whole = _WholeNumbers(to_lists(self.ideal(batch)[row, :]))
+        pool = to_lists(self.ideal(batch)[row, :])
+        ideal, whole = [gain for gain in pool if gain >= unit and gain > 0], _WholeNumbers(pool)
         cost = list(accumulate(map(whole, ideal), initial=0))
         kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(batch))[row, :])]
         gain: dict[int, float] = dict(zip(kinds, to_lists(self.retrieved_gains(batch)[row, :]), strict=True))

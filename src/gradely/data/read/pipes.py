@@ -9,7 +9,7 @@ from io import FileIO
 from typing import BinaryIO
 
 from gradely.data.read.formats import STANDARD_INPUT
-from gradely.errors import InputError
+from gradely.errors import InputError, read_error
 
 DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 
@@ -41,7 +41,7 @@ class Pipe:
             except OSError as error:
                 file.close()
                 name = "standard input" if self.path == "-" else self.path
-                raise InputError(f"{name}: cannot be read: {error.strerror or error}") from None
+                raise read_error(name, error) from None
         return file
 
     def _open(self) -> AbstractContextManager[BinaryIO]:

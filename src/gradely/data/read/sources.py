@@ -10,7 +10,7 @@ from typing import NoReturn, TypeAlias
 from gradely.data.read.formats import is_pipe, kind_of
 from gradely.data.read.packed import UnpackedFile
 from gradely.data.read.pipes import Pipe, pipe_at
-from gradely.errors import InputError
+from gradely.errors import InputError, read_error
 
 BOM = b"\xef\xbb\xbf"
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
@@ -53,7 +53,7 @@ class DiskFile(FileIO):
         try:
             got = super().readinto(memoryview(view)[:room]) or 0
         except OSError as error:
-            raise InputError(f"{self.title}: cannot be read: {error.strerror or error}") from None
+            raise read_error(self.title, error) from None
         if room and not got:
             raise change_error(self.title)
         return got
@@ -64,7 +64,7 @@ class DiskFile(FileIO):
             try:
                 got = os.preadv(self.fileno(), [view], at)
             except OSError as error:
-                raise InputError(f"{self.title}: cannot be read: {error.strerror or error}") from None
+                raise read_error(self.title, error) from None
             if not got:
                 raise change_error(self.title)
             view, at = view[got:], at + got
