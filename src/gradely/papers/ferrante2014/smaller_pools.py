@@ -44,9 +44,9 @@ class Robustness(NamedTuple):
     """by range of rates [1 + draws of topics, measures]: the mean τ over all draws of pools and these rates"""
 
     @property
-    def rule(self) -> str:
-        """What becomes of grades of which few documents are judged, in words."""
-        return READINGS[self.least]
+    def data(self) -> str:
+        """On what it was measured: the panel, and what becomes of grades of which few documents are judged."""
+        return f"{self.panel}, {READINGS[self.least]}"
 
     def records(self) -> list[Record]:
         """Return one record per measure and rate, with the range that 95 % of the draws of pools lie in.
@@ -55,7 +55,7 @@ class Robustness(NamedTuple):
         """
         mean, (low, high) = self.tau.mean(axis=0), np.percentile(self.tau, [2.5, 97.5], axis=0)
         about = {"collection": self.panel.collection, "topics": self.panel.topics, "of them": self.panel.topic_count}
-        about |= {"runs": self.panel.run_count, "reading": self.rule, "panel": str(self.panel)}
+        about |= {"runs": self.panel.run_count, "reading": READINGS[self.least], "panel": str(self.panel)}
         return [
             about
             | {"measure": name, "rate": rate}

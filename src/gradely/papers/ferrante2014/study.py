@@ -58,19 +58,13 @@ def assess_panels(measured: Sequence[Any], test: Callable[[Any], list[Verdict]])
     why = f"fewer than {ENOUGH} topics, or than {above(LEAST)} runs above the first quartile, say little"
     return [
         *(
-            verdict._replace(data=_data(entry))
+            verdict._replace(data=entry.data)
             for entry in measured
             if not entry.panel.lacks
             for verdict in test(entry)
         ),
         *([Verdict(UNTESTED, why, "; ".join(few))] if few else []),
     ]
-
-
-def _data(measured: Any) -> str:
-    """Return on what data something was measured: the panel, and the reading where there are several."""
-    reading = getattr(measured, "reading", "")
-    return f"{measured.panel}, {reading}" if reading else str(measured.panel)
 
 
 class Study(NamedTuple):

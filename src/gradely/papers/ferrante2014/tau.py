@@ -31,6 +31,11 @@ class Curves(NamedTuple):
     """how far GAP is ahead of xGAP and eGAP on the way to AP at the smallest g_1, [1 + draws]: see `lead`"""
 
     @property
+    def data(self) -> str:
+        """On what it was measured."""
+        return str(self.panel)
+
+    @property
     def lead(self) -> Interval:
         """τ of GAP with AP less that of the nearer of xGAP and eGAP, at the smallest g_1 above 0, over topics."""
         return Interval.of(float(self.leads[0]), self.leads[1:])
