@@ -116,10 +116,10 @@ class Experiment(NamedTuple):
     """what it shows, in a line"""
     summary: str
     """what the paper claims, in a few sentences"""
-    claims: tuple[Claim, ...]
-    needs: tuple[str, ...]
-    """files and folders of real data, relative to the data folder; * and ** stand for any names"""
     work: Work
+    claims: tuple[Claim, ...] = ()
+    needs: tuple[str, ...] = ()
+    """files and folders of real data, relative to the data folder; * and ** stand for any names"""
     data: str = ""
     """the data in words, where `needs` does not say enough"""
     optional: bool = False

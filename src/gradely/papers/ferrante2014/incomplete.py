@@ -205,16 +205,14 @@ CLAIMS = (
         in_panels(are_most_robust, bool),
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "f14-pools",
-        "F14",
-        "figures 1 and 2",
-        "How systems rank when fewer documents are judged",
-        "xGAP and eGAP are robust when it comes to incomplete judgments and shallow pools.",
-        CLAIMS,
-        NEEDS,
-        run,
-        DATA,
-    ),
+EXPERIMENT = Experiment(
+    "f14-pools",
+    "F14",
+    "figures 1 and 2",
+    "How systems rank when fewer documents are judged",
+    "xGAP and eGAP are robust when it comes to incomplete judgments and shallow pools.",
+    run,
+    claims=CLAIMS,
+    needs=NEEDS,
+    data=DATA,
 )

@@ -190,16 +190,13 @@ CLAIMS = (
         same_corners,
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "f14-limits",
-        "F14",
-        "§3-5",
-        "Which documents users pick, and what a late key document costs",
-        "GAP can give the one highly relevant document hardly more weight than any relevant one; xGAP and eGAP do not."
-        " When that document comes last, GAP tends to 1 all the same, xGAP to 1 - g₂² and eGAP to g₁.",
-        CLAIMS,
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "f14-limits",
+    "F14",
+    "§3-5",
+    "Which documents users pick, and what a late key document costs",
+    "GAP can give the one highly relevant document hardly more weight than any relevant one; xGAP and eGAP do not."
+    " When that document comes last, GAP tends to 1 all the same, xGAP to 1 - g₂² and eGAP to g₁.",
+    run,
+    claims=CLAIMS,
 )

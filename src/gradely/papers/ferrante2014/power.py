@@ -100,16 +100,13 @@ DONE = (
     f" which holds for all pairs at once. The power is the share of pairs with a p-value below {ALPHA}. The users of"
     " GAP, xGAP and eGAP are spread evenly over the levels."
 )
-EXPERIMENTS = (
-    Experiment(
-        "f14-power",
-        "F14",
-        "outlook",
-        "How many pairs of runs GAP, xGAP, eGAP, AP and nDCG tell apart",
-        "The paper leaves discriminative power to future work, so there is nothing to hold or to differ.",
-        (),
-        NEEDS,
-        run,
-        DATA,
-    ),
+EXPERIMENT = Experiment(
+    "f14-power",
+    "F14",
+    "outlook",
+    "How many pairs of runs GAP, xGAP, eGAP, AP and nDCG tell apart",
+    "The paper leaves discriminative power to future work, so there is nothing to hold or to differ.",
+    run,
+    needs=NEEDS,
+    data=DATA,
 )

@@ -57,12 +57,7 @@ def assess_panels(measured: Sequence[Any], test: Callable[[Any], list[Verdict]])
     few = dict.fromkeys(str(entry.panel) for entry in measured if entry.panel.lacks)
     why = f"fewer than {ENOUGH} topics, or than {above(LEAST)} runs above the first quartile, say little"
     return [
-        *(
-            verdict._replace(data=entry.data)
-            for entry in measured
-            if not entry.panel.lacks
-            for verdict in test(entry)
-        ),
+        *(verdict._replace(data=entry.data) for entry in measured if not entry.panel.lacks for verdict in test(entry)),
         *([Verdict(UNTESTED, why, "; ".join(few))] if few else []),
     ]
 

@@ -132,16 +132,14 @@ SUMMARY = (
     " hardly graded. xGAP's and eGAP's come close to it only as g_1 grows, most of all over topics with few highly"
     " relevant documents. Where all users agree the three are the same."
 )
-EXPERIMENTS = (
-    Experiment(
-        "f14-tau",
-        "F14",
-        "tables 1, 2 and 3",
-        "How soon GAP, xGAP and eGAP rank systems as AP does",
-        SUMMARY,
-        CLAIMS,
-        NEEDS,
-        run,
-        DATA,
-    ),
+EXPERIMENT = Experiment(
+    "f14-tau",
+    "F14",
+    "tables 1, 2 and 3",
+    "How soon GAP, xGAP and eGAP rank systems as AP does",
+    SUMMARY,
+    run,
+    claims=CLAIMS,
+    needs=NEEDS,
+    data=DATA,
 )

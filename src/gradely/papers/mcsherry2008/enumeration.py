@@ -179,16 +179,13 @@ CLAIMS = (
         printed_rr_is_exact,
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "m08-enumeration",
-        "M08",
-        "§2",
-        "Closed forms against every order of ties, written out",
-        "When scores tie, a measure should be the mean over all orders of the tied documents, and that mean has a"
-        " closed form for precision, recall, F1, average precision, reciprocal rank and nDCG.",
-        CLAIMS,
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "m08-enumeration",
+    "M08",
+    "§2",
+    "Closed forms against every order of ties, written out",
+    "When scores tie, a measure should be the mean over all orders of the tied documents, and that mean has a"
+    " closed form for precision, recall, F1, average precision, reciprocal rank and nDCG.",
+    run,
+    claims=CLAIMS,
 )

@@ -164,15 +164,12 @@ CLAIMS = (
         "RR", "§3", "RR alone costs about 25 % more.", "1.25", f"the ratio of RR is at most {ABOUT}", reciprocal_rank
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "m08-overhead",
-        "M08",
-        "§3",
-        "What it costs to take care of ties, as a ratio",
-        "The measures that take care of ties cost about what those that ignore them do; RR costs about 25% more.",
-        CLAIMS,
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "m08-overhead",
+    "M08",
+    "§3",
+    "What it costs to take care of ties, as a ratio",
+    "The measures that take care of ties cost about what those that ignore them do; RR costs about 25% more.",
+    run,
+    claims=CLAIMS,
 )

@@ -179,17 +179,15 @@ CLAIMS = (
         performs_differently,
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "m08-ties",
-        "M08",
-        "on real runs",
-        "How far the order of ties moves measures and reorders systems",
-        "Sorting breaks ties in an arbitrary order, so that the same scores give different values, depending on names,"
-        " files or the sorting algorithm. The mean over all orders does not depend on them.",
-        CLAIMS,
-        NEEDS,
-        run,
-        DATA,
-    ),
+EXPERIMENT = Experiment(
+    "m08-ties",
+    "M08",
+    "on real runs",
+    "How far the order of ties moves measures and reorders systems",
+    "Sorting breaks ties in an arbitrary order, so that the same scores give different values, depending on names,"
+    " files or the sorting algorithm. The mean over all orders does not depend on them.",
+    run,
+    claims=CLAIMS,
+    needs=NEEDS,
+    data=DATA,
 )

@@ -81,16 +81,13 @@ CLAIMS = (
         costs_same,
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "m16-days",
-        "M16",
-        "table 1",
-        "The same mistake on two days, one of them harmless",
-        "Two items in the wrong order cost the same, whatever lies between them, where grades come from places in the"
-        " true order. A measure should charge more where the items differ more.",
-        CLAIMS,
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "m16-days",
+    "M16",
+    "table 1",
+    "The same mistake on two days, one of them harmless",
+    "Two items in the wrong order cost the same, whatever lies between them, where grades come from places in the"
+    " true order. A measure should charge more where the items differ more.",
+    run,
+    claims=CLAIMS,
 )

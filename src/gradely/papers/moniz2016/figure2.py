@@ -217,16 +217,13 @@ CLAIMS = (
         _on_both_sources(as_read),
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "m16-synthetic",
-        "M16",
-        "figure 2",
-        "Two mistakes by nDCG and nDCGφ, on balanced and imbalanced scores",
-        "Grades that are set by place ignore how scores are distributed: nDCG gives the same value to every sample,"
-        " whether the items that changed places are alike or worlds apart. nDCGφ tells them apart.",
-        CLAIMS,
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "m16-synthetic",
+    "M16",
+    "figure 2",
+    "Two mistakes by nDCG and nDCGφ, on balanced and imbalanced scores",
+    "Grades that are set by place ignore how scores are distributed: nDCG gives the same value to every sample,"
+    " whether the items that changed places are alike or worlds apart. nDCGφ tells them apart.",
+    run,
+    claims=CLAIMS,
 )

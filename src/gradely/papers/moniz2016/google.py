@@ -201,17 +201,15 @@ DATA = (
     "the authors' files, of which News.csv is not public: News.csv (IDLink, PublishDate, TimesPublishedTwitter) and"
     " RankTable_{Economy,Microsoft,Obama,Palestine}.csv"
 )
-EXPERIMENTS = (
-    Experiment(
-        "m16-google",
-        "M16",
-        "figures 3 and 4",
-        "The authors' own protocol on their own files, all four topics",
-        "On rankings of Google News, with popularity on Twitter as the truth, nDCG is mostly above nDCGφ.",
-        claims(),
-        ("**/News.csv*", *(f"**/RankTable_{topic}.csv*" for topic in TOPICS)),
-        run,
-        DATA,
-        optional=True,
-    ),
+EXPERIMENT = Experiment(
+    "m16-google",
+    "M16",
+    "figures 3 and 4",
+    "The authors' own protocol on their own files, all four topics",
+    "On rankings of Google News, with popularity on Twitter as the truth, nDCG is mostly above nDCGφ.",
+    run,
+    claims=claims(),
+    needs=("**/News.csv*", *(f"**/RankTable_{topic}.csv*" for topic in TOPICS)),
+    data=DATA,
+    optional=True,
 )

@@ -110,16 +110,14 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     )
 
 
-EXPERIMENTS = (
-    Experiment(
-        "m16-news",
-        "M16",
-        "figures 3 and 4",
-        "nDCG and nDCGφ of real news, ranked early by popularity, beside the authors' points",
-        "On real rankings of news, nDCG with grades by place and nDCGφ say different things; how different depends on"
-        " the ranking.",
-        claims(),
-        (DATA,),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "m16-news",
+    "M16",
+    "figures 3 and 4",
+    "nDCG and nDCGφ of real news, ranked early by popularity, beside the authors' points",
+    "On real rankings of news, nDCG with grades by place and nDCGφ say different things; how different depends on"
+    " the ranking.",
+    run,
+    claims=claims(),
+    needs=(DATA,),
 )

@@ -158,16 +158,13 @@ def _steady(name: str, where: str, measure: str) -> Claim:
     )
 
 
-EXPERIMENTS = (
-    Experiment(
-        "s11-levels",
-        "S11",
-        "figures 4 and 5",
-        "What the number of levels does to nDCG, and not to µMAP and NDCNG",
-        "The value of nDCG for a list that is out of order falls with the number of levels, so that values for"
-        " different scales cannot be compared. µMAP and NDCNG do not depend on the number of levels.",
-        tuple(claim for name in FIGURES for claim in _claims(name)),
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "s11-levels",
+    "S11",
+    "figures 4 and 5",
+    "What the number of levels does to nDCG, and not to µMAP and NDCNG",
+    "The value of nDCG for a list that is out of order falls with the number of levels, so that values for"
+    " different scales cannot be compared. µMAP and NDCNG do not depend on the number of levels.",
+    run,
+    claims=tuple(claim for name in FIGURES for claim in _claims(name)),
 )

@@ -115,16 +115,14 @@ def observations(records: Sequence[Record]) -> list[Observation]:
     ]
 
 
-EXPERIMENTS = (
-    Experiment(
-        "s11-ohsumed",
-        "S11",
-        "figures 6, 7 and 8",
-        "Features as systems on OHSUMED, for judges and for virtual users",
-        "µMAP, nDCG and NDCNG compare features as rankers. A feature can also stand for a user who rates documents on"
-        " many levels, 9 for the term frequency of the title, 158 for its TF-IDF; that feature itself then scores 1.",
-        CLAIMS,
-        (FOLDER,),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "s11-ohsumed",
+    "S11",
+    "figures 6, 7 and 8",
+    "Features as systems on OHSUMED, for judges and for virtual users",
+    "µMAP, nDCG and NDCNG compare features as rankers. A feature can also stand for a user who rates documents on"
+    " many levels, 9 for the term frequency of the title, 158 for its TF-IDF; that feature itself then scores 1.",
+    run,
+    claims=CLAIMS,
+    needs=(FOLDER,),
 )

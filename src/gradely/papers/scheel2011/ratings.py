@@ -107,15 +107,12 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     )
 
 
-EXPERIMENTS = (
-    Experiment(
-        "s11-ratings",
-        "S11",
-        "outlook",
-        "µMAP and NDCNG of recommenders, on film ratings in half stars",
-        "The paper proposes µMAP and NDCNG for users who rate on many levels, and leaves film ratings to later work.",
-        (),
-        (DATA,),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "s11-ratings",
+    "S11",
+    "outlook",
+    "µMAP and NDCNG of recommenders, on film ratings in half stars",
+    "The paper proposes µMAP and NDCNG for users who rate on many levels, and leaves film ratings to later work.",
+    run,
+    needs=(DATA,),
 )

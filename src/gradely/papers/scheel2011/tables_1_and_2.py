@@ -220,16 +220,13 @@ CLAIMS = (
         lambda evidence: _judge_shift(evidence.shifted_values),
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "s11-tables",
-        "S11",
-        "tables 1 and 2",
-        "µAP and NDCNG of one ranking, number by number",
-        "µAP averages average precision over all levels of relevance, weighted by their distance. NDCNG is nDCG with"
-        " grades over the highest one, so that it does not depend on how grades are numbered, as nDCG does.",
-        CLAIMS,
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "s11-tables",
+    "S11",
+    "tables 1 and 2",
+    "µAP and NDCNG of one ranking, number by number",
+    "µAP averages average precision over all levels of relevance, weighted by their distance. NDCNG is nDCG with"
+    " grades over the highest one, so that it does not depend on how grades are numbered, as nDCG does.",
+    run,
+    claims=CLAIMS,
 )
