@@ -18,10 +18,8 @@ from gradely.papers.ferrante2014.smaller_pools import (
 from gradely.papers.ferrante2014.study import assess_panels, choose_collections, read_study
 from gradely.papers.judged_collections import DATA, NEEDS, Collection
 from gradely.papers.library import Library
-from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.parts import part
-from gradely.papers.printed_numbers import Record
-from gradely.papers.verdicts import UNTESTED, Verdict
+from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
+from gradely.papers.verdicts import UNTESTED, Record, Verdict
 from gradely.tables import Table
 
 NEW, ROBUST = ("xGAP", "eGAP"), ("nDCG", "bpref")

@@ -13,8 +13,7 @@ from gradely.measures import AP, GAP, eGAP, xGAP
 from gradely.measures.gap import UserShares
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
-from gradely.papers.printed_numbers import SAME, Record
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.verdicts import SAME, Record, Verdict, decide
 from gradely.tables import Table
 
 FAMILY: dict[str, type[UserShares]] = {"GAP": GAP, "xGAP": xGAP, "eGAP": eGAP}

@@ -10,8 +10,7 @@ from gradely.data import Report
 from gradely.measures.names import parse_all
 from gradely.papers.judged_collections import DATA, NEEDS, Collection, collections, has_enough
 from gradely.papers.library import Library
-from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.parts import part
+from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet, part
 from gradely.tables import Table, count_of
 
 MEASURES = ("GAP", "xGAP", "eGAP", "AP", "nDCG")

@@ -15,8 +15,7 @@ from gradely.papers.ferrante2014.bootstrap import draw_topics, signs, tau_of_sig
 from gradely.papers.ferrante2014.limits import FAMILY
 from gradely.papers.ferrante2014.printed_tables import REFERENCES
 from gradely.papers.ferrante2014.study import Panel, Study
-from gradely.papers.printed_numbers import Record
-from gradely.papers.verdicts import Interval
+from gradely.papers.verdicts import Interval, Record
 
 REPEAT, BOOTSTRAP = 15, 200
 """how often pools are drawn, and topics drawn again"""

@@ -13,8 +13,7 @@ from gradely.errors import DataError
 from gradely.papers.ferrante2014.printed_tables import count_relevant, merge_levels, recognise
 from gradely.papers.judged_collections import FEWEST, LEAST, Collection, collections, has_enough
 from gradely.papers.library import Library
-from gradely.papers.printed_numbers import Record
-from gradely.papers.verdicts import UNTESTED, Verdict
+from gradely.papers.verdicts import UNTESTED, Record, Verdict
 
 SETS = {"few highly relevant": 2, "few key": 3}
 """which level is rare in a set of topics"""

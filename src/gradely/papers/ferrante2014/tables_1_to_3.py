@@ -11,9 +11,8 @@ from gradely.papers.ferrante2014.tau import Curves, correlate_grid, printed_curv
 from gradely.papers.ferrante2014.tau_claims import CLAIMS, Evidence
 from gradely.papers.judged_collections import DATA, FEWEST, NEEDS, Collection, collections
 from gradely.papers.library import Library
-from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.parts import part
-from gradely.papers.printed_numbers import Record
+from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet, part
+from gradely.papers.verdicts import Record
 from gradely.tables import Table
 
 

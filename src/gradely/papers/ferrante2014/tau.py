@@ -14,8 +14,7 @@ from gradely.papers.ferrante2014.bootstrap import draw_topics, signs, tau_of_sig
 from gradely.papers.ferrante2014.limits import FAMILY
 from gradely.papers.ferrante2014.printed_tables import REFERENCES, printed_records, printed_tau, read_printed
 from gradely.papers.ferrante2014.study import Panel, Study
-from gradely.papers.printed_numbers import Record
-from gradely.papers.verdicts import Interval
+from gradely.papers.verdicts import Interval, Record
 
 PARTS = {2: 10, 3: 5, 4: 4}
 """into how many parts the users are divided, by the number of levels"""

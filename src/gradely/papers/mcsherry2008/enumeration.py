@@ -13,8 +13,7 @@ from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import EXPECTED, RR, Measure
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Observation, Outcome, Sheet
-from gradely.papers.printed_numbers import SAME, Record
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.verdicts import SAME, Record, Verdict, decide
 from gradely.tables import Table
 
 DOCUMENTS, RANKINGS, MOST = 9, 40, 5040

@@ -19,10 +19,8 @@ from gradely.papers.mcsherry2008.timing import (
     time_from_file,
     time_in_memory,
 )
-from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.parts import part
-from gradely.papers.printed_numbers import Record
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
+from gradely.papers.verdicts import Record, Verdict, decide
 from gradely.tables import Table
 
 ABOUT = 1.25

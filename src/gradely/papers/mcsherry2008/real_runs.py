@@ -8,10 +8,8 @@ from gradely.data import Report
 from gradely.papers.judged_collections import DATA, NEEDS, collections, has_enough
 from gradely.papers.library import Library
 from gradely.papers.mcsherry2008.tie_orders import MEASURES, SEEDS, Means, moves, read, reorderings
-from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.parts import part
-from gradely.papers.printed_numbers import Record
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
+from gradely.papers.verdicts import Record, Verdict, decide
 from gradely.tables import Table
 
 SHOWN, BY = 20, "nDCG@10"

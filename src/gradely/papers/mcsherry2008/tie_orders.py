@@ -13,8 +13,8 @@ from gradely.data.read.sources import ignore
 from gradely.data.types import Floats
 from gradely.measures import Measure
 from gradely.measures.names import parse_all
-from gradely.papers.parts import part, runs_part
-from gradely.papers.printed_numbers import Record
+from gradely.papers.outcome import part, runs_part
+from gradely.papers.verdicts import Record
 from gradely.settings import TiePolicy
 
 MEASURES = ("P@10", "R@100", "F1@10", "AP", "RR", "nDCG@10", "RBP", "ERR@10", "muAP", "bpref")

@@ -10,8 +10,7 @@ import numpy as np
 
 from gradely.data.types import Floats
 from gradely.papers.outcome import Claim
-from gradely.papers.printed_numbers import Record
-from gradely.papers.verdicts import Interval, Verdict, decide
+from gradely.papers.verdicts import Interval, Record, Verdict, decide
 
 FAR = 0.1
 """values that differ by more are far apart"""

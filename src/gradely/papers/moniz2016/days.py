@@ -7,8 +7,7 @@ from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import Measure, nDCG, nDCGphi
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
-from gradely.papers.printed_numbers import SAME, Record
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.verdicts import SAME, Record, Verdict, decide
 from gradely.tables import Table
 
 DAYS = {"day 1": (100, 80, 90, 15, 10), "day 2": (100, 20, 90, 15, 10)}

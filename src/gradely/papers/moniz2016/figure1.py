@@ -11,8 +11,7 @@ from gradely.papers.library import Library
 from gradely.papers.moniz2016.grades import TOP
 from gradely.papers.moniz2016.synthetic import ITEMS, SAMPLES, TEXT, rank_labels
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
-from gradely.papers.printed_numbers import SAME, Record
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.verdicts import SAME, Record, Verdict, decide
 from gradely.relevance import Phi
 from gradely.tables import Table
 

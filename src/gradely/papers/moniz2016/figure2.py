@@ -11,8 +11,7 @@ from gradely.measures import nDCG, nDCGphi
 from gradely.papers.library import Library
 from gradely.papers.moniz2016.synthetic import CODE, ITEMS, SAMPLES, SCENARIOS, TEXT, draw_samples
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
-from gradely.papers.printed_numbers import Record
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.verdicts import Record, Verdict, decide
 from gradely.relevance import Phi
 from gradely.tables import Table
 

@@ -10,7 +10,7 @@ from gradely.papers.moniz2016.agreement import Evidence, Summary, claims, read_p
 from gradely.papers.moniz2016.lists import DATA, SIZE, Lists, read
 from gradely.papers.moniz2016.real_charts import figure_3, figure_4, scatter
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.printed_numbers import Record
+from gradely.papers.verdicts import Record
 from gradely.tables import Table
 
 HOURS = (1, 2, 4, 8, 24)

@@ -14,7 +14,7 @@ from gradely.papers.moniz2016.lists import DATA, END, Lists, read
 from gradely.papers.moniz2016.news import HOURS
 from gradely.papers.moniz2016.synthetic import SAMPLES, SCENARIOS, draw_samples
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.printed_numbers import Record
+from gradely.papers.verdicts import Record
 from gradely.tables import Table
 
 Losses = dict[tuple[str, str, str, str], float]

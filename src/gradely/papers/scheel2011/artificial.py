@@ -10,8 +10,8 @@ from gradely.data.read.sources import ignore
 from gradely.data.types import Floats, Ints
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
-from gradely.papers.printed_numbers import Record
 from gradely.papers.scheel2011.means import MEANS
+from gradely.papers.verdicts import Record
 
 ITEMS, SWAPS, RUNS = 100, 100, 100
 LEVELS = (2, 10, 20, 50)

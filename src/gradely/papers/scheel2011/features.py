@@ -11,9 +11,9 @@ from gradely.data import Report
 from gradely.data.read.sources import Source
 from gradely.data.types import Floats
 from gradely.measures import AP, nDCG
-from gradely.papers.printed_numbers import Record
 from gradely.papers.scheel2011.collection import FEATURES, Collection
 from gradely.papers.scheel2011.means import MEANS
+from gradely.papers.verdicts import Record
 
 MOST = 100
 """at how many thresholds MAP is measured at most, evenly spread over the levels"""

@@ -10,8 +10,8 @@ from gradely.data.types import Bools, Floats
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import NDCNG, Measure, muAP, nDCG
-from gradely.papers.printed_numbers import Record
 from gradely.papers.scheel2011.recommenders import RECOMMENDERS, Ratings
+from gradely.papers.verdicts import Record
 from gradely.relevance import Shift
 
 MEASURES: dict[str, Measure] = {"µMAP": muAP(), "nDCG": nDCG(gain="exp"), "NDCNG": NDCNG()}

@@ -6,9 +6,7 @@ from typing import Any
 from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.papers.library import Library
-from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.parts import part
-from gradely.papers.printed_numbers import Record
+from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
 from gradely.papers.scheel2011.artificial import (
     ITEMS,
     LEVELS,
@@ -23,7 +21,7 @@ from gradely.papers.scheel2011.artificial import (
     number_from_one,
 )
 from gradely.papers.scheel2011.means import MEANS
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.verdicts import Record, Verdict, decide
 from gradely.tables import Table
 
 SMALL = 1 / 4

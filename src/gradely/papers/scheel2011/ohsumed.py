@@ -6,12 +6,11 @@ from typing import Any
 from gradely.comparison.charts import altair, categories, draw, style
 from gradely.data import Report
 from gradely.papers.library import Library
-from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.parts import part
-from gradely.papers.printed_numbers import Record
+from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet, part
 from gradely.papers.scheel2011.collection import FEATURES, FOLDER, Collection, read
 from gradely.papers.scheel2011.features import TIES, USERS, by_threshold, compare_published, score_systems
 from gradely.papers.scheel2011.ohsumed_claims import CLAIMS, VIRTUAL, Evidence
+from gradely.papers.verdicts import Record
 from gradely.tables import Table
 
 

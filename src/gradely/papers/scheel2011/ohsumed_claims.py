@@ -3,11 +3,10 @@
 from typing import NamedTuple
 
 from gradely.papers.outcome import Claim
-from gradely.papers.printed_numbers import SAME, Record, agrees
 from gradely.papers.scheel2011.collection import FEATURES
 from gradely.papers.scheel2011.features import USERS
 from gradely.papers.scheel2011.means import MEANS
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.verdicts import SAME, Record, Verdict, agrees, decide
 
 SMALL = 1 / 4
 """a change is small against another where it is less than this share of it"""

@@ -10,7 +10,6 @@ from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import AP, DCG, NDCNG, Measure, muAP, nDCG
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
-from gradely.papers.printed_numbers import SAME, agrees
 from gradely.papers.scheel2011.printed_tables import (
     GAINS,
     GRADED,
@@ -22,7 +21,7 @@ from gradely.papers.scheel2011.printed_tables import (
     WEIGHTS,
     Printed,
 )
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.verdicts import SAME, Verdict, agrees, decide
 from gradely.relevance import Shift
 from gradely.tables import Table
 
