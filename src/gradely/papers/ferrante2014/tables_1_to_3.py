@@ -1,6 +1,6 @@
 """F14 tables 1, 2 and 3: the figure of τ, and the experiment."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from gradely.comparison.charts import altair, categories, draw, panels
 from gradely.data import Report
@@ -16,16 +16,9 @@ from gradely.papers.verdicts import Record
 from gradely.tables import Table
 
 
-class TauResults(NamedTuple):
-    """What was gathered of all collections."""
-
-    table_1: list[Record]
-    curves: list[Curves]
-
-
-def gather(selection: list[Collection], seed: int, progress: Report) -> TauResults:
+def gather(selection: list[Collection], seed: int, progress: Report) -> Evidence:
     """Correlate the measures on every collection."""
-    out = TauResults([], [])
+    out = Evidence([], [])
     for i, collection in enumerate(selection):
         study = read_study(collection, part(progress, i, len(selection)))
         out.table_1.append(study.record())
@@ -89,23 +82,25 @@ def observations(curves: list[Curves]) -> list[Observation]:
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Correlate the measures on every collection in the library."""
     selection = choose_collections(library)
-    read = gather(selection, seed, progress)
+    evidence = gather(selection, seed, progress)
     left_out = [
         collection for collection in collections(library) if collection.name not in {other.name for other in selection}
     ]
     return Outcome(
         describe(selection, left_out),
         "How soon GAP ranks systems as AP does depends on how rare highly relevant documents are.",
-        Evidence(read.table_1, read.curves),
+        evidence,
         {
-            "tau": Sheet("Tables 2 and 3: τ for the grid of g", Table.of(as_printed(read.curves), 2)),
-            "collections": Sheet("Table 1: the collections", Table.of(table_1(read.table_1), 2)),
+            "tau": Sheet("Tables 2 and 3: τ for the grid of g", Table.of(as_printed(evidence.curves), 2)),
+            "collections": Sheet("Table 1: the collections", Table.of(table_1(evidence.table_1), 2)),
         },
         {
-            "tau": Figure("τ with AP by g_1, the share of users who take any relevant document.", chart(read.curves)),
+            "tau": Figure(
+                "τ with AP by g_1, the share of users who take any relevant document.", chart(evidence.curves)
+            ),
             "tau-paper": Figure("The same, as the paper prints it.", chart(printed_curves())),
         },
-        observations(read.curves),
+        observations(evidence.curves),
     )
 
 
