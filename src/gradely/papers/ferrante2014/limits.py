@@ -13,6 +13,7 @@ from gradely.measures import AP, GAP, eGAP, xGAP
 from gradely.measures.gap import UserShares
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
+from gradely.papers.rankings import rank_labels
 from gradely.papers.verdicts import SAME, Record, Verdict, decide
 from gradely.tables import Table
 
@@ -65,7 +66,7 @@ def limit(measure: str, g2: float) -> float:
 
 def approach() -> list[Record]:
     """Return the value of n documents of grade 1, then one of grade 2, as n grows."""
-    batches = {n: from_arrays(-np.arange(n + 1.0), np.append(np.ones(n), 2.0)) for n in LENGTHS}
+    batches = {n: rank_labels(np.append(np.ones(n), 2.0)) for n in LENGTHS}
     return [
         {"measure": name, "g_2": g2, "n": n, "value": float(kind(g=[1 - g2, g2])(batch)[0]), "limit": limit(name, g2)}
         for n, batch in batches.items()

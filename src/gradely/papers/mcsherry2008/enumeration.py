@@ -13,6 +13,7 @@ from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import EXPECTED, RR, Measure
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Observation, Outcome, Sheet
+from gradely.papers.rankings import rank_labels
 from gradely.papers.verdicts import SAME, Record, Verdict, decide
 from gradely.tables import Table
 
@@ -58,8 +59,7 @@ def evaluate_closed_form(measure: Measure, ranking: Ranking) -> float:
 def enumerate_mean(measure: Measure, ranking: Ranking) -> float:
     """Return the mean of the plain measure over all orders, one by one."""
     orders = ranking.orders()
-    values = measure(from_arrays(np.broadcast_to(-np.arange(orders.shape[1]), orders.shape), orders))
-    return fsum(values.tolist()) / len(orders)
+    return fsum(measure(rank_labels(orders)).tolist()) / len(orders)
 
 
 def rankings(seed: int, count: int = RANKINGS) -> list[Ranking]:

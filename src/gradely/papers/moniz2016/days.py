@@ -1,12 +1,10 @@
 """M16, table 1: the same mistake on two days, harmless on one of them."""
 
-import numpy as np
-
 from gradely.data import Report
-from gradely.kernel.from_arrays import from_arrays
-from gradely.measures import Measure, nDCG, nDCGphi
+from gradely.measures import nDCG, nDCGphi
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
+from gradely.papers.rankings import value_of
 from gradely.papers.verdicts import SAME, Record, Verdict, decide
 from gradely.tables import Table
 
@@ -19,11 +17,6 @@ def places(scores: tuple[int, ...]) -> list[int]:
     return [sum(other < score for other in scores) for score in scores]
 
 
-def value_of(measure: Measure, labels: list[int]) -> float:
-    """Return the value of the recommended order."""
-    return float(measure(from_arrays(-np.arange(len(labels)), labels))[0])
-
-
 def table_1() -> list[Record]:
     """Return both measures on both days."""
     return [
@@ -31,7 +24,7 @@ def table_1() -> list[Record]:
             "day": day,
             "true scores": ", ".join(map(str, scores)),
             "nDCG of grades by place": value_of(nDCG(gain="exp"), places(scores)),
-            "nDCGφ": value_of(nDCGphi(), list(scores)),
+            "nDCGφ": value_of(nDCGphi(), scores),
         }
         for day, scores in DAYS.items()
     ]

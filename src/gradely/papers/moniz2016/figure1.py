@@ -9,8 +9,9 @@ from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.papers.library import Library
 from gradely.papers.moniz2016.grades import TOP
-from gradely.papers.moniz2016.synthetic import ITEMS, SAMPLES, TEXT, rank_labels
+from gradely.papers.moniz2016.synthetic import ITEMS, SAMPLES, TEXT
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
+from gradely.papers.rankings import rank_labels
 from gradely.papers.verdicts import SAME, Record, Verdict, decide
 from gradely.relevance import Phi
 from gradely.tables import Table

@@ -18,8 +18,8 @@ from gradely.papers.moniz2016.agreement import Evidence, claims, read_published
 from gradely.papers.moniz2016.grades import place_grades
 from gradely.papers.moniz2016.news import CUTOFFS, summarise
 from gradely.papers.moniz2016.real_charts import figure_3, figure_4, scatter
-from gradely.papers.moniz2016.synthetic import rank_labels
 from gradely.papers.outcome import Experiment, Figure, Outcome, Sheet
+from gradely.papers.rankings import rank_labels
 from gradely.papers.verdicts import Record
 from gradely.relevance import Phi
 from gradely.tables import Table

@@ -8,8 +8,7 @@ import numpy as np
 from gradely.data import Report
 from gradely.data.read.sources import ignore
 from gradely.data.types import Floats, Ints
-from gradely.kernel.batch import Batch
-from gradely.kernel.from_arrays import from_arrays
+from gradely.papers.rankings import rank_labels
 from gradely.papers.scheel2011.means import MEANS
 from gradely.papers.verdicts import Record
 
@@ -97,14 +96,9 @@ def curves(
     order = swap_pairs(rng, runs, swaps)[:, ::step]
     values: dict[str, list[Floats]] = {name: [] for name in MEANS}
     for i, levels in enumerate(LEVELS):
-        batch = _batch(reference(rng, runs, levels), order)
+        grades = np.take_along_axis(reference(rng, runs, levels)[:, None, :], order, axis=2)
+        batch = rank_labels(grades.reshape(-1, ITEMS))
         for name, mean in MEANS.items():
             values[name].append(mean(batch).reshape(runs, -1).mean(axis=0))
         progress((i + 1) / len(LEVELS))
     return Curves({name: np.stack(rows) for name, rows in values.items()}, list(range(0, swaps, step)))
-
-
-def _batch(grades: Ints, order: Ints) -> Batch:
-    """Return one ranking per run and number of swaps."""
-    labels = np.take_along_axis(grades[:, None, :], order, axis=2).reshape(-1, ITEMS)
-    return from_arrays(np.broadcast_to(-np.arange(ITEMS), labels.shape), labels)

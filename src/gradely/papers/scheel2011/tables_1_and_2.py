@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data import Report
-from gradely.kernel.from_arrays import from_arrays
-from gradely.measures import AP, DCG, NDCNG, Measure, muAP, nDCG
+from gradely.measures import AP, DCG, NDCNG, muAP, nDCG
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
+from gradely.papers.rankings import value_of
 from gradely.papers.scheel2011.printed_tables import (
     GAINS,
     GRADED,
@@ -42,11 +42,6 @@ class Cell(NamedTuple):
         """Return it as a row of a table."""
         verdict = "agrees" if self.agrees else "differs"
         return {"number": self.title, "the paper": self.printed, "here": self.ours, "verdict": verdict}
-
-
-def value_of(measure: Measure, labels: list[float]) -> float:
-    """Return the value of a ranking without ties."""
-    return float(measure(from_arrays(-np.arange(len(labels)), labels))[0])
 
 
 def table_1() -> list[Cell]:
