@@ -26,6 +26,10 @@ class Collection(NamedTuple):
     folder: str
     """the folder that the runs are in, since a collection may have several"""
 
+    def __str__(self) -> str:
+        """Return its name with its runs."""
+        return f"{self.name} ({len(self.runs)} runs of {self.folder})"
+
     @property
     def levels(self) -> int:
         """How many levels of relevance there are."""

@@ -124,7 +124,7 @@ def gather(selection: list[Collection], seed: int, progress: Report) -> list[Rob
     out = []
     for i, collection in enumerate(selection):
         tell = part(progress, i, len(selection))
-        study = read_study(collection, lambda done, tell=tell: tell(done / 4))  # type: ignore[misc]
+        study = read_study(collection, part(tell, 0, 4))
         out += shrink(study, seed, lambda done, tell=tell: tell(1 / 4 + done * 3 / 4))  # type: ignore[misc]
     return out
 
@@ -142,7 +142,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         for least, reading in READINGS.items()
     }
     return Outcome(
-        DONE.format(", ".join(f"{entry.name} ({len(entry.runs)} runs of {entry.folder})" for entry in selection)),
+        DONE.format(", ".join(map(str, selection))),
         "Where highly relevant documents are few, GAP loses its ranking of systems with the pool, and xGAP and eGAP"
         " keep more of theirs; over all topics they do not.",
         evidence,

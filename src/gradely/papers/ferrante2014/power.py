@@ -24,8 +24,7 @@ POINTS = 200
 def compute_p_values(collection: Collection, seed: int, progress: Report) -> dict[tuple[str, str], Any]:
     """Return the p-values of all pairs of runs by measure and test."""
     systems = collection.systems(lambda part: progress(part / 2))
-    fitted = {name: measure.fit(systems.qrels.levels) for name, measure in parse_all(MEASURES).items()}
-    values, by_test = systems.values(fitted), {}
+    values, by_test = systems.values(parse_all(MEASURES)), {}
     for i, name in enumerate(MEASURES):
         for test in TESTS:
             by_test[name, test] = p_values(values[:, :, i].T, test, resamples=RESAMPLES, seed=seed)

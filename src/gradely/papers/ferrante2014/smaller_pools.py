@@ -102,16 +102,15 @@ def measures(levels: Floats) -> dict[str, Measure]:
 
 def shrink(study: Study, seed: int, progress: Report, repeat: int = REPEAT) -> list[Robustness]:
     """Return τ for every set of topics under both readings."""
-    levels = study.systems.qrels.levels
-    fitted = {name: measure.fit(levels) for name, measure in measures(levels()).items()}
-    full = study.systems.values(fitted)[study.good]
+    every = measures(study.systems.qrels.levels())
+    full = study.systems.values(every)[study.good]
     weights = {name: draw_topics(int(topics.sum()), seed, BOOTSTRAP) for name, topics in study.sets.items()}
     full_signs = {name: _signs(full, study, name, weights) for name in study.sets}
     everything = Selection(np.ones(full.shape[1], bool), study.good, [])
     out = []
     for k, least in enumerate(READINGS):
         taus = {name: np.empty((repeat, len(RATES), 1 + BOOTSTRAP, len(MEASURES))) for name in study.sets}
-        for i, j, values in Draws(study.systems, everything, seed, least).values(fitted, RATES, repeat):
+        for i, j, values in Draws(study.systems, everything, seed, least).values(every, RATES, repeat):
             for name in study.sets:
                 smaller = _signs(values[study.good], study, name, weights)
                 taus[name][i, j] = tau_of_signs(smaller, full_signs[name]).T

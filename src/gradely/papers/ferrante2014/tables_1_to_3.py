@@ -106,9 +106,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
 
 def describe(selection: list[Collection], left_out: list[Collection]) -> str:
     """Return what was done, and what was left out."""
-    names = ", ".join(
-        f"{collection.name} ({len(collection.runs)} runs of {collection.folder})" for collection in selection
-    )
+    names = ", ".join(map(str, selection))
     few = ", ".join(f"{collection.name} ({len(collection.runs)})" for collection in left_out)
     return DONE.format(names) + (f" Left out, for fewer than {FEWEST} runs or too many levels: {few}." if few else "")
 

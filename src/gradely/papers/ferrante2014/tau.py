@@ -74,15 +74,14 @@ def measures(levels: Floats) -> dict[Any, Measure]:
 
 def correlate_grid(study: Study, seed: int) -> list[Curves]:
     """Return τ for each set of topics, over the runs above the first quartile of AP."""
-    levels = study.systems.qrels.levels
-    fitted = {key: measure.fit(levels) for key, measure in measures(levels()).items()}
-    values = study.systems.values(fitted)[study.good]
+    levels = study.systems.qrels.levels()
+    every, points = measures(levels), grid(len(levels))
+    values = study.systems.values(every)[study.good]
     theirs = printed_tau(study.printed["collection"] if study.printed else None)
-    points = grid(len(levels()))
     out = []
     for topics, members in study.sets.items():
         weights = draw_topics(int(members.sum()), seed)
-        better = dict(zip(fitted, signs(np.einsum("rtm,bt->mbr", values[:, members], weights)), strict=True))
+        better = dict(zip(every, signs(np.einsum("rtm,bt->mbr", values[:, members], weights)), strict=True))
         records = [
             record | {"the paper": theirs.get((topics, *(record[x] for x in ("g", "measure", "reference"))))}
             for record in _records(better, points)

@@ -142,12 +142,11 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     }
     moved, reordered = (label({name: table(runs) for name, runs in means.items()}) for table in (moves, reorderings))
     where = str(max((row for row in moved if row["measure"] == BY), key=_range)["collection"])
-    folders = ", ".join(f"{data.name} ({len(data.runs)} runs of {data.folder})" for data in selection)
     sizes = ", ".join(f"{data.name} with {len(data.runs)} runs" for data in selection)
     return Outcome(
-        f"We evaluated the runs of {folders} with {len(MEASURES)} measures: the mean over all orders of"
-        f" ties; ties broken by document name, as trec_eval does; in file order; at random, {SEEDS} times; and for each"
-        " measure in its best and its worst order.",
+        f"We evaluated the runs of {', '.join(map(str, selection))} with {len(MEASURES)} measures: the mean over all"
+        f" orders of ties; ties broken by document name, as trec_eval does; in file order; at random, {SEEDS} times;"
+        " and for each measure in its best and its worst order.",
         story(moved),
         moved,
         {

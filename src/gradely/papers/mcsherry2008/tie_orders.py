@@ -41,7 +41,7 @@ def read(
     qrels: Qrels, runs: Mapping[str, Any] | Iterable[Any], seed: int, seeds: int = SEEDS, progress: Report = ignore
 ) -> Means:
     """Evaluate all runs under all policies; random orders are drawn with seeds that follow from one."""
-    measures = {name: measure.fit(qrels.levels) for name, measure in parse_all(MEASURES).items()}
+    measures = parse_all(MEASURES)
     draws = np.random.default_rng(seed).integers(0, 2**31, seeds).tolist()
     cases: list[tuple[TiePolicy, int]] = [*((policy, 0) for policy in POLICIES), *(("random", draw) for draw in draws)]
     tables: list[Floats] = []
