@@ -236,7 +236,7 @@ def test_the_authors_protocol_runs_on_their_files(tmp_path):
     assert [summary.lists for summary in outcome.evidence.summaries] == [2] * 4
     assert len(outcome.claims) == 4 * 4 and len(outcome.evidence.means) == 4 * 4
     news_items = google.read_news(tmp_path / "News.csv")
-    lists = google.read_lists(tmp_path / "RankTable_Economy.csv.gz", "Economy", news_items)
+    lists = google.read_lists(tmp_path / "RankTable_Economy.csv.gz", news_items)
     # ten minutes old: the first slice; a day old: the 48th, 1 - 47/96; half an hour later, the second and the 49th
     assert lists.scores[0, :5].tolist() == pytest.approx([60, 59, 58, 57 * (1 - 47 / 96), 56])
     assert lists.scores[1, ::-1][:4].tolist() == pytest.approx([60 * 95 / 96, 59 * 95 / 96, 58 * 95 / 96, 57 * 48 / 96])

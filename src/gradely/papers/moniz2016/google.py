@@ -1,5 +1,7 @@
 """M16, figures 3 and 4, by the authors' protocol, for whoever has their files: Google News and Twitter."""
 
+import csv
+import io
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -38,7 +40,6 @@ class Item(NamedTuple):
 class Lists(NamedTuple):
     """Lists of one topic, [lists, items] in Google's order."""
 
-    topic: str
     scores: Floats
     """tweets, less the older the item was"""
     tweets: Floats
@@ -55,9 +56,6 @@ class Lists(NamedTuple):
 
 def rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a table with their line numbers, the header first."""
-    import csv
-    import io
-
     reader = csv.reader(io.StringIO(Source(path).text(), newline=""))
     for row in reader:
         yield reader.line_num, row
@@ -79,7 +77,7 @@ def read_news(path: Path) -> dict[str, Item]:
     return out
 
 
-def read_lists(path: Path, topic: str, news: dict[str, Item]) -> Lists:
+def read_lists(path: Path, news: dict[str, Item]) -> Lists:
     """Read the lists of a topic, those of September 2014, and score their items."""
     rows = rows_of(path)
     _, header = next(rows, (1, []))
@@ -103,7 +101,7 @@ def read_lists(path: Path, topic: str, news: dict[str, Item]) -> Lists:
     popular = table.max(axis=1, initial=0.0) > 0
     if not popular.any():
         raise InputError(f"{path}: no list of September 2014 has an item that News.csv knows and somebody tweeted")
-    return Lists(topic, table[popular], np.array(tweets).reshape(-1, SIZE)[popular], int(np.count_nonzero(~popular)))
+    return Lists(table[popular], np.array(tweets).reshape(-1, SIZE)[popular], int(np.count_nonzero(~popular)))
 
 
 def decay(item: Item | None, when: datetime) -> float:
@@ -131,7 +129,7 @@ def gather(library: Library, progress: Report) -> tuple[agreement.Values, int]:
     news = read_news(find(library, "News"))
     values, left_out = {}, 0
     for i, topic in enumerate(TOPICS):
-        lists = read_lists(find(library, f"RankTable_{topic}"), topic, news)
+        lists = read_lists(find(library, f"RankTable_{topic}"), news)
         left_out += lists.left_out
         values[topic] = agreement.measure_lists(lists.with_grades(), rank_labels(lists.scores), "code")
         progress((i + 1) / len(TOPICS))
