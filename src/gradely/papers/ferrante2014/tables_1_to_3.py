@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gradely.comparison.charts import altair, categories, draw, panels
+from gradely.comparison.charts import altair, draw_lines, panels
 from gradely.data import Report
 from gradely.papers.ferrante2014.limits import FAMILY
 from gradely.papers.ferrante2014.printed_tables import read_printed
@@ -35,12 +35,9 @@ def chart(curves: list[Curves]) -> Any:
         for measure, line in curve.with_reference("AP").items()
         for g1, tau in line.items()
     ]
-    lines = draw(points).mark_line(point=alt.OverlayMarkDef(size=35))
-    lines = lines.encode(
-        x=alt.X("g_1:Q", title="g_1", scale=alt.Scale(domain=[-0.03, 1.03], nice=False)),
-        y=alt.Y("tau:Q", title="τ with AP", scale=alt.Scale(domainMax=1.03, nice=False, padding=5)),
-        **categories("measure", [*FAMILY]),
-    )
+    x = alt.X("g_1:Q", title="g_1", scale=alt.Scale(domain=[-0.03, 1.03], nice=False))
+    y = alt.Y("tau:Q", title="τ with AP", scale=alt.Scale(domainMax=1.03, nice=False, padding=5))
+    lines = draw_lines(points, x, y, "measure", [*FAMILY], size=35)
     return panels(lines.properties(width=250, height=160), by="panel", columns=3)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import altair, categories, draw, style
+from gradely.comparison.charts import altair, draw, draw_dashes, style
 from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.papers.library import Library
@@ -44,15 +44,8 @@ def chart(records: list[Record]) -> Any:
     borders = base.transform_filter("isValid(datum.border)").mark_rule(strokeDash=[4, 4])
     places = dots.encode(x=x, y=alt.Y("score:Q", title="score")) + borders.encode(x="border:Q")
     column = alt.Column("scores:N", title=None)
-    lines = (
-        draw(records)
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=alt.X("score:Q", title="score"),
-            y=alt.Y("φ:Q", scale=alt.Scale(domain=[-0.02, 1.02], nice=False)),
-            **categories("φ by", [*CONTROLS.values()], "strokeDash"),
-        )
-    )
+    phi = alt.Y("φ:Q", scale=alt.Scale(domain=[-0.02, 1.02], nice=False))
+    lines = draw_dashes(records, alt.X("score:Q", title="score"), phi, "φ by", [*CONTROLS.values()])
     upper, lower = places.properties(width=330, height=170), lines.properties(width=330, height=170)
     return style(alt.vconcat(upper.facet(column=column), lower.facet(column=column)))
 

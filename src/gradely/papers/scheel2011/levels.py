@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Any
 
-from gradely.comparison.charts import altair, categories, draw, style
+from gradely.comparison.charts import altair, draw_dashes, style
 from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
@@ -43,16 +43,9 @@ VARIANTS: dict[str, Reference] = {
 def chart(curve: Curves) -> Any:
     """Return the values by number of swaps, one line for each number of levels."""
     alt = altair()
-    title = f"mean over {RUNS} runs of {ITEMS} items"
-    lines = (
-        draw(curve.records())
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=alt.X("swaps:Q", title="swaps of a random pair"),
-            y=alt.Y("value:Q", title=title, scale=alt.Scale(domain=[0, 1.02], nice=False)),
-            **categories("levels", LEVELS, "strokeDash", "levels"),
-        )
-    )
+    x, scale = alt.X("swaps:Q", title="swaps of a random pair"), alt.Scale(domain=[0, 1.02], nice=False)
+    y = alt.Y("value:Q", title=f"mean over {RUNS} runs of {ITEMS} items", scale=scale)
+    lines = draw_dashes(curve.records(), x, y, "levels", LEVELS, "levels")
     return style(lines.properties(width=230, height=230).facet(alt.Column("measure:N", title=None, sort=[*MEANS])))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gradely.comparison.charts import altair, categories, draw, style
+from gradely.comparison.charts import altair, draw, draw_dashes, style
 from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet, part
@@ -42,20 +42,14 @@ def chart(records: list[Record]) -> Any:
 def thresholds(records: list[Record]) -> Any:
     """Return MAP by threshold, one line for each system: the left half of figures 7 and 8."""
     alt = altair()
-    lines = (
-        draw(records)
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=alt.X(
-                "threshold:Q",
-                title="threshold: documents that the user rates at least so high are relevant",
-                axis=alt.Axis(tickMinStep=1),
-                scale=alt.Scale(zero=True, nice=False, padding=6),
-            ),
-            y=alt.Y("MAP:Q", title="MAP over the queries", scale=alt.Scale(domain=[-0.02, 1.02], nice=False)),
-            **categories("system", [*FEATURES.values()], "strokeDash"),
-        )
+    x = alt.X(
+        "threshold:Q",
+        title="threshold: documents that the user rates at least so high are relevant",
+        axis=alt.Axis(tickMinStep=1),
+        scale=alt.Scale(zero=True, nice=False, padding=6),
     )
+    y = alt.Y("MAP:Q", title="MAP over the queries", scale=alt.Scale(domain=[-0.02, 1.02], nice=False))
+    lines = draw_dashes(records, x, y, "system", [*FEATURES.values()])
     return style(lines.properties(width=560, height=280))
 
 
@@ -68,12 +62,10 @@ def gather(library: Library, progress: Report) -> tuple[Evidence, Collection]:
         name: score_systems(collection, user, part(progress, i, steps))
         for i, (name, user) in enumerate(USERS.items(), 1)
     }
-    counts = {name: collection.levels(USERS[name].feature or 0) for name in VIRTUAL}
-    first, second = (USERS[name].feature or 0 for name in VIRTUAL)
-    pearson = collection.correlation(first, second)
-    return Evidence(
-        values, counts, pearson, collection.count_lacking(2), compare_published(folder, collection)
-    ), collection
+    counts = {name: collection.levels(USERS[name].feature) for name in VIRTUAL}
+    pearson = collection.correlation(*(USERS[name].feature for name in VIRTUAL))
+    letor = compare_published(folder, collection)
+    return Evidence(values, counts, pearson, collection.count_lacking(2), letor), collection
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn
