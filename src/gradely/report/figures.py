@@ -67,7 +67,7 @@ def leaderboard_chart(comparison: Comparison) -> Any:
     alt, board, pairwise = altair(), comparison.board, comparison.pairwise
     names, rows = labels(board.names), []
     for m, measure in enumerate(board.measures):
-        low, high = pairwise.mean_intervals(m)
+        low, high = pairwise.mean_intervals[m]
         for s, name in enumerate(board.names):
             mean, span = float(board.means[m, s]), board.tie_ranges[name].get(measure)
             ends = {"low": _number(low[s], mean), "high": _number(high[s], mean)}
