@@ -15,7 +15,7 @@ from gradely.papers.ferrante2014.smaller_pools import (
     Robustness,
     shrink,
 )
-from gradely.papers.ferrante2014.study import assess_panels, choose_collections, read_study
+from gradely.papers.ferrante2014.study import Panel, assess_panels, choose_collections, read_study
 from gradely.papers.judged_collections import DATA, NEEDS, Collection
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
@@ -28,11 +28,11 @@ OWN = "TREC 21, 2012, Web"
 
 
 def in_panels(
-    test: Callable[[Robustness], Verdict], topics: Callable[[str], bool]
+    test: Callable[[Robustness], Verdict], concerns: Callable[[Panel], object]
 ) -> Callable[[list[Robustness]], list[Verdict]]:
-    """Return the test of a claim in every panel with such a set of topics, under both readings."""
+    """Return the test of a claim in every panel that it concerns, under both readings."""
     return lambda evidence: assess_panels(
-        [entry for entry in evidence if topics(entry.panel.topics)], lambda entry: [test(entry)]
+        [entry for entry in evidence if concerns(entry.panel)], lambda entry: [test(entry)]
     )
 
 
@@ -52,12 +52,6 @@ def are_alike(entry: Robustness) -> Verdict:
     return Verdict(nearer.word, f"{_means(entry)}; nearer to AP by {nearer}")
 
 
-def are_alike_but_own(evidence: list[Robustness]) -> list[Verdict]:
-    """Return whether they are alike over all topics, on all collections but the paper's exception."""
-    others = [entry for entry in evidence if entry.panel.printed != OWN]
-    return in_panels(are_alike, lambda topics: topics == "all")(others)
-
-
 def are_most_robust(entry: Robustness) -> Verdict:
     """Return whether nDCG and bpref are above all others."""
     margin = entry.lead(ROBUST, tuple(name for name in MEASURES if name not in ROBUST))
@@ -66,10 +60,9 @@ def are_most_robust(entry: Robustness) -> Verdict:
 
 def gap_better(evidence: list[Robustness]) -> list[Verdict]:
     """Return whether GAP is above xGAP and eGAP on the paper's TREC 21, all topics."""
-    own = [entry for entry in evidence if entry.panel.printed == OWN]
-    if not own:
+    if not any(entry.panel.printed == OWN for entry in evidence):
         return [Verdict(UNTESTED, f"the judgments of {OWN} are not among the collections")]
-    return in_panels(_gap_better, lambda topics: topics == "all")(own)
+    return in_panels(_gap_better, lambda panel: panel.topics == "all" and panel.printed == OWN)(evidence)
 
 
 def _gap_better(entry: Robustness) -> Verdict:
@@ -172,7 +165,7 @@ def _claim_few_high(old: str, rates: str) -> Claim:
         FEW.format(old, KINDS[rates]),
         "figures only",
         f"both are above {old}, by the mean τ over {rates}; {OVER}",
-        in_panels(more_robust(old, rates), lambda topics: topics != "all"),
+        in_panels(more_robust(old, rates), lambda panel: panel.topics != "all"),
     )
 
 
@@ -184,7 +177,7 @@ CLAIMS = (
         "Over all topics xGAP and eGAP behave as AP and GAP do (TREC 21, where GAP is better, apart).",
         "figures only",
         f"the mean τ of both is nearer to AP's than that of the farther of nDCG and bpref is; {OVER}",
-        are_alike_but_own,
+        in_panels(are_alike, lambda panel: panel.topics == "all" and panel.printed != OWN),
     ),
     Claim(
         "GAP",

@@ -1,6 +1,6 @@
 """How far the order of ties moves each measure on real runs, and whether it reorders systems."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -11,7 +11,6 @@ from gradely.comparison.stacked_runs import stack_runs
 from gradely.data import Qrels, Report
 from gradely.data.read.sources import ignore
 from gradely.data.types import Floats
-from gradely.measures import Measure
 from gradely.measures.names import parse_all
 from gradely.papers.outcome import part, runs_part
 from gradely.papers.verdicts import Record
@@ -38,7 +37,7 @@ class Means(NamedTuple):
 
 
 def read(
-    qrels: Qrels, runs: Mapping[str, Any] | Iterable[Any], seed: int, seeds: int = SEEDS, progress: Report = ignore
+    qrels: Qrels, runs: Mapping[str, Any] | Sequence[Any], seed: int, seeds: int = SEEDS, progress: Report = ignore
 ) -> Means:
     """Evaluate all runs under all policies; random orders are drawn with seeds that follow from one."""
     measures = parse_all(MEASURES)
@@ -47,23 +46,12 @@ def read(
     tables: list[Floats] = []
     names: list[str] = []
     for i, (ties, draw) in enumerate(cases):
-        names, means = _means(qrels, runs, measures, ties, draw, part(progress, i, len(cases)))
-        tables.append(means)
+        tell = runs_part(part(progress, i, len(cases)), len(runs))
+        systems = stack_runs(qrels, runs, ties=ties, seed=draw, progress=tell)
+        names = systems.names
+        tables.append(np.round(systems.values(measures).mean(axis=1), DIGITS))
     policies = dict(zip(POLICIES, tables, strict=False))
     return Means(names, list(measures), policies, np.stack(tables[len(POLICIES) :]))
-
-
-def _means(
-    qrels: Qrels,
-    runs: Mapping[str, Any] | Iterable[Any],
-    measures: dict[str, Measure],
-    ties: TiePolicy,
-    seed: int,
-    progress: Report,
-) -> tuple[list[str], Floats]:
-    runs = runs if isinstance(runs, Mapping) else list(runs)
-    systems = stack_runs(qrels, runs, ties=ties, seed=seed, progress=runs_part(progress, len(runs)))
-    return systems.names, np.round(systems.values(measures).mean(axis=1), DIGITS)
 
 
 def moves(means: Means) -> list[Record]:
