@@ -55,9 +55,9 @@ def summary(cases: dict[str, Cases]) -> list[Record]:
     ]
 
 
-def medians(cases: Cases, scenario: str) -> dict[str, float]:
-    """Return the median nDCGφ on both distributions."""
-    return {name: float(np.median(cases[name, scenario][PHI])) for name in BOTH}
+def medians(cases: Cases) -> dict[str, float]:
+    """Return the median nDCGφ of an inverted top 10 on both distributions."""
+    return {name: float(np.median(cases[name, INVERSION][PHI])) for name in BOTH}
 
 
 def is_blind(cases: Cases) -> list[Verdict]:
@@ -98,14 +98,14 @@ def notices(cases: Cases) -> list[Verdict]:
 
 def is_worse(cases: Cases) -> list[Verdict]:
     """Return whether an inverted top 10 costs more where few scores stand out."""
-    value = medians(cases, INVERSION)
+    value = medians(cases)
     here = f"median nDCGφ {value['balanced']:.3f} balanced, {value['imbalanced']:.3f} imbalanced"
     return [decide(value["imbalanced"] < value["balanced"], here)]
 
 
 def as_read(cases: Cases) -> list[Verdict]:
     """Return whether the medians are those of the authors' figure."""
-    value = medians(cases, INVERSION)
+    value = medians(cases)
     off = max(abs(value[name] - FIGURE[name]) for name in BOTH)
     return [decide(off <= READ, f"{value['balanced']:.3f} and {value['imbalanced']:.3f}")]
 

@@ -36,14 +36,14 @@ class Curves(NamedTuple):
         return float(np.mean(np.ptp(self.values[measure], axis=0)))
 
 
-def swap_pairs(rng: np.random.Generator, runs: int, swaps: int = SWAPS, items: int = ITEMS) -> Ints:
+def swap_pairs(rng: np.random.Generator, runs: int, swaps: int) -> Ints:
     """Return [runs, swaps, items]: the items in order, then after 1, 2, … swaps of a random pair."""
-    order = np.broadcast_to(np.arange(items), (runs, items)).copy()
+    order = np.broadcast_to(np.arange(ITEMS), (runs, ITEMS)).copy()
     out = [order.copy()]
     every = np.arange(runs)
     for _ in range(swaps - 1):
-        first = rng.integers(items, size=runs)
-        second = (first + rng.integers(1, items, size=runs)) % items
+        first = rng.integers(ITEMS, size=runs)
+        second = (first + rng.integers(1, ITEMS, size=runs)) % ITEMS
         order[every, first], order[every, second] = order[every, second], order[every, first]
         out.append(order.copy())
     return np.stack(out, axis=1)
