@@ -206,7 +206,6 @@ def _story(trials: list[Trial]) -> str:
 
 EXPERIMENT = Experiment(
     "f14-learning",
-    "F14",
     "outlook",
     "Learning to rank by xGAP and eGAP, against other measures and the libraries' own objectives",
     "The paper leaves learning to rank by xGAP and eGAP to future work: there is nothing to hold or to differ.",

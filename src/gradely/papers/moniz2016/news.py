@@ -73,7 +73,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
 
 EXPERIMENT = Experiment(
     "m16-news",
-    "M16",
     "figures 3 and 4",
     "nDCG and nDCGφ of real news, ranked early by popularity, beside the authors' points",
     "On real rankings of news, nDCG with grades by place and nDCGφ say different things; how different depends on"

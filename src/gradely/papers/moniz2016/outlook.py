@@ -182,7 +182,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
 
 EXPERIMENT = Experiment(
     "m16-outlook",
-    "M16",
     "outlook",
     "φ in ERR, graded RBP and µAP, side by side with nDCGφ",
     "φ can serve as the relevance of other measures for graded relevance; the paper leaves that to later work.",

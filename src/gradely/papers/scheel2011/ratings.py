@@ -109,7 +109,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
 
 EXPERIMENT = Experiment(
     "s11-ratings",
-    "S11",
     "outlook",
     "µMAP and NDCNG of recommenders, on film ratings in half stars",
     "The paper proposes µMAP and NDCNG for users who rate on many levels, and leaves film ratings to later work.",
