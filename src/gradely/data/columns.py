@@ -22,6 +22,12 @@ class Ids(NamedTuple):
     start: Ints
     stop: Ints
 
+    @classmethod
+    def of(cls, tokens: Tokens) -> "Ids":
+        """Return names that are held in as little memory as possible as ids."""
+        start = tokens.start.astype(np.int64)
+        return cls(tokens.text, start, start + tokens.size)
+
     def take(self, rows: Ints) -> "Ids":
         """Return the ids of some rows."""
         return Ids(self.text, self.start[rows], self.stop[rows])

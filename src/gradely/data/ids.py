@@ -66,9 +66,7 @@ def from_objects(values: Iterable[Any], name: str) -> Ids:
             return from_buffer(joined.encode(), np.fromiter(map(len, objects), np.int64, len(objects)))
     except TypeError:
         pass
-    tokens = Tokens.of(encode(as_text(value, name)) for value in objects)
-    start = tokens.start.astype(np.int64)
-    return Ids(tokens.text, start, start + tokens.size)
+    return Ids.of(Tokens.of(encode(as_text(value, name)) for value in objects))
 
 
 def from_buffer(content: bytes, size: npt.NDArray[np.int64]) -> Ids:

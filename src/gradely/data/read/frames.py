@@ -47,18 +47,18 @@ class FrameTable(Table):
             raise DataError(f"{name}: has no rows")
         if roles.value is None:
             self.notes = [note_no_labels(names, roles, name)]
-        self.frame, self.picked, self.query = frame, roles, frame[roles.query]
+        self.frame, self.roles, self.query = frame, roles, frame[roles.query]
         self.whole = self.query.dtype.is_integer()
 
     def drop_nameless(self) -> int:
         """Leave out rows whose document is missing or NaN; return how many rows are left."""
         import narwhals.stable.v2 as nw
 
-        document = nw.col(self.picked.document)
-        self.frame = self.frame.drop_nulls(self.picked.document)
-        if self.frame[self.picked.document].dtype.is_float():
+        document = nw.col(self.roles.document)
+        self.frame = self.frame.drop_nulls(self.roles.document)
+        if self.frame[self.roles.document].dtype.is_float():
             self.frame = self.frame.filter(~document.is_nan())
-        self.query = self.frame[self.picked.query]
+        self.query = self.frame[self.roles.query]
         return len(self.frame)
 
     def map_parts(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
@@ -75,7 +75,7 @@ class FrameTable(Table):
 
     def _take(self, start: int, stop: int) -> Triples:
         """Return some rows as arrays."""
-        return triples_of(self.frame[start:stop], self.picked, self.kind, self.name, start)
+        return triples_of(self.frame[start:stop], self.roles, self.kind, self.name, start)
 
 
 def triples_of(frame: Any, roles: Roles, kind: str, name: str, first: int) -> Triples:

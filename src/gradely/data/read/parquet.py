@@ -55,12 +55,12 @@ class ParquetTable(Table):
                 self.rows += file.metadata.num_rows
                 if i == 0:
                     names, self.types = file.schema_arrow.names, file.schema_arrow
-                    self.picked = pick_columns(names, kind, self.name, columns)
+                    self.roles = pick_columns(names, kind, self.name, columns)
         if not self.rows:
             raise DataError(f"{self.name}: has no rows")
-        if self.picked.value is None:
-            self.notes = [note_no_labels(names, self.picked, self.name)]
-        self.whole = _is_integer(self.types.field(self.picked.query).type)
+        if self.roles.value is None:
+            self.notes = [note_no_labels(names, self.roles, self.name)]
+        self.whole = _is_integer(self.types.field(self.roles.query).type)
 
     @contextmanager
     def _open(self, source: Source) -> Iterator[Any]:
@@ -92,14 +92,14 @@ class ParquetTable(Table):
         """Yield batches of all files as tables, with the types of the first file."""
         import pyarrow as pa
 
-        types = pa.schema([self.types.field(name) for name in self.picked.names])
+        types = pa.schema([self.types.field(name) for name in self.roles.names])
         for source in self.sources:
             with self._open(source) as file:
-                absent = set(self.picked.names) - set(file.schema_arrow.names)
+                absent = set(self.roles.names) - set(file.schema_arrow.names)
                 if absent:
                     raise InputError(f"{source.name}: has no column {min(absent)!r}, which {self.sources[0].name} has")
-                for batch in file.iter_batches(ROWS, columns=self.picked.names):
-                    table = pa.Table.from_batches([batch]).select(self.picked.names)
+                for batch in file.iter_batches(ROWS, columns=self.roles.names):
+                    table = pa.Table.from_batches([batch]).select(self.roles.names)
                     yield table if table.schema.types == types.types else self._cast(table, types, source)
 
     def _cast(self, table: Any, types: Any, source: Source) -> Any:
@@ -127,14 +127,14 @@ class ParquetTable(Table):
                 number, done = number + 1, done + cut
 
     def _find_cut(self, table: Any) -> int:
-        query = table.column(self.picked.query)
+        query = table.column(self.roles.query)
         return last_query(0, len(table), lambda one, other: query[one] == query[other])
 
     def _take(self, table: Any, start: int) -> Triples:
         """Return a batch as arrays."""
         import narwhals.stable.v2 as nw
 
-        return triples_of(nw.from_native(table), self.picked, self.kind, self.name, start)
+        return triples_of(nw.from_native(table), self.roles, self.kind, self.name, start)
 
 
 def _is_integer(kind: Any) -> bool:
