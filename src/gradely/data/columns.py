@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data.trec.hashing import SALT, hashes, is_distinct, slots, table_bits
-from gradely.data.trec.match import new_tokens, ranges
+from gradely.data.trec.match import ranges
 from gradely.data.trec.tokens import PAD, Tokens, U, compare_tokens, decode
 from gradely.data.types import Bools, Bytes, Floats, Ints, Words
 
@@ -74,23 +74,6 @@ class Triples(NamedTuple):
     query: Ids
     document: Ids
     value: Floats
-
-
-class Stretches(NamedTuple):
-    """Rows of a table with each query once for as long as it lasts."""
-
-    query: Ids
-    size: Ints
-    """how many rows each query has"""
-    document: Ids
-    value: Floats
-
-    @classmethod
-    def of(cls, triples: Triples) -> "Stretches":
-        """Find where one query ends and the next begins."""
-        first = new_tokens(*triples.query)
-        size = np.diff(first, append=len(triples.value))
-        return cls(triples.query.take(first), size, triples.document, triples.value)
 
 
 def concatenate(parts: Sequence[Ids]) -> Ids:
