@@ -1,13 +1,52 @@
-"""gradely correlate."""
+"""gradely correlate, and what gradely pools shares with it: the queries and runs that they take, what they show."""
 
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from gradely.cli import options
-from gradely.cli.correlations import correlate_runs, selection_options
-from gradely.cli.results import output_options
-from gradely.comparison.correlate import correlate
+from gradely.cli.inputs import InputOptions, choose_measures, read_inputs
+from gradely.cli.output import OutputOptions, list_notes, write_results
+from gradely.cli.results import show_result
+from gradely.comparison.correlate import Correlation, correlate
+from gradely.comparison.pools import Pools
+from gradely.comparison.selection import TOPICS
+from gradely.settings import Settings
+
+
+def selection_options(command: options.Command) -> options.Command:
+    """Add the options that choose queries and runs: --topics, --level, --min-quartile."""
+    return options.add_options(
+        command,
+        options.choice("--topics", TOPICS, "all", f"Which queries count; few-high are {TOPICS['few-high']}."),
+        click.option("--level", type=float, help="The level k of --topics few-high; by default the highest."),
+        click.option("--min-quartile", is_flag=True, help="Leave out runs below the first quartile of AP."),
+    )
+
+
+def correlate_runs(
+    work: Callable[..., Correlation | Pools],
+    qrels: str,
+    runs: tuple[str, ...],
+    *,
+    measures: tuple[str, ...],
+    settings: Settings,
+    inputs: InputOptions,
+    output: OutputOptions,
+    later: dict[str, float],
+    **selection: Any,
+) -> None:
+    """Read qrels and runs, correlate, and write what came out. `later` is work after the runs are read, for the bar."""
+    names = choose_measures(measures, settings.ties)
+    data = read_inputs(qrels, runs, inputs, settings)
+    policies = {name: value for name, value in asdict(settings).items() if name != "queries"}
+    with data.bar(later) as bar:
+        result = work(data.qrels, data.runs, names, progress=bar, **selection, **policies)
+    write_results(
+        show_result(result, output, result.as_dict), list_notes([*result.summary().splitlines(), *result.notes]), output
+    )
 
 
 @click.command("correlate")
@@ -16,7 +55,7 @@ from gradely.comparison.correlate import correlate
 @selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
 @options.inputs
-@output_options
+@options.output
 def command(qrels: str, runs: tuple[str, ...], **keywords: Any) -> None:
     """Correlate the rankings of RUNS by several measures: Kendall's τ, and τ_AP against each reference.
 

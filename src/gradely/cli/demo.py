@@ -6,8 +6,7 @@ import click
 
 from gradely.cli.argument_types import FOLDER
 from gradely.cli.evaluate import means_table
-from gradely.cli.output import say, write_file
-from gradely.cli.results import list_notes
+from gradely.cli.output import list_notes, say, write_file
 from gradely.data.demo import QUERIES, RUNS, collection
 from gradely.errors import InputError
 from gradely.evaluation.runs import evaluate_runs

@@ -6,10 +6,9 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import Inputs, choose_measures, list_runs, read_inputs, select_judgments
-from gradely.cli.options import InputOptions
+from gradely.cli.inputs import InputOptions, Inputs, choose_measures, list_runs, read_inputs, select_judgments
+from gradely.cli.output import OutputOptions, list_notes, to_json, write_results
 from gradely.cli.query_order import QueryOrder, QueryRow, check_order, order_rows, query_order
-from gradely.cli.results import OutputOptions, list_notes, output_options, to_json, write_results
 from gradely.data import Qrels, open_run
 from gradely.data.virtual_users import GradedBy, qrels_from_run
 from gradely.evaluation.runs import Evaluations, evaluate_all
@@ -48,7 +47,7 @@ from gradely.tables import Cell, Table, render
 @query_order
 @options.by_segment
 @options.inputs
-@output_options
+@options.output
 def command(
     qrels: str,
     runs: tuple[str, ...],

@@ -4,10 +4,8 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE, MEASURE
-from gradely.cli.inputs import read_judgments
-from gradely.cli.options import InputOptions
-from gradely.cli.output import write
-from gradely.cli.results import OutputOptions, output_options, to_json
+from gradely.cli.inputs import InputOptions, read_judgments
+from gradely.cli.output import OutputOptions, to_json, write
 from gradely.data import open_run
 from gradely.evaluation.explain import explain
 from gradely.evaluation.explanation import Explanation
@@ -23,7 +21,7 @@ from gradely.tables import render
 @options.settings("ties", "seed", "precision")
 @click.option("--depth", type=click.IntRange(min=1), help="How many documents to show, the first ones; all by default.")
 @options.inputs
-@output_options
+@options.output
 def command(
     qrels: str,
     run: str,

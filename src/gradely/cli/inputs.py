@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import click
 
-from gradely.cli.options import InputOptions
 from gradely.cli.progress import Bar
 from gradely.data import Qrels, Run, open_run, read_qrels, run_name, run_names
 from gradely.data.query_selection import read_queries, read_segments, select
@@ -20,6 +19,24 @@ from gradely.evaluation.runs import DEFAULT, Progress, ignore
 from gradely.measures import ALL, EXPECTED
 from gradely.measures.names import parse_all
 from gradely.settings import Settings
+
+
+class InputOptions(NamedTuple):
+    """How the files are to be read."""
+
+    qrels_format: str | None
+    run_format: str | None
+    features: tuple[int, ...]
+    ascending: bool
+    columns: dict[str, str] | None = None
+    """what tables call their columns"""
+    duplicates: str = "error"
+    only: str | None = None
+    """a file of the queries that count"""
+    exclude: str | None = None
+    """a file of documents that are dropped first"""
+    by: str | None = None
+    """a column of the qrels, or a file: the segment of each query"""
 
 
 class Inputs(NamedTuple):

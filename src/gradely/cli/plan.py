@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.inputs import choose_measures, read_inputs
-from gradely.cli.options import InputOptions
-from gradely.cli.results import OutputOptions, caption_notes, list_notes, output_options, show_verdict, write_results
+from gradely.cli.inputs import InputOptions, choose_measures, read_inputs
+from gradely.cli.output import OutputOptions, list_notes, write_results
+from gradely.cli.results import caption_notes, show_verdict
 from gradely.comparison.plan import PLANNED, POWER, Plan, plan
 from gradely.settings import Settings
 
@@ -23,16 +23,15 @@ from gradely.settings import Settings
     "--power", type=float, default=POWER, show_default=True, help="The chance of finding a difference that is there."
 )
 @options.alpha
-@click.option(
+@options.choice(
     "--correction",
-    type=click.Choice(list(PLANNED)),
-    default="bonferroni",
-    show_default=True,
-    help="How the level of significance is corrected for the pairs of each measure.",
+    PLANNED,
+    "bonferroni",
+    "How the level of significance is corrected for the pairs of each measure.",
 )
 @options.settings()
 @options.inputs
-@output_options
+@options.output
 def command(
     qrels: str,
     runs: tuple[str, ...],

@@ -7,8 +7,7 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import choose_measures, read_inputs
-from gradely.cli.options import InputOptions
+from gradely.cli.inputs import InputOptions, choose_measures, read_inputs
 from gradely.cli.output import check_writable, say, write_file
 from gradely.report.figures import KINDS, plot
 from gradely.report.page import check_installed

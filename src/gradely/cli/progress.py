@@ -4,7 +4,6 @@ import sys
 import time
 from collections.abc import Mapping
 from threading import Lock
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from gradely.tables import plain_line
@@ -29,9 +28,7 @@ class Bar:
         """Begin."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Clear the bar away."""
         if self._bar is not None:
             self._bar.stop()

@@ -1,19 +1,47 @@
 """gradely report."""
 
+import shlex
 from dataclasses import asdict
+from typing import NamedTuple
 
 import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import choose_measures, read_inputs
-from gradely.cli.options import InputOptions
+from gradely.cli.inputs import InputOptions, choose_measures, read_inputs
 from gradely.cli.output import check_writable, say, write_file
-from gradely.cli.page_options import PageOptions, page_options
 from gradely.comparison.compare import compare
 from gradely.report.page import check_installed
 from gradely.settings import Settings
 from gradely.tables import count_of, plain_line
+
+
+class PageOptions(NamedTuple):
+    """What a page shows besides the scores."""
+
+    queries_text: str | None
+    docs_text: str | None
+
+    @property
+    def command(self) -> str:
+        """The command line that makes the page."""
+        return shlex.join(("gradely", *click.get_current_context().obj))
+
+
+def page_options(command: options.Command) -> options.Command:
+    """Add --queries-text and --docs-text, of commands that write the page of a comparison."""
+    return options.add_options(
+        options.pack(PageOptions, "texts", PageOptions._fields, command),
+        click.option(
+            "--queries-text",
+            type=FILE,
+            metavar="FILE",
+            help="Texts of queries for the page: an id, a tab and a text per line, or JSON Lines with id and text.",
+        ),
+        click.option(
+            "--docs-text", type=FILE, metavar="FILE", help="Texts of documents for the page, in the same formats."
+        ),
+    )
 
 
 @click.command("report")

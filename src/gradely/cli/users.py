@@ -7,9 +7,9 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import MEASURE
-from gradely.cli.inputs import read_inputs
-from gradely.cli.options import InputOptions
-from gradely.cli.results import OutputOptions, draw_result, list_notes, output_options, show_result, write_results
+from gradely.cli.inputs import InputOptions, read_inputs
+from gradely.cli.output import OutputOptions, list_notes, write_results
+from gradely.cli.results import draw_result, show_result
 from gradely.comparison.users import users
 from gradely.settings import Settings
 
@@ -27,7 +27,7 @@ from gradely.settings import Settings
 )
 @options.settings()
 @options.inputs
-@partial(output_options, pictures=True)
+@partial(options.output, pictures=True)
 def command(
     qrels: str, runs: tuple[str, ...], *, measure: str, settings: Settings, inputs: InputOptions, output: OutputOptions
 ) -> None:
