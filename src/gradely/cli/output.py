@@ -126,6 +126,14 @@ def check_folder(path: str) -> None:
         raise InputError(f"{path}: cannot be written: no permission in {folder}")
 
 
+def make_folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder, and those that it lies in, unless it is there."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be made: {error.strerror}") from None
+
+
 def write_file(content: bytes, path: str) -> None:
     """Write a file whole or not at all: a temporary file beside it, then a rename. A link stays a link."""
     check_writable(path)

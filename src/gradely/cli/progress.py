@@ -48,23 +48,15 @@ class Bar:
 
 
 def _new_bar(start: float) -> "Progress":
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    text = TextColumn("{task.description}", markup=False)
-    bar = Progress(
-        text,
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     )
