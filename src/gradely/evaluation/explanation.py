@@ -108,9 +108,7 @@ class Explanation(NamedTuple):
         if not self.answered:
             lines.append(f"{plain_line(self.run)} has no results for query {plain_line(self.query)}, which counts 0")
         if hidden:
-            adds = sum(line.adds for line in hidden)
-            verb = "adds" if len(hidden) == 1 else "add"
-            lines.append(f"… and {count_of(len(hidden), 'more document')}, which {verb} {show_number(adds, digits)}")
+            lines.append(_count_hidden(hidden, digits))
         if self.missed:
             names = ", ".join(f"{plain_line(doc)} ({label:g})" for doc, label in self.missed[:NAMED])
             more = ", …" if len(self.missed) > NAMED else ""
@@ -130,10 +128,8 @@ class Explanation(NamedTuple):
         return f"the ideal ranking, all judged documents of the query, best first, {worth}:"
 
     def _rest_of_ideal(self, digits: int, depth: int | None) -> str:
-        hidden = [line.adds for line in self.ideal if line.adds][depth:] if depth else []
-        verb = "adds" if len(hidden) == 1 else "add"
-        rest = f"… and {count_of(len(hidden), 'more document')}, which {verb} {show_number(sum(hidden), digits)}\n"
-        return rest if hidden else ""
+        hidden = [line for line in self.ideal if line.adds][depth:] if depth else []
+        return f"{_count_hidden(hidden, digits)}\n" if hidden else ""
 
     def __repr__(self) -> str:
         """Show what `gradely explain` shows."""
@@ -147,3 +143,9 @@ class Explanation(NamedTuple):
         rest = sentence(self._rest_of_ideal(4, DEPTH).strip()) if len(self.ideal) > DEPTH else ""
         folded = fold(self.describe_ideal(), grid(ideal), rest) if ideal.rows else ""
         return box(heading(title), table, bullets(self.sentences(depth=DEPTH)), folded)
+
+
+def _count_hidden(lines: list[Line], digits: int) -> str:
+    """Return how many documents are not shown, and what they add."""
+    adds = show_number(sum(line.adds for line in lines), digits)
+    return f"… and {count_of(len(lines), 'more document')}, which {'adds' if len(lines) == 1 else 'add'} {adds}"

@@ -97,13 +97,13 @@ def table_of(judged: JudgmentFile, hits: Hits, queries: Queries, columns: list[C
     """Return the values, [queries measured, columns]."""
     groups = judged.groups
     if groups is None:
-        return values(judged.qrels, select_hits(judged.qrels, hits, queries, options), queries, columns, cores())
+        return values(judged.qrels, select_hits(judged.qrels, hits, queries, options), queries, columns)
     members = Queries(groups.within(queries.measured), groups.within(queries.missing), 0)
     hits = select_hits(groups.qrels, groups.hits(hits), members, options)
-    return groups.means(values(groups.qrels, hits, members, columns, cores()), members.measured, queries.measured)
+    return groups.means(values(groups.qrels, hits, members, columns), members.measured, queries.measured)
 
 
-def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], threads: int) -> Floats:
+def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], ties: str = "trec") -> Floats:
     """Return the values, [queries measured, columns]; those that are no number of a query are 0."""
     table = np.zeros((len(qrels), len(columns)))
     computed = [(j, column.value) for j, column in enumerate(columns) if column.value is not None]
@@ -113,7 +113,7 @@ def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], th
             for j, value in computed:
                 table[rows, j] = value(batch)
 
-    Blocks(qrels, hits).visit(work, "trec", queries.measured, threads)
+    Blocks(qrels, hits).visit(work, ties, queries.measured, cores())
     for j in [j for j, column in enumerate(columns) if gives_away(column.name)]:
         table[queries.missing, j] = 0.0
     return _take_logs(table[queries.measured], columns)
