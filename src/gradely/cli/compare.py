@@ -9,7 +9,7 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import InputOptions, choose_measures, read_inputs
+from gradely.cli.inputs import Request
 from gradely.cli.output import OutputOptions, check_writable, list_notes, to_json, write_file, write_results
 from gradely.cli.report import PageOptions, page_options
 from gradely.cli.results import caption_notes, frame_table
@@ -22,7 +22,6 @@ from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
 from gradely.evaluation.notes import Note
 from gradely.evaluation.segments import EVERY
 from gradely.report.page import check_installed
-from gradely.settings import Settings
 from gradely.tables import Table, render
 
 
@@ -57,20 +56,16 @@ from gradely.tables import Table, render
 @page_options
 @options.settings()
 @options.by_segment
-@options.inputs
+@options.request
 @options.output
 def command(
-    qrels: str,
-    runs: tuple[str, ...],
+    request: Request,
     *,
-    measures: tuple[str, ...],
     baselines: tuple[str, ...],
     pairs: bool,
     influence: bool,
     page: str | None,
     texts: PageOptions,
-    settings: Settings,
-    inputs: InputOptions,
     output: OutputOptions,
     **design: Any,
 ) -> None:
@@ -80,17 +75,17 @@ def command(
         check_installed()
     elif texts.queries_text or texts.docs_text:
         raise click.UsageError("--queries-text and --docs-text are for the page: name it with --report")
-    data = read_inputs(qrels, runs, inputs, settings)
+    data = request.read()
     design["baselines"] = data.name_baselines(baselines, "compare")
     with data.bar() as bar:
         comparison = compare(
             data.qrels,
             data.runs,
-            choose_measures(measures, settings.ties),
+            data.measures,
             details=bool(page),
             progress=bar,
             **design,
-            **asdict(settings),
+            **asdict(data.settings),
         )
         html = comparison.to_html(**texts._asdict(), command=texts.command) if page else ""
     if page:

@@ -7,13 +7,12 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.inputs import InputOptions, choose_measures, read_inputs
+from gradely.cli.inputs import Request
 from gradely.cli.output import OutputOptions, list_notes, write_results
 from gradely.cli.results import show_result
 from gradely.comparison.correlate import Correlation, correlate
 from gradely.comparison.pools import Pools
 from gradely.comparison.selection import TOPICS
-from gradely.settings import Settings
 
 
 def selection_options(command: options.Command) -> options.Command:
@@ -28,22 +27,17 @@ def selection_options(command: options.Command) -> options.Command:
 
 def correlate_runs(
     work: Callable[..., Correlation | Pools],
-    qrels: str,
-    runs: tuple[str, ...],
-    *,
-    measures: tuple[str, ...],
-    settings: Settings,
-    inputs: InputOptions,
-    output: OutputOptions,
     later: dict[str, float],
+    *,
+    request: Request,
+    output: OutputOptions,
     **selection: Any,
 ) -> None:
     """Read qrels and runs, correlate, and write what came out. `later` is work after the runs are read, for the bar."""
-    names = choose_measures(measures, settings.ties)
-    data = read_inputs(qrels, runs, inputs, settings)
-    policies = {name: value for name, value in asdict(settings).items() if name != "queries"}
+    data = request.read()
+    policies = {name: value for name, value in asdict(data.settings).items() if name != "queries"}
     with data.bar(later) as bar:
-        result = work(data.qrels, data.runs, names, progress=bar, **selection, **policies)
+        result = work(data.qrels, data.runs, data.measures, progress=bar, **selection, **policies)
     write_results(
         show_result(result, output, result.as_dict), list_notes([*result.summary().splitlines(), *result.notes]), output
     )
@@ -54,11 +48,11 @@ def correlate_runs(
 @options.measures
 @selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
-@options.inputs
+@options.request
 @options.output
-def command(qrels: str, runs: tuple[str, ...], **keywords: Any) -> None:
+def command(**keywords: Any) -> None:
     """Correlate the rankings of RUNS by several measures: Kendall's τ, and τ_AP against each reference.
 
     τ (τ_b) counts the pairs of runs that two measures rank alike; τ_AP weighs the best runs most.
     """
-    correlate_runs(correlate, qrels, runs, later={}, **keywords)
+    correlate_runs(correlate, {}, **keywords)

@@ -6,7 +6,7 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import InputOptions, Inputs, choose_measures, list_runs, read_inputs, select_judgments
+from gradely.cli.inputs import InputOptions, Request
 from gradely.cli.output import OutputOptions, list_notes, to_json, write_results
 from gradely.cli.query_order import QueryOrder, QueryRow, check_order, order_rows, query_order
 from gradely.data import Qrels, open_run
@@ -15,7 +15,6 @@ from gradely.evaluation.runs import Evaluations, evaluate_all
 from gradely.evaluation.scores import Scores
 from gradely.evaluation.segments import EVERY
 from gradely.measures.names import parse_all
-from gradely.settings import Settings
 from gradely.tables import Cell, Table, render
 
 
@@ -46,21 +45,17 @@ from gradely.tables import Cell, Table, render
 @click.option("-q", "--per-query", is_flag=True, help="Show every query, too.")
 @query_order
 @options.by_segment
-@options.inputs
+@options.request
 @options.output
 def command(
-    qrels: str,
-    runs: tuple[str, ...],
+    request: Request,
     *,
-    measures: tuple[str, ...],
     per_query: bool,
     order: QueryOrder,
     virtual: str | None,
     qrels_feature: int | None,
     graded_by: GradedBy | None,
     levels: str | None,
-    settings: Settings,
-    inputs: InputOptions,
     output: OutputOptions,
 ) -> None:
     """Measure RUNS against the judgments in QRELS.
@@ -68,19 +63,19 @@ def command(
     Files may be TREC text, CSV, TSV, JSON, JSON Lines, Parquet or LETOR, plain or packed; - is standard input. A LETOR
     file that holds both qrels and runs is named once, with --feature.
     """
-    named = parse_all(choose_measures(measures, settings.ties))
-    if virtual is None:
-        if levels is not None or graded_by is not None or qrels_feature is not None:
-            raise click.UsageError(
-                "--graded-by, --levels and --qrels-feature grade a run that is named with --qrels-from-run"
-            )
-        data = read_inputs(qrels, runs, inputs, settings)
-    else:
-        judgments = virtual_qrels(virtual, graded_by, levels, inputs, qrels_feature)
-        data = Inputs(select_judgments(judgments, virtual, inputs), *list_runs(virtual, (qrels, *runs), inputs))
+    judgments = None
+    if virtual is not None:
+        judgments = virtual_qrels(virtual, graded_by, levels, request.inputs, qrels_feature)
+        request = request._replace(qrels=virtual, runs=(request.qrels, *request.runs))
+    elif levels is not None or graded_by is not None or qrels_feature is not None:
+        raise click.UsageError(
+            "--graded-by, --levels and --qrels-feature grade a run that is named with --qrels-from-run"
+        )
+    data = request.read(judgments)
+    named = parse_all(data.measures)
     order = check_order(order, named, data.runs)
     with data.bar() as bar:
-        results = evaluate_all(data.qrels, data.runs, named, settings, bar)
+        results = evaluate_all(data.qrels, data.runs, named, data.settings, bar)
         notes = results.notes_at(output.digits)  # what ties change takes a while, too
     text = show(results, output, order, per_query=per_query or order.sort is not None)
     write_results(text, list_notes(notes), output)

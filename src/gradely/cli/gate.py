@@ -8,7 +8,7 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import InputOptions, Inputs, choose_measures, read_inputs
+from gradely.cli.inputs import InputOptions, Inputs, Request, choose_measures
 from gradely.cli.output import OutputOptions, check_writable, list_notes, say, write_file, write_results
 from gradely.cli.results import caption_notes, show_verdict
 from gradely.comparison.gate import check_limits, gate
@@ -80,11 +80,11 @@ def command(
     names = choose_measures(measures, settings.ties)
     limits = check_limits(read_limits(drops, names), names)
     paths = (new,) if baseline is None or is_saved(baseline) else (new, baseline)
-    data = read_inputs(qrels, paths, inputs, settings)
+    data = Request(qrels, paths, settings, inputs, measures).read()
     if len(data.runs) != len(paths):
         raise InputError("give one --feature: a gate is about one run")
     if baseline is None:
-        return save_first(data, names, settings, str(save))
+        return save_first(data, str(save))
     run, *older = data.runs.values()
     with data.bar() as bar:
         old = older[0] if older else baseline
@@ -103,11 +103,11 @@ def write_files(verdict: Gate, summary: str | None, save: str | None) -> None:
         write_file(verdict.saved.text().encode(), save)
 
 
-def save_first(data: Inputs, measures: list[str], settings: Settings, path: str) -> int:
+def save_first(data: Inputs, path: str) -> int:
     """Write the scores of the only run, as the first ones to be compared with; return the exit code."""
     (run,) = data.runs.values()
     with data.bar() as bar:
-        scores = keep_scores(data.qrels, run, measures, progress=bar, **asdict(settings))
+        scores = keep_scores(data.qrels, run, data.measures, progress=bar, **asdict(data.settings))
     write_file(scores.text().encode(), path)
     say(f"{plain_line(path)}: the scores of {plain_line(scores.name)}; nothing was compared\n")
     return 0

@@ -9,7 +9,7 @@ import click
 from click.types import StringParamType
 
 from gradely.cli.argument_types import FILE, MEASURE_OR_ALL
-from gradely.cli.inputs import InputOptions
+from gradely.cli.inputs import InputOptions, Request
 from gradely.cli.output import OutputOptions, check_writable
 from gradely.data.read.column_roles import DUPLICATES
 from gradely.data.read.formats import FORMATS as INPUTS
@@ -127,6 +127,11 @@ def inputs(command: Command) -> Command:
             "a table of query and document.",
         ),
     )
+
+
+def request(command: Command) -> Command:
+    """Add the options of inputs, and pack them with the files, the measures and the settings into one object."""
+    return inputs(pack(Request, "request", Request._fields, command))
 
 
 def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Command:

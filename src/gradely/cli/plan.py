@@ -7,11 +7,10 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.inputs import InputOptions, choose_measures, read_inputs
+from gradely.cli.inputs import Request
 from gradely.cli.output import OutputOptions, list_notes, write_results
 from gradely.cli.results import caption_notes, show_verdict
 from gradely.comparison.plan import PLANNED, POWER, Plan, plan
-from gradely.settings import Settings
 
 
 @click.command("plan")
@@ -30,29 +29,18 @@ from gradely.settings import Settings
     "How the level of significance is corrected for the pairs of each measure.",
 )
 @options.settings()
-@options.inputs
+@options.request
 @options.output
-def command(
-    qrels: str,
-    runs: tuple[str, ...],
-    *,
-    measures: tuple[str, ...],
-    baselines: tuple[str, ...],
-    settings: Settings,
-    inputs: InputOptions,
-    output: OutputOptions,
-    **design: Any,
-) -> None:
+def command(request: Request, *, baselines: tuple[str, ...], output: OutputOptions, **design: Any) -> None:
     """Say what difference between RUNS the queries of QRELS could show, and how many queries it would take.
 
     Two runs that are like those you mean to compare are enough: what counts is how their difference varies from query
     to query.
     """
-    data = read_inputs(qrels, runs, inputs, settings)
+    data = request.read()
     design["baselines"] = data.name_baselines(baselines, "plan for")
-    names = choose_measures(measures, settings.ties)
     with data.bar() as bar:
-        result = plan(data.qrels, data.runs, names, progress=bar, **design, **asdict(settings))
+        result = plan(data.qrels, data.runs, data.measures, progress=bar, **design, **asdict(data.settings))
     text = show_verdict(result, output, partial(as_data, result))
     write_results(text, list_notes([*caption_notes(result, output.form), *result.notes]), output)
 

@@ -34,11 +34,11 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
 )
 @selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
-@options.inputs
+@options.request
 @partial(options.output, digits=2)
-def command(qrels: str, runs: tuple[str, ...], **keywords: Any) -> None:
+def command(**keywords: Any) -> None:
     """Correlate the rankings of RUNS from the full pools with those from smaller ones: mean τ and 95 % of the draws.
 
     Of each query and grade the same share of documents stays judged, at least --least; the others count as unjudged.
     """
-    correlate_runs(pools, qrels, runs, later={POOLS: 3.0}, **keywords)
+    correlate_runs(pools, {POOLS: 3.0}, **keywords)

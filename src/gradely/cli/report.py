@@ -8,11 +8,10 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import InputOptions, choose_measures, read_inputs
+from gradely.cli.inputs import Request
 from gradely.cli.output import check_writable, say, write_file
 from gradely.comparison.compare import compare
 from gradely.report.page import check_installed
-from gradely.settings import Settings
 from gradely.tables import count_of, plain_line
 
 
@@ -52,27 +51,17 @@ def page_options(command: options.Command) -> options.Command:
 @options.measures
 @options.settings()
 @options.by_segment
-@options.inputs
-def command(
-    qrels: str,
-    runs: tuple[str, ...],
-    *,
-    path: str,
-    title: str | None,
-    texts: PageOptions,
-    measures: tuple[str, ...],
-    settings: Settings,
-    inputs: InputOptions,
-) -> None:
+@options.request
+def command(request: Request, *, path: str, title: str | None, texts: PageOptions) -> None:
     """Write one self-contained HTML page about RUNS: leaderboard, every pair, rankings, curves, ties, measures."""
     if path == "-":
         raise click.UsageError("a page goes to a file: -o report.html", click.get_current_context())
     check_writable(path)
     check_installed()
-    data = read_inputs(qrels, runs, inputs, settings)
-    names, many = choose_measures(measures, settings.ties), count_of(len(data.runs), "run")
+    data = request.read()
+    many = count_of(len(data.runs), "run")
     with data.bar() as bar:
-        comparison = compare(data.qrels, data.runs, names, details=True, progress=bar, **asdict(settings))
+        comparison = compare(data.qrels, data.runs, data.measures, details=True, progress=bar, **asdict(data.settings))
         about = texts._asdict() | {"command": texts.command}
         page = comparison.to_html(title or f"Evaluation of {many}", **about).encode()
     write_file(page, path)

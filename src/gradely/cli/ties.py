@@ -6,10 +6,9 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import MEASURE
-from gradely.cli.inputs import InputOptions, choose_measures, read_inputs
+from gradely.cli.inputs import Request
 from gradely.cli.output import MOST, OutputOptions, list_notes, to_json, write_results
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
-from gradely.settings import Settings
 from gradely.tables import render
 
 
@@ -17,25 +16,16 @@ from gradely.tables import render
 @options.files
 @partial(options.measures, kind=MEASURE, more="")
 @options.settings("queries", "judged_only", "threads")
-@options.inputs
+@options.request
 @options.output
-def command(
-    qrels: str,
-    runs: tuple[str, ...],
-    *,
-    measures: tuple[str, ...],
-    settings: Settings,
-    inputs: InputOptions,
-    output: OutputOptions,
-) -> None:
+def command(request: Request, *, output: OutputOptions) -> None:
     """Show what the order of tied documents decides in RUNS, and which runs change places with it."""
-    named = choose_measures(measures, "expected")
-    data = read_inputs(qrels, runs, inputs, settings)
+    data, settings = request.read(), request.settings
     with data.bar() as bar:
         ties = tie_sensitivity(
             data.qrels,
             data.runs,
-            named,
+            data.measures,
             queries=settings.queries,
             judged_only=settings.judged_only,
             threads=settings.threads,
