@@ -4,9 +4,9 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE, MEASURE
-from gradely.cli.inputs import InputOptions, read_judgments
+from gradely.cli.inputs import InputOptions, open_file, read_judgments
 from gradely.cli.output import OutputOptions, to_json, write
-from gradely.data import open_run
+from gradely.data.read.sources import Source
 from gradely.evaluation.explain import explain
 from gradely.evaluation.explanation import Explanation
 from gradely.settings import Settings
@@ -40,12 +40,9 @@ def command(
     if len(inputs.features) > 1:
         raise click.UsageError("one --feature is explained at a time", click.get_current_context())
     feature = inputs.features[0] if inputs.features else None
-    ranking = open_run(
-        run, format=inputs.run_format, columns=inputs.columns, feature=feature, ascending=inputs.ascending
-    )
     explanation = explain(
         read_judgments(qrels, inputs),
-        ranking,
+        open_file(Source(run), feature, inputs),
         query,
         measure,
         ties=settings.ties,

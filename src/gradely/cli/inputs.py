@@ -115,12 +115,12 @@ def list_runs(
         source = Source(path)
         for feature in inputs.features or (None,):
             name = title if feature is None else f"{title}:{feature}"
-            opened[name] = partial(_open, source, feature, inputs)
+            opened[name] = partial(open_file, source, feature, inputs)
             sizes[name] = float(os.path.getsize(path)) if os.path.isfile(path) else 1.0
     return opened, sizes
 
 
-def _open(source: Source, feature: int | None, inputs: InputOptions) -> Run | Source:
+def open_file(source: Source, feature: int | None, inputs: InputOptions) -> Run | Source:
     """Open a run; a pipe is kept as long as its source is held, so that it can be read again."""
     return open_run(
         source.path, format=inputs.run_format, columns=inputs.columns, feature=feature, ascending=inputs.ascending

@@ -94,11 +94,10 @@ class Explanation(NamedTuple):
     def text(self, digits: int = 4, depth: int | None = None) -> str:
         """Return the tables, and the sum, the norm and the value below, as the command line prints them."""
         parts = [to_text(self.table(digits, depth))] if self.lines else []
+        parts.append("\n".join(self.sentences(digits, depth)) + "\n")
         ideal = self.ideal_table(digits, depth)
         if ideal.rows:
-            sentences = [self.describe_ideal(digits), "", to_text(ideal) + self._rest_of_ideal(digits, depth)]
-            parts.append("\n".join(sentences))
-        parts.insert(1 if self.lines else 0, "\n".join(self.sentences(digits, depth)) + "\n")
+            parts.append(f"{self.describe_ideal(digits)}\n\n{to_text(ideal)}{self._rest_of_ideal(digits, depth)}")
         parts.append(f"`gradely measures {parse(self.measure).name}` has the formula\n")
         return "\n".join(parts)
 

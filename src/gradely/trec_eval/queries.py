@@ -114,9 +114,12 @@ def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], ti
                 table[rows, j] = value(batch)
 
     Blocks(qrels, hits).visit(work, ties, queries.measured, cores())
-    for j in [j for j, column in enumerate(columns) if gives_away(column.name)]:
-        table[queries.missing, j] = 0.0
-    return _take_logs(table[queries.measured], columns)
+    for j, column in enumerate(columns):
+        if gives_away(column.name):
+            table[queries.missing, j] = 0.0
+        if column.kind == "geometric":
+            table[:, j] = [log(max(value, LEAST)) for value in table[:, j].tolist()]
+    return table[queries.measured]
 
 
 def gives_away(name: str) -> bool:
@@ -125,12 +128,6 @@ def gives_away(name: str) -> bool:
     Version 10 knows them without parameters only.
     """
     return name in ("num_ret", "utility", "relstring", "rbp_resid") or name.startswith("unj")
-
-
-def _take_logs(table: Floats, columns: list[Column]) -> Floats:
-    for j in [j for j, column in enumerate(columns) if column.kind == "geometric"]:
-        table[:, j] = [log(max(value, LEAST)) for value in table[:, j].tolist()]
-    return table
 
 
 def summary(
