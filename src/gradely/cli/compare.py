@@ -26,7 +26,6 @@ from gradely.tables import Table, render
 
 
 @click.command("compare")
-@options.files
 @options.measures
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Compare with this run only; repeatable.")
 @options.choice("--test", TESTS, "t", "The significance test.")

@@ -44,7 +44,6 @@ def correlate_runs(
 
 
 @click.command("correlate")
-@options.files
 @options.measures
 @selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "threads")

@@ -19,7 +19,6 @@ from gradely.tables import Cell, Table, render
 
 
 @click.command("evaluate")
-@options.files
 @options.measures
 @click.option(
     "--qrels-from-run",

@@ -130,8 +130,8 @@ def inputs(command: Command) -> Command:
 
 
 def request(command: Command) -> Command:
-    """Add the options of inputs, and pack them with the files, the measures and the settings into one object."""
-    return inputs(pack(Request, "request", Request._fields, command))
+    """Add QRELS and RUNS and the options of inputs, and pack them with measures and settings into one object."""
+    return files(inputs(pack(Request, "request", Request._fields, command)))
 
 
 def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Command:

@@ -14,7 +14,6 @@ from gradely.comparison.plan import PLANNED, POWER, Plan, plan
 
 
 @click.command("plan")
-@options.files
 @options.measures
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Plan for pairs with this run; repeatable.")
 @click.option("--difference", type=float, help="Say how many queries this difference needs, too.")

@@ -18,7 +18,6 @@ FORMS = ("svg", "pdf", "png")
 
 @click.command("plot")
 @click.argument("kind", type=click.Choice(KINDS), metavar="|".join(KINDS))
-@options.files
 @click.option(
     "-o", "--output", "path", required=True, type=FILE, metavar="FILE", help="The file to write: .svg, .pdf or .png."
 )

@@ -19,7 +19,6 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
 
 
 @click.command("pools")
-@options.files
 @options.measures
 @click.option(
     "--rates",

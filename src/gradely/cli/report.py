@@ -44,7 +44,6 @@ def page_options(command: options.Command) -> options.Command:
 
 
 @click.command("report")
-@options.files
 @click.option("-o", "--output", "path", required=True, type=FILE, metavar="FILE.html", help="The file to write.")
 @click.option("--title", help="The title of the page.")
 @page_options

@@ -13,7 +13,6 @@ from gradely.tables import render
 
 
 @click.command("ties")
-@options.files
 @partial(options.measures, kind=MEASURE, more="")
 @options.settings("queries", "judged_only", "threads")
 @options.request

@@ -14,7 +14,6 @@ from gradely.comparison.users import users
 
 
 @click.command("users")
-@options.files
 @click.option(
     "-m",
     "--measure",

@@ -11,8 +11,7 @@ from gradely.kernel.batch import Batch
 from gradely.tables import count_of
 from gradely.threads import cores
 from gradely.trec_eval.catalogue import Column
-from gradely.trec_eval.errors import IMPOSSIBLE, NOTHING, Quit
-from gradely.trec_eval.options import Options
+from gradely.trec_eval.options import IMPOSSIBLE, NOTHING, Options, Quit
 from gradely.trec_eval.read import JudgmentFile, RankingFile
 
 LEAST = 0.00001

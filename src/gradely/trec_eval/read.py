@@ -20,9 +20,8 @@ from gradely.data.trec.qrels import load_qrels
 from gradely.data.trec.runs import stream_run
 from gradely.errors import InputError
 from gradely.settings import Settings
-from gradely.trec_eval.errors import UNREADABLE, Quit
 from gradely.trec_eval.groups import Groups
-from gradely.trec_eval.options import GROUPED, Options, atol
+from gradely.trec_eval.options import GROUPED, UNREADABLE, Options, Quit, atol
 from gradely.trec_eval.parameters import atof
 
 ENCODING = "latin-1"
