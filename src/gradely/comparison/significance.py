@@ -13,8 +13,9 @@ import numpy as np
 from gradely.comparison import resampling
 from gradely.comparison.pairs import Pairs, all_pairs, differences, lacks_spread
 from gradely.data.types import Floats, Ints
-from gradely.errors import DataError, check_choice
+from gradely.errors import DataError
 from gradely.optional import stats
+from gradely.settings import check_choice
 
 TESTS = {
     "t": "paired t-test",
