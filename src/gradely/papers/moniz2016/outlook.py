@@ -10,8 +10,7 @@ from gradely.data.types import Floats
 from gradely.kernel.batch import Batch
 from gradely.measures import ERR, RBP, Measure, muAP, nDCG, nDCGphi
 from gradely.papers.library import Library
-from gradely.papers.moniz2016.lists import DATA, END, Lists, read
-from gradely.papers.moniz2016.news import HOURS
+from gradely.papers.moniz2016.news import DATA, END, HOURS, Lists, read
 from gradely.papers.moniz2016.synthetic import SAMPLES, SCENARIOS, draw_samples
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.verdicts import Record
