@@ -37,7 +37,7 @@ def overview() -> str:
     rows = [[measure.name, summary(measure), ", ".join(parameters(measure))] for measure in ALL]
     return (
         to_text(Table(["measure", "what it says", "parameters"], rows))
-        + "\n`gradely measures NAME` tells all about one.\n"
+        + "\n`gradely measures NAME` explains one.\n"
     )
 
 

@@ -72,5 +72,5 @@ def help_text(options: Options) -> str:
     names = select_names(options) if options.measures else list(TABLE)
     width = max(map(len, names))
     about = [f" {name:<{width}}  {ABOUT[name]}" for name in names]
-    notes = "`gradely measures NAME` tells all about a measure of gradely.\n"
+    notes = "`gradely measures NAME` explains a measure of gradely.\n"
     return f"Usage: {USAGE_LINE}\n\n{OPTIONS}\n" + "\n".join(about) + f"\n\n{notes}"
