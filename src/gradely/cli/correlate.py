@@ -20,6 +20,6 @@ from gradely.comparison.correlate import correlate
 def command(qrels: str, runs: tuple[str, ...], **keywords: Any) -> None:
     """Correlate the rankings of RUNS by several measures: Kendall's τ, and τ_AP against each reference.
 
-    τ (τ_b) counts the pairs of runs that two measures rank alike; τ_AP weighs the best runs most.
+    τ (τ_b) counts the pairs of runs that two measures rank alike; τ_AP gives most weight to the best runs.
     """
     correlate_runs(correlate, qrels, runs, later={}, **keywords)

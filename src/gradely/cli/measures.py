@@ -21,7 +21,7 @@ from gradely.tables import Table, to_text
     type=click.Choice(["table", "markdown"]),
     default="table",
     show_default=True,
-    help="Format of the output; of all measures, markdown is a page with everything about each.",
+    help="Format of the output. Without NAME, markdown is a page that explains all measures.",
 )
 @click.option("-o", "--output", "path", type=FILE, metavar="FILE", help="Write to a file instead of standard output.")
 def command(name: str | None, form: str, path: str | None) -> None:
@@ -35,10 +35,7 @@ def command(name: str | None, form: str, path: str | None) -> None:
 def overview() -> str:
     """Return one line per measure."""
     rows = [[measure.name, summary(measure), ", ".join(parameters(measure))] for measure in ALL]
-    return (
-        to_text(Table(["measure", "what it says", "parameters"], rows))
-        + "\n`gradely measures NAME` explains one.\n"
-    )
+    return to_text(Table(["measure", "what it says", "parameters"], rows)) + "\n`gradely measures NAME` explains one.\n"
 
 
 def card(measure: type[Measure]) -> str:

@@ -66,7 +66,7 @@ def output_options(command: Command, digits: int = 4, *, pictures: bool = False)
             type=click.IntRange(0, 17),
             default=digits,
             show_default=True,
-            help="Decimals in formats for people; csv, tsv and json have all.",
+            help="How many decimals formats for people have; csv, tsv and json have all.",
         ),
         click.option(
             "-o",
