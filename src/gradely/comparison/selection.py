@@ -15,7 +15,7 @@ from gradely.settings import check_choice
 
 TOPICS = {
     "all": "every judged query",
-    "few-high": "queries with R(1) >= 10·R(k), R(k) ≠ 0: few documents of the highest level k, or of --level",
+    "few-high": "queries with few documents of the highest level k, or of --level: R(1) >= 10·R(k), R(k) ≠ 0",
 }
 RATIO = 10
 """how many times as many documents of the lowest level there are where those of a level are few, as F14 has it"""
