@@ -63,7 +63,7 @@ SPEED = {
     "match": "MANY",
     "options": "DIGITS",
     "packed": "BLOCK MOST",
-    "plain": "SMALL",
+    "sources": "SMALL",
     "population": "FEW MANY",
     "populations": "CELLS",
     "qrels": "RANGE SMALL",
