@@ -16,7 +16,7 @@ from gradely.tables import Table, to_markdown
 
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- make docs writes this table -->\n", "<!-- end of the table -->"
-CLAIMS = "## All claims\n\n"
+CLAIMS = "<!-- make docs writes what follows -->\n\n"
 STUB = '''\
 """The public names of gradely; `make docs` writes them from __init__.py and the list of measures: change those."""
 

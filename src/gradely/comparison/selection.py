@@ -8,13 +8,14 @@ from gradely.comparison.kendall import DIGITS
 from gradely.comparison.stacked_runs import StackedRuns
 from gradely.data import Qrels
 from gradely.data.types import Bools
-from gradely.errors import DataError, check_choice
+from gradely.errors import DataError
 from gradely.evaluation.notes import Note
 from gradely.measures import AP
+from gradely.settings import check_choice
 
 TOPICS = {
     "all": "every judged query",
-    "few-high": "queries with R(1) >= 10·R(k), R(k) ≠ 0: few documents of the highest level k, or of --level",
+    "few-high": "queries with few documents of the highest level k, or of --level: R(1) >= 10·R(k), R(k) ≠ 0",
 }
 RATIO = 10
 """how many times as many documents of the lowest level there are where those of a level are few, as F14 has it"""
