@@ -141,7 +141,7 @@ def check_limits(
     single = {str(parse(name)): limit for name, limit in max_drop.items()} if isinstance(max_drop, Mapping) else {}
     unknown = next((name for name in single if name not in names), None)
     if unknown is not None:
-        raise DataError(f"a limit for {unknown}, which is not measured: add it to {', '.join(names)}")
+        raise DataError(f"a limit is given for {unknown}, which is not measured: add it to {', '.join(names)}")
     usual = 0.0 if isinstance(max_drop, Mapping) else max_drop
     limits = {name: single.get(name, usual) for name in names}
     for name, limit in limits.items():

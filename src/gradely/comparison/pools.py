@@ -88,7 +88,7 @@ class Pools(NamedTuple):
         about = f"{', '.join(sizes)}, ties {self.ties}"
         smallest = self.tau.mean(axis=0)[int(np.argmin(self.rates))]
         share = tally(smallest, f"measures, from {min(self.rates):.4g} of the pool,")
-        return f"{about}; mean τ and 95 % of the draws\n{SCALE}; {share}"
+        return f"{about}; mean τ, and the interval that holds 95 % of the draws\n{SCALE}; {share}"
 
     def tables(self, digits: int = 2) -> list[Table]:
         """Return one row per measure, one column per rate: the mean τ and the interval of the draws."""

@@ -120,7 +120,7 @@ def check_duplicates(duplicates: str) -> None:
     """Raise unless this says what to do with a document that is there twice."""
     if duplicates not in DUPLICATES:
         hint = did_you_mean(str(duplicates), DUPLICATES)
-        raise DataError(f"no way with duplicates {duplicates!r}: use one of {', '.join(DUPLICATES)}.{hint}")
+        raise DataError(f"no way to treat duplicates {duplicates!r}: use one of {', '.join(DUPLICATES)}.{hint}")
 
 
 def delimiter_of(head: bytes, documents: Sequence[str] = DOC) -> str | None:
