@@ -179,7 +179,7 @@ def test_the_summary_counts_what_tau_says(demo):
     assert f"{sum(tau > 0.9 for tau in pairs)} of 3 pairs of measures are equivalent" in found.summary()
     assert "below 0.8 a noticeable change" in found.summary()
     shrunk = gradely.pools("qrels.txt", demo, ["AP"], rates=[1.0, 0.1], repeat=2)
-    assert "of 1 measures, from 0.1 of the pool, are equivalent" in shrunk.summary()
+    assert "1 of 1 measure, from 0.1 of the pool, is equivalent" in shrunk.summary()
 
 
 def test_grades_may_vanish_where_no_document_must_stay():

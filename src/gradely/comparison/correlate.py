@@ -36,7 +36,7 @@ class Correlation(NamedTuple):
         """Return what it is about and what τ says, in two lines."""
         about = f"{count_of(len(self.runs), 'run')}, {count_of(len(self.queries), 'query')}, ties {self.ties}"
         pairs = self.tau[np.triu_indices(len(self.measures), 1)]
-        share = tally(pairs, "pairs of measures")
+        share = tally(pairs, "pair of measures" if len(pairs) == 1 else "pairs of measures")
         return f"{about}; τ_AP compares the row with the column, its reference\n{SCALE}; {share}"
 
     def tables(self, digits: int = 4) -> list[Table]:

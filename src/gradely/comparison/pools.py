@@ -87,7 +87,8 @@ class Pools(NamedTuple):
         sizes = [count_of(self.runs, "run"), count_of(self.queries, "query"), count_of(len(self.tau), "draw")]
         about = f"{', '.join(sizes)}, ties {self.ties}"
         smallest = self.tau.mean(axis=0)[int(np.argmin(self.rates))]
-        share = tally(smallest, f"measures, from {min(self.rates):.4g} of the pool,")
+        of = "measure" if len(smallest) == 1 else "measures"
+        share = tally(smallest, f"{of}, from {min(self.rates):.4g} of the pool,")
         return f"{about}; mean τ, and the interval that holds 95 % of the draws\n{SCALE}; {share}"
 
     def tables(self, digits: int = 2) -> list[Table]:
