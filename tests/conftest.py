@@ -2,12 +2,12 @@
 
 import pytest
 
-from gradely.data.trec import plain
+from gradely.data.read import sources
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _the_fast_reader_reads_small_files():
     """Let TREC files take the fast way however small they are, since those of the tests are; see test_fast_reader."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plain, "SMALL", -1)
+        patch.setattr(sources, "SMALL", -1)
         yield

@@ -12,9 +12,10 @@ from gradely import DataError
 from gradely.data import Blocks, Hits, Qrels, columns, details, ids, locate, table
 from gradely.data.columns import Ids, earliest_alike
 from gradely.data.locate import align, count_above
+from gradely.data.read import sources
 from gradely.data.read.readers import Run
 from gradely.data.read.sources import Source
-from gradely.data.trec import plain, runs
+from gradely.data.trec import runs
 from gradely.data.trec.tokens import PAD
 from gradely.settings import Settings
 
@@ -43,7 +44,7 @@ def test_rankings_may_be_looked_at_a_few_at_a_time(monkeypatch, documents):
 
 
 def test_a_file_is_read_on_as_many_threads_as_there_are_cores_unless_said(monkeypatch, tmp_path):
-    for module in (plain, runs):
+    for module in (sources, runs):
         monkeypatch.setattr(module, "SMALL", 0)
     (tmp_path / "run").write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in TRIPLES))
     hits = locate(gradely.read_qrels(QRELS), Source(tmp_path / "run"), Settings())
@@ -60,7 +61,7 @@ def test_rows_are_read_on_as_many_threads_as_there_are_cores_unless_said():
 
 
 def test_lines_of_a_small_file_are_shown_to_whoever_observes_them(tmp_path, monkeypatch):
-    monkeypatch.setattr(plain, "SMALL", 1 << 12)
+    monkeypatch.setattr(sources, "SMALL", 1 << 12)
     (tmp_path / "run").write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in TRIPLES))
     observer = details.DetailsObserver(2)
     hits = locate(gradely.read_qrels(QRELS), Source(tmp_path / "run"), Settings(), observe=observer)

@@ -324,10 +324,10 @@ def test_very_many_queries_are_left_out_one_by_one_only_by_t():
 
 def test_too_few_queries_for_simultaneous_intervals_are_noted():
     tested = pairwise(np.random.default_rng(0).normal(0, 1, (2, 4)), simultaneous=True)
-    assert np.isnan(tested.intervals(0).low).all()
+    assert np.isnan(tested.intervals[0].low).all()
     assert [note.kind for note in note_tests(tested)] == ["endless"]
     enough = pairwise(np.random.default_rng(0).normal(0, 1, (9, 4)), simultaneous=True)
-    assert not np.isnan(enough.intervals(0).low).any() and note_tests(enough) == []
+    assert not np.isnan(enough.intervals[0].low).any() and note_tests(enough) == []
 
 
 def test_the_matrix_lays_out_the_pairs(demo):  # noqa: F811

@@ -195,6 +195,14 @@ def test_the_papers_own_tables_meet_the_criteria(key):
     assert {data for data, word in words.items() if word != HOLDS} == exceptions
 
 
+def test_verdicts_on_smaller_pools_say_under_which_reading():
+    """The two readings can have opposite verdicts; without their names two rows would contradict each other."""
+    evidence = f14_pools("few-GAP-shallow")
+    (claim, *_) = EXPERIMENTS["f14-pools"].claims
+    data = [verdict.data for verdict in claim.test([*evidence, *(each._replace(least=0) for each in evidence)])]
+    assert data == [f"{PANEL}, at least one document per grade", f"{PANEL}, grades may vanish"]
+
+
 def test_too_little_data_is_said_once():
     evidence = f14_pools("few-GAP-shallow")
     small = [each._replace(panel=each.panel._replace(topic_count=4)) for each in evidence]

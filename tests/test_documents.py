@@ -17,7 +17,7 @@ from tools.derived import FILES
 
 import gradely
 from gradely.cli.main import run
-from gradely.cli.measures_page import page, section
+from gradely.cli.measures import page, section
 from gradely.data.demo import collection
 
 ROOT = Path(__file__).parents[1]

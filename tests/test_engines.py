@@ -202,7 +202,7 @@ def test_progress_is_told_in_two_halves(into):
 
 @each_engine
 def test_a_run_that_changes_between_two_looks_is_an_error(into, monkeypatch):
-    monkeypatch.setattr(engine_hits, "_count", lambda qrels, scores: (np.array([2]), ()))
+    monkeypatch.setattr(engine_hits, "_count_retrieved", lambda qrels, scores: (np.array([2]), ()))
     with pytest.raises(gradely.GradelyError, match="run: changed while it was read"):
         gradely.evaluate({"q": {"c": 1}}, into(rows(["q"] * 3, list("abc"), [3, 2, 1])))
 

@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 import gradely
 from gradely.data.locate import align
 from gradely.data.qrels import Qrels
+from gradely.data.read import sources
 from gradely.data.read.readers import plain_run
 from gradely.data.read.sources import Source, ignore
 from gradely.data.trec import chunks as pieces
-from gradely.data.trec import plain, runs
 from gradely.data.trec import qrels as fast_qrels
+from gradely.data.trec import runs
 from gradely.data.trec.chunks import IrregularText
 from gradely.data.trec.hashing import FIXED_KEYS, is_distinct, shuffle_keys, shuffle_keys_of, token_hashes
-from gradely.data.trec.plain import QRELS, is_small, read
+from gradely.data.trec.plain import QRELS, read
 from gradely.data.trec.qrels import load_qrels
 from gradely.data.trec.runs import stream_run
 from gradely.data.trec.tokens import Tokens
@@ -331,21 +332,21 @@ def test_a_small_file_takes_the_plain_way_to_the_same_values(policy, data, monke
     paths = [source.path for source in files(data.draw(text(qrels, "qrels")), data.draw(text(run, "run")))]
     values = []
     for small in (-1, 1 << 14):
-        monkeypatch.setattr(plain, "SMALL", small)
+        monkeypatch.setattr(sources, "SMALL", small)
         scores = gradely.evaluate(*paths, ties=policy)
         values.append((scores.per_query(), [str(note) for note in scores.notes]))
     assert values[0] == values[1]
 
 
 def test_what_is_small_is_neither_long_nor_packed(tmp_path, monkeypatch):
-    monkeypatch.setattr(plain, "SMALL", 1 << 14)
+    monkeypatch.setattr(sources, "SMALL", 1 << 14)
     for name, content, small in [
         ("short", b"q Q0 d 1 1 t\n", True),
         ("long", b"q Q0 d 1 1 t\n" * 2000, False),
         ("packed", gzip.compress(b"q Q0 d 1 1 t\n" * 2000), False),
     ]:
         (tmp_path / name).write_bytes(content)
-        assert is_small(Source(tmp_path / name)) is small, name
+        assert Source(tmp_path / name).is_small is small, name
 
 
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])

@@ -9,9 +9,10 @@ from scipy import stats
 
 from gradely.comparison import resampling
 from gradely.comparison.intervals import (
+    DRAWS,
     _quantile,
+    around,
     bootstrap_intervals,
-    simultaneous_intervals,
     simultaneous_reach,
     t_intervals,
     t_quantile,
@@ -23,6 +24,11 @@ from tests.test_significance import table
 def within(rate, expected, trials, errors=4):
     """Return whether a simulated rate is what is expected, within Monte-Carlo error."""
     return abs(rate - expected) <= errors * np.sqrt(expected * (1 - expected) / trials)
+
+
+def simultaneous_intervals(values, level, seed, resamples=DRAWS):
+    """Return intervals that hold for all columns at once, as a comparison makes them."""
+    return around(values, simultaneous_reach(values, level, seed, resamples))
 
 
 def test_t_intervals_are_scipys():

@@ -60,7 +60,7 @@ def outcome(rows=1, text="plain"):
 
 
 EXPERIMENT = Experiment(
-    "x", "F14", "table 0", "nothing", "nothing", (), ("some/folder",), lambda library, seed, progress: outcome()
+    "x", "F14", "table 0", "nothing", "nothing", lambda library, seed, progress: outcome(), needs=("some/folder",)
 )
 
 

@@ -14,7 +14,7 @@ import gradely
 from gradely.cli.main import run
 from gradely.comparison.stacked_runs import stack_runs
 from gradely.papers.ferrante2014 import incomplete, power, smaller_pools
-from gradely.papers.ferrante2014.bootstrap import draw_topics, taus
+from gradely.papers.ferrante2014.bootstrap import draw_topics, signs, tau_of_signs
 from gradely.papers.ferrante2014.limits import PRINTED, SHARES, approach, corners, limit, pick_chance
 from gradely.papers.ferrante2014.printed_tables import read_printed
 from gradely.papers.ferrante2014.study import Panel, judged_depths, read_study
@@ -66,7 +66,7 @@ def test_the_papers_own_tables_are_read_whole():
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=8))
 def test_many_taus_at_a_time_are_scipys(values):
     x, y = (np.array(column, float) for column in zip(*values, strict=True))
-    ours, theirs = float(taus(x, y)), stats.kendalltau(x, y).statistic
+    ours, theirs = float(tau_of_signs(signs(x), signs(y))), stats.kendalltau(x, y).statistic
     assert (np.isnan(ours) and np.isnan(theirs)) or ours == pytest.approx(theirs)
 
 

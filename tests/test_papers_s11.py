@@ -10,7 +10,6 @@ from gradely.data.read.sources import ignore
 from gradely.measures import AP, nDCG
 from gradely.papers import experiments
 from gradely.papers.library import Library
-from gradely.papers.printed_numbers import agrees
 from gradely.papers.scheel2011 import (
     artificial,
     collection,
@@ -23,6 +22,7 @@ from gradely.papers.scheel2011 import (
     recommenders,
 )
 from gradely.papers.scheel2011.tables_1_and_2 import table_1, table_2
+from gradely.papers.verdicts import agrees
 from tests.shared_data import DATA, needs
 
 

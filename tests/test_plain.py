@@ -5,9 +5,9 @@ from math import isnan
 
 import pytest
 
+from gradely.data.read import sources
 from gradely.data.read.sources import Source, ignore
-from gradely.data.trec import plain
-from gradely.data.trec.plain import QRELS, RUN, Rows, is_small, read, scan
+from gradely.data.trec.plain import QRELS, RUN, Rows, read, scan
 from gradely.errors import DataError, InputError
 
 
@@ -78,8 +78,8 @@ def test_ranks_of_a_run_are_kept_beside_its_scores(file):
 
 
 def test_small_files_are_not_packed(file, monkeypatch):
-    monkeypatch.setattr(plain, "SMALL", 100)
-    assert is_small(file(b"q 0 a 1\n"))
-    assert is_small(file(b"\n" * 100))
-    assert not is_small(file(b"\n" * 101))
-    assert not is_small(file(gzip.compress(b"q 0 a 1\n")))
+    monkeypatch.setattr(sources, "SMALL", 100)
+    assert file(b"q 0 a 1\n").is_small
+    assert file(b"\n" * 100).is_small
+    assert not file(b"\n" * 101).is_small
+    assert not file(gzip.compress(b"q 0 a 1\n")).is_small

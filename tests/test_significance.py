@@ -19,8 +19,8 @@ from gradely.comparison.significance import (
     adjust,
     joint_p_values,
     p_values,
+    wilcoxon,
 )
-from gradely.comparison.wilcoxon import wilcoxon
 
 # Student (1908), extra hours of sleep by two drugs, as in R's `sleep`: t = -4.0621, df = 9, p = 0.002833.
 SLEEP = np.array(

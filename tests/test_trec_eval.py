@@ -13,9 +13,8 @@ import pytest
 from gradely.cli.main import run
 from gradely.trec_eval import read
 from gradely.trec_eval.catalogue import TABLE, select_columns
-from gradely.trec_eval.errors import Quit
 from gradely.trec_eval.help import ABOUT
-from gradely.trec_eval.options import atol, parse
+from gradely.trec_eval.options import Quit, atol, parse
 from gradely.trec_eval.parameters import atof
 from gradely.trec_eval.values import to_c_integer
 from tests.shared_data import DATA, needs

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import gradely
-from gradely.cli.measures_page import page, summary
+from gradely.cli.measures import page, summary
 from gradely.papers.ledger import markdown, read_record
 from gradely.tables import Table, to_markdown
 

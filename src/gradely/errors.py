@@ -8,8 +8,7 @@ GradelyError
   MissingExtra(ImportError)  needs an optional package
 """
 
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 LONGEST, TAIL = 300, 100
 """characters of a message, since what was found may be of any length; of its end, which says what to do"""
@@ -82,10 +81,3 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
     by_lower = {name.lower(): name for name in words}
     near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
     return f" Did you mean {by_lower[near[0]]}?" if near else ""
-
-
-def check_choice(kind: str, choice: Any, choices: Collection[str], error: type[GradelyError] = DataError) -> None:
-    """Raise unless this is one of the known choices of a kind."""
-    if not isinstance(choice, str) or choice not in choices:
-        hint = did_you_mean(choice, choices) if isinstance(choice, str) else ""
-        raise error(f"no {kind} {choice!r}: use one of {', '.join(choices)}.{hint}")

@@ -1,10 +1,11 @@
 """Settings: what holds for all runs and measures of a call, made once at the door and handed on."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
-from gradely.errors import DataError, check_choice
+from gradely.errors import DataError, GradelyError, did_you_mean
 from gradely.threads import workers
 
 TiePolicy: TypeAlias = Literal["expected", "trec", "order", "best", "worst", "random"]
@@ -78,6 +79,13 @@ class Settings:
 
         with np.errstate(over="ignore"):
             return scores.astype(np.float32).astype(np.float64)
+
+
+def check_choice(kind: str, choice: Any, choices: Collection[str], error: type[GradelyError] = DataError) -> None:
+    """Raise unless this is one of the known choices of a kind."""
+    if not isinstance(choice, str) or choice not in choices:
+        hint = did_you_mean(choice, choices) if isinstance(choice, str) else ""
+        raise error(f"no {kind} {choice!r}: use one of {', '.join(choices)}.{hint}")
 
 
 def check_seed(seed: int) -> None:

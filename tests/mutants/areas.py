@@ -9,7 +9,7 @@ def area(**names):
 
 
 AREAS = {
-    "significance": area(comparison="significance resampling wilcoxon intervals equivalence pairs"),
+    "significance": area(comparison="significance resampling intervals equivalence pairs"),
     "planning": area(comparison="plan gate saved_scores"),
     "systems": area(comparison="correlate kendall pools stacked_runs"),
     "ties": area(comparison="ties", data="tie_counts tie_breaking"),

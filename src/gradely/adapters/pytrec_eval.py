@@ -7,24 +7,21 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from functools import partialmethod
-from math import exp, fsum, log
+from math import exp, fsum
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from gradely.data import Blocks, Hits, Qrels, Run, read_qrels
+from gradely.data import Qrels, Run, read_qrels
 from gradely.data.locate import find_hits
 from gradely.data.read.dicts import as_scores
-from gradely.data.types import Floats, Ints
 from gradely.errors import DataError, InputError, MeasureError, did_you_mean
-from gradely.kernel.batch import Batch
 from gradely.measures import nDCG
 from gradely.settings import Settings, TiePolicy, check_ties
-from gradely.threads import cores
 from gradely.trec_eval.catalogue import BY_NAME_ONLY, NEW, TABLE, Column, Entry, nickname
 from gradely.trec_eval.options import Options
-from gradely.trec_eval.queries import LEAST
+from gradely.trec_eval.queries import Queries, values
 
 PUBLIC = (
     *("RelevanceEvaluator", "compute_aggregated_measure", "parse_qrel", "parse_run"),
@@ -37,23 +34,10 @@ supported_nicknames = {name: set(nickname(name, VERSION) or ()) for name in ("of
 WITHOUT_ORDER = frozenset({"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret", "utility"})
 """what does not depend on the order of documents; the set_ measures do not, either"""
 WITH_EXPECTATION = frozenset(
-    [
-        "map",
-        "gm_map",
-        "Rprec",
-        "bpref",
-        "gm_bpref",
-        "recip_rank",
-        "P",
-        "recall",
-        "Rprec_mult",
-        "binG",
-        "ndcg",
-        "ndcg_cut",
-        "map_cut",
-        "relative_P",
-        "success",
-    ]
+    (
+        *("map", "gm_map", "map_cut", "Rprec", "Rprec_mult", "bpref", "gm_bpref", "recip_rank", "P", "recall"),
+        *("relative_P", "success", "binG", "ndcg", "ndcg_cut"),
+    )
 )
 """those of which the mean over all orders of tied documents is known"""
 
@@ -87,30 +71,14 @@ class RelevanceEvaluator:
         common = [self.qrels.index[query] for query in run.scores if query in self.qrels.index]
         hits = find_hits(self.qrels, run, self.settings)
         hits = hits.select(self.qrels.grade[hits.row] >= 0).judged_only() if self.settings.judged_only else hits
-        table = _values(self.qrels, hits, np.asarray(common, np.int64), self.columns, self.settings.ties)
+        queries = Queries(np.asarray(common, np.int64), np.zeros(0, np.int64), len(common))
+        table = values(self.qrels, hits, queries, self.columns, self.settings.ties)
+        table[:, [column.kind == "num_q" for column in self.columns]] = 1.0
         names = [column.name for column in self.columns]
         return {
             self.qrels.queries[i]: dict(zip(names, row, strict=True))
-            for i, row in zip(common, table[common].tolist(), strict=True)
+            for i, row in zip(common, table.tolist(), strict=True)
         }
-
-
-def _values(qrels: Qrels, hits: Hits, queries: Ints, columns: list[Column], ties: str) -> Floats:
-    """Return the values, [all judged queries, columns], of these queries."""
-    table = np.zeros((len(qrels), len(columns)))
-
-    def work(rows: Ints, batch: Batch) -> None:
-        for j, column in enumerate(columns):
-            if column.value is not None:
-                table[rows, j] = column.value(batch)
-
-    Blocks(qrels, hits).visit(work, ties, queries, cores())
-    for j, column in enumerate(columns):
-        if column.kind == "geometric":
-            table[:, j] = [log(max(value, LEAST)) for value in table[:, j].tolist()]
-        elif column.kind == "num_q":
-            table[:, j] = 1.0
-    return table
 
 
 def _columns(measures: Iterable[str], level: float, ties: str) -> list[Column]:

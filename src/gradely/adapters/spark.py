@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradely.adapters.spark_pipeline import SEGMENT, measure_partition
-from gradely.data.engine import pick_typed, rename
+from gradely.data.engine import pick_by_type, rename
 from gradely.errors import DataError, InputError
 from gradely.evaluation.runs import DEFAULT
 from gradely.kernel.levels import Levels
@@ -64,14 +64,14 @@ def _rows(qrels: Any, run: Any, by: str | None, columns: Mapping[str, str] | Non
         frame: Any = nw.from_native(table, pass_through=True)
         if getattr(getattr(frame, "implementation", None), "name", "") not in ("PYSPARK", "PYSPARK_CONNECT"):
             raise InputError(f"{name}: is not a DataFrame of Spark but of {type(table).__name__}; use gradely.evaluate")
-        picked = pick_typed(frame, kind, name, columns)
+        roles = pick_by_type(frame, kind, name, columns)
         if kind == "label" and by is not None and by not in table.columns:
             raise InputError(f"qrels: no column {by!r} to give means by, among {', '.join(table.columns)}")
         segment = _segment(frame, by) if kind == "label" and by is not None else nw.lit(None).cast(nw.String)
-        renamed = rename(frame, picked, kind, segment=segment).to_native()
+        renamed = rename(frame, roles, kind, segment=segment).to_native()
         parts.append(renamed.withColumnRenamed(kind, "value").withColumn("judged", functions.lit(kind == "label")))
         if kind == "label":
-            query = table.schema[picked.query].dataType
+            query = table.schema[roles.query].dataType
     return parts[0].unionByName(parts[1]), query
 
 

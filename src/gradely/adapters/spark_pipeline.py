@@ -25,9 +25,11 @@ def measure_partition(
     batches: Iterable[Any], measures: Mapping[str, Measure], settings: Settings, by: str | None
 ) -> Iterator[Any]:
     """Yield batches of (query, measure, value), and the segment where means are asked for."""
+    import pyarrow.compute as pc
+
     for table in whole_queries(batches):
         judged = table["judged"]
-        labels, scores = table.filter(judged), table.filter(_invert(judged))
+        labels, scores = table.filter(judged), table.filter(pc.invert(judged))
         _check(labels, "qrels", "label")
         _check(scores, "run", "score")
         if len(labels):
@@ -58,12 +60,6 @@ def whole_queries(batches: Iterable[Any], least: int = ROWS) -> Iterator[Any]:
             pieces = []
     if pieces or rest:
         yield pa.Table.from_batches(pieces + rest)
-
-
-def _invert(flags: Any) -> Any:
-    import pyarrow.compute as pc
-
-    return pc.invert(flags)
 
 
 def _check(rows: Any, name: str, kind: str) -> None:

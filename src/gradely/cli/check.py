@@ -5,8 +5,7 @@ from functools import partial
 import click
 
 from gradely.cli import options
-from gradely.cli.inputs import list_runs
-from gradely.cli.options import InputOptions
+from gradely.cli.inputs import InputOptions, list_runs
 from gradely.cli.output import say
 from gradely.cli.progress import Bar
 from gradely.data import Qrels

@@ -9,19 +9,10 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import choose_measures, read_inputs
-from gradely.cli.options import InputOptions
-from gradely.cli.output import check_writable, write_file
-from gradely.cli.page_options import PageOptions, page_options
-from gradely.cli.results import (
-    OutputOptions,
-    caption_notes,
-    frame_table,
-    list_notes,
-    output_options,
-    to_json,
-    write_results,
-)
+from gradely.cli.inputs import Request
+from gradely.cli.output import OutputOptions, check_writable, list_notes, to_json, write_file, write_results
+from gradely.cli.report import PageOptions, page_options
+from gradely.cli.results import caption_notes, frame_table
 from gradely.comparison.compare import compare
 from gradely.comparison.comparison import Comparison
 from gradely.comparison.design import FAMILIES
@@ -31,35 +22,26 @@ from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
 from gradely.evaluation.notes import Note
 from gradely.evaluation.segments import EVERY
 from gradely.report.page import check_installed
-from gradely.settings import Settings
 from gradely.tables import Table, render
 
 
 @click.command("compare")
-@options.files
 @options.measures
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Compare with this run only; repeatable.")
-@click.option("--test", type=click.Choice(list(TESTS)), default="t", show_default=True, help="The significance test.")
+@options.choice("--test", TESTS, "t", "The significance test.")
 @click.option(
     "--correction",
     type=click.Choice(list(CORRECTIONS)),
     help="How p-values are corrected for many tests; holm by default, and tukey and max-t take none.",
 )
-@click.option(
+@options.choice(
     "--family",
-    type=click.Choice(list(FAMILIES)),
-    default="measure",
-    show_default=True,
-    help="Which tests are corrected together: the pairs of each measure, or all pairs on all measures.",
+    FAMILIES,
+    "measure",
+    "Which tests are corrected together: the pairs of each measure, or all pairs on all measures.",
 )
 @options.alpha
-@click.option(
-    "--resamples",
-    type=click.IntRange(min=1),
-    default=RESAMPLES,
-    show_default=True,
-    help="How many draws a randomization, bootstrap, Tukey or max-t test takes.",
-)
+@options.count("--resamples", RESAMPLES, "How many draws a randomization, bootstrap, Tukey or max-t test takes.")
 @click.option("--simultaneous", is_flag=True, help="Give differences intervals that hold for the whole family at once.")
 @click.option(
     "--rope",
@@ -73,20 +55,16 @@ from gradely.tables import Table, render
 @page_options
 @options.settings()
 @options.by_segment
-@options.inputs
-@output_options
+@options.request
+@options.output
 def command(
-    qrels: str,
-    runs: tuple[str, ...],
+    request: Request,
     *,
-    measures: tuple[str, ...],
     baselines: tuple[str, ...],
     pairs: bool,
     influence: bool,
     page: str | None,
     texts: PageOptions,
-    settings: Settings,
-    inputs: InputOptions,
     output: OutputOptions,
     **design: Any,
 ) -> None:
@@ -96,17 +74,17 @@ def command(
         check_installed()
     elif texts.queries_text or texts.docs_text:
         raise click.UsageError("--queries-text and --docs-text are for the page: name it with --report")
-    data = read_inputs(qrels, runs, inputs, settings)
+    data = request.read()
     design["baselines"] = data.name_baselines(baselines, "compare")
     with data.bar() as bar:
         comparison = compare(
             data.qrels,
             data.runs,
-            choose_measures(measures, settings.ties),
+            data.measures,
             details=bool(page),
             progress=bar,
             **design,
-            **asdict(settings),
+            **asdict(data.settings),
         )
         html = comparison.to_html(**texts._asdict(), command=texts.command) if page else ""
     if page:

@@ -1,25 +1,57 @@
-"""gradely correlate."""
+"""gradely correlate, and what gradely pools shares with it: the queries and runs that they take, what they show."""
 
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from gradely.cli import options
-from gradely.cli.correlations import correlate_runs, selection_options
-from gradely.cli.results import output_options
-from gradely.comparison.correlate import correlate
+from gradely.cli.inputs import Request
+from gradely.cli.output import OutputOptions, list_notes, write_results
+from gradely.cli.results import show_result
+from gradely.comparison.correlate import Correlation, correlate
+from gradely.comparison.pools import Pools
+from gradely.comparison.selection import TOPICS
+
+
+def selection_options(command: options.Command) -> options.Command:
+    """Add the options that choose queries and runs: --topics, --level, --min-quartile."""
+    return options.add_options(
+        command,
+        options.choice("--topics", TOPICS, "all", f"Which queries count; few-high are {TOPICS['few-high']}."),
+        click.option("--level", type=float, help="The level k of --topics few-high; by default the highest."),
+        click.option("--min-quartile", is_flag=True, help="Leave out runs below the first quartile of AP."),
+    )
+
+
+def correlate_runs(
+    work: Callable[..., Correlation | Pools],
+    later: dict[str, float],
+    *,
+    request: Request,
+    output: OutputOptions,
+    **selection: Any,
+) -> None:
+    """Read qrels and runs, correlate, and write what came out. `later` is work after the runs are read, for the bar."""
+    data = request.read()
+    policies = {name: value for name, value in asdict(data.settings).items() if name != "queries"}
+    with data.bar(later) as bar:
+        result = work(data.qrels, data.runs, data.measures, progress=bar, **selection, **policies)
+    write_results(
+        show_result(result, output, result.as_dict), list_notes([*result.summary().splitlines(), *result.notes]), output
+    )
 
 
 @click.command("correlate")
-@options.files
 @options.measures
 @selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
-@options.inputs
-@output_options
-def command(qrels: str, runs: tuple[str, ...], **keywords: Any) -> None:
+@options.request
+@options.output
+def command(**keywords: Any) -> None:
     """Correlate the rankings of RUNS by several measures: Kendall's τ, and τ_AP against each reference.
 
     τ (τ_b) counts the pairs of runs that two measures rank alike; τ_AP gives most weight to the best runs.
     """
-    correlate_runs(correlate, qrels, runs, later={}, **keywords)
+    correlate_runs(correlate, {}, **keywords)

@@ -6,8 +6,7 @@ import click
 
 from gradely.cli.argument_types import FOLDER
 from gradely.cli.evaluate import means_table
-from gradely.cli.output import say, write_file
-from gradely.cli.results import list_notes
+from gradely.cli.output import list_notes, make_folder, say, write_file
 from gradely.data.demo import QUERIES, RUNS, collection
 from gradely.errors import InputError
 from gradely.evaluation.runs import evaluate_runs
@@ -50,10 +49,7 @@ def _moral(target: Path) -> str:
 
 def _write(target: Path) -> None:
     """Write the files; refuse to replace files that are not the demo's own."""
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{target}: cannot be made: {error.strerror}") from None
+    make_folder(target)
     for name, text in collection().items():
         path = target / name
         if path.exists() and path.read_bytes() != text.encode():

@@ -6,22 +6,19 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import Inputs, choose_measures, list_runs, read_inputs, select_judgments
-from gradely.cli.options import InputOptions
+from gradely.cli.inputs import InputOptions, Request
+from gradely.cli.output import OutputOptions, list_notes, to_json, write_results
 from gradely.cli.query_order import QueryOrder, QueryRow, check_order, order_rows, query_order
-from gradely.cli.results import OutputOptions, list_notes, output_options, to_json, write_results
 from gradely.data import Qrels, open_run
 from gradely.data.virtual_users import GradedBy, qrels_from_run
 from gradely.evaluation.runs import Evaluations, evaluate_all
 from gradely.evaluation.scores import Scores
 from gradely.evaluation.segments import EVERY
 from gradely.measures.names import parse_all
-from gradely.settings import Settings
 from gradely.tables import Cell, Table, render
 
 
 @click.command("evaluate")
-@options.files
 @options.measures
 @click.option(
     "--qrels-from-run",
@@ -47,21 +44,17 @@ from gradely.tables import Cell, Table, render
 @click.option("-q", "--per-query", is_flag=True, help="Show every query, too.")
 @query_order
 @options.by_segment
-@options.inputs
-@output_options
+@options.request
+@options.output
 def command(
-    qrels: str,
-    runs: tuple[str, ...],
+    request: Request,
     *,
-    measures: tuple[str, ...],
     per_query: bool,
     order: QueryOrder,
     virtual: str | None,
     qrels_feature: int | None,
     graded_by: GradedBy | None,
     levels: str | None,
-    settings: Settings,
-    inputs: InputOptions,
     output: OutputOptions,
 ) -> None:
     """Measure RUNS against the judgments in QRELS.
@@ -69,22 +62,21 @@ def command(
     Files may be TREC text, CSV, TSV, JSON, JSON Lines, Parquet or LETOR, plain or packed; - is standard input. A LETOR
     file that holds both qrels and runs is named once, with --feature.
     """
-    named = parse_all(choose_measures(measures, settings.ties))
-    if virtual is None:
-        if levels is not None or graded_by is not None or qrels_feature is not None:
-            raise click.UsageError(
-                "--graded-by, --levels and --qrels-feature grade a run that is named with --qrels-from-run"
-            )
-        data = read_inputs(qrels, runs, inputs, settings)
-    else:
-        judgments = virtual_qrels(virtual, graded_by, levels, inputs, qrels_feature)
-        data = Inputs(select_judgments(judgments, virtual, inputs), *list_runs(virtual, (qrels, *runs), inputs))
-    ordered = any(value is not None for value in order)
-    rows = check_order(order, named, data.runs) if ordered else None
+    judgments = None
+    if virtual is not None:
+        judgments = virtual_qrels(virtual, graded_by, levels, request.inputs, qrels_feature)
+        request = request._replace(qrels=virtual, runs=(request.qrels, *request.runs))
+    elif levels is not None or graded_by is not None or qrels_feature is not None:
+        raise click.UsageError(
+            "--graded-by, --levels and --qrels-feature grade a run that is named with --qrels-from-run"
+        )
+    data = request.read(judgments)
+    named = parse_all(data.measures)
+    order = check_order(order, named, data.runs)
     with data.bar() as bar:
-        results = evaluate_all(data.qrels, data.runs, named, settings, bar)
+        results = evaluate_all(data.qrels, data.runs, named, data.settings, bar)
         notes = results.notes_at(output.digits)  # what ties change takes a while, too
-    text = show(results, output, per_query=per_query or ordered, order=rows)
+    text = show(results, output, order, per_query=per_query or order.sort is not None)
     write_results(text, list_notes(notes), output)
 
 
@@ -101,10 +93,10 @@ def virtual_qrels(
     return qrels_from_run(partial(open_run, path, format=inputs.qrels_format, feature=feature), by, levels=depths)
 
 
-def show(results: Evaluations, output: OutputOptions, *, per_query: bool, order: QueryOrder | None = None) -> str:
+def show(results: Evaluations, output: OutputOptions, order: QueryOrder, *, per_query: bool) -> str:
     """Return the results in a format."""
     if output.form == "json":
-        return to_json(as_data(results, per_query=per_query, order=order))
+        return to_json(as_data(results, order, per_query=per_query))
     segments = results.segments_table()
     tables = [segments or means_table(results, output.form)]
     if per_query:
@@ -118,36 +110,29 @@ def means_table(results: Evaluations, form: str) -> Table:
     return next(iter(results.values())).table() if form == "table" and len(results) == 1 else results.table()
 
 
-def queries_table(results: Evaluations, form: str, order: QueryOrder | None = None) -> Table:
+def queries_table(results: Evaluations, form: str, order: QueryOrder) -> Table:
     """Return one row per run and query; where people read it, the mean over all queries last."""
     rows: list[list[Cell]] = []
-    against = order is not None and order.baseline is not None
     segments = results.qrels.segments is not None
+    against = [] if order.baseline is None else [f"{order.sort} against {order.baseline}"]
     for name, lines in order_rows(results, order).items():
         for line in lines:
-            last = [line.difference] if against else []
-            rows.append([name, line.query, *_segment(results[name], line.query), *line.values, *last])
+            segment = [results[name].segment_of(line.query)] if segments else []
+            rows.append([name, line.query, *segment, *line.values, *([line.difference] if against else [])])
         if form not in ("csv", "tsv"):
             label = [name, "mean", *([EVERY] if segments else [])]
-            rows.append([*label, *results[name].mean().values(), *(_mean_difference(results, name, order))])
-    header = ["run", "query", *(["segment"] if segments else []), *results.measures]
-    return Table([*header, f"{order.sort} against {order.baseline}"] if order and against else header, rows)
+            rows.append([*label, *results[name].mean().values(), *_mean_difference(results, name, order)])
+    return Table(["run", "query", *(["segment"] if segments else []), *results.measures, *against], rows)
 
 
-def _segment(scores: Scores, query: str) -> list[Cell]:
-    """Return the segment of a query as a cell, where segments are asked for."""
-    segment = scores.segment_of(query)
-    return [] if segment is None else [segment]
-
-
-def _mean_difference(results: Evaluations, name: str, order: QueryOrder | None) -> list[float]:
+def _mean_difference(results: Evaluations, name: str, order: QueryOrder) -> list[float]:
     """Return the difference of means from the baseline, where there is one."""
-    if order is None or order.baseline is None:
+    if order.baseline is None:
         return []
     return [results[name][str(order.sort)] - results[order.baseline][str(order.sort)]]
 
 
-def as_data(results: Evaluations, *, per_query: bool, order: QueryOrder | None = None) -> dict[str, object]:
+def as_data(results: Evaluations, order: QueryOrder, *, per_query: bool) -> dict[str, object]:
     """Return everything as plain data, values in full."""
     rows = order_rows(results, order) if per_query else {name: list[QueryRow]() for name in results}
     runs = [

@@ -4,11 +4,9 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE, MEASURE
-from gradely.cli.inputs import read_judgments
-from gradely.cli.options import InputOptions
-from gradely.cli.output import write
-from gradely.cli.results import OutputOptions, output_options, to_json
-from gradely.data import open_run
+from gradely.cli.inputs import InputOptions, open_file, read_judgments
+from gradely.cli.output import OutputOptions, to_json, write
+from gradely.data.read.sources import Source
 from gradely.evaluation.explain import explain
 from gradely.evaluation.explanation import Explanation
 from gradely.settings import Settings
@@ -23,7 +21,7 @@ from gradely.tables import render
 @options.settings("ties", "seed", "precision")
 @click.option("--depth", type=click.IntRange(min=1), help="How many documents to show, the first ones; all by default.")
 @options.inputs
-@output_options
+@options.output
 def command(
     qrels: str,
     run: str,
@@ -42,12 +40,9 @@ def command(
     if len(inputs.features) > 1:
         raise click.UsageError("one --feature is explained at a time", click.get_current_context())
     feature = inputs.features[0] if inputs.features else None
-    ranking = open_run(
-        run, format=inputs.run_format, columns=inputs.columns, feature=feature, ascending=inputs.ascending
-    )
     explanation = explain(
         read_judgments(qrels, inputs),
-        ranking,
+        open_file(Source(run), feature, inputs),
         query,
         measure,
         ties=settings.ties,

@@ -8,10 +8,9 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import Inputs, choose_measures, read_inputs
-from gradely.cli.options import InputOptions
-from gradely.cli.output import check_writable, say, write_file
-from gradely.cli.results import OutputOptions, caption_notes, list_notes, output_options, show_verdict, write_results
+from gradely.cli.inputs import InputOptions, Inputs, Request, choose_measures
+from gradely.cli.output import OutputOptions, check_writable, list_notes, say, write_file, write_results
+from gradely.cli.results import caption_notes, show_verdict
 from gradely.comparison.gate import check_limits, gate
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.saved_scores import is_saved, keep_scores
@@ -40,21 +39,9 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 )
 @click.option("--strict", is_flag=True, help="Fail where a drop exceeds its limit, significant or not.")
 @options.alpha
-@click.option("--test", type=click.Choice(ALONE), default="t", show_default=True, help="The significance test.")
-@click.option(
-    "--correction",
-    type=click.Choice(list(CORRECTIONS)),
-    default="holm",
-    show_default=True,
-    help="How p-values are corrected over the measures.",
-)
-@click.option(
-    "--resamples",
-    type=click.IntRange(min=1),
-    default=RESAMPLES,
-    show_default=True,
-    help="How many draws a randomization or bootstrap test takes.",
-)
+@options.choice("--test", ALONE, "t", "The significance test.")
+@options.choice("--correction", CORRECTIONS, "holm", "How p-values are corrected over the measures.")
+@options.count("--resamples", RESAMPLES, "How many draws a randomization or bootstrap test takes.")
 @click.option(
     "--summary", type=FILE, metavar="FILE.md", help="Write a summary in Markdown, with the queries that lost most."
 )
@@ -66,7 +53,7 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 )
 @options.settings()
 @options.inputs
-@output_options
+@options.output
 def command(
     qrels: str,
     new: str,
@@ -93,11 +80,11 @@ def command(
     names = choose_measures(measures, settings.ties)
     limits = check_limits(read_limits(drops, names), names)
     paths = (new,) if baseline is None or is_saved(baseline) else (new, baseline)
-    data = read_inputs(qrels, paths, inputs, settings)
+    data = Request(qrels, paths, settings, inputs, measures).read()
     if len(data.runs) != len(paths):
         raise InputError("give one --feature: a gate is about one run")
     if baseline is None:
-        return save_first(data, names, settings, str(save))
+        return save_first(data, str(save))
     run, *older = data.runs.values()
     with data.bar() as bar:
         old = older[0] if older else baseline
@@ -116,11 +103,11 @@ def write_files(verdict: Gate, summary: str | None, save: str | None) -> None:
         write_file(verdict.saved.text().encode(), save)
 
 
-def save_first(data: Inputs, measures: list[str], settings: Settings, path: str) -> int:
+def save_first(data: Inputs, path: str) -> int:
     """Write the scores of the only run, as the first ones to be compared with; return the exit code."""
     (run,) = data.runs.values()
     with data.bar() as bar:
-        scores = keep_scores(data.qrels, run, measures, progress=bar, **asdict(settings))
+        scores = keep_scores(data.qrels, run, data.measures, progress=bar, **asdict(data.settings))
     write_file(scores.text().encode(), path)
     say(f"{plain_line(path)}: the scores of {plain_line(scores.name)}; nothing was compared\n")
     return 0

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import click
 
-from gradely.cli.options import InputOptions
 from gradely.cli.progress import Bar
 from gradely.data import Qrels, Run, open_run, read_qrels, run_name, run_names
 from gradely.data.query_selection import read_queries, read_segments, select
@@ -22,14 +21,34 @@ from gradely.measures.names import parse_all
 from gradely.settings import Settings
 
 
+class InputOptions(NamedTuple):
+    """How the files are to be read."""
+
+    qrels_format: str | None
+    run_format: str | None
+    features: tuple[int, ...]
+    ascending: bool
+    columns: dict[str, str] | None = None
+    """what tables call their columns"""
+    duplicates: str = "error"
+    only: str | None = None
+    """a file of the queries that count"""
+    exclude: str | None = None
+    """a file of documents that are dropped first"""
+    by: str | None = None
+    """a column of the qrels, or a file: the segment of each query"""
+
+
 class Inputs(NamedTuple):
-    """The qrels, and the runs that are to be read."""
+    """The qrels, the runs that are to be read, and how they are to be measured."""
 
     qrels: Qrels
     runs: dict[str, Callable[[], Run | Source]]
     """how to open each one, by name"""
     sizes: dict[str, float]
     """how large the file of each one is, for the progress bar"""
+    measures: list[str]
+    settings: Settings
 
     def bar(self, later: Mapping[str, float] = MappingProxyType({})) -> AbstractContextManager[Progress]:
         """Return a progress bar over the runs, and over later work that is so many times as much as all of them.
@@ -48,24 +67,34 @@ class Inputs(NamedTuple):
         return [name if name in self.runs else run_name(name) for name in baselines]
 
 
-def read_inputs(qrels: str, runs: tuple[str, ...], inputs: InputOptions, settings: Settings) -> Inputs:
-    """Read the qrels, and see which runs there are; they are opened when their turn comes."""
-    opened, sizes = list_runs(qrels, runs, inputs)
-    return Inputs(read_judgments(qrels, inputs, settings.threads), opened, sizes)
+class Request(NamedTuple):
+    """What a command is to work on, as it was typed."""
+
+    qrels: str
+    runs: tuple[str, ...]
+    settings: Settings
+    inputs: InputOptions
+    measures: tuple[str, ...] = ()
+
+    def read(self, judgments: Qrels | None = None) -> Inputs:
+        """Read the qrels, unless they are there, and see which runs there are; each is opened when its turn comes."""
+        measures = choose_measures(self.measures, self.settings.ties)
+        runs, sizes = list_runs(self.qrels, self.runs, self.inputs)
+        qrels = read_judgments(self.qrels, self.inputs, self.settings.threads, judgments)
+        return Inputs(qrels, runs, sizes, measures, self.settings)
 
 
-def read_judgments(qrels: str, inputs: InputOptions, threads: int | None = None) -> Qrels:
-    """Read the qrels, and select what is asked for."""
-    judgments = read_qrels(
-        qrels, format=inputs.qrels_format, columns=inputs.columns, duplicates=inputs.duplicates, threads=threads
-    )
-    return select_judgments(judgments, qrels, inputs)
+def read_judgments(
+    path: str, inputs: InputOptions, threads: int | None = None, judgments: Qrels | None = None
+) -> Qrels:
+    """Read the qrels, unless they are there; return those of the queries that count, as the options say.
 
-
-def select_judgments(judgments: Qrels, path: str, inputs: InputOptions) -> Qrels:
-    """Return the judgments of the queries that count, with their segments and what is excluded, as the options say."""
-    if (inputs.only, inputs.by, inputs.exclude) == (None, None, None):
-        return judgments
+    They have their segments, and what is excluded.
+    """
+    if judgments is None:
+        judgments = read_qrels(
+            path, format=inputs.qrels_format, columns=inputs.columns, duplicates=inputs.duplicates, threads=threads
+        )
     only = None if inputs.only is None else read_queries(inputs.only)
     segments = None if inputs.by is None else read_segments(inputs.by, path, inputs.columns)
     return select(judgments, only=only, segments=segments, exclude=inputs.exclude)
@@ -86,12 +115,12 @@ def list_runs(
         source = Source(path)
         for feature in inputs.features or (None,):
             name = title if feature is None else f"{title}:{feature}"
-            opened[name] = partial(_open, source, feature, inputs)
+            opened[name] = partial(open_file, source, feature, inputs)
             sizes[name] = float(os.path.getsize(path)) if os.path.isfile(path) else 1.0
     return opened, sizes
 
 
-def _open(source: Source, feature: int | None, inputs: InputOptions) -> Run | Source:
+def open_file(source: Source, feature: int | None, inputs: InputOptions) -> Run | Source:
     """Open a run; a pipe is kept as long as its source is held, so that it can be read again."""
     return open_run(
         source.path, format=inputs.run_format, columns=inputs.columns, feature=feature, ascending=inputs.ascending

@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem
 
 from gradely import __version__
 from gradely.cli.output import fail, open_streams
+from gradely.errors import GradelyError, did_you_mean
 
 COMMANDS = {
     "evaluate": "Measure runs against judgments.",
@@ -54,8 +55,6 @@ class Commands(click.Group):
         if name not in COMMANDS:
             if ctx.resilient_parsing:
                 return None
-            from gradely.errors import did_you_mean
-
             raise click.UsageError(f"no command {name!r}.{did_you_mean(name, COMMANDS)}", ctx)
         command: click.Command = importlib.import_module(f"gradely.cli.{name}").command
         return command
@@ -84,12 +83,7 @@ def gradely(context: click.Context) -> None:
 
 
 class Terminated(BaseException):
-    """A signal asks the program to end."""
-
-    def __init__(self, number: int, _: object) -> None:
-        """Keep which signal it was."""
-        super().__init__(number)
-        self.number = number
+    """A signal asks the program to end; its number is the argument."""
 
 
 def start(command: tuple[str, ...]) -> NoReturn:
@@ -102,16 +96,15 @@ def start(command: tuple[str, ...]) -> NoReturn:
     sys.setswitchinterval(HANDOVER)
     open_streams()
     _listen()
-    code = _complete() if COMPLETION in os.environ else run([*command, *sys.argv[1:]])
+    if COMPLETION in os.environ:
+        from gradely.cli.completion import complete
+
+        code = complete(os.environ[COMPLETION])
+    else:
+        code = run([*command, *sys.argv[1:]])
     with suppress(OSError):
         sys.stderr.flush()
     os._exit(code)
-
-
-def _complete() -> int:
-    from gradely.cli.completion import complete
-
-    return complete(os.environ[COMPLETION])
 
 
 def _listen() -> None:
@@ -124,8 +117,8 @@ def _listen() -> None:
             signal.signal(number, _terminate)
 
 
-def _terminate(number: int, frame: object) -> NoReturn:
-    raise Terminated(number, frame)
+def _terminate(number: int, _frame: object) -> NoReturn:
+    raise Terminated(number)
 
 
 def run(arguments: list[str]) -> int:
@@ -142,7 +135,7 @@ def run(arguments: list[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return fail("interrupted", code=130)
     except Terminated as signalled:
-        return fail("terminated", code=128 + signalled.number)
+        return fail("terminated", code=128 + signalled.args[0])
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return fail("standard output was closed early")
@@ -150,18 +143,9 @@ def run(arguments: list[str]) -> int:
         return fail("not enough memory")
     except OSError as error:
         return fail(f"{error.filename or 'input or output'}: {error.strerror or error}")
-    except (ValueError, ImportError) as error:
-        return _report_error(error)
+    except GradelyError as error:  # anything else is a bug and shows its traceback
+        return fail(str(error))
     return result if isinstance(result, int) else 0
-
-
-def _report_error(error: Exception) -> int:
-    """Report an error of gradely's own; anything else is a bug and shows its traceback."""
-    from gradely.errors import GradelyError
-
-    if not isinstance(error, GradelyError):
-        raise error
-    return fail(str(error))
 
 
 def _usage(error: click.ClickException) -> str:

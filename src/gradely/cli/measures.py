@@ -1,16 +1,47 @@
-"""gradely measures."""
+"""gradely measures: a list, all about one, or the page about all of them in Markdown, from their docstrings."""
 
 import inspect
 
 import click
 
 from gradely.cli.argument_types import FILE, MEASURE
-from gradely.cli.measures_page import page, section, summary
 from gradely.cli.output import write
 from gradely.measures import ALL, Measure, parameters
 from gradely.measures.base import show
 from gradely.measures.names import find
-from gradely.tables import Table, to_text
+from gradely.relevance import AtLeast, Identity, Max, Phi, Relevance, Shift, Tabled
+from gradely.settings import TIES
+from gradely.tables import Table, to_markdown, to_text
+
+HEAD = """\
+# Measures
+
+<!-- Written by `make docs` from the docstrings of the measures: change those. -->
+
+Every measure takes a cut-off, `nDCG@10`, and labels that are any real numbers. Parameters go into the name,
+`AP(rel=2)@100`, or into the object, `gradely.AP(rel=2, k=100)`. The value of a run is the mean over its queries.
+`gradely measures NAME` prints a section of this page.
+
+"""
+WORDS = """
+## Words
+
+- The **pool** of a query is all its judged documents, retrieved or not. The **recall base** RB is the number of
+  relevant documents in the pool, and RB(k) the number of those of at least level k.
+- A document is **relevant** to a binary measure where its label is at least `rel`. An unjudged document is not
+  relevant. A negative label gains nothing.
+- A **tie group** is all documents of a ranking with the same score. In formulas it has n documents, r of them relevant,
+  and stands after t others.
+"""
+FUNCTIONS: dict[str, type[Relevance]] = {
+    "'identity'": Identity,
+    "'binary' or binary(2)": AtLeast,
+    "'max' or max(4)": Max,
+    "'shift', shift(1) or shift(1, 'max')": Shift,
+    "{1: 0.5, 2: 1}": Tabled,
+    "'phi', phi('code') or phi([(0, 0), (10, 1)])": Phi,
+}
+"""relevance functions, as they are written"""
 
 
 @click.command("measures")
@@ -42,3 +73,52 @@ def card(measure: type[Measure]) -> str:
     """Return all about a measure: its documentation and its parameters."""
     rows = [[name, show(declared.default), declared.doc] for name, declared in parameters(measure).items()]
     return f"{measure.name}\n\n{inspect.getdoc(measure)}\n\n{to_text(Table(['parameter', 'default', 'meaning'], rows))}"
+
+
+def page() -> str:
+    """Return the whole page: contents, words, policies and functions that all share, then one section per measure."""
+    rows = [[f"[{measure.name}](#{measure.name.lower()})", summary(measure)] for measure in ALL]
+    contents = to_markdown(Table(["measure", "what it says"], rows), escape=False)
+    return HEAD + contents + WORDS + _ties() + _functions() + "".join(f"\n{section(measure)}" for measure in ALL)
+
+
+def section(measure: type[Measure]) -> str:
+    """Return all about a measure."""
+    rows = [[f"`{name}`", f"`{show(field.default)}`", field.doc] for name, field in parameters(measure).items()]
+    *text, example = (_paragraph(part) for part in (inspect.getdoc(measure) or "").split("\n\n"))
+    table = to_markdown(Table(["parameter", "default", "meaning"], rows), escape=False)
+    return "\n".join([f"## {measure.name}\n", *text, table, example])
+
+
+def summary(subject: object) -> str:
+    """Return what the documentation of a measure, or anything, begins with: a line."""
+    return (inspect.getdoc(subject) or "").split("\n")[0].rstrip(".")
+
+
+def _ties() -> str:
+    rows = [[f"`{name}`", meaning] for name, meaning in TIES.items()]
+    return "\n## Tie policies\n\nOne policy holds for all measures of a call.\n\n" + to_markdown(
+        Table(["`ties=`", "tied documents"], rows), escape=False
+    )
+
+
+def _functions() -> str:
+    """Return the section on relevance functions."""
+    parts = [f"**`{name}`**: {inspect.getdoc(function)}\n" for name, function in FUNCTIONS.items()]
+    intro = "Every measure with the parameter `relevance` takes any of these; the gain is computed from the result.\n"
+    return "\n".join(["\n## Relevance functions\n", intro, *parts])
+
+
+def _paragraph(text: str) -> str:
+    """Return a paragraph of a docstring: an example, a formula, a list of what is labelled, or prose."""
+    if text.startswith(">>>"):
+        return f"```python\n{text}\n```\n"
+    if text.startswith("Ties:"):
+        return "".join(_item(line) for line in text.split("\n"))
+    return f"{text}\n"
+
+
+def _item(line: str) -> str:
+    """Return a line of a list; one that begins with a label begins an item."""
+    label, colon, rest = line.partition(": ")
+    return f"- **{label}**: {rest}\n" if colon and label in ("Ties", "Reference") else f"  {line}\n"

@@ -1,36 +1,33 @@
 """Options that several commands share. Those that belong together reach a command as one object."""
 
-from collections.abc import Callable, Mapping
-from functools import wraps
-from typing import Any, NamedTuple, TypeVar
+import os
+from collections.abc import Callable, Iterable
+from functools import partial, wraps
+from typing import Any, TypeVar
 
 import click
+from click.types import StringParamType
 
 from gradely.cli.argument_types import FILE, MEASURE_OR_ALL
+from gradely.cli.inputs import InputOptions, Request
+from gradely.cli.output import OutputOptions, check_writable
 from gradely.data.read.column_roles import DUPLICATES
 from gradely.data.read.formats import FORMATS as INPUTS
 from gradely.evaluation.runs import DEFAULT
 from gradely.settings import PRECISIONS, QUERIES, TIES, Settings
+from gradely.tables import FORMATS, SAFE
 
+ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".txt": "table",
+}
+"""formats by the ending of the file that is written"""
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-class InputOptions(NamedTuple):
-    """How the files are to be read."""
-
-    qrels_format: str | None
-    run_format: str | None
-    features: tuple[int, ...]
-    ascending: bool
-    columns: dict[str, str] | None = None
-    """what tables call their columns"""
-    duplicates: str = "error"
-    only: str | None = None
-    """a file of the queries that count"""
-    exclude: str | None = None
-    """a file of documents that are dropped first"""
-    by: str | None = None
-    """a column of the qrels, or a file: the segment of each query"""
 
 
 def pack(kind: Callable[..., Any], name: str, keys: tuple[str, ...], command: Command) -> Command:
@@ -56,17 +53,20 @@ def files(command: Command) -> Command:
     return add_options(command, click.argument("qrels", type=FILE), click.argument("runs", nargs=-1, type=FILE))
 
 
-def measures(command: Command) -> Command:
+def measures(
+    command: Command,
+    kind: StringParamType = MEASURE_OR_ALL,
+    more: str = " 'all' stands for every measure that takes --ties.",
+) -> Command:
     """Add the option -m, which may be repeated."""
     return click.option(
         "-m",
         "--measure",
         "measures",
         multiple=True,
-        type=MEASURE_OR_ALL,
+        type=kind,
         metavar="MEASURE",
-        help="A measure, like nDCG@10 or 'AP(rel=2)'; repeat for more. 'all' stands for every measure that takes "
-        f"--ties. [default: {', '.join(DEFAULT)}]",
+        help=f"A measure, like nDCG@10 or 'AP(rel=2)'; repeat for more.{more} [default: {', '.join(DEFAULT)}]",
     )(command)
 
 
@@ -93,11 +93,12 @@ def _columns(_context: click.Context, _parameter: click.Parameter, value: str | 
 
 def inputs(command: Command) -> Command:
     """Add the options that say how to read the files."""
-    recognised = "by default it is recognised."
     return add_options(
         pack(InputOptions, "inputs", InputOptions._fields, command),
-        click.option("--qrels-format", type=click.Choice(INPUTS), help=f"Format of the qrels; {recognised}"),
-        click.option("--run-format", type=click.Choice(INPUTS), help=f"Format of the runs; {recognised}"),
+        qrels_format,
+        click.option(
+            "--run-format", type=click.Choice(INPUTS), help="Format of the runs; by default it is recognised."
+        ),
         click.option(
             "--feature",
             "features",
@@ -114,12 +115,8 @@ def inputs(command: Command) -> Command:
             metavar="ROLE=NAME,…",
             help="What tables call their columns, where names are unusual: query=uid,document=iid,label=r,score=est.",
         ),
-        click.option(
-            "--duplicates",
-            type=click.Choice(list(DUPLICATES)),
-            default="error",
-            show_default=True,
-            help="What to do with a document that the qrels have twice for a query.",
+        choice(
+            "--duplicates", DUPLICATES, "error", "What to do with a document that the qrels have twice for a query."
         ),
         click.option("--only", type=FILE, metavar="FILE", help="A file with the queries that count, one per line."),
         click.option(
@@ -132,11 +129,82 @@ def inputs(command: Command) -> Command:
     )
 
 
-def _choice(flag: str, choices: Mapping[Any, str], default: str, text: str) -> Callable[[Command], Command]:
+def request(command: Command) -> Command:
+    """Add QRELS and RUNS and the options of inputs, and pack them with measures and settings into one object."""
+    return files(inputs(pack(Request, "request", Request._fields, command)))
+
+
+def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Command:
+    """Add --format, --digits and -o, which may name a picture where the command draws one."""
+    endings = ".csv, .tsv, .json, .md, .tex, .html or .txt"
+    picture = ", or .svg or .png for a chart, with the text on standard output" if pictures else ""
+    return add_options(
+        pack(partial(_settle_output, pictures=pictures), "output", OutputOptions._fields, command),
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice([*FORMATS, "json"]),
+            help="Format of the output.  [default: by the ending of -o, else table]",
+        ),
+        click.option(
+            "--digits",
+            type=click.IntRange(0, 17),
+            default=digits,
+            show_default=True,
+            help="How many decimals formats for people have; csv, tsv and json have all.",
+        ),
+        click.option(
+            "-o",
+            "--output",
+            "path",
+            type=FILE,
+            metavar="FILE",
+            help=f"Write to a file; its ending gives the format: {endings}{picture}.",
+        ),
+        click.option(
+            "--safe-csv",
+            is_flag=True,
+            expose_value=False,
+            callback=lambda _context, _parameter, safe: SAFE.set(safe),
+            help="In csv and tsv, put ' before text that a spreadsheet would take for a formula: "
+            "= + - @ at its beginning.",
+        ),
+    )
+
+
+def _settle_output(form: str | None, digits: int, path: str | None, *, pictures: bool = False) -> OutputOptions:
+    """Take the format from the ending of the file where none is named; refuse an ending that says nothing."""
+    check_writable(path)
+    drawn = pictures and OutputOptions("", 0, path).picture
+    if form is None and path not in (None, "-") and not drawn:
+        form = format_of_path(str(path))
+    return OutputOptions(form or "table", digits, path)
+
+
+def format_of_path(path: str) -> str:
+    """Return the format that a file's ending stands for; a file without one, or a device, is a table."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending and ending not in ENDINGS and not path.startswith("/dev/"):
+        endings = ", ".join(ENDINGS)
+        raise click.UsageError(f"{path}: the ending {ending} stands for no format; use {endings}, or name a --format")
+    return ENDINGS.get(ending, "table")
+
+
+def choice(flag: str, choices: Iterable[str], default: str, text: str) -> Callable[[Command], Command]:
+    """Return an option that takes one of several words."""
     return click.option(flag, type=click.Choice(list(choices)), default=default, show_default=True, help=text)
 
 
+def count(flag: str, default: int, text: str, least: int = 1) -> Callable[[Command], Command]:
+    """Return an option that takes a whole number, of at least so much."""
+    return click.option(flag, type=click.IntRange(min=least), default=default, show_default=True, help=text)
+
+
 alpha = click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
+seed = count("--seed", 0, "Seed of what is drawn at random.", least=0)
+qrels_format = click.option(
+    "--qrels-format", type=click.Choice(INPUTS), help="Format of the qrels; by default it is recognised."
+)
 by_segment = click.option(
     "--by",
     type=FILE,
@@ -145,7 +213,7 @@ by_segment = click.option(
 )
 """adds --by, which is read with the other options of inputs: it stands above them"""
 SETTINGS: dict[str, Callable[[Any], Any]] = {
-    "ties": _choice(
+    "ties": choice(
         "--ties",
         TIES,
         "expected",
@@ -153,16 +221,14 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
         "does; order: as in the input; random: ordered by --seed; best, worst: in the order that is best or worst for "
         "each measure.",
     ),
-    "seed": click.option(
-        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."
-    ),
-    "precision": _choice(
+    "seed": seed,
+    "precision": choice(
         "--precision",
         PRECISIONS,
         "double",
         "Precision of scores: single rounds them before they are compared, as trec_eval 9 and older do.",
     ),
-    "queries": _choice(
+    "queries": choice(
         "--queries",
         QUERIES,
         "qrels",

@@ -2,9 +2,34 @@
 
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
+from typing import Any, NamedTuple
 
 from gradely.errors import InputError, shorten
+
+PICTURES = "svg", "png"
+MOST = 20
+"""below a table, more notes than this are summed up"""
+
+
+class OutputOptions(NamedTuple):
+    """How results are to be written, and where."""
+
+    form: str
+    digits: int
+    path: str | None
+
+    @property
+    def to_file(self) -> bool:
+        """Whether they go to a file."""
+        return self.path not in (None, "-")
+
+    @property
+    def picture(self) -> str | None:
+        """The format of the picture that the file is to be, if it is one."""
+        ending = (self.path or "").rpartition(".")[2].lower()
+        return ending if ending in PICTURES else None
 
 
 def write(text: str, path: str | None) -> None:
@@ -101,6 +126,14 @@ def check_folder(path: str) -> None:
         raise InputError(f"{path}: cannot be written: no permission in {folder}")
 
 
+def make_folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder, and those that it lies in, unless it is there."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be made: {error.strerror}") from None
+
+
 def write_file(content: bytes, path: str) -> None:
     """Write a file whole or not at all: a temporary file beside it, then a rename. A link stays a link."""
     check_writable(path)
@@ -139,3 +172,32 @@ def _usual_mode(temporary: str, path: str) -> None:
         os.umask(umask)
         mode = 0o666 & ~umask
     os.chmod(temporary, mode)
+
+
+def list_notes(notes: Iterable[object]) -> str:
+    """Return notes, one line each, and of very many only the first."""
+    from gradely.tables import plain_line
+
+    lines = [plain_line(str(note)) for note in notes]
+    if len(lines) > MOST:
+        rest = len(lines) - MOST
+        lines = [*lines[:MOST], f"… and {rest:,} more notes; --format json has them all"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def to_json(content: Any) -> str:
+    """Return content as JSON, values in full; what is not finite is null, since JSON has no infinity."""
+    import json
+
+    from gradely.report.formatting import replace_infinite
+
+    return json.dumps(replace_infinite(content), indent=2, ensure_ascii=False) + "\n"
+
+
+def write_results(text: str, notes: str, output: OutputOptions) -> None:
+    """Write a result. The notes stand below a table; for other formats, or a file, they go to standard error."""
+    write(f"{text}\n{notes}" if output.form == "table" and notes else text, output.path)
+    if output.form not in ("table", "json") or output.to_file:
+        import click
+
+        click.echo(notes, err=True, nl=False)

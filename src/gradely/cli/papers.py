@@ -5,10 +5,9 @@ from pathlib import Path
 
 import click
 
-from gradely.cli import argument_types
-from gradely.cli.output import check_folder, say, write_file
+from gradely.cli import argument_types, options
+from gradely.cli.output import check_folder, make_folder, say, write_file
 from gradely.cli.progress import Bar
-from gradely.errors import InputError
 from gradely.papers import PAPERS, check_data, experiment, experiments
 from gradely.papers.ledger import Entry, count, enter, leave_out, markdown, read_record, tabulate_claims, to_csv
 from gradely.papers.library import FOLDER, Library
@@ -103,9 +102,7 @@ def _complete_names(_context: click.Context, _parameter: click.Parameter, incomp
     metavar="DIR",
     help="The folder to write to.",
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."
-)
+@options.seed
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, each in its folder.
 
@@ -154,9 +151,6 @@ def run_one(entry: Experiment, library: Library, seed: int, out: Path) -> Outcom
 
 
 def _write(folder: Path, content: dict[str, bytes]) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made: {error.strerror}") from None
+    make_folder(folder)
     for name, data in content.items():
         write_file(data, str(folder / name))

@@ -6,10 +6,12 @@ from typing import Any
 
 import click
 
+from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.results import OutputOptions, draw_result, list_notes, output_options, show_result, write_results
+from gradely.cli.output import OutputOptions, list_notes, write_results
+from gradely.cli.results import draw_result, show_result
 from gradely.comparison.phi_curves import phi
-from gradely.data import FORMATS, read_qrels
+from gradely.data import read_qrels
 
 
 @click.command("phi")
@@ -22,8 +24,8 @@ from gradely.data import FORMATS, read_qrels
     metavar="POINTS",
     help="Control points: paper (the paper's text), code (the authors' code), or your own, like '[(0, 0), (10, 1)]'.",
 )
-@click.option("--qrels-format", type=click.Choice(FORMATS), help="Format of the qrels; by default it is recognised.")
-@partial(output_options, pictures=True)
+@options.qrels_format
+@partial(options.output, pictures=True)
 def command(qrels: str, query: str | None, *, control: str, qrels_format: str | None, output: OutputOptions) -> None:
     """Show φ, the relevance of nDCGφ: its control points, and what it makes of the scores in QRELS.
 

@@ -7,15 +7,13 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.inputs import choose_measures, read_inputs
-from gradely.cli.options import InputOptions
-from gradely.cli.results import OutputOptions, caption_notes, list_notes, output_options, show_verdict, write_results
+from gradely.cli.inputs import Request
+from gradely.cli.output import OutputOptions, list_notes, write_results
+from gradely.cli.results import caption_notes, show_verdict
 from gradely.comparison.plan import PLANNED, POWER, Plan, plan
-from gradely.settings import Settings
 
 
 @click.command("plan")
-@options.files
 @options.measures
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Plan for pairs with this run; repeatable.")
 @click.option("--difference", type=float, help="Say how many queries this difference needs, too.")
@@ -23,37 +21,25 @@ from gradely.settings import Settings
     "--power", type=float, default=POWER, show_default=True, help="The chance of finding a difference that is there."
 )
 @options.alpha
-@click.option(
+@options.choice(
     "--correction",
-    type=click.Choice(list(PLANNED)),
-    default="bonferroni",
-    show_default=True,
-    help="How the level of significance is corrected for the pairs of each measure.",
+    PLANNED,
+    "bonferroni",
+    "How the level of significance is corrected for the pairs of each measure.",
 )
 @options.settings()
-@options.inputs
-@output_options
-def command(
-    qrels: str,
-    runs: tuple[str, ...],
-    *,
-    measures: tuple[str, ...],
-    baselines: tuple[str, ...],
-    settings: Settings,
-    inputs: InputOptions,
-    output: OutputOptions,
-    **design: Any,
-) -> None:
+@options.request
+@options.output
+def command(request: Request, *, baselines: tuple[str, ...], output: OutputOptions, **design: Any) -> None:
     """Say what difference between RUNS the queries of QRELS could show, and how many queries it would take.
 
     Two runs that are like those you mean to compare are enough: what counts is how their difference varies from query
     to query.
     """
-    data = read_inputs(qrels, runs, inputs, settings)
+    data = request.read()
     design["baselines"] = data.name_baselines(baselines, "plan for")
-    names = choose_measures(measures, settings.ties)
     with data.bar() as bar:
-        result = plan(data.qrels, data.runs, names, progress=bar, **design, **asdict(settings))
+        result = plan(data.qrels, data.runs, data.measures, progress=bar, **design, **asdict(data.settings))
     text = show_verdict(result, output, partial(as_data, result))
     write_results(text, list_notes([*caption_notes(result, output.form), *result.notes]), output)
 

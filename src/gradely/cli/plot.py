@@ -7,12 +7,10 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import choose_measures, read_inputs
-from gradely.cli.options import InputOptions
+from gradely.cli.inputs import Request
 from gradely.cli.output import check_writable, say, write_file
 from gradely.report.figures import KINDS, plot
 from gradely.report.page import check_installed
-from gradely.settings import Settings
 from gradely.tables import count_of, plain_line
 
 FORMS = ("svg", "pdf", "png")
@@ -20,23 +18,13 @@ FORMS = ("svg", "pdf", "png")
 
 @click.command("plot")
 @click.argument("kind", type=click.Choice(KINDS), metavar="|".join(KINDS))
-@options.files
 @click.option(
     "-o", "--output", "path", required=True, type=FILE, metavar="FILE", help="The file to write: .svg, .pdf or .png."
 )
 @options.measures
 @options.settings()
-@options.inputs
-def command(
-    kind: str,
-    qrels: str,
-    runs: tuple[str, ...],
-    *,
-    path: str,
-    measures: tuple[str, ...],
-    settings: Settings,
-    inputs: InputOptions,
-) -> None:
+@options.request
+def command(kind: str, *, path: str, request: Request) -> None:
     """Draw a figure for a paper.
 
     leaderboard: means with intervals. queries: with two RUNS the difference on each query by the first measure,
@@ -48,17 +36,15 @@ def command(
         raise click.UsageError(f"{path}: a figure is an .svg, a .pdf or a .png file", click.get_current_context())
     check_writable(path)
     check_installed()
-    if kind == "tau" and settings.queries != "qrels":
+    if kind == "tau" and request.settings.queries != "qrels":
         raise click.UsageError("tau takes all queries of the qrels: leave out --queries", click.get_current_context())
-    if kind == "ties" and (settings.ties, settings.precision) != ("expected", "double"):
+    if kind == "ties" and (request.settings.ties, request.settings.precision) != ("expected", "double"):
         raise click.UsageError(
             "ties compares the orders of ties itself, in double precision: leave out --ties and --precision"
         )
-    data = read_inputs(qrels, runs, inputs, settings)
+    data = request.read()
     with data.bar() as bar:
-        chart = plot(
-            kind, data.qrels, data.runs, choose_measures(measures, settings.ties), progress=bar, **asdict(settings)
-        )
+        chart = plot(kind, data.qrels, data.runs, data.measures, progress=bar, **asdict(data.settings))
     from gradely.comparison.charts import picture
 
     write_file(picture(chart, form), path)

@@ -6,8 +6,7 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.correlations import correlate_runs, selection_options
-from gradely.cli.results import output_options
+from gradely.cli.correlate import correlate_runs, selection_options
 from gradely.comparison.pools import POOLS, RATES, pools
 
 
@@ -20,7 +19,6 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
 
 
 @click.command("pools")
-@options.files
 @options.measures
 @click.option(
     "--rates",
@@ -29,22 +27,18 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
     callback=shares,
     help="Shares of the pool that stay judged.",
 )
-@click.option("--repeat", type=click.IntRange(min=1), default=10, show_default=True, help="How often pools are drawn.")
-@click.option(
-    "--least",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="How many documents of each query and grade stay judged at least; 0 lets grades vanish.",
+@options.count("--repeat", 10, "How often pools are drawn.")
+@options.count(
+    "--least", 1, "How many documents of each query and grade stay judged at least; 0 lets grades vanish.", least=0
 )
 @selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
-@options.inputs
-@partial(output_options, digits=2)
-def command(qrels: str, runs: tuple[str, ...], **keywords: Any) -> None:
+@options.request
+@partial(options.output, digits=2)
+def command(**keywords: Any) -> None:
     """Correlate the rankings of RUNS by the full pools with those by smaller ones.
 
     A random share of the documents of each query and grade stays judged, at least --least of them; the others count as
     unjudged. Shown are the mean τ, and the interval that holds 95 % of the draws.
     """
-    correlate_runs(pools, qrels, runs, later={POOLS: 3.0}, **keywords)
+    correlate_runs(pools, {POOLS: 3.0}, **keywords)

@@ -4,7 +4,6 @@ import sys
 import time
 from collections.abc import Mapping
 from threading import Lock
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from gradely.tables import plain_line
@@ -29,9 +28,7 @@ class Bar:
         """Begin."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Clear the bar away."""
         if self._bar is not None:
             self._bar.stop()
@@ -51,23 +48,15 @@ class Bar:
 
 
 def _new_bar(start: float) -> "Progress":
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    text = TextColumn("{task.description}", markup=False)
-    bar = Progress(
-        text,
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     )

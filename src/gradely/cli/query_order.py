@@ -18,12 +18,12 @@ from gradely.measures.names import parse_all
 
 
 class QueryOrder(NamedTuple):
-    """Which queries of each run are shown, and in which order."""
+    """Which queries of each run are shown, and in which order; all as they come where nothing is asked for."""
 
-    sort: str | None
-    worst: int | None
-    best: int | None
-    baseline: str | None
+    sort: str | None = None
+    worst: int | None = None
+    best: int | None = None
+    baseline: str | None = None
 
 
 class QueryRow(NamedTuple):
@@ -57,6 +57,8 @@ def query_order(command: Command) -> Command:
 
 def check_order(order: QueryOrder, measures: Mapping[str, Measure], runs: Mapping[str, object]) -> QueryOrder:
     """Return the order with the names that the results have; refuse names that they do not have."""
+    if order == QueryOrder():
+        return order
     if order.worst is not None and order.best is not None:
         raise click.UsageError("use --worst or --best, not both")
     sort, baseline = next(iter(measures)), order.baseline
@@ -75,12 +77,12 @@ def check_order(order: QueryOrder, measures: Mapping[str, Measure], runs: Mappin
     return order._replace(sort=sort, baseline=baseline)
 
 
-def order_rows(results: Evaluations, order: QueryOrder | None) -> dict[str, list[QueryRow]]:
-    """Return the queries of each run in the order that is asked for; all as they come where none is."""
-    if order is None:
+def order_rows(results: Evaluations, order: QueryOrder) -> dict[str, list[QueryRow]]:
+    """Return the queries of each run in the order that is asked for."""
+    if order.sort is None:
         return {name: [QueryRow(*row, None) for row in scores.rows()] for name, scores in results.items()}
     base = None if order.baseline is None else results[order.baseline]
-    column = list(results.measures).index(str(order.sort))
+    column = list(results.measures).index(order.sort)
     runs = {name: scores for name, scores in results.items() if name != order.baseline}
     return {name: _sort_queries(scores, base, column, order) for name, scores in runs.items()}
 

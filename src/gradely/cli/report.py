@@ -1,50 +1,66 @@
 """gradely report."""
 
+import shlex
 from dataclasses import asdict
+from typing import NamedTuple
 
 import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import choose_measures, read_inputs
-from gradely.cli.options import InputOptions
+from gradely.cli.inputs import Request
 from gradely.cli.output import check_writable, say, write_file
-from gradely.cli.page_options import PageOptions, page_options
 from gradely.comparison.compare import compare
 from gradely.report.page import check_installed
-from gradely.settings import Settings
 from gradely.tables import count_of, plain_line
 
 
+class PageOptions(NamedTuple):
+    """What a page shows besides the scores."""
+
+    queries_text: str | None
+    docs_text: str | None
+
+    @property
+    def command(self) -> str:
+        """The command line that makes the page."""
+        return shlex.join(("gradely", *click.get_current_context().obj))
+
+
+def page_options(command: options.Command) -> options.Command:
+    """Add --queries-text and --docs-text, of commands that write the page of a comparison."""
+    return options.add_options(
+        options.pack(PageOptions, "texts", PageOptions._fields, command),
+        click.option(
+            "--queries-text",
+            type=FILE,
+            metavar="FILE",
+            help="Texts of queries for the page: an id, a tab and a text per line, or JSON Lines with id and text.",
+        ),
+        click.option(
+            "--docs-text", type=FILE, metavar="FILE", help="Texts of documents for the page, in the same formats."
+        ),
+    )
+
+
 @click.command("report")
-@options.files
 @click.option("-o", "--output", "path", required=True, type=FILE, metavar="FILE.html", help="The file to write.")
 @click.option("--title", help="The title of the page.")
 @page_options
 @options.measures
 @options.settings()
 @options.by_segment
-@options.inputs
-def command(
-    qrels: str,
-    runs: tuple[str, ...],
-    *,
-    path: str,
-    title: str | None,
-    texts: PageOptions,
-    measures: tuple[str, ...],
-    settings: Settings,
-    inputs: InputOptions,
-) -> None:
+@options.request
+def command(request: Request, *, path: str, title: str | None, texts: PageOptions) -> None:
     """Write one self-contained HTML page about RUNS: leaderboard, every pair, rankings, curves, ties, measures."""
     if path == "-":
         raise click.UsageError("a page goes to a file: -o report.html", click.get_current_context())
     check_writable(path)
     check_installed()
-    data = read_inputs(qrels, runs, inputs, settings)
-    names, many = choose_measures(measures, settings.ties), count_of(len(data.runs), "run")
+    data = request.read()
+    many = count_of(len(data.runs), "run")
     with data.bar() as bar:
-        comparison = compare(data.qrels, data.runs, names, details=True, progress=bar, **asdict(settings))
+        comparison = compare(data.qrels, data.runs, data.measures, details=True, progress=bar, **asdict(data.settings))
         about = texts._asdict() | {"command": texts.command}
         page = comparison.to_html(title or f"Evaluation of {many}", **about).encode()
     write_file(page, path)

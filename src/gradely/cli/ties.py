@@ -1,49 +1,30 @@
 """gradely ties."""
 
+from functools import partial
+
 import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import MEASURE
-from gradely.cli.inputs import choose_measures, read_inputs
-from gradely.cli.options import InputOptions
-from gradely.cli.results import MOST, OutputOptions, list_notes, output_options, to_json, write_results
+from gradely.cli.inputs import Request
+from gradely.cli.output import MOST, OutputOptions, list_notes, to_json, write_results
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
-from gradely.evaluation.runs import DEFAULT
-from gradely.settings import Settings
 from gradely.tables import render
 
 
 @click.command("ties")
-@options.files
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    type=MEASURE,
-    metavar="MEASURE",
-    help=f"A measure, like nDCG@10 or 'AP(rel=2)'; repeat for more. [default: {', '.join(DEFAULT)}]",
-)
+@partial(options.measures, kind=MEASURE, more="")
 @options.settings("queries", "judged_only", "threads")
-@options.inputs
-@output_options
-def command(
-    qrels: str,
-    runs: tuple[str, ...],
-    *,
-    measures: tuple[str, ...],
-    settings: Settings,
-    inputs: InputOptions,
-    output: OutputOptions,
-) -> None:
+@options.request
+@options.output
+def command(request: Request, *, output: OutputOptions) -> None:
     """Show what the order of tied documents decides in RUNS, and which runs change places with it."""
-    named = choose_measures(measures, "expected")
-    data = read_inputs(qrels, runs, inputs, settings)
+    data, settings = request.read(), request.settings
     with data.bar() as bar:
         ties = tie_sensitivity(
             data.qrels,
             data.runs,
-            named,
+            data.measures,
             queries=settings.queries,
             judged_only=settings.judged_only,
             threads=settings.threads,

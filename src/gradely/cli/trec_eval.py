@@ -10,9 +10,8 @@ from gradely import __version__
 from gradely.cli.output import fail, say_bytes
 from gradely.cli.progress import Bar
 from gradely.trec_eval.command import trec_eval
-from gradely.trec_eval.errors import Quit
 from gradely.trec_eval.help import help_text
-from gradely.trec_eval.options import Options, parse
+from gradely.trec_eval.options import Options, Quit, parse
 
 
 class Verbatim(click.Command):

@@ -7,15 +7,13 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import MEASURE
-from gradely.cli.inputs import read_inputs
-from gradely.cli.options import InputOptions
-from gradely.cli.results import OutputOptions, draw_result, list_notes, output_options, show_result, write_results
+from gradely.cli.inputs import Request
+from gradely.cli.output import OutputOptions, list_notes, write_results
+from gradely.cli.results import draw_result, show_result
 from gradely.comparison.users import users
-from gradely.settings import Settings
 
 
 @click.command("users")
-@options.files
 @click.option(
     "-m",
     "--measure",
@@ -26,11 +24,9 @@ from gradely.settings import Settings
     help="eGAP, GAP or xGAP, with a cut-off if you like.",
 )
 @options.settings()
-@options.inputs
-@partial(output_options, pictures=True)
-def command(
-    qrels: str, runs: tuple[str, ...], *, measure: str, settings: Settings, inputs: InputOptions, output: OutputOptions
-) -> None:
+@options.request
+@partial(options.output, pictures=True)
+def command(request: Request, *, measure: str, output: OutputOptions) -> None:
     """Say for which users which of RUNS is best.
 
     Users differ in the level of relevance that they are content with. A population has a share of users for each level;
@@ -38,9 +34,9 @@ def command(
     for more, the populations are those of a fine grid. With -o FILE.svg or FILE.png a chart is drawn: lines for two
     levels, a triangle for three, bars for more.
     """
-    data = read_inputs(qrels, runs, inputs, settings)
+    data = request.read()
     with data.bar() as bar:
-        regions = users(data.qrels, data.runs, measure, progress=bar, **asdict(settings))
+        regions = users(data.qrels, data.runs, measure, progress=bar, **asdict(data.settings))
     output = draw_result(regions, output)
     notes = list_notes([*regions.sentences(), regions.summary(), *regions.notes])
     write_results(show_result(regions, output, regions.as_dict), notes, output)

@@ -116,7 +116,7 @@ def _note_endless(pairwise: Pairwise) -> list[Note]:
     if not pairwise.design.simultaneous:
         return []
     lacking = sum(
-        int(np.count_nonzero(np.isnan(pairwise.intervals(m).low) & ~lacks_spread(pairwise.by_query(m))))
+        int(np.count_nonzero(np.isnan(pairwise.intervals[m].low) & ~lacks_spread(pairwise.by_query(m))))
         for m in range(len(pairwise.measures))
     )
     text = f"{pairwise.values.shape[1]:,} queries are too few for intervals that hold for so many pairs at once"

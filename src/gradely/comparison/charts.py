@@ -6,7 +6,7 @@ from typing import Any
 
 from gradely.optional import altair, converter
 
-__all__ = ["PALETTE", "altair", "categories", "draw", "draw_lines", "panels", "picture", "style"]
+__all__ = ["PALETTE", "altair", "categories", "draw", "draw_dashes", "draw_lines", "panels", "picture", "style"]
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b", "#8d8d8d")
 """for categories: the colours of Okabe and Ito (2008), which colour-blind people tell apart, without the yellow that is
@@ -30,10 +30,19 @@ def categories(column: str, order: Sequence[Any], second: str = "shape", title: 
     return {name: kinds[name](f"{column}:N", title=title, scale=scale) for name in ("color", second)}
 
 
-def draw_lines(records: Sequence[Mapping[str, Any]], x: Any, y: Any, column: str, order: Sequence[Any]) -> Any:
-    """Return lines through points, one for each value of a column."""
-    points = altair().OverlayMarkDef(size=50)
+def draw_lines(
+    records: Sequence[Mapping[str, Any]], x: Any, y: Any, column: str, order: Sequence[Any], size: int = 50
+) -> Any:
+    """Return lines through points of some size, one for each value of a column."""
+    points = altair().OverlayMarkDef(size=size)
     return draw(records).mark_line(point=points).encode(x=x, y=y, **categories(column, order))
+
+
+def draw_dashes(
+    records: Sequence[Mapping[str, Any]], x: Any, y: Any, column: str, order: Sequence[Any], title: str | None = None
+) -> Any:
+    """Return lines without points, one for each value of a column, told apart by their dashes, too."""
+    return draw(records).mark_line(strokeWidth=2).encode(x=x, y=y, **categories(column, order, "strokeDash", title))
 
 
 def panels(chart: Any, by: str, columns: int, *, order: Sequence[str] | None = None, same_scale: bool = True) -> Any:

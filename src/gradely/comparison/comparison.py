@@ -133,7 +133,7 @@ class Comparison:
 
     def _runs(self, measure: int) -> list[list[Cell]]:
         names, label = self.board.names, list(self.board.measures)[measure]
-        low, high = (to_optional(end) for end in self.pairwise.mean_intervals(measure))
+        low, high = (to_optional(end) for end in self.pairwise.mean_intervals[measure])
         beaten = self.pairwise.better_than(measure)
         rows: list[list[Cell]] = []
         for i, mean in enumerate(self.board.means[measure].tolist()):

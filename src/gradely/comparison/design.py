@@ -7,7 +7,8 @@ from typing import NamedTuple
 from gradely.comparison import resampling
 from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
 from gradely.data.read.sources import clip
-from gradely.errors import DataError, check_choice, did_you_mean
+from gradely.errors import DataError, did_you_mean
+from gradely.settings import check_choice
 
 FAMILIES = {"measure": "the pairs of each measure", "all": "every pair on every measure"}
 

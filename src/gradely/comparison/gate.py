@@ -12,11 +12,11 @@ from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.plan import POWER, plan_pairs
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.saved_scores import SavedScores, is_saved, read_saved, score_run
-from gradely.comparison.verdict import SAME, Change, Gate
+from gradely.comparison.verdict import Change, Gate
 from gradely.data import open_run
 from gradely.data.query_selection import read_selected, split_queries
 from gradely.errors import DataError
-from gradely.evaluation.notes import Note, note_names
+from gradely.evaluation.notes import SAME, Note, note_names
 from gradely.evaluation.runs import DEFAULT, Progress, ignore
 from gradely.evaluation.scores import means
 from gradely.measures.names import MeasureLike, parse, parse_all
@@ -66,9 +66,7 @@ def gate(
     return decide(scores, earlier, limits, design, strict=strict)
 
 
-def decide(
-    new: SavedScores, old: SavedScores, limits: dict[str, float], design: Design, *, strict: bool = False
-) -> Gate:
+def decide(new: SavedScores, old: SavedScores, limits: dict[str, float], design: Design, *, strict: bool) -> Gate:
     """Decide by the scores of both runs on the queries that both have."""
     old.check(new)
     at = {query: i for i, query in enumerate(old.queries)}

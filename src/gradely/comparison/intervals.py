@@ -42,11 +42,6 @@ def t_quantile(queries: int, level: float) -> float:
     return float(stats().t.ppf((1 + level) / 2, queries - 1)) if queries > 1 else np.nan
 
 
-def simultaneous_intervals(values: Floats, level: float, seed: int, resamples: int = DRAWS) -> Intervals:
-    """Return intervals that hold for all columns at once, with probability `level`."""
-    return around(values, simultaneous_reach(values, level, seed, resamples))
-
-
 def simultaneous_reach(values: Floats, level: float, seed: int, resamples: int = DRAWS) -> float:
     """Return how many standard errors intervals reach to each side that hold for all columns at once; maybe NaN.
 

@@ -29,7 +29,7 @@ class Matrix(NamedTuple):
     @classmethod
     def of(cls, pairwise: Pairwise, measure: int) -> "Matrix":
         """Lay out the pairs of one measure."""
-        low, high = pairwise.intervals(measure) if len(pairwise.pairs) else (np.zeros(0), np.zeros(0))
+        low, high = pairwise.intervals[measure] if len(pairwise.pairs) else (np.zeros(0), np.zeros(0))
         differ = pairwise.by_query(measure)
         symmetric = {
             "adjusted": pairwise.adjusted[measure],

@@ -142,25 +142,17 @@ class Pairwise:
         return [simultaneous_reach(np.concatenate(list(self._by_query()), axis=1), level, seed)] * size
 
     @cached_property
-    def all_intervals(self) -> list[Intervals]:
+    def intervals(self) -> list[Intervals]:
         """The intervals of the differences, measure by measure: t intervals, or such as hold for a family at once."""
         return [around(differ, reach) for differ, reach in zip(self._by_query(), self.reaches, strict=True)]
 
-    def intervals(self, measure: int) -> Intervals:
-        """Return the intervals of the differences by one measure, [pairs]."""
-        return self.all_intervals[measure]
-
     @cached_property
-    def all_mean_intervals(self) -> list[Intervals]:
+    def mean_intervals(self) -> list[Intervals]:
         """The bootstrap intervals of the means, measure by measure."""
         columns = np.concatenate(self.values, axis=1)
         low, high = bootstrap_intervals(columns, 1 - self.design.alpha, self.design.seed)
         ends = (end.reshape(self.means.shape) for end in (low, high))
         return [Intervals(*pair) for pair in zip(*ends, strict=True)]
-
-    def mean_intervals(self, measure: int) -> Intervals:
-        """Return the bootstrap intervals of the means by one measure, [runs]."""
-        return self.all_mean_intervals[measure]
 
     @cached_property
     def count_replaced(self) -> int:
@@ -207,7 +199,7 @@ class Pairwise:
         names, (first, second) = self.names, self.pairs
         for m, measure in enumerate(self.measures if len(self.pairs) else []):
             differ = self.by_query(m)
-            low, high = map(to_optional, self.intervals(m))
+            low, high = map(to_optional, self.intervals[m])
             statistics = [self.differences[m].tolist(), low, high, effect_sizes(differ).tolist()]
             counts = (*count_wins(differ), self.p[m], self.adjusted[m], self.significant[m])
             columns = [*statistics, *(column.tolist() for column in counts), *self._list_equivalence(m)]

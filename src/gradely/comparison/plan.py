@@ -12,12 +12,12 @@ from gradely.comparison.pairs import lacks_spread
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.significance import CORRECTIONS
 from gradely.data.query_selection import read_selected, split_queries
-from gradely.errors import DataError, check_choice
+from gradely.errors import DataError
 from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.optional import stats
-from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
+from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy, check_choice
 from gradely.tables import Cell, Table, count_of, plain_line, to_text
 
 POWER = 0.8

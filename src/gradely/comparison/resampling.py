@@ -126,7 +126,7 @@ def _sort_within(values: Floats) -> Floats:
 
 def _ranges(table: Floats, resamples: int, seed: int) -> Floats:
     """Return for each draw the largest range of means of all measures."""
-    rng, _, queries, runs = _draw(seed), *table.shape
+    rng, _, queries, runs = np.random.default_rng(seed), *table.shape
     out = np.empty(resamples)
     for block in blocks(resamples, table.size):
         shape = (block.stop - block.start, queries, runs)
@@ -141,7 +141,8 @@ def draw_signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
     if _enumerate(queries, resamples):
         yield np.where((np.arange(2**queries)[:, None] >> np.arange(queries)) & 1, -1.0, 1.0)
         return
-    rng, width = _draw(seed), 4 * -(-queries // 32)  # whole words of 4 bytes, which is how the generator hands them out
+    rng = np.random.default_rng(seed)
+    width = 4 * -(-queries // 32)  # whole words of 4 bytes, which is how the generator hands them out
     for block in blocks(resamples, queries):
         rows = block.stop - block.start
         words = np.frombuffer(rng.bytes(rows * width), np.uint8).reshape(rows, width)
@@ -150,7 +151,7 @@ def draw_signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
 
 def draw_counts(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Yield blocks [draws, queries]: how often each query is drawn."""
-    rng = _draw(seed)
+    rng = np.random.default_rng(seed)
     for block in blocks(resamples, queries):
         counts = np.empty((block.stop - block.start, queries))
         for row in counts:  # one by one stays in the cache, and is twice as fast where queries are many
@@ -162,10 +163,6 @@ def blocks(size: int, width: int) -> Iterator[slice]:
     """Yield ranges that hold about CELLS numbers, each item `width` of them."""
     step = max(1, CELLS // max(1, width))
     return (slice(i, min(i + step, size)) for i in range(0, size, step))
-
-
-def _draw(seed: int) -> np.random.Generator:
-    return np.random.default_rng(seed)
 
 
 def _enumerate(queries: int, resamples: int) -> bool:

@@ -8,9 +8,10 @@ from gradely.comparison.kendall import DIGITS
 from gradely.comparison.stacked_runs import StackedRuns
 from gradely.data import Qrels
 from gradely.data.types import Bools
-from gradely.errors import DataError, check_choice
+from gradely.errors import DataError
 from gradely.evaluation.notes import Note
 from gradely.measures import AP
+from gradely.settings import check_choice
 
 TOPICS = {
     "all": "every judged query",

@@ -15,8 +15,8 @@ from gradely.errors import DataError, MeasureError
 from gradely.evaluation.notes import Note
 from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.measures import GAP, Measure, eGAP, xGAP
+from gradely.measures.gap import PrecisionPart
 from gradely.measures.names import MeasureLike, label, parse
-from gradely.measures.precision_parts import PrecisionPart
 from gradely.relevance import Identity
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import count_of

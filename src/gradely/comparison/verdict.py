@@ -9,11 +9,9 @@ from gradely.comparison.answers import format_p
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.saved_scores import SavedScores
 from gradely.comparison.significance import CORRECTIONS, DRAWN, TESTS
-from gradely.evaluation.notes import Note
+from gradely.evaluation.notes import SAME, Note
 from gradely.tables import Cell, Table, count_of, plain_line, to_text
 
-SAME = 1e-12
-"""a drop that exceeds its limit by less does so by rounding"""
 LOSERS = 10
 """so many of the queries that lost most are listed"""
 

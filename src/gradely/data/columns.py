@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data.trec.hashing import SALT, hashes, is_distinct, slots, table_bits
-from gradely.data.trec.match import new_tokens, ranges
+from gradely.data.trec.match import ranges
 from gradely.data.trec.tokens import PAD, Tokens, U, compare_tokens, decode
 from gradely.data.types import Bools, Bytes, Floats, Ints, Words
 
@@ -21,6 +21,12 @@ class Ids(NamedTuple):
     text: Bytes
     start: Ints
     stop: Ints
+
+    @classmethod
+    def of(cls, tokens: Tokens) -> "Ids":
+        """Return names that are held in as little memory as possible as ids."""
+        start = tokens.start.astype(np.int64)
+        return cls(tokens.text, start, start + tokens.size)
 
     def take(self, rows: Ints) -> "Ids":
         """Return the ids of some rows."""
@@ -68,23 +74,6 @@ class Triples(NamedTuple):
     query: Ids
     document: Ids
     value: Floats
-
-
-class Stretches(NamedTuple):
-    """Rows of a table with each query once for as long as it lasts."""
-
-    query: Ids
-    size: Ints
-    """how many rows each query has"""
-    document: Ids
-    value: Floats
-
-    @classmethod
-    def of(cls, triples: Triples) -> "Stretches":
-        """Find where one query ends and the next begins."""
-        first = new_tokens(*triples.query)
-        size = np.diff(first, append=len(triples.value))
-        return cls(triples.query.take(first), size, triples.document, triples.value)
 
 
 def concatenate(parts: Sequence[Ids]) -> Ids:

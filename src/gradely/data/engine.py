@@ -5,11 +5,10 @@ The engine gets the names of the judged documents and is asked what must be know
 
 from collections.abc import Iterator, Mapping
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from gradely.data.columns import Ids
 from gradely.data.engine_judgments import UPLOADS, judged_table
 from gradely.data.ids import from_arrow
 from gradely.data.qrels import Qrels
@@ -37,13 +36,6 @@ def is_lazy(given: Any) -> bool:
         return False
 
 
-class QueryCounts(NamedTuple):
-    """The queries of a run, and how many documents each has."""
-
-    names: Tokens
-    size: Ints
-
-
 class EngineScores(Mapping[str, dict[str, float]]):
     """A lazy run as {query: {document: score}}: a query is fetched when it is asked for, and never all of them."""
 
@@ -56,10 +48,10 @@ class EngineScores(Mapping[str, dict[str, float]]):
         if self.engine not in UPLOADS:
             raise DataError(f"{name}: rankings cannot be computed in {self.engine}; collect it, or write it as Parquet")
         with ONE_AT_A_TIME:
-            self.picked = pick_typed(frame, "score", name, columns)
-            self.frame = self._distinct(rename(frame, self.picked, "score"), duplicates)
+            self.roles = pick_by_type(frame, "score", name, columns)
+            self.frame = self._merge(rename(frame, self.roles, "score"), duplicates)
 
-    def _distinct(self, frame: Any, duplicates: str) -> Any:
+    def _merge(self, frame: Any, duplicates: str) -> Any:
         """Return the frame with documents that are there twice put together."""
         import narwhals.stable.v2 as nw
 
@@ -70,11 +62,7 @@ class EngineScores(Mapping[str, dict[str, float]]):
                             "do not have; use 'max', or put rows together in the engine")  # fmt: skip
         return frame.group_by("query", "document").agg(nw.col("score").max())
 
-    def scored(self, settings: Settings) -> Any:
-        """Return the frame with scores as they are compared."""
-        return self.frame.with_columns(score=_rounded()) if settings.precision == "single" else self.frame
-
-    def count_queries(self) -> QueryCounts:
+    def count_queries(self) -> tuple[Tokens, Ints]:
         """Return the queries and the lengths of their rankings; refuse what is missing or not a finite number."""
         import narwhals.stable.v2 as nw
 
@@ -88,12 +76,12 @@ class EngineScores(Mapping[str, dict[str, float]]):
         counts = fetch(flagged.group_by("query").agg(size=nw.len(), **flags))
         if not len(counts):
             raise DataError(f"{self.name}: has no rows")
-        self._refuse(counts)
-        return QueryCounts(self._ids(counts["query"]).tokens(), whole(counts["size"]))
+        self._check(counts)
+        return from_arrow(counts["query"], self.name).tokens(), to_integers(counts["size"])
 
-    def _refuse(self, counts: Any) -> None:
-        """Say what is wrong with the rows of a query."""
-        query, document, score = self.picked
+    def _check(self, counts: Any) -> None:
+        """Refuse rows of a query that have something missing, and say what."""
+        query, document, score = self.roles
         names = counts["query"].to_pylist()
         if None in names:
             raise DataError(f"{self.name}: column {query!r} has missing values")
@@ -105,29 +93,20 @@ class EngineScores(Mapping[str, dict[str, float]]):
                 f"{self.name}: query {clip(names[at])} has a score that is NaN or infinite; it must be a finite number"
             )
 
-    def _ids(self, column: Any) -> Ids:
-        return from_arrow(column, self.name)
-
-    def label(self, qrels: Qrels, settings: Settings, *, names: bool) -> Any:
+    def join(self, qrels: Qrels, settings: Settings) -> Any:
         """Return the run in its engine with the row of each judged document in the qrels, null for the others.
 
-        Names of documents stay where ties are broken by them.
+        Names of documents, or numbers of lines, stay where ties are broken by them.
         """
         import narwhals.stable.v2 as nw
 
-        frame = self.scored(settings)
+        frame = self.frame.with_columns(score=_round_score()) if settings.precision == "single" else self.frame
         if settings.ties == "order":
             frame = nw.from_native(frame.to_native().with_row_index("line"))
         judged = nw.from_native(UPLOADS[self.engine](frame.to_native(), judged_table(qrels)))
         frame = frame.join(judged, left_on=["query", "document"], right_on=["judged_query", "judged"], how="left")
-        kept = [
-            "query",
-            "score",
-            "row",
-            *(["document"] if names else []),
-            *(["line"] if settings.ties == "order" else []),
-        ]
-        return frame.select(kept)
+        breakers = {"trec": ["document"], "random": ["document"], "order": ["line"]}
+        return frame.select("query", "score", "row", *breakers.get(settings.ties, []))
 
     def __getitem__(self, query: str) -> dict[str, float]:
         """Fetch one query."""
@@ -137,7 +116,7 @@ class EngineScores(Mapping[str, dict[str, float]]):
             rows = fetch(self.frame.filter(nw.col("query") == query).select("document", "score"))
         if not len(rows):
             raise KeyError(query)
-        return dict(zip(self._ids(rows["document"]).tokens()[:], rows["score"].to_pylist(), strict=True))
+        return dict(zip(from_arrow(rows["document"], self.name).tokens()[:], rows["score"].to_pylist(), strict=True))
 
     def __iter__(self) -> Iterator[str]:
         """Refuse: whoever goes through all queries wants all rows."""
@@ -146,34 +125,34 @@ class EngineScores(Mapping[str, dict[str, float]]):
     def __len__(self) -> int:
         """Count the queries, in the engine."""
         with ONE_AT_A_TIME:
-            return len(self.count_queries().names)
+            return len(self.count_queries()[0])
 
 
-def pick_typed(frame: Any, kind: str, name: str, columns: Names | None) -> Roles:
+def pick_by_type(frame: Any, kind: str, name: str, columns: Names | None) -> Roles:
     """Return the columns to read; refuse those that engines would turn into text or numbers each in its own way."""
     schema = frame.collect_schema()
-    picked = pick_columns(list(schema.names()), kind, name, columns)
-    for column in picked[:2]:
+    roles = pick_columns(list(schema.names()), kind, name, columns)
+    for column in roles[:2]:
         dtype = schema[column]
         if not (dtype.is_integer() or str(dtype).split("(")[0] in ("String", "Categorical", "Enum")):
             raise DataError(f"{name}: column {column!r} holds {dtype}; cast ids to text or to whole numbers")
-    dtype = None if picked.value is None else schema[picked.value]
+    dtype = None if roles.value is None else schema[roles.value]
     if dtype is not None and not (dtype.is_numeric() or str(dtype) == "Boolean"):
-        raise DataError(f"{name}: column {picked.value!r} holds {dtype}; cast {kind}s to doubles")
-    return picked
+        raise DataError(f"{name}: column {roles.value!r} holds {dtype}; cast {kind}s to doubles")
+    return roles
 
 
-def rename(frame: Any, picked: Roles, kind: str, **more: Any) -> Any:
+def rename(frame: Any, roles: Roles, kind: str, **more: Any) -> Any:
     """Return the columns under names of our own: ids as text, numbers as doubles, of which the highest is best."""
     import narwhals.stable.v2 as nw
 
-    value = nw.lit(1.0) if picked.value is None else nw.col(picked.value).cast(nw.Float64) * picked.sign
+    value = nw.lit(1.0) if roles.value is None else nw.col(roles.value).cast(nw.Float64) * roles.sign
     numbers = {kind: nw.when(value == 0.0).then(nw.lit(0.0)).otherwise(value)}  # engines disagree about -0.0
-    ids = {"query": nw.col(picked.query).cast(nw.String), "document": nw.col(picked.document).cast(nw.String)}
+    ids = {"query": nw.col(roles.query).cast(nw.String), "document": nw.col(roles.document).cast(nw.String)}
     return frame.select(**ids, **numbers, **more)
 
 
-def _rounded() -> Any:
+def _round_score() -> Any:
     """Return scores in single precision; engines refuse to cast what overflows, which is infinite here."""
     import narwhals.stable.v2 as nw
 
@@ -192,7 +171,7 @@ def fetch(frame: Any) -> Any:
     return frame.collect("pyarrow").to_native()
 
 
-def whole(column: Any) -> Ints:
+def to_integers(column: Any) -> Ints:
     """Return an Arrow column of whole numbers."""
     return column.to_numpy().astype(np.int64)  # type: ignore[no-any-return]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradely.data.columns import Ids
 from gradely.data.qrels import Qrels
-from gradely.data.trec.tokens import PAD, Tokens, as_tokens
+from gradely.data.trec.tokens import PAD, as_tokens
 from gradely.data.types import Bools
 
 ROW_OBJECTS = 1 << 20
@@ -25,16 +25,11 @@ def judged_table(qrels: Qrels) -> Any:
     """Return the judged documents as an Arrow table: names of query and document, and the row."""
     import pyarrow as pa
 
-    queries, docs = (_all_ids(as_tokens(names)) for names in (qrels.queries, qrels.docs))
+    queries, docs = (Ids.of(as_tokens(names)) for names in (qrels.queries, qrels.docs))
     owner = np.repeat(np.arange(len(qrels)), np.diff(qrels.start))
     row = np.flatnonzero(_are_text(queries)[owner] & _are_text(docs))  # others cannot be in an engine
     columns = [_as_arrow(queries.take(owner[row])), _as_arrow(docs.take(row)), pa.array(row)]
     return pa.table(columns, ["judged_query", "judged", "row"])
-
-
-def _all_ids(tokens: Tokens) -> Ids:
-    start = tokens.start.astype(np.int64)
-    return Ids(tokens.text, start, start + tokens.size)
 
 
 def _are_text(ids: Ids) -> Bools:

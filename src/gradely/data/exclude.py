@@ -13,7 +13,7 @@ from gradely.data.locate import locate
 from gradely.data.qrels import Qrels
 from gradely.data.read.readers import Run
 from gradely.data.read.sources import Report, Source
-from gradely.data.trec.tokens import Tokens, as_tokens
+from gradely.data.trec.tokens import as_tokens
 from gradely.data.types import Bools, Ints
 from gradely.settings import Settings
 
@@ -58,7 +58,7 @@ def _join(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Bools, Ints]:
     begin, end = excluded.start[theirs], excluded.start[np.add(theirs, 1)] if theirs else excluded.start[:0]
     rows = np.concatenate([np.zeros(0, np.int64), *map(np.arange, begin.tolist(), end.tolist())])
     query = np.concatenate([np.repeat(np.arange(len(qrels)), np.diff(qrels.start)), np.repeat(owner, end - begin)])
-    document = concatenate([_ids(as_tokens(qrels.docs)), _ids(as_tokens(excluded.docs)).take(rows)])
+    document = concatenate([Ids.of(as_tokens(qrels.docs)), Ids.of(as_tokens(excluded.docs)).take(rows)])
     judged = len(qrels.grade)
     alike = earliest_alike(query, document)
     alike = np.arange(len(query)) if alike is None else alike
@@ -70,8 +70,3 @@ def _join(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Bools, Ints]:
     grade = np.concatenate([qrels.grade, np.zeros(len(rows))])[stay]
     union = Qrels(qrels.queries, start, document.take(stay).tokens(), grade, qrels.name)
     return union, dropped[stay], stay
-
-
-def _ids(tokens: Tokens) -> Ids:
-    start = tokens.start.astype(np.int64)
-    return Ids(tokens.text, start, start + tokens.size)

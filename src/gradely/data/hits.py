@@ -99,7 +99,6 @@ class Blocks:
         columns = [column if order is None else column[order] for column in (hits.query, hits.row, above, tied)]
         query, row, self.above, self.tied = columns
         self.row = row if self.untied else self._sort_ties(query, row)
-        self.grade = qrels.grade[self.row]
         if len(self.retrieved) == 1:
             self.start = np.array([0, len(above)])
         else:
@@ -168,7 +167,7 @@ class Blocks:
             tied = self.tied[None, hits].astype(np.int64, copy=False)
             judged, *alone = _cells_of_one(above.shape[1])
             groups = alone if self.untied else self._groups(above, judged)
-            columns = (self.grade[None, hits], judged, above, tied, *groups)
+            columns = (self.qrels.grade[self.row[None, hits]], judged, above, tied, *groups)
         batch = Batch(*columns, pool, pooled, self.retrieved[query : query + 1], _group_policy(ties))
         facts = {"untied": True, "depth": int(batch.above[0, -1]) + 1} if self.untied else {}
         batch.know(xp=np, pool_memo=pool_memo, memo={}, **facts)
@@ -183,7 +182,7 @@ class Blocks:
         above = _fill(cells, self.above[hits].astype(np.int64, copy=False), 0)
         first, last = self._groups(above, cells)
         return Batch(
-            grade=_fill(cells, self.grade[hits], 0.0),
+            grade=_fill(cells, self.qrels.grade[self.row[hits]], 0.0),
             judged=cells,
             above=above,
             tied=_fill(cells, self.tied[hits].astype(np.int64, copy=False), 1),

@@ -30,19 +30,13 @@ def from_integers(values: npt.NDArray[np.integer]) -> Ids:
     text = np.full(2 * PAD + 8 * words * len(values), 10, np.uint8)
     cells = text[PAD : len(text) - PAD].view("<u8").reshape(len(values), words)
     for column in range(words - 1, -1, -1):
-        upper, lower = _split_digits(rest % U(10**8))
-        cells[:, column] = FOUR[upper] | FOUR[lower] << U(32)
+        eight = (rest % U(10**8)).astype(np.uint32)
+        upper = eight // np.uint32(10_000)
+        cells[:, column] = FOUR[upper] | FOUR[eight - upper * np.uint32(10_000)] << U(32)
         rest = rest // U(10**8)
     stop = PAD + 8 * words * np.arange(1, len(values) + 1)
     text[(stop - size)[negative]] = MINUS
     return Ids(text, stop - size, stop)
-
-
-def _split_digits(eight: Any) -> tuple[Any, Any]:
-    """Return the upper and the lower four of eight digits."""
-    small = eight.astype(np.uint32)
-    upper = small // np.uint32(10_000)
-    return upper, small - upper * np.uint32(10_000)
 
 
 def from_floats(values: npt.NDArray[np.floating], name: str) -> Ids:
@@ -66,9 +60,7 @@ def from_objects(values: Iterable[Any], name: str) -> Ids:
             return from_buffer(joined.encode(), np.fromiter(map(len, objects), np.int64, len(objects)))
     except TypeError:
         pass
-    tokens = Tokens.of(encode(as_text(value, name)) for value in objects)
-    start = tokens.start.astype(np.int64)
-    return Ids(tokens.text, start, start + tokens.size)
+    return Ids.of(Tokens.of(encode(as_text(value, name)) for value in objects))
 
 
 def from_buffer(content: bytes, size: npt.NDArray[np.int64]) -> Ids:
@@ -89,33 +81,24 @@ def from_arrow(array: Any, name: str) -> Ids:
         return from_integers(array.to_numpy())
     if pa.types.is_floating(kind):
         return from_floats(array.to_numpy().astype(np.float64), name)
-    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
-        array = array.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
-    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type) or _is_binary(array.type)):
-        return from_objects(array.to_pylist(), name)
-    return _from_text(array, name)
-
-
-def _is_binary(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+    if pa.types.is_string(kind) or pa.types.is_string_view(kind) or pa.types.is_large_string(kind):
+        return _from_text(array.cast(pa.large_string()), name)
+    if pa.types.is_binary(kind) or pa.types.is_binary_view(kind) or pa.types.is_large_binary(kind):
+        return _from_text(array.cast(pa.large_binary()), name)
+    return from_objects(array.to_pylist(), name)
 
 
 def _from_text(array: Any, name: str) -> Ids:
-    """Return Arrow text as ids; its bytes are copied once, to have room around them."""
-    import pyarrow as pa
-
-    large = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
+    """Return Arrow text with large offsets as ids; its bytes are copied once, to have room around them."""
     _, offsets, data = array.buffers()
-    edge = np.frombuffer(offsets, np.int64 if large else np.int32)[array.offset : array.offset + len(array) + 1]
+    edge = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
     if not len(array):
         return from_objects([], name)
     begin, end = int(edge[0]), int(edge[-1])
     text = np.full(end - begin + 2 * PAD, 10, np.uint8)
     text[PAD : len(text) - PAD] = np.frombuffer(data or b"", np.uint8)[begin:end]
     _check_utf8(text, name)
-    edge = edge.astype(np.int64) + (PAD - begin)
+    edge = edge + (PAD - begin)
     return Ids(text, edge[:-1], edge[1:])
 
 

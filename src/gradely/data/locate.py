@@ -17,7 +17,6 @@ from gradely.data.read.sources import Report, Source, clip, ignore
 from gradely.data.search import end_of_better
 from gradely.data.table import Table, TableScores
 from gradely.data.tie_breaking import places_among_tied
-from gradely.data.trec.plain import is_small
 from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError
 from gradely.settings import Settings
@@ -116,7 +115,7 @@ def _stream_file(
 
     A small file takes the plain way, too: it is read before the fast one would have begun.
     """
-    if observe is None and is_small(source):
+    if observe is None and source.is_small:
         return align(qrels, plain_run(source), settings)
     from gradely.data.trec.chunks import IrregularText
     from gradely.data.trec.runs import stream_run

@@ -1,20 +1,22 @@
 """Table: rows of query, document and number that can be read again and again, some rows at a time."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradely.data.columns import Ids, Stretches, Triples, concatenate, earliest_alike, number_ids
+from gradely.data.columns import Ids, Triples, concatenate, earliest_alike, number_ids
 from gradely.data.qrels import Qrels
+from gradely.data.read.column_roles import Names, Roles, note_no_labels, pick_columns
+from gradely.data.read.dicts import text
 from gradely.data.read.sources import Report, clip, ignore
 from gradely.data.trec.chunks import IrregularText, ScatteredQueries
-from gradely.data.trec.match import ranges
+from gradely.data.trec.match import new_tokens, ranges
 from gradely.data.types import Floats, Ints
 from gradely.errors import DataError
-from gradely.threads import cores
+from gradely.threads import cores, on_threads
 
 T = TypeVar("T")
 ROWS = 1 << 16
@@ -28,14 +30,10 @@ class Part(NamedTuple):
 
     number: int
     """how many parts were before it"""
-    take: Callable[[], Triples]
+    columns: Callable[[], Triples]
+    """returns the rows as arrays"""
     stop: int
     """how many rows are done after it"""
-    buffer: None = None
-
-    def columns(self) -> Triples:
-        """Return the rows as arrays."""
-        return self.take()
 
 
 class Table(ABC):
@@ -55,6 +53,13 @@ class Table(ABC):
     explains = False
     """True where `plain` says better what is wrong"""
 
+    def pick_columns(self, names: Sequence[str], columns: Names | None) -> Roles:
+        """Return which of the columns to read; note where none of them holds labels."""
+        roles = pick_columns(names, self.kind, self.name, columns)
+        if roles.value is None:
+            self.notes = [note_no_labels(names, roles, self.name)]
+        return roles
+
     def plain(self) -> dict[str, dict[str, float]]:
         """Read the rows one by one, and explain what is wrong with them; for tables whose text may be odd."""
         raise AssertionError("only text can be odd")
@@ -72,10 +77,49 @@ class Table(ABC):
         return _group(self, concatenate(query), np.concatenate(size), concatenate(document), np.concatenate(value))
 
 
-def _copy_rows(part: Any) -> Stretches:
-    """Return the rows of a part in memory of their own."""
-    stretches = Stretches.of(part.columns())
-    return stretches._replace(query=stretches.query.compact(), document=stretches.document.compact())
+def _copy_rows(part: Any) -> tuple[Ids, Ints, Ids, Floats]:
+    """Return the rows of a part in memory of their own, with each query once for as many rows as it lasts."""
+    query, document, value = part.columns()
+    first = new_tokens(*query)
+    return query.take(first).compact(), np.diff(first, append=len(value)), document.compact(), value
+
+
+class PartedTable(Table):
+    """A table that is taken apart by the numbers of its rows."""
+
+    rows: int
+    """how many there are"""
+
+    @abstractmethod
+    def parts(self, *, whole_queries: bool) -> Iterator[Part]:
+        """Yield all rows in parts; with `whole_queries`, no query is cut."""
+
+    def map_parts(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
+        """Run a function over all parts."""
+        parts = self.parts(whole_queries=whole_queries)
+        for stop, result in on_threads(lambda part: (part.stop, work(part)), parts, threads):
+            report(stop / self.rows)
+            yield result
+
+
+class MemoryTable(PartedTable):
+    """A table whose rows are in memory, so that any of them can be looked at."""
+
+    query: Any
+    """the query of each row"""
+
+    @abstractmethod
+    def take(self, start: int, stop: int) -> Triples:
+        """Return some rows as arrays."""
+
+    def parts(self, *, whole_queries: bool) -> Iterator[Part]:
+        """Yield stretches of rows."""
+
+        def same_query(one: int, other: int) -> bool:
+            return text(self.query[one], self.name) == text(self.query[other], self.name)
+
+        edges = cuts(self.rows, same_query, whole_queries=whole_queries)
+        return (Part(number, partial(self.take, *edge), edge[1]) for number, edge in enumerate(edges))
 
 
 class RowsByQuery(NamedTuple):

@@ -10,10 +10,9 @@ from gradely.data.read.dicts import flat
 from gradely.data.read.readers import Run, Scores
 from gradely.data.read.sources import clip
 from gradely.data.score_precision import sample_scores, stored_as, to_half
-from gradely.data.types import Floats
+from gradely.data.types import Bools, Floats
 from gradely.settings import Settings
 
-Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.integer]
 SINGLE = Settings(precision="single")
 
@@ -108,7 +107,6 @@ def count_tied_part(score: Floats, together: Bools) -> TiedPart:
 
 def add_ties(parts: Sequence[TiedPart]) -> TieCounts:
     """Return the ties of all parts of a run together."""
-    sample = sample_scores(np.concatenate([np.zeros(0), *(part.sample for part in parts)]))
     return TieCounts(
         documents=sum(part.documents for part in parts),
         tied=sum(part.tied for part in parts),
@@ -116,7 +114,7 @@ def add_ties(parts: Sequence[TiedPart]) -> TieCounts:
         largest=max((part.largest for part in parts), default=0),
         single=sum(part.single for part in parts),
         half=sum(part.half for part in parts),
-        stored=stored_as(sample),
+        stored=stored_as(np.concatenate([np.zeros(0), *(part.sample for part in parts)])),
     )
 
 

@@ -1,6 +1,6 @@
 """evaluate_arrays: from arrays of scores and labels to values, a block of queries at a time."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from gradely.errors import DataError, NotFinite
 from gradely.evaluation.runs import DEFAULT
 from gradely.kernel.backend import device_of, is_array, is_numpy, namespace
-from gradely.kernel.batch import Array, rows_at_a_time
+from gradely.kernel.batch import Array, Batch, rows_at_a_time
 from gradely.kernel.from_arrays import align_arrays, check_numbers, rank_documents
 from gradely.kernel.from_groups import Groups, Ints, group_documents, is_ragged
 from gradely.kernel.levels import Levels
@@ -48,13 +48,14 @@ def evaluate_arrays(
     {'RR': array([0.5, 1. ])}
     """
     check_ties(ties, without_names=True)
+    named = parse_all(measures)
     if group is not None or qid is not None or is_ragged(scores):
         if mask is not None:
             raise DataError("with groups there is nothing to mask: leave mask out")
-        return _in_groups(group_documents(scores, labels, group, qid, ties, seed), measures, ties, threads)
+        return _in_groups(group_documents(scores, labels, group, qid, ties, seed), named, ties, threads)
     if any(is_array(x) and not is_numpy(x) for x in (scores, labels, mask)):
-        return _on_device(scores, labels, parse_all(measures), mask, ties, seed)
-    return _in_rows(*align_arrays(scores, labels, mask, ties, seed, flat=False), parse_all(measures), ties, threads)
+        return _on_device(scores, labels, named, mask, ties, seed)
+    return _in_rows(*align_arrays(scores, labels, mask, ties, seed, flat=False), named, ties, threads)
 
 
 def _in_rows(
@@ -65,30 +66,27 @@ def _in_rows(
 
     def work(rows: slice) -> list[Array]:
         batch = rank_documents(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)
-        try:
-            return [measure.compute(batch) for measure in fitted.values()]
-        except NotFinite as error:
-            raise NotFinite(error.measure, rows.start + error.row, float(batch.pool[error.row, 0])) from None
+        return _compute(fitted, batch, lambda row: rows.start + row)
 
     blocks = list(on_threads(work, _blocks(scores), threads or cores()))
     columns = zip(*blocks, strict=True)
     return {name: namespace(*values).concat(values) for name, values in zip(fitted, columns, strict=True)}
 
 
-def _in_groups(
-    groups: Groups, measures: MeasureLike | Iterable[MeasureLike], ties: str, threads: int | None
-) -> dict[str, Array]:
+def _compute(measures: dict[str, Measure], batch: Batch, number: Callable[[int], int]) -> list[Array]:
+    """Return the values of each measure; where one is no number, `number` says which query the row of the batch is."""
+    try:
+        return [measure.compute(batch) for measure in measures.values()]
+    except NotFinite as error:
+        raise NotFinite(error.measure, number(error.row), float(batch.pool[error.row, 0])) from None
+
+
+def _in_groups(groups: Groups, measures: dict[str, Measure], ties: str, threads: int | None) -> dict[str, Array]:
     """Return the values of each measure, one per group."""
-    levels = Levels(groups.labels)
-    fitted = fit_all(parse_all(measures), levels)
+    fitted = fit_all(measures, Levels(groups.labels))
 
     def work(queries: Ints) -> list[Array]:
-        batch = groups.batch(queries, ties)
-        try:
-            return [measure.compute(batch) for measure in fitted.values()]
-        except NotFinite as error:
-            row = int(queries[error.row])
-            raise NotFinite(error.measure, row, float(batch.pool[error.row, 0])) from None
+        return _compute(fitted, groups.batch(queries, ties), lambda row: int(queries[row]))
 
     blocks = list(groups.blocks())
     columns = zip(*on_threads(work, blocks, threads or cores()), strict=True)

@@ -19,7 +19,7 @@ from gradely.data.trec.one_query import read_query
 from gradely.errors import NotFinite
 from gradely.evaluation.evaluation import name_query, query_of
 from gradely.evaluation.explanation import Explanation, Line
-from gradely.kernel.batch import Batch
+from gradely.kernel.batch import Array, Batch
 from gradely.kernel.tie_groups import order_ties
 from gradely.measures import Measure
 from gradely.measures.dcg import GainBased
@@ -106,11 +106,13 @@ def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Mea
         measure.compute_from_relevance(view)
     except NotFinite as error:
         raise name_query(error, *query_of(qrels, qrels.index[query])) from None
-    above = {doc: int(view.above[0, c]) for c, doc in enumerate(docs)}
-    adds = dict(zip(docs, measure.terms(view)[0].tolist(), strict=False))
-    relevance = dict(zip(docs, view.grade[0].tolist(), strict=False))
+
+    def by_document(row: Array) -> dict[str, Any]:
+        return dict(zip(docs, row.tolist(), strict=False))
+
+    above, relevance, adds = (by_document(table[0]) for table in (view.above, view.grade, measure.terms(view)))
     factors = measure.factors(view)
-    gain, weight = ({}, {}) if factors is None else (dict(zip(docs, x[0].tolist(), strict=False)) for x in factors)
+    gain, weight = ({}, {}) if factors is None else (by_document(table[0]) for table in factors)
     lines = [
         Line(
             first,
@@ -159,10 +161,7 @@ def _ideal(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> _P
 def _best_first(qrels: Qrels, query: str, measure: Measure) -> dict[str, float]:
     """Return the judged documents of a query as a ranking, those first that the measure would have first."""
     labels = qrels.labels(query)
-    hits = locate(qrels, Run({query: dict.fromkeys(labels, 0.0)}, ""), Settings())
-    blocks = Blocks(qrels, hits)
-    docs = [qrels.docs[i] for i in blocks.row.tolist()]
-    batch = blocks.batch_of_query(qrels.index[query], "expected")
+    docs, batch = _batch_of(qrels, Run({query: dict.fromkeys(labels, 0.0)}, ""), query, Settings())
     priority = dict(zip(docs, measure.priority(measure.apply_relevance(batch))[0].tolist(), strict=False))
     order = sorted(labels, key=lambda doc: (-priority[doc], -labels[doc], doc))
     return {doc: float(-place) for place, doc in enumerate(order)}
@@ -178,12 +177,16 @@ def _ranking(qrels: Qrels, run: Run | Source, query: str, settings: Settings) ->
     return dict(zip(scores, settings.round(numbers).tolist(), strict=True))
 
 
+def _batch_of(qrels: Qrels, run: Run, query: str, settings: Settings) -> tuple[list[str], Batch]:
+    """Return the batch of the only query of a run, and the documents of its columns."""
+    blocks = Blocks(qrels, locate(qrels, run, settings))
+    docs = [qrels.docs[i] for i in blocks.row.tolist()]
+    return docs, blocks.batch_of_query(qrels.index[query], settings.ties)
+
+
 def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, settings: Settings) -> tuple[list[str], Batch]:
     """Return the batch of one query as the measure sees it, ties in order, and the documents of its columns."""
-    hits = locate(qrels, run, settings)
-    blocks = Blocks(qrels, hits)
-    docs = [qrels.docs[i] for i in blocks.row.tolist()]
-    batch = blocks.batch_of_query(qrels.index[query], settings.ties)
+    docs, batch = _batch_of(qrels, run, query, settings)
     relevance = measure.apply_relevance(batch)
     numbered = replace(relevance, grade=np.arange(relevance.grade.shape[1], dtype=np.float64)[None, :])
     order = order_ties(numbered, lambda _: measure.priority(relevance)).grade[0, : len(docs)].astype(int)

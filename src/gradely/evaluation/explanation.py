@@ -94,11 +94,10 @@ class Explanation(NamedTuple):
     def text(self, digits: int = 4, depth: int | None = None) -> str:
         """Return the tables, and the sum, the norm and the value below, as the command line prints them."""
         parts = [to_text(self.table(digits, depth))] if self.lines else []
+        parts.append("\n".join(self.sentences(digits, depth)) + "\n")
         ideal = self.ideal_table(digits, depth)
         if ideal.rows:
-            sentences = [self.describe_ideal(digits), "", to_text(ideal) + self._rest_of_ideal(digits, depth)]
-            parts.append("\n".join(sentences))
-        parts.insert(1 if self.lines else 0, "\n".join(self.sentences(digits, depth)) + "\n")
+            parts.append(f"{self.describe_ideal(digits)}\n\n{to_text(ideal)}{self._rest_of_ideal(digits, depth)}")
         parts.append(f"`gradely measures {parse(self.measure).name}` has the formula\n")
         return "\n".join(parts)
 
@@ -108,9 +107,7 @@ class Explanation(NamedTuple):
         if not self.answered:
             lines.append(f"{plain_line(self.run)} has no results for query {plain_line(self.query)}, which counts 0")
         if hidden:
-            adds = sum(line.adds for line in hidden)
-            verb = "adds" if len(hidden) == 1 else "add"
-            lines.append(f"… and {count_of(len(hidden), 'more document')}, which {verb} {show_number(adds, digits)}")
+            lines.append(_count_hidden(hidden, digits))
         if self.missed:
             names = ", ".join(f"{plain_line(doc)} ({label:g})" for doc, label in self.missed[:NAMED])
             more = ", …" if len(self.missed) > NAMED else ""
@@ -130,10 +127,8 @@ class Explanation(NamedTuple):
         return f"the ideal ranking, all judged documents of the query, best first, {worth}:"
 
     def _rest_of_ideal(self, digits: int, depth: int | None) -> str:
-        hidden = [line.adds for line in self.ideal if line.adds][depth:] if depth else []
-        verb = "adds" if len(hidden) == 1 else "add"
-        rest = f"… and {count_of(len(hidden), 'more document')}, which {verb} {show_number(sum(hidden), digits)}\n"
-        return rest if hidden else ""
+        hidden = [line for line in self.ideal if line.adds][depth:] if depth else []
+        return f"{_count_hidden(hidden, digits)}\n" if hidden else ""
 
     def __repr__(self) -> str:
         """Show what `gradely explain` shows."""
@@ -147,3 +142,9 @@ class Explanation(NamedTuple):
         rest = sentence(self._rest_of_ideal(4, DEPTH).strip()) if len(self.ideal) > DEPTH else ""
         folded = fold(self.describe_ideal(), grid(ideal), rest) if ideal.rows else ""
         return box(heading(title), table, bullets(self.sentences(depth=DEPTH)), folded)
+
+
+def _count_hidden(lines: list[Line], digits: int) -> str:
+    """Return how many documents are not shown, and what they add."""
+    adds = show_number(sum(line.adds for line in lines), digits)
+    return f"… and {count_of(len(lines), 'more document')}, which {'adds' if len(lines) == 1 else 'add'} {adds}"

@@ -1,7 +1,7 @@
 """Low values that are mistakes of the data: documents under other names, labels that are never relevant."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,7 +12,6 @@ from gradely.data.read.sources import Source, clip, ignore
 from gradely.data.table import Table, TableScores
 from gradely.data.trec.chunks import IrregularText
 from gradely.data.trec.one_query import read_query
-from gradely.measures import Measure
 
 FEW = 0.01
 """with a smaller share of the judged documents that a ranking has room for, ids are probably of two kinds; one of less
@@ -104,18 +103,9 @@ def compare_ids(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, str, s
     return ours[0], theirs[0], "; they do not look alike"
 
 
-def describe_low_labels(qrels: Qrels, measures: Mapping[str, Measure]) -> str | None:
-    """Return a sentence where no label reaches 1 and measures ask for 1."""
-    positive = qrels.levels()
-    names = list(_asking_for_one(measures))
-    if not len(positive) or positive[-1] >= 1 or not names:
-        return None
-    least = float(positive[0])
+def describe_low_labels(levels: Sequence[float], names: list[str]) -> str:
+    """Return a sentence about the positive labels, none of which reaches 1, and measures that ask for 1."""
     return (
-        f"the highest label is {positive[-1]:g}, and for {', '.join(names)} a document is relevant from label 1 on: "
-        f"none is; say from which label, as in {names[0].split('@')[0].split('(')[0]}(rel={least:g})"
+        f"the highest label is {levels[-1]:g}, and for {', '.join(names)} a document is relevant from label 1 on: "
+        f"none is; say from which label, as in {names[0].split('@')[0].split('(')[0]}(rel={levels[0]:g})"
     )
-
-
-def _asking_for_one(measures: Mapping[str, Measure]) -> Iterator[str]:
-    return (name for name, measure in measures.items() if getattr(measure, "rel", None) == 1)

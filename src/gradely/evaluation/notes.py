@@ -161,7 +161,9 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
     excluded, before = evaluation.hits.excluded, evaluation.hits.documents + evaluation.hits.excluded
     were = "was" if excluded == 1 else "were"
     out = f"{excluded:,} of {count_of(before, 'document')} {were} excluded from the rankings" if excluded else None
-    below = describe_low_labels(evaluation.qrels, evaluation.measures)
+    by_one = [name for name, measure in evaluation.measures.items() if getattr(measure, "rel", None) == 1]
+    levels: Sequence[float] = evaluation.qrels.levels() if by_one else []
+    below = describe_low_labels(levels, by_one) if len(levels) and levels[-1] < 1 else None
     texts = [*(("labels", text) for text in evaluation.qrels.notes), ("apart", evaluation.apart), ("labels", below)]
     notes = [Note(kind, len(evaluation.qrels), len(evaluation.qrels), text) for kind, text in texts if text]
     return [*notes, *([Note("excluded", excluded, before, out)] if out else [])]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
-from gradely.kernel.backend import as_type, device_of, is_numpy, namespace
+from gradely.kernel.backend import as_type, device_of, is_any, is_numpy, namespace
 from gradely.kernel.levels import Levels
 from gradely.lazy import lazy
 
@@ -65,7 +65,7 @@ class Batch:
     @lazy
     def untied(self) -> bool:
         """True when no judged document shares its score."""
-        return not bool(self.xp.any(self.tied > 1))
+        return not is_any(self.tied > 1)
 
     @lazy
     def depth(self) -> int:
@@ -153,7 +153,7 @@ class Batch:
     def _reach(self, k: int) -> int:
         """Return how many columns hold all documents with fewer than k above them; at most twice as many as must be."""
         width = k
-        while width < self.grade.shape[1] and bool(self.xp.any(self.judged[:, width] & (self.above[:, width] < k))):
+        while width < self.grade.shape[1] and is_any(self.judged[:, width] & (self.above[:, width] < k)):
             width *= 2
         return min(width, int(self.grade.shape[1]))
 

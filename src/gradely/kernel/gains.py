@@ -5,6 +5,7 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 from gradely.errors import MeasureError
+from gradely.kernel.backend import is_any
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import rank_discount
 from gradely.kernel.tie_groups import Discount
@@ -77,7 +78,7 @@ def exponents(batch: Batch, power: Array) -> Array | None:
     so these have exponents always, of 0 where 1 does.
     """
     over = power - headroom(batch)
-    if not batch.fixed and not bool(batch.xp.any(over > 0)):
+    if not batch.fixed and not is_any(over > 0):
         return None
     return 2 * batch.xp.floor(batch.xp.clip(over, min=0.0) / 2)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Self
 
-from gradely.errors import MeasureError, check_choice
+from gradely.errors import MeasureError
 from gradely.kernel import by_place
 from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
@@ -13,6 +13,7 @@ from gradely.kernel.parameters import parameter
 from gradely.kernel.rows import is_short_in_jax
 from gradely.measures.graded import Graded
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
+from gradely.settings import check_choice
 
 
 class GainBased(Graded):

@@ -10,9 +10,11 @@ from typing import Any, Self
 
 from gradely.kernel.backend import sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
+from gradely.kernel.families import threshold
 from gradely.kernel.orders import Adds, Group
 from gradely.kernel.parameters import parameter
 from gradely.kernel.tie_groups import sum_around, up_to_column
+from gradely.measures.binary import Binary
 from gradely.measures.population import MANY, Population, Spread, Thresholds, Users
 from gradely.measures.searched_measure import Scene, SearchedMeasure
 from gradely.relevance import Levels
@@ -223,3 +225,20 @@ class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
             return xp.where(fits, users * (above + inside) / xp.clip(t + inside, min=1.0), 0.0)
         fits = relevant if self.k is None else relevant & (last <= self.k)
         return xp.where(fits, users / last, 0.0)
+
+
+class PrecisionPart(Binary):
+    """The sum, over the documents of one label, of the precision for a threshold.
+
+        T = Σ over ranks n <= k with label r of #{m <= n: r_m >= rel} / n
+
+    Not a measure of its own: GAP, xGAP and eGAP of any population of users follow from it.
+    """
+
+    name = "PrecisionPart"
+    label: float = parameter(default=1, doc="the label of the documents that are summed over, at least rel")
+
+    def terms(self, batch: Batch) -> Array:
+        """The precision at each document of the label."""
+        precision = threshold(batch, self.relevant(batch), self.k)
+        return batch.xp.where(batch.grade == float(self.label), precision, 0.0)

@@ -2,7 +2,7 @@
 
 from typing import Any, Self
 
-from gradely.kernel.backend import ignore_overflow
+from gradely.kernel.backend import ignore_overflow, is_any
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.parameters import parameter
 from gradely.measures.base import Measure
@@ -72,7 +72,7 @@ class Graded(Measure):
 
 
 def _has_negative(batch: Batch) -> bool:
-    return bool(batch.xp.any(batch.pool < 0))
+    return is_any(batch.pool < 0)
 
 
 def _positive(batch: Batch, values: Array, real: Array) -> Array:

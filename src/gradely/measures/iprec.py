@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from typing import Any, Self
 
-from gradely.errors import MeasureError, check_choice
+from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.gains import is_number, to_python
 from gradely.kernel.parameters import parameter
 from gradely.kernel.tie_groups import sum_before
 from gradely.measures.binary import Binary
+from gradely.settings import check_choice
 
 
 def round_half_up(batch: Batch, documents: Array) -> Array:

@@ -9,7 +9,7 @@ from operator import add
 from typing import Any, NamedTuple
 
 from gradely.errors import MeasureError
-from gradely.kernel.backend import sum_rows
+from gradely.kernel.backend import is_any, sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import harmonics, threshold
 from gradely.kernel.fixed import Fixed
@@ -87,13 +87,10 @@ class Spread(NamedTuple):
 
     def up_to(self, batch: Batch, relevance: Array) -> Array:
         """Return the share of users whose threshold is at most this relevance."""
-        xp = batch.xp
-        top = (
-            xp.max(batch.pool, axis=1, keepdims=True)
-            if self.top is None
-            else xp.full_like(batch.pool[:, :1], float(self.top))
-        )
-        return xp.clip(relevance / xp.where(top > 0, top, 1.0), max=1.0)
+        if self.top is not None:
+            return batch.xp.clip(relevance / self.top, max=1.0)
+        highest = batch.pool[:, :1]
+        return relevance / batch.xp.where(highest > 0, highest, 1.0)
 
 
 class Thresholds(NamedTuple):
@@ -227,6 +224,9 @@ def _levels_of(batch: Batch) -> tuple[Array, Array]:
     xp = batch.xp
     lower = xp.concat([batch.pool[:, 1:], xp.zeros_like(batch.pool[:, :1])], axis=1)
     ends = batch.pool > lower
+    if ends.shape[0] == 1 and is_any(ends):  # of one query they are sooner found than sorted
+        columns = xp.nonzero(ends[0, :])[0]
+        return batch.pool[:, columns], batch.to_real(columns + 1)[None, :]
     count = int(xp.max(xp.sum(xp.astype(ends, batch.first.dtype), axis=1)))
     order = xp.argsort(xp.where(ends, -batch.pool, 0.0), axis=1)[:, : max(1, count)]
     return xp.where(ends, batch.pool, 0.0)[batch.row, order], batch.to_real(order + 1)

@@ -7,7 +7,7 @@ from gradely.comparison.stacked_runs import StackedRuns, stack_runs
 from gradely.data import Qrels, Report, read_qrels
 from gradely.errors import InputError
 from gradely.papers.library import Library
-from gradely.papers.parts import runs_part
+from gradely.papers.outcome import runs_part
 
 LEAST, FEWEST = 8, 4
 """with fewer runs than the first, τ says little and no claim is tested; with fewer than the second nothing is shown"""
@@ -25,6 +25,10 @@ class Collection(NamedTuple):
     runs: list[Path]
     folder: str
     """the folder that the runs are in, since a collection may have several"""
+
+    def __str__(self) -> str:
+        """Return its name with its runs."""
+        return f"{self.name} ({len(self.runs)} runs of {self.folder})"
 
     @property
     def levels(self) -> int:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from importlib import resources
 from typing import NamedTuple
 
-from gradely.papers.outcome import Experiment, Outcome
-from gradely.papers.verdicts import WORDS
+from gradely.papers.outcome import COLUMNS, Assessment, Experiment, Outcome
+from gradely.papers.verdicts import UNTESTED, WORDS, Verdict
 from gradely.tables import Cell, Table, to_delimited, to_markdown
 
 RECORD = "record.csv"
@@ -27,9 +27,6 @@ class Entry(NamedTuple):
     verdict: str
 
 
-HEADER = ("paper", "experiment", "where", "claim", "the paper", "criterion", "data", "here", "verdict")
-
-
 def enter(outcomes: Iterable[tuple[Experiment, Outcome]]) -> list[Entry]:
     """Return the claims of all experiments that were run."""
     return [
@@ -41,17 +38,13 @@ def enter(outcomes: Iterable[tuple[Experiment, Outcome]]) -> list[Entry]:
 
 def leave_out(experiment: Experiment) -> list[Entry]:
     """Return the claims of an experiment that was not run, since its data is not public or a library is absent."""
-    why = experiment.absence
-    return [
-        Entry(experiment.paper, experiment.name, claim.where, claim.says, claim.printed, claim.criterion, "", why, word)
-        for claim in experiment.claims
-        for word in ["cannot be tested"]
-    ]
+    verdict = Verdict(UNTESTED, experiment.absence)
+    return [Entry(experiment.paper, experiment.name, *Assessment(claim, verdict).row()) for claim in experiment.claims]
 
 
 def to_csv(entries: list[Entry]) -> str:
     """Return the entries as a file."""
-    return to_delimited(Table(list(HEADER), [list(entry) for entry in entries]), ",")
+    return to_delimited(Table(["paper", "experiment", *COLUMNS], [list(entry) for entry in entries]), ",")
 
 
 def read_record() -> list[Entry]:

@@ -116,10 +116,10 @@ class Experiment(NamedTuple):
     """what it shows, in a line"""
     summary: str
     """what the paper claims, in a few sentences"""
-    claims: tuple[Claim, ...]
-    needs: tuple[str, ...]
-    """files and folders of real data, relative to the data folder; * and ** stand for any names"""
     work: Work
+    claims: tuple[Claim, ...] = ()
+    needs: tuple[str, ...] = ()
+    """files and folders of real data, relative to the data folder; * and ** stand for any names"""
     data: str = ""
     """the data in words, where `needs` does not say enough"""
     optional: bool = False
@@ -147,3 +147,30 @@ class Experiment(NamedTuple):
         outcome = self.work(library, seed, progress)
         tested = [Assessment(claim, verdict) for claim in self.claims for verdict in claim.test(outcome.evidence)]
         return outcome._replace(claims=tested)
+
+
+def part(progress: Report, i: int, of: int) -> Report:
+    """Return whom to tell how much of part i is done, the first being 0.
+
+    >>> part(print, 1, 4)(0.5)
+    0.375
+    """
+    return lambda done: progress((i + done) / of)
+
+
+def runs_part(progress: Report, runs: int) -> Callable[[str, float], None]:
+    """Return whom to tell how much of a run is done, by name, where there are so many runs.
+
+    >>> step = runs_part(print, 4)
+    >>> step("a", 1.0), step("b", 0.5)
+    0.25
+    0.375
+    (None, None)
+    """
+    done: dict[str, float] = {}
+
+    def step(name: str, share: float) -> None:
+        done[name] = share
+        progress(sum(done.values()) / runs)
+
+    return step

@@ -1,10 +1,14 @@
 """Verdict: whether a claim of a paper holds on some data, and how that is decided."""
 
-from typing import NamedTuple
+from math import floor, isclose
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from gradely.data.types import Floats
+from gradely.evaluation.notes import SAME
+
+__all__ = ["DIFFERS", "HOLDS", "SAME", "UNDECIDED", "UNTESTED", "Interval", "Record", "Verdict", "agrees", "decide"]
 
 HOLDS, DIFFERS, UNDECIDED, UNTESTED = "holds", "differs", "undecided", "cannot be tested"
 WORDS = {
@@ -15,6 +19,8 @@ WORDS = {
 }
 LEVEL = 0.95
 """of the intervals over topics"""
+Record: TypeAlias = dict[str, Any]
+"""a row of a table, by column"""
 
 
 class Verdict(NamedTuple):
@@ -62,3 +68,20 @@ def decide(holds: object, here: str, data: str = "") -> Verdict:
     'holds'
     """
     return Verdict(HOLDS if holds else DIFFERS, here, data)
+
+
+def agrees(ours: float, printed: str) -> bool:
+    """Return whether a number, rounded or cut off to the decimals of the printed one, is the printed one.
+
+    >>> agrees(0.4033, "0.403"), agrees(114.61, "114"), agrees(114.61, "115"), agrees(0.4033, "0.41")
+    (True, True, True, False)
+    """
+    decimals = len(printed.partition(".")[2])
+    versions = (round(ours, decimals), truncate(ours, decimals))
+    return any(isclose(version, float(printed), abs_tol=1e-9) for version in versions)
+
+
+def truncate(number: float, decimals: int) -> float:
+    """Return a number with the decimals after these cut off."""
+    unit = 10.0**-decimals
+    return floor(number / unit) * unit

@@ -1,20 +1,22 @@
 """The page of a comparison: what is shown, as tables for every reader and as data for the script."""
 
 import os
+import platform
 from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from gradely import __version__
 from gradely.comparison.kendall import correlations
 from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.pairwise import Pair, Pairwise
+from gradely.comparison.pairwise import Pair, Pairwise, to_optional
 from gradely.data.types import Floats
+from gradely.optional import optional
 from gradely.report import charts
 from gradely.report.cards import card
 from gradely.report.details import Rankings, gather
-from gradely.report.origin import Origin, versions
 from gradely.report.page import Chart, render, source
 from gradely.report.script_data import BARS, script_data
 from gradely.report.segment_section import about_segments
@@ -45,11 +47,10 @@ def page(
     command: str = "",
 ) -> str:
     """Return the page."""
-    origin = Origin(command, _files(comparison.runs), queries_text, docs_text)
     board, pairwise = comparison.board, comparison.pairwise
     details, rankings = gather(board)
     data = script_data(board, pairwise, details, rankings)
-    lacking = _add_texts(data, board, rankings, origin)
+    lacking = _add_texts(data, board, rankings, queries_text, docs_text)
     taus = _correlations(board)
     return render(
         "comparison.html",
@@ -65,8 +66,9 @@ def page(
         details=details,
         depth=rankings.depth,
         rows=_query_rows(data),
-        origin=origin,
-        versions=versions(),
+        command=command,
+        files=_files(comparison.runs),
+        versions=_versions(),
         board=board,
         names=data["runs"],
         grades=_grades(board.qrels.grade),
@@ -97,26 +99,35 @@ def _files(runs: Mapping[str, Any]) -> dict[str, str]:
     return {name: os.fspath(run) for name, run in runs.items() if isinstance(run, str | os.PathLike)}
 
 
+def _versions() -> dict[str, str]:
+    """Return what computed the page, with versions."""
+    modules: dict[str, Any] = {"NumPy": np, "SciPy": optional("scipy", "SciPy", "report")}
+    libraries = {name: module.__version__ for name, module in modules.items()}
+    return {"gradely": __version__, "Python": platform.python_version()} | libraries
+
+
 def script() -> str:
     """Return the script of the page: its files, one after the other, in one scope of their own."""
     parts = "\n".join(source(f"comparison/{name}.js") for name in PARTS)
     return f'"use strict";\n(() => {{\n{parts}\n}})();\n'
 
 
-def _add_texts(data: dict[str, Any], board: Leaderboard, rankings: Rankings, origin: Origin) -> list[str]:
+def _add_texts(
+    data: dict[str, Any], board: Leaderboard, rankings: Rankings, queries_text: Texts | None, docs_text: Texts | None
+) -> list[str]:
     """Add the texts of the queries and documents that are shown; return what there is to say about them."""
     queries = [board.queries[i] for i in rankings.queries]
-    data["query_texts"] = _texts_of(select_texts(origin.queries_text, queries), queries)
+    data["query_texts"] = _texts_of(select_texts(queries_text, queries), queries)
     documents = {doc for numbers in rankings.documents for doc in numbers}
     longest = length_for(len(documents))
-    texts = select_texts(origin.docs_text, documents, longest)
+    texts = select_texts(docs_text, documents, longest)
     data["document_texts"] = [_texts_of(texts, numbers) for numbers in rankings.documents] if texts else None
     lines = []
-    if origin.queries_text is not None:
+    if queries_text is not None:
         lines.append(
             f"{len([text for text in data['query_texts'] or [] if text]):,} of {len(queries):,} queries have a text."
         )
-    if origin.docs_text is not None:
+    if docs_text is not None:
         cut = f", cut to {longest} characters" if texts else ""
         lines.append(f"{len(texts):,} of the {len(documents):,} documents that are shown have a text{cut}.")
     return lines
@@ -163,7 +174,7 @@ def _correlations(board: Leaderboard) -> Taus:
     if len(board.names) < 3 or len(board.measures) < 2:
         return []
     tau, _ = correlations(board.means.T)
-    return [[None if np.isnan(value) else value for value in row] for row in tau.tolist()]
+    return [to_optional(row) for row in tau]
 
 
 def _grades(grade: Floats) -> list[tuple[str, int]]:

@@ -17,7 +17,6 @@ from gradely.report.details import choose_cuts, measure_curves
 from gradely.report.formatting import labels
 from gradely.settings import Precision, QueryPolicy, TiePolicy
 
-Rows = list[dict[str, Any]]
 COLOURED = 6
 """so many runs have a colour of their own; with more, all but the best of them are grey"""
 BOXES = 8
@@ -67,7 +66,7 @@ def leaderboard_chart(comparison: Comparison) -> Any:
     alt, board, pairwise = altair(), comparison.board, comparison.pairwise
     names, rows = labels(board.names), []
     for m, measure in enumerate(board.measures):
-        low, high = pairwise.mean_intervals(m)
+        low, high = pairwise.mean_intervals[m]
         for s, name in enumerate(board.names):
             mean, span = float(board.means[m, s]), board.tie_ranges[name].get(measure)
             ends = {"low": _number(low[s], mean), "high": _number(high[s], mean)}
@@ -81,7 +80,7 @@ def leaderboard_chart(comparison: Comparison) -> Any:
     )
     line = base.mark_rule(color=PALETTE[0], strokeWidth=1.5).encode(x=alt.X("low:Q", scale=scale), x2="high:Q", y=y)
     dot = base.mark_point(filled=True, size=35, opacity=1, color=PALETTE[0]).encode(x="mean:Q", y=y)
-    return _panels(bar + line + dot, list(board.measures), "x")
+    return _panels(bar + line + dot, list(board.measures))
 
 
 def queries_chart(comparison: Comparison) -> Any:
@@ -132,7 +131,7 @@ def ties_chart(sensitivity: TieSensitivity) -> Any:
     dot = base.mark_point(filled=True, size=30, opacity=1, color=PALETTE[0]).encode(x="expected:Q", y=y)
     tick = base.mark_tick(thickness=2, size=11, color="black").encode(x="trec:Q", y=y)
     words = "bar: from the worst to the best order of ties; dot: the mean over all orders; tick: trec_eval's order"
-    return _panels(bar + dot + tick, sensitivity.measures, "x").properties(
+    return _panels(bar + dot + tick, sensitivity.measures).properties(
         title=alt.TitleParams(words, fontSize=11, fontWeight="normal")
     )
 
@@ -174,10 +173,10 @@ def _values(comparison: Comparison) -> Any:
     return style(chart.properties(width=_width(len(order)), height=260))
 
 
-def _panels(chart: Any, order: list[str], axis: str) -> Any:
+def _panels(chart: Any, order: list[str]) -> Any:
     """Return one panel per measure, side by side, each with its own scale of values."""
     facet = chart.facet(altair().Facet("measure:N", title=None, sort=order), columns=3)
-    return style(facet.resolve_scale(**{axis: "independent"}))
+    return style(facet.resolve_scale(x="independent"))
 
 
 def _width(queries: int) -> int:

@@ -66,9 +66,9 @@ def format_fixed(value: float, digits: int = 4) -> str:
     return f"−{text}" if value < 0 and float(text) else text
 
 
-def format_signed(value: float, digits: int = 4) -> str:
+def format_signed(value: float) -> str:
     """Return a number with its sign."""
-    return f"{'−' if value < 0 else '+'}{abs(value):.{digits}f}"
+    return f"{'−' if value < 0 else '+'}{abs(value):.4f}"
 
 
 def effect_text(value: float) -> str:

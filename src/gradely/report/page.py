@@ -110,9 +110,9 @@ def policy(scripts: list[str], style: str) -> str:
     return f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
 
 
-def source(name: str, package: str = "gradely.report") -> str:
+def source(name: str) -> str:
     """Return the text of a file beside the templates."""
-    return (files(package) / "templates" / name).read_text("utf-8")
+    return (files("gradely.report") / "templates" / name).read_text("utf-8")
 
 
 def _hash(text: str) -> str:

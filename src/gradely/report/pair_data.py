@@ -78,7 +78,7 @@ def _numbers(pairwise: Pairwise, m: int) -> list[list[float | None]]:
     differ = pairwise.by_query(m)
     wins, _, losses = (count.tolist() for count in count_wins(differ))
     effect = np.clip(effect_sizes(differ), -1e300, 1e300)
-    low, high = (to_optional(end.round(7)) for end in pairwise.intervals(m))
+    low, high = (to_optional(end.round(7)) for end in pairwise.intervals[m])
     return [low, high, [float(f"{value:.3g}") for value in effect.tolist()], wins, losses]
 
 

@@ -22,7 +22,7 @@ def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], r
     """Return what the script reads."""
     queries = [board.queries[i] for i in rankings.queries]
     orders = [[detail.ties.orders[measure] for detail in details] for measure in board.measures]
-    ends = [pairwise.mean_intervals(m) for m in range(len(board.measures))]
+    ends = pairwise.mean_intervals
     digits = digits_for(board.values[:, rankings.queries], pairwise.pairs)
     return {
         "runs": labels(board.names),

@@ -1,9 +1,8 @@
 """What a page says about segments: the means of each run there, and the differences of pairs by the first measure."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradely.comparison.segment_comparison import SegmentPair
-from gradely.data.types import Floats
 
 if TYPE_CHECKING:
     from gradely.comparison.comparison import Comparison
@@ -12,20 +11,11 @@ ROWS = 300
 """so many rows a table of segments has"""
 
 
-class SegmentRow(NamedTuple):
-    """A run in a segment."""
-
-    segment: str
-    n: int
-    run: str
-    means: list[tuple[float, bool]]
-    """of each measure, and whether it is the best of the segment"""
-
-
 class AboutSegments(NamedTuple):
     """The first rows of both tables, and how many there are in all."""
 
-    rows: list[SegmentRow]
+    rows: list[list[Any]]
+    """segment, n, run, and the mean by each measure, marked where it is the best of the segment"""
     total: int
     pairs: list[SegmentPair]
     all_pairs: int
@@ -37,24 +27,12 @@ def about_segments(comparison: "Comparison", names: list[str]) -> AboutSegments 
     segments = comparison.segments
     if segments is None:
         return None
-    rows = [
-        SegmentRow(segment, segments.sizes[segment], name, means)
-        for segment, table in segments.means.items()
-        for name, means in zip(names, _mark_best(table), strict=True)
-    ]
-    first = next(iter(comparison.board.measures))
     title = dict(zip(comparison.board.names, names, strict=True))
+    rows = [[segment, n, title[str(run)], *means] for segment, n, run, *means in segments.table().rows]
+    first = next(iter(comparison.board.measures))
     pairs = [
         pair._replace(first=title[pair.first], second=title[pair.second])
         for pair in segments.pairs
         if pair.measure == first
     ]
     return AboutSegments(rows[:ROWS], len(rows), pairs[:ROWS], len(pairs), segments.caption())
-
-
-def _mark_best(table: Floats) -> list[list[tuple[float, bool]]]:
-    """Return the means of each run, [measures, runs], with whether they are the best."""
-    best = table == table.max(axis=1, keepdims=True)
-    return [
-        list(zip(column.tolist(), flags.tolist(), strict=True)) for column, flags in zip(table.T, best.T, strict=True)
-    ]

@@ -7,9 +7,8 @@ from gradely import measures as library
 from gradely.errors import did_you_mean
 from gradely.kernel.batch import Batch
 from gradely.trec_eval import gains, parameters, values
-from gradely.trec_eval.errors import IMPOSSIBLE, USAGE, Quit
 from gradely.trec_eval.gains import Gains
-from gradely.trec_eval.options import GROUPED, Options
+from gradely.trec_eval.options import GROUPED, IMPOSSIBLE, USAGE, Options, Quit
 from gradely.trec_eval.values import Value
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)

@@ -6,8 +6,7 @@ from gradely.threads import cores
 from gradely.trec_eval import catalogue, lines, zscores
 from gradely.trec_eval import queries as evaluation
 from gradely.trec_eval.catalogue import Column
-from gradely.trec_eval.errors import UNREADABLE, Quit
-from gradely.trec_eval.options import Options, check_formats
+from gradely.trec_eval.options import UNREADABLE, Options, Quit, check_formats
 from gradely.trec_eval.read import JudgmentFile, RankingFile, read_judgments, read_ranking, source_of
 
 

@@ -18,7 +18,11 @@ def format_queries(
     table: Floats, names: list[bytes], columns: list[Column], strings: dict[str, list[bytes]], *, zscores: bool
 ) -> Iterator[bytes]:
     """Yield the lines of each query."""
-    printed = [(j, _form(column, zscores=zscores), column) for j, column in enumerate(columns) if _per_query(column)]
+    printed = [
+        (j, _form(column, zscores=zscores), column)
+        for j, column in enumerate(columns)
+        if column.kind not in ("runid", "num_q", "geometric")
+    ]
     for i, (name, row) in enumerate(zip(names, table.tolist(), strict=True)):
         for j, form, column in printed:
             yield _line(form, name, strings[column.name][i] if column.kind == "relstring" else row[j])
@@ -29,10 +33,6 @@ def _line(form: bytes, name: bytes, value: float | bytes) -> bytes:
     if isinstance(value, float) and isnan(value) and copysign(1, value) < 0:
         return (form % (name, value)).replace(b"   nan\n", b"  -nan\n")
     return form % (name, value)
-
-
-def _per_query(column: Column) -> bool:
-    return column.kind not in ("runid", "num_q", "geometric")
 
 
 def format_summary(summary: list[float], columns: list[Column], run_id: bytes, *, zscores: bool) -> Iterator[bytes]:

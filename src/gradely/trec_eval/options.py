@@ -5,9 +5,10 @@ import re
 from getopt import GetoptError, gnu_getopt
 from typing import NamedTuple
 
-from gradely.errors import did_you_mean
-from gradely.trec_eval.errors import UNREADABLE, USAGE, Quit
+from gradely.errors import GradelyError, did_you_mean
 
+USAGE, UNREADABLE, IMPOSSIBLE, NOTHING, BAD_ZSCORES = 1, 2, 4, 7, 255
+"""exit codes: options and measures; files and parameters; queries that cannot be measured; no query in common; -Z"""
 SHORT = "hvqm:cl:nD:JN:M:R:T:oZ:"
 LONG = {
     "help": "-h",
@@ -41,6 +42,15 @@ LONGEST = 2**63 - 1
 DIGITS = 19
 """whole numbers are not longer"""
 USAGE_LINE = "gradely trec_eval [-q] [-c] [-n] [-J] [-l LEVEL] [-M MOST] [-m MEASURE[.PARAMETERS]]... QRELS RUN"
+
+
+class Quit(GradelyError, ValueError):
+    """An error with the exit code that trec_eval has for it."""
+
+    def __init__(self, code: int, message: str) -> None:
+        """Say what is wrong and how to leave."""
+        super().__init__(message)
+        self.code = code
 
 
 class Options(NamedTuple):

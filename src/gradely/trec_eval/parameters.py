@@ -4,8 +4,7 @@ import re
 from math import inf
 from typing import TypeVar
 
-from gradely.trec_eval.errors import UNREADABLE, Quit
-from gradely.trec_eval.options import atol
+from gradely.trec_eval.options import UNREADABLE, Quit, atol
 
 NUMBER = re.compile(
     r"\s*([+-]?)(?:(0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?\d+)?)"

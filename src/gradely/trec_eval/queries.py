@@ -11,8 +11,7 @@ from gradely.kernel.batch import Batch
 from gradely.tables import count_of
 from gradely.threads import cores
 from gradely.trec_eval.catalogue import Column
-from gradely.trec_eval.errors import IMPOSSIBLE, NOTHING, Quit
-from gradely.trec_eval.options import Options
+from gradely.trec_eval.options import IMPOSSIBLE, NOTHING, Options, Quit
 from gradely.trec_eval.read import JudgmentFile, RankingFile
 
 LEAST = 0.00001
@@ -97,13 +96,13 @@ def table_of(judged: JudgmentFile, hits: Hits, queries: Queries, columns: list[C
     """Return the values, [queries measured, columns]."""
     groups = judged.groups
     if groups is None:
-        return values(judged.qrels, select_hits(judged.qrels, hits, queries, options), queries, columns, cores())
+        return values(judged.qrels, select_hits(judged.qrels, hits, queries, options), queries, columns)
     members = Queries(groups.within(queries.measured), groups.within(queries.missing), 0)
     hits = select_hits(groups.qrels, groups.hits(hits), members, options)
-    return groups.means(values(groups.qrels, hits, members, columns, cores()), members.measured, queries.measured)
+    return groups.means(values(groups.qrels, hits, members, columns), members.measured, queries.measured)
 
 
-def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], threads: int) -> Floats:
+def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], ties: str = "trec") -> Floats:
     """Return the values, [queries measured, columns]; those that are no number of a query are 0."""
     table = np.zeros((len(qrels), len(columns)))
     computed = [(j, column.value) for j, column in enumerate(columns) if column.value is not None]
@@ -113,10 +112,13 @@ def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], th
             for j, value in computed:
                 table[rows, j] = value(batch)
 
-    Blocks(qrels, hits).visit(work, "trec", queries.measured, threads)
-    for j in [j for j, column in enumerate(columns) if gives_away(column.name)]:
-        table[queries.missing, j] = 0.0
-    return _take_logs(table[queries.measured], columns)
+    Blocks(qrels, hits).visit(work, ties, queries.measured, cores())
+    for j, column in enumerate(columns):
+        if gives_away(column.name):
+            table[queries.missing, j] = 0.0
+        if column.kind == "geometric":
+            table[:, j] = [log(max(value, LEAST)) for value in table[:, j].tolist()]
+    return table[queries.measured]
 
 
 def gives_away(name: str) -> bool:
@@ -125,12 +127,6 @@ def gives_away(name: str) -> bool:
     Version 10 knows them without parameters only.
     """
     return name in ("num_ret", "utility", "relstring", "rbp_resid") or name.startswith("unj")
-
-
-def _take_logs(table: Floats, columns: list[Column]) -> Floats:
-    for j in [j for j, column in enumerate(columns) if column.kind == "geometric"]:
-        table[:, j] = [log(max(value, LEAST)) for value in table[:, j].tolist()]
-    return table
 
 
 def summary(

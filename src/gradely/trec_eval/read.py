@@ -4,6 +4,7 @@ Text that is not UTF-8 is read as Latin-1, so that anything is taken; names comp
 """
 
 from collections.abc import Iterator
+from io import FileIO
 from itertools import pairwise
 from math import isnan
 from typing import NamedTuple
@@ -19,15 +20,15 @@ from gradely.data.trec.qrels import load_qrels
 from gradely.data.trec.runs import stream_run
 from gradely.errors import InputError
 from gradely.settings import Settings
-from gradely.trec_eval.errors import UNREADABLE, Quit
 from gradely.trec_eval.groups import Groups
-from gradely.trec_eval.options import GROUPED, Options, atol
+from gradely.trec_eval.options import GROUPED, UNREADABLE, Options, Quit, atol
 from gradely.trec_eval.parameters import atof
-from gradely.trec_eval.tail import run_id
 
 ENCODING = "latin-1"
 LARGE = 9
 """labels of more than one digit are rare, and read line by line"""
+TAIL = 1 << 16
+"""bytes at the end of a file that surely hold a line"""
 
 
 class JudgmentFile(NamedTuple):
@@ -153,6 +154,27 @@ def read_ranking(
     scores = {query: {doc: score for score, doc in sorted(docs)} for query, docs in rows.items()}
     twice = {query: doc for query, docs in rows.items() if (doc := _first_twice(docs, most)) is not None}
     return judged, RankingFile(align(judged.qrels, Run(scores, source.name), Settings("trec")), name, twice)
+
+
+def run_id(source: Source, compat: int) -> str:
+    """Return the name of a run, which is the tag of its last line; nothing where no line has one."""
+    for line in reversed(_tail(source).split(b"\n")):
+        fields = line.split()
+        if len(fields) >= 6 and not (compat == 10 and fields[0].startswith(b"#")):
+            return fields[5].decode(ENCODING)
+    return ""
+
+
+def _tail(source: Source) -> bytes:
+    """Return the end of a file, without reading the rest where it can."""
+    with source.stream() as stream:
+        if isinstance(stream, FileIO):
+            stream.seek(max(0, source.size - TAIL))
+            return stream.readall()
+        tail, buffer = b"", bytearray(1 << 20)
+        while got := stream.readinto(buffer):
+            tail = (tail + buffer[:got])[-TAIL:]
+        return bytes(tail)
 
 
 def _ranking_score(text: bytes) -> float:

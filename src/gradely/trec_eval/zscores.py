@@ -4,7 +4,7 @@ from gradely.data.read.sources import Source, clip
 from gradely.data.types import Floats
 from gradely.errors import InputError
 from gradely.trec_eval.catalogue import Column
-from gradely.trec_eval.errors import BAD_ZSCORES, Quit
+from gradely.trec_eval.options import BAD_ZSCORES, Quit
 from gradely.trec_eval.parameters import atof
 
 MISSING = -1000000.0

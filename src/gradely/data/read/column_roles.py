@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gradely.data.read.sources import clip
-from gradely.errors import DataError, InputError, did_you_mean
+from gradely.errors import InputError, did_you_mean
 
 QUERY = (
     "query_id", "qid", "query", "topic", "topic_id", "user_id", "user", "uid", "question_id", "question", "session_id",
@@ -114,13 +114,6 @@ def note_no_labels(names: Sequence[str], roles: Roles, name: str) -> str:
     rest = [column for column in names if column not in (roles.query, roles.document)]
     hint = f'; if one of {_listing(rest)} holds labels, say columns={{"label": …}}' if rest else ""
     return f"{name} has no label column: every row counts as relevant, with label 1{hint}"
-
-
-def check_duplicates(duplicates: str) -> None:
-    """Raise unless this says what to do with a document that is there twice."""
-    if duplicates not in DUPLICATES:
-        hint = did_you_mean(str(duplicates), DUPLICATES)
-        raise DataError(f"no way to treat duplicates {duplicates!r}: use one of {', '.join(DUPLICATES)}.{hint}")
 
 
 def delimiter_of(head: bytes, documents: Sequence[str] = DOC) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from gradely.data.columns import Ids, Triples
-from gradely.data.read.column_roles import Names, note_no_labels, pick_columns
+from gradely.data.read.column_roles import Names
 from gradely.data.read.sources import Report, Source, clip
 from gradely.data.table import Table
 from gradely.data.trec.chunks import NEWLINE, IrregularText, Piece
@@ -54,12 +54,10 @@ class CsvTable(Table):
         super().__init__(source.name, kind, duplicates)
         self.source = source
         header, self.skip = _header(source, delimiter)
-        roles = pick_columns(header, kind, self.name, columns)
+        roles = self.pick_columns(header, columns)
         query, document = header.index(roles.query), header.index(roles.document)
         value = None if roles.value is None else header.index(roles.value)
         self.layout = Layout(delimiter.encode(), len(header), query, document, value, roles.sign)
-        if value is None:
-            self.notes = [note_no_labels(header, roles, self.name)]
 
     def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over pieces of the file."""

@@ -1,23 +1,17 @@
 """Dataframes of any library that narwhals knows, as tables: their columns become arrays, some rows at a time."""
 
-from collections.abc import Callable, Iterator
-from functools import partial
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from gradely.data.columns import Ids, Triples
 from gradely.data.ids import from_arrow, from_buffer, from_floats, from_integers, from_objects
-from gradely.data.read.column_roles import Names, Roles, note_no_labels, pick_columns
-from gradely.data.read.dicts import text
-from gradely.data.read.sources import Report, clip
-from gradely.data.table import Part, Table, cuts
+from gradely.data.read.column_roles import Names, Roles
+from gradely.data.read.sources import clip
+from gradely.data.table import MemoryTable
 from gradely.data.types import Floats
 from gradely.errors import DataError, InputError
-from gradely.threads import on_threads
-
-T = TypeVar("T")
 
 
 def is_frame(value: Any) -> bool:
@@ -31,7 +25,7 @@ def is_frame(value: Any) -> bool:
     return isinstance(native, nw.DataFrame | nw.LazyFrame)
 
 
-class FrameTable(Table):
+class FrameTable(MemoryTable):
     """A dataframe of pandas, polars, pyarrow, DuckDB or any other library that narwhals knows."""
 
     def __init__(
@@ -41,41 +35,41 @@ class FrameTable(Table):
         import narwhals.stable.v2 as nw
 
         super().__init__(name, kind, duplicates)
-        frame, roles, names = _select(native, kind, name, columns)
-        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        if not len(frame):
+        frame, self.roles = self._select(native, columns)
+        self._hold(frame.collect() if isinstance(frame, nw.LazyFrame) else frame)
+        if not self.rows:
             raise DataError(f"{name}: has no rows")
-        if roles.value is None:
-            self.notes = [note_no_labels(names, roles, name)]
-        self.frame, self.picked, self.query = frame, roles, frame[roles.query]
         self.whole = self.query.dtype.is_integer()
+
+    def _hold(self, frame: Any) -> None:
+        self.frame, self.query, self.rows = frame, frame[self.roles.query], len(frame)
+
+    def _select(self, native: Any, columns: Names | None) -> tuple[Any, Roles]:
+        """Return the frame with the columns to read, and which these are."""
+        import narwhals.stable.v2 as nw
+
+        try:
+            frame: Any = nw.from_native(native)
+            names = [column for column in frame.collect_schema().names() if isinstance(column, str)]
+            roles = self.pick_columns(names, columns)
+            return frame.select(roles.names), roles
+        except nw.exceptions.DuplicateError:
+            names = [column for column in native.columns if isinstance(column, str)]
+            twice = next(column for column in native.columns if list(native.columns).count(column) > 1)
+            roles = self.pick_columns(names, columns)  # refuses a name that matters
+            if twice in roles.names:
+                raise InputError(f"{self.name}: column {twice!r} is there twice; rename or drop one") from None
+            return nw.from_native(native[roles.names]), roles
 
     def drop_nameless(self) -> int:
         """Leave out rows whose document is missing or NaN; return how many rows are left."""
-        import narwhals.stable.v2 as nw
+        frame, document = self.frame.drop_nulls(self.roles.document), self.roles.document
+        self._hold(frame.filter(~frame[document].is_nan()) if frame[document].dtype.is_float() else frame)
+        return self.rows
 
-        document = nw.col(self.picked.document)
-        self.frame = self.frame.drop_nulls(self.picked.document)
-        if self.frame[self.picked.document].dtype.is_float():
-            self.frame = self.frame.filter(~document.is_nan())
-        self.query = self.frame[self.picked.query]
-        return len(self.frame)
-
-    def map_parts(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
-        """Run a function over parts of the frame."""
-
-        def same_query(one: int, other: int) -> bool:
-            return text(self.query[one], self.name) == text(self.query[other], self.name)
-
-        edges = cuts(len(self.frame), same_query, whole_queries=whole_queries)
-        parts = (Part(number, partial(self._take, *edge), edge[1]) for number, edge in enumerate(edges))
-        for stop, result in on_threads(lambda part: (part.stop, work(part)), parts, threads):
-            report(stop / len(self.frame))
-            yield result
-
-    def _take(self, start: int, stop: int) -> Triples:
+    def take(self, start: int, stop: int) -> Triples:
         """Return some rows as arrays."""
-        return triples_of(self.frame[start:stop], self.picked, self.kind, self.name, start)
+        return triples_of(self.frame[start:stop], self.roles, self.kind, self.name, start)
 
 
 def triples_of(frame: Any, roles: Roles, kind: str, name: str, first: int) -> Triples:
@@ -90,24 +84,6 @@ def triples_of(frame: Any, roles: Roles, kind: str, name: str, first: int) -> Tr
         return Triples(query, document, np.ones(len(frame)))
     values = numbers_of(frame[roles.value], kind, name, first)
     return Triples(query, document, -values if roles.sign < 0 else values)
-
-
-def _select(native: Any, kind: str, name: str, columns: Names | None) -> tuple[Any, Roles, list[str]]:
-    """Return the frame, the columns to read and the names of all."""
-    import narwhals.stable.v2 as nw
-
-    try:
-        frame: Any = nw.from_native(native)
-        names = [column for column in frame.collect_schema().names() if isinstance(column, str)]
-        roles = pick_columns(names, kind, name, columns)
-        return frame.select(roles.names), roles, names
-    except nw.exceptions.DuplicateError:
-        names = [column for column in native.columns if isinstance(column, str)]
-        twice = next(column for column in native.columns if list(native.columns).count(column) > 1)
-        roles = pick_columns(names, kind, name, columns)  # refuses a name that matters
-        if twice in roles.names:
-            raise InputError(f"{name}: column {twice!r} is there twice; rename or drop one") from None
-        return nw.from_native(native[roles.names]), roles, names
 
 
 def ids_of(series: Any, name: str) -> Ids:

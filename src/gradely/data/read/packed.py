@@ -3,7 +3,6 @@
 import zlib
 from importlib import import_module
 from io import FileIO
-from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from gradely.data.read.formats import kind_of
@@ -78,9 +77,7 @@ class UnpackedFile:
         """Begin."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the file."""
         self.file.close()
 

@@ -2,21 +2,18 @@
 
 import glob
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from gradely.data.columns import Triples
-from gradely.data.read.column_roles import Names, note_no_labels, pick_columns
+from gradely.data.read.column_roles import Names
 from gradely.data.read.frames import triples_of
-from gradely.data.read.sources import Report, Source
-from gradely.data.table import LONGEST, ROWS, Part, Table, last_query
+from gradely.data.read.sources import Source
+from gradely.data.table import LONGEST, ROWS, Part, PartedTable, last_query
 from gradely.data.trec.chunks import ScatteredQueries
 from gradely.errors import DataError, InputError, MissingExtra
-from gradely.threads import on_threads
-
-T = TypeVar("T")
 
 
 def is_folder_or_pattern(path: str) -> bool:
@@ -43,7 +40,7 @@ def parquet_files(source: Source) -> list[Source]:
     return [Source(name) for name in files]
 
 
-class ParquetTable(Table):
+class ParquetTable(PartedTable):
     """A Parquet file, or all files of a folder or of a pattern, in the order of their names."""
 
     def __init__(self, source: Source, kind: str, columns: Names | None = None, duplicates: str = "error") -> None:
@@ -54,13 +51,13 @@ class ParquetTable(Table):
             with self._open(part) as file:
                 self.rows += file.metadata.num_rows
                 if i == 0:
-                    names, self.types = file.schema_arrow.names, file.schema_arrow
-                    self.picked = pick_columns(names, kind, self.name, columns)
+                    self.types = file.schema_arrow
+                    self.roles = self.pick_columns(self.types.names, columns)
         if not self.rows:
             raise DataError(f"{self.name}: has no rows")
-        if self.picked.value is None:
-            self.notes = [note_no_labels(names, self.picked, self.name)]
-        self.whole = _is_integer(self.types.field(self.picked.query).type)
+        import pyarrow as pa
+
+        self.whole = pa.types.is_integer(self.types.field(self.roles.query).type)
 
     @contextmanager
     def _open(self, source: Source) -> Iterator[Any]:
@@ -75,13 +72,6 @@ class ParquetTable(Table):
             except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of a column's name
                 raise InputError(f"{source.name}: is not a Parquet file: {error}") from None
 
-    def map_parts(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
-        """Run a function over batches of the file."""
-        parts = self._parts(whole_queries=whole_queries)
-        for stop, result in on_threads(lambda part: (part.stop, work(part)), parts, threads):
-            report(stop / self.rows)
-            yield result
-
     def read(self) -> Any:
         """Return all rows of the columns that are picked, as an Arrow table."""
         import pyarrow as pa
@@ -92,14 +82,14 @@ class ParquetTable(Table):
         """Yield batches of all files as tables, with the types of the first file."""
         import pyarrow as pa
 
-        types = pa.schema([self.types.field(name) for name in self.picked.names])
+        types = pa.schema([self.types.field(name) for name in self.roles.names])
         for source in self.sources:
             with self._open(source) as file:
-                absent = set(self.picked.names) - set(file.schema_arrow.names)
+                absent = set(self.roles.names) - set(file.schema_arrow.names)
                 if absent:
                     raise InputError(f"{source.name}: has no column {min(absent)!r}, which {self.sources[0].name} has")
-                for batch in file.iter_batches(ROWS, columns=self.picked.names):
-                    table = pa.Table.from_batches([batch]).select(self.picked.names)
+                for batch in file.iter_batches(ROWS, columns=self.roles.names):
+                    table = pa.Table.from_batches([batch]).select(self.roles.names)
                     yield table if table.schema.types == types.types else self._cast(table, types, source)
 
     def _cast(self, table: Any, types: Any, source: Source) -> Any:
@@ -111,7 +101,7 @@ class ParquetTable(Table):
             other = self.sources[0].name
             raise InputError(f"{source.name}: has columns of other types than {other}: {error}") from None
 
-    def _parts(self, *, whole_queries: bool) -> Iterator[Part]:
+    def parts(self, *, whole_queries: bool) -> Iterator[Part]:
         """Yield batches; with `whole_queries`, the last query of each goes on in the next."""
         import pyarrow as pa
 
@@ -127,17 +117,11 @@ class ParquetTable(Table):
                 number, done = number + 1, done + cut
 
     def _find_cut(self, table: Any) -> int:
-        query = table.column(self.picked.query)
+        query = table.column(self.roles.query)
         return last_query(0, len(table), lambda one, other: query[one] == query[other])
 
     def _take(self, table: Any, start: int) -> Triples:
         """Return a batch as arrays."""
         import narwhals.stable.v2 as nw
 
-        return triples_of(nw.from_native(table), self.picked, self.kind, self.name, start)
-
-
-def _is_integer(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_integer(kind))
+        return triples_of(nw.from_native(table), self.roles, self.kind, self.name, start)

@@ -6,14 +6,15 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 from gradely.data.qrels import Qrels
-from gradely.data.read import column_roles, letor
-from gradely.data.read.column_roles import Names
+from gradely.data.read import letor
+from gradely.data.read.column_roles import DUPLICATES, Names
 from gradely.data.read.dicts import MAPPING, WholeKeys, as_labels, as_scores
 from gradely.data.read.formats import FORMATS, format_of, run_name
 from gradely.data.read.sources import Source
 from gradely.data.table import Table, TableScores, qrels_from
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, InputError, did_you_mean
+from gradely.settings import check_choice
 from gradely.tables import count_of
 from gradely.threads import cores
 
@@ -65,7 +66,7 @@ def read_qrels(
     """
     if isinstance(qrels, Qrels):
         return qrels
-    column_roles.check_duplicates(duplicates)
+    check_choice("way to treat duplicates", duplicates, DUPLICATES)
     if not isinstance(qrels, str | os.PathLike | Source):
         return _as_qrels(_in_memory(qrels, "qrels", "label", columns, duplicates), "qrels", threads)
     source = qrels if isinstance(qrels, Source) else Source(qrels)
@@ -88,7 +89,7 @@ def _as_qrels(labels: Scores | Table, name: str, threads: int | None) -> Qrels:
 
 def _trec_qrels(source: Source, duplicates: str, threads: int) -> Qrels:
     """Read judgments the fast way; small or odd text the plain way, which explains what is wrong with it."""
-    if not trec.is_small(source):
+    if not source.is_small:
         from gradely.data.trec.chunks import IrregularText
         from gradely.data.trec.qrels import load_qrels
 
@@ -132,7 +133,7 @@ def open_run(
         return open_run(run())
     if isinstance(run, Run | Source):
         return run
-    column_roles.check_duplicates(duplicates)
+    check_choice("way to treat duplicates", duplicates, DUPLICATES)
     if isinstance(run, MAPPING) or not isinstance(run, str | os.PathLike):
         return _as_run(_in_memory(run, "run", "score", columns, duplicates), "run")
     source = Source(run)

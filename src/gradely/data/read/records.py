@@ -1,22 +1,19 @@
 """Records: lists of dicts, dataclasses or named tuples, one per row, or one per query with its results inside."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from gradely.data.columns import Triples
 from gradely.data.ids import from_objects
-from gradely.data.read.column_roles import DOC, QUERY, Names, normalize, note_no_labels, pick_columns
-from gradely.data.read.dicts import text
+from gradely.data.read.column_roles import DOC, QUERY, Names, normalize, pick_columns
 from gradely.data.read.frames import numbers_of_objects
-from gradely.data.read.sources import Report, clip
-from gradely.data.table import Part, Table, cuts
+from gradely.data.read.sources import clip
+from gradely.data.table import MemoryTable
 from gradely.errors import DataError, InputError
-from gradely.threads import on_threads
 
-T = TypeVar("T")
 Record = Mapping[str, Any]
 NESTED_ID = ("id", "_id")
 """what the document of a result is called, where it has none of the names of a document"""
@@ -79,7 +76,7 @@ def flat_records(records: Sequence[Any], name: str) -> list[Record]:
     return flat
 
 
-class RecordTable(Table):
+class RecordTable(MemoryTable):
     """Records in memory."""
 
     unit = "record"
@@ -93,7 +90,8 @@ class RecordTable(Table):
         if not flat:
             raise DataError(f"{name}: has no rows")
         names = [key for key in flat[0] if isinstance(key, str)]
-        roles = pick_columns(names, kind, name, columns)
+        roles = self.pick_columns(names, columns)
+        self.rows = len(flat)
         self.query, self.document = (self._column(flat, key) for key in (roles.query, roles.document))
         values = None if roles.value is None else self._column(flat, roles.value)
         self.value = np.ones(len(flat)) if values is None else numbers_of_objects(values, kind, name, 0, "record")
@@ -101,7 +99,6 @@ class RecordTable(Table):
         self.whole = all(type(query) is int for query in self.query)
         if roles.value is None:
             self._check_unlabelled(flat, columns)
-            self.notes = [note_no_labels(names, roles, name)]
 
     def _check_unlabelled(self, records: list[Record], columns: Names | None) -> None:
         """Refuse a record with a label where the first one has none."""
@@ -120,21 +117,7 @@ class RecordTable(Table):
             number = next(i for i, record in enumerate(records, 1) if column not in record)
             raise InputError(f"{self.name}: record {number} has no {column!r}, which the first one has") from None
 
-    def map_parts(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
-        """Run a function over some records at a time."""
-
-        def same_query(one: int, other: int) -> bool:
-            return text(self.query[one], self.name) == text(self.query[other], self.name)
-
-        def part(number: int, start: int, stop: int) -> Part:
-            rows = slice(start, stop)
-            return Part(number, lambda: self._take(rows), stop)
-
-        edges = cuts(len(self.query), same_query, whole_queries=whole_queries)
-        parts = (part(number, *edge) for number, edge in enumerate(edges))
-        yield from on_threads(work, parts, threads)
-        report(1.0)
-
-    def _take(self, rows: slice) -> Triples:
-        query, document = (from_objects(ids[rows], self.name) for ids in (self.query, self.document))
-        return Triples(query, document, self.value[rows])
+    def take(self, start: int, stop: int) -> Triples:
+        """Return some records as arrays."""
+        query, document = (from_objects(ids[start:stop], self.name) for ids in (self.query, self.document))
+        return Triples(query, document, self.value[start:stop])

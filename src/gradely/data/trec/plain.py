@@ -7,7 +7,7 @@ from array import array
 from math import isfinite, nan
 from typing import NamedTuple
 
-from gradely.data.read.sources import DiskFile, Report, Source, clip
+from gradely.data.read.sources import Report, Source, clip
 from gradely.errors import DataError, GradelyError, InputError
 
 
@@ -29,18 +29,6 @@ LONGEST_NAME = (1 << 16) - 1
 
 QRELS = Layout("label", "query iteration document label", width=4, value=3, extra=False)
 RUN = Layout("score", "query Q0 document rank score tag", width=6, value=4, extra=True)
-
-
-SMALL = 1 << 12
-"""bytes of a file that is read line by line; at about 4 kB, some 150 lines, both readers take as long, measured warm"""
-
-
-def is_small(source: Source) -> bool:
-    """True for a file that is read line by line in no time; of a packed one, nobody knows how large it is."""
-    if source.size > SMALL:
-        return False
-    with source.stream() as stream:
-        return isinstance(stream, DiskFile)
 
 
 class Rows:

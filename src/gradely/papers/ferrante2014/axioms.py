@@ -99,15 +99,11 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     )
 
 
-EXPERIMENTS = (
-    Experiment(
-        "f14-axioms",
-        "F14",
-        "beyond",
-        "What every measure does when one thing changes",
-        "The paper does not say whether its measures are monotone. xGAP is not.",
-        (),
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "f14-axioms",
+    "F14",
+    "beyond",
+    "What every measure does when one thing changes",
+    "The paper does not say whether its measures are monotone. xGAP is not.",
+    run,
 )

@@ -15,24 +15,19 @@ def draw_topics(count: int, seed: int, draws: int = DRAWS) -> Floats:
     return np.concatenate([np.ones((1, count)), again]) / count
 
 
-def taus(first: Floats, second: Floats) -> Floats:
-    """Return Kendall's τ_b between rankings of systems, which are the last axis; nan where all systems tie.
-
-    >>> taus(np.array([[3.0, 2, 1], [3, 1, 2]]), np.array([3.0, 2, 1])).round(2).tolist()
-    [1.0, 0.33]
-    """
-    return tau_of_signs(signs(first), signs(second))
-
-
 def signs(means: Floats) -> Floats:
-    """Return for every pair of systems which one is better: 1, 0 or -1; means that round to the same tie."""
+    """Return for every pair of systems (the last axis) which is better: 1, 0 or -1; means that round alike tie."""
     first, second = np.triu_indices(means.shape[-1], 1)
     rounded = np.round(means, DIGITS)
     return np.sign(rounded[..., first] - rounded[..., second]).astype(np.float32)
 
 
 def tau_of_signs(first: Floats, second: Floats) -> Floats:
-    """Return τ_b from the signs of all pairs."""
+    """Return Kendall's τ_b from the signs of all pairs; nan where all systems tie.
+
+    >>> tau_of_signs(signs(np.array([[3.0, 2, 1], [3, 1, 2]])), signs(np.array([3.0, 2, 1]))).round(2).tolist()
+    [1.0, 0.33]
+    """
     agree = np.einsum("...p,...p->...", first, second).astype(np.float64)
     pairs = np.abs(first).sum(axis=-1, dtype=np.float64) * np.abs(second).sum(axis=-1, dtype=np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -15,13 +15,11 @@ from gradely.papers.ferrante2014.smaller_pools import (
     Robustness,
     shrink,
 )
-from gradely.papers.ferrante2014.study import assess_panels, choose_collections, read_study
+from gradely.papers.ferrante2014.study import Panel, assess_panels, choose_collections, read_study
 from gradely.papers.judged_collections import DATA, NEEDS, Collection
 from gradely.papers.library import Library
-from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.parts import part
-from gradely.papers.printed_numbers import Record
-from gradely.papers.verdicts import UNTESTED, Verdict
+from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
+from gradely.papers.verdicts import UNTESTED, Record, Verdict
 from gradely.tables import Table
 
 NEW, ROBUST = ("xGAP", "eGAP"), ("nDCG", "bpref")
@@ -30,11 +28,11 @@ OWN = "TREC 21, 2012, Web"
 
 
 def in_panels(
-    test: Callable[[Robustness], Verdict], topics: Callable[[str], bool]
+    test: Callable[[Robustness], Verdict], concerns: Callable[[Panel], object]
 ) -> Callable[[list[Robustness]], list[Verdict]]:
-    """Return the test of a claim in every panel with such a set of topics, under both readings."""
+    """Return the test of a claim in every panel that it concerns, under both readings."""
     return lambda evidence: assess_panels(
-        [entry for entry in evidence if topics(entry.panel.topics)], lambda entry: [test(entry)]
+        [entry for entry in evidence if concerns(entry.panel)], lambda entry: [test(entry)]
     )
 
 
@@ -54,12 +52,6 @@ def are_alike(entry: Robustness) -> Verdict:
     return Verdict(nearer.word, f"{_means(entry)}; nearer to AP by {nearer}")
 
 
-def are_alike_but_own(evidence: list[Robustness]) -> list[Verdict]:
-    """Return whether they are alike over all topics, on all collections but the paper's exception."""
-    others = [entry for entry in evidence if entry.panel.printed != OWN]
-    return in_panels(are_alike, lambda topics: topics == "all")(others)
-
-
 def are_most_robust(entry: Robustness) -> Verdict:
     """Return whether nDCG and bpref are above all others."""
     margin = entry.lead(ROBUST, tuple(name for name in MEASURES if name not in ROBUST))
@@ -68,10 +60,9 @@ def are_most_robust(entry: Robustness) -> Verdict:
 
 def gap_better(evidence: list[Robustness]) -> list[Verdict]:
     """Return whether GAP is above xGAP and eGAP on the paper's TREC 21, all topics."""
-    own = [entry for entry in evidence if entry.panel.printed == OWN]
-    if not own:
+    if not any(entry.panel.printed == OWN for entry in evidence):
         return [Verdict(UNTESTED, f"the judgments of {OWN} are not among the collections")]
-    return in_panels(_gap_better, lambda topics: topics == "all")(own)
+    return in_panels(_gap_better, lambda panel: panel.topics == "all" and panel.printed == OWN)(evidence)
 
 
 def _gap_better(entry: Robustness) -> Verdict:
@@ -126,7 +117,7 @@ def gather(selection: list[Collection], seed: int, progress: Report) -> list[Rob
     out = []
     for i, collection in enumerate(selection):
         tell = part(progress, i, len(selection))
-        study = read_study(collection, lambda done, tell=tell: tell(done / 4))  # type: ignore[misc]
+        study = read_study(collection, part(tell, 0, 4))
         out += shrink(study, seed, lambda done, tell=tell: tell(1 / 4 + done * 3 / 4))  # type: ignore[misc]
     return out
 
@@ -144,7 +135,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         for least, reading in READINGS.items()
     }
     return Outcome(
-        DONE.format(", ".join(f"{entry.name} ({len(entry.runs)} runs of {entry.folder})" for entry in selection)),
+        DONE.format(", ".join(map(str, selection))),
         "Where highly relevant documents are few, GAP loses its ranking of systems with the pool, and xGAP and eGAP"
         " keep more of theirs; over all topics they do not.",
         evidence,
@@ -174,7 +165,7 @@ def _claim_few_high(old: str, rates: str) -> Claim:
         FEW.format(old, KINDS[rates]),
         "figures only",
         f"both are above {old}, by the mean τ over {rates}; {OVER}",
-        in_panels(more_robust(old, rates), lambda topics: topics != "all"),
+        in_panels(more_robust(old, rates), lambda panel: panel.topics != "all"),
     )
 
 
@@ -186,7 +177,7 @@ CLAIMS = (
         "Over all topics xGAP and eGAP behave as AP and GAP do (TREC 21, where GAP is better, apart).",
         "figures only",
         f"the mean τ of both is nearer to AP's than that of the farther of nDCG and bpref is; {OVER}",
-        are_alike_but_own,
+        in_panels(are_alike, lambda panel: panel.topics == "all" and panel.printed != OWN),
     ),
     Claim(
         "GAP",
@@ -205,16 +196,14 @@ CLAIMS = (
         in_panels(are_most_robust, bool),
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "f14-pools",
-        "F14",
-        "figures 1 and 2",
-        "How systems rank when fewer documents are judged",
-        "xGAP and eGAP are robust when it comes to incomplete judgments and shallow pools.",
-        CLAIMS,
-        NEEDS,
-        run,
-        DATA,
-    ),
+EXPERIMENT = Experiment(
+    "f14-pools",
+    "F14",
+    "figures 1 and 2",
+    "How systems rank when fewer documents are judged",
+    "xGAP and eGAP are robust when it comes to incomplete judgments and shallow pools.",
+    run,
+    claims=CLAIMS,
+    needs=NEEDS,
+    data=DATA,
 )

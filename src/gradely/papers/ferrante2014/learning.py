@@ -15,10 +15,10 @@ from gradely.papers.ferrante2014.learning_models import LIGHTGBM, OWN, ROUNDS, S
 from gradely.papers.ferrante2014.learning_trials import MEASURES, ORDERS, SEEDS, Trial, try_all
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
+from gradely.papers.verdicts import Record
 from gradely.tables import Table
 
 LEVEL = 0.95
-Record = dict[str, Any]
 DONE = (
     f"LambdaMART of up to {ROUNDS} trees was learned by each measure, and by the libraries' own objectives with the"
     f" gains of nDCG, from the documents of each query in {ORDERS} orders, each with {SEEDS} seeds, by which"
@@ -139,14 +139,22 @@ def _against_ap(trials: list[Trial], target: str) -> Observation:
     return Observation(question, f"{'; '.join(parts)}; in brackets, {LEVEL:.0%} intervals over queries.")
 
 
-def _by_itself(trials: list[Trial]) -> Observation:
-    parts = []
+def find_best(trials: list[Trial]) -> dict[str, dict[str, str]]:
+    """Return by set and measure the objective that was highest."""
+    best = {}
     for name in SETS:
-        own_trials = select_set(trials, name)
-        best = np.stack([trial.means for trial in own_trials]).argmax(axis=0)
-        same = sum(own_trials[i].objective == MEASURES[m] for m, i in enumerate(best))
-        parts.append(f"{name}: {same}")
-    answer = f"Of {len(OWN)} measures that were learned, so many: {'; '.join(parts)}."
+        own = select_set(trials, name)
+        winners = np.stack([trial.means for trial in own]).argmax(axis=0)
+        best[name] = {measure: own[i].objective for measure, i in zip(MEASURES, winners, strict=True)}
+    return best
+
+
+def _by_itself(trials: list[Trial]) -> Observation:
+    counts = "; ".join(
+        f"{name}: {sum(objective == measure for measure, objective in best.items())}"
+        for name, best in find_best(trials).items()
+    )
+    answer = f"Of {len(OWN)} measures that were learned, so many: {counts}."
     return Observation("How many measures come out highest where the measure itself was learned?", answer)
 
 
@@ -179,9 +187,9 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     trials = try_all(library, seed, progress)
     rows, records = matrix(trials), tests(trials)
     sheets = {
-        "matrix": Sheet("Quality on test queries: trained by × measured by", _table(rows)),
-        "tests": Sheet("Differences with intervals and p of the paired t-test, Holm", _table(records)),
-        "spread": Sheet("From the lowest to the highest mean of an order of rows, or a seed", _table(spread(trials))),
+        "matrix": Sheet("Quality on test queries: trained by × measured by", Table.of(rows)),
+        "tests": Sheet("Differences with intervals and p of the paired t-test, Holm", Table.of(records)),
+        "spread": Sheet("From the lowest to the highest mean of an order of rows, or a seed", Table.of(spread(trials))),
     }
     figures = {"matrix": Figure("Trained by × measured by; dark cells are near the best of their column", heat(rows))}
     return Outcome(DONE, _story(trials), trials, sheets, figures, observations(trials, records))
@@ -189,31 +197,20 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
 
 def _story(trials: list[Trial]) -> str:
     """Return what came out, in sentences."""
-    parts = []
-    for name in SETS:
-        own_trials = select_set(trials, name)
-        best = np.stack([trial.means for trial in own_trials]).argmax(axis=0)
-        winners = ", ".join(
-            f"{measure} by {own_trials[i].objective}" for measure, i in zip(MEASURES, best, strict=True)
-        )
-        parts.append(f"{name}: the best {winners}.")
-    return " ".join(parts)
+    winners = {
+        name: ", ".join(f"{measure} by {objective}" for measure, objective in best.items())
+        for name, best in find_best(trials).items()
+    }
+    return " ".join(f"{name}: the best {words}." for name, words in winners.items())
 
 
-def _table(records: list[Record]) -> Table:
-    return Table(list(records[0]), [list(record.values()) for record in records])
-
-
-EXPERIMENTS = (
-    Experiment(
-        "f14-learning",
-        "F14",
-        "outlook",
-        "Learning to rank by xGAP and eGAP, against other measures and the libraries' own objectives",
-        "The paper leaves learning to rank by xGAP and eGAP to future work: there is nothing to hold or to differ.",
-        (),
-        NEEDS,
-        run,
-        libraries=("lightgbm", "xgboost"),
-    ),
+EXPERIMENT = Experiment(
+    "f14-learning",
+    "F14",
+    "outlook",
+    "Learning to rank by xGAP and eGAP, against other measures and the libraries' own objectives",
+    "The paper leaves learning to rank by xGAP and eGAP to future work: there is nothing to hold or to differ.",
+    run,
+    needs=NEEDS,
+    libraries=("lightgbm", "xgboost"),
 )

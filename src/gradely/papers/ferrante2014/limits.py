@@ -13,8 +13,8 @@ from gradely.measures import AP, GAP, eGAP, xGAP
 from gradely.measures.gap import UserShares
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
-from gradely.papers.printed_numbers import SAME, Record
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.rankings import rank_labels
+from gradely.papers.verdicts import SAME, Record, Verdict, decide
 from gradely.tables import Table
 
 FAMILY: dict[str, type[UserShares]] = {"GAP": GAP, "xGAP": xGAP, "eGAP": eGAP}
@@ -66,7 +66,7 @@ def limit(measure: str, g2: float) -> float:
 
 def approach() -> list[Record]:
     """Return the value of n documents of grade 1, then one of grade 2, as n grows."""
-    batches = {n: from_arrays(-np.arange(n + 1.0), np.append(np.ones(n), 2.0)) for n in LENGTHS}
+    batches = {n: rank_labels(np.append(np.ones(n), 2.0)) for n in LENGTHS}
     return [
         {"measure": name, "g_2": g2, "n": n, "value": float(kind(g=[1 - g2, g2])(batch)[0]), "limit": limit(name, g2)}
         for n, batch in batches.items()
@@ -190,16 +190,13 @@ CLAIMS = (
         same_corners,
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "f14-limits",
-        "F14",
-        "§3-5",
-        "Which documents users pick, and what a late key document costs",
-        "GAP can give the one highly relevant document hardly more weight than any relevant one; xGAP and eGAP do not."
-        " When that document comes last, GAP tends to 1 all the same, xGAP to 1 - g₂² and eGAP to g₁.",
-        CLAIMS,
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "f14-limits",
+    "F14",
+    "§3-5",
+    "Which documents users pick, and what a late key document costs",
+    "GAP can give the one highly relevant document hardly more weight than any relevant one; xGAP and eGAP do not."
+    " When that document comes last, GAP tends to 1 all the same, xGAP to 1 - g₂² and eGAP to g₁.",
+    run,
+    claims=CLAIMS,
 )

@@ -10,8 +10,7 @@ from gradely.data import Report
 from gradely.measures.names import parse_all
 from gradely.papers.judged_collections import DATA, NEEDS, Collection, collections, has_enough
 from gradely.papers.library import Library
-from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.parts import part
+from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet, part
 from gradely.tables import Table, count_of
 
 MEASURES = ("GAP", "xGAP", "eGAP", "AP", "nDCG")
@@ -25,8 +24,7 @@ POINTS = 200
 def compute_p_values(collection: Collection, seed: int, progress: Report) -> dict[tuple[str, str], Any]:
     """Return the p-values of all pairs of runs by measure and test."""
     systems = collection.systems(lambda part: progress(part / 2))
-    fitted = {name: measure.fit(systems.qrels.levels) for name, measure in parse_all(MEASURES).items()}
-    values, by_test = systems.values(fitted), {}
+    values, by_test = systems.values(parse_all(MEASURES)), {}
     for i, name in enumerate(MEASURES):
         for test in TESTS:
             by_test[name, test] = p_values(values[:, :, i].T, test, resamples=RESAMPLES, seed=seed)
@@ -100,16 +98,13 @@ DONE = (
     f" which holds for all pairs at once. The power is the share of pairs with a p-value below {ALPHA}. The users of"
     " GAP, xGAP and eGAP are spread evenly over the levels."
 )
-EXPERIMENTS = (
-    Experiment(
-        "f14-power",
-        "F14",
-        "outlook",
-        "How many pairs of runs GAP, xGAP, eGAP, AP and nDCG tell apart",
-        "The paper leaves discriminative power to future work, so there is nothing to hold or to differ.",
-        (),
-        NEEDS,
-        run,
-        DATA,
-    ),
+EXPERIMENT = Experiment(
+    "f14-power",
+    "F14",
+    "outlook",
+    "How many pairs of runs GAP, xGAP, eGAP, AP and nDCG tell apart",
+    "The paper leaves discriminative power to future work, so there is nothing to hold or to differ.",
+    run,
+    needs=NEEDS,
+    data=DATA,
 )

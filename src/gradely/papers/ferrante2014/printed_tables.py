@@ -7,7 +7,7 @@ import numpy as np
 
 from gradely.data import Qrels
 from gradely.data.types import Ints
-from gradely.papers.printed_numbers import Record
+from gradely.papers.verdicts import Record
 
 REFERENCES = ("AP", "nDCG", "RBP", "bpref")
 

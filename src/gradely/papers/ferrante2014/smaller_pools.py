@@ -15,8 +15,7 @@ from gradely.papers.ferrante2014.bootstrap import draw_topics, signs, tau_of_sig
 from gradely.papers.ferrante2014.limits import FAMILY
 from gradely.papers.ferrante2014.printed_tables import REFERENCES
 from gradely.papers.ferrante2014.study import Panel, Study
-from gradely.papers.printed_numbers import Record
-from gradely.papers.verdicts import Interval
+from gradely.papers.verdicts import Interval, Record
 
 REPEAT, BOOTSTRAP = 15, 200
 """how often pools are drawn, and topics drawn again"""
@@ -44,9 +43,9 @@ class Robustness(NamedTuple):
     """by range of rates [1 + draws of topics, measures]: the mean τ over all draws of pools and these rates"""
 
     @property
-    def rule(self) -> str:
-        """What becomes of grades of which few documents are judged, in words."""
-        return READINGS[self.least]
+    def data(self) -> str:
+        """On what it was measured: the panel, and what becomes of grades of which few documents are judged."""
+        return f"{self.panel}, {READINGS[self.least]}"
 
     def records(self) -> list[Record]:
         """Return one record per measure and rate, with the range that 95 % of the draws of pools lie in.
@@ -55,7 +54,7 @@ class Robustness(NamedTuple):
         """
         mean, (low, high) = self.tau.mean(axis=0), np.percentile(self.tau, [2.5, 97.5], axis=0)
         about = {"collection": self.panel.collection, "topics": self.panel.topics, "of them": self.panel.topic_count}
-        about |= {"runs": self.panel.run_count, "reading": self.rule, "panel": str(self.panel)}
+        about |= {"runs": self.panel.run_count, "reading": READINGS[self.least], "panel": str(self.panel)}
         return [
             about
             | {"measure": name, "rate": rate}
@@ -103,16 +102,15 @@ def measures(levels: Floats) -> dict[str, Measure]:
 
 def shrink(study: Study, seed: int, progress: Report, repeat: int = REPEAT) -> list[Robustness]:
     """Return τ for every set of topics under both readings."""
-    levels = study.systems.qrels.levels
-    fitted = {name: measure.fit(levels) for name, measure in measures(levels()).items()}
-    full = study.systems.values(fitted)[study.good]
+    every = measures(study.systems.qrels.levels())
+    full = study.systems.values(every)[study.good]
     weights = {name: draw_topics(int(topics.sum()), seed, BOOTSTRAP) for name, topics in study.sets.items()}
     full_signs = {name: _signs(full, study, name, weights) for name in study.sets}
     everything = Selection(np.ones(full.shape[1], bool), study.good, [])
     out = []
     for k, least in enumerate(READINGS):
         taus = {name: np.empty((repeat, len(RATES), 1 + BOOTSTRAP, len(MEASURES))) for name in study.sets}
-        for i, j, values in Draws(study.systems, everything, seed, least).values(fitted, RATES, repeat):
+        for i, j, values in Draws(study.systems, everything, seed, least).values(every, RATES, repeat):
             for name in study.sets:
                 smaller = _signs(values[study.good], study, name, weights)
                 taus[name][i, j] = tau_of_signs(smaller, full_signs[name]).T

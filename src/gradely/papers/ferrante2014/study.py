@@ -13,8 +13,7 @@ from gradely.errors import DataError
 from gradely.papers.ferrante2014.printed_tables import count_relevant, merge_levels, recognise
 from gradely.papers.judged_collections import FEWEST, LEAST, Collection, collections, has_enough
 from gradely.papers.library import Library
-from gradely.papers.printed_numbers import Record
-from gradely.papers.verdicts import UNTESTED, Verdict
+from gradely.papers.verdicts import UNTESTED, Record, Verdict
 
 SETS = {"few highly relevant": 2, "few key": 3}
 """which level is rare in a set of topics"""
@@ -57,20 +56,9 @@ def assess_panels(measured: Sequence[Any], test: Callable[[Any], list[Verdict]])
     few = dict.fromkeys(str(entry.panel) for entry in measured if entry.panel.lacks)
     why = f"fewer than {ENOUGH} topics, or than {above(LEAST)} runs above the first quartile, say little"
     return [
-        *(
-            verdict._replace(data=_data(entry))
-            for entry in measured
-            if not entry.panel.lacks
-            for verdict in test(entry)
-        ),
+        *(verdict._replace(data=entry.data) for entry in measured if not entry.panel.lacks for verdict in test(entry)),
         *([Verdict(UNTESTED, why, "; ".join(few))] if few else []),
     ]
-
-
-def _data(measured: Any) -> str:
-    """Return on what data something was measured: the panel, and the reading where there are several."""
-    reading = getattr(measured, "reading", "")
-    return f"{measured.panel}, {reading}" if reading else str(measured.panel)
 
 
 class Study(NamedTuple):

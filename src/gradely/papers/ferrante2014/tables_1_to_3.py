@@ -1,8 +1,8 @@
 """F14 tables 1, 2 and 3: the figure of τ, and the experiment."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from gradely.comparison.charts import altair, categories, draw, panels
+from gradely.comparison.charts import altair, draw_lines, panels
 from gradely.data import Report
 from gradely.papers.ferrante2014.limits import FAMILY
 from gradely.papers.ferrante2014.printed_tables import read_printed
@@ -11,22 +11,14 @@ from gradely.papers.ferrante2014.tau import Curves, correlate_grid, printed_curv
 from gradely.papers.ferrante2014.tau_claims import CLAIMS, Evidence
 from gradely.papers.judged_collections import DATA, FEWEST, NEEDS, Collection, collections
 from gradely.papers.library import Library
-from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.parts import part
-from gradely.papers.printed_numbers import Record
+from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet, part
+from gradely.papers.verdicts import Record
 from gradely.tables import Table
 
 
-class TauResults(NamedTuple):
-    """What was gathered of all collections."""
-
-    table_1: list[Record]
-    curves: list[Curves]
-
-
-def gather(selection: list[Collection], seed: int, progress: Report) -> TauResults:
+def gather(selection: list[Collection], seed: int, progress: Report) -> Evidence:
     """Correlate the measures on every collection."""
-    out = TauResults([], [])
+    out = Evidence([], [])
     for i, collection in enumerate(selection):
         study = read_study(collection, part(progress, i, len(selection)))
         out.table_1.append(study.record())
@@ -43,12 +35,9 @@ def chart(curves: list[Curves]) -> Any:
         for measure, line in curve.with_reference("AP").items()
         for g1, tau in line.items()
     ]
-    lines = draw(points).mark_line(point=alt.OverlayMarkDef(size=35))
-    lines = lines.encode(
-        x=alt.X("g_1:Q", title="g_1", scale=alt.Scale(domain=[-0.03, 1.03], nice=False)),
-        y=alt.Y("tau:Q", title="τ with AP", scale=alt.Scale(domainMax=1.03, nice=False, padding=5)),
-        **categories("measure", [*FAMILY]),
-    )
+    x = alt.X("g_1:Q", title="g_1", scale=alt.Scale(domain=[-0.03, 1.03], nice=False))
+    y = alt.Y("tau:Q", title="τ with AP", scale=alt.Scale(domainMax=1.03, nice=False, padding=5))
+    lines = draw_lines(points, x, y, "measure", [*FAMILY], size=35)
     return panels(lines.properties(width=250, height=160), by="panel", columns=3)
 
 
@@ -90,31 +79,31 @@ def observations(curves: list[Curves]) -> list[Observation]:
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Correlate the measures on every collection in the library."""
     selection = choose_collections(library)
-    read = gather(selection, seed, progress)
+    evidence = gather(selection, seed, progress)
     left_out = [
         collection for collection in collections(library) if collection.name not in {other.name for other in selection}
     ]
     return Outcome(
         describe(selection, left_out),
         "How soon GAP ranks systems as AP does depends on how rare highly relevant documents are.",
-        Evidence(read.table_1, read.curves),
+        evidence,
         {
-            "tau": Sheet("Tables 2 and 3: τ for the grid of g", Table.of(as_printed(read.curves), 2)),
-            "collections": Sheet("Table 1: the collections", Table.of(table_1(read.table_1), 2)),
+            "tau": Sheet("Tables 2 and 3: τ for the grid of g", Table.of(as_printed(evidence.curves), 2)),
+            "collections": Sheet("Table 1: the collections", Table.of(table_1(evidence.table_1), 2)),
         },
         {
-            "tau": Figure("τ with AP by g_1, the share of users who take any relevant document.", chart(read.curves)),
+            "tau": Figure(
+                "τ with AP by g_1, the share of users who take any relevant document.", chart(evidence.curves)
+            ),
             "tau-paper": Figure("The same, as the paper prints it.", chart(printed_curves())),
         },
-        observations(read.curves),
+        observations(evidence.curves),
     )
 
 
 def describe(selection: list[Collection], left_out: list[Collection]) -> str:
     """Return what was done, and what was left out."""
-    names = ", ".join(
-        f"{collection.name} ({len(collection.runs)} runs of {collection.folder})" for collection in selection
-    )
+    names = ", ".join(map(str, selection))
     few = ", ".join(f"{collection.name} ({len(collection.runs)})" for collection in left_out)
     return DONE.format(names) + (f" Left out, for fewer than {FEWEST} runs or too many levels: {few}." if few else "")
 
@@ -132,16 +121,14 @@ SUMMARY = (
     " hardly graded. xGAP's and eGAP's come close to it only as g_1 grows, most of all over topics with few highly"
     " relevant documents. Where all users agree the three are the same."
 )
-EXPERIMENTS = (
-    Experiment(
-        "f14-tau",
-        "F14",
-        "tables 1, 2 and 3",
-        "How soon GAP, xGAP and eGAP rank systems as AP does",
-        SUMMARY,
-        CLAIMS,
-        NEEDS,
-        run,
-        DATA,
-    ),
+EXPERIMENT = Experiment(
+    "f14-tau",
+    "F14",
+    "tables 1, 2 and 3",
+    "How soon GAP, xGAP and eGAP rank systems as AP does",
+    SUMMARY,
+    run,
+    claims=CLAIMS,
+    needs=NEEDS,
+    data=DATA,
 )

@@ -14,8 +14,7 @@ from gradely.papers.ferrante2014.bootstrap import draw_topics, signs, tau_of_sig
 from gradely.papers.ferrante2014.limits import FAMILY
 from gradely.papers.ferrante2014.printed_tables import REFERENCES, printed_records, printed_tau, read_printed
 from gradely.papers.ferrante2014.study import Panel, Study
-from gradely.papers.printed_numbers import Record
-from gradely.papers.verdicts import Interval
+from gradely.papers.verdicts import Interval, Record
 
 PARTS = {2: 10, 3: 5, 4: 4}
 """into how many parts the users are divided, by the number of levels"""
@@ -29,6 +28,11 @@ class Curves(NamedTuple):
     """one per g, measure and reference"""
     leads: Floats
     """how far GAP is ahead of xGAP and eGAP on the way to AP at the smallest g_1, [1 + draws]: see `lead`"""
+
+    @property
+    def data(self) -> str:
+        """On what it was measured."""
+        return str(self.panel)
 
     @property
     def lead(self) -> Interval:
@@ -70,15 +74,14 @@ def measures(levels: Floats) -> dict[Any, Measure]:
 
 def correlate_grid(study: Study, seed: int) -> list[Curves]:
     """Return τ for each set of topics, over the runs above the first quartile of AP."""
-    levels = study.systems.qrels.levels
-    fitted = {key: measure.fit(levels) for key, measure in measures(levels()).items()}
-    values = study.systems.values(fitted)[study.good]
+    levels = study.systems.qrels.levels()
+    every, points = measures(levels), grid(len(levels))
+    values = study.systems.values(every)[study.good]
     theirs = printed_tau(study.printed["collection"] if study.printed else None)
-    points = grid(len(levels()))
     out = []
     for topics, members in study.sets.items():
         weights = draw_topics(int(members.sum()), seed)
-        better = dict(zip(fitted, signs(np.einsum("rtm,bt->mbr", values[:, members], weights)), strict=True))
+        better = dict(zip(every, signs(np.einsum("rtm,bt->mbr", values[:, members], weights)), strict=True))
         records = [
             record | {"the paper": theirs.get((topics, *(record[x] for x in ("g", "measure", "reference"))))}
             for record in _records(better, points)

@@ -11,8 +11,7 @@ from gradely.papers.ferrante2014.printed_tables import read_printed
 from gradely.papers.ferrante2014.study import SETS, assess_panels
 from gradely.papers.ferrante2014.tau import Curves
 from gradely.papers.outcome import Claim
-from gradely.papers.printed_numbers import SAME, Record
-from gradely.papers.verdicts import UNTESTED, Interval, Verdict, decide
+from gradely.papers.verdicts import SAME, UNTESTED, Interval, Record, Verdict, decide
 
 CLOSE = 0.02
 """how far our τ may be from the paper's, on average, with its own runs"""

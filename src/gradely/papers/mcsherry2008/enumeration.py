@@ -13,8 +13,8 @@ from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import EXPECTED, RR, Measure
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Observation, Outcome, Sheet
-from gradely.papers.printed_numbers import SAME, Record
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.rankings import rank_labels
+from gradely.papers.verdicts import SAME, Record, Verdict, decide
 from gradely.tables import Table
 
 DOCUMENTS, RANKINGS, MOST = 9, 40, 5040
@@ -59,8 +59,7 @@ def evaluate_closed_form(measure: Measure, ranking: Ranking) -> float:
 def enumerate_mean(measure: Measure, ranking: Ranking) -> float:
     """Return the mean of the plain measure over all orders, one by one."""
     orders = ranking.orders()
-    values = measure(from_arrays(np.broadcast_to(-np.arange(orders.shape[1]), orders.shape), orders))
-    return fsum(values.tolist()) / len(orders)
+    return fsum(measure(rank_labels(orders)).tolist()) / len(orders)
 
 
 def rankings(seed: int, count: int = RANKINGS) -> list[Ranking]:
@@ -179,16 +178,13 @@ CLAIMS = (
         printed_rr_is_exact,
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "m08-enumeration",
-        "M08",
-        "§2",
-        "Closed forms against every order of ties, written out",
-        "When scores tie, a measure should be the mean over all orders of the tied documents, and that mean has a"
-        " closed form for precision, recall, F1, average precision, reciprocal rank and nDCG.",
-        CLAIMS,
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "m08-enumeration",
+    "M08",
+    "§2",
+    "Closed forms against every order of ties, written out",
+    "When scores tie, a measure should be the mean over all orders of the tied documents, and that mean has a"
+    " closed form for precision, recall, F1, average precision, reciprocal rank and nDCG.",
+    run,
+    claims=CLAIMS,
 )

@@ -19,10 +19,8 @@ from gradely.papers.mcsherry2008.timing import (
     time_from_file,
     time_in_memory,
 )
-from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.parts import part
-from gradely.papers.printed_numbers import Record
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
+from gradely.papers.verdicts import Record, Verdict, decide
 from gradely.tables import Table
 
 ABOUT = 1.25
@@ -164,15 +162,12 @@ CLAIMS = (
         "RR", "§3", "RR alone costs about 25 % more.", "1.25", f"the ratio of RR is at most {ABOUT}", reciprocal_rank
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "m08-overhead",
-        "M08",
-        "§3",
-        "What it costs to take care of ties, as a ratio",
-        "The measures that take care of ties cost about what those that ignore them do; RR costs about 25% more.",
-        CLAIMS,
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "m08-overhead",
+    "M08",
+    "§3",
+    "What it costs to take care of ties, as a ratio",
+    "The measures that take care of ties cost about what those that ignore them do; RR costs about 25% more.",
+    run,
+    claims=CLAIMS,
 )

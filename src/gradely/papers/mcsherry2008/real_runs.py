@@ -8,10 +8,8 @@ from gradely.data import Report
 from gradely.papers.judged_collections import DATA, NEEDS, collections, has_enough
 from gradely.papers.library import Library
 from gradely.papers.mcsherry2008.tie_orders import MEASURES, SEEDS, Means, moves, read, reorderings
-from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.parts import part
-from gradely.papers.printed_numbers import Record
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
+from gradely.papers.verdicts import Record, Verdict, decide
 from gradely.tables import Table
 
 SHOWN, BY = 20, "nDCG@10"
@@ -144,12 +142,11 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     }
     moved, reordered = (label({name: table(runs) for name, runs in means.items()}) for table in (moves, reorderings))
     where = str(max((row for row in moved if row["measure"] == BY), key=_range)["collection"])
-    folders = ", ".join(f"{data.name} ({len(data.runs)} runs of {data.folder})" for data in selection)
     sizes = ", ".join(f"{data.name} with {len(data.runs)} runs" for data in selection)
     return Outcome(
-        f"We evaluated the runs of {folders} with {len(MEASURES)} measures: the mean over all orders of"
-        f" ties; ties broken by document name, as trec_eval does; in file order; at random, {SEEDS} times; and for each"
-        " measure in its best and its worst order.",
+        f"We evaluated the runs of {', '.join(map(str, selection))} with {len(MEASURES)} measures: the mean over all"
+        f" orders of ties; ties broken by document name, as trec_eval does; in file order; at random, {SEEDS} times;"
+        " and for each measure in its best and its worst order.",
         story(moved),
         moved,
         {
@@ -179,17 +176,15 @@ CLAIMS = (
         performs_differently,
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "m08-ties",
-        "M08",
-        "on real runs",
-        "How far the order of ties moves measures and reorders systems",
-        "Sorting breaks ties in an arbitrary order, so that the same scores give different values, depending on names,"
-        " files or the sorting algorithm. The mean over all orders does not depend on them.",
-        CLAIMS,
-        NEEDS,
-        run,
-        DATA,
-    ),
+EXPERIMENT = Experiment(
+    "m08-ties",
+    "M08",
+    "on real runs",
+    "How far the order of ties moves measures and reorders systems",
+    "Sorting breaks ties in an arbitrary order, so that the same scores give different values, depending on names,"
+    " files or the sorting algorithm. The mean over all orders does not depend on them.",
+    run,
+    claims=CLAIMS,
+    needs=NEEDS,
+    data=DATA,
 )

@@ -1,6 +1,6 @@
 """How far the order of ties moves each measure on real runs, and whether it reorders systems."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -11,10 +11,9 @@ from gradely.comparison.stacked_runs import stack_runs
 from gradely.data import Qrels, Report
 from gradely.data.read.sources import ignore
 from gradely.data.types import Floats
-from gradely.measures import Measure
 from gradely.measures.names import parse_all
-from gradely.papers.parts import part, runs_part
-from gradely.papers.printed_numbers import Record
+from gradely.papers.outcome import part, runs_part
+from gradely.papers.verdicts import Record
 from gradely.settings import TiePolicy
 
 MEASURES = ("P@10", "R@100", "F1@10", "AP", "RR", "nDCG@10", "RBP", "ERR@10", "muAP", "bpref")
@@ -38,32 +37,21 @@ class Means(NamedTuple):
 
 
 def read(
-    qrels: Qrels, runs: Mapping[str, Any] | Iterable[Any], seed: int, seeds: int = SEEDS, progress: Report = ignore
+    qrels: Qrels, runs: Mapping[str, Any] | Sequence[Any], seed: int, seeds: int = SEEDS, progress: Report = ignore
 ) -> Means:
     """Evaluate all runs under all policies; random orders are drawn with seeds that follow from one."""
-    measures = {name: measure.fit(qrels.levels) for name, measure in parse_all(MEASURES).items()}
+    measures = parse_all(MEASURES)
     draws = np.random.default_rng(seed).integers(0, 2**31, seeds).tolist()
     cases: list[tuple[TiePolicy, int]] = [*((policy, 0) for policy in POLICIES), *(("random", draw) for draw in draws)]
     tables: list[Floats] = []
     names: list[str] = []
     for i, (ties, draw) in enumerate(cases):
-        names, means = _means(qrels, runs, measures, ties, draw, part(progress, i, len(cases)))
-        tables.append(means)
+        tell = runs_part(part(progress, i, len(cases)), len(runs))
+        systems = stack_runs(qrels, runs, ties=ties, seed=draw, progress=tell)
+        names = systems.names
+        tables.append(np.round(systems.values(measures).mean(axis=1), DIGITS))
     policies = dict(zip(POLICIES, tables, strict=False))
     return Means(names, list(measures), policies, np.stack(tables[len(POLICIES) :]))
-
-
-def _means(
-    qrels: Qrels,
-    runs: Mapping[str, Any] | Iterable[Any],
-    measures: dict[str, Measure],
-    ties: TiePolicy,
-    seed: int,
-    progress: Report,
-) -> tuple[list[str], Floats]:
-    runs = runs if isinstance(runs, Mapping) else list(runs)
-    systems = stack_runs(qrels, runs, ties=ties, seed=seed, progress=runs_part(progress, len(runs)))
-    return systems.names, np.round(systems.values(measures).mean(axis=1), DIGITS)
 
 
 def moves(means: Means) -> list[Record]:

@@ -1,14 +1,11 @@
 """M16, table 1: the same mistake on two days, harmless on one of them."""
 
-import numpy as np
-
 from gradely.data import Report
-from gradely.kernel.from_arrays import from_arrays
-from gradely.measures import Measure, nDCG, nDCGphi
+from gradely.measures import nDCG, nDCGphi
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
-from gradely.papers.printed_numbers import SAME, Record
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.rankings import value_of
+from gradely.papers.verdicts import SAME, Record, Verdict, decide
 from gradely.tables import Table
 
 DAYS = {"day 1": (100, 80, 90, 15, 10), "day 2": (100, 20, 90, 15, 10)}
@@ -20,11 +17,6 @@ def places(scores: tuple[int, ...]) -> list[int]:
     return [sum(other < score for other in scores) for score in scores]
 
 
-def value_of(measure: Measure, labels: list[int]) -> float:
-    """Return the value of the recommended order."""
-    return float(measure(from_arrays(-np.arange(len(labels)), labels))[0])
-
-
 def table_1() -> list[Record]:
     """Return both measures on both days."""
     return [
@@ -32,7 +24,7 @@ def table_1() -> list[Record]:
             "day": day,
             "true scores": ", ".join(map(str, scores)),
             "nDCG of grades by place": value_of(nDCG(gain="exp"), places(scores)),
-            "nDCGφ": value_of(nDCGphi(), list(scores)),
+            "nDCGφ": value_of(nDCGphi(), scores),
         }
         for day, scores in DAYS.items()
     ]
@@ -81,16 +73,13 @@ CLAIMS = (
         costs_same,
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "m16-days",
-        "M16",
-        "table 1",
-        "The same mistake on two days, one of them harmless",
-        "Two items in the wrong order cost the same, whatever lies between them, where grades come from places in the"
-        " true order. A measure should charge more where the items differ more.",
-        CLAIMS,
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "m16-days",
+    "M16",
+    "table 1",
+    "The same mistake on two days, one of them harmless",
+    "Two items in the wrong order cost the same, whatever lies between them, where grades come from places in the"
+    " true order. A measure should charge more where the items differ more.",
+    run,
+    claims=CLAIMS,
 )

@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import altair, categories, draw, style
+from gradely.comparison.charts import altair, draw, draw_dashes, style
 from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.papers.library import Library
 from gradely.papers.moniz2016.grades import TOP
-from gradely.papers.moniz2016.synthetic import ITEMS, SAMPLES, TEXT, rank_labels
+from gradely.papers.moniz2016.synthetic import ITEMS, SAMPLES, TEXT
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
-from gradely.papers.printed_numbers import SAME, Record
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.rankings import rank_labels
+from gradely.papers.verdicts import SAME, Record, Verdict, decide
 from gradely.relevance import Phi
 from gradely.tables import Table
 
@@ -44,15 +44,8 @@ def chart(records: list[Record]) -> Any:
     borders = base.transform_filter("isValid(datum.border)").mark_rule(strokeDash=[4, 4])
     places = dots.encode(x=x, y=alt.Y("score:Q", title="score")) + borders.encode(x="border:Q")
     column = alt.Column("scores:N", title=None)
-    lines = (
-        draw(records)
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=alt.X("score:Q", title="score"),
-            y=alt.Y("φ:Q", scale=alt.Scale(domain=[-0.02, 1.02], nice=False)),
-            **categories("φ by", [*CONTROLS.values()], "strokeDash"),
-        )
-    )
+    phi = alt.Y("φ:Q", scale=alt.Scale(domain=[-0.02, 1.02], nice=False))
+    lines = draw_dashes(records, alt.X("score:Q", title="score"), phi, "φ by", [*CONTROLS.values()])
     upper, lower = places.properties(width=330, height=170), lines.properties(width=330, height=170)
     return style(alt.vconcat(upper.facet(column=column), lower.facet(column=column)))
 
@@ -115,15 +108,12 @@ CLAIMS = (
         fewer_relevant,
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "m16-curves",
-        "M16",
-        "figure 1",
-        "Scores by place, and the curves of φ, on balanced and imbalanced scores",
-        "Grades that are set by place ignore how far scores lie apart. φ is fitted to their distribution.",
-        CLAIMS,
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "m16-curves",
+    "M16",
+    "figure 1",
+    "Scores by place, and the curves of φ, on balanced and imbalanced scores",
+    "Grades that are set by place ignore how far scores lie apart. φ is fitted to their distribution.",
+    run,
+    claims=CLAIMS,
 )

@@ -11,8 +11,7 @@ from gradely.measures import nDCG, nDCGphi
 from gradely.papers.library import Library
 from gradely.papers.moniz2016.synthetic import CODE, ITEMS, SAMPLES, SCENARIOS, TEXT, draw_samples
 from gradely.papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
-from gradely.papers.printed_numbers import Record
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.verdicts import Record, Verdict, decide
 from gradely.relevance import Phi
 from gradely.tables import Table
 
@@ -56,9 +55,9 @@ def summary(cases: dict[str, Cases]) -> list[Record]:
     ]
 
 
-def medians(cases: Cases, scenario: str) -> dict[str, float]:
-    """Return the median nDCGφ on both distributions."""
-    return {name: float(np.median(cases[name, scenario][PHI])) for name in BOTH}
+def medians(cases: Cases) -> dict[str, float]:
+    """Return the median nDCGφ of an inverted top 10 on both distributions."""
+    return {name: float(np.median(cases[name, INVERSION][PHI])) for name in BOTH}
 
 
 def is_blind(cases: Cases) -> list[Verdict]:
@@ -99,14 +98,14 @@ def notices(cases: Cases) -> list[Verdict]:
 
 def is_worse(cases: Cases) -> list[Verdict]:
     """Return whether an inverted top 10 costs more where few scores stand out."""
-    value = medians(cases, INVERSION)
+    value = medians(cases)
     here = f"median nDCGφ {value['balanced']:.3f} balanced, {value['imbalanced']:.3f} imbalanced"
     return [decide(value["imbalanced"] < value["balanced"], here)]
 
 
 def as_read(cases: Cases) -> list[Verdict]:
     """Return whether the medians are those of the authors' figure."""
-    value = medians(cases, INVERSION)
+    value = medians(cases)
     off = max(abs(value[name] - FIGURE[name]) for name in BOTH)
     return [decide(off <= READ, f"{value['balanced']:.3f} and {value['imbalanced']:.3f}")]
 
@@ -217,16 +216,13 @@ CLAIMS = (
         _on_both_sources(as_read),
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "m16-synthetic",
-        "M16",
-        "figure 2",
-        "Two mistakes by nDCG and nDCGφ, on balanced and imbalanced scores",
-        "Grades that are set by place ignore how scores are distributed: nDCG gives the same value to every sample,"
-        " whether the items that changed places are alike or worlds apart. nDCGφ tells them apart.",
-        CLAIMS,
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "m16-synthetic",
+    "M16",
+    "figure 2",
+    "Two mistakes by nDCG and nDCGφ, on balanced and imbalanced scores",
+    "Grades that are set by place ignore how scores are distributed: nDCG gives the same value to every sample,"
+    " whether the items that changed places are alike or worlds apart. nDCGφ tells them apart.",
+    run,
+    claims=CLAIMS,
 )

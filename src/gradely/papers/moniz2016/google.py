@@ -1,5 +1,7 @@
 """M16, figures 3 and 4, by the authors' protocol, for whoever has their files: Google News and Twitter."""
 
+import csv
+import io
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -12,16 +14,12 @@ from gradely.data.read.sources import Source
 from gradely.data.types import Floats
 from gradely.errors import InputError
 from gradely.kernel.batch import Batch
-from gradely.measures import nDCG, nDCGphi
 from gradely.papers.library import Library
-from gradely.papers.moniz2016.agreement import Evidence, claims, read_published
+from gradely.papers.moniz2016 import agreement
 from gradely.papers.moniz2016.grades import place_grades
-from gradely.papers.moniz2016.news import CUTOFFS, summarise
 from gradely.papers.moniz2016.real_charts import figure_3, figure_4, scatter
-from gradely.papers.moniz2016.synthetic import rank_labels
 from gradely.papers.outcome import Experiment, Figure, Outcome, Sheet
-from gradely.papers.printed_numbers import Record
-from gradely.relevance import Phi
+from gradely.papers.rankings import rank_labels
 from gradely.tables import Table
 
 TOPICS = ("Economy", "Microsoft", "Obama", "Palestine")
@@ -42,7 +40,6 @@ class Item(NamedTuple):
 class Lists(NamedTuple):
     """Lists of one topic, [lists, items] in Google's order."""
 
-    topic: str
     scores: Floats
     """tweets, less the older the item was"""
     tweets: Floats
@@ -59,9 +56,6 @@ class Lists(NamedTuple):
 
 def rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a table with their line numbers, the header first."""
-    import csv
-    import io
-
     reader = csv.reader(io.StringIO(Source(path).text(), newline=""))
     for row in reader:
         yield reader.line_num, row
@@ -83,7 +77,7 @@ def read_news(path: Path) -> dict[str, Item]:
     return out
 
 
-def read_lists(path: Path, topic: str, news: dict[str, Item]) -> Lists:
+def read_lists(path: Path, news: dict[str, Item]) -> Lists:
     """Read the lists of a topic, those of September 2014, and score their items."""
     rows = rows_of(path)
     _, header = next(rows, (1, []))
@@ -107,7 +101,7 @@ def read_lists(path: Path, topic: str, news: dict[str, Item]) -> Lists:
     popular = table.max(axis=1, initial=0.0) > 0
     if not popular.any():
         raise InputError(f"{path}: no list of September 2014 has an item that News.csv knows and somebody tweeted")
-    return Lists(topic, table[popular], np.array(tweets).reshape(-1, SIZE)[popular], int(np.count_nonzero(~popular)))
+    return Lists(table[popular], np.array(tweets).reshape(-1, SIZE)[popular], int(np.count_nonzero(~popular)))
 
 
 def decay(item: Item | None, when: datetime) -> float:
@@ -130,50 +124,22 @@ def find(library: Library, name: str) -> Path:
     return paths[0]
 
 
-def measure(lists: Lists, k: int) -> dict[str, Floats]:
-    """Return both measures of every list, φ by the authors' control points."""
-    phi = nDCGphi(relevance=Phi("code")).replace(k=k)
-    return {
-        "nDCG": np.asarray(nDCG(gain="exp").replace(k=k)(lists.with_grades())),
-        "nDCGφ": np.asarray(phi(rank_labels(lists.scores))),
-    }
-
-
-class Results(NamedTuple):
-    """What was measured of all topics."""
-
-    means: list[Record]
-    rows: list[Record]
-    left_out: int
-
-
-def gather(library: Library, progress: Report) -> Results:
-    """Read the authors' files and measure all four topics."""
+def gather(library: Library, progress: Report) -> tuple[agreement.Values, int]:
+    """Read the authors' files and measure all four topics, φ by their control points; count the lists left out."""
     news = read_news(find(library, "News"))
-    means: list[Record] = []
-    rows: list[Record] = []
-    left_out = 0
+    values, left_out = {}, 0
     for i, topic in enumerate(TOPICS):
-        lists = read_lists(find(library, f"RankTable_{topic}"), topic, news)
+        lists = read_lists(find(library, f"RankTable_{topic}"), news)
         left_out += lists.left_out
-        values = {k: measure(lists, k) for k in CUTOFFS}
-        means += [
-            {"data": topic, "k": k} | {name: float(value.mean()) for name, value in pair.items()}
-            for k, pair in values.items()
-        ]
-        rows += [
-            {"data": topic, "list": j, "nDCG@10": plain, "nDCGφ@10": phi, "difference": plain - phi}
-            for j, (plain, phi) in enumerate(zip(*(values[10][name].tolist() for name in values[10]), strict=True), 1)
-        ]
+        values[topic] = agreement.measure_lists(lists.with_grades(), rank_labels(lists.scores), "code")
         progress((i + 1) / len(TOPICS))
-    return Results(means, rows, left_out)
+    return values, left_out
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn
     """Follow the authors' protocol."""
-    means, rows, left_out = gather(library, progress)
-    names = [*TOPICS]
-    summaries = summarise(rows, names)
+    values, left_out = gather(library, progress)
+    means, rows, summaries = agreement.by_cutoff(values), agreement.by_list(values), agreement.summarise(values)
     layers = {topic: topic.lower() for topic in TOPICS}
     return Outcome(
         f"The score of an item is its tweets times 1 - (s-1)/{SLICES}, s the number of its half-hour slice of age at"
@@ -181,12 +147,12 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         " that score, equal ones by tweets and then in Google's order; φ has the authors' control points. Items that"
         f" News.csv does not know have no score. {left_out} lists without any score were left out.",
         "; ".join(f"{entry.data}: nDCG@10 {entry.ndcg:.3f}, nDCGφ@10 {entry.phi:.3f}" for entry in summaries) + ".",
-        Evidence(summaries, means),
+        agreement.Evidence(summaries, means),
         {
             "figure-3": Sheet("Means over all lists", Table.of(means)),
             "figure-4": Sheet("Every list at 10", Table.of(rows)),
             "agreement": Sheet(
-                "Summary by topic", Table.of([entry.record() for entry in [*read_published(), *summaries]])
+                "Summary by topic", Table.of([entry.record() for entry in [*agreement.read_published(), *summaries]])
             ),
         },
         {
@@ -201,17 +167,15 @@ DATA = (
     "the authors' files, of which News.csv is not public: News.csv (IDLink, PublishDate, TimesPublishedTwitter) and"
     " RankTable_{Economy,Microsoft,Obama,Palestine}.csv"
 )
-EXPERIMENTS = (
-    Experiment(
-        "m16-google",
-        "M16",
-        "figures 3 and 4",
-        "The authors' own protocol on their own files, all four topics",
-        "On rankings of Google News, with popularity on Twitter as the truth, nDCG is mostly above nDCGφ.",
-        claims(),
-        ("**/News.csv*", *(f"**/RankTable_{topic}.csv*" for topic in TOPICS)),
-        run,
-        DATA,
-        optional=True,
-    ),
+EXPERIMENT = Experiment(
+    "m16-google",
+    "M16",
+    "figures 3 and 4",
+    "The authors' own protocol on their own files, all four topics",
+    "On rankings of Google News, with popularity on Twitter as the truth, nDCG is mostly above nDCGφ.",
+    run,
+    claims=agreement.CLAIMS,
+    needs=("**/News.csv*", *(f"**/RankTable_{topic}.csv*" for topic in TOPICS)),
+    data=DATA,
+    optional=True,
 )

@@ -14,7 +14,7 @@ from gradely.papers.moniz2016.lists import DATA, END, Lists, read
 from gradely.papers.moniz2016.news import HOURS
 from gradely.papers.moniz2016.synthetic import SAMPLES, SCENARIOS, draw_samples
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.printed_numbers import Record
+from gradely.papers.verdicts import Record
 from gradely.tables import Table
 
 Losses = dict[tuple[str, str, str, str], float]
@@ -180,15 +180,12 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     )
 
 
-EXPERIMENTS = (
-    Experiment(
-        "m16-outlook",
-        "M16",
-        "outlook",
-        "φ in ERR, graded RBP and µAP, side by side with nDCGφ",
-        "φ can serve as the relevance of other measures for graded relevance; the paper leaves that to later work.",
-        (),
-        (DATA,),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "m16-outlook",
+    "M16",
+    "outlook",
+    "φ in ERR, graded RBP and µAP, side by side with nDCGφ",
+    "φ can serve as the relevance of other measures for graded relevance; the paper leaves that to later work.",
+    run,
+    needs=(DATA,),
 )

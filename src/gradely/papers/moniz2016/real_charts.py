@@ -5,7 +5,7 @@ from typing import Any
 
 from gradely.comparison.charts import PALETTE, altair, draw, draw_lines, panels
 from gradely.papers.moniz2016.agreement import CELL, read_published_grid
-from gradely.papers.printed_numbers import Record
+from gradely.papers.verdicts import Record
 
 
 def figure_3(means: list[Record], lists: list[Record]) -> Any:

@@ -7,8 +7,8 @@ import numpy as np
 
 from gradely.data.types import Bools, Floats
 from gradely.kernel.batch import Batch
-from gradely.kernel.from_arrays import from_arrays
 from gradely.papers.moniz2016.grades import place_grades
+from gradely.papers.rankings import rank_labels
 
 ITEMS, SAMPLES = 100, 1000
 Draw = Callable[[np.random.Generator, int], Floats]
@@ -95,8 +95,3 @@ def draw_samples(seed: int, samples: int = SAMPLES, distributions: dict[str, Dra
             batches = (rank_labels(labels) for labels in (scores[:, places], grades[:, places], scores, grades))
             out.append(Samples(distribution, scenario, *batches))
     return out
-
-
-def rank_labels(labels: Floats) -> Batch:
-    """Return rankings without ties, from left to right."""
-    return from_arrays(np.broadcast_to(-np.arange(labels.shape[1]), labels.shape), labels)

@@ -8,10 +8,9 @@ import numpy as np
 from gradely.data import Report
 from gradely.data.read.sources import ignore
 from gradely.data.types import Floats, Ints
-from gradely.kernel.batch import Batch
-from gradely.kernel.from_arrays import from_arrays
-from gradely.papers.printed_numbers import Record
+from gradely.papers.rankings import rank_labels
 from gradely.papers.scheel2011.means import MEANS
+from gradely.papers.verdicts import Record
 
 ITEMS, SWAPS, RUNS = 100, 100, 100
 LEVELS = (2, 10, 20, 50)
@@ -37,14 +36,14 @@ class Curves(NamedTuple):
         return float(np.mean(np.ptp(self.values[measure], axis=0)))
 
 
-def swap_pairs(rng: np.random.Generator, runs: int, swaps: int = SWAPS, items: int = ITEMS) -> Ints:
+def swap_pairs(rng: np.random.Generator, runs: int, swaps: int) -> Ints:
     """Return [runs, swaps, items]: the items in order, then after 1, 2, … swaps of a random pair."""
-    order = np.broadcast_to(np.arange(items), (runs, items)).copy()
+    order = np.broadcast_to(np.arange(ITEMS), (runs, ITEMS)).copy()
     out = [order.copy()]
     every = np.arange(runs)
     for _ in range(swaps - 1):
-        first = rng.integers(items, size=runs)
-        second = (first + rng.integers(1, items, size=runs)) % items
+        first = rng.integers(ITEMS, size=runs)
+        second = (first + rng.integers(1, ITEMS, size=runs)) % ITEMS
         order[every, first], order[every, second] = order[every, second], order[every, first]
         out.append(order.copy())
     return np.stack(out, axis=1)
@@ -97,14 +96,9 @@ def curves(
     order = swap_pairs(rng, runs, swaps)[:, ::step]
     values: dict[str, list[Floats]] = {name: [] for name in MEANS}
     for i, levels in enumerate(LEVELS):
-        batch = _batch(reference(rng, runs, levels), order)
+        grades = np.take_along_axis(reference(rng, runs, levels)[:, None, :], order, axis=2)
+        batch = rank_labels(grades.reshape(-1, ITEMS))
         for name, mean in MEANS.items():
             values[name].append(mean(batch).reshape(runs, -1).mean(axis=0))
         progress((i + 1) / len(LEVELS))
     return Curves({name: np.stack(rows) for name, rows in values.items()}, list(range(0, swaps, step)))
-
-
-def _batch(grades: Ints, order: Ints) -> Batch:
-    """Return one ranking per run and number of swaps."""
-    labels = np.take_along_axis(grades[:, None, :], order, axis=2).reshape(-1, ITEMS)
-    return from_arrays(np.broadcast_to(-np.arange(ITEMS), labels.shape), labels)

@@ -11,9 +11,9 @@ from gradely.data import Report
 from gradely.data.read.sources import Source
 from gradely.data.types import Floats
 from gradely.measures import AP, nDCG
-from gradely.papers.printed_numbers import Record
 from gradely.papers.scheel2011.collection import FEATURES, Collection
 from gradely.papers.scheel2011.means import MEANS
+from gradely.papers.verdicts import Record
 
 MOST = 100
 """at how many thresholds MAP is measured at most, evenly spread over the levels"""
@@ -24,13 +24,14 @@ class User(NamedTuple):
     """Whose labels count: the judges, or a feature that stands for a user."""
 
     title: str
-    feature: int | None
-    levels: int | None
+    feature: int = 0
+    """none for the judges"""
+    levels: int = 0
     """how many levels the paper says there are"""
 
 
 USERS = {
-    "figure-6": User("The judges' grades", None, None),
+    "figure-6": User("The judges' grades"),
     "figure-7": User("Term frequency of the title as a virtual user", 1, 9),
     "figure-8": User("TF-IDF of the title as a virtual user", 9, 158),
 }
@@ -38,7 +39,7 @@ USERS = {
 
 def labels(collection: Collection, user: User) -> Floats:
     """Return the labels that a user gives."""
-    return collection.grade if user.feature is None else collection.feature[user.feature]
+    return collection.feature[user.feature] if user.feature else collection.grade
 
 
 def score_systems(collection: Collection, user: User, progress: Report) -> list[Record]:
@@ -46,7 +47,7 @@ def score_systems(collection: Collection, user: User, progress: Report) -> list[
     out, user_labels = [], labels(collection, user)
     systems = [(ties, feature) for ties in TIES for feature in FEATURES]
     for i, (ties, feature) in enumerate(systems):
-        for name, value in _means(collection, feature, user_labels, ties, graded=user.feature is None):
+        for name, value in _means(collection, feature, user_labels, ties, graded=not user.feature):
             out.append({"system": FEATURES[feature], "ties": ties, "measure": name, "value": value})
         progress((i + 1) / len(systems))
     return out

@@ -1,7 +1,6 @@
 """Film ratings on scales of ten, five and two levels, and how simple recommenders do on them."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 
@@ -10,8 +9,8 @@ from gradely.data.types import Bools, Floats
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import NDCNG, Measure, muAP, nDCG
-from gradely.papers.printed_numbers import Record
 from gradely.papers.scheel2011.recommenders import RECOMMENDERS, Ratings
+from gradely.papers.verdicts import Record
 from gradely.relevance import Shift
 
 MEASURES: dict[str, Measure] = {"µMAP": muAP(), "nDCG": nDCG(gain="exp"), "NDCNG": NDCNG()}
@@ -21,16 +20,9 @@ USERS = 64
 """how many users are ranked in one go"""
 
 
-class View(NamedTuple):
-    """Which films are ranked for a user."""
-
-    title: str
-    ranked: Bools
-
-
-def views(ratings: Ratings) -> list[View]:
-    """Return the two tasks: to order what the user rated, and to find it among all films that are new to them."""
-    return [View("films they rated", ratings.held_out), View("all films new to them", ratings.training == 0)]
+def views(ratings: Ratings) -> dict[str, Bools]:
+    """Return which films are ranked: those that the user rated, or all that are new to them, to find these among."""
+    return {"films they rated": ratings.held_out, "all films new to them": ratings.training == 0}
 
 
 def grades(stars: Floats, scale: str) -> Floats:
@@ -45,19 +37,19 @@ def score_recommenders(ratings: Ratings, progress: Report) -> list[Record]:
     out: list[Record] = []
     for i, (name, recommend) in enumerate(RECOMMENDERS.items()):
         scores = recommend(ratings.training)
-        for view in views(ratings):
-            out += [{"recommender": name, "ranked": view.title} | record for record in by_scale(ratings, scores, view)]
+        for title, ranked in views(ratings).items():
+            out += [{"recommender": name, "ranked": title} | record for record in by_scale(ratings, scores, ranked)]
         progress((i + 1) / len(RECOMMENDERS))
     return out
 
 
-def by_scale(ratings: Ratings, scores: Floats, view: View) -> list[Record]:
+def by_scale(ratings: Ratings, scores: Floats, ranked: Bools) -> list[Record]:
     """Return the mean over all users of each measure on each scale."""
     stars = np.where(ratings.held_out, ratings.stars, 0.0)
     return [
         {"levels": levels, "measure": measure, "mean": mean}
         for scale, levels in SCALES.items()
-        for measure, mean in means(scores, grades(stars, scale), view.ranked).items()
+        for measure, mean in means(scores, grades(stars, scale), ranked).items()
     ]
 
 

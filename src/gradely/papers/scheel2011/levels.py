@@ -3,12 +3,10 @@
 from itertools import pairwise
 from typing import Any
 
-from gradely.comparison.charts import altair, categories, draw, style
+from gradely.comparison.charts import altair, draw_dashes, style
 from gradely.data import Report
 from gradely.papers.library import Library
-from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.parts import part
-from gradely.papers.printed_numbers import Record
+from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
 from gradely.papers.scheel2011.artificial import (
     ITEMS,
     LEVELS,
@@ -23,7 +21,7 @@ from gradely.papers.scheel2011.artificial import (
     number_from_one,
 )
 from gradely.papers.scheel2011.means import MEANS
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.verdicts import Record, Verdict, decide
 from gradely.tables import Table
 
 SMALL = 1 / 4
@@ -45,16 +43,9 @@ VARIANTS: dict[str, Reference] = {
 def chart(curve: Curves) -> Any:
     """Return the values by number of swaps, one line for each number of levels."""
     alt = altair()
-    title = f"mean over {RUNS} runs of {ITEMS} items"
-    lines = (
-        draw(curve.records())
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=alt.X("swaps:Q", title="swaps of a random pair"),
-            y=alt.Y("value:Q", title=title, scale=alt.Scale(domain=[0, 1.02], nice=False)),
-            **categories("levels", LEVELS, "strokeDash", "levels"),
-        )
-    )
+    x, scale = alt.X("swaps:Q", title="swaps of a random pair"), alt.Scale(domain=[0, 1.02], nice=False)
+    y = alt.Y("value:Q", title=f"mean over {RUNS} runs of {ITEMS} items", scale=scale)
+    lines = draw_dashes(curve.records(), x, y, "levels", LEVELS, "levels")
     return style(lines.properties(width=230, height=230).facet(alt.Column("measure:N", title=None, sort=[*MEANS])))
 
 
@@ -158,16 +149,13 @@ def _steady(name: str, where: str, measure: str) -> Claim:
     )
 
 
-EXPERIMENTS = (
-    Experiment(
-        "s11-levels",
-        "S11",
-        "figures 4 and 5",
-        "What the number of levels does to nDCG, and not to µMAP and NDCNG",
-        "The value of nDCG for a list that is out of order falls with the number of levels, so that values for"
-        " different scales cannot be compared. µMAP and NDCNG do not depend on the number of levels.",
-        tuple(claim for name in FIGURES for claim in _claims(name)),
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "s11-levels",
+    "S11",
+    "figures 4 and 5",
+    "What the number of levels does to nDCG, and not to µMAP and NDCNG",
+    "The value of nDCG for a list that is out of order falls with the number of levels, so that values for"
+    " different scales cannot be compared. µMAP and NDCNG do not depend on the number of levels.",
+    run,
+    claims=tuple(claim for name in FIGURES for claim in _claims(name)),
 )

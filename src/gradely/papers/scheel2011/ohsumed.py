@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gradely.comparison.charts import altair, categories, draw, style
+from gradely.comparison.charts import altair, draw, draw_dashes, style
 from gradely.data import Report
 from gradely.papers.library import Library
-from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.parts import part
-from gradely.papers.printed_numbers import Record
+from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet, part
 from gradely.papers.scheel2011.collection import FEATURES, FOLDER, Collection, read
 from gradely.papers.scheel2011.features import TIES, USERS, by_threshold, compare_published, score_systems
 from gradely.papers.scheel2011.ohsumed_claims import CLAIMS, VIRTUAL, Evidence
+from gradely.papers.verdicts import Record
 from gradely.tables import Table
 
 
@@ -43,20 +42,14 @@ def chart(records: list[Record]) -> Any:
 def thresholds(records: list[Record]) -> Any:
     """Return MAP by threshold, one line for each system: the left half of figures 7 and 8."""
     alt = altair()
-    lines = (
-        draw(records)
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=alt.X(
-                "threshold:Q",
-                title="threshold: documents that the user rates at least so high are relevant",
-                axis=alt.Axis(tickMinStep=1),
-                scale=alt.Scale(zero=True, nice=False, padding=6),
-            ),
-            y=alt.Y("MAP:Q", title="MAP over the queries", scale=alt.Scale(domain=[-0.02, 1.02], nice=False)),
-            **categories("system", [*FEATURES.values()], "strokeDash"),
-        )
+    x = alt.X(
+        "threshold:Q",
+        title="threshold: documents that the user rates at least so high are relevant",
+        axis=alt.Axis(tickMinStep=1),
+        scale=alt.Scale(zero=True, nice=False, padding=6),
     )
+    y = alt.Y("MAP:Q", title="MAP over the queries", scale=alt.Scale(domain=[-0.02, 1.02], nice=False))
+    lines = draw_dashes(records, x, y, "system", [*FEATURES.values()])
     return style(lines.properties(width=560, height=280))
 
 
@@ -69,12 +62,10 @@ def gather(library: Library, progress: Report) -> tuple[Evidence, Collection]:
         name: score_systems(collection, user, part(progress, i, steps))
         for i, (name, user) in enumerate(USERS.items(), 1)
     }
-    counts = {name: collection.levels(USERS[name].feature or 0) for name in VIRTUAL}
-    first, second = (USERS[name].feature or 0 for name in VIRTUAL)
-    pearson = collection.correlation(first, second)
-    return Evidence(
-        values, counts, pearson, collection.count_lacking(2), compare_published(folder, collection)
-    ), collection
+    counts = {name: collection.levels(USERS[name].feature) for name in VIRTUAL}
+    pearson = collection.correlation(*(USERS[name].feature for name in VIRTUAL))
+    letor = compare_published(folder, collection)
+    return Evidence(values, counts, pearson, collection.count_lacking(2), letor), collection
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn
@@ -115,16 +106,14 @@ def observations(records: Sequence[Record]) -> list[Observation]:
     ]
 
 
-EXPERIMENTS = (
-    Experiment(
-        "s11-ohsumed",
-        "S11",
-        "figures 6, 7 and 8",
-        "Features as systems on OHSUMED, for judges and for virtual users",
-        "µMAP, nDCG and NDCNG compare features as rankers. A feature can also stand for a user who rates documents on"
-        " many levels, 9 for the term frequency of the title, 158 for its TF-IDF; that feature itself then scores 1.",
-        CLAIMS,
-        (FOLDER,),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "s11-ohsumed",
+    "S11",
+    "figures 6, 7 and 8",
+    "Features as systems on OHSUMED, for judges and for virtual users",
+    "µMAP, nDCG and NDCNG compare features as rankers. A feature can also stand for a user who rates documents on"
+    " many levels, 9 for the term frequency of the title, 158 for its TF-IDF; that feature itself then scores 1.",
+    run,
+    claims=CLAIMS,
+    needs=(FOLDER,),
 )

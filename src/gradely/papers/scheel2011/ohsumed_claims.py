@@ -3,11 +3,10 @@
 from typing import NamedTuple
 
 from gradely.papers.outcome import Claim
-from gradely.papers.printed_numbers import SAME, Record, agrees
 from gradely.papers.scheel2011.collection import FEATURES
 from gradely.papers.scheel2011.features import USERS
 from gradely.papers.scheel2011.means import MEANS
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.verdicts import SAME, Record, Verdict, agrees, decide
 
 SMALL = 1 / 4
 """a change is small against another where it is less than this share of it"""
@@ -33,7 +32,7 @@ class Evidence(NamedTuple):
 
     def own_scores(self, name: str) -> list[float]:
         """Return what the virtual user's own feature scores, all measures and ties."""
-        feature = FEATURES[USERS[name].feature or 0]
+        feature = FEATURES[USERS[name].feature]
         return [record["value"] for record in self.values[name] if record["system"] == feature]
 
     def by_measure(self, name: str) -> dict[str, dict[str, float]]:
@@ -46,7 +45,7 @@ class Evidence(NamedTuple):
 
     def changes(self) -> dict[str, list[float]]:
         """Return by measure how much each system that is no user changes from figure 7 to figure 8."""
-        users = {FEATURES[USERS[name].feature or 0] for name in VIRTUAL}
+        users = {FEATURES[USERS[name].feature] for name in VIRTUAL}
         before, after = (self.by_measure(name) for name in VIRTUAL)
         return {
             measure: [after[measure][name] - value for name, value in before[measure].items() if name not in users]
@@ -85,7 +84,7 @@ def levels(evidence: Evidence) -> list[Verdict]:
 
 def nearest(evidence: Evidence) -> list[Verdict]:
     """Return whether the paper's feature comes next to 1, after the user's own."""
-    own = FEATURES[USERS["figure-7"].feature or 0]
+    own = FEATURES[USERS["figure-7"].feature]
     best = {
         measure: max((value, name) for name, value in systems.items() if name != own)
         for measure, systems in evidence.by_measure("figure-7").items()

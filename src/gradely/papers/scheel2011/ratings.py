@@ -6,9 +6,9 @@ from gradely.comparison.charts import altair, draw_lines, style
 from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
-from gradely.papers.printed_numbers import Record
 from gradely.papers.scheel2011.films import MEASURES, SCALES, by_shift, change, order, score_recommenders
 from gradely.papers.scheel2011.recommenders import HELD_OUT, RECOMMENDERS, read
+from gradely.papers.verdicts import Record
 from gradely.tables import Table
 
 DATA = "ratings-ml-latest-small/ratings.csv.gz"
@@ -107,15 +107,12 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     )
 
 
-EXPERIMENTS = (
-    Experiment(
-        "s11-ratings",
-        "S11",
-        "outlook",
-        "µMAP and NDCNG of recommenders, on film ratings in half stars",
-        "The paper proposes µMAP and NDCNG for users who rate on many levels, and leaves film ratings to later work.",
-        (),
-        (DATA,),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "s11-ratings",
+    "S11",
+    "outlook",
+    "µMAP and NDCNG of recommenders, on film ratings in half stars",
+    "The paper proposes µMAP and NDCNG for users who rate on many levels, and leaves film ratings to later work.",
+    run,
+    needs=(DATA,),
 )

@@ -6,11 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data import Report
-from gradely.kernel.from_arrays import from_arrays
-from gradely.measures import AP, DCG, NDCNG, Measure, muAP, nDCG
+from gradely.measures import AP, DCG, NDCNG, muAP, nDCG
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Outcome, Sheet
-from gradely.papers.printed_numbers import SAME, agrees
+from gradely.papers.rankings import value_of
 from gradely.papers.scheel2011.printed_tables import (
     GAINS,
     GRADED,
@@ -22,7 +21,7 @@ from gradely.papers.scheel2011.printed_tables import (
     WEIGHTS,
     Printed,
 )
-from gradely.papers.verdicts import Verdict, decide
+from gradely.papers.verdicts import SAME, Verdict, agrees, decide
 from gradely.relevance import Shift
 from gradely.tables import Table
 
@@ -43,11 +42,6 @@ class Cell(NamedTuple):
         """Return it as a row of a table."""
         verdict = "agrees" if self.agrees else "differs"
         return {"number": self.title, "the paper": self.printed, "here": self.ours, "verdict": verdict}
-
-
-def value_of(measure: Measure, labels: list[float]) -> float:
-    """Return the value of a ranking without ties."""
-    return float(measure(from_arrays(-np.arange(len(labels)), labels))[0])
 
 
 def table_1() -> list[Cell]:
@@ -220,16 +214,13 @@ CLAIMS = (
         lambda evidence: _judge_shift(evidence.shifted_values),
     ),
 )
-EXPERIMENTS = (
-    Experiment(
-        "s11-tables",
-        "S11",
-        "tables 1 and 2",
-        "µAP and NDCNG of one ranking, number by number",
-        "µAP averages average precision over all levels of relevance, weighted by their distance. NDCNG is nDCG with"
-        " grades over the highest one, so that it does not depend on how grades are numbered, as nDCG does.",
-        CLAIMS,
-        (),
-        run,
-    ),
+EXPERIMENT = Experiment(
+    "s11-tables",
+    "S11",
+    "tables 1 and 2",
+    "µAP and NDCNG of one ranking, number by number",
+    "µAP averages average precision over all levels of relevance, weighted by their distance. NDCNG is nDCG with"
+    " grades over the highest one, so that it does not depend on how grades are numbered, as nDCG does.",
+    run,
+    claims=CLAIMS,
 )

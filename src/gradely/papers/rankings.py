@@ -1,0 +1,19 @@
+"""Rankings without ties, given by the labels of their documents from the first rank on."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gradely.kernel.batch import Batch
+from gradely.kernel.from_arrays import from_arrays
+from gradely.measures import Measure
+
+
+def rank_labels(labels: ArrayLike) -> Batch:
+    """Return one ranking per row of labels, or a single one."""
+    table = np.asarray(labels)
+    return from_arrays(np.broadcast_to(-np.arange(table.shape[-1]), table.shape), table)
+
+
+def value_of(measure: Measure, labels: ArrayLike) -> float:
+    """Return the value of a single ranking."""
+    return float(measure(rank_labels(labels))[0])
