@@ -150,11 +150,11 @@ def pools(
     duplicates: str = "error",
     exclude: Any = None,
 ) -> Pools:
-    """Correlate the rankings of runs from the full pools with those from random parts of them.
+    """Correlate the rankings of runs by the full pools with those by random parts of them.
 
-    Of each query and grade the same share of documents stays judged, at least `least`; this is drawn `repeat` times.
-    `runs` is {name: run} or paths. `topics`, `level` and `min_quartile` choose queries and runs as in correlate, and so
-    does `queries`. The other options are those of evaluate.
+    The same share of the documents of each query and grade stays judged, at least `least`; this is drawn `repeat`
+    times. `runs` is {name: run} or paths. `topics`, `level` and `min_quartile` choose queries and runs as in correlate,
+    and so does `queries`. The other options are those of evaluate.
     """
     check_rates(rates, repeat, least)
     settings, named = Settings(ties, "qrels", judged_only, precision, seed, threads), parse_all(measures)

@@ -39,7 +39,7 @@ class Finding(NamedTuple):
 
 
 def check(qrels: Any, *runs: Any) -> list[Finding]:
-    """Return what there is to say about judgments and runs; all lines that cannot be used, not only the first.
+    """Return what is wrong, odd or worth knowing in qrels and runs: all lines that cannot be used, not only the first.
 
     >>> for finding in check({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.5, "x": 0.5}}):
     ...     print(finding)
