@@ -26,8 +26,8 @@ PYTHON = """\
 
 <!-- Written by `make docs` from the docstrings: change those. -->
 
-Everything public is in `gradely` itself, and `help(gradely.evaluate)` says all about a name. The measures have
-[a page of their own](measures.md).
+Everything public is in `gradely` itself, and `help(gradely.evaluate)` explains a name. The measures have
+[a page of their own](measures.md), and `gradely.ALL` is the tuple of all measures.
 """
 KINDS = {
     "Functions": inspect.isfunction,

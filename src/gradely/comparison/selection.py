@@ -35,7 +35,7 @@ def select(stacked: StackedRuns, *, topics: str, level: float | None, min_quarti
     queries = select_few_high(stacked.qrels, level) if topics == "few-high" else np.ones(len(stacked.qrels), bool)
     good, notes = select_above_quartile(stacked) if min_quartile else (np.ones(len(stacked.names), bool), [])
     if good.sum() < 2:
-        raise DataError("rankings of at least 2 runs can be compared; fewer are left")
+        raise DataError("at least 2 runs are needed to compare rankings; fewer are left")
     return Selection(queries, good, notes)
 
 

@@ -132,7 +132,7 @@ def _compat(values: dict[str, str]) -> int:
         ("--compat", "10"),
     )
     if text not in ("9", "10"):
-        raise Quit(USAGE, f"{name} is the version to be like, 9 or 10; found {text!r}")
+        raise Quit(USAGE, f"{name} is a version of trec_eval, 9 or 10; found {text!r}")
     return int(text)
 
 
