@@ -26,9 +26,9 @@ ROUNDS = 8
 OWN = "LightGBM's lambdarank"
 TITLE = "## Learning to rank\n"
 TEXT = f"""\
-One iteration of LightGBM by the lambdas of a measure, and by its own: {QUERIES:,} queries of {DOCUMENTS} documents with
-{FEATURES} features, one thread, seconds of the processor, the shortest of {ROUNDS} iterations taken in turns
-(`python -m benchmarks.learning`).
+One iteration of LightGBM learns by the lambdas of a measure, or by LightGBM's own objective, from {QUERIES:,} queries
+of {DOCUMENTS} documents with {FEATURES} features, on one thread. Times are processor time, the shortest of {ROUNDS}
+iterations taken in turns (`python -m benchmarks.learning`).
 """
 
 

@@ -9,11 +9,12 @@ from benchmarks.process import Outcome
 
 INTRODUCTION = """# How fast it is
 
-gradely and what people use today, on the same work: nDCG@10, nDCG, AP, RR, P@10 and R@100. Each contender runs in a
-process of its own, at least three times, in turn with the others; the best time counts, *spread* is the longest over
-the shortest. Values are compared: on files, `gradely --ties trec --precision single` and pytrec_eval must agree to
-1e-9. A ratio is a peer's best time over gradely's, under the tie policy that takes longer. Work on files is timed from
-the start of the process to its end; work in memory when warm.
+gradely and the tools that people use today do the same work: nDCG@10, nDCG, AP, RR, P@10 and R@100. Each contender runs
+in a process of its own, at least three times, in turn with the others. The best time counts; *spread* is the longest
+time over the shortest. *times gradely's* is a peer's best time over gradely's, under the tie policy that takes longer.
+A *bar* is what gradely must reach. Work on files is timed from the start of the process to its end, work in memory
+when warm. Values are compared, too: on files, `gradely --ties trec --precision single` and pytrec_eval must agree to
+1e-9.
 """
 HEADER = "| workload | contender | best, s | spread | peak, MB | times gradely's | bar |\n|---|---|--:|--:|--:|--:|---|"
 Row = tuple[Workload, list[Outcome]]
@@ -23,16 +24,16 @@ CORES = Path(__file__).with_name("cores.txt")
 """what benchmarks/cores.py printed"""
 TABLES = Path(__file__).with_name("tables.txt")
 """what benchmarks/tables.py and benchmarks/table_peers.py printed"""
-TABLES_TEXT = """A run of 6,980 queries × 1,000 documents, 7 million rows, by nDCG@10, AP, RR, P@10 and R@100: as text
-and as tables of the same content, in one process, in turn; a ratio is over TREC text. Below, a million users × 20 items
-from arrays: `from_ids` over a sketch by hand, flat groups over `from_ids`. Peers get a pandas frame, and one measure.
-Measured by the parts of `make bench-tables`, the best of three times (ranx once, RecTools twice), on 2 processors
-with nothing else to do."""
-CORES_TEXT = """One run as TREC text by nDCG@10, AP and RR: threads for up to four workers, processes beyond.
-Measured with `python -m benchmarks.cores` on 16 cores, the least of three times."""
-DEVICE_TEXT = """Six measures ({}) of dense arrays in single precision, about half of the scores tied, as multiples of
-one sort of the scores. Memory is the peak over that of scores and labels, the error is against double precision.
-Measured with `python -m benchmarks.device` on one {}, {}."""
+TABLES_TEXT = """A run of 6,980 queries × 1,000 documents, 7 million rows, is measured by nDCG@10, AP, RR, P@10 and
+R@100: as TREC text and as tables of the same content, in one process, in turn. The ratios are over TREC text. The lines
+below are about a million users × 20 items in arrays; the ratio of `from_ids` is over a sketch by hand, those of flat
+groups are over `from_ids`. ranx and RecTools get a pandas frame and one measure. `make bench-tables` measured this, the
+best of three times (ranx once, RecTools twice), on 2 processors with nothing else to do."""
+CORES_TEXT = """One run as TREC text is measured by nDCG@10, AP and RR. Up to four workers are threads, more are
+processes. `python -m benchmarks.cores` measured this on 16 cores, the best of three times."""
+DEVICE_TEXT = """Six measures ({}) of dense arrays in single precision, in which about half of the scores tie. *sorts*
+is the time over that of one sort of the scores, *memory / input* the peak over the memory of scores and labels, and
+*error* the largest difference from double precision. `python -m benchmarks.device` measured this on one {}, {}."""
 
 
 def slowest(outcomes: list[Outcome]) -> float:
@@ -134,9 +135,9 @@ def ties(ratios: dict[str, float] | None) -> list[str]:
     """Return H."""
     if not ratios:
         return []
-    text = ", ".join(f"{name} {value:.2f}" for name, value in ratios.items())
+    text = "; ".join(f"{name} {value:.2f}" for name, value in ratios.items())
     met = verdict(f"At most {OVERHEAD}", max(ratios.values()) <= OVERHEAD)
-    return [f"H, time with tie-aware measures over time with ties in input order: {text}. {met}.", ""]
+    return [f"H, time of tie-aware measures over time with ties in the order of the input: {text}. {met}.", ""]
 
 
 def linear(seconds: dict[str, float] | None) -> list[str]:
@@ -147,7 +148,7 @@ def linear(seconds: dict[str, float] | None) -> list[str]:
     rate = ((full - third) / (2 / 3)) / ((third - tenth) / (1 / 3 - 1 / 10))
     text = ", ".join(f"{part} {value:.3f} s" for part, value in seconds.items())
     met = verdict(f"within {LINEAR:.0%}", abs(rate - 1) <= LINEAR)
-    return [f"I, growth: {text}. A line of the rest takes {rate:.2f} times what a line of the third does, {met}.", ""]
+    return [f"I, growth: {text}. A line after the third takes {rate:.2f} times what one before it does, {met}.", ""]
 
 
 def page(seconds: dict[str, float] | None) -> list[str]:

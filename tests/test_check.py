@@ -81,7 +81,7 @@ def texts(findings):
 def test_a_file_has_the_findings_of_a_dict_whatever_its_order(collection, tmp_path, monkeypatch):
     qrels, ranked, lines = collection
     expected = texts(check(qrels, ranked))
-    assert ("odd", "no results for 1 query (q0) of the judgments") in expected
+    assert ("odd", "no results for 1 query (q0) of the qrels") in expected
     assert ("odd", "no judgments for 2 queries (q12, q13) of the run") in expected
     path = tmp_path / "run"
     for order in (lines, sorted(lines, key=lambda each: each.split()[2])):
@@ -103,7 +103,7 @@ def test_features_of_a_letor_file_are_checked_by_name(tmp_path, capfd):
     (tmp_path / "train.txt").write_text("2 qid:1 1:0.5 2:1\n0 qid:1 1:0.5 2:3\n")
     assert run(["check", str(tmp_path / "train.txt"), "--feature", "1", "--feature", "2"]) == 0
     lines = capfd.readouterr().out.splitlines()
-    assert "train:1: 100.0 % of the documents share their score with another, in 1 tie group" in lines
+    assert "train:1: 100.0 % of the documents share their score with another one, in 1 tie group" in lines
     assert lines[-1] == "train:2: 0.0 % of the documents are unjudged, 0.0 % of the top 10"
 
 
@@ -187,7 +187,7 @@ def test_five_lines_that_cannot_be_used_are_named(tmp_path, wrong, counted):
 @pytest.mark.parametrize(("missing", "names"), [(5, "q1, q2, q3, q4, q5"), (6, "q1, q2, q3, q4, q5, …")])
 def test_five_queries_are_named(missing, names):
     qrels = {f"q{i}": {"a": 1} for i in range(missing + 1)}
-    assert f"no results for {missing} queries ({names}) of the judgments" in str(check(qrels, {"q0": ["a"]}))
+    assert f"no results for {missing} queries ({names}) of the qrels" in str(check(qrels, {"q0": ["a"]}))
 
 
 def test_what_is_no_trec_file_is_refused_as_elsewhere(tmp_path):

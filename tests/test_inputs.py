@@ -383,7 +383,7 @@ def test_queries_of_records_are_whole_numbers_where_all_are():
 
 @pytest.mark.parametrize("read", [gradely.read_qrels, gradely.read_run])
 def test_a_way_with_duplicates_that_is_none_is_refused(read):
-    with pytest.raises(DataError, match="no way with duplicates 'most': use one of error, max, sum, first"):
+    with pytest.raises(DataError, match="no way to treat duplicates 'most': use one of error, max, sum, first"):
         read({"q": {"a": 1}}, duplicates="most")
 
 

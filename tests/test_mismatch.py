@@ -88,7 +88,7 @@ def test_a_short_ranking_has_no_room_for_many_judged_documents():
 def test_the_example_is_of_a_query_that_has_documents():
     qrels = {"1": {"d1": 1}, "2": {"d2": 1}}
     (note,) = [note for note in gradely.evaluate(qrels, {"1": [], "2": ["D2"]}, ["RR"]).notes if note.kind == "apart"]
-    assert "query '2' has 'D2' in the run and 'd2' in the judgments; is it upper and lower case?" in note.text
+    assert "query '2' has 'D2' in the run and 'd2' in the qrels; is it upper and lower case?" in note.text
 
 
 @pytest.mark.parametrize("first", [{"a": 1}, {"a": 1, "b": 0}])

@@ -37,7 +37,7 @@ def test_a_run_leaves_numbers_figures_and_a_page(tmp_path, capfd):
     page = (folder / "index.html").read_text()
     assert "seed 3" in page and page.count("✓&nbsp;holds") == 3
     out = capfd.readouterr().out
-    assert "The chance to pick a" in out and out.rstrip().splitlines()[-1].split() == ["all", "3", "3", "0", "0", "0"]
+    assert "The chance that a" in out and out.rstrip().splitlines()[-1].split() == ["all", "3", "3", "0", "0", "0"]
 
 
 def test_it_is_the_same_every_time():

@@ -71,7 +71,7 @@ def test_a_query_that_the_baseline_lacks_comes_last(tmp_path, capfd):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--worst", "2", "--best", "2"], "--worst and --best are one or the other"),
+        (["--worst", "2", "--best", "2"], "use --worst or --best, not both"),
         (["--sort", "RR"], "--sort takes one of the measures that are shown: nDCG@10, AP"),
         (["--baseline", "lexica"], "no run 'lexica' to be the baseline. Did you mean lexical?"),
         (["--worst", "0"], "0 is not in the range x>=1"),
@@ -85,7 +85,7 @@ def test_what_makes_no_sense_is_refused(files, capfd, arguments, message):
 
 def test_one_run_cannot_be_its_own_baseline(files, capfd):
     assert cli(["evaluate", *files[:2], "--baseline", "dense"]) == 2
-    assert "takes another run" in capfd.readouterr().err
+    assert "give another run" in capfd.readouterr().err
 
 
 def test_means_alone_make_no_row_per_query(files, capfd, monkeypatch):

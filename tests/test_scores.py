@@ -50,8 +50,8 @@ def test_notes_count_everything(scores):
         "1 of 3 judged queries is not in the run and counts 0: q3",
         "1 of 3 queries of the run has no judgments and is left out: extra",
         "1 of 3 queries has no relevant document for RR, P@1 and scores 0 in every order: q3",
-        "RR 0.5833, between 0.5000 and 0.6667 by the order of ties in 1 of 3 queries",
-        "P@1 0.5000, between 0.3333 and 0.6667 by the order of ties in 1 of 3 queries",
+        "RR 0.5833, between 0.5000 and 0.6667 depending on the order of ties in 1 of 3 queries",
+        "P@1 0.5000, between 0.3333 and 0.6667 depending on the order of ties in 1 of 3 queries",
     ]
 
 
@@ -160,7 +160,7 @@ def test_of_many_runs_only_the_widest_range_per_measure_is_named():
         "three": {"q1": {"a": 1, "b": 1, "c": 1}, "q2": ["a"]},
     }
     results = gradely.evaluate_runs(qrels, runs, ["RR", "P@1"])
-    where = "by the order of ties in 1 of 2 queries; the widest range of 2 runs"
+    where = "depending on the order of ties in 1 of 2 queries; the widest range of 2 runs"
     assert [str(note) for note in results.notes] == [
         f"three: RR 0.8056, between 0.6667 and 1.0000 {where}",
         f"pair: P@1 0.7500, between 0.5000 and 1.0000 {where}",

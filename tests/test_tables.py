@@ -393,7 +393,7 @@ def test_repeated_rows_are_put_together(duplicates, label, tmp_path):
             assert gradely.read_run(shape, duplicates=duplicates).scores["u"] == {"a": label, "b": 5.0}
         with pytest.raises(DataError, match=r"twice|already"):
             gradely.read_qrels(shape)
-    with pytest.raises(DataError, match=r"no way with duplicates 'maxi'.*Did you mean max"):
+    with pytest.raises(DataError, match=r"no way to treat duplicates 'maxi'.*Did you mean max"):
         gradely.read_qrels(rows, duplicates="maxi")
 
 

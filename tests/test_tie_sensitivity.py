@@ -95,7 +95,7 @@ def test_the_command(demo, capfd):  # noqa: F811
     assert "whole numbers" in text and "half precision" in text
     assert "1 of 3 pairs of runs changes places with the order of ties:" in text
     assert (
-        "dense: 75 of 1,200 documents are tied, maybe only because scores were stored so: all fit half precision"
+        "dense: 75 of 1,200 documents are tied, perhaps only because of how scores were stored: all fit half precision"
         in text
     )
     assert "means over 24 queries, queries qrels, double precision" in text

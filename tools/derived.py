@@ -16,7 +16,7 @@ from gradely.tables import Table, to_markdown
 
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- make docs writes this table -->\n", "<!-- end of the table -->"
-CLAIMS = "## All claims\n\n"
+CLAIMS = "<!-- make docs writes what follows -->\n\n"
 STUB = '''\
 """The public names of gradely; `make docs` writes them from __init__.py and the list of measures: change those."""
 
@@ -26,8 +26,8 @@ PYTHON = """\
 
 <!-- Written by `make docs` from the docstrings: change those. -->
 
-Everything public is in `gradely` itself, and `help(gradely.evaluate)` says all about a name. The measures have
-[a page of their own](measures.md).
+Everything public is in `gradely` itself, and `help(gradely.evaluate)` explains a name. The measures have
+[a page of their own](measures.md), and `gradely.ALL` is the tuple of all measures.
 """
 KINDS = {
     "Functions": inspect.isfunction,

@@ -1,6 +1,6 @@
 """Mutants: the code, changed by one operator, number, comparison or call at a time. Each change must break a test.
 
-`make mutants` lists those that no test notices; `python -m tests.mutants gains.py` looks at one file, `--area kernel`
+`make mutants` lists those that no test notices; `python -m tests.mutants gains.py` looks at one file, `--area formulas`
 at one area. A mutant lives in memory only: no file is touched. One process imports everything, collects the tests, and
 finds out once which lines each test touches. Each mutant then lives in a fork of that process, where the code of one
 function is exchanged, and meets only the tests that touch the changed line: those that noticed others of that function

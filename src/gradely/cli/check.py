@@ -18,7 +18,7 @@ from gradely.tables import plain_line
 @options.files
 @options.inputs
 def command(qrels: str, runs: tuple[str, ...], *, inputs: InputOptions) -> int:
-    """Say what is wrong or odd in the judgments in QRELS and in RUNS.
+    """Say what is wrong or odd in QRELS and RUNS.
 
     The exit code is 1 where something is wrong: lines that cannot be used, a file that cannot be read, or no query in
     common.

@@ -38,7 +38,7 @@ from gradely.tables import Table, render
     "--family",
     FAMILIES,
     "measure",
-    "What is corrected together: the pairs of each measure, or all pairs on all measures.",
+    "Which tests are corrected together: the pairs of each measure, or all pairs on all measures.",
 )
 @options.alpha
 @options.count("--resamples", RESAMPLES, "How many draws a randomization, bootstrap, Tukey or max-t test takes.")
@@ -47,11 +47,11 @@ from gradely.tables import Table, render
     "--rope",
     type=float,
     metavar="DIFFERENCE",
-    help="The largest difference that does not matter; tests equivalence, too.",
+    help="The largest difference that does not matter. Tests whether runs are equivalent, too.",
 )
 @click.option("--influence", is_flag=True, help="Show how much each verdict depends on single queries, too.")
 @click.option("--pairs", is_flag=True, help="Show every pair: difference, interval, effect size, wins, p-values.")
-@click.option("--report", "page", type=FILE, metavar="FILE.html", help="Write a page to look at, too.")
+@click.option("--report", "page", type=FILE, metavar="FILE.html", help="Write an HTML page, too.")
 @page_options
 @options.settings()
 @options.by_segment

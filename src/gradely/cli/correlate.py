@@ -52,6 +52,6 @@ def correlate_runs(
 def command(**keywords: Any) -> None:
     """Correlate the rankings of RUNS by several measures: Kendall's τ, and τ_AP against each reference.
 
-    τ (τ_b) counts the pairs of runs that two measures rank alike; τ_AP weighs the best runs most.
+    τ (τ_b) counts the pairs of runs that two measures rank alike; τ_AP gives most weight to the best runs.
     """
     correlate_runs(correlate, {}, **keywords)

@@ -25,10 +25,10 @@ from gradely.tables import Cell, Table, render
     "virtual",
     type=FILE,
     metavar="RUN",
-    help="Take a run for the qrels of a virtual user, who would rank as it does; name only RUNS then.",
+    help="Take this run for the qrels of a virtual user, who would rank as it does. Then name RUNS only.",
 )
 @click.option(
-    "--qrels-feature", type=click.IntRange(min=1), help="The feature of a LETOR file that --qrels-from-run is."
+    "--qrels-feature", type=click.IntRange(min=1), help="The feature to take from --qrels-from-run, a LETOR file."
 )
 @click.option(
     "--graded-by",
@@ -72,7 +72,8 @@ def command(
         )
     data = request.read(judgments)
     named = parse_all(data.measures)
-    order = check_order(order, named, data.runs)
+    if order != QueryOrder():
+        order = check_order(order, named, data.runs)
     with data.bar() as bar:
         results = evaluate_all(data.qrels, data.runs, named, data.settings, bar)
         notes = results.notes_at(output.digits)  # what ties change takes a while, too

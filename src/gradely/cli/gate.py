@@ -28,7 +28,7 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 @click.command("gate")
 @click.argument("qrels", type=FILE)
 @click.argument("new", type=FILE)
-@click.option("--baseline", type=FILE, metavar="OLD", help="The run to be as good as, or scores that --save wrote.")
+@click.option("--baseline", type=FILE, metavar="OLD", help="The old run, or scores of it that --save wrote.")
 @options.measures
 @click.option(
     "--max-drop",
@@ -49,7 +49,7 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
     "--save",
     type=FILE,
     metavar="FILE.json",
-    help="Write the scores of NEW, for --baseline next time; only if it passes.",
+    help="Write the scores of NEW if it passes, for --baseline the next time.",
 )
 @options.settings()
 @options.inputs
@@ -70,8 +70,8 @@ def command(
 ) -> int:
     """Fail, with exit code 1, where the run NEW is worse than OLD by more than is allowed, and significantly so.
 
-    Exit code 0 says that it passed, 2 that something could not be read. Without --baseline, --save keeps the scores of
-    NEW as the first ones to be compared with.
+    Exit code 0 says that it passed, 2 that something could not be read. Without --baseline, nothing is compared, and
+    --save keeps the scores of NEW for the next time.
     """
     check_writable(summary)
     check_writable(save)

@@ -74,7 +74,7 @@ class Commands(click.Group):
 @click.version_option(__version__, prog_name="gradely", message="%(prog)s %(version)s")
 @click.pass_context
 def gradely(context: click.Context) -> None:
-    """Exact, tie-honest, graded measures of ranking quality.
+    """Say how good rankings are: exact measures, for graded relevance and for tied scores.
 
     Try `gradely demo`, then `gradely evaluate QRELS RUN`.
     """

@@ -9,7 +9,7 @@ from gradely.cli.output import write
 from gradely.measures import ALL, Measure, parameters
 from gradely.measures.base import show
 from gradely.measures.names import find
-from gradely.relevance import AtLeast, Identity, Max, Phi, Relevance, Tabled
+from gradely.relevance import AtLeast, Identity, Max, Phi, Relevance, Shift, Tabled
 from gradely.settings import TIES
 from gradely.tables import Table, to_markdown, to_text
 
@@ -26,17 +26,18 @@ Every measure takes a cut-off, `nDCG@10`, and labels that are any real numbers. 
 WORDS = """
 ## Words
 
-- The **pool** of a query is all its judged documents, retrieved or not. Its **recall base** RB is how many of them are
-  relevant; RB(k), how many have at least level k.
+- The **pool** of a query is all its judged documents, retrieved or not. The **recall base** RB is the number of
+  relevant documents in the pool, and RB(k) the number of those of at least level k.
 - A document is **relevant** to a binary measure where its label is at least `rel`. An unjudged document is not
   relevant. A negative label gains nothing.
-- A **tie group** is all documents of a ranking with the same score. It has n documents, r of them relevant, and stands
-  after t others.
+- A **tie group** is all documents of a ranking with the same score. In formulas it has n documents, r of them relevant,
+  and stands after t others.
 """
 FUNCTIONS: dict[str, type[Relevance]] = {
     "'identity'": Identity,
     "'binary' or binary(2)": AtLeast,
     "'max' or max(4)": Max,
+    "'shift', shift(1) or shift(1, 'max')": Shift,
     "{1: 0.5, 2: 1}": Tabled,
     "'phi', phi('code') or phi([(0, 0), (10, 1)])": Phi,
 }
@@ -51,7 +52,7 @@ FUNCTIONS: dict[str, type[Relevance]] = {
     type=click.Choice(["table", "markdown"]),
     default="table",
     show_default=True,
-    help="Format of the output; of all measures, markdown is a page with everything about each.",
+    help="Format of the output. Without NAME, markdown is a page that explains all measures.",
 )
 @click.option("-o", "--output", "path", type=FILE, metavar="FILE", help="Write to a file instead of standard output.")
 def command(name: str | None, form: str, path: str | None) -> None:
@@ -65,10 +66,7 @@ def command(name: str | None, form: str, path: str | None) -> None:
 def overview() -> str:
     """Return one line per measure."""
     rows = [[measure.name, summary(measure), ", ".join(parameters(measure))] for measure in ALL]
-    return (
-        to_text(Table(["measure", "what it says", "parameters"], rows))
-        + "\n`gradely measures NAME` tells all about one.\n"
-    )
+    return to_text(Table(["measure", "what it says", "parameters"], rows)) + "\n`gradely measures NAME` explains one.\n"
 
 
 def card(measure: type[Measure]) -> str:
@@ -99,7 +97,7 @@ def summary(subject: object) -> str:
 
 def _ties() -> str:
     rows = [[f"`{name}`", meaning] for name, meaning in TIES.items()]
-    return "\n## Tie policies\n\nOne holds for all measures of a call.\n\n" + to_markdown(
+    return "\n## Tie policies\n\nOne policy holds for all measures of a call.\n\n" + to_markdown(
         Table(["`ties=`", "tied documents"], rows), escape=False
     )
 
@@ -107,7 +105,7 @@ def _ties() -> str:
 def _functions() -> str:
     """Return the section on relevance functions."""
     parts = [f"**`{name}`**: {inspect.getdoc(function)}\n" for name, function in FUNCTIONS.items()]
-    intro = "Every measure with the parameter `relevance` takes any of these; gains are taken of their result.\n"
+    intro = "Every measure with the parameter `relevance` takes any of these; the gain is computed from the result.\n"
     return "\n".join(["\n## Relevance functions\n", intro, *parts])
 
 

@@ -107,7 +107,7 @@ def inputs(command: Command) -> Command:
             help="The feature of a LETOR file to rank by; repeat for more.",
         ),
         click.option(
-            "--ascending", is_flag=True, help="Low values of --feature are best, as where features are ranks."
+            "--ascending", is_flag=True, help="Take low values of --feature as best, where features are ranks."
         ),
         click.option(
             "--columns",
@@ -118,13 +118,13 @@ def inputs(command: Command) -> Command:
         choice(
             "--duplicates", DUPLICATES, "error", "What to do with a document that the qrels have twice for a query."
         ),
-        click.option("--only", type=FILE, metavar="FILE", help="The queries that count, one per line."),
+        click.option("--only", type=FILE, metavar="FILE", help="A file with the queries that count, one per line."),
         click.option(
             "--exclude",
             type=FILE,
             metavar="FILE",
-            help="Documents to drop from the rankings first, as what users had in training: "
-            "a table of query and document.",
+            help="A table of query and document: what to drop from the rankings first, such as items that users had in "
+            "training.",
         ),
     )
 
@@ -151,7 +151,7 @@ def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Comm
             type=click.IntRange(0, 17),
             default=digits,
             show_default=True,
-            help="Decimals in formats for people; csv, tsv and json have all.",
+            help="How many decimals formats for people have; csv, tsv and json have all.",
         ),
         click.option(
             "-o",
@@ -209,7 +209,7 @@ by_segment = click.option(
     "--by",
     type=FILE,
     metavar="COLUMN|FILE",
-    help="Show means by segment: a column of the qrels, or a table of query and segment.",
+    help="Show means by segment. Segments are a column of the qrels, or a table of query and segment.",
 )
 """adds --by, which is read with the other options of inputs: it stands above them"""
 SETTINGS: dict[str, Callable[[Any], Any]] = {
@@ -217,9 +217,9 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
         "--ties",
         TIES,
         "expected",
-        "What happens to tied documents: expected takes the mean over all their orders, trec orders them by id as "
-        "trec_eval does, order as in the input, random by --seed, "
-        "best and worst in the order that is best or worst for each measure.",
+        "What happens to tied documents. expected: the mean over all their orders; trec: ordered by id, as trec_eval "
+        "does; order: as in the input; random: ordered by --seed; best, worst: in the order that is best or worst for "
+        "each measure.",
     ),
     "seed": seed,
     "precision": choice(
@@ -232,7 +232,7 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
         "--queries",
         QUERIES,
         "qrels",
-        "Which queries count: those of the qrels (one that the run lacks counts 0), those in both, or of the run.",
+        "Which queries count: those of the qrels (one that the run lacks counts 0), those in both, or all of the run.",
     ),
     "judged_only": click.option(
         "--judged-only", is_flag=True, help="Drop unjudged documents from the runs before they are measured."

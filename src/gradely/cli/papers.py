@@ -22,12 +22,19 @@ SHARES = {"where": 2, "the paper says": 4, "its number": 3, "data": 4, "here": 6
 
 
 @click.group("papers", invoke_without_command=True)
-@click.option("--format", "form", type=click.Choice(["table", "csv", "markdown"]), default="table", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "csv", "markdown"]),
+    default="table",
+    show_default=True,
+    help="Format of the output; csv and markdown have the claims alone.",
+)
 @click.pass_context
 def command(context: click.Context, form: str) -> None:
     """List the experiments of the papers that the measures come from, and every claim with its recorded verdict.
 
-    `papers run NAME` runs an experiment again. csv and markdown give the claims alone.
+    `papers run NAME` runs an experiment again.
     """
     if context.invoked_subcommand is None:
         entries = read_record()

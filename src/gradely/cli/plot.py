@@ -11,7 +11,7 @@ from gradely.cli.inputs import Request
 from gradely.cli.output import check_writable, say, write_file
 from gradely.report.figures import KINDS, plot
 from gradely.report.page import check_installed
-from gradely.tables import plain_line
+from gradely.tables import count_of, plain_line
 
 FORMS = ("svg", "pdf", "png")
 
@@ -27,9 +27,9 @@ FORMS = ("svg", "pdf", "png")
 def command(kind: str, *, path: str, request: Request) -> None:
     """Draw a figure for a paper.
 
-    leaderboard: means with intervals. queries: of two RUNS the difference on each query by the first measure, of others
-    the values. curves: nDCG by rank, precision by recall. ties: how far the order of ties moves each mean. tau: how
-    alike the measures rank the RUNS.
+    leaderboard: means with intervals. queries: with two RUNS the difference on each query by the first measure,
+    otherwise the values of all. curves: nDCG by rank, precision by recall. ties: how far the order of ties moves each
+    mean. tau: how alike the measures rank the RUNS.
     """
     form = os.path.splitext(path)[1].lower().removeprefix(".")
     if form not in FORMS:
@@ -48,4 +48,4 @@ def command(kind: str, *, path: str, request: Request) -> None:
     from gradely.comparison.charts import picture
 
     write_file(picture(chart, form), path)
-    say(f"{plain_line(path)}: {kind} of {len(data.runs)} runs\n")
+    say(f"{plain_line(path)}: {kind} of {count_of(len(data.runs), 'run')}\n")

@@ -36,8 +36,9 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
 @options.request
 @partial(options.output, digits=2)
 def command(**keywords: Any) -> None:
-    """Correlate the rankings of RUNS from the full pools with those from smaller ones: mean τ and 95 % of the draws.
+    """Correlate the rankings of RUNS by the full pools with those by smaller ones.
 
-    Of each query and grade the same share of documents stays judged, at least --least; the others count as unjudged.
+    A random share of the documents of each query and grade stays judged, at least --least of them; the others count as
+    unjudged. Shown are the mean τ, and the interval that holds 95 % of the draws.
     """
     correlate_runs(pools, {POOLS: 3.0}, **keywords)

@@ -57,10 +57,8 @@ def query_order(command: Command) -> Command:
 
 def check_order(order: QueryOrder, measures: Mapping[str, Measure], runs: Mapping[str, object]) -> QueryOrder:
     """Return the order with the names that the results have; refuse names that they do not have."""
-    if order == QueryOrder():
-        return order
     if order.worst is not None and order.best is not None:
-        raise click.UsageError("--worst and --best are one or the other")
+        raise click.UsageError("use --worst or --best, not both")
     sort, baseline = next(iter(measures)), order.baseline
     if order.sort is not None:
         (measure,) = parse_all([order.sort]).values()
@@ -73,7 +71,7 @@ def check_order(order: QueryOrder, measures: Mapping[str, Measure], runs: Mappin
         if baseline not in runs:
             raise DataError(f"no run {clip(baseline)} to be the baseline.{did_you_mean(baseline, runs)}")
         if len(runs) == 1:
-            raise click.UsageError("a baseline takes another run to be compared with it")
+            raise click.UsageError("give another run to compare with the baseline")
     return order._replace(sort=sort, baseline=baseline)
 
 

@@ -43,12 +43,13 @@ def compare(
 ) -> Comparison:
     """Compare runs, {name: run} or paths, pair by pair or against baselines.
 
-    `test`: t, wilcoxon, randomization, bootstrap, tukey (randomised HSD, all pairs) or max-t (the pairs at hand).
-    `correction`: holm (the default), bonferroni, bh or none; tukey and max-t need none.
-    `family`: what is corrected together: the pairs of each `measure`, or `all` pairs and measures.
-    `simultaneous` intervals hold for the family at once; `rope`: differences up to it do not matter, which is tested.
-    `resamples` and `seed` are for what is drawn; `details` gathers what to_html needs, which else reads the runs again.
-    The rest is as in evaluate; with `by`, Comparison.segments has means and differences by segment.
+    `test` is t, wilcoxon, randomization, bootstrap, tukey (randomised HSD, all pairs) or max-t (the pairs at hand).
+    `correction` is holm (the default), bonferroni, bh or none; tukey and max-t need none. `family` says what is
+    corrected together: the pairs of each `measure`, or `all` pairs and measures. `simultaneous` intervals hold for the
+    family at once. `rope` is the largest difference that does not matter, for a test of equivalence. `resamples` and
+    `seed` are for tests that draw at random. With `details`, what to_html needs is gathered at once, so that it need
+    not read the runs again. The rest is as in evaluate; with `by`, Comparison.segments has means and differences by
+    segment.
     """
     policy, only = split_queries(queries)
     settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)

@@ -20,7 +20,7 @@ from gradely.tables import Cell, Table, count_of
 
 
 class Correlation(NamedTuple):
-    """How alike measures rank runs. Row: the measure; column: the reference (τ is the same both ways)."""
+    """How alike measures rank runs. A row is a measure, a column the reference; τ is the same both ways."""
 
     measures: list[str]
     tau: Floats
@@ -36,7 +36,8 @@ class Correlation(NamedTuple):
         """Return what it is about and what τ says, in two lines."""
         about = f"{count_of(len(self.runs), 'run')}, {count_of(len(self.queries), 'query')}, ties {self.ties}"
         pairs = self.tau[np.triu_indices(len(self.measures), 1)]
-        return f"{about}; τ_AP: row against column as the reference\n{SCALE}; {tally(pairs, 'pairs of measures')}"
+        share = tally(pairs, "pair of measures" if len(pairs) == 1 else "pairs of measures")
+        return f"{about}; τ_AP compares the row with the column, its reference\n{SCALE}; {share}"
 
     def tables(self, digits: int = 4) -> list[Table]:
         """Return τ and τ_AP, a matrix each."""
@@ -109,9 +110,10 @@ def correlate(
 ) -> Correlation:
     """Correlate the rankings of runs by several measures.
 
-    `runs` is {name: run} or paths. `topics`: all, or few-high (R(1) >= 10·R(level), R(level) ≠ 0; 1 stands for the
-    lowest level, `level` is the highest by default). `min_quartile` leaves out runs below the first quartile of AP.
-    The other options are those of evaluate; `queries` are those of the qrels, or a list, since all runs need the same.
+    `runs` is {name: run} or paths. `topics` is all, or few-high: queries with R(1) >= 10·R(level) and R(level) ≠ 0,
+    where 1 stands for the lowest level, and `level` is the highest by default. `min_quartile` leaves out runs below the
+    first quartile of AP. The other options are those of evaluate. `queries` are those of the qrels, or a list, since
+    all runs need the same.
     """
     only, named = name_queries(queries), parse_all(measures)
     settings = Settings(ties, "qrels", judged_only, precision, seed, threads)

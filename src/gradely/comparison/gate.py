@@ -49,10 +49,9 @@ def gate(
 ) -> Gate:
     """Decide whether a new run is worse than a baseline by more than `max_drop`, and significantly so.
 
-    `baseline`: a run, or what an earlier gate saved: a path to it, or `Gate.saved`.
-    `max_drop`: how much a mean may fall: a number, or {measure: number}; measures not named there may not fall.
-    `strict`: fail where a drop exceeds its limit, significant or not.
-    `correction` is over the measures. The rest is as in compare.
+    `baseline` is a run, or what an earlier gate saved: a path to it, or `Gate.saved`. `max_drop` says how much a mean
+    may fall: a number, or {measure: number}; measures that are not named there may not fall. With `strict`, a drop
+    fails where it exceeds its limit, significant or not. `correction` is over the measures. The rest is as in compare.
     """
     design = Design(test, correction, alpha, seed, resamples, family="all").settle()
     policy, only = split_queries(queries)
@@ -139,7 +138,7 @@ def check_limits(
     single = {str(parse(name)): limit for name, limit in max_drop.items()} if isinstance(max_drop, Mapping) else {}
     unknown = next((name for name in single if name not in names), None)
     if unknown is not None:
-        raise DataError(f"a limit for {unknown}, which is not measured: add it to {', '.join(names)}")
+        raise DataError(f"a limit is given for {unknown}, which is not measured: add it to {', '.join(names)}")
     usual = 0.0 if isinstance(max_drop, Mapping) else max_drop
     limits = {name: single.get(name, usual) for name in names}
     for name, limit in limits.items():

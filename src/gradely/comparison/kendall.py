@@ -12,7 +12,9 @@ DIGITS = 12
 """means that agree to so many decimals are the same: rounding must not decide which runs tie"""
 EQUIVALENT, NOTICEABLE = 0.9, 0.8
 """above the first, F14 takes two rankings of runs for equivalent; below the second, the change is noticeable"""
-SCALE = f"τ above {EQUIVALENT}: equivalent rankings; below {NOTICEABLE}: a noticeable change (Ferrante and others 2014)"
+SCALE = (
+    f"τ above {EQUIVALENT} means equivalent rankings, below {NOTICEABLE} a noticeable change (Ferrante and others 2014)"
+)
 
 
 def meaning(tau: float) -> str:
@@ -36,7 +38,7 @@ def tally(taus: Any, of: str) -> str:
     """
     words, none = [meaning(tau) for tau in taus], int(np.isnan(taus).sum())
     same, changed = words.count("equivalent"), words.count("noticeable change")
-    text = f"{same} of {len(words)} {of} are equivalent, {changed} noticeably changed"
+    text = f"{same} of {len(words)} {of} {'is' if same == 1 else 'are'} equivalent, {changed} noticeably changed"
     return f"{text}; {none} without a τ, since all runs tie" if none else text
 
 

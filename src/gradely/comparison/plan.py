@@ -29,7 +29,7 @@ PLANNED = {key: CORRECTIONS[key] for key in ("bonferroni", "none")}
 
 
 class Planned(NamedTuple):
-    """Two runs on one measure: what could be seen, and what it would take."""
+    """Two runs on one measure: which difference the queries could show, and how many queries it would take."""
 
     measure: str
     first: str
@@ -47,7 +47,7 @@ class Planned(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What so many queries can show, pair by pair."""
+    """What the queries at hand can show, pair by pair."""
 
     rows: list[Planned]
     queries: int
@@ -120,9 +120,9 @@ def plan(
 ) -> Plan:
     """Find what difference the queries at hand could show, and how many the observed one would need.
 
-    From the spread of the differences between runs, {name: run}, for a paired t-test: Sakai's topic-set-size design.
-    `difference`: one to plan for besides the observed one.
-    `correction`: bonferroni, over the pairs of each measure, or none. The rest is as in compare.
+    This is Sakai's topic-set-size design for a paired t-test: it takes the spread of the differences between the runs,
+    {name: run}. `difference` is one to plan for besides the observed one. `correction` is bonferroni, over the pairs of
+    each measure, or none. The rest is as in compare.
 
     >>> qrels = {f"q{i}": {"d": 1} for i in range(8)}
     >>> runs = {"a": {q: ["d"] for q in qrels}, "b": {q: ["x", "y", "z"][: i % 4] + ["d"] for i, q in enumerate(qrels)}}

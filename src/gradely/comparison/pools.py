@@ -87,8 +87,9 @@ class Pools(NamedTuple):
         sizes = [count_of(self.runs, "run"), count_of(self.queries, "query"), count_of(len(self.tau), "draw")]
         about = f"{', '.join(sizes)}, ties {self.ties}"
         smallest = self.tau.mean(axis=0)[int(np.argmin(self.rates))]
-        share = tally(smallest, f"measures, from {min(self.rates):.4g} of the pool,")
-        return f"{about}; mean τ and 95 % of the draws\n{SCALE}; {share}"
+        of = "measure" if len(smallest) == 1 else "measures"
+        share = tally(smallest, f"{of}, from {min(self.rates):.4g} of the pool,")
+        return f"{about}; mean τ, and the interval that holds 95 % of the draws\n{SCALE}; {share}"
 
     def tables(self, digits: int = 2) -> list[Table]:
         """Return one row per measure, one column per rate: the mean τ and the interval of the draws."""
@@ -149,11 +150,11 @@ def pools(
     duplicates: str = "error",
     exclude: Any = None,
 ) -> Pools:
-    """Correlate the rankings of runs from the full pools with those from random parts of them.
+    """Correlate the rankings of runs by the full pools with those by random parts of them.
 
-    Of each query and grade the same share of documents stays judged, at least `least`; this is drawn `repeat` times.
-    `runs` is {name: run} or paths. `topics`, `level` and `min_quartile` choose queries and runs as in correlate, and so
-    does `queries`. The other options are those of evaluate.
+    The same share of the documents of each query and grade stays judged, at least `least`; this is drawn `repeat`
+    times. `runs` is {name: run} or paths. `topics`, `level` and `min_quartile` choose queries and runs as in correlate,
+    and so does `queries`. The other options are those of evaluate.
     """
     check_rates(rates, repeat, least)
     settings, named = Settings(ties, "qrels", judged_only, precision, seed, threads), parse_all(measures)

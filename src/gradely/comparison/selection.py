@@ -15,7 +15,7 @@ from gradely.settings import check_choice
 
 TOPICS = {
     "all": "every judged query",
-    "few-high": "queries with R(1) >= 10·R(k), R(k) ≠ 0: few documents of the highest level k, or of --level",
+    "few-high": "queries with few documents of the highest level k, or of --level: R(1) >= 10·R(k), R(k) ≠ 0",
 }
 RATIO = 10
 """how many times as many documents of the lowest level there are where those of a level are few, as F14 has it"""
@@ -35,7 +35,7 @@ def select(stacked: StackedRuns, *, topics: str, level: float | None, min_quarti
     queries = select_few_high(stacked.qrels, level) if topics == "few-high" else np.ones(len(stacked.qrels), bool)
     good, notes = select_above_quartile(stacked) if min_quartile else (np.ones(len(stacked.names), bool), [])
     if good.sum() < 2:
-        raise DataError("rankings of at least 2 runs can be compared; fewer are left")
+        raise DataError("at least 2 runs are needed to compare rankings; fewer are left")
     return Selection(queries, good, notes)
 
 

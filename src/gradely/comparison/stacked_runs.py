@@ -72,7 +72,7 @@ def stack_runs(
 def stack(results: Evaluations) -> StackedRuns:
     """Return the hits of all runs as one table."""
     if len(results) < 2:
-        raise DataError("rankings of at least 2 runs can be compared; name another one")
+        raise DataError("at least 2 runs are needed to compare rankings; name another one")
     parts = [evaluation.placed_hits for evaluation in results.evaluations.values()]
     query, row, above, tied, retrieved, answered = (
         np.concatenate([getattr(hits, field) for hits in parts])

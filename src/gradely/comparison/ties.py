@@ -173,7 +173,7 @@ def run_ties(evaluation: Evaluation, details: RunDetails | None) -> RunTies:
 
 def _note_precision(run: str, tied: TieCounts) -> Iterator[Note]:
     if tied.tied and tied.stored in ("half precision", "bfloat16"):
-        text = f"documents are tied, maybe only because scores were stored so: all fit {tied.stored}"
+        text = f"documents are tied, perhaps only because of how scores were stored: all fit {tied.stored}"
         yield Note("stored", tied.tied, tied.documents, f"{run}: {tied.tied:,} of {tied.documents:,} {text}")
     if tied.single:
         more = count_of(tied.single, "more document")

@@ -70,7 +70,7 @@ def _measure(measure: MeasureLike) -> Measure:
     """Return the measure; refuse what has no population that could vary."""
     parsed = parse(measure)
     if not isinstance(parsed, eGAP | GAP | xGAP) or parsed.g is not None or parsed.relevance != Identity():
-        raise MeasureError(f"users vary under eGAP, GAP or xGAP, with labels as they are and no g; found {parsed}")
+        raise MeasureError(f"users takes eGAP, GAP or xGAP, with labels as they are and without g; found {parsed}")
     return parsed
 
 

@@ -106,7 +106,7 @@ class Gate:
         rule = "exceeds its limit" if self.strict else "exceeds its limit and is significant"
         policies = ", ".join(f"{key} {value}" for key, value in self.saved.settings.items() if value is not False)
         return (
-            f"fails where a drop {rule}: {TESTS[design.test]}{draws}{corrected}, α = {design.alpha:g}; "
+            f"the gate fails where a drop {rule}: {TESTS[design.test]}{draws}{corrected}, α = {design.alpha:g}; "
             f"{100 * (1 - design.alpha):g} % t intervals of the drop; {count_of(len(self.queries), 'query')}; "
             f"{policies}"
         )

@@ -13,10 +13,10 @@ GradedBy = Literal["score", "rank"]
 
 
 def qrels_from_run(run: Any, by: GradedBy | None = None, *, levels: Iterable[int] | None = None) -> Qrels:
-    """Return the judgments of a virtual user who would rank as a run does.
+    """Return the qrels of a virtual user who would rank as a run does.
 
-    `by` is what a document's label is: its score (the default), or how many documents of the ranking it is not worse
-    than (rank: the best of n gets n, the last 1). `levels` grades by your own depths instead: [10, 25, 50] gives 3 to
+    `by` says what the label of a document is: its score (the default), or its rank counted from the last, where the
+    best of n documents gets n and the last 1. `levels` grades by your own depths instead: [10, 25, 50] gives 3 to
     the top 10, 2 to the rest of the top 25, 1 to the rest of the top 50 and 0 to all others. Tied documents have the
     same label, that of the best rank among them. `run` is whatever read_run takes.
 

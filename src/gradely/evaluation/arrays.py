@@ -34,13 +34,13 @@ def evaluate_arrays(
 ) -> dict[str, Array]:
     """Return the values of each measure, one per query, from arrays of scores and labels.
 
-    They are tables with one row per query, and `mask` is true for real documents; or flat, with `group`, how many
-    documents each query has, or `qid`, the query of each document; or lists with one list per query. With `qid`, values
-    are in the order in which queries first appear.
+    Arrays have one row per query, and `mask` is true for real documents. Or they are flat: then `group` says how many
+    documents each query has, or `qid` names the query of each document. Or they are lists with one list per query. With
+    `qid`, values are in the order in which queries first appear.
 
-    It gives what measures give for from_arrays or from_groups, but NumPy's arrays are ranked and measured in blocks of
-    queries, on all processors: no copy of the whole is made, and it takes a fraction of the time. Queries of about the
-    same length are taken together, so that a long one does not make the others long.
+    The values are those of measures of from_arrays or from_groups, but NumPy's arrays are ranked and measured in blocks
+    of queries, on all processors, without a copy of the whole, in a fraction of the time. Queries of about the same
+    length are taken together, so that a long one does not slow down the others.
 
     >>> evaluate_arrays([[0.9, 0.4, 0.4], [0.1, 0.7, 0.2]], [[0, 2, 1], [1, 0, 3]], ["RR", "P@1"])
     {'RR': array([0.5, 0.5]), 'P@1': array([0., 0.])}

@@ -39,14 +39,14 @@ class Finding(NamedTuple):
 
 
 def check(qrels: Any, *runs: Any) -> list[Finding]:
-    """Return what there is to say about judgments and runs; all lines that cannot be used, not only the first.
+    """Return what is wrong, odd or worth knowing in qrels and runs: all lines that cannot be used, not only the first.
 
     >>> for finding in check({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.5, "x": 0.5}}):
     ...     print(finding)
     qrels: 1 query, 2 judgments; labels 0: 1, 1: 1
     run: 1 query, 2 documents
     run: 50.0 % of the documents are unjudged, 50.0 % of the top 10
-    run: 100.0 % of the documents share their score with another, in 1 tie group
+    run: 100.0 % of the documents share their score with another one, in 1 tie group
     """
     judgments, findings = check_qrels(qrels)
     return findings + [finding for run in runs for finding in check_run(judgments, run)]
@@ -126,7 +126,8 @@ def _describe_qrels(qrels: Qrels) -> Iterator[tuple[str, str]]:
     )
     yield "fact", f"{count_of(len(qrels), 'query')}, {count_of(len(qrels.grade), 'judgment')}; {listing}"
     if labels[0] < 0:
-        yield "odd", f"{int(counts[labels < 0].sum()):,} labels are negative: judged, not relevant, no gain"
+        below = count_of(int(counts[labels < 0].sum()), "judgment")
+        yield "odd", f"a negative label in {below}: judged, but not relevant, and without gain"
     if labels[0] > 0 and len(labels) > 1:
         low = f"{labels[0]:g}"
         text = f"the lowest label is {low}, so every judged document counts as relevant to graded measures"
@@ -134,7 +135,7 @@ def _describe_qrels(qrels: Qrels) -> Iterator[tuple[str, str]]:
     best = np.maximum.reduceat(qrels.grade, qrels.start[:-1])
     barren = [qrels.queries[i] for i in np.flatnonzero(best <= 0).tolist()]
     if barren:
-        yield "odd", f"no relevant document in {_queries(barren)}; they score 0"
+        yield "odd", f"no relevant document in {_queries(barren)}; the score there is 0"
 
 
 def _describe_run(qrels: Qrels, hits: Hits, counts: RunCounts) -> Iterator[tuple[str, str]]:
@@ -149,7 +150,7 @@ def _describe_run(qrels: Qrels, hits: Hits, counts: RunCounts) -> Iterator[tuple
         return
     if answered < len(qrels):
         missing = [qrels.queries[i] for i in np.flatnonzero(~hits.answered).tolist()]
-        yield "odd", f"no results for {_queries(missing)} of the judgments"
+        yield "odd", f"no results for {_queries(missing)} of the qrels"
     if hits.unjudged:
         yield "odd", f"no judgments for {_queries(hits.unjudged)} of the run"
     yield "fact", _share_unjudged(hits)
@@ -168,10 +169,10 @@ def _describe_ties(counts: RunCounts) -> Iterator[tuple[str, str]]:
     """Yield how many documents are tied, and how many only if scores are cut to single precision."""
     if counts.tied:
         share, groups = _share(counts.tied, counts.documents), count_of(counts.groups, "tie group")
-        yield "fact", f"{share} of the documents share their score with another, in {groups}"
+        yield "fact", f"{share} of the documents share their score with another one, in {groups}"
     if counts.single:
         more = count_of(counts.single, "more document")
-        yield "odd", f"{more} tie in single precision only, where trec_eval 9 and older break ties by name"
+        yield "odd", f"{more} would tie in single precision, where trec_eval 9 and older break ties by name"
 
 
 def _share(part: float, whole: float) -> str:

@@ -30,14 +30,15 @@ def evaluate(
 ) -> Scores:
     """Evaluate a run against qrels.
 
-    `qrels`, `run`: a path, a dataframe, a dict of dicts, Qrels, a Run. `measures`: names like "nDCG@10", or nDCG(k=10).
-    `ties`: expected (the default), trec, order, best, worst, random (with `seed`).
-    `queries`: those that count: qrels (the default; missing ones count 0), both, run; or a list of some queries.
-    `judged_only` drops unjudged documents from the run first; `precision="single"` rounds scores as trec_eval 9 does.
-    `threads`, by default one per processor, change no result; `progress` gets the run's name and the share done.
-    `columns` says what tables call their columns, and `duplicates` what to do with repeated judgments: see read_qrels.
-    `by` gives means by segment, Scores.segments: {query: segment}, a column of the qrels, or a table of both.
-    `exclude` holds documents that are dropped from the rankings first, as a table or dict of query and document.
+    `qrels` and `run` are a path, a dataframe, a dict of dicts, or Qrels and a Run. `measures` are names like "nDCG@10",
+    or objects like nDCG(k=10). `ties` is expected (the default), trec, order, best, worst or random (with `seed`).
+    `queries` says which queries count: those of the qrels (the default; one that the run lacks counts 0), those in
+    both, those of the run, or a list of queries. `judged_only` drops unjudged documents from the run first.
+    `precision="single"` rounds scores as trec_eval 9 does. `threads`, by default one per processor, change no result.
+    `progress` is called with the name of the run and the share that is done. `columns` says what tables call their
+    columns, and `duplicates` what to do with repeated judgments, as in read_qrels. `by` gives means by segment
+    (Scores.segments): {query: segment}, a column of the qrels, or a table of both. `exclude` holds documents to drop
+    from the rankings first, as a table or dict of query and document.
 
     >>> scores = evaluate({"q1": {"d1": 2, "d3": 1}}, {"q1": {"d1": 0.7, "d2": 0.7, "d3": 0.1}}, ["RR", "P@1"])
     >>> scores.mean(), scores["RR"], scores.query("q1")

@@ -29,7 +29,7 @@ def describe_mismatch(qrels: Qrels, run: Run | Source, hits: Hits) -> str | None
     if not room or matches > FEW * room:
         return None
     many = "no document" if not matches else f"only {matches:,} of {room:,} judged documents"
-    says = f"{many} of {qrels.name} is in the rankings of {run.name}"
+    says = f"{many} of {qrels.name} {'is' if matches < 2 else 'are'} in the rankings of {run.name}"
     query, documents = _sample(qrels, run, hits)
     judged = list(islice(qrels.labels(query), SAMPLE))
     common = {*documents} & {*judged}
@@ -37,7 +37,7 @@ def describe_mismatch(qrels: Qrels, run: Run | Source, hits: Hits) -> str | None
     if not documents or not judged:
         return says
     document, judgment, reason = compare_ids(documents, judged)
-    return f"{says}: query {clip(query)} has {clip(document)} in the run and {clip(judgment)} in the judgments{reason}"
+    return f"{says}: query {clip(query)} has {clip(document)} in the run and {clip(judgment)} in the qrels{reason}"
 
 
 def _sample(qrels: Qrels, run: Run | Source, hits: Hits) -> tuple[str, list[str]]:

@@ -62,7 +62,7 @@ class TieRange(NamedTuple):
         bounds = f"; in {self.bounded:,} of them these are bounds that contain every order" if self.bounded else ""
         return (
             f"{self.measure} {self.value:.4f}, between {self.low:.4f} and {self.high:.4f}"
-            f" by the order of ties in {self.queries:,} of {count_of(self.of, 'query')}{bounds}"
+            f" depending on the order of ties in {self.queries:,} of {count_of(self.of, 'query')}{bounds}"
         )
 
     def note(self) -> Note:
@@ -114,8 +114,8 @@ def merge_ranges(ranges: Mapping[str, Iterable[TieRange]], digits: int) -> list[
     Ranges whose ends are the same where they are printed, with so many digits, are left out.
 
     >>> narrow, wide = TieRange("AP", 0.5, 0.4, 0.6, 1, 2), TieRange("AP", 0.5, 0.3, 0.6, 2, 2)
-    >>> merge_ranges({"a": [narrow], "b": [wide], "c": [narrow]}, 4)[0]
-    Note('b: AP 0.5000, between 0.3000 and 0.6000 by the order of ties in 2 of 2 queries; the widest range of 3 runs')
+    >>> str(merge_ranges({"a": [narrow], "b": [wide], "c": [narrow]}, 4)[0]).split(" depending ")
+    ['b: AP 0.5000, between 0.3000 and 0.6000', 'on the order of ties in 2 of 2 queries; the widest range of 3 runs']
     """
     visible = {name: [span for span in of_run if span.is_visible(digits)] for name, of_run in ranges.items()}
     if len(ranges) <= FEW_RUNS:
@@ -234,7 +234,9 @@ def _note_bounds(evaluation: "Evaluation") -> list[Note]:
     bounds = evaluation.find_bounds(evaluation.blocks, evaluation.settings.ties, answered)
     notes = []
     for j, name in enumerate(evaluation.measures):
-        text = f"with tie groups too large to search: {name} is a bound there that no order may reach"
+        text = (
+            f"{{have}} tie groups too large to search, so that {name} is a bound there, which perhaps no order reaches"
+        )
         notes += _note_judged(evaluation, "bounds", answered[bounds[:, j]], len(evaluation.queries), "query", text)
     return notes
 

@@ -27,10 +27,10 @@ def from_groups(
     """Return a Batch from flat scores and labels, the documents of all queries in a row; one row per query.
 
     `group` holds how many documents each query has, as LightGBM and XGBoost want it; the documents of a query stand
-    together. `qid` holds the query of each document instead, in any order; rows of the Batch are in the order in which
-    queries first appear. Both may also be left out, and scores and labels be lists with one list per query. Arrays may
-    be of any library of the array API. Every row is as wide as the longest query; evaluate_arrays takes queries of
-    about the same length together, and so less memory.
+    together. Instead, `qid` can name the query of each document, in any order; rows of the Batch are then in the order
+    in which queries first appear. Both may be left out where scores and labels are lists with one list per query.
+    Arrays may be of any library of the array API. Every row is as wide as the longest query; evaluate_arrays takes
+    queries of about the same length together, and so less memory.
 
     >>> import gradely
     >>> batch = gradely.from_groups([0.9, 0.4, 0.1, 0.7, 0.2], [0, 2, 1, 1, 0], group=[3, 2])

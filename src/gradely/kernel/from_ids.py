@@ -15,7 +15,8 @@ def from_ids(ranked: Any, labelled: Any, labels: Any = None, *, padding: int = -
     """Return a Batch from ranked ids and labelled ids, whole numbers, one row per user or query.
 
     `ranked` [Q, K] holds ids, best first. `labelled` [Q, L] holds the ids that have a label, in any order, and `labels`
-    [Q, L] the labels, all 1 by default. Ids that are `padding` are none. Arrays may be of any library of the array API.
+    [Q, L] the labels, all 1 by default. The id `padding` stands for no document. Arrays may be of any library of the
+    array API.
 
     >>> import gradely
     >>> batch = gradely.from_ids([[7, 5, 3], [1, 2, 3]], [[3, 7], [4, -1]], [[1, 2], [3, 0]])

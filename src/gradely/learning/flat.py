@@ -28,7 +28,7 @@ def mean_values(
     """
     flat, truth = np.asarray(scores, dtype=np.float64).ravel(), np.asarray(labels, dtype=np.float64).ravel()
     if flat.shape != truth.shape:
-        raise DataError(f"there are {len(truth)} labels and {len(flat)} scores; each row has one of both")
+        raise DataError(f"there are {len(truth)} labels and {len(flat)} scores; every row has one label and one score")
     fitted = [measure.fit(Levels(truth)) for measure in measures]
     values: list[list[Floats]] = [[] for _ in measures]
     for block in blocks_of(truth, group, qid):

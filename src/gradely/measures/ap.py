@@ -52,7 +52,7 @@ class infAP(SearchedMeasure, Binary):  # noqa: N801 - the field's name
     judged it is nearly AP.
 
     Ties: the mean over orders has no closed form; ties='expected' is refused, other policies work. Best and worst
-    search the order of a tie group, exactly; of one with too many orders they are bounds that contain every order. No
+    are found by an exact search; where a tie group has too many orders, they are bounds that contain every order. No
     relevant document: 0.
     Reference: Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments (2006).
 

@@ -196,7 +196,7 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
 
 
 class NDCNG(nDCG):
-    """nDCG with labels first divided by the query's highest: does not depend on the number of levels.
+    """nDCG of labels divided by the query's highest label, so that the number of levels does not matter.
 
         NDCNG@k = nDCG@k with gain 2^(g/m) - 1
 
@@ -222,7 +222,7 @@ class NDCNG(nDCG):
 
 
 class nDCGphi(nDCG):  # noqa: N801 - the paper's name
-    """nDCG with relevance φ, from how far an item's true score stands out of its query's pool.
+    """nDCG with relevance φ, which says how far a label stands out from the pool of its query.
 
         nDCGφ@k = nDCG@k with gain 2^φ(y) - 1
 

@@ -7,7 +7,7 @@ from gradely.measures.scale import ScaleBased
 
 
 class ERR(ScaleBased):
-    """Expected reciprocal rank: of where a user stops who is satisfied by relevance.
+    """Expected reciprocal rank of the document that satisfies a user, who stops there.
 
         ERR@k = Σ_{i<=k} (1/i) · p_i · Π_{j<i} (1 - p_j),  p = (2^g - 1) / 2^top
 

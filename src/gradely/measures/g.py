@@ -19,7 +19,7 @@ from gradely.measures.searched_measure import Scene, SearchedMeasure
 
 
 class binG(Binary):  # noqa: N801 - the field's name
-    """Each relevant document discounted by the documents that stand above it and are not relevant.
+    """The share of relevant documents that is found, each discounted by how many others stand above it.
 
         binG@k = (1/RB) Σ over relevant ranks i <= k of 1/log2(2 + a)
 
@@ -113,15 +113,15 @@ class _WholeNumbers:
 
 
 class G(SearchedMeasure, GainBased):
-    """Each gain discounted by how much more gain an ideal ranking had found by then.
+    """The share of all gain that is found, each gain discounted by how far an ideal ranking is ahead by then.
 
         G@k = Σ_{i<=k} g_i / log2(2 + C_i - S_i) / (sum of all gains of the pool)
 
-    S_i = g_1 + … + g_i, and C_i is the same of the ideal ranking, where a place gains at least 1.
+    S_i = g_1 + … + g_i, and C_i is the same sum in the ideal ranking, where every place gains at least 1.
 
     Ties: the mean over orders has no closed form; ties='expected' is refused, other policies work. Best and worst
-    search the order of a tie group, exactly; of one with too many orders they are bounds that contain every order. No
-    relevant document: 0. Gains above 2^64 lose digits of what is missed where smaller ones are missed.
+    are found by an exact search; where a tie group has too many orders, they are bounds that contain every order. No
+    relevant document: 0. Where gains above 2^64 are missed, smaller gains that are missed lose digits.
     Reference: Buckley, G in trec_eval (2008).
 
     >>> from gradely import G, from_arrays

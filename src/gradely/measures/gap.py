@@ -127,8 +127,8 @@ class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
     documents that are relevant to them. At that document the threshold is drawn anew, among those that the document
     reaches, and the precision is that of the new threshold.
 
-    Not monotone: moving a better document up can lower it. `best` and `worst` search the order of a tie group, exactly;
-    of a group with too many orders they are bounds that contain every order, and a note says so.
+    xGAP is not monotone: moving a better document up can lower it. `best` and `worst` are found by an exact search;
+    where a tie group has too many orders, they are bounds that contain every order, and a note says so.
 
     Ties: a sum of weighted AP numerators, each exact in expectation (see AP). No document relevant to any user: 0.
     Reference: Ferrante, Ferro, Maistro (2014), section 4.

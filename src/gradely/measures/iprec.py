@@ -37,12 +37,12 @@ def best_precision(batch: Batch, relevant: Array, needed: Array, k: int | None) 
 
 
 class IPrec(Binary):
-    """Interpolated precision: the best precision from where a share of the relevant documents is found.
+    """Interpolated precision: the best precision at the ranks that reach a level of recall.
 
         IPrec(recall=s) = max of P@i over the ranks i with at least s·RB relevant documents in the top i
 
-    It is 0 where there is no such rank. Of several levels it is the mean; by default of 0, 0.1, …, 1, the eleven-point
-    average. s·RB is rounded.
+    It is 0 where there is no such rank. With several levels of recall it is the mean over them; by default these are
+    0, 0.1, …, 1, which gives the eleven-point average. s·RB is rounded.
 
     Ties: the mean over orders has no closed form; ties='expected' is refused, other policies work. No relevant
     document: 0.

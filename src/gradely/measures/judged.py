@@ -45,7 +45,7 @@ class Unjudged(Measure):
 
         Unjudged@k = (documents in the top k without a label of at least 0) / k
 
-    Without k, over all retrieved.
+    Without k, the length of the ranking stands for it.
 
     Ties: a document tied across k counts with its chance to be inside. No document retrieved: 0.
     Reference: unj in trec_eval 10. A negative label counts as unjudged there, and here.

@@ -26,7 +26,7 @@ class P(InTop):
 
         P@k = (relevant in the top k) / k
 
-    It is divided by k also where fewer are retrieved; without k, by the length of the ranking.
+    The divisor is k also where fewer documents are retrieved; without k, it is the length of the ranking.
 
     Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
     Reference: McSherry and Najork, Computing Information Retrieval Performance Measures Efficiently in the Presence of
@@ -146,7 +146,7 @@ class Rprec(Binary):
 
         Rprec = (relevant in the top RB) / RB
 
-    There precision and recall are the same. With k, in the top min(RB, k).
+    At that rank precision and recall are the same. With k, relevant documents are counted in the top min(RB, k).
 
     Ties: a document tied across that rank counts with its chance to be inside. No relevant document: 0.
     Reference: Buckley and Voorhees, Retrieval system evaluation, in: TREC, Experiment and Evaluation (2005).
@@ -169,7 +169,7 @@ class Rprec(Binary):
 
 
 class Utility(InTop):
-    """What the retrieved set is worth, each document by whether it is relevant and whether it is retrieved.
+    """The worth of the retrieved set, where a document counts by whether it is relevant and whether it is retrieved.
 
         Utility@k = a·h + b·(n-h) + c·(RB-h) + d·(size - n - RB + h)
 
@@ -184,10 +184,10 @@ class Utility(InTop):
     """
 
     name = "Utility"
-    a: float = parameter(default=1, doc="what a relevant document is worth that is retrieved")
-    b: float = parameter(default=-1, doc="what another document is worth that is retrieved")
-    c: float = parameter(default=0, doc="what a relevant document is worth that is not retrieved")
-    d: float = parameter(default=0, doc="what another document is worth that is not retrieved")
+    a: float = parameter(default=1, doc="the worth of a relevant document that is retrieved")
+    b: float = parameter(default=-1, doc="the worth of another document that is retrieved")
+    c: float = parameter(default=0, doc="the worth of a relevant document that is not retrieved")
+    d: float = parameter(default=0, doc="the worth of another document that is not retrieved")
     size: int = parameter(default=0, doc="how many documents the collection has; d needs it")
 
     def check_parameters(self) -> None:

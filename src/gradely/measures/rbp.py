@@ -12,7 +12,7 @@ from gradely.relevance import AtLeast, Relevance, RelevanceLike, relevance_of
 
 
 class RBP(ScaleBased):
-    """Rank-biased precision: of a user who goes on to the next document with chance p.
+    """Rank-biased precision, for a user who goes on to the next document with chance p.
 
         RBP(p) = (1-p) Σ_i p^(i-1) · rel_i
 

@@ -78,7 +78,7 @@ class Figure(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What an experiment gives: what was done and came out, in sentences, and tables and figures by name."""
+    """The outcome of an experiment: what was done and what came out, in sentences, and tables and figures by name."""
 
     done: str
     story: str

@@ -14,7 +14,7 @@ HOLDS, DIFFERS, UNDECIDED, UNTESTED = "holds", "differs", "undecided", "cannot b
 WORDS = {
     HOLDS: "the criterion is met",
     DIFFERS: "the criterion is not met",
-    UNDECIDED: "the interval over topics contains both answers",
+    UNDECIDED: "the 95 % interval contains both answers",
     UNTESTED: "what it takes is not public, or too small; the reason stands in its place",
 }
 LEVEL = 0.95

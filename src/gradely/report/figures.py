@@ -44,9 +44,9 @@ def plot(
 ) -> Any:
     """Draw a figure for a paper, as an altair chart: leaderboard, queries, curves, ties or tau.
 
-    `leaderboard`: means with their intervals, one panel per measure. `queries`: of two runs the difference on each
-    query by the first measure, of others the values. `curves`: nDCG by rank, and precision by recall. `ties`: how far
-    the order of tied documents moves each mean. `tau`: how alike the measures rank the runs. The rest is as in
+    `leaderboard`: means with their intervals, one panel per measure. `queries`: with two runs the difference on each
+    query by the first measure, otherwise the values of all. `curves`: nDCG by rank, and precision by recall. `ties`:
+    how far the order of tied documents moves each mean. `tau`: how alike the measures rank the runs. The rest is as in
     evaluate_runs; `save("figure.svg")` of the chart writes it.
     """
     if kind not in KINDS:

@@ -4,27 +4,27 @@ from gradely.trec_eval.catalogue import TABLE, select_names
 from gradely.trec_eval.options import USAGE_LINE, Options
 
 OPTIONS = """\
- -q  --query_eval_wanted             the values of every query, too
+ -q  --query_eval_wanted             print the values of every query, too
  -m  --measure NAME[.PARAMETERS]     a measure, or a set of them: official (by default), all_trec, set, qrels_jg; repeat
  -c  --complete_rel_info_wanted      average over all judged queries; those that are not in the run count 0
- -n  --nosummary                     no values of all queries
+ -n  --nosummary                     do not print the values over all queries
  -l  --level_for_rel LEVEL           labels of at least this are relevant; 1 by default
  -J  --Judged_docs_only              drop documents without judgment first
  -M  --Max_retrieved_per_topic MOST  keep so many documents of a query, best first
  -N  --Number_docs_in_coll SIZE      how many documents the collection has; utility may need it
- -Z  --Zscore FILE                   z-scores: FILE has lines `query measure mean deviation`
- -R  --Rel_info_format FORMAT        of the judgments: qrels, or qrels_jg, with groups of judgments
- -T  --Results_format FORMAT         of the run: trec_results
- -v  --version                       the version
- -h  --help                          this text; with -m, about those measures
-     --compat 9|10                   the version of trec_eval to be like; else GRADELY_TREC_EVAL, else 10
+ -Z  --Zscore FILE                   print z-scores; FILE has lines `query measure mean deviation`
+ -R  --Rel_info_format FORMAT        format of the qrels: qrels, or qrels_jg, with groups of judgments
+ -T  --Results_format FORMAT         format of the run: trec_results
+ -v  --version                       print the version
+ -h  --help                          print this text; with -m, explain those measures
+     --compat 9|10                   behave as this version of trec_eval; else as GRADELY_TREC_EVAL says, else as 10
 """
 ABOUT = {
     "runid": "the tag in the last line of the run",
     "num_q": "how many queries are averaged over",
-    "num_ret": "retrieved documents; of all queries the sum",
-    "num_rel": "relevant documents; the sum",
-    "num_rel_ret": "relevant documents that are retrieved; the sum",
+    "num_ret": "how many documents are retrieved; over all queries, the sum",
+    "num_rel": "how many documents are relevant; the sum",
+    "num_rel_ret": "how many relevant documents are retrieved; the sum",
     "map": "average precision, AP in gradely",
     "gm_map": "the geometric mean of average precision, at least 0.00001 per query",
     "Rprec": "precision after as many documents as are relevant, Rprec in gradely",
@@ -42,8 +42,8 @@ ABOUT = {
     "binG": "relevant documents discounted by the others above, binG in gradely",
     "G": "gains discounted by the gain that was missed above, G in gradely; G.1=3,2=9 gives levels gains",
     "dcg": "discounted cumulated gain, DCG in gradely; dcg.1=3,2=9 gives levels gains",
-    "ideal_dcg": "that of the ideal ranking",
-    "ndcg": "the one over the other, nDCG in gradely; ndcg.1=3,2=9 gives levels gains",
+    "ideal_dcg": "dcg of the ideal ranking",
+    "ndcg": "dcg over ideal_dcg, nDCG in gradely; ndcg.1=3,2=9 gives levels gains",
     "ndcg_rel": "the mean of ndcg at the ranks of documents that gain",
     "Rndcg": "the mean of ndcg at the ranks where the ideal gain falls",
     "ndcg_cut": "ndcg at cut-offs",
@@ -51,11 +51,11 @@ ABOUT = {
     "relative_P": "precision at cut-offs over the best that is possible, RelativeP in gradely",
     "success": "whether a relevant document is within cut-offs, Success in gradely",
     "set_P": "precision of the retrieved set",
-    "set_relative_P": "that over the best that is possible",
+    "set_relative_P": "set_P over the best that is possible",
     "set_recall": "recall of the retrieved set",
     "set_map": "recall times precision of the retrieved set",
     "set_F": "(x+1)·P·R / (R + x·P) of the retrieved set, as in set_F.0.5; F in gradely",
-    "num_nonrel_judged_ret": "documents that are retrieved and judged not relevant; the sum",
+    "num_nonrel_judged_ret": "how many retrieved documents are judged not relevant; the sum",
     "map_avgjg": "average precision, the mean over groups of judgments; with -R qrels_jg",
     "P_avgjg": "precision at cut-offs, the mean over groups of judgments",
     "Rprec_mult_avgjg": "precision after a multiple of the relevant documents, the mean over groups of judgments",
@@ -72,5 +72,5 @@ def help_text(options: Options) -> str:
     names = select_names(options) if options.measures else list(TABLE)
     width = max(map(len, names))
     about = [f" {name:<{width}}  {ABOUT[name]}" for name in names]
-    notes = "`gradely measures NAME` tells all about a measure of gradely.\n"
+    notes = "`gradely measures NAME` explains a measure of gradely.\n"
     return f"Usage: {USAGE_LINE}\n\n{OPTIONS}\n" + "\n".join(about) + f"\n\n{notes}"

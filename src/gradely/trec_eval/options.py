@@ -73,6 +73,11 @@ class Options(NamedTuple):
     qrels_format: str = QRELS
     run_format: str = "trec_results"
 
+    @property
+    def rounding(self) -> str:
+        """How trec_eval rounds a share of the relevant documents."""
+        return "up" if self.compat == 9 else "nearest"
+
 
 def parse(arguments: list[str]) -> Options:
     """Return the options of a command line; raise Quit where it is not one."""
@@ -127,7 +132,7 @@ def _compat(values: dict[str, str]) -> int:
         ("--compat", "10"),
     )
     if text not in ("9", "10"):
-        raise Quit(USAGE, f"{name} is the version to be like, 9 or 10; found {text!r}")
+        raise Quit(USAGE, f"{name} is a version of trec_eval, 9 or 10; found {text!r}")
     return int(text)
 
 

@@ -54,11 +54,11 @@ def read_qrels(
     duplicates: str = "error",
     threads: int | None = None,
 ) -> Qrels:
-    """Read judgments: a file, a dataframe, records, {query: {document: label}}, or {query: [relevant documents]}.
+    """Read qrels: a file, a dataframe, records, {query: {document: label}}, or {query: [relevant documents]}.
 
-    `format` is one of trec, csv, tsv, json, jsonl, parquet, letor; by default it is told by the name and the content.
-    `columns` says what a table calls its columns, where they have other names than people use: {"query": "uid",
-    "document": "iid", "label": "clicks"}. A table without labels holds relevant documents, each of label 1.
+    `format` is one of trec, csv, tsv, json, jsonl, parquet, letor; by default it is recognised.
+    `columns` says what a table calls its columns, where their names are unusual: {"query": "uid", "document": "iid",
+    "label": "clicks"}. A table without labels holds relevant documents, each with label 1.
     `duplicates` says what to do with a document that is there twice for a query: error, or max, sum, first.
 
     >>> read_qrels({"q1": {"d1": 2, "d2": 0}, "q2": ["d7"]})
@@ -66,7 +66,7 @@ def read_qrels(
     """
     if isinstance(qrels, Qrels):
         return qrels
-    check_choice("way with duplicates", duplicates, DUPLICATES)
+    check_choice("way to treat duplicates", duplicates, DUPLICATES)
     if not isinstance(qrels, str | os.PathLike | Source):
         return _as_qrels(_in_memory(qrels, "qrels", "label", columns, duplicates), "qrels", threads)
     source = qrels if isinstance(qrels, Source) else Source(qrels)
@@ -109,8 +109,9 @@ def read_run(
 ) -> Run:
     """Read a run: a file, a dataframe, records, {query: {document: score}}, or ranked documents.
 
-    `columns` and `duplicates` are as for read_qrels: duplicates="max" makes passages documents by their best score.
-    Of a LETOR file, `feature` is the number of the feature to rank by, `ascending` if low values are best.
+    `columns` and `duplicates` are as in read_qrels; with duplicates="max", passages of a document become the document,
+    with their best score. In a LETOR file, `feature` is the number of the feature to rank by, and `ascending` says that
+    low values are best.
 
     >>> read_run({"q1": {"d1": 0.9, "d2": 0.4}, "q2": ["d7", "d3"]})
     Run(run: 2 queries)
@@ -133,7 +134,7 @@ def open_run(
         return open_run(run())
     if isinstance(run, Run | Source):
         return run
-    check_choice("way with duplicates", duplicates, DUPLICATES)
+    check_choice("way to treat duplicates", duplicates, DUPLICATES)
     if isinstance(run, MAPPING) or not isinstance(run, str | os.PathLike):
         return _as_run(_in_memory(run, "run", "score", columns, duplicates), "run")
     source = Source(run)

@@ -168,7 +168,7 @@ CLAIMS = (
     Claim(
         "chances",
         "§3-5",
-        "The chance to pick a document of grade 1 or 2, out of ten and one.",
+        "The chance that a user picks one document of grade 1 or 2, out of ten of grade 1 and one of grade 2.",
         ", ".join(str(theirs) for *_, theirs in PRINTED),
         f"all six, to within {SAME:g}",
         same_chances,

@@ -142,7 +142,7 @@ def _steady(name: str, where: str, measure: str) -> Claim:
     return Claim(
         f"{name}-{measure}",
         where,
-        f"{measure} does not depend on the number of levels.",
+        f"The value of {measure} does not depend on the number of levels.",
         "figure only",
         f"its spread across levels is less than {SMALL:.0%} of that of mean nDCG",
         lambda drawings: is_steady(drawings[name], measure),
