@@ -52,8 +52,10 @@ def test_swaps_move_two_items_each():
 @pytest.mark.parametrize("count", levels.LEVELS)
 def test_reference_lists(count):
     rng = np.random.default_rng(2)
-    even, odd, free = (draw(rng, 30, count) for draw in (levels.draw_uniform, levels.draw_uneven, levels.draw_free))
-    assert (levels.number_from_one(levels.draw_uniform)(rng, 30, count) == even + 1).all()
+    even, odd, free = (
+        draw(rng, 30, count) for draw in (artificial.draw_uniform, artificial.draw_uneven, artificial.draw_free)
+    )
+    assert (artificial.number_from_one(artificial.draw_uniform)(rng, 30, count) == even + 1).all()
     assert free.min() >= 0 and free.max() < count and (np.diff(free, axis=1) <= 0).all()
     assert count == 2 or (free[:, 0] < count - 1).any()  # the highest level may be absent
     assert (np.bincount(even[0]) == levels.ITEMS // count).all() and len(np.unique(even)) == count
@@ -62,12 +64,12 @@ def test_reference_lists(count):
     assert max(len(np.unique(row)) for row in odd) <= max(2, count // 2)
 
 
-@pytest.mark.parametrize("reference", [levels.draw_uniform, levels.draw_uneven])
+@pytest.mark.parametrize("reference", [artificial.draw_uniform, artificial.draw_uneven])
 def test_the_number_of_levels_moves_ndcg_and_hardly_the_others(reference):
-    found = levels.curves(reference, seed=0, runs=60, swaps=20)
+    found = artificial.curves(reference, seed=0, runs=60, swaps=20)
     verdicts = [levels.falls(found), *(levels.is_steady(found, name) for name in ("µMAP", "mean NDCNG"))]
     assert all(verdict.word == "holds" for (verdict,) in verdicts), verdicts
-    assert levels.curves(reference, seed=0, runs=60, swaps=20, step=5).values["µMAP"] == pytest.approx(
+    assert artificial.curves(reference, seed=0, runs=60, swaps=20, step=5).values["µMAP"] == pytest.approx(
         found.values["µMAP"][:, ::5]
     )
     (row,) = levels.sensitivity({"mine": found})
@@ -80,7 +82,9 @@ def test_the_number_of_levels_moves_ndcg_and_hardly_the_others(reference):
 
 
 def test_curves_follow_the_seed():
-    one, same, other = (levels.curves(levels.draw_uneven, seed, runs=2, swaps=5).values["µMAP"] for seed in (1, 1, 2))
+    one, same, other = (
+        artificial.curves(artificial.draw_uneven, seed, runs=2, swaps=5).values["µMAP"] for seed in (1, 1, 2)
+    )
     assert (one == same).all() and (one != other).any()
 
 
