@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gradely.comparison import resampling
-from gradely.comparison.intervals import bootstrap_intervals, simultaneous_intervals, t_intervals
+from gradely.comparison.intervals import around, bootstrap_intervals, simultaneous_reach, t_intervals
 from gradely.comparison.pairs import all_pairs, differences
 from gradely.comparison.significance import p_values
 from gradely.tables import Table, to_markdown
@@ -113,7 +113,7 @@ def simultaneous_coverage(trials: int) -> Table:
             differ = differences(rng.beta(0.6, 1.4, (queries, 6)), pairs)
             for kind, (low, high) in {
                 "t": t_intervals(differ, 0.95),
-                "simultaneous": simultaneous_intervals(differ, 0.95, 0, 999),
+                "simultaneous": around(differ, simultaneous_reach(differ, 0.95, 0, 999)),
             }.items():
                 inside[kind] += bool(np.all((low <= 0) & (high >= 0)))
         rows.append([queries, *(count / trials for count in inside.values())])

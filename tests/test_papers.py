@@ -37,7 +37,7 @@ def test_a_run_leaves_numbers_figures_and_a_page(tmp_path, capfd):
     page = (folder / "index.html").read_text()
     assert "seed 3" in page and page.count("✓&nbsp;holds") == 3
     out = capfd.readouterr().out
-    assert "The chance to pick a" in out and out.rstrip().splitlines()[-1].split() == ["all", "3", "3", "0", "0", "0"]
+    assert "The chance that a" in out and out.rstrip().splitlines()[-1].split() == ["all", "3", "3", "0", "0", "0"]
 
 
 def test_it_is_the_same_every_time():
@@ -60,7 +60,7 @@ def outcome(rows=1, text="plain"):
 
 
 EXPERIMENT = Experiment(
-    "x", "F14", "table 0", "nothing", "nothing", lambda library, seed, progress: outcome(), needs=("some/folder",)
+    "f14-x", "table 0", "nothing", "nothing", lambda library, seed, progress: outcome(), needs=("some/folder",)
 )
 
 
@@ -116,17 +116,19 @@ def test_pages_escape_what_they_are_given():
 def test_all_leaves_an_overview(tmp_path, monkeypatch, capfd):
     claims = {
         name: Claim("x", "table 0", f"{name} is so.", "1", "it is so", lambda evidence: [decide(holds=True, here="so")])
-        for name in ("one", "two", "three")
+        for name in ("f14-one", "f14-two", "f14-three")
     }
-    others = {name: EXPERIMENT._replace(name=name, needs=(), claims=(claims[name],)) for name in ("one", "two")}
-    others["three"] = EXPERIMENT._replace(name="three", needs=("nowhere",), claims=(claims["three"],), optional=True)
+    others = {name: EXPERIMENT._replace(name=name, needs=(), claims=(claims[name],)) for name in ("f14-one", "f14-two")}
+    others["f14-three"] = EXPERIMENT._replace(
+        name="f14-three", needs=("nowhere",), claims=(claims["f14-three"],), optional=True
+    )
     monkeypatch.setattr("gradely.cli.papers.experiments", lambda: others)
-    others["four"] = EXPERIMENT._replace(name="four", needs=(), claims=(), libraries=("csv", "no_such_library"))
+    others["f14-four"] = EXPERIMENT._replace(name="f14-four", needs=(), claims=(), libraries=("csv", "no_such_library"))
     assert run(["papers", "run", "all", "--out", str(tmp_path)]) == 0
     out = capfd.readouterr().out
-    assert "three is left out: it takes nowhere\nfour is left out: it takes no_such_library\n" in out
+    assert "f14-three is left out: it takes nowhere\nf14-four is left out: it takes no_such_library\n" in out
     page = (tmp_path / "index.html").read_text()
-    assert 'href="one/index.html"' in page and 'href="two/index.html"' in page and "three/" not in page
+    assert 'href="f14-one/index.html"' in page and 'href="f14-two/index.html"' in page and "f14-three/" not in page
     rows = list(csv.DictReader(io.StringIO((tmp_path / "claims.csv").read_text())))
     assert [row["verdict"] for row in rows] == ["holds", "holds", "cannot be tested"]
     assert rows[2]["here"] == "it takes nowhere"
@@ -137,13 +139,16 @@ def test_all_leaves_an_overview(tmp_path, monkeypatch, capfd):
     ("arguments", "said"),
     [
         (["f14-limit"], "no experiment 'f14-limit': `gradely papers` lists them. Did you mean f14-limits?"),
-        (["x"], "x needs real data that is not in nowhere: some/folder; --data names the folder that holds them"),
+        (
+            ["f14-x"],
+            "f14-x needs real data that is not in nowhere: some/folder; --data names the folder that holds them",
+        ),
         ([], "Missing argument 'NAME...'"),
     ],
 )
 def test_errors_say_what_to_do_and_nothing_is_written(tmp_path, monkeypatch, capfd, arguments, said):
     monkeypatch.chdir(tmp_path)
-    known = experiments() | {"x": EXPERIMENT}
+    known = experiments() | {"f14-x": EXPERIMENT}
     monkeypatch.setattr("gradely.papers.experiments", lambda: known)
     assert run(["papers", "run", *arguments, "--data", "nowhere"]) == 2
     err = capfd.readouterr().err

@@ -11,7 +11,7 @@ from gradely.data.read.sources import ignore
 from gradely.errors import InputError
 from gradely.papers import experiments
 from gradely.papers.library import Library
-from gradely.papers.moniz2016 import agreement, figure1, figure2, google, lists, news, outlook, synthetic
+from gradely.papers.moniz2016 import agreement, figure1, figure2, google, news, outlook, synthetic
 from gradely.papers.moniz2016.days import table_1
 from gradely.papers.moniz2016.grades import adhoc, place_grades
 from gradely.papers.pages import files
@@ -129,14 +129,14 @@ def test_values_in_the_outlook_are_shares_of_the_ideal():
 
 @pytest.fixture(scope="module")
 def items():
-    return lists.read(DATA / lists.DATA)
+    return news.read(DATA / news.DATA)
 
 
 @needs("news-popularity")
 def test_news_are_read_in_the_order_of_their_ids(items):
     assert items.counts.shape == (75, 100, 144) and (items.unknown, items.left_out) == (165, 22)
     assert items.final.min() == 0 and items.final.max() == 13_146
-    assert (items.after(lists.END) == items.final).all() and (items.after(1) == items.counts[:, :, 2]).all()
+    assert (items.after(news.END) == items.final).all() and (items.after(1) == items.counts[:, :, 2]).all()
 
 
 @needs("news-popularity")
@@ -150,7 +150,7 @@ def test_the_later_the_count_the_better_the_ranking(items):
     assert outlook.hours(records).to_dict()["facet"] and "after 1 hour" in outlook.story(records)
     shares = [record["mean"] for record in records]
     assert len(shares) == 5 * 4 * 2 and 0 < min(shares) < max(shares) < 1
-    final = agreement.measure_lists(items.with_grades(lists.END), items.with_popularity(lists.END), "paper")[10]
+    final = agreement.measure_lists(items.with_grades(news.END), items.with_popularity(news.END), "paper")[10]
     assert final["nDCG"] == pytest.approx([1] * 75) and final["nDCGφ"] == pytest.approx([1] * 75)
 
 
@@ -192,7 +192,7 @@ def test_a_file_that_is_something_else_is_refused(tmp_path, text, said):
     path = tmp_path / "news.csv.gz"
     path.write_bytes(gzip.compress(text.encode()))
     with pytest.raises(InputError, match=said):
-        lists.read(path)
+        news.read(path)
 
 
 def test_the_authors_points_are_summarised_topic_by_topic():

@@ -14,7 +14,6 @@ from gradely.papers.scheel2011 import (
     artificial,
     collection,
     features,
-    films,
     levels,
     means,
     ohsumed,
@@ -191,9 +190,9 @@ def test_a_fifth_of_each_users_ratings_is_held_out():
 
 def test_scales():
     stars = np.array([0, 0.5, 1, 1.5, 3.5, 4, 5])
-    assert films.grades(stars, "half stars").tolist() == [0, 0, 1, 2, 6, 7, 9]
-    assert films.grades(stars, "whole stars").tolist() == [0, 0, 0, 1, 3, 3, 4]
-    assert films.grades(stars, "four stars or not").tolist() == [0, 0, 0, 0, 0, 1, 1]
+    assert ratings.grades(stars, "half stars").tolist() == [0, 0, 1, 2, 6, 7, 9]
+    assert ratings.grades(stars, "whole stars").tolist() == [0, 0, 0, 1, 3, 3, 4]
+    assert ratings.grades(stars, "four stars or not").tolist() == [0, 0, 0, 0, 0, 1, 1]
 
 
 @needs("ratings-ml-latest-small")
@@ -202,14 +201,14 @@ def test_film_ratings_on_a_part_of_the_users():
     assert every.stars.shape == (671, 9066) and np.count_nonzero(every.stars) == 100_004
     some = every.stars[::6]
     some = some[:, np.count_nonzero(some, axis=0) > 0]
-    records = films.score_recommenders(recommenders.Ratings(some, recommenders.hold_out(some, 1)), ignore)
+    records = ratings.score_recommenders(recommenders.Ratings(some, recommenders.hold_out(some, 1)), ignore)
     for task in ratings.tasks(records):
-        changes = {name: films.change(records, task, name) for name in films.MEASURES}
+        changes = {name: ratings.change(records, task, name) for name in ratings.MEASURES}
         assert max(changes["µMAP"], changes["NDCNG"]) < changes["nDCG"] / 4
     assert ["nDCG's change" in found.answer for found in ratings.observations(records)] == [True, True, False]
-    assert films.order(records, "films they rated", "µMAP", 10)[0] == "mean rating"
-    assert films.order(records, "all films new to them", "µMAP", 10) == ["item–item", "popularity", "mean rating"]
-    shifts = films.by_shift(recommenders.Ratings(some, recommenders.hold_out(some, 1)))
+    assert ratings.order(records, "films they rated", "µMAP", 10)[0] == "mean rating"
+    assert ratings.order(records, "all films new to them", "µMAP", 10) == ["item–item", "popularity", "mean rating"]
+    shifts = ratings.by_shift(recommenders.Ratings(some, recommenders.hold_out(some, 1)))
     assert len(shifts) == 2 * 3 and all(
         one["µMAP"] > two["µMAP"] for one, two in zip(shifts[::2], shifts[1::2], strict=True)
     )

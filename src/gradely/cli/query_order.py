@@ -57,8 +57,6 @@ def query_order(command: Command) -> Command:
 
 def check_order(order: QueryOrder, measures: Mapping[str, Measure], runs: Mapping[str, object]) -> QueryOrder:
     """Return the order with the names that the results have; refuse names that they do not have."""
-    if order == QueryOrder():
-        return order
     if order.worst is not None and order.best is not None:
         raise click.UsageError("use --worst or --best, not both")
     sort, baseline = next(iter(measures)), order.baseline

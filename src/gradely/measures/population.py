@@ -226,7 +226,7 @@ def _levels_of(batch: Batch) -> tuple[Array, Array]:
     ends = batch.pool > lower
     if ends.shape[0] == 1 and is_any(ends):  # of one query they are sooner found than sorted
         columns = xp.nonzero(ends[0, :])[0]
-        return batch.pool[:, columns], batch.to_real(columns + 1)[None, :]
+        return xp.take(batch.pool, columns, axis=1), batch.to_real(columns + 1)[None, :]
     count = int(xp.max(xp.sum(xp.astype(ends, batch.first.dtype), axis=1)))
     order = xp.argsort(xp.where(ends, -batch.pool, 0.0), axis=1)[:, : max(1, count)]
     return xp.where(ends, batch.pool, 0.0)[batch.row, order], batch.to_real(order + 1)

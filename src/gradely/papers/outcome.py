@@ -108,8 +108,7 @@ class Experiment(NamedTuple):
     """An experiment of a paper."""
 
     name: str
-    paper: str
-    """key of PAPERS"""
+    """begins with the paper, a key of PAPERS in small letters"""
     part: str
     """the figure or table of the paper"""
     shows: str
@@ -126,6 +125,11 @@ class Experiment(NamedTuple):
     """true where the data is not public, so that `run all` leaves the experiment out where it is absent"""
     libraries: tuple[str, ...] = ()
     """modules of heavy libraries, each brought by the extra of its name; `run all` leaves it out where one is absent"""
+
+    @property
+    def paper(self) -> str:
+        """The key of PAPERS."""
+        return self.name.partition("-")[0].upper()
 
     @property
     def wants(self) -> str:

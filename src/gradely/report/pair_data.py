@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradely.comparison.equivalence import chances
-from gradely.comparison.influence import FEWEST, leave_one_out
+from gradely.comparison.influence import FEWEST, Influence
 from gradely.comparison.pairs import Pairs, count_wins, differences, effect_sizes
 from gradely.comparison.pairwise import Pairwise, to_optional
 from gradely.data.types import Floats
@@ -38,8 +38,8 @@ def digits_for(values: Floats, pairs: Pairs) -> int:
     return FEW
 
 
-def pair_data(pairwise: Pairwise, *, complete: bool) -> dict[str, Any]:
-    """Return the tests of the pairs; `complete` says that the page holds every query."""
+def pair_data(pairwise: Pairwise, influence: Influence, *, complete: bool) -> dict[str, Any]:
+    """Return the tests of the pairs, and what single queries do; `complete` says that the page holds every query."""
     kinds = 2 + (4 if pairwise.design.rope is not None else 0) + (0 if complete else 5)
     room = NUMBERS // max(1, kinds * len(pairwise.pairs))
     shipped = range(len(pairwise.measures))[:room] if len(pairwise.pairs) else range(0)
@@ -53,7 +53,7 @@ def pair_data(pairwise: Pairwise, *, complete: bool) -> dict[str, Any]:
         "reach": to_optional(np.asarray(pairwise.reaches)),
         "numbers": None if complete else [_numbers(pairwise, m) for m in shipped],
         "equivalence": [_equivalence(pairwise, m) for m in shipped] if pairwise.design.rope is not None else None,
-        "turning": _count_turning_queries(pairwise) if complete and len(shipped) == len(pairwise.measures) else None,
+        "turning": _count_turning_queries(influence) if complete and len(shipped) == len(pairwise.measures) else None,
     }
 
 
@@ -92,19 +92,17 @@ def _equivalence(pairwise: Pairwise, m: int) -> list[str]:
     ]
 
 
-def _count_turning_queries(pairwise: Pairwise) -> list[dict[str, list[int]]] | None:
+def _count_turning_queries(influence: Influence) -> list[dict[str, list[int]]] | None:
     """Return, by measure and pair, how many queries change the verdict if left out, and the first of them.
 
     None where that was not looked for: only t is tested again without each query: it has a closed form.
     """
-    queries, pairs = pairwise.values.shape[1], len(pairwise.pairs)
-    if pairwise.design.test != "t" or queries < FEWEST or queries * pairs * len(pairwise.measures) > TURNING:
+    pairwise, queries = influence.pairwise, len(influence.queries)
+    if pairwise.design.test != "t" or queries < FEWEST or queries * pairwise.p.size > TURNING:
         return None
-    raw = np.stack([leave_one_out(pairwise.by_query(m)) for m in range(len(pairwise.measures))], axis=1)
-    without = np.stack([pairwise.correct(p) for p in raw]) < pairwise.design.alpha
     rows: list[dict[str, list[int]]] = []
-    for m, verdict in enumerate(pairwise.significant):
-        changed = without[:, m] != verdict
+    for m in range(len(pairwise.measures)):
+        changed = influence.changes[:, m]
         turned = np.flatnonzero(changed.any(axis=0)).tolist()
         every = {pair: np.flatnonzero(changed[:, pair]).tolist() for pair in turned}
         rows.append({str(pair): [len(queries), *queries[:NAMED]] for pair, queries in every.items()})

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from gradely.comparison.influence import Influence
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Pairwise, to_optional
 from gradely.report.details import CUTS, Detail, Rankings
@@ -36,7 +37,7 @@ def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], r
         "worst": [[round(order.worst, 6) for order in of_run] for of_run in orders],
         "best": [[round(order.best, 6) for order in of_run] for of_run in orders],
         "beaten": [[len(below) for below in pairwise.better_than(m)] for m in range(len(board.measures))],
-        "pairs": pair_data(pairwise, complete=len(queries) == len(board.queries)),
+        "pairs": pair_data(pairwise, Influence(pairwise, board.queries), complete=len(queries) == len(board.queries)),
         "rankings": rankings.as_data(queries, board.qrels),
         "cuts": CUTS[: len(details[0].precision)],
         "curves": [[detail.precision, detail.recall, detail.gain] for detail in details],

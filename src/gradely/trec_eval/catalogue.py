@@ -1,14 +1,15 @@
 """The measures of trec_eval in its own order, how each takes parameters, and what it prints."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn
+from functools import partial
+from typing import Any, NamedTuple
 
 from gradely import measures as library
 from gradely.errors import did_you_mean
-from gradely.kernel.batch import Batch
+from gradely.kernel.batch import Array
 from gradely.trec_eval import gains, parameters, values
 from gradely.trec_eval.gains import Gains
-from gradely.trec_eval.options import GROUPED, IMPOSSIBLE, USAGE, Options, Quit
+from gradely.trec_eval.options import GROUPED, USAGE, Options, Quit
 from gradely.trec_eval.values import Value
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -39,14 +40,19 @@ class Entry(NamedTuple):
     default: Any = None
 
 
-def _plain_measure(make: Callable[[Options], Value | None], kind: str = "mean") -> Entry:
-    """Return a measure without parameters."""
-    return Entry(lambda name, _, options: [Column(name, kind, make(options))])
+def _of_run(kind: str, value: Value | None = None) -> Entry:
+    """Return what is the same whichever documents are relevant."""
+    return Entry(lambda name, *_: [Column(name, kind, value)])
+
+
+def _of_level(value: Callable[..., Array], kind: str = "mean") -> Entry:
+    """Return a value that knows relevant documents and others."""
+    return Entry(lambda name, _, options: [Column(name, kind, partial(value, options=options))])
 
 
 def _binary(measure: Any, kind: str = "mean") -> Entry:
     """Return a measure of the library that knows relevant documents and others."""
-    return _plain_measure(lambda options: measure(rel=options.level).compute, kind)
+    return Entry(lambda name, _, options: [Column(name, kind, measure(rel=options.level).compute)])
 
 
 def _at_cutoffs(measure: Any, default: tuple[int, ...] = CUTOFFS, *, binary: bool = True) -> Entry:
@@ -59,14 +65,16 @@ def _at_cutoffs(measure: Any, default: tuple[int, ...] = CUTOFFS, *, binary: boo
     return Entry(columns, parameters.cutoffs, default)
 
 
-def _levels(make: Callable[[Options, float, tuple[float, ...]], Value], default: tuple[float, ...]) -> Entry:
-    """Return a measure at levels that are real numbers; each may depend on those after it. Long names are cut off."""
+def _levels(value: Callable[..., Array], default: tuple[float, ...]) -> Entry:
+    """Return a value at levels that are real numbers; each may depend on those after it. Long names are cut off."""
 
     def columns(name: str, numbers: Sequence[float], options: Options) -> list[Column]:
-        return [
-            Column(f"{name}_{level:3.2f}"[: len(name) + LEVEL_LENGTH], value=make(options, level, (*numbers[i + 1 :],)))
-            for i, level in enumerate(numbers)
-        ]
+        out = []
+        for i, number in enumerate(numbers):
+            title = f"{name}_{number:3.2f}"[: len(name) + LEVEL_LENGTH]
+            later = tuple(numbers[i + 1 :])
+            out.append(Column(title, value=partial(value, options=options, number=number, later=later)))
+        return out
 
     return Entry(columns, parameters.levels, default)
 
@@ -80,14 +88,23 @@ def _over_groups(entry: Entry) -> Entry:
     return entry._replace(columns=columns)
 
 
-def _with_values(make: Callable[[Options, Any], Value], read: Callable[[str, str], Any], default: Any) -> Entry:
+def _of_numbers(value: Callable[..., Array], default: tuple[float, ...]) -> Entry:
     """Return one value that has parameters, which its name shows."""
-    return Entry(lambda name, numbers, options: [Column(name, value=make(options, numbers))], read, default)
+
+    def columns(name: str, numbers: Sequence[float], options: Options) -> list[Column]:
+        return [Column(name, value=partial(value, options=options, numbers=numbers))]
+
+    return Entry(columns, parameters.values, default)
 
 
-def _of_gains(make: Callable[[Gains], Value]) -> Entry:
+def _of_pairs(make: Callable[[parameters.Pairs, Options], Value]) -> Entry:
+    """Return one value that has parameters by key, which its name shows."""
+    return Entry(lambda name, pairs, options: [Column(name, value=make(pairs, options))], parameters.pairs, [])
+
+
+def _of_gains(value: Callable[..., Array]) -> Entry:
     """Return one value of gains."""
-    return _with_values(lambda options, pairs: make(_gains(pairs, options)), parameters.pairs, [])
+    return _of_pairs(lambda pairs, options: partial(value, gains=_gains(pairs, options)))
 
 
 def _gains(pairs: parameters.Pairs, options: Options) -> Gains:
@@ -98,49 +115,33 @@ def _relstring(name: str, numbers: list[float], _: Options) -> list[Column]:
     return [Column(name, "relstring", length=max(int(values.to_c_integer(numbers[0])), 0))]
 
 
-def _utility(options: Options, numbers: list[float]) -> Value:
-    if len(numbers) == 4:
-        return values.utility(options.level, options.size, *numbers)
-
-    def value(_: Batch) -> NoReturn:
-        raise Quit(IMPOSSIBLE, f"-m utility takes four parameters, as in utility.1,-1,0,0; found {len(numbers)}")
-
-    return value
-
-
-def _rounding(options: Options) -> str:
-    return "up" if options.compat == 9 else "nearest"
-
-
 TABLE: dict[str, Entry] = {
-    "runid": _plain_measure(lambda _: None, "runid"),
-    "num_q": _plain_measure(lambda _: None, "num_q"),
-    "num_ret": _plain_measure(lambda _: values.num_ret, "sum"),
-    "num_rel": _plain_measure(lambda options: values.num_rel(options.level), "sum"),
-    "num_rel_ret": _plain_measure(lambda options: values.num_rel_ret(options.level), "sum"),
+    "runid": _of_run("runid"),
+    "num_q": _of_run("num_q"),
+    "num_ret": _of_run("sum", values.num_ret),
+    "num_rel": _of_level(values.num_rel, "sum"),
+    "num_rel_ret": _of_level(values.num_rel_ret, "sum"),
     "map": _binary(library.AP),
     "gm_map": _binary(library.AP, "geometric"),
     "Rprec": _binary(library.Rprec),
     "bpref": _binary(library.bpref),
     "recip_rank": _binary(library.RR),
-    "iprec_at_recall": _levels(
-        lambda o, level, later: values.iprec_at_recall(o.level, level, _rounding(o), later), TENTHS
-    ),
+    "iprec_at_recall": _levels(values.iprec_at_recall, TENTHS),
     "P": _at_cutoffs(library.P),
     "relstring": Entry(_relstring, parameters.values, (10.0,)),
     "recall": _at_cutoffs(library.R),
     "infAP": _binary(library.infAP),
     "gm_bpref": _binary(library.bpref, "geometric"),
-    "Rprec_mult": _levels(lambda o, times, later: values.Rprec_mult(o.level, times, later), FIFTHS),
-    "utility": _with_values(_utility, parameters.values, (1.0, -1.0, 0.0, 0.0)),
-    "11pt_avg": _with_values(lambda o, v: values.eleven_points(o.level, v, _rounding(o)), parameters.values, TENTHS),
+    "Rprec_mult": _levels(values.Rprec_mult, FIFTHS),
+    "utility": _of_numbers(values.utility, (1.0, -1.0, 0.0, 0.0)),
+    "11pt_avg": _of_numbers(values.eleven_points, TENTHS),
     "binG": _binary(library.binG),
     "G": _of_gains(gains.G),
     "dcg": _of_gains(gains.dcg),
     "ideal_dcg": _of_gains(gains.ideal_dcg),
     "ndcg": _of_gains(gains.ndcg),
     "ndcg_rel": _of_gains(gains.ndcg_rel),
-    "Rndcg": _with_values(lambda o, v: gains.Rndcg(_gains(v, o), o.level), parameters.pairs, []),
+    "Rndcg": _of_pairs(lambda pairs, o: partial(gains.Rndcg, gains=_gains(pairs, o), options=o)),
     "ndcg_cut": _at_cutoffs(library.nDCG, binary=False),
     "map_cut": _at_cutoffs(library.AP),
     "relative_P": _at_cutoffs(library.RelativeP),
@@ -148,15 +149,15 @@ TABLE: dict[str, Entry] = {
     "set_P": _binary(library.P),
     "set_relative_P": _binary(library.RelativeP),
     "set_recall": _binary(library.R),
-    "set_map": _plain_measure(lambda options: values.set_map(options.level)),
-    "set_F": _with_values(lambda options, numbers: values.set_F(options.level, numbers[0]), parameters.values, (1.0,)),
-    "num_nonrel_judged_ret": _plain_measure(lambda options: values.num_nonrel_judged_ret(options.level), "sum"),
+    "set_map": _of_level(values.set_map),
+    "set_F": _of_numbers(values.set_F, (1.0,)),
+    "num_nonrel_judged_ret": _of_level(values.num_nonrel_judged_ret, "sum"),
     "map_avgjg": _over_groups(_binary(library.AP)),
     "P_avgjg": _over_groups(_at_cutoffs(library.P)),
-    "Rprec_mult_avgjg": _over_groups(_levels(lambda o, times, later: values.Rprec_mult(o.level, times, later), FIFTHS)),
-    "yaap": _plain_measure(lambda options: values.yaap(options.level)),
-    "rbp": _with_values(lambda o, v: gains.rbp(_gains(v, o), parameters.persistence(v)), parameters.pairs, []),
-    "rbp_resid": _with_values(lambda _, v: gains.rbp_resid(parameters.persistence(v)), parameters.pairs, []),
+    "Rprec_mult_avgjg": _over_groups(_levels(values.Rprec_mult, FIFTHS)),
+    "yaap": _of_level(values.yaap),
+    "rbp": _of_pairs(lambda pairs, o: partial(gains.rbp, gains=_gains(pairs, o), p=parameters.persistence(pairs))),
+    "rbp_resid": _of_pairs(lambda pairs, _: partial(gains.rbp_resid, p=parameters.persistence(pairs))),
     "unj": _at_cutoffs(library.Unjudged, (5, 10, 20), binary=False),
 }
 """by name, in the order in which trec_eval prints them"""

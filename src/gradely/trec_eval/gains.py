@@ -9,7 +9,8 @@ from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
 from gradely.kernel.gains import log2
 from gradely.measures.g import gain_over_missed
-from gradely.trec_eval.values import Value, num_rel, quotient
+from gradely.trec_eval.options import Options
+from gradely.trec_eval.values import num_rel, quotient
 
 CELLS = 1 << 20
 """about how many places of rankings are looked at in one go"""
@@ -65,94 +66,74 @@ def running_ideal(batch: Batch, gains: Gains) -> Array:
     return np.cumulative_sum(ideal / log2(batch, rank), axis=1, include_initial=True)
 
 
-def dcg(gains: Gains) -> Value:
+def dcg(batch: Batch, gains: Gains) -> Array:
     """Return the discounted cumulated gain."""
-    return lambda batch: running_gains(batch, gains.retrieved_gains(batch))[:, -1]
+    return running_gains(batch, gains.retrieved_gains(batch))[:, -1]
 
 
-def ideal_dcg(gains: Gains) -> Value:
+def ideal_dcg(batch: Batch, gains: Gains) -> Array:
     """Return that of the ideal ranking."""
-    return lambda batch: running_ideal(batch, gains)[:, -1]
+    return running_ideal(batch, gains)[:, -1]
 
 
-def ndcg(gains: Gains) -> Value:
+def ndcg(batch: Batch, gains: Gains) -> Array:
     """Return the one over the other."""
-    return lambda batch: quotient(dcg(gains)(batch), ideal_dcg(gains)(batch))
+    return quotient(dcg(batch, gains), ideal_dcg(batch, gains))
 
 
-def G(gains: Gains) -> Value:
+def G(batch: Batch, gains: Gains) -> Array:
     """Return normalized gain."""
-
-    def value(batch: Batch) -> Array:
-        ideal = gains.ideal(batch)
-        ones = batch.xp.zeros_like(ideal[:, :1])  # exponents: the units of the gains are 1
-        return quotient(sum_rows(gain_over_missed(batch, gains.retrieved_gains(batch), ideal, ones)), sum_rows(ideal))
-
-    return value
+    ideal = gains.ideal(batch)
+    ones = batch.xp.zeros_like(ideal[:, :1])  # exponents: the units of the gains are 1
+    return quotient(sum_rows(gain_over_missed(batch, gains.retrieved_gains(batch), ideal, ones)), sum_rows(ideal))
 
 
-def ndcg_rel(gains: Gains) -> Value:
+def ndcg_rel(batch: Batch, gains: Gains) -> Array:
     """Return the mean of ndcg over the documents that gain, at their ranks; those not retrieved take the last value."""
-
-    def value(batch: Batch) -> Array:
-        gain, ideal = gains.retrieved_gains(batch), running_ideal(batch, gains)
-        sums, places = running_gains(batch, gain), np.minimum(batch.above + 1, ideal.shape[1] - 1)
-        at = np.where(gain > 0, quotient(sums[:, 1:], ideal[batch.row, places]), 0.0)
-        count = (gains.ideal(batch) > 0).sum(axis=1)
-        missed = batch.to_real(count - (gain > 0).sum(axis=1))
-        added = sum_rows(at) + quotient(missed * sums[:, -1], ideal[:, -1])
-        return np.where(added > 0, quotient(added, batch.to_real(count)), 0.0)
-
-    return value
+    gain, ideal = gains.retrieved_gains(batch), running_ideal(batch, gains)
+    sums, places = running_gains(batch, gain), np.minimum(batch.above + 1, ideal.shape[1] - 1)
+    at = np.where(gain > 0, quotient(sums[:, 1:], ideal[batch.row, places]), 0.0)
+    count = (gains.ideal(batch) > 0).sum(axis=1)
+    missed = batch.to_real(count - (gain > 0).sum(axis=1))
+    added = sum_rows(at) + quotient(missed * sums[:, -1], ideal[:, -1])
+    return np.where(added > 0, quotient(added, batch.to_real(count)), 0.0)
 
 
-def Rndcg(gains: Gains, level: int) -> Value:
+def Rndcg(batch: Batch, gains: Gains, options: Options) -> Array:
     """Return the mean of ndcg at the ranks where the ideal gain falls, and at the end of a ranking that goes on."""
-
-    def value(batch: Batch) -> Array:
-        ideal, best = running_ideal(batch, gains), gains.ideal(batch)
-        sums = running_gains(batch, gains.retrieved_gains(batch))
-        added, points = np.zeros(len(best)), np.zeros(len(best))
-        for gain in np.unique(best[best > 0])[::-1]:
-            depth = (best >= gain).sum(axis=1)
-            falls = (best == gain).any(axis=1)
-            inside = (batch.judged & (batch.above < depth[:, None])).sum(axis=1)
-            row = np.arange(len(best))
-            added = added + np.where(falls, quotient(sums[row, inside], ideal[row, depth]), 0.0)
-            points = points + falls
-        goes_on = (best > 0).sum(axis=1) + 1 < batch.retrieved
-        added = added + np.where(goes_on, quotient(sums[:, -1], ideal[:, -1]), 0.0)
-        return np.where(num_rel(level)(batch) > 0, quotient(added, points + goes_on), 0.0)
-
-    return value
+    ideal, best = running_ideal(batch, gains), gains.ideal(batch)
+    sums = running_gains(batch, gains.retrieved_gains(batch))
+    added, points = np.zeros(len(best)), np.zeros(len(best))
+    for gain in np.unique(best[best > 0])[::-1]:
+        depth = (best >= gain).sum(axis=1)
+        falls = (best == gain).any(axis=1)
+        inside = (batch.judged & (batch.above < depth[:, None])).sum(axis=1)
+        row = np.arange(len(best))
+        added = added + np.where(falls, quotient(sums[row, inside], ideal[row, depth]), 0.0)
+        points = points + falls
+    goes_on = (best > 0).sum(axis=1) + 1 < batch.retrieved
+    added = added + np.where(goes_on, quotient(sums[:, -1], ideal[:, -1]), 0.0)
+    return np.where(num_rel(batch, options) > 0, quotient(added, points + goes_on), 0.0)
 
 
-def rbp(gains: Gains, p: float) -> Value:
+def rbp(batch: Batch, gains: Gains, p: float) -> Array:
     """Return rank-biased precision; gains that leave 0 … 1 are brought there, query by query."""
-
-    def value(batch: Batch) -> Array:
-        low, high = gains.range(batch)
-        gain, outside = gains.retrieved_gains(batch), (low < 0) | (high > 1)
-        judged = batch.judged & (batch.grade >= 0)
-        scaled = np.where(judged, quotient(gain - low, high - low), 0.0)
-        return (1.0 - p) * sum_rows(np.where(outside, scaled, gain) * _patience(p, batch.depth)[batch.above])
-
-    return value
+    low, high = gains.range(batch)
+    gain, outside = gains.retrieved_gains(batch), (low < 0) | (high > 1)
+    judged = batch.judged & (batch.grade >= 0)
+    scaled = np.where(judged, quotient(gain - low, high - low), 0.0)
+    return (1.0 - p) * sum_rows(np.where(outside, scaled, gain) * _patience(p, batch.depth)[batch.above])
 
 
-def rbp_resid(p: float) -> Value:
+def rbp_resid(batch: Batch, p: float) -> Array:
     """Return how much rank-biased precision may rise, were all documents without judgment relevant."""
-
-    def value(batch: Batch) -> Array:
-        depth = int(batch.retrieved.max())
-        patience = _patience(p, depth + 1)
-        step = max(1, CELLS // (depth + 1))
-        starts = range(0, len(batch.retrieved), step)
-        parts = [_residual(batch, slice(i, i + step), patience, depth) for i in starts]
-        incomplete = batch.retrieved > (batch.judged & (batch.grade >= 0)).sum(axis=1)
-        return np.where(incomplete, patience[batch.retrieved] + (1 - p) * np.concatenate(parts), 0.0)
-
-    return value
+    depth = int(batch.retrieved.max())
+    patience = _patience(p, depth + 1)
+    step = max(1, CELLS // (depth + 1))
+    starts = range(0, len(batch.retrieved), step)
+    parts = [_residual(batch, slice(i, i + step), patience, depth) for i in starts]
+    incomplete = batch.retrieved > (batch.judged & (batch.grade >= 0)).sum(axis=1)
+    return np.where(incomplete, patience[batch.retrieved] + (1 - p) * np.concatenate(parts), 0.0)
 
 
 def _residual(batch: Batch, rows: slice, patience: Array, depth: int) -> Array:

@@ -73,6 +73,11 @@ class Options(NamedTuple):
     qrels_format: str = QRELS
     run_format: str = "trec_results"
 
+    @property
+    def rounding(self) -> str:
+        """How trec_eval rounds a share of the relevant documents."""
+        return "up" if self.compat == 9 else "nearest"
+
 
 def parse(arguments: list[str]) -> Options:
     """Return the options of a command line; raise Quit where it is not one."""

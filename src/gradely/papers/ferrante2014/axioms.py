@@ -101,7 +101,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
 
 EXPERIMENT = Experiment(
     "f14-axioms",
-    "F14",
     "beyond",
     "What every measure does when one thing changes",
     "The paper does not say whether its measures are monotone. xGAP is not.",

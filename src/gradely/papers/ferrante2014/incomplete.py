@@ -198,7 +198,6 @@ CLAIMS = (
 )
 EXPERIMENT = Experiment(
     "f14-pools",
-    "F14",
     "figures 1 and 2",
     "How systems rank when fewer documents are judged",
     "xGAP and eGAP are robust when it comes to incomplete judgments and shallow pools.",

@@ -6,7 +6,7 @@ import numpy as np
 
 from gradely.comparison.charts import altair, draw, panels
 from gradely.comparison.intervals import t_intervals
-from gradely.comparison.pairs import Pairs, differences
+from gradely.comparison.pairs import differences, pair_with_baselines
 from gradely.comparison.significance import adjust, p_values
 from gradely.data import Report
 from gradely.optional import optional
@@ -48,8 +48,7 @@ def tests(trials: list[Trial]) -> list[Record]:
 
 def _tests_of_set(trials: list[Trial]) -> list[Record]:
     base = baseline(trials)
-    others = [i for i in range(len(trials)) if i != base]
-    pairs = Pairs(np.array(others), np.full(len(others), base))
+    pairs = pair_with_baselines([base], len(trials))
     values = [np.stack([trial.by_query[:, m] for trial in trials], axis=1) for m in range(len(MEASURES))]
     p = adjust(np.concatenate([p_values(table, "t", pairs) for table in values])).reshape(len(MEASURES), -1)
     records = []
@@ -67,7 +66,7 @@ def _tests_of_set(trials: list[Trial]) -> list[Record]:
                 "high": float(high[j]),
                 "p": float(p[m, j]),
             }
-            for j, i in enumerate(others)
+            for j, i in enumerate(pairs.first)
         ]
     return records
 
@@ -206,7 +205,6 @@ def _story(trials: list[Trial]) -> str:
 
 EXPERIMENT = Experiment(
     "f14-learning",
-    "F14",
     "outlook",
     "Learning to rank by xGAP and eGAP, against other measures and the libraries' own objectives",
     "The paper leaves learning to rank by xGAP and eGAP to future work: there is nothing to hold or to differ.",

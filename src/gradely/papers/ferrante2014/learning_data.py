@@ -10,12 +10,12 @@ from gradely.data.read.sources import Source
 from gradely.data.types import Floats, Ints
 from gradely.errors import InputError
 from gradely.papers.library import Library
-from gradely.papers.moniz2016 import lists
+from gradely.papers.moniz2016 import news
 
 HOURS = 2
 """news are ranked by their counts of the first hours"""
 FOLDS = 5
-NEEDS = ("letor2-ohsumed", "letor4-mq2007-agg", "lightgbm-lambdarank", lists.DATA)
+NEEDS = ("letor2-ohsumed", "letor4-mq2007-agg", "lightgbm-lambdarank", news.DATA)
 
 
 class Part(NamedTuple):
@@ -76,11 +76,11 @@ def _example(folder: Path) -> Iterator[Part]:
 
 def _news(folder: Path) -> Iterator[Part]:
     """Lists of news in five parts: counts of the first hours as features, the final one as the label."""
-    news = lists.read(folder / lists.DATA)
-    early = news.counts[:, :, : HOURS * lists.HOUR]
+    lists = news.read(folder / news.DATA)
+    early = lists.counts[:, :, : HOURS * news.HOUR]
     for rows in np.array_split(np.arange(len(early)), FOLDS):
         features = early[rows].reshape(-1, early.shape[2])
-        yield Part(features, news.final[rows].reshape(-1), np.full(len(rows), lists.SIZE))
+        yield Part(features, lists.final[rows].reshape(-1), np.full(len(rows), news.SIZE))
 
 
 _READ = {"OHSUMED": _ohsumed, "MQ2007-agg": _mq2007, "LightGBM's example": _example, "news": _news}

@@ -192,7 +192,6 @@ CLAIMS = (
 )
 EXPERIMENT = Experiment(
     "f14-limits",
-    "F14",
     "§3-5",
     "Which documents users pick, and what a late key document costs",
     "GAP can give the one highly relevant document hardly more weight than any relevant one; xGAP and eGAP do not."

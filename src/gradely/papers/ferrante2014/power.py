@@ -100,7 +100,6 @@ DONE = (
 )
 EXPERIMENT = Experiment(
     "f14-power",
-    "F14",
     "outlook",
     "How many pairs of runs GAP, xGAP, eGAP, AP and nDCG tell apart",
     "The paper leaves discriminative power to future work, so there is nothing to hold or to differ.",

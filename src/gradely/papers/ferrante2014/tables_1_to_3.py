@@ -123,7 +123,6 @@ SUMMARY = (
 )
 EXPERIMENT = Experiment(
     "f14-tau",
-    "F14",
     "tables 1, 2 and 3",
     "How soon GAP, xGAP and eGAP rank systems as AP does",
     SUMMARY,

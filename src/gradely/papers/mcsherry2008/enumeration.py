@@ -180,7 +180,6 @@ CLAIMS = (
 )
 EXPERIMENT = Experiment(
     "m08-enumeration",
-    "M08",
     "§2",
     "Closed forms against every order of ties, written out",
     "When scores tie, a measure should be the mean over all orders of the tied documents, and that mean has a"

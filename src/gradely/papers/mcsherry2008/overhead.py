@@ -164,7 +164,6 @@ CLAIMS = (
 )
 EXPERIMENT = Experiment(
     "m08-overhead",
-    "M08",
     "§3",
     "What it costs to take care of ties, as a ratio",
     "The measures that take care of ties cost about what those that ignore them do; RR costs about 25% more.",

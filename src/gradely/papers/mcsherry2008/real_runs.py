@@ -178,7 +178,6 @@ CLAIMS = (
 )
 EXPERIMENT = Experiment(
     "m08-ties",
-    "M08",
     "on real runs",
     "How far the order of ties moves measures and reorders systems",
     "Sorting breaks ties in an arbitrary order, so that the same scores give different values, depending on names,"

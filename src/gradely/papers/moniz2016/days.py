@@ -75,7 +75,6 @@ CLAIMS = (
 )
 EXPERIMENT = Experiment(
     "m16-days",
-    "M16",
     "table 1",
     "The same mistake on two days, one of them harmless",
     "Two items in the wrong order cost the same, whatever lies between them, where grades come from places in the"

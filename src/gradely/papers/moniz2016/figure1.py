@@ -110,7 +110,6 @@ CLAIMS = (
 )
 EXPERIMENT = Experiment(
     "m16-curves",
-    "M16",
     "figure 1",
     "Scores by place, and the curves of φ, on balanced and imbalanced scores",
     "Grades that are set by place ignore how far scores lie apart. φ is fitted to their distribution.",

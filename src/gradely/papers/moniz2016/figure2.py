@@ -218,7 +218,6 @@ CLAIMS = (
 )
 EXPERIMENT = Experiment(
     "m16-synthetic",
-    "M16",
     "figure 2",
     "Two mistakes by nDCG and nDCGφ, on balanced and imbalanced scores",
     "Grades that are set by place ignore how scores are distributed: nDCG gives the same value to every sample,"

@@ -169,7 +169,6 @@ DATA = (
 )
 EXPERIMENT = Experiment(
     "m16-google",
-    "M16",
     "figures 3 and 4",
     "The authors' own protocol on their own files, all four topics",
     "On rankings of Google News, with popularity on Twitter as the truth, nDCG is mostly above nDCGφ.",

@@ -10,8 +10,7 @@ from gradely.data.types import Floats
 from gradely.kernel.batch import Batch
 from gradely.measures import ERR, RBP, Measure, muAP, nDCG, nDCGphi
 from gradely.papers.library import Library
-from gradely.papers.moniz2016.lists import DATA, END, Lists, read
-from gradely.papers.moniz2016.news import HOURS
+from gradely.papers.moniz2016.news import DATA, END, HOURS, Lists, read
 from gradely.papers.moniz2016.synthetic import SAMPLES, SCENARIOS, draw_samples
 from gradely.papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
 from gradely.papers.verdicts import Record
@@ -182,7 +181,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
 
 EXPERIMENT = Experiment(
     "m16-outlook",
-    "M16",
     "outlook",
     "φ in ERR, graded RBP and µAP, side by side with nDCGφ",
     "φ can serve as the relevance of other measures for graded relevance; the paper leaves that to later work.",

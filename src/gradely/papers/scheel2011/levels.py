@@ -151,7 +151,6 @@ def _steady(name: str, where: str, measure: str) -> Claim:
 
 EXPERIMENT = Experiment(
     "s11-levels",
-    "S11",
     "figures 4 and 5",
     "What the number of levels does to nDCG, and not to µMAP and NDCNG",
     "The value of nDCG for a list that is out of order falls with the number of levels, so that values for"

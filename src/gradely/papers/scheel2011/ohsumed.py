@@ -108,7 +108,6 @@ def observations(records: Sequence[Record]) -> list[Observation]:
 
 EXPERIMENT = Experiment(
     "s11-ohsumed",
-    "S11",
     "figures 6, 7 and 8",
     "Features as systems on OHSUMED, for judges and for virtual users",
     "µMAP, nDCG and NDCNG compare features as rankers. A feature can also stand for a user who rates documents on"

@@ -216,7 +216,6 @@ CLAIMS = (
 )
 EXPERIMENT = Experiment(
     "s11-tables",
-    "S11",
     "tables 1 and 2",
     "µAP and NDCNG of one ranking, number by number",
     "µAP averages average precision over all levels of relevance, weighted by their distance. NDCNG is nDCG with"

@@ -1,6 +1,6 @@
 // Every run against every other: a table where there is room for numbers, a picture where there are many runs.
 const kindOf = (pair) =>
-  pair.status === "not tested" ? "none" : pair.adjusted === null ? "none" : `${isSure(pair) ? "sure" : "unsure"}-${pair.difference < 0 ? "worse" : "better"}`;
+  pair.adjusted === null ? "none" : `${isSure(pair) ? "sure" : "unsure"}-${pair.difference < 0 ? "worse" : "better"}`;
 const colours = { "sure-better": "#0072b2", "unsure-better": "#cfe3f0", "unsure-worse": "#f5ddcc", "sure-worse": "#d55e00", none: "#8d8d8d" };
 const sizeOf = runs.length > 80 ? 5 : 10;
 let order = [];
@@ -55,7 +55,7 @@ const matrixPaths = () => {
 const quickPair = (m, a, b) => {
   const pair = findPair(a, b);
   const adjusted = pair && m < tests.adjusted.length ? numbersIn(tests.adjusted[m])[pair.index] : null;
-  return { status: pair ? "tested" : "not tested", adjusted, difference: board.mean[m][a] - board.mean[m][b] };
+  return { adjusted, difference: board.mean[m][a] - board.mean[m][b] };
 };
 
 const cursorAt = (i, j) => {
