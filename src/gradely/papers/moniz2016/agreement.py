@@ -143,11 +143,10 @@ def _read(name: str) -> list[str]:
 
 def means_higher(evidence: Evidence) -> list[Verdict]:
     """Return whether mean nDCG is above mean nDCGφ at every cut-off."""
-    names = {summary.data for summary in evidence.summaries}
-    cutoffs: dict[str, list[Record]] = {name: [row for row in evidence.means if row["data"] == name] for name in names}
     out = []
     for summary in evidence.summaries:
-        rows = cutoffs[summary.data] or [{"k": 10, "nDCG": summary.ndcg, "nDCGφ": summary.phi}]
+        rows = [row for row in evidence.means if row["data"] == summary.data]
+        rows = rows or [{"k": 10, "nDCG": summary.ndcg, "nDCGφ": summary.phi}]
         here = ", ".join(f"@{row['k']} {row['nDCG']:.3f} and {row['nDCGφ']:.3f}" for row in rows)
         out.append(decide(all(row["nDCG"] > row["nDCGφ"] for row in rows), here, _data(summary)))
     return out
