@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradely.adapters.pytrec_eval import RelevanceEvaluator
 from gradely.cli.main import run
 from gradely.trec_eval import read
 from gradely.trec_eval.catalogue import TABLE, select_columns
@@ -589,6 +590,19 @@ def test_a_query_of_unlisted_levels_gains_what_it_gains_alone(trec_eval):
     qrels, ranking = "1 0 a 0\n", "1 Q0 a 1 9 x\n"
     _, out, _ = trec_eval("-q -m rbp.0=5", qrels + "2 0 a 0\n2 0 b 1\n", ranking + "2 Q0 a 1 9 x\n")
     assert values(out, "1") == values(trec_eval("-q -m rbp.0=5", qrels, ranking)[1], "1") == {"rbp_0=5": "0.0000"}
+
+
+def test_a_ranking_that_is_judged_as_a_whole_cannot_rise(trec_eval):
+    qrels, ranking = "1 0 a 1\n1 0 b 0\n", "1 Q0 a 1 9 x\n1 Q0 b 1 8 x\n"
+    assert values(trec_eval("-m rbp_resid", qrels, ranking)[1]) == {"rbp_resid": "0.0000"}
+
+
+def test_the_ranks_where_the_ideal_gain_falls_are_added_from_the_top():
+    """The last digit tells: from the bottom it would be 0.8767344825964984."""
+    labels = dict(zip("abcdef", [3, 4, 1, 2, 1, 1], strict=True))
+    ranking = {doc: -float(rank) for rank, doc in enumerate(labels)}
+    scores = RelevanceEvaluator({"q": labels}, ["Rndcg"]).evaluate({"q": ranking})
+    assert scores == {"q": {"Rndcg": 0.8767344825964983}}
 
 
 def test_without_a_relevant_document_nothing_is_gained(trec_eval):

@@ -8,8 +8,8 @@ import click
 
 from gradely.cli import options
 from gradely.cli.inputs import Request
-from gradely.cli.output import OutputOptions, list_notes, write_results
-from gradely.cli.results import show_result
+from gradely.cli.output import OutputOptions
+from gradely.cli.results import write_result
 from gradely.comparison.correlate import Correlation, correlate
 from gradely.comparison.pools import Pools
 from gradely.comparison.selection import TOPICS
@@ -38,9 +38,7 @@ def correlate_runs(
     policies = {name: value for name, value in asdict(data.settings).items() if name != "queries"}
     with data.bar(later) as bar:
         result = work(data.qrels, data.runs, data.measures, progress=bar, **selection, **policies)
-    write_results(
-        show_result(result, output, result.as_dict), list_notes([*result.summary().splitlines(), *result.notes]), output
-    )
+    write_result(result, [*result.summary().splitlines(), *result.notes], output)
 
 
 @click.command("correlate")

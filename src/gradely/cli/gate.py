@@ -9,8 +9,8 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import InputOptions, Inputs, Request, choose_measures
-from gradely.cli.output import OutputOptions, check_writable, list_notes, say, write_file, write_results
-from gradely.cli.results import caption_notes, show_verdict
+from gradely.cli.output import OutputOptions, check_writable, say, write_file
+from gradely.cli.results import write_verdict
 from gradely.comparison.gate import check_limits, gate
 from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.saved_scores import is_saved, keep_scores
@@ -90,8 +90,7 @@ def command(
         old = older[0] if older else baseline
         verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
     write_files(verdict, summary, save)
-    text = show_verdict(verdict, output, partial(as_data, verdict))
-    write_results(text, list_notes([*caption_notes(verdict, output.form), *verdict.notes]), output)
+    write_verdict(verdict, output, partial(as_data, verdict))
     return 0 if verdict.passed else 1
 
 

@@ -27,6 +27,7 @@ ENDINGS = {
     ".txt": "table",
 }
 """formats by the ending of the file that is written"""
+PICTURES = ("svg", "png")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -175,10 +176,11 @@ def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Comm
 def _settle_output(form: str | None, digits: int, path: str | None, *, pictures: bool = False) -> OutputOptions:
     """Take the format from the ending of the file where none is named; refuse an ending that says nothing."""
     check_writable(path)
-    drawn = pictures and OutputOptions("", 0, path).picture
-    if form is None and path not in (None, "-") and not drawn:
+    ending = (path or "").rpartition(".")[2].lower()
+    picture = ending if pictures and ending in PICTURES else None
+    if form is None and path not in (None, "-") and not picture:
         form = format_of_path(str(path))
-    return OutputOptions(form or "table", digits, path)
+    return OutputOptions(form or "table", digits, path, picture)
 
 
 def format_of_path(path: str) -> str:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from gradely.errors import InputError, shorten
 
-PICTURES = "svg", "png"
 MOST = 20
 """below a table, more notes than this are summed up"""
 
@@ -19,17 +18,13 @@ class OutputOptions(NamedTuple):
     form: str
     digits: int
     path: str | None
+    picture: str | None = None
+    """the format of the picture that the file is to be, if it is one"""
 
     @property
     def to_file(self) -> bool:
         """Whether they go to a file."""
         return self.path not in (None, "-")
-
-    @property
-    def picture(self) -> str | None:
-        """The format of the picture that the file is to be, if it is one."""
-        ending = (self.path or "").rpartition(".")[2].lower()
-        return ending if ending in PICTURES else None
 
 
 def write(text: str, path: str | None) -> None:

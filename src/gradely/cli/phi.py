@@ -8,8 +8,8 @@ import click
 
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
-from gradely.cli.output import OutputOptions, list_notes, write_results
-from gradely.cli.results import draw_result, show_result
+from gradely.cli.output import OutputOptions
+from gradely.cli.results import write_result
 from gradely.comparison.phi_curves import phi
 from gradely.data import read_qrels
 
@@ -33,8 +33,7 @@ def command(qrels: str, query: str | None, *, control: str, qrels_format: str | 
     first twelve.
     """
     curves = phi(read_qrels(qrels, format=qrels_format), query, read_control(control))
-    output = draw_result(curves, output)
-    write_results(show_result(curves, output, curves.as_dict), list_notes([curves.summary(), *curves.notes]), output)
+    write_result(curves, [curves.summary(), *curves.notes], output)
 
 
 def read_control(text: str) -> Any:

@@ -8,8 +8,8 @@ import click
 
 from gradely.cli import options
 from gradely.cli.inputs import Request
-from gradely.cli.output import OutputOptions, list_notes, write_results
-from gradely.cli.results import caption_notes, show_verdict
+from gradely.cli.output import OutputOptions
+from gradely.cli.results import write_verdict
 from gradely.comparison.plan import PLANNED, POWER, Plan, plan
 
 
@@ -40,8 +40,7 @@ def command(request: Request, *, baselines: tuple[str, ...], output: OutputOptio
     design["baselines"] = data.name_baselines(baselines, "plan for")
     with data.bar() as bar:
         result = plan(data.qrels, data.runs, data.measures, progress=bar, **design, **asdict(data.settings))
-    text = show_verdict(result, output, partial(as_data, result))
-    write_results(text, list_notes([*caption_notes(result, output.form), *result.notes]), output)
+    write_verdict(result, output, partial(as_data, result))
 
 
 def as_data(result: Plan) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """How results are shown: tables for people below the sentence that sums them up, records for programs, pictures."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
-from gradely.cli.output import OutputOptions, to_json, write_file
+from gradely.cli.output import OutputOptions, list_notes, to_json, write_file, write_results
+from gradely.evaluation.notes import Note
 from gradely.tables import LATEX, Cell, Table, escape_markdown, plain_line, render
 
 
@@ -19,6 +20,10 @@ class Verdict(Protocol):
     def table(self) -> Table:
         """Return the table that people look at."""
 
+    @property
+    def notes(self) -> Sequence[Note]:
+        """What there is to note."""
+
 
 class Result(Protocol):
     """A result of several tables, which can be drawn."""
@@ -29,34 +34,39 @@ class Result(Protocol):
     def records(self) -> list[dict[str, Cell]]:
         """Return everything, for programs."""
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, for JSON."""
+
     def chart(self) -> Any:
         """Return an altair chart."""
 
 
-def show_verdict(verdict: Verdict, output: OutputOptions, data: Callable[[], Any]) -> str:
-    """Return a verdict in a format: its table below the sentence, or its data as JSON."""
+def write_verdict(verdict: Verdict, output: OutputOptions, data: Callable[[], Any]) -> None:
+    """Write a verdict in a format: its table below the sentence, or its data as JSON."""
     if output.form == "json":
-        return to_json(data())
-    return frame_table(verdict, render(verdict.table()._replace(digits=output.digits), output.form), output.form)
+        text = to_json(data())
+    else:
+        text = frame_table(verdict, render(verdict.table()._replace(digits=output.digits), output.form), output.form)
+    write_results(text, list_notes([*caption_notes(verdict, output.form), *verdict.notes]), output)
 
 
-def show_result(result: Result, output: OutputOptions, data: Callable[[], Any]) -> str:
-    """Return a result in a format: its tables, its data as JSON, or for other programs its records."""
+def write_result(result: Result, notes: Iterable[object], output: OutputOptions) -> None:
+    """Write a result in a format: its tables, its data as JSON, or for other programs its records.
+
+    Where the output is a picture, it is drawn there, and the text goes to standard output.
+    """
+    if output.picture:
+        from gradely.comparison.charts import picture
+
+        write_file(picture(result.chart(), output.picture), str(output.path))
+        output = output._replace(path=None)
     if output.form == "json":
-        return to_json(data())
-    if output.form in ("csv", "tsv"):
-        return render(Table.of(result.records()), output.form)
-    return "\n".join(render(table, output.form) for table in result.tables(output.digits))
-
-
-def draw_result(result: Result, output: OutputOptions) -> OutputOptions:
-    """Draw a result where the output is a picture; return the output of its text, which is standard output then."""
-    if not output.picture:
-        return output
-    from gradely.comparison.charts import picture
-
-    write_file(picture(result.chart(), output.picture), str(output.path))
-    return output._replace(path=None)
+        text = to_json(result.as_dict())
+    elif output.form in ("csv", "tsv"):
+        text = render(Table.of(result.records()), output.form)
+    else:
+        text = "\n".join(render(table, output.form) for table in result.tables(output.digits))
+    write_results(text, list_notes(notes), output)
 
 
 def frame_table(verdict: Verdict, table: str, form: str) -> str:

@@ -8,8 +8,8 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import MEASURE
 from gradely.cli.inputs import Request
-from gradely.cli.output import OutputOptions, list_notes, write_results
-from gradely.cli.results import draw_result, show_result
+from gradely.cli.output import OutputOptions
+from gradely.cli.results import write_result
 from gradely.comparison.users import users
 
 
@@ -37,6 +37,4 @@ def command(request: Request, *, measure: str, output: OutputOptions) -> None:
     data = request.read()
     with data.bar() as bar:
         regions = users(data.qrels, data.runs, measure, progress=bar, **asdict(data.settings))
-    output = draw_result(regions, output)
-    notes = list_notes([*regions.sentences(), regions.summary(), *regions.notes])
-    write_results(show_result(regions, output, regions.as_dict), notes, output)
+    write_result(regions, [*regions.sentences(), regions.summary(), *regions.notes], output)

@@ -164,7 +164,7 @@ class UserRegions:
         intervals = draws if self.intervals else "no intervals, which take at least two queries"
         return (
             f"{self.name}, means over {count_of(len(self.queries), 'query')}; {intervals};"
-            " a user is content with documents of a level or more"
+            " a user is content with documents of their level or more"
         )
 
     def tables(self, digits: int) -> list[Table]:

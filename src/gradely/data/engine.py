@@ -16,7 +16,8 @@ from gradely.data.read.column_roles import Names, Roles, pick_columns
 from gradely.data.read.sources import clip
 from gradely.data.trec.tokens import Tokens
 from gradely.data.types import Ints
-from gradely.errors import DataError, MissingExtra
+from gradely.errors import DataError
+from gradely.optional import optional
 from gradely.settings import Settings
 
 SINGLE_OVERFLOW = 2.0**128 - 2.0**103
@@ -164,10 +165,7 @@ def _round_score() -> Any:
 
 def fetch(frame: Any) -> Any:
     """Compute a lazy frame, and return it as an Arrow table."""
-    try:
-        import pyarrow  # noqa: ICN001, F401
-    except ImportError:
-        raise MissingExtra("pyarrow", "parquet") from None
+    optional("pyarrow", "pyarrow", "parquet")
     return frame.collect("pyarrow").to_native()
 
 

@@ -143,11 +143,12 @@ def _segments_from(table: Any, roles: dict[str, str]) -> dict[str, str]:
     if pairs is None:
         return {}
     segments: dict[str, str] = {}
-    for query, first, last in zip(pairs.queries, pairs.start[:-1].tolist(), pairs.start[1:].tolist(), strict=True):
-        names = [name for name in pairs.docs[first:last] if name]
+    for query in pairs.queries:
+        names = [name for name in pairs.labels(query) if name]
         if len(names) > 1:
             raise DataError(f"by: query {clip(query)} is in two segments, {clip(names[0])} and {clip(names[1])}")
-        segments |= dict.fromkeys([query] if names else [], "".join(names))
+        if names:
+            segments[query] = names[0]
     return segments
 
 

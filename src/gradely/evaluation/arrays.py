@@ -61,16 +61,18 @@ def evaluate_arrays(
 def _in_rows(
     scores: Array, labels: Array, mask: Array | None, measures: dict[str, Measure], ties: str, threads: int | None
 ) -> dict[str, Array]:
-    """Return the values of each measure, one per row, in blocks of rows on threads."""
+    """Return the values of each measure, one per row, in blocks of rows that stay in the processor's cache."""
     fitted = fit_all(measures, Levels(labels, mask))
 
     def work(rows: slice) -> list[Array]:
         batch = rank_documents(scores[rows, ...], labels[rows, ...], None if mask is None else mask[rows, ...], ties)
         return _compute(fitted, batch, lambda row: rows.start + row)
 
-    blocks = list(on_threads(work, _blocks(scores), threads or cores()))
-    columns = zip(*blocks, strict=True)
-    return {name: namespace(*values).concat(values) for name, values in zip(fitted, columns, strict=True)}
+    queries, width = scores.shape
+    rows = rows_at_a_time(width)
+    blocks = (slice(i, i + rows) for i in range(0, queries, rows))
+    columns = zip(*on_threads(work, blocks, threads or cores()), strict=True)
+    return {name: np.concatenate(values) for name, values in zip(fitted, columns, strict=True)}
 
 
 def _compute(measures: dict[str, Measure], batch: Batch, number: Callable[[int], int]) -> list[Array]:
@@ -119,10 +121,3 @@ def _on_device(
 def _is_quick(measure: Measure, levels: Levels) -> bool:
     """True for measures that take batches of fixed shape, and have not too many levels."""
     return takes_fixed(measure) and not (isinstance(measure, Population) and levels().shape[0] > MANY)
-
-
-def _blocks(scores: Array) -> list[slice]:
-    """Return blocks of rows that stay in the processor's cache; other libraries than NumPy take all in one."""
-    queries, width = scores.shape
-    rows = rows_at_a_time(width) if is_numpy(scores) else queries
-    return [slice(i, i + rows) for i in range(0, queries, rows)]

@@ -13,7 +13,8 @@ from gradely.data.read.frames import triples_of
 from gradely.data.read.sources import Source
 from gradely.data.table import LONGEST, ROWS, Part, PartedTable, last_query
 from gradely.data.trec.chunks import ScatteredQueries
-from gradely.errors import DataError, InputError, MissingExtra
+from gradely.errors import DataError, InputError
+from gradely.optional import optional
 
 
 def is_folder_or_pattern(path: str) -> bool:
@@ -61,11 +62,7 @@ class ParquetTable(PartedTable):
 
     @contextmanager
     def _open(self, source: Source) -> Iterator[Any]:
-        try:
-            import pyarrow as pa
-            from pyarrow import parquet
-        except ImportError:
-            raise MissingExtra("pyarrow", "parquet") from None
+        pa, parquet = (optional(module, "pyarrow", "parquet") for module in ("pyarrow", "pyarrow.parquet"))
         with source.unpack() as file:
             try:
                 yield parquet.ParquetFile(file, pre_buffer=False)
