@@ -298,7 +298,7 @@ def test_intervals_hold_95_percent_of_1000_draws_and_of_very_many_runs_skip_popu
         calls.append((len(points), draws.shape, {*draws.sum(axis=1)}))
         return np.linspace(np.zeros(runs), 1, len(draws))
 
-    monkeypatch.setattr(user_regions, "draw_shares", draw)
+    monkeypatch.setattr(populations, "draw_shares", draw)
     assert gradely.users(qrels, data).intervals == [pytest.approx((0.025, 0.975))] * runs
     assert calls == [(-(-5995 // step), (1000, len(qrels)), {len(qrels)})]
 
