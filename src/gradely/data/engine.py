@@ -126,7 +126,8 @@ class EngineScores(Mapping[str, dict[str, float]]):
     def __len__(self) -> int:
         """Count the queries, in the engine."""
         with ONE_AT_A_TIME:
-            return len(self.count_queries()[0])
+            names, _ = self.count_queries()
+        return len(names)
 
 
 def pick_by_type(frame: Any, kind: str, name: str, columns: Names | None) -> Roles:
