@@ -4,9 +4,8 @@ import re
 
 import numpy as np
 
-from gradely.data.columns import Ids
 from gradely.data.trec.chunks import Piece, close
-from gradely.data.trec.tokens import PAD
+from gradely.data.trec.tokens import PAD, Ids
 
 
 def piece_of(content):

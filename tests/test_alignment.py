@@ -10,13 +10,13 @@ import pytest
 import gradely
 from gradely import DataError
 from gradely.data import Blocks, Hits, Qrels, columns, details, ids, locate, table
-from gradely.data.columns import Ids, earliest_alike
+from gradely.data.columns import earliest_alike
 from gradely.data.locate import align, count_above
 from gradely.data.read import sources
 from gradely.data.read.readers import Run
 from gradely.data.read.sources import Source
 from gradely.data.trec import runs
-from gradely.data.trec.tokens import PAD
+from gradely.data.trec.tokens import PAD, Ids
 from gradely.settings import Settings
 
 LOCATE = sys.modules["gradely.data.locate"]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely.data import table
-from gradely.data.columns import Ids, leave_out_repeats
+from gradely.data.columns import leave_out_repeats
 from gradely.data.locate import align, find_hits
 from gradely.data.read import parquet
 from gradely.data.read.readers import plain_run
@@ -26,7 +26,7 @@ from gradely.data.trec.chunks import IrregularText
 from gradely.data.trec.runs import stream_run
 from gradely.data.trec.spool import PARTS, Spool
 from gradely.data.trec.survey import _count_piece, survey
-from gradely.data.trec.tokens import Tokens
+from gradely.data.trec.tokens import Ids, Tokens
 from gradely.errors import DataError, InputError
 from gradely.settings import Settings
 

@@ -155,7 +155,7 @@ def test_queries_that_cannot_reach_1_are_noted():
     ("given", "text"),
     [
         ({"measure": "AP"}, "eGAP, GAP or xGAP"),
-        ({"measure": "eGAP(g=[0.5, 0.5])"}, "no g"),
+        ({"measure": "eGAP(g=[0.5, 0.5])"}, "without g"),
         ({"measure": "eGAP(relevance='max')"}, "labels as they are"),
         ({"ties": "best"}, "another order"),
     ],

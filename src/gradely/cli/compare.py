@@ -68,7 +68,7 @@ def command(
     output: OutputOptions,
     **design: Any,
 ) -> None:
-    """Compare RUNS on the judgments in QRELS, each pair of them or each with a baseline."""
+    """Compare RUNS on QRELS, each pair of them or each with a baseline."""
     check_writable(page)
     if page:
         check_installed()

@@ -25,7 +25,7 @@ def command(folder: str) -> None:
     results = evaluate_runs(target / "qrels.txt", [target / f"{name}.run" for name in sorted(RUNS)])
     listing = "".join(f"  {name}.run: {text}\n" for name, text in RUNS.items())
     say(
-        f"{folder}: judgments of {QUERIES} queries with labels 0 to 3, and three runs with scores in\n{listing}\n"
+        f"{folder}: qrels of {QUERIES} queries with labels 0 to 3, and three runs, whose scores are\n{listing}\n"
         f"$ gradely evaluate {folder}/qrels.txt {folder}/*.run\n\n"
         f"{to_text(means_table(results, 'table'))}\n{list_notes(results.notes)}\n{_moral(target)}\n"
         f"Next: gradely explain {folder}/qrels.txt {folder}/lexical.run q01 -m nDCG@10\n"

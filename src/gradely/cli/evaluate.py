@@ -57,7 +57,7 @@ def command(
     levels: str | None,
     output: OutputOptions,
 ) -> None:
-    """Measure RUNS against the judgments in QRELS.
+    """Measure RUNS against QRELS.
 
     Files may be TREC text, CSV, TSV, JSON, JSON Lines, Parquet or LETOR, plain or packed; - is standard input. A LETOR
     file that holds both qrels and runs is named once, with --feature.

@@ -95,7 +95,7 @@ def read_judgments(
         judgments = read_qrels(
             path, format=inputs.qrels_format, columns=inputs.columns, duplicates=inputs.duplicates, threads=threads
         )
-    if (inputs.only, inputs.by, inputs.exclude) == (None, None, None):
+    if inputs.only is None and inputs.by is None and inputs.exclude is None:
         return judgments
     only = None if inputs.only is None else read_queries(inputs.only)
     segments = None if inputs.by is None else read_segments(inputs.by, path, inputs.columns)

@@ -16,7 +16,7 @@ from gradely.cli.output import fail, open_streams
 from gradely.errors import GradelyError, did_you_mean
 
 COMMANDS = {
-    "evaluate": "Measure runs against judgments.",
+    "evaluate": "Measure runs against qrels.",
     "compare": "Compare runs: tests, intervals, effect sizes.",
     "plan": "Say how many queries a difference needs.",
     "gate": "Fail where a run is worse than the last one.",

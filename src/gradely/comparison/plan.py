@@ -75,14 +75,14 @@ class Plan(NamedTuple):
         if not self.rows:
             return "Nothing can be planned: that takes at least 2 runs and 2 queries."
         row = self.rows[0]
-        if row.detectable is None:
-            return f"By {row.measure}, {row.first} and {row.second} differ alike on every query: no spread, no plan."
         pair = f"{row.first} and {row.second}"
+        if row.detectable is None:
+            return f"By {row.measure}, {pair} differ by the same on every query: nothing can be planned."
         text = f"By {row.measure}, {self.queries:,} queries tell {pair} apart with power {self.power:g}"
-        needed = "no number of queries" if row.queries_needed is None else count_of(row.queries_needed, "query")
-        return (
-            f"{text} if they differ by {row.detectable:.4f}; as they do, by {row.difference:+.4f}, it takes {needed}."
-        )
+        count = row.queries_needed
+        needed = "no number of queries is enough" if count is None else f"it takes {count_of(count, 'query')}"
+        here = f"at their difference here, {row.difference:+.4f}, {needed}"
+        return f"{text} if they differ by {row.detectable:.4f}; {here}."
 
     def caption(self) -> str:
         """Return what the numbers rest on."""

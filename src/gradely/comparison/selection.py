@@ -50,7 +50,7 @@ def select_few_high(qrels: Qrels, level: float | None = None) -> Bools:
     low, high = (np.bincount(query[qrels.grade == x], minlength=len(qrels)) for x in (levels[0], top))
     skewed = np.asarray((low >= RATIO * high) & (high > 0))
     if not skewed.any():
-        raise DataError(f"{qrels.name}: no query has few documents of level {top:g}: {TOPICS['few-high']}")
+        raise DataError(f"{qrels.name}: no query has R(1) >= {RATIO}·R(k), R(k) ≠ 0 for level k = {top:g}")
     return skewed
 
 

@@ -8,17 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.populations import (
-    Parts,
-    Stretch,
-    corners,
-    draw_shares,
-    find_best,
-    find_leaders,
-    grid,
-    split_users,
-    stretches,
-)
+from gradely.comparison import populations
+from gradely.comparison.populations import Parts, Stretch, find_best, split_users
 from gradely.comparison.user_charts import chart
 from gradely.data.types import Floats
 from gradely.errors import DataError
@@ -61,7 +52,7 @@ class UserRegions:
     @cached_property
     def stretches(self) -> list[Stretch]:
         """Of two levels: from which to which share of users with the lower one a run is best; else nothing."""
-        return stretches(self.parts) if len(self.levels) == 2 else []
+        return populations.stretches(self.parts) if len(self.levels) == 2 else []
 
     @cached_property
     def _counts(self) -> Floats:
@@ -81,12 +72,12 @@ class UserRegions:
 
     @cached_property
     def _grid(self) -> Floats:
-        return split_users(np.linspace(0, 1, 201)) if len(self.levels) == 2 else grid(len(self.levels))
+        return split_users(np.linspace(0, 1, 201)) if len(self.levels) == 2 else populations.grid(len(self.levels))
 
     @cached_property
     def leaders(self) -> list[int]:
         """For each run the first, by number, that has the same mean for every population: mostly itself."""
-        return find_leaders(self.parts.means(self._grid))
+        return populations.find_leaders(self.parts.means(self._grid))
 
     @cached_property
     def intervals(self) -> list[tuple[float, float]]:
@@ -94,7 +85,7 @@ class UserRegions:
         if len(self.queries) == 1:
             return []
         points = self._grid[:: -(-len(self._grid) * DRAWS * len(self.runs) // MOST_MEANS)]
-        shares = draw_shares(self.parts, points, self._counts)
+        shares = populations.draw_shares(self.parts, points, self._counts)
         table = self.parts.table
         for run, leader in enumerate(self.leaders):
             if np.array_equal(table[..., run], table[..., leader]):
@@ -173,14 +164,14 @@ class UserRegions:
         intervals = draws if self.intervals else "no intervals, which take at least two queries"
         return (
             f"{self.name}, means over {count_of(len(self.queries), 'query')}; {intervals};"
-            " a user is content with documents of a level or more"
+            " a user is content with documents of their level or more"
         )
 
     def tables(self, digits: int) -> list[Table]:
         """Return one row per run, and for two levels one row per stretch of shares."""
         names = [f"only level {level:g}" for level in self.levels]
         header = ["run", *names, "all alike", "best for", *(["low", "high"] if self.intervals else [])]
-        means = self.parts.means(corners(len(self.levels))).T
+        means = self.parts.means(populations.corners(len(self.levels))).T
         rows: list[list[Cell]] = [
             [run, *(round(float(x), digits) for x in (*mean, share, *ends) if x is not None)]
             for run, mean, share, ends in zip(self.runs, means, self.shares, self.ends, strict=True)
@@ -197,7 +188,7 @@ class UserRegions:
 
     def records(self) -> list[dict[str, Cell]]:
         """Return one record per run: means for users of one level alone and all alike, and its share of populations."""
-        means = self.parts.means(corners(len(self.levels))).T.tolist()
+        means = self.parts.means(populations.corners(len(self.levels))).T.tolist()
         names = [*(f"level_{level:g}" for level in self.levels), "all_alike"]
         return [
             {"run": run}

@@ -11,61 +11,8 @@ import numpy as np
 
 from gradely.data.trec.hashing import SALT, hashes, is_distinct, slots, table_bits
 from gradely.data.trec.match import ranges
-from gradely.data.trec.tokens import PAD, Tokens, U, compare_tokens, decode
-from gradely.data.types import Bools, Bytes, Floats, Ints, Words
-
-
-class Ids(NamedTuple):
-    """One id per row: the bytes start[i] … stop[i] - 1 of a text that has room around them."""
-
-    text: Bytes
-    start: Ints
-    stop: Ints
-
-    @classmethod
-    def of(cls, tokens: Tokens) -> "Ids":
-        """Return names that are held in as little memory as possible as ids."""
-        start = tokens.start.astype(np.int64)
-        return cls(tokens.text, start, start + tokens.size)
-
-    def take(self, rows: Ints) -> "Ids":
-        """Return the ids of some rows."""
-        return Ids(self.text, self.start[rows], self.stop[rows])
-
-    def hashes(self) -> Words:
-        """Return a 64-bit hash of each id."""
-        return hashes(self.text, self.start, self.stop)
-
-    def bytes_at(self, row: int) -> bytes:
-        """Return the id of one row."""
-        return self.text[self.start[row] : self.stop[row]].tobytes()
-
-    def name(self, row: int) -> str:
-        """Return the id of one row as text."""
-        return decode(self.bytes_at(row))
-
-    def names(self) -> list[str]:
-        """Return the ids of all rows as text."""
-        return [self.name(i) for i in range(len(self.start))]
-
-    @property
-    def longest(self) -> int:
-        """How many bytes the longest id has."""
-        return int((self.stop - self.start).max(initial=0))
-
-    def compact(self) -> "Ids":
-        """Return the ids with a text of their own, which holds nothing else."""
-        size = self.stop - self.start
-        stop = PAD + np.cumsum(size)
-        text = np.full(PAD + int(size.sum()) + PAD, 10, np.uint8)
-        text[PAD : len(text) - PAD] = self.text[ranges(self.start, size)]
-        return Ids(text, stop - size, stop)
-
-    def tokens(self) -> Tokens:
-        """Return the ids as a sequence of text, in as little memory as holds them."""
-        size = self.stop - self.start
-        start = self.start.astype(np.uint32) if len(self.text) < 1 << 32 else self.start
-        return Tokens(self.text, start, size.astype(np.uint16) if size.max(initial=0) < 1 << 16 else size)
+from gradely.data.trec.tokens import PAD, Ids, U, compare_tokens
+from gradely.data.types import Bools, Floats, Ints
 
 
 class Triples(NamedTuple):
@@ -74,6 +21,15 @@ class Triples(NamedTuple):
     query: Ids
     document: Ids
     value: Floats
+
+
+def compact(ids: Ids) -> Ids:
+    """Return the ids with a text of their own, which holds nothing else."""
+    size = ids.stop - ids.start
+    stop = PAD + np.cumsum(size)
+    text = np.full(PAD + int(size.sum()) + PAD, 10, np.uint8)
+    text[PAD : len(text) - PAD] = ids.text[ranges(ids.start, size)]
+    return Ids(text, stop - size, stop)
 
 
 def concatenate(parts: Sequence[Ids]) -> Ids:
@@ -90,7 +46,7 @@ def number_ids(ids: Ids) -> tuple[Ints, Ints]:
 
     Hashes bring equal ids together and bytes confirm them; where two ids share a hash, a dict tells them apart.
     """
-    _, first, which = np.unique(ids.hashes(), return_index=True, return_inverse=True)
+    _, first, which = np.unique(hashes(*ids), return_index=True, return_inverse=True)
     if not _same_ids(ids, np.arange(len(which)), first[which]).all():
         numbers: dict[str, int] = {}
         which = np.fromiter((numbers.setdefault(ids.name(i), len(numbers)) for i in range(len(which))), np.int64)
@@ -108,7 +64,7 @@ def leave_out_repeats(ids: Ids) -> Ids:
     """
     number = np.arange(len(ids.start))
     bits = table_bits(len(number))
-    slot = slots(ids.hashes(), 64 - bits, bits)
+    slot = slots(hashes(*ids), 64 - bits, bits)
     table = np.empty(1 << bits, np.int64)
     table[slot[::-1]] = number[::-1]
     winner = table[slot]
@@ -117,7 +73,7 @@ def leave_out_repeats(ids: Ids) -> Ids:
 
 def earliest_alike(query: Ints, document: Ids) -> Ints | None:
     """Return, for each row, the first row that has the same query and document; None where all rows differ."""
-    key = document.hashes()
+    key = hashes(*document)
     key ^= query.astype(U) * SALT
     if is_distinct(key):
         return None

@@ -6,9 +6,9 @@ from gradely.data.types import Floats, Ints
 
 QUERIES, DOCUMENTS, JUDGED, DEPTH = 24, 120, 50, 50
 RUNS = {
-    "lexical": "whole numbers, as of matching words: many ties",
-    "dense": "half precision, as of a neural model: a few ties",
-    "popular": "whole numbers, as of clicks: nearly all tied",
+    "lexical": "whole numbers, like counts of matching words, with many ties",
+    "dense": "half precision, like those of a neural model, with a few ties",
+    "popular": "whole numbers, like counts of clicks, nearly all tied",
 }
 
 

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data.columns import Ids
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
 from gradely.data.read.readers import Run, plain_run
@@ -13,6 +12,7 @@ from gradely.data.read.sources import Source
 from gradely.data.tie_counts import TieCounts, TiedPart, add_ties, count_tied_part, count_ties
 from gradely.data.trec.match import UNKNOWN
 from gradely.data.trec.place import Lines
+from gradely.data.trec.tokens import Ids
 from gradely.data.types import Ints
 
 ENTRIES, DEEPEST = 150_000, 20

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gradely.data.columns import Ids
+from gradely.data.columns import compact
 from gradely.data.qrels import Qrels
-from gradely.data.trec.tokens import PAD, as_tokens
+from gradely.data.trec.tokens import PAD, Ids, as_tokens
 from gradely.data.types import Bools
 
 ROW_OBJECTS = 1 << 20
@@ -48,9 +48,9 @@ def _as_arrow(ids: Ids) -> Any:
     """Return ids as Arrow text."""
     import pyarrow as pa
 
-    compact = ids.compact()
-    edges = np.concatenate([[0], np.cumsum(compact.stop - compact.start)]).astype(np.int64)
-    text = compact.text[PAD:-PAD]
+    ids = compact(ids)
+    edges = np.concatenate([[0], np.cumsum(ids.stop - ids.start)]).astype(np.int64)
+    text = ids.text[PAD:-PAD]
     return pa.LargeStringArray.from_buffers(len(ids.start), pa.py_buffer(edges), pa.py_buffer(text.tobytes()))
 
 

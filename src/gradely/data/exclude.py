@@ -7,13 +7,13 @@ then says where it would stand without them. So a run of any kind is read as alw
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.columns import Ids, concatenate, earliest_alike
+from gradely.data.columns import concatenate, earliest_alike
 from gradely.data.hits import Hits
 from gradely.data.locate import locate
 from gradely.data.qrels import Qrels
 from gradely.data.read.readers import Run
 from gradely.data.read.sources import Report, Source
-from gradely.data.trec.tokens import as_tokens
+from gradely.data.trec.tokens import Ids, as_tokens
 from gradely.data.types import Bools, Ints
 from gradely.settings import Settings
 

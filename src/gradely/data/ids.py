@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.columns import Ids
 from gradely.data.read.dicts import text as as_text
-from gradely.data.trec.tokens import PAD, Tokens, U, encode
+from gradely.data.trec.tokens import PAD, Ids, Tokens, U, encode
 from gradely.data.types import Bytes
 from gradely.errors import DataError
 

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradely.data.columns import Ids, Triples, concatenate, earliest_alike, number_ids
+from gradely.data.columns import Triples, compact, concatenate, earliest_alike, number_ids
 from gradely.data.qrels import Qrels
 from gradely.data.read.column_roles import Names, Roles, note_no_labels, pick_columns
 from gradely.data.read.dicts import text
 from gradely.data.read.sources import Report, clip, ignore
 from gradely.data.trec.chunks import IrregularText, ScatteredQueries
 from gradely.data.trec.match import new_tokens, ranges
+from gradely.data.trec.tokens import Ids
 from gradely.data.types import Floats, Ints
 from gradely.errors import DataError
 from gradely.threads import cores, on_threads
@@ -81,7 +82,7 @@ def _copy_rows(part: Any) -> tuple[Ids, Ints, Ids, Floats]:
     """Return the rows of a part in memory of their own, with each query once for as many rows as it lasts."""
     query, document, value = part.columns()
     first = new_tokens(*query)
-    return query.take(first).compact(), np.diff(first, append=len(value)), document.compact(), value
+    return compact(query.take(first)), np.diff(first, append=len(value)), compact(document), value
 
 
 class PartedTable(Table):

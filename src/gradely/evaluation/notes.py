@@ -221,7 +221,7 @@ def _note_unreachable(evaluation: "Evaluation") -> list[Note]:
         highest = evaluation.find_ceiling(measure)[evaluation.judged_queries]
         queries = evaluation.judged_queries[(highest < 1 - SAME) & (highest > 0)]
         mean = float(highest.sum()) / max(1, len(evaluation.queries))
-        text = f"cannot reach 1 in {name}, since the pool lacks a level; the mean is at most {mean:.4f}"
+        text = f"cannot reach 1 in {name} (the mean is at most {mean:.4f}), since the pool lacks a level"
         notes += _note_judged(evaluation, "unreachable", queries, len(evaluation.queries), "query", text)
     return notes
 

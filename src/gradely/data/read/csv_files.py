@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradely.data.columns import Ids, Triples
+from gradely.data.columns import Triples
 from gradely.data.read.column_roles import Names
 from gradely.data.read.sources import Report, Source, clip
 from gradely.data.table import Table
@@ -19,6 +19,7 @@ from gradely.data.trec.chunks import NEWLINE, IrregularText, Piece
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.plain import Rows, to_number
 from gradely.data.trec.runs import map_pieces
+from gradely.data.trec.tokens import Ids
 from gradely.data.types import Bools, Bytes, Ints
 from gradely.errors import DataError, InputError
 

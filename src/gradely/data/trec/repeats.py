@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from gradely.data.columns import Ids
 from gradely.data.trec.chunks import IrregularText
 from gradely.data.trec.hashing import find_repeated, is_among, is_distinct
 from gradely.data.trec.place import Lines
 from gradely.data.trec.spool import Spool
+from gradely.data.trec.tokens import Ids
 from gradely.data.types import Words
 
 CHANCE = 1000

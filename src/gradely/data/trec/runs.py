@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from gradely.data.columns import Ids, Triples
+from gradely.data.columns import Triples
 from gradely.data.hits import Hits
 from gradely.data.qrels import Qrels
 from gradely.data.read.sources import Report, Source, change_error, ignore, split_report
@@ -30,6 +30,7 @@ from gradely.data.trec.match import Judgments
 from gradely.data.trec.place import Observer, PieceHits, Rows, RunQueries, find_hits
 from gradely.data.trec.plain import RUN
 from gradely.data.trec.scattered import count_scattered
+from gradely.data.trec.tokens import Ids
 from gradely.processes import WorkerFailed
 from gradely.settings import Settings
 from gradely.threads import on_threads, workers

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.columns import Ids, number_ids
+from gradely.data.columns import number_ids
 from gradely.data.read.sources import Report, Source
 from gradely.data.tie_counts import RunCounts, add_counts, count_lines
 from gradely.data.trec.chunks import IrregularText, Piece, ScatteredQueries
@@ -17,6 +17,7 @@ from gradely.data.trec.match import new_tokens
 from gradely.data.trec.plain import RUN
 from gradely.data.trec.runs import map_pieces
 from gradely.data.trec.spool import Spool
+from gradely.data.trec.tokens import Ids
 from gradely.data.types import Floats, Ints, Words
 
 QUERY, RANK, SCORE = 0, 3, 4

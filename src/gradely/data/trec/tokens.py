@@ -1,7 +1,7 @@
 """Tokens: many short byte strings in one buffer, compared eight bytes at a time with array operations."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,47 @@ class Tokens(Sequence[str]):
         if isinstance(at, slice):
             return [self[i] for i in range(*at.indices(len(self)))]
         return decode(self.bytes_at(at))
+
+
+class Ids(NamedTuple):
+    """One id per row: the bytes start[i] … stop[i] - 1 of a text that has room around them."""
+
+    text: Bytes
+    start: Ints
+    stop: Ints
+
+    @classmethod
+    def of(cls, tokens: Tokens) -> "Ids":
+        """Return names that are held in as little memory as possible as ids."""
+        start = tokens.start.astype(np.int64)
+        return cls(tokens.text, start, start + tokens.size)
+
+    def take(self, rows: Ints) -> "Ids":
+        """Return the ids of some rows."""
+        return Ids(self.text, self.start[rows], self.stop[rows])
+
+    def bytes_at(self, row: int) -> bytes:
+        """Return the id of one row."""
+        return self.text[self.start[row] : self.stop[row]].tobytes()
+
+    def name(self, row: int) -> str:
+        """Return the id of one row as text."""
+        return decode(self.bytes_at(row))
+
+    def names(self) -> list[str]:
+        """Return the ids of all rows as text."""
+        return [self.name(i) for i in range(len(self.start))]
+
+    @property
+    def longest(self) -> int:
+        """How many bytes the longest id has."""
+        return int((self.stop - self.start).max(initial=0))
+
+    def tokens(self) -> Tokens:
+        """Return the ids as a sequence of text, in as little memory as holds them."""
+        size = self.stop - self.start
+        start = self.start.astype(np.uint32) if len(self.text) < 1 << 32 else self.start
+        return Tokens(self.text, start, size.astype(np.uint16) if size.max(initial=0) < 1 << 16 else size)
 
 
 def decode(token: bytes) -> str:

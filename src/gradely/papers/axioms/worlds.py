@@ -28,24 +28,20 @@ class World(NamedTuple):
     @property
     def size(self) -> tuple[int, int, int]:
         """How large it is: documents, labels, length of the ranking; the smallest counterexample comes first."""
-        return len(self.ranking) + len(self.missed), sum(label or 0 for label in self._labels), len(self.ranking)
-
-    @property
-    def _labels(self) -> tuple[Label, ...]:
-        return self.ranking + self.missed
-
-    @property
-    def has_judgments(self) -> bool:
-        """True where some document is judged."""
-        return any(label is not None for label in self._labels)
+        labels = (*self.ranking, *self.missed)
+        return len(labels), sum(label or 0 for label in labels), len(self.ranking)
 
 
 def worlds(longest: int, lacking: int) -> list[World]:
-    """Return every ranking of up to so many documents that lacks up to so many judged ones, smallest first."""
+    """Return every ranking of up to so many documents that lacks up to so many judged ones, smallest first.
+
+    Some document is judged in each.
+    """
     rankings = chain.from_iterable(product(LABELS, repeat=n) for n in range(1, longest + 1))
     missed = list(chain.from_iterable(combinations_with_replacement(range(4), n) for n in range(lacking + 1)))
     candidates = (World(ranking, lacks) for ranking in rankings for lacks in missed)
-    return sorted((world for world in candidates if world.has_judgments), key=lambda world: world.size)
+    judged = (world for world in candidates if world.missed or any(label is not None for label in world.ranking))
+    return sorted(judged, key=lambda world: world.size)
 
 
 def better(label: Label, than: Label) -> bool:

@@ -31,9 +31,7 @@ def in_panels(
     test: Callable[[Robustness], Verdict], concerns: Callable[[Panel], object]
 ) -> Callable[[list[Robustness]], list[Verdict]]:
     """Return the test of a claim in every panel that it concerns, under both readings."""
-    return lambda evidence: assess_panels(
-        [entry for entry in evidence if concerns(entry.panel)], lambda entry: [test(entry)]
-    )
+    return lambda evidence: assess_panels([entry for entry in evidence if concerns(entry.panel)], test)
 
 
 def more_robust(old: str, rates: str) -> Callable[[Robustness], Verdict]:

@@ -81,7 +81,7 @@ def spread(trials: list[Trial]) -> list[Record]:
     return [
         _row(trial) | {"over": over, "predictions": shift} | _by_measure(values)
         for trial in trials
-        for over, shift, values in (("orders", trial.shift, trial.over_orders), ("seeds", None, trial.over_seeds))
+        for over, shift, values in (("orders", trial.shift, trial.spread(1)), ("seeds", None, trial.spread(0)))
     ]
 
 

@@ -44,15 +44,9 @@ class Trial(NamedTuple):
         """[queries, measures] the means over seeds and orders."""
         return np.asarray(self.values.mean(axis=(0, 1)))
 
-    @property
-    def over_orders(self) -> Floats:
-        """[measures] from the lowest to the highest mean of an order of rows, with the seed where that is widest."""
-        return np.asarray(np.ptp(self.values.mean(axis=2), axis=1).max(axis=0))
-
-    @property
-    def over_seeds(self) -> Floats:
-        """[measures] from the lowest to the highest mean of a seed, with the order where that is widest."""
-        return np.asarray(np.ptp(self.values.mean(axis=2), axis=0).max(axis=0))
+    def spread(self, axis: int) -> Floats:
+        """Return [measures], from the lowest to the highest mean over the seeds (0) or orders of rows (1), at most."""
+        return np.asarray(np.ptp(self.values.mean(axis=2), axis=axis).max(axis=0))
 
 
 def measure(part: Part, scores: Floats, measures: Sequence[str] = MEASURES) -> Floats:

@@ -18,16 +18,6 @@ def read_printed(table: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines()))
 
 
-def printed_tau(collection: str | None) -> dict[tuple[str, ...], float]:
-    """Return the paper's τ for one of its collections, by topics, g, measure and reference; none for others."""
-    return {
-        (row["topics"], row["g"], row["measure"], reference): float(row[reference])
-        for row in read_printed("tau")
-        if row["collection"] == collection
-        for reference in ("GAP", *REFERENCES)
-    }
-
-
 def printed_records() -> list[Record]:
     """Return the paper's τ, one record per pair of measures."""
     return [
@@ -35,6 +25,15 @@ def printed_records() -> list[Record]:
         for row in read_printed("tau")
         for y in ("GAP", *REFERENCES)
     ]
+
+
+def printed_tau(collection: str | None) -> dict[tuple[str, ...], float]:
+    """Return the paper's τ for one of its collections, by topics, g, measure and reference; none for others."""
+    return {
+        tuple(record[x] for x in ("topics", "g", "measure", "reference")): record["tau"]
+        for record in printed_records()
+        if record["collection"] == collection
+    }
 
 
 def count_relevant(qrels: Qrels) -> Ints:

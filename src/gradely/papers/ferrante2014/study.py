@@ -14,6 +14,7 @@ from gradely.papers.ferrante2014.printed_tables import count_relevant, merge_lev
 from gradely.papers.judged_collections import FEWEST, LEAST, Collection, collections, has_enough
 from gradely.papers.library import Library
 from gradely.papers.verdicts import UNTESTED, Record, Verdict
+from gradely.tables import count_of
 
 SETS = {"few highly relevant": 2, "few key": 3}
 """which level is rare in a set of topics"""
@@ -33,8 +34,7 @@ class Panel(NamedTuple):
 
     def __str__(self) -> str:
         """Return it with its numbers."""
-        topics = f"{self.topic_count} topic{'s' if self.topic_count > 1 else ''}"
-        return f"{self.collection}, {self.topics} ({topics}, {self.run_count} runs)"
+        return f"{self.collection}, {self.topics} ({count_of(self.topic_count, 'topic')}, {self.run_count} runs)"
 
     @property
     def lacks(self) -> bool:
@@ -51,12 +51,12 @@ def above(runs: int) -> int:
     return runs - int(np.ceil((runs - 1) / 4))
 
 
-def assess_panels(measured: Sequence[Any], test: Callable[[Any], list[Verdict]]) -> list[Verdict]:
+def assess_panels(measured: Sequence[Any], test: Callable[[Any], Verdict]) -> list[Verdict]:
     """Test a claim on what was measured in each panel; where there is too little data, one verdict says so for all."""
     few = dict.fromkeys(str(entry.panel) for entry in measured if entry.panel.lacks)
     why = f"fewer than {ENOUGH} topics, or than {above(LEAST)} runs above the first quartile, say little"
     return [
-        *(verdict._replace(data=entry.data) for entry in measured if not entry.panel.lacks for verdict in test(entry)),
+        *(test(entry)._replace(data=entry.data) for entry in measured if not entry.panel.lacks),
         *([Verdict(UNTESTED, why, "; ".join(few))] if few else []),
     ]
 
@@ -73,15 +73,10 @@ class Study(NamedTuple):
     sets: dict[str, Bools]
     """which topics are in a set"""
 
-    @property
-    def name(self) -> str:
-        """The name of the collection."""
-        return self.collection.name
-
     def panel(self, topics: str) -> Panel:
         """Return what is looked at in one set of topics."""
         own = self.printed["collection"] if self.printed else ""
-        return Panel(self.name, topics, int(self.sets[topics].sum()), int(self.good.sum()), own)
+        return Panel(self.collection.name, topics, int(self.sets[topics].sum()), int(self.good.sum()), own)
 
     def record(self) -> Record:
         """Return what table 1 of the paper has; with the paper's own numbers where the judgments are its."""
@@ -99,7 +94,10 @@ class Study(NamedTuple):
             "max relevant": int(relevant.max()),
         }
         theirs = {f"{name}, the paper": self.printed[name] if self.printed else None for name in ours}
-        about = {"collection": self.name, "the paper's": self.printed["collection"] if self.printed else None}
+        about = {
+            "collection": self.collection.name,
+            "the paper's": self.printed["collection"] if self.printed else None,
+        }
         return about | {"folder of runs": self.collection.folder} | ours | theirs
 
     def _size(self, topics: str) -> int | None:

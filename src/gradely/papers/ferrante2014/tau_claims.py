@@ -24,7 +24,7 @@ class Evidence(NamedTuple):
     curves: list[Curves]
 
 
-def in_panels(test: Callable[[Curves], list[Verdict]]) -> Callable[[Any], list[Verdict]]:
+def in_panels(test: Callable[[Curves], Verdict]) -> Callable[[Any], list[Verdict]]:
     """Return the test of a claim in every panel."""
     return lambda evidence: assess_panels(evidence.curves, test)
 
@@ -34,17 +34,17 @@ def list_taus(values: dict[str, float], digits: int = 2) -> str:
     return ", ".join(f"{name} {tau:.{digits}f}" for name, tau in values.items())
 
 
-def is_gap_nearest(curves: Curves) -> list[Verdict]:
+def is_gap_nearest(curves: Curves) -> Verdict:
     """Return whether GAP is nearer to AP than xGAP and eGAP at the smallest g_1."""
     here = f"τ with AP: {list_taus(curves.at_smallest('AP'))}; GAP ahead by {curves.lead}"
-    return [Verdict(curves.lead.word, here)]
+    return Verdict(curves.lead.word, here)
 
 
-def rises(curves: Curves) -> list[Verdict]:
+def rises(curves: Curves) -> Verdict:
     """Return whether τ with AP rises with g_1, for all three."""
     trend = {name: goodman_kruskal(points) for name, points in curves.with_reference("AP").items()}
     here = f"of the pairs of g_1 at which τ differs, rising less falling: {list_taus(trend)}"
-    return [decide(min(trend.values()) >= NOTICEABLE, here)]
+    return decide(min(trend.values()) >= NOTICEABLE, here)
 
 
 def goodman_kruskal(points: dict[float, float]) -> float:
@@ -58,36 +58,36 @@ def goodman_kruskal(points: dict[float, float]) -> float:
     return float(steps.sum() / max(1, np.count_nonzero(steps)))
 
 
-def another_angle(curves: Curves) -> list[Verdict]:
+def another_angle(curves: Curves) -> Verdict:
     """Return whether xGAP and eGAP rank systems otherwise than GAP does at the smallest g_1."""
     near = {name: tau for name, tau in curves.at_smallest("GAP").items() if name != "GAP"}
-    return [decide(max(near.values()) < EQUIVALENT, f"τ with GAP: {list_taus(near, 3)}")]
+    return decide(max(near.values()) < EQUIVALENT, f"τ with GAP: {list_taus(near, 3)}")
 
 
-def not_ndcg(curves: Curves) -> list[Verdict]:
+def not_ndcg(curves: Curves) -> Verdict:
     """Return whether no g makes the three rank systems as nDCG does."""
     highest = {
         name: max(x["tau"] for x in curves.records if x["reference"] == "nDCG" and x["measure"] == name)
         for name in ("GAP", "xGAP", "eGAP")
     }
-    return [decide(max(highest.values()) < EQUIVALENT, f"highest τ with nDCG over all g: {list_taus(highest, 3)}")]
+    return decide(max(highest.values()) < EQUIVALENT, f"highest τ with nDCG over all g: {list_taus(highest, 3)}")
 
 
-def same_corners(curves: Curves) -> list[Verdict]:
+def same_corners(curves: Curves) -> Verdict:
     """Return whether the three are one where all users agree."""
     corners = [x["tau"] for x in curves.records if "1.0" in x["g"].split() and x["reference"] == "GAP"]
     same = sum(abs(tau - 1) < SAME for tau in corners)
-    return [decide(same == len(corners), f"τ = 1 in {same} of {len(corners)} comparisons")]
+    return decide(same == len(corners), f"τ = 1 in {same} of {len(corners)} comparisons")
 
 
 def most_where_rare(evidence: Evidence) -> list[Verdict]:
     """Return whether GAP's lead is larger where highly relevant documents are few than over all topics."""
     every = {curves.panel.collection: curves for curves in evidence.curves if curves.panel.topics == "all"}
 
-    def larger(curves: Curves) -> list[Verdict]:
+    def larger(curves: Curves) -> Verdict:
         more = curves.leads - every[curves.panel.collection].leads
         grows = Interval.of(float(more[0]), more[1:])
-        return [Verdict(grows.word, f"GAP's lead is larger by {grows}")]
+        return Verdict(grows.word, f"GAP's lead is larger by {grows}")
 
     return assess_panels([curves for curves in evidence.curves if curves.panel.topics != "all"], larger)
 

@@ -5,20 +5,9 @@ from typing import Any, NamedTuple
 from gradely.comparison.charts import altair, categories, style
 from gradely.data import Report
 from gradely.papers.library import Library
+from gradely.papers.mcsherry2008 import timing
 from gradely.papers.mcsherry2008.enumeration import PRINTED
-from gradely.papers.mcsherry2008.timing import (
-    FILE_QUERIES,
-    JUDGED,
-    QUERIES,
-    REPEATS,
-    RETRIEVED,
-    SIZES,
-    Pair,
-    batches,
-    time_alone,
-    time_from_file,
-    time_in_memory,
-)
+from gradely.papers.mcsherry2008.timing import JUDGED, QUERIES, RETRIEVED, SIZES, Pair
 from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
 from gradely.papers.verdicts import Record, Verdict, decide
 from gradely.tables import Table
@@ -120,20 +109,20 @@ def chart(rows: list[Record]) -> Any:
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed
     """Time every measure in every setting."""
     times = Times(
-        time_in_memory(seed, progress=part(progress, 0, 3)),
-        time_alone(seed, progress=part(progress, 1, 3)),
-        time_from_file(seed, progress=part(progress, 2, 3)),
+        timing.time_in_memory(seed, progress=part(progress, 0, 3)),
+        timing.time_alone(seed, progress=part(progress, 1, 3)),
+        timing.time_from_file(seed, progress=part(progress, 2, 3)),
     )
     rows = times.records()
-    aware, _ = batches(seed)
+    aware, _ = timing.batches(seed)
     lengths = ", ".join(f"{size:,}" for size in SIZES)
     return Outcome(
         f"The paper ranked the results of {QUERIES:,} queries by in-degree, in memory, and counts sorting. We drew"
         f" whole-numbered scores with a long tail, {float((aware.tied > 1).mean()):.0%} of them tied in lists of"
         f" {JUDGED}, and timed the same for lists of {lengths} documents, as many documents in all. Beside it, and"
-        f" ours: the measure alone, on lists that are sorted already, and from a run file of {FILE_QUERIES} queries of"
-        f" {RETRIEVED:,} documents to the mean. Times are the processor's, the shortest of {REPEATS}, in turns. They"
-        " are of this machine and not the same in every run; all else is.",
+        f" ours: the measure alone, on lists that are sorted already, and from a run file of {timing.FILE_QUERIES}"
+        f" queries of {RETRIEVED:,} documents to the mean. Times are the processor's, the shortest of {timing.REPEATS},"
+        " in turns. They are of this machine and not the same in every run; all else is.",
         "Sorting is dearer than most measures, so that the ratio is near 1; only where lists are short do AP and RR,"
         " whose plain forms take a single pass, show what ties cost.",
         times,

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from time import process_time
@@ -18,6 +18,7 @@ from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import EXPECTED, Measure
 from gradely.papers.mcsherry2008.enumeration import PRINTED
+from gradely.papers.outcome import part
 from gradely.settings import TiePolicy
 
 QUERIES, JUDGED = 28_043, 18
@@ -70,47 +71,29 @@ def time_in_memory(
     for i, size in enumerate(sizes):
         rng, count = np.random.default_rng(seed), max(1, queries * JUDGED // size)
         scores, labels = in_degrees(rng, count, size), grades(rng, count, size)
-        work = {
-            kind.name: [partial(_sort_and_measure, kind(), scores, labels, ties) for ties in TIES] for kind in kinds
-        }
-        out[size] = {name: time_both(aware, oblivious, repeats) for name, (aware, oblivious) in work.items()}
-        progress((i + 1) / len(sizes))
+        work = partial(_sort_and_measure, scores, labels)
+        out[size] = time_each(kinds, work, repeats, part(progress, i, len(sizes)))
     return out
 
 
-def _sort_and_measure(measure: Measure, scores: Floats, labels: Floats, ties: str) -> None:
+def _sort_and_measure(scores: Floats, labels: Floats, measure: Measure, ties: TiePolicy) -> None:
     measure(from_arrays(scores, labels, ties=ties))
 
 
 def time_alone(seed: int, queries: int = QUERIES, repeats: int = REPEATS, progress: Report = ignore) -> dict[str, Pair]:
     """Time each measure on rankings that are in memory and in order."""
-    aware, oblivious = batches(seed, queries)
-    out = {}
-    for i, kind in enumerate(EXPECTED):
-        out[kind.name] = time_both(
-            partial(_measure_anew, kind(), aware), partial(_measure_anew, kind(), oblivious), repeats
-        )
-        progress((i + 1) / len(EXPECTED))
-    return out
-
-
-def _measure_anew(measure: Measure, batch: Batch) -> None:
-    """Measure a batch of which nothing is known yet, so that each time does all the work."""
-    measure(replace(batch))
+    by_ties = dict(zip(TIES, batches(seed, queries), strict=True))
+    # of a batch that was replaced nothing is known yet, so that each time does all the work
+    return time_each(EXPECTED, lambda measure, ties: measure(replace(by_ties[ties])), repeats, progress)
 
 
 def time_from_file(
     seed: int, queries: int = FILE_QUERIES, repeats: int = REPEATS, progress: Report = ignore
 ) -> dict[str, Pair]:
     """Time each measure from a run file on the disk to its mean."""
-    out = {}
     with tempfile.TemporaryDirectory() as folder:
         qrels, path = write_run(seed, queries, folder)
-        for i, kind in enumerate(EXPECTED):
-            aware, oblivious = (partial(evaluate, qrels, path, [kind()], ties=ties) for ties in TIES)
-            out[kind.name] = time_both(aware, oblivious, repeats)
-            progress((i + 1) / len(EXPECTED))
-    return out
+        return time_each(EXPECTED, lambda measure, ties: evaluate(qrels, path, [measure], ties=ties), repeats, progress)
 
 
 def write_run(seed: int, queries: int, folder: str) -> tuple[Qrels, str]:
@@ -127,6 +110,18 @@ def write_run(seed: int, queries: int, folder: str) -> tuple[Qrels, str]:
             f"q{q} Q0 d{d} {d} {score:.0f} in-degree\n" for q, row in enumerate(scores) for d, score in enumerate(row)
         )
     return read_qrels(labels), path
+
+
+def time_each(
+    kinds: Sequence[type[Measure]], work: Callable[[Measure, TiePolicy], Any], repeats: int, progress: Report
+) -> dict[str, Pair]:
+    """Return the time of the same work for each measure, by name."""
+    out = {}
+    for i, kind in enumerate(kinds):
+        aware, oblivious = (partial(work, kind(), ties) for ties in TIES)
+        out[kind.name] = time_both(aware, oblivious, repeats)
+        progress((i + 1) / len(kinds))
+    return out
 
 
 def time_both(first: Callable[[], Any], second: Callable[[], Any], repeats: int) -> Pair:

@@ -1,6 +1,7 @@
 """How nDCG of grades by place and nDCGφ agree over many lists, and what M16 claims of it."""
 
 import csv
+from collections.abc import Callable
 from importlib import resources
 from math import atanh, sqrt, tanh
 from typing import NamedTuple
@@ -142,43 +143,37 @@ def _read(name: str) -> list[str]:
 
 def means_higher(evidence: Evidence) -> list[Verdict]:
     """Return whether mean nDCG is above mean nDCGφ at every cut-off."""
-    names = {summary.data for summary in evidence.summaries}
-    cutoffs: dict[str, list[Record]] = {name: [row for row in evidence.means if row["data"] == name] for name in names}
     out = []
     for summary in evidence.summaries:
-        rows = cutoffs[summary.data] or [{"k": 10, "nDCG": summary.ndcg, "nDCGφ": summary.phi}]
+        rows = [row for row in evidence.means if row["data"] == summary.data]
+        rows = rows or [{"k": 10, "nDCG": summary.ndcg, "nDCGφ": summary.phi}]
         here = ", ".join(f"@{row['k']} {row['nDCG']:.3f} and {row['nDCGφ']:.3f}" for row in rows)
         out.append(decide(all(row["nDCG"] > row["nDCGφ"] for row in rows), here, _data(summary)))
     return out
 
 
-def mostly_positive(evidence: Evidence) -> list[Verdict]:
+def mostly_positive(summary: Summary) -> Verdict:
     """Return whether nDCG is the higher of the two for most lists."""
-    return [
-        decide(summary.positive > 1 / 2, f"for {summary.positive:.0%} of the lists", _data(summary))
-        for summary in evidence.summaries
-    ]
+    return decide(summary.positive > 1 / 2, f"for {summary.positive:.0%} of the lists")
 
 
-def grows(evidence: Evidence) -> list[Verdict]:
+def grows(summary: Summary) -> Verdict:
     """Return whether the difference grows with nDCG@10."""
-    return [
-        Verdict(summary.trend.word, f"Pearson's correlation {summary.trend}", _data(summary))
-        for summary in evidence.summaries
-    ]
+    return Verdict(summary.trend.word, f"Pearson's correlation {summary.trend}")
 
 
-def misestimates(evidence: Evidence) -> list[Verdict]:
+def misestimates(summary: Summary) -> Verdict:
     """Return whether nDCG is often far from nDCGφ, on either side."""
-    return [
-        decide(
-            summary.far > 1 / 2 and min(summary.positive, summary.negative) > 0,
-            f"more than {FAR} apart for {summary.far:.0%} of the lists; nDCG higher for {summary.positive:.0%}, lower"
-            f" for {summary.negative:.0%}",
-            _data(summary),
-        )
-        for summary in evidence.summaries
-    ]
+    higher, lower = summary.positive, summary.negative
+    here = (
+        f"more than {FAR} apart for {summary.far:.0%} of the lists; nDCG higher for {higher:.0%}, lower for {lower:.0%}"
+    )
+    return decide(summary.far > 1 / 2 and min(higher, lower) > 0, here)
+
+
+def in_summaries(test: Callable[[Summary], Verdict]) -> Callable[[Evidence], list[Verdict]]:
+    """Return the test of a claim on every set of lists."""
+    return lambda evidence: [test(summary)._replace(data=_data(summary)) for summary in evidence.summaries]
 
 
 def _data(summary: Summary) -> str:
@@ -200,7 +195,7 @@ CLAIMS = (
         "The difference of nDCG@10 and nDCGφ@10 is mostly positive.",
         "90, 86, 86, 73 % of the lists",
         "so for more than half of the lists",
-        mostly_positive,
+        in_summaries(mostly_positive),
     ),
     Claim(
         "grows",
@@ -208,7 +203,7 @@ CLAIMS = (
         "The difference grows with nDCG@10.",
         "correlations .02, .30, .05, .10",
         "Pearson's correlation of nDCG@10 and the difference is above 0; 95 %, as if lists were independent",
-        grows,
+        in_summaries(grows),
     ),
     Claim(
         "misestimates",
@@ -216,7 +211,7 @@ CLAIMS = (
         "nDCG frequently under- or overestimates in light of the divergence of items' scores.",
         "words",
         f"more than half of the lists differ by more than {FAR}, and both signs occur",
-        misestimates,
+        in_summaries(misestimates),
     ),
 )
 """on real rankings; figures 3 and 4 show means and differences"""

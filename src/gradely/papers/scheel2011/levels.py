@@ -7,19 +7,8 @@ from gradely.comparison.charts import altair, draw_dashes, style
 from gradely.data import Report
 from gradely.papers.library import Library
 from gradely.papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
-from gradely.papers.scheel2011.artificial import (
-    ITEMS,
-    LEVELS,
-    RUNS,
-    SWAPS,
-    Curves,
-    Reference,
-    curves,
-    draw_free,
-    draw_uneven,
-    draw_uniform,
-    number_from_one,
-)
+from gradely.papers.scheel2011 import artificial
+from gradely.papers.scheel2011.artificial import ITEMS, LEVELS, RUNS, SWAPS, Curves, Reference
 from gradely.papers.scheel2011.means import MEANS
 from gradely.papers.verdicts import Record, Verdict, decide
 from gradely.tables import Table
@@ -29,13 +18,13 @@ SMALL = 1 / 4
 STEP = 5
 """the variants are measured at every so many swaps: they are compared, not drawn"""
 FIGURES: dict[str, tuple[str, Reference]] = {
-    "figure-4": ("Items spread evenly over the levels", draw_uniform),
-    "figure-5": ("Items spread unevenly, half of the levels unused", draw_uneven),
+    "figure-4": ("Items spread evenly over the levels", artificial.draw_uniform),
+    "figure-5": ("Items spread unevenly, half of the levels unused", artificial.draw_uneven),
 }
 VARIANTS: dict[str, Reference] = {
-    "figure 5, the lowest and the highest level not forced into each list": draw_free,
-    "figure 4, levels numbered 1 … L": number_from_one(draw_uniform),
-    "figure 5, levels numbered 1 … L": number_from_one(draw_uneven),
+    "figure 5, the lowest and the highest level not forced into each list": artificial.draw_free,
+    "figure 4, levels numbered 1 … L": artificial.number_from_one(artificial.draw_uniform),
+    "figure 5, levels numbered 1 … L": artificial.number_from_one(artificial.draw_uneven),
 }
 """other readings of how the paper made its lists"""
 
@@ -97,11 +86,11 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     """Draw the lists and measure them."""
     steps = len(FIGURES) + len(VARIANTS)
     drawings = {
-        name: curves(reference, seed, progress=part(progress, i, steps))
+        name: artificial.curves(reference, seed, progress=part(progress, i, steps))
         for i, (name, (_, reference)) in enumerate(FIGURES.items())
     }
     others = {
-        name: curves(reference, seed, step=STEP, progress=part(progress, i, steps))
+        name: artificial.curves(reference, seed, step=STEP, progress=part(progress, i, steps))
         for i, (name, reference) in enumerate(VARIANTS.items(), len(FIGURES))
     }
     rows = sensitivity({name.replace("-", " "): curve for name, curve in drawings.items()} | others)

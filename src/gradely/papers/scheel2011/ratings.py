@@ -152,10 +152,9 @@ def _change(records: list[Record], ranked: str) -> Observation:
 
 def shift(rows: list[Record]) -> Observation:
     """Say what it does to shift the scale, as S11 asks where the irrelevant level is not 0."""
-    pairs = ((row, after) for row, after in zip(rows[::2], rows[1::2], strict=True))
     lines = "; ".join(
         f"{row['recommender']}: " + ", ".join(f"{name} {row[name]:.3f} and {after[name]:.3f}" for name in MEASURES)
-        for row, after in pairs
+        for row, after in zip(rows[::2], rows[1::2], strict=True)
     )
     return Observation("What does the shift rule do to whole stars, 1 to 5 as given and 0 to 4 shifted?", f"{lines}.")
 
