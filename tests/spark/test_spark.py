@@ -25,21 +25,21 @@ def test_same_values(spark, ties):
 @pytest.mark.parametrize("ties", ["expected", "worst", "trec", "random"])
 def test_same_values_where_judgments_are_many(spark, monkeypatch, ties):
     monkeypatch.setattr(engine_judgments, "ROW_OBJECTS", 0)
-    monkeypatch.setattr(engine_judgments, "HANDED_OUT", 0)
+    monkeypatch.setattr(engine_judgments, "BROADCAST", 0)
     same_everywhere(spark.createDataFrame, ties, seed=3)
 
 
 @pytest.mark.parametrize(
     ("judgments", "most", "plan", "hint"),
     [
-        (10, engine_judgments.HANDED_OUT, "LocalRelation", True),
-        (100_000, engine_judgments.HANDED_OUT, "LogicalRDD", True),
+        (10, engine_judgments.BROADCAST, "LocalRelation", True),
+        (100_000, engine_judgments.BROADCAST, "LogicalRDD", True),
         (100_000, 1 << 20, "LogicalRDD", False),
     ],
 )
 def test_many_judgments_are_no_objects_of_rows(spark, capsys, monkeypatch, judgments, most, plan, hint):
     """A million of them as Java objects filled half a heap of 1 GB, and 100 million rows ran out of it."""
-    monkeypatch.setattr(engine_judgments, "HANDED_OUT", most)
+    monkeypatch.setattr(engine_judgments, "BROADCAST", most)
     names = pa.array(range(judgments)).cast(pa.large_string())
     judged = rows(judged_query=names, judged=names, row=pa.array(range(judgments)))
     frame = engine_judgments.UPLOADS["pyspark"](spark.range(1), judged)

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from types import MappingProxyType
 from typing import NamedTuple
 
 import click
@@ -50,7 +49,7 @@ class Inputs(NamedTuple):
     measures: list[str]
     settings: Settings
 
-    def bar(self, later: Mapping[str, float] = MappingProxyType({})) -> AbstractContextManager[Progress]:
+    def bar(self, later: Mapping[str, float] | None = None) -> AbstractContextManager[Progress]:
         """Return a progress bar over the runs, and over later work that is so many times as much as all of them.
 
         Nobody sees it but on a terminal.
@@ -58,7 +57,7 @@ class Inputs(NamedTuple):
         if not sys.stderr.isatty():
             return nullcontext(ignore)
         total = sum(self.sizes.values())
-        return Bar(self.sizes | {name: share * total for name, share in later.items()})
+        return Bar(self.sizes | {name: share * total for name, share in (later or {}).items()})
 
     def name_baselines(self, baselines: tuple[str, ...], purpose: str) -> list[str]:
         """Return which runs are the baselines, named as they are or by their files; refuse a single run."""

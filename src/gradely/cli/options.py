@@ -203,7 +203,6 @@ def count(flag: str, default: int, text: str, least: int = 1) -> Callable[[Comma
 
 
 alpha = click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
-seed = count("--seed", 0, "Seed of what is drawn at random.", least=0)
 qrels_format = click.option(
     "--qrels-format", type=click.Choice(INPUTS), help="Format of the qrels; by default it is recognised."
 )
@@ -223,7 +222,7 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
         "does; order: as in the input; random: ordered by --seed; best, worst: in the order that is best or worst for "
         "each measure.",
     ),
-    "seed": seed,
+    "seed": count("--seed", 0, "Seed of what is drawn at random.", least=0),
     "precision": choice(
         "--precision",
         PRECISIONS,

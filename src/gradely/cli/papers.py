@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from gradely.cli import argument_types, options
+from gradely.cli import argument_types
 from gradely.cli.output import check_folder, make_folder, say, write_file
 from gradely.cli.progress import Bar
 from gradely.papers import PAPERS, check_data, experiment, experiments
@@ -102,7 +102,9 @@ def _complete_names(_context: click.Context, _parameter: click.Parameter, incomp
     metavar="DIR",
     help="The folder to write to.",
 )
-@options.seed
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."
+)
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, each in its folder.
 

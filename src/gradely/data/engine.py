@@ -27,12 +27,12 @@ ONE_AT_A_TIME = RLock()
 """held while an engine is asked: it uses all processors by itself, and a connection of DuckDB refuses a second call"""
 
 
-def is_lazy(given: Any) -> bool:
+def is_lazy(native: Any) -> bool:
     """True for a frame whose rows are still in their engine."""
     import narwhals.stable.v2 as nw
 
     try:
-        return isinstance(nw.from_native(given, pass_through=True), nw.LazyFrame)
+        return isinstance(nw.from_native(native, pass_through=True), nw.LazyFrame)
     except nw.exceptions.DuplicateError:  # a frame in memory, of which two columns have one name
         return False
 
@@ -40,11 +40,11 @@ def is_lazy(given: Any) -> bool:
 class EngineScores(Mapping[str, dict[str, float]]):
     """A lazy run as {query: {document: score}}: a query is fetched when it is asked for, and never all of them."""
 
-    def __init__(self, given: Any, name: str, columns: Names | None = None, duplicates: str = "error") -> None:
+    def __init__(self, native: Any, name: str, columns: Names | None = None, duplicates: str = "error") -> None:
         """Pick the columns by the schema; nothing is computed yet."""
         import narwhals.stable.v2 as nw
 
-        frame: Any = nw.from_native(given)
+        frame: Any = nw.from_native(native)
         self.name, self.engine = name, frame.implementation.name.lower()
         if self.engine not in UPLOADS:
             raise DataError(f"{name}: rankings cannot be computed in {self.engine}; collect it, or write it as Parquet")
@@ -126,7 +126,8 @@ class EngineScores(Mapping[str, dict[str, float]]):
     def __len__(self) -> int:
         """Count the queries, in the engine."""
         with ONE_AT_A_TIME:
-            return len(self.count_queries()[0])
+            names, _ = self.count_queries()
+        return len(names)
 
 
 def pick_by_type(frame: Any, kind: str, name: str, columns: Names | None) -> Roles:

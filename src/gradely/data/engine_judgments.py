@@ -16,7 +16,7 @@ ROW_OBJECTS = 1 << 20
 """bytes of judgments up to which Spark may keep objects of Java for each row, without a job to read them: that takes
 15 times as much heap. A million judgments, 32 MB, filled 480 MB of it, and the run did not fit beside them."""
 
-HANDED_OUT = 1 << 26
+BROADCAST = 1 << 26
 """bytes of judgments that every executor gets as a whole, so that the run is not shuffled to meet them. A hash table
 of them takes 4.4 times as much, here 280 MB; executors have a heap of 1 GB by default, of which Spark uses 434 MB."""
 
@@ -68,22 +68,22 @@ def _to_duckdb(native: Any, judged: Any) -> Any:  # noqa: ARG001 - DuckDB finds 
 def _to_spark(native: Any, judged: Any) -> Any:
     """Return judgments as a frame of Spark, held as Arrow batches where they are many."""
     session = native.sparkSession
-    with _as_batches(session) if judged.nbytes > ROW_OBJECTS else nullcontext():
-        return _hand_out(session.createDataFrame(judged), judged)
+    with _keep_batches(session) if judged.nbytes > ROW_OBJECTS else nullcontext():
+        return _broadcast(session.createDataFrame(judged), judged)
 
 
 def _to_spark_connect(native: Any, judged: Any) -> Any:
     """Return judgments as a frame of a server of Spark, which holds them in a way of its own."""
-    return _hand_out(native.sparkSession.createDataFrame(judged), judged)
+    return _broadcast(native.sparkSession.createDataFrame(judged), judged)
 
 
-def _hand_out(frame: Any, judged: Any) -> Any:
+def _broadcast(frame: Any, judged: Any) -> Any:
     """Let every executor get few judgments as a whole; with many, Spark may shuffle the run to meet them."""
-    return frame.hint("broadcast") if judged.nbytes <= HANDED_OUT else frame
+    return frame.hint("broadcast") if judged.nbytes <= BROADCAST else frame
 
 
 @contextmanager
-def _as_batches(session: Any) -> Iterator[None]:
+def _keep_batches(session: Any) -> Iterator[None]:
     """Let Spark keep the frames that are made meanwhile as the Arrow batches they come in, not as an object per row."""
     name = "spark.sql.execution.arrow.localRelationThreshold"
     before = session.conf.get(name, None)
