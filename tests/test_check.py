@@ -232,3 +232,8 @@ def test_a_judged_document_below_the_top_10_is_not_in_it():
 
 def texts_alone(findings):
     return [finding.text for finding in findings]
+
+
+def test_negative_labels_are_counted():
+    (odd,) = [finding for finding in check({"q": {"a": 1, "b": -1, "c": 0}}) if finding.kind == "odd"]
+    assert odd.text == "a negative label in 1 judgment: judged, but not relevant, and without gain"

@@ -180,6 +180,9 @@ def test_the_summary_counts_what_tau_says(demo):
     assert "below 0.8 a noticeable change" in found.summary()
     shrunk = gradely.pools("qrels.txt", demo, ["AP"], rates=[1.0, 0.1], repeat=2)
     assert "1 of 1 measure, from 0.1 of the pool, is equivalent" in shrunk.summary()
+    shrunk = gradely.pools("qrels.txt", demo, ["AP", "AP@100"], rates=[1.0], repeat=2)
+    assert "2 of 2 measures, from 1 of the pool, are equivalent" in shrunk.summary()
+    assert "1 of 1 pair of measures is" in gradely.correlate("qrels.txt", demo, ["AP", "AP@100"]).summary()
 
 
 def test_grades_may_vanish_where_no_document_must_stay():

@@ -45,11 +45,13 @@ def test_one_document_in_common_of_few_is_nothing_odd():
     assert "apart" not in kinds
 
 
-def test_hardly_any_of_many_is_odd():
+@pytest.mark.parametrize(("matches", "verb"), [(1, "is"), (2, "are")])
+def test_hardly_any_of_many_is_odd(matches, verb):
     qrels = {"1": {f"d{i}": 1 for i in range(500)}}
-    run = {"1": ["d0", *(f"D{i}" for i in range(1, 500))]}
+    run = {"1": [f"{'d' if i < matches else 'D'}{i}" for i in range(500)]}
     (note,) = [note for note in gradely.evaluate(qrels, run, ["RR"]).notes if note.kind == "apart"]
-    assert "only 1 of 500 judged documents" in note.text and "upper and lower case" in note.text
+    assert f"only {matches} of 500 judged documents of qrels {verb} in the rankings" in note.text
+    assert "upper and lower case" in note.text
 
 
 def test_a_run_without_any_document_is_not_compared():
