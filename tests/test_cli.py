@@ -232,6 +232,11 @@ def test_check(demo, said):
     assert "share their score" in text
 
 
+def test_check_reads_files_whole_and_offers_no_choice_of_queries(said):
+    assert "--only" not in said("check", "--help") and "--exclude" not in said("check", "--help")
+    assert "--only" in said("ties", "--help")
+
+
 def test_check_finds_everything_that_is_wrong(demo, said):
     (demo / "bad.run").write_text(
         "q01 Q0 d1 1 x t\nq01 Q0 d2 1\nq01 Q0 d3 2 0.5 t\nq01 Q0 d3 1 nan t\nq01 Q0 d3 1 0.7 t\nq01 Q0 d4 1 0.9 t\n"

@@ -16,15 +16,13 @@ from gradely.tables import plain_line
 
 @click.command("check")
 @options.files
-@options.inputs
+@partial(options.inputs, whole=True)
 def command(qrels: str, runs: tuple[str, ...], *, inputs: InputOptions) -> int:
     """Say what is wrong or odd in QRELS and RUNS.
 
     The exit code is 1 where something is wrong: lines that cannot be used, a file that cannot be read, or no query in
     common.
     """
-    if inputs.only or inputs.exclude:
-        raise click.UsageError("files are checked as a whole: leave out --only and --exclude")
     findings = check_files(qrels, runs, inputs)
     say("".join(f"{plain_line(str(finding))}\n" for finding in findings))
     return int(any(finding.kind == "wrong" for finding in findings))

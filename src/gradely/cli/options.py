@@ -1,6 +1,5 @@
 """Options that several commands share. Those that belong together reach a command as one object."""
 
-import os
 from collections.abc import Callable, Iterable
 from functools import partial, wraps
 from typing import Any, TypeVar
@@ -10,23 +9,13 @@ from click.types import StringParamType
 
 from gradely.cli.argument_types import FILE, MEASURE_OR_ALL
 from gradely.cli.inputs import InputOptions, Request
-from gradely.cli.output import OutputOptions, check_writable
+from gradely.cli.output import OutputOptions, check_writable, format_of_path
 from gradely.data.read.column_roles import DUPLICATES
 from gradely.data.read.formats import FORMATS as INPUTS
 from gradely.evaluation.runs import DEFAULT
 from gradely.settings import PRECISIONS, QUERIES, TIES, Settings
 from gradely.tables import FORMATS, SAFE
 
-ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".json": "json",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".html": "html",
-    ".txt": "table",
-}
-"""formats by the ending of the file that is written"""
 PICTURES = ("svg", "png")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -92,8 +81,8 @@ def _columns(_context: click.Context, _parameter: click.Parameter, value: str | 
     return {role.strip(): name.strip() for role, _, name in pairs}
 
 
-def inputs(command: Command) -> Command:
-    """Add the options that say how to read the files."""
+def inputs(command: Command, *, whole: bool = False) -> Command:
+    """Add the options that say how to read the files and, unless files are read whole, what of them counts."""
     return add_options(
         pack(InputOptions, "inputs", InputOptions._fields, command),
         qrels_format,
@@ -119,14 +108,7 @@ def inputs(command: Command) -> Command:
         choice(
             "--duplicates", DUPLICATES, "error", "What to do with a document that the qrels have twice for a query."
         ),
-        click.option("--only", type=FILE, metavar="FILE", help="A file with the queries that count, one per line."),
-        click.option(
-            "--exclude",
-            type=FILE,
-            metavar="FILE",
-            help="A table of query and document: what to drop from the rankings first, such as items that users had in "
-            "training.",
-        ),
+        *(() if whole else SELECTION),
     )
 
 
@@ -183,15 +165,6 @@ def _settle_output(form: str | None, digits: int, path: str | None, *, pictures:
     return OutputOptions(form or "table", digits, path, picture)
 
 
-def format_of_path(path: str) -> str:
-    """Return the format that a file's ending stands for; a file without one, or a device, is a table."""
-    ending = os.path.splitext(path)[1].lower()
-    if ending and ending not in ENDINGS and not path.startswith("/dev/"):
-        endings = ", ".join(ENDINGS)
-        raise click.UsageError(f"{path}: the ending {ending} stands for no format; use {endings}, or name a --format")
-    return ENDINGS.get(ending, "table")
-
-
 def choice(flag: str, choices: Iterable[str], default: str, text: str) -> Callable[[Command], Command]:
     """Return an option that takes one of several words."""
     return click.option(flag, type=click.Choice(list(choices)), default=default, show_default=True, help=text)
@@ -213,6 +186,17 @@ by_segment = click.option(
     help="Show means by segment. Segments are a column of the qrels, or a table of query and segment.",
 )
 """adds --by, which is read with the other options of inputs: it stands above them"""
+SELECTION = (
+    click.option("--only", type=FILE, metavar="FILE", help="A file with the queries that count, one per line."),
+    click.option(
+        "--exclude",
+        type=FILE,
+        metavar="FILE",
+        help="A table of query and document: what to drop from the rankings first, such as items that users had in "
+        "training.",
+    ),
+)
+"""the options of inputs that say which part of the files counts"""
 SETTINGS: dict[str, Callable[[Any], Any]] = {
     "ties": choice(
         "--ties",

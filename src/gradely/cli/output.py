@@ -8,6 +8,16 @@ from typing import Any, NamedTuple
 
 from gradely.errors import InputError, shorten
 
+ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".txt": "table",
+}
+"""formats by the ending of the file that is written"""
 MOST = 20
 """below a table, more notes than this are summed up"""
 
@@ -25,6 +35,17 @@ class OutputOptions(NamedTuple):
     def to_file(self) -> bool:
         """Whether they go to a file."""
         return self.path not in (None, "-")
+
+
+def format_of_path(path: str) -> str:
+    """Return the format that a file's ending stands for; a file without one, or a device, is a table."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending and ending not in ENDINGS and not path.startswith("/dev/"):
+        import click
+
+        endings = ", ".join(ENDINGS)
+        raise click.UsageError(f"{path}: the ending {ending} stands for no format; use {endings}, or name a --format")
+    return ENDINGS.get(ending, "table")
 
 
 def write(text: str, path: str | None) -> None:
