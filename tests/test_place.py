@@ -8,13 +8,13 @@ import pytest
 from gradely.data.columns import Triples
 from gradely.data.qrels import Qrels
 from gradely.data.read.sources import ignore
-from gradely.data.trec import hashing, place, repeats, runs, scattered, tie_places
+from gradely.data.trec import hashing, place, repeats, runs, scattered, tie_breaking
 from gradely.data.trec.chunks import IrregularText, ScatteredQueries
 from gradely.data.trec.hashing import shuffle_keys_of
 from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import PieceHits, RunQueries, _in_order, _tie_groups, find_hits, read_lines
 from gradely.data.trec.plain import LONGEST_NAME
-from gradely.data.trec.tie_places import Documents, order_ties, place_among_tied, stands_before
+from gradely.data.trec.tie_breaking import Documents, place_among_tied, sort_tied, stands_before
 from gradely.errors import InputError
 from gradely.settings import Settings
 from tests.pieces import ids_of
@@ -110,7 +110,7 @@ ORDERS = {
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("few", [0, 4, 1000])
 def test_places_are_those_of_the_definition(policy, order, few, monkeypatch):
-    monkeypatch.setattr(tie_places, "FEW", few)
+    monkeypatch.setattr(tie_breaking, "FEW", few)
     rows = ORDERS[order](rows_of())
     qrels, hits, passes = stream(rows, policy)
     right = expected(rows, labels_of(rows_of()), policy)
@@ -339,23 +339,23 @@ def test_where_random_keys_are_the_same_names_decide():
     right = [3, 1, 0, 2]
     before = stands_before(how, docs.at(one), docs.at(other)).tolist()
     assert before == [right.index(i) < right.index(j) for i, j in zip(one.tolist(), other.tolist(), strict=True)]
-    assert order_ties(how, docs, np.zeros(4, np.int64)).tolist() == right
-    assert order_ties(how, docs, np.array([0, 1, 0, 1])).tolist() == [0, 2, 3, 1]
-    assert order_ties(how, docs, np.array([1, 0, 0, 1])).tolist() == [1, 2, 3, 0]
+    assert sort_tied(how, docs, np.zeros(4, np.int64)).tolist() == right
+    assert sort_tied(how, docs, np.array([0, 1, 0, 1])).tolist() == [0, 2, 3, 1]
+    assert sort_tied(how, docs, np.array([1, 0, 0, 1])).tolist() == [1, 2, 3, 0]
 
 
 def test_the_greater_name_stands_first_under_trec():
     docs = documents(["b", "a", "c", "d"])
-    assert order_ties(Settings("trec"), docs, np.zeros(4, np.int64)).tolist() == [3, 2, 0, 1]
-    assert order_ties(Settings("trec"), docs, np.array([0, 1, 0, 1])).tolist() == [2, 0, 3, 1]
-    assert order_ties(Settings("order"), docs, np.array([0, 1, 0, 1])).tolist() == [0, 2, 1, 3]
+    assert sort_tied(Settings("trec"), docs, np.zeros(4, np.int64)).tolist() == [3, 2, 0, 1]
+    assert sort_tied(Settings("trec"), docs, np.array([0, 1, 0, 1])).tolist() == [2, 0, 3, 1]
+    assert sort_tied(Settings("order"), docs, np.array([0, 1, 0, 1])).tolist() == [0, 2, 1, 3]
 
 
 @pytest.mark.parametrize("few", [0, 1, 4, 1000])
 @pytest.mark.parametrize("ties", ["trec", "random"])
 def test_places_among_tied(few, ties, monkeypatch):
     """Groups of 3, 4 and 2 lines, from line 10, 20 and 30 on; some of their lines are asked for."""
-    monkeypatch.setattr(tie_places, "FEW", few)
+    monkeypatch.setattr(tie_breaking, "FEW", few)
     names = ["b", "a", "c", "z", "x", "y", "w", "k", "l"]
     keys = [4, 9, 4, 8, 1, 3, 2, 7, 7] if ties == "random" else None
     line = np.array([10, 12, 20, 21, 22, 23, 31])
@@ -367,8 +367,8 @@ def test_places_among_tied(few, ties, monkeypatch):
 
 @pytest.mark.parametrize(("few", "compared"), [(2, True), (1, False)])
 def test_judged_documents_are_compared_with_all_others_where_they_are_few(few, compared, monkeypatch):
-    monkeypatch.setattr(tie_places, "FEW", few)
-    monkeypatch.setattr(tie_places, "order_ties" if compared else "stands_before", None)
+    monkeypatch.setattr(tie_breaking, "FEW", few)
+    monkeypatch.setattr(tie_breaking, "sort_tied" if compared else "stands_before", None)
     docs, line = documents(["b", "a", "c"]), np.array([0, 1])
     places = place_among_tied(Settings("trec"), docs, line, np.zeros(2, np.int64), np.full(2, 3))
     assert places.tolist() == [1, 2]

@@ -77,7 +77,7 @@ SPEED = {
     "spool": "IN_MEMORY",
     "table": "ROWS LONGEST",
     "tie_groups": "SHORT",
-    "tie_places": "FEW",
+    "tie_breaking": "FEW",
 }
 """constants by file that decide how much is done in one go, or which of two ways is taken to the same values"""
 

@@ -9,9 +9,9 @@ import numpy as np
 from gradely.data import Blocks, Hits, Qrels, read_qrels
 from gradely.data.types import Bools, Floats
 from gradely.errors import DataError
-from gradely.evaluation.evaluation import measure_blocks
 from gradely.evaluation.notes import Note, note_names
 from gradely.evaluation.runs import Evaluations, Progress, evaluate_all, ignore, name_runs
+from gradely.evaluation.values import measure_blocks
 from gradely.measures import Measure
 from gradely.measures.names import fit_all
 from gradely.settings import Settings, TiePolicy

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from gradely.data.details import RunDetails
 from gradely.data.query_selection import read_selected, split_queries
 from gradely.data.tie_counts import TieCounts
-from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.notes import SAME, Note
 from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
+from gradely.evaluation.values import Evaluation
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import QueryPolicy, Settings

@@ -10,7 +10,7 @@ from gradely.data.ids import from_arrow
 from gradely.data.qrels import Qrels
 from gradely.data.read.sources import Report, change_error, clip, split_report
 from gradely.data.trec.hashing import FIXED_KEYS, token_hashes
-from gradely.data.trec.tie_places import Documents, order_ties
+from gradely.data.trec.tie_breaking import Documents, sort_tied
 from gradely.data.trec.tokens import as_tokens
 from gradely.data.types import Ints
 from gradely.errors import DataError
@@ -137,7 +137,7 @@ def _shuffle(qrels: Qrels, settings: Settings, rows: Any) -> tuple[Ints, Ints]:
     group, row, docs = to_integers(rows["last_row"]), to_integers(rows["row"]), from_arrow(rows["document"], "run")
     query = token_hashes(as_tokens(qrels.queries), FIXED_KEYS)[_queries_of(qrels, group)]
     tied = Documents.of(settings, docs.text, (docs.start, docs.stop), np.arange(len(group)), query)
-    order = order_ties(settings, tied, group)
+    order = sort_tied(settings, tied, group)
     group, row = group[order], row[order]
     place = np.arange(len(order)) - np.searchsorted(group, group)
     return row[row >= 0], place[row >= 0]

@@ -2,7 +2,7 @@
 
     evaluate     evaluate and Evaluator, for one run
     runs         evaluate_runs and Evaluations, for several; every other way to evaluate stands on it
-    evaluation   the values of one run, measured batch by batch, with their notes and ranges of ties
+    values       the values of one run, measured batch by batch, with their notes and ranges of ties
     scores       what an evaluation returns: values by query, means, frames
     segments     means of groups of queries
     notes        what happened and matters, each with its count, as a sentence

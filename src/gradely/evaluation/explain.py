@@ -17,8 +17,8 @@ from gradely.data.read.sources import Source, clip
 from gradely.data.tie_breaking import break_ties
 from gradely.data.trec.one_query import read_query
 from gradely.errors import NotFinite
-from gradely.evaluation.evaluation import name_query, query_of
 from gradely.evaluation.explanation import Explanation, Line
+from gradely.evaluation.values import name_query, query_of
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.tie_groups import order_ties
 from gradely.measures import Measure

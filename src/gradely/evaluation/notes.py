@@ -10,7 +10,7 @@ from gradely.evaluation.mismatch import describe_low_labels
 from gradely.tables import count_of, plain_line
 
 if TYPE_CHECKING:
-    from gradely.evaluation.evaluation import Evaluation
+    from gradely.evaluation.values import Evaluation
 
 NAMED = 5
 """how many of many queries a note names"""

@@ -9,12 +9,12 @@ from gradely.data import Qrels, Run, locate, open_run, run_name, run_names
 from gradely.data.details import DetailsObserver, describe_run
 from gradely.data.query_selection import read_selected, split_queries
 from gradely.errors import DataError
-from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.flat_names import flatten
 from gradely.evaluation.mismatch import FEW, describe_mismatch
 from gradely.evaluation.notes import Note, merge_notes, merge_ranges
 from gradely.evaluation.scores import Scores
 from gradely.evaluation.segments import EVERY
+from gradely.evaluation.values import Evaluation
 from gradely.frames import to_frame
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, fit_all, parse_all

@@ -10,8 +10,8 @@ from gradely.comparison.ties import RunTies, run_ties
 from gradely.data import Qrels
 from gradely.data.details import Top, top_depth
 from gradely.data.types import Floats
-from gradely.evaluation.evaluation import Evaluation
 from gradely.evaluation.scores import means
+from gradely.evaluation.values import Evaluation
 from gradely.measures.names import parse_all
 from gradely.report.formatting import labels
 

@@ -11,7 +11,7 @@ from gradely.data.trec.chunks import IrregularText, ScatteredQueries
 from gradely.data.trec.hashing import FIXED_KEYS, SALT, hashes, is_distinct
 from gradely.data.trec.match import UNKNOWN, Judgments, has_repetition, new_tokens, ranges
 from gradely.data.trec.plain import LONGEST_NAME
-from gradely.data.trec.tie_places import Documents, place_among_tied
+from gradely.data.trec.tie_breaking import Documents, place_among_tied
 from gradely.data.trec.tokens import Ids
 from gradely.data.types import Bytes, Floats, Ints, Words
 from gradely.settings import Settings

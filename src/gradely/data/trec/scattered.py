@@ -19,7 +19,7 @@ from gradely.data.trec.match import UNKNOWN, Judgments
 from gradely.data.trec.place import Lines, Rows, match_lines, read_lines
 from gradely.data.trec.repeats import check_names, find_repeats, lines_with
 from gradely.data.trec.spool import Spool
-from gradely.data.trec.tie_places import Documents, order_ties, stands_before
+from gradely.data.trec.tie_breaking import Documents, sort_tied, stands_before
 from gradely.data.types import Floats, Ints, Words
 from gradely.settings import Settings
 
@@ -131,7 +131,7 @@ def _rank(judgments: Judgments, settings: Settings, query: Ints, row: Ints, scor
         return Judged(start, query, row, score, None)
     new = (np.diff(query, prepend=-1) != 0) | np.append(True, score[1:] != score[:-1])[: len(score)]
     docs = _documents(judgments, settings, query, row, line)
-    order = order_ties(settings, docs, np.cumsum(new))
+    order = sort_tied(settings, docs, np.cumsum(new))
     return Judged(start, query, row[order], score, docs.at(order))
 
 

@@ -1,4 +1,4 @@
-"""Evaluation: where the judged documents of one run stand, measured batch by batch."""
+"""The values of one run: where its judged documents stand, measured batch by batch."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -60,7 +60,7 @@ def _compare(mine: Documents, other: Documents) -> np.ndarray:
     return compare_names(mine.text, mine.start, mine.stop, other.text, other.start, other.stop)
 
 
-def order_ties(settings: Settings, docs: Documents, group: Ints) -> Ints:
+def sort_tied(settings: Settings, docs: Documents, group: Ints) -> Ints:
     """Return the order that puts groups in order, and in each group the documents as the policy has it."""
     if settings.ties == "order":
         return np.lexsort((docs.line, group))
@@ -91,6 +91,6 @@ def place_among_tied(settings: Settings, docs: Documents, line: Ints, first: Int
         before = stands_before(settings, docs.at(other), docs.at(own[mine]))
         return np.bincount(mine[before], minlength=len(own))
     place = np.empty(int(size.sum()), np.int64)
-    place[order_ties(settings, docs, np.repeat(np.arange(len(size)), size))] = np.arange(len(place))
+    place[sort_tied(settings, docs, np.repeat(np.arange(len(size)), size))] = np.arange(len(place))
     out: Ints = place[own] - offset
     return out
