@@ -138,6 +138,8 @@ SETTINGS = {
     ],
     "muAP": [({}, lambda q: {}), ({"relevance": "phi"},) * 2, ({"relevance": TABLE},) * 2],
 }
+"""by measure, pairs of parameters: those of the measure, and those of its reference, which may depend on the query;
+`({…},) * 2` where both are the same"""
 
 
 @dataclass(frozen=True)

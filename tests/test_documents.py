@@ -19,6 +19,7 @@ import gradely
 from gradely.cli.main import run
 from gradely.cli.measures import page, section
 from gradely.data.demo import collection
+from tests.test_fixed import WITHOUT_SHAPE
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -176,10 +177,28 @@ def test_what_follows_from_the_code_is_current(path):
 @pytest.mark.parametrize("measure", gradely.ALL, ids=lambda measure: measure.name)
 def test_a_section_shows_formula_ties_reference_parameters_and_example(measure):
     html = MARKDOWN.render(section(measure))
-    assert f"<h2>{measure.name}</h2>" in html and html.count("<pre>") == 2
-    assert html.count("<li>") == 2 and "<strong>Ties</strong>" in html and "<strong>Reference</strong>" in html
+    assert f"<h2>{measure.name}</h2>" in html
+    assert html.count("<pre>") == 2, "the formula is indented by four blanks, and an example follows"
+    for word in ("Ties", "Reference"):
+        assert f"<strong>{word}</strong>" in html, f"no line of the docstring begins with '{word}:'"
+    assert html.count("<li>") == 2, "no line of a paragraph may begin with + - or *"
     assert all(f"<td><code>{name}</code></td>" in html for name in measure.parameters)
-    assert "<em>" not in html  # a formula's _ and * are not taken for emphasis
+    assert "<em>" not in html, "a formula's _ and * are taken for emphasis"
+
+
+@pytest.mark.parametrize(
+    ("path", "words", "measures"),
+    [
+        ("README.md", "refuse `expected`", [m.name for m in gradely.ALL if not m.takes_expected]),
+        ("CHANGELOG.md", "take every policy but `expected`", [m.name for m in gradely.ALL if not m.takes_expected]),
+        ("docs/trec_eval.md", "have no closed form", [m.name for m in gradely.ALL if not m.takes_expected]),
+        ("docs/arrays.md", "have no formula of fixed shape", WITHOUT_SHAPE),
+    ],
+)
+def test_the_measures_that_refuse_something_are_all_named_where_one_is(path, words, measures):
+    text = " ".join((ROOT / path).read_text(encoding="utf-8").split())
+    sentence = text[: text.index(words)].rpartition(". ")[2]
+    assert not [name for name in measures if not re.search(rf"\b{name}\b", sentence)], sentence
 
 
 def test_measures_in_markdown(capfd):

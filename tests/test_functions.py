@@ -8,7 +8,7 @@ from gradely import DataError, MeasureError, as_function, evaluate_arrays, from_
 from gradely.measures import graded, population, searched_measure
 from gradely.measures.population import Population
 from tests.test_arrays import LABELS, SCORES
-from tests.test_fixed import LEVELS, close
+from tests.test_fixed import LEVELS, WITHOUT_SHAPE, close
 
 
 def test_ties_by_document_id_are_refused():
@@ -16,7 +16,7 @@ def test_ties_by_document_id_are_refused():
         as_function(["AP"], ties="trec")
 
 
-@pytest.mark.parametrize("name", ["ERR", "G", "infAP", "IPrec"])
+@pytest.mark.parametrize("name", WITHOUT_SHAPE)
 def test_what_has_no_fixed_shape_is_measured_all_the_same(name):
     assert evaluate_arrays(SCORES["untied"], LABELS, [name])[name].shape == (6,)
     with pytest.raises(MeasureError, match="no formula of fixed shape"):

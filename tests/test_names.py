@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradely
-from gradely import MeasureError, parse
+from gradely import MeasureError, measures, parse
 from tests.cases import CASES
 from tests.other_libraries import LIBRARIES
 
@@ -183,3 +183,20 @@ def test_the_card_of_a_measure_says_what_it_is_and_how_it_is_set():
         assert "Ties: for r relevant" in text and "Reference: McSherry" in text and "&gt;&gt;&gt;" not in text
         assert f"rel 2 labels of at least this count as relevant k {value} cut-off: only the top k" in text
     assert "relevance None graded" in " ".join(re.sub("<[^>]*>", " ", gradely.RBP()._repr_html_()).split())
+
+
+def test_every_measure_on_the_list_has_a_name_of_its_own():
+    bases = {measures.Measure, measures.Binary, measures.Graded}
+    listed = {x for x in vars(measures).values() if isinstance(x, type) and issubclass(x, measures.Measure)}
+    assert listed - bases == set(gradely.ALL), "a measure without `name` is a base class, and is not listed"
+
+
+def test_what_is_unknown_is_called_as_it_was_typed():
+    for name in ("Q-measure", "Q_measure"):
+        with pytest.raises(gradely.MeasureError, match=f"no measure '{name}'"):
+            gradely.evaluate({"q": ["a"]}, {"q": ["a"]}, [name])
+
+
+def test_a_field_with_a_plain_default_is_refused_since_it_would_be_no_parameter():
+    with pytest.raises(TypeError, match=r"Mine.beta is not a parameter yet: declare it with parameter\(default=1"):
+        type("Mine", (gradely.AP,), {"__annotations__": {"beta": float}, "beta": 1})

@@ -54,9 +54,13 @@ class Parametric:
     __signature__ = _Signature()
 
     def __init_subclass__(cls) -> None:
-        """Collect the parameters."""
+        """Collect the parameters; refuse a field with a plain default, which would be none."""
         super().__init_subclass__()
         own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
+        for name, kind in get_annotations(cls).items():
+            if name in vars(cls) and name not in own and getattr(kind, "__origin__", None) is not ClassVar:
+                stated = f"parameter(default={vars(cls)[name]!r}, doc=…)"
+                raise TypeError(f"{cls.__name__}.{name} is not a parameter yet: declare it with {stated}")
         cls.parameters = {}
         for base in reversed(cls.__bases__):
             cls.parameters |= getattr(base, "parameters", {})

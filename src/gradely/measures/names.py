@@ -82,7 +82,7 @@ def _parse(text: str) -> Measure:
         tree = tree.func
     if not isinstance(tree, ast.Name):
         _unreadable(text)
-    measure = _find_measure(tree.id)
+    measure = _find_measure(tree.id, text)
     if isinstance(measure, P) and arguments.pop("relative", False):
         measure = RelativeP()
     replaced = measure.replace(**translate(measure, text, arguments))
@@ -122,7 +122,7 @@ def find(name: str) -> type[Measure]:
     return type(_find_measure(name))
 
 
-def _find_measure(name: str) -> Measure:
+def _find_measure(name: str, typed: str = "") -> Measure:
     """Return the measure of a bare name, ours or that of another library; say what to type where there is none."""
     plain = plain_name(name)
     if plain in BY_NAME:
@@ -133,7 +133,8 @@ def _find_measure(name: str) -> Measure:
         title, text = NOT_HERE.get(plain) or (name, NOT_HERE["compat"][1])
         raise MeasureError(f"{title} is no measure of gradely: {text}")
     hint = did_you_mean(name, [*ALIASES, *(measure.name for measure in ALL)])
-    raise MeasureError(f"no measure {name!r}.{hint} `gradely measures` lists them all")
+    unknown = name if name in typed else name.replace("_", "-")  # as it was typed
+    raise MeasureError(f"no measure {unknown!r}.{hint} `gradely measures` lists them all")
 
 
 def translate(measure: Measure, text: str, arguments: dict[str, Any]) -> dict[str, Any]:
