@@ -59,7 +59,7 @@ class Options(NamedTuple):
     qrels: str
     run: str
     measures: list[str]
-    compat: int = 10
+    compat: int
     help: bool = False
     version: bool = False
     per_query: bool = False
