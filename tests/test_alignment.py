@@ -9,7 +9,7 @@ import pytest
 
 import gradely
 from gradely import DataError
-from gradely.data import Blocks, Hits, Qrels, columns, details, ids, locate, table
+from gradely.data import Blocks, Hits, Qrels, columns, details, ids, locate, table_parts
 from gradely.data.columns import earliest_alike
 from gradely.data.locate import align, count_above
 from gradely.data.read import sources
@@ -163,8 +163,8 @@ def test_queries_of_text_are_no_whole_numbers(tmp_path):
 
 
 def test_a_query_of_many_rows_is_read_whatever_the_longest_part(monkeypatch):
-    monkeypatch.setattr(table, "ROWS", 4)
-    monkeypatch.setattr(table, "LONGEST", 8)
+    monkeypatch.setattr(table_parts, "ROWS", 4)
+    monkeypatch.setattr(table_parts, "LONGEST", 8)
     rows = pd.DataFrame({"qid": ["q"] * 9 + ["r"], "docno": [f"d{i}" for i in range(10)], "label": range(10)})
     assert gradely.read_qrels(rows).labels("q") == {f"d{i}": float(i) for i in range(9)}
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from gradely.data import table
+from gradely.data import table_parts
 from gradely.data.read import parquet as parquet_tables
 from gradely.data.read.frames import FrameTable
 from gradely.data.read.parquet import ParquetTable
@@ -38,7 +38,7 @@ def parquet_file(sizes, folder):
 
 @pytest.fixture
 def few_rows(monkeypatch):
-    for module in (table, parquet_tables):
+    for module in (table_parts, parquet_tables):
         monkeypatch.setattr(module, "ROWS", 4)
         monkeypatch.setattr(module, "LONGEST", 8)
 

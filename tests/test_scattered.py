@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gradely
-from gradely.data import table
+from gradely.data import table_parts
 from gradely.data.columns import leave_out_repeats
 from gradely.data.locate import align, find_hits
 from gradely.data.read import parquet
@@ -41,7 +41,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setattr(spool, "IN_MEMORY", 64)
     monkeypatch.setattr(runs, "PIECE", 900)
-    for module in (table, parquet):
+    for module in (table_parts, parquet):
         monkeypatch.setattr(module, "ROWS", 50)
     return tmp_path
 

@@ -139,6 +139,15 @@ def test_the_map_of_a_room_names_its_files(room):
     assert sorted(named) == sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "src").rglob("*.py")), ids=lambda path: path.stem)
+def test_files_and_functions_can_be_read_in_one_go(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 250, "divide the file by its ideas"
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    long = [node.name for node in functions if node.end_lineno - node.lineno >= 40]
+    assert not long, "a function has at most 40 lines"
+
+
 def test_batches_are_freed_when_done_with():
     """No batch refers to itself: else memory grows until rubbish is collected, and a command hardly collects any."""
     import gc

@@ -19,7 +19,7 @@ from pyarrow import parquet
 
 import gradely
 from gradely import DataError, InputError
-from gradely.data import ids, table
+from gradely.data import ids, table_parts
 from gradely.data.columns import earliest_alike, number_ids
 
 MEASURES = ["nDCG@10", "AP", "RR", "muAP", "ERR", "bpref", "P@2"]
@@ -198,7 +198,7 @@ def test_parts_are_put_together_whatever_their_size(ties, monkeypatch, tmp_path)
         (tmp_path / "r").write_text(text_of(given_rows, "{0} Q0 {1} 1 {2} t\n"))
         expected = gradely.evaluate(polars(qrels, labels), tmp_path / "r", MEASURES, ties=ties).per_query()
         for size in (1, 2, 7, 1000):
-            monkeypatch.setattr(table, "ROWS", size)
+            monkeypatch.setattr(table_parts, "ROWS", size)
             monkeypatch.setattr("gradely.data.read.parquet.ROWS", size)
             monkeypatch.setattr("gradely.data.trec.runs.PIECE", 16 * size)
             for run in (polars(given_rows, names), pandas(given_rows, names), *files(given_rows, names, tmp_path)):

@@ -75,7 +75,7 @@ SPEED = {
     "scores": "ROWS",
     "sources": "BLOCK SMALL",
     "spool": "IN_MEMORY",
-    "table": "ROWS LONGEST",
+    "table_parts": "ROWS LONGEST",
     "tie_groups": "SHORT",
     "tie_breaking": "FEW",
 }

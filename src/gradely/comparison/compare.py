@@ -48,8 +48,7 @@ def compare(
     corrected together: the pairs of each `measure`, or `all` pairs and measures. `simultaneous` intervals hold for the
     family at once. `rope` is the largest difference that does not matter, for a test of equivalence. `resamples` and
     `seed` are for tests that draw at random. With `details`, what to_html needs is gathered at once, so that it need
-    not read the runs again. The rest is as in evaluate; with `by`, Comparison.segments has means and differences by
-    segment.
+    not read the runs again. The rest is as in evaluate; `by` gives Comparison.segments, means and differences.
     """
     policy, only = split_queries(queries)
     settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)

@@ -11,6 +11,7 @@
     details           what a run holds besides its hits: ties, and the top of each ranking
     score_precision   how the scores of a run were stored, as far as their digits tell
     table             rows of query, document and number that are read some at a time
+    table_parts       tables that are taken apart by the numbers of their rows
     columns           columns of ids and numbers, as arrays
     ids               ids of any type as bytes
     engine            runs that stay in their engine: lazy frames of polars, DuckDB, Spark and Ibis

@@ -36,9 +36,8 @@ def evaluate(
     both, those of the run, or a list of queries. `judged_only` drops unjudged documents from the run first.
     `precision="single"` rounds scores as trec_eval 9 does. `threads`, by default one per processor, change no result.
     `progress` is called with the name of the run and the share that is done. `columns` says what tables call their
-    columns, and `duplicates` what to do with repeated judgments, as in read_qrels. `by` gives means by segment
-    (Scores.segments): {query: segment}, a column of the qrels, or a table of both. `exclude` holds documents to drop
-    from the rankings first, as a table or dict of query and document.
+    columns, and `duplicates` what to do with repeated judgments, as in read_qrels. `by`, {query: segment}, a column of
+    the qrels, or a table of both, gives Scores.segments. `exclude` is a table or dict of documents to drop first.
 
     >>> scores = evaluate({"q1": {"d1": 2, "d3": 1}}, {"q1": {"d1": 0.7, "d2": 0.7, "d3": 0.1}}, ["RR", "P@1"])
     >>> scores.mean(), scores["RR"], scores.query("q1")

@@ -9,7 +9,7 @@ from gradely.data.columns import Triples
 from gradely.data.ids import from_arrow, from_buffer, from_floats, from_integers, from_objects
 from gradely.data.read.column_roles import Names, Roles
 from gradely.data.read.sources import clip
-from gradely.data.table import MemoryTable
+from gradely.data.table_parts import MemoryTable
 from gradely.data.trec.tokens import Ids
 from gradely.data.types import Floats
 from gradely.errors import DataError, InputError

@@ -11,7 +11,7 @@ from gradely.data.columns import Triples
 from gradely.data.read.column_roles import Names
 from gradely.data.read.frames import triples_of
 from gradely.data.read.sources import Source
-from gradely.data.table import LONGEST, ROWS, Part, PartedTable, last_query
+from gradely.data.table_parts import LONGEST, ROWS, Part, PartedTable, last_query
 from gradely.data.trec.chunks import ScatteredQueries
 from gradely.errors import DataError, InputError
 from gradely.optional import optional

@@ -11,7 +11,7 @@ from gradely.data.ids import from_objects
 from gradely.data.read.column_roles import DOC, QUERY, Names, normalize, pick_columns
 from gradely.data.read.frames import numbers_of_objects
 from gradely.data.read.sources import clip
-from gradely.data.table import MemoryTable
+from gradely.data.table_parts import MemoryTable
 from gradely.errors import DataError, InputError
 
 Record = Mapping[str, Any]
