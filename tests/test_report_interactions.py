@@ -175,9 +175,9 @@ def test_one_run_has_its_worst_queries_first(demo, opened):  # noqa: F811
     values = gradely.evaluate(folder / "qrels.txt", folder / "dense.run", ["AP"]).per_query()
     order = sorted(values, key=lambda query: (values[query]["AP"], query))
     assert text_of(opened, "#worst tbody th") == order
-    assert text_of(opened, "#topic-name") == [f"Query {order[0]}"]
+    assert text_of(opened, "#run-query-name") == [f"Query {order[0]}"]
     opened.driver.find_element("css selector", "#worst tbody tr:nth-child(2) button").send_keys("\ue007")
-    assert text_of(opened, "#topic-name") == [f"Query {order[1]}"]
+    assert text_of(opened, "#run-query-name") == [f"Query {order[1]}"]
     explained = gradely.explain(folder / "qrels.txt", folder / "dense.run", order[1], "AP")
     lines = sorted(explained.lines, key=lambda line: (line.first, line.document))[:20]
     assert text_of(opened, "#one-ranking td:nth-child(2)") == [line.document for line in lines]
@@ -402,11 +402,11 @@ def test_143_runs_by_6_measures_are_under_3_mb(browser, tmp_path, capfd):  # noq
 def test_texts_of_what_is_shown_are_shown(browser, tmp_path, capfd):  # noqa: F811
     for name, text in collection().items():
         (tmp_path / name).write_text(text)
-    (tmp_path / "topics.tsv").write_text("".join(f"q{i:02d}\twhat is <b>{i}</b>?\n" for i in range(1, 25)))
+    (tmp_path / "queries.tsv").write_text("".join(f"q{i:02d}\twhat is <b>{i}</b>?\n" for i in range(1, 25)))
     documents = [{"_id": f"d{i:03d}", "title": f"Title {i}", "text": "word " * 200} for i in range(2000)]
     (tmp_path / "docs.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents))
     files = [str(tmp_path / name) for name in ("qrels.txt", "dense.run", "lexical.run")]
-    texts = ["--queries-text", str(tmp_path / "topics.tsv"), "--docs-text", str(tmp_path / "docs.jsonl")]
+    texts = ["--queries-text", str(tmp_path / "queries.tsv"), "--docs-text", str(tmp_path / "docs.jsonl")]
     path = tmp_path / "page.html"
     assert cli(["report", *files, "-m", "AP", *texts, "-o", str(path)]) == 0
     assert "Title 1999" not in path.read_text(encoding="utf-8")

@@ -78,7 +78,7 @@ def _format_label(label: float) -> float | int:
 
 
 def kept_queries(board: Leaderboard) -> list[int]:
-    """Return the topics that a page has room for: those on which the runs differ most by the first measure."""
+    """Return the queries that a page has room for: those on which the runs differ most by the first measure."""
     room = max(1, VALUES // board.values[:, 0].size)
     spread = np.ptp(board.values[0], axis=1)
     return sorted(np.argsort(-spread, kind="stable")[:room].tolist())

@@ -47,7 +47,7 @@ def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], r
         "bars": BARS,
         "greys": GREYS,
         "cells": CELLS,
-        "topics": len(board.queries),
+        "count": len(board.queries),
         "spread": _spread(board, rankings),
     }
 

@@ -28,7 +28,7 @@ class AboutTies(NamedTuple):
 
     runs: list[tuple[str, TieCounts]]
     untied: int
-    """how many runs have no tie at all, in no precision"""
+    """how many runs have no tie in any precision"""
     summary: str
     swaps: list[Places]
     total: int

@@ -58,7 +58,7 @@ const describePair = (m, a, b) => {
   return {
     ...known,
     difference: board.mean[m][a] - board.mean[m][b],
-    ties: known.wins === null ? null : board.topics - known.wins - known.losses,
+    ties: known.wins === null ? null : board.count - known.wins - known.losses,
     status: pair === null ? "not tested" : shipped ? "tested" : "not in this page",
     p: shipped ? numbersIn(tests.p[m])[pair.index] : null,
     adjusted: shipped ? numbersIn(tests.adjusted[m])[pair.index] : null,

@@ -1,7 +1,7 @@
 // What is chosen, and the address that opens the same view: #measure=AP&first=bm25&second=dense&query=q5&at=differences
-const state = { measure: 0, first: start[0], second: start[1], query: null, run: 0, topic: null, at: null };
+const state = { measure: 0, first: start[0], second: start[1], query: null, run: 0, run_query: null, at: null };
 const initial = { ...state };
-const domains = { measure: measures, first: runs, second: runs, query: queries, run: runs, topic: queries };
+const domains = { measure: measures, first: runs, second: runs, query: queries, run: runs, run_query: queries };
 const sections = [...document.querySelectorAll("nav a")].map((link) => link.hash.slice(1));
 
 const writeAddress = () => {
