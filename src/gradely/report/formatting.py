@@ -67,8 +67,13 @@ def format_fixed(value: float, digits: int = 4) -> str:
 
 
 def format_signed(value: float) -> str:
-    """Return a number with its sign."""
-    return f"{'−' if value < 0 else '+'}{abs(value):.4f}"
+    """Return a number with its sign, if it has one where it is printed.
+
+    >>> format_signed(0.5), format_signed(-0.25), format_signed(-1e-17)
+    ('+0.5000', '−0.2500', '0.0000')
+    """
+    text = format_fixed(value)
+    return f"+{text}" if value > 0 and float(text) else text
 
 
 def effect_text(value: float) -> str:

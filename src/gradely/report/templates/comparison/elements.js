@@ -4,7 +4,10 @@ const several = runs.length > 1;
 const get = (id) => document.getElementById(id);
 
 const fixed = (x, digits = 4) => (x < 0 && Number(x.toFixed(digits)) !== 0 ? "−" : "") + Math.abs(x).toFixed(digits);
-const signed = (x, digits = 4) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(digits);
+const signed = (x, digits = 4) => {
+  const text = Math.abs(x).toFixed(digits);
+  return (Number(text) === 0 ? "" : x < 0 ? "−" : "+") + text;
+};
 const effectText = (x) => (Number.isFinite(x) && Math.abs(x) < 1e300 ? fixed(x, 2) : x < 0 ? "−∞" : "∞");
 const pText = (p) => (p < 0.0001 ? "< 0.0001" : p.toPrecision(3).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, ""));
 
