@@ -1,6 +1,7 @@
 """Names and measures: what prints reads back, what is typed is understood, what is wrong is explained."""
 
 import re
+from typing import ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely import MeasureError, measures, parse
+from gradely.kernel.parameters import parameter
 from tests.cases import CASES
 from tests.other_libraries import LIBRARIES
 
@@ -200,3 +202,9 @@ def test_what_is_unknown_is_called_as_it_was_typed():
 def test_a_field_with_a_plain_default_is_refused_since_it_would_be_no_parameter():
     with pytest.raises(TypeError, match=r"Mine.beta is not a parameter yet: declare it with parameter\(default=1"):
         type("Mine", (gradely.AP,), {"__annotations__": {"beta": float}, "beta": 1})
+
+
+def test_what_belongs_to_the_class_and_what_has_no_default_is_no_field():
+    fields = {"beta": float, "title": ClassVar[str], "later": int}
+    kind = type("Mine", (gradely.AP,), {"__annotations__": fields, "beta": parameter(default=1, doc=""), "title": "x"})
+    assert list(kind.parameters) == ["k", "rel", "beta"] and kind.title == "x"
