@@ -167,7 +167,7 @@ class Blocks:
             tied = self.tied[None, hits].astype(np.int64, copy=False)
             judged, *alone = _cells_of_one(above.shape[1])
             groups = alone if self.untied else self._groups(above, judged)
-            columns = (self.qrels.grade[self.row[None, hits]], judged, above, tied, *groups)
+            columns = (self.qrels.grade[self.row[hits]][None, :], judged, above, tied, *groups)
         batch = Batch(*columns, pool, pooled, self.retrieved[query : query + 1], _group_policy(ties))
         facts = {"untied": True, "depth": int(batch.above[0, -1]) + 1} if self.untied else {}
         batch.know(xp=np, pool_memo=pool_memo, memo={}, **facts)
