@@ -15,7 +15,7 @@ from gradely.cli.main import run
 from gradely.trec_eval import read
 from gradely.trec_eval.catalogue import TABLE, select_columns
 from gradely.trec_eval.help import ABOUT
-from gradely.trec_eval.options import Options, Quit, atol, parse
+from gradely.trec_eval.options import Quit, atol, parse
 from gradely.trec_eval.parameters import atof
 from gradely.trec_eval.values import to_c_integer
 from tests.shared_data import DATA, needs
@@ -370,11 +370,6 @@ def test_numbers_beyond_all_numbers(trec_eval):
         assert values(trec_eval("--compat 9 -m recip_rank", qrels, ranking)[1]) == {"recip_rank": "0.5000"}
     ranking = scores.format("-inf").replace(" 1.7976", " -1.7976")
     assert values(trec_eval("-m recip_rank", qrels, ranking)[1]) == {"recip_rank": "0.5000"}
-
-
-def test_what_is_not_asked_for_is_as_on_a_command_line_without_options(monkeypatch):
-    monkeypatch.delenv("GRADELY_TREC_EVAL", raising=False)
-    assert Options("qrels", "run", [], 10) == parse(["qrels", "run"])
 
 
 def test_digits_are_those_of_ascii(trec_eval):

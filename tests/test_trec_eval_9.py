@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradely.trec_eval.command import trec_eval
-from gradely.trec_eval.options import Options
+from gradely.trec_eval.options import parse
 from tests.shared_data import DATA, needs, runs
 
 MEASURES = sorted(pytrec_eval.supported_measures - {"relstring", "runid"})
@@ -79,7 +79,8 @@ def text(name, value):
 
 
 def printed(qrels, run, measures, level, judged_only):
-    options = Options(str(qrels), str(run), measures, 9, per_query=True, level=level, judged_only=judged_only)
+    options = parse(["--compat", "9", "-q", str(qrels), str(run)])
+    options = options._replace(measures=measures, level=level, judged_only=judged_only)
     rows = [line.split("\t") for line in trec_eval(options).decode().splitlines()]
     return {(name.strip(), query): value for name, query, value in rows}
 
@@ -154,4 +155,5 @@ def test_official_outputs_byte_for_byte(kind, labels, measures):
     qrels = folder / "qrels" / f"qrels.clef2015.test.{labels}.txt.gz"
     for name, path in runs("clef-ehealth-2015/runs").items():
         official = gzip.decompress((folder / "evals" / f"{name}.{kind}.gz").read_bytes())
-        assert trec_eval(Options(str(qrels), str(path), measures, 9, per_query=True)) == official
+        options = parse(["--compat", "9", "-q", str(qrels), str(path)])._replace(measures=measures)
+        assert trec_eval(options) == official

@@ -20,7 +20,7 @@ from gradely.errors import DataError, InputError, MeasureError, did_you_mean
 from gradely.measures import nDCG
 from gradely.settings import Settings, TiePolicy, check_ties
 from gradely.trec_eval.catalogue import BY_NAME_ONLY, NEW, TABLE, Column, Entry, nickname
-from gradely.trec_eval.options import Options
+from gradely.trec_eval.options import Options, parse
 from gradely.trec_eval.queries import Queries, values
 
 PUBLIC = (
@@ -88,7 +88,7 @@ def _columns(measures: Iterable[str], level: float, ties: str) -> list[Column]:
         for name in supported_nicknames.get(measure, [measure]):
             base, parameters = _split(name)
             texts.setdefault(base, set()).update(parameters)
-    options = Options("", "", [], compat=VERSION, level=level)  # type: ignore[arg-type] # labels may be any numbers
+    options = parse(["--compat", str(VERSION), "", ""])._replace(level=level)  # labels may be any numbers
     return [
         column
         for name in TABLE

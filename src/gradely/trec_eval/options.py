@@ -60,18 +60,18 @@ class Options(NamedTuple):
     run: str
     measures: list[str]
     compat: int
-    help: bool = False
-    version: bool = False
-    per_query: bool = False
-    complete: bool = False
-    summary: bool = True
-    judged_only: bool = False
-    level: int = 1
-    most: int | None = None
-    size: int = 0
-    zscores: str | None = None
-    qrels_format: str = QRELS
-    run_format: str = "trec_results"
+    help: bool
+    version: bool
+    per_query: bool
+    complete: bool
+    summary: bool
+    judged_only: bool
+    level: float
+    most: int | None
+    size: int
+    zscores: str | None
+    qrels_format: str
+    run_format: str
 
     @property
     def rounding(self) -> str:
