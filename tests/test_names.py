@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import gradely
 from gradely import MeasureError, measures, parse
 from gradely.kernel.parameters import parameter
+from gradely.measures.names import find
 from tests.cases import CASES
 from tests.other_libraries import LIBRARIES
 
@@ -196,7 +197,9 @@ def test_every_measure_on_the_list_has_a_name_of_its_own():
 def test_what_is_unknown_is_called_as_it_was_typed():
     for name in ("Q-measure", "Q_measure"):
         with pytest.raises(gradely.MeasureError, match=f"no measure '{name}'"):
-            gradely.evaluate({"q": ["a"]}, {"q": ["a"]}, [name])
+            gradely.evaluate({"q": ["a"]}, {"q": ["a"]}, [f"{name}(rel=2)@10"])
+        with pytest.raises(gradely.MeasureError, match=f"no measure '{name}'"):
+            find(name)
 
 
 def test_a_field_with_a_plain_default_is_refused_since_it_would_be_no_parameter():

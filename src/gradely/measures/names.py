@@ -82,7 +82,7 @@ def _parse(text: str) -> Measure:
         tree = tree.func
     if not isinstance(tree, ast.Name):
         _unreadable(text)
-    measure = _find_measure(tree.id, text)
+    measure = _find_measure(tree.id, re.split(r"[@(]", text)[0].strip())
     if isinstance(measure, P) and arguments.pop("relative", False):
         measure = RelativeP()
     replaced = measure.replace(**translate(measure, text, arguments))
@@ -119,11 +119,11 @@ def _unreadable(text: str) -> NoReturn:
 
 def find(name: str) -> type[Measure]:
     """Return the measure class of a bare name, whatever its case."""
-    return type(_find_measure(name))
+    return type(_find_measure(name, name))
 
 
-def _find_measure(name: str, typed: str = "") -> Measure:
-    """Return the measure of a bare name, ours or that of another library; say what to type where there is none."""
+def _find_measure(name: str, typed: str) -> Measure:
+    """Return the measure of a bare name, ours or that of another library; errors have it as it was typed."""
     plain = plain_name(name)
     if plain in BY_NAME:
         return BY_NAME[plain]()
@@ -133,8 +133,7 @@ def _find_measure(name: str, typed: str = "") -> Measure:
         title, text = NOT_HERE.get(plain) or (name, NOT_HERE["compat"][1])
         raise MeasureError(f"{title} is no measure of gradely: {text}")
     hint = did_you_mean(name, [*ALIASES, *(measure.name for measure in ALL)])
-    unknown = name if name in typed else name.replace("_", "-")  # as it was typed
-    raise MeasureError(f"no measure {unknown!r}.{hint} `gradely measures` lists them all")
+    raise MeasureError(f"no measure {typed!r}.{hint} `gradely measures` lists them all")
 
 
 def translate(measure: Measure, text: str, arguments: dict[str, Any]) -> dict[str, Any]:
