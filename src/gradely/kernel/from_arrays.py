@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from gradely.errors import DataError
-from gradely.kernel.backend import device_of, is_array, is_numpy, namespace, take_rows
+from gradely.kernel.backend import device_of, is_any, is_array, is_numpy, namespace, take_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.settings import check_ties
 
@@ -114,7 +114,7 @@ def check_numbers(xp: Any, arrays: dict[str, Array], mask: Array | None = None) 
     for name, x in arrays.items():
         if xp.isdtype(x.dtype, "real floating"):
             odd = ~xp.isfinite(x)
-            if bool(xp.any(odd if mask is None else odd & mask)):
+            if is_any(odd if mask is None else odd & mask):
                 raise DataError(f"a {name} is NaN or infinite; mask it out or replace it")
 
 
@@ -148,7 +148,7 @@ def _groups(xp: Any, keys: Array, mask: Array, *, alone: bool) -> tuple[Array, A
     rows, width = keys.shape
     column = xp.broadcast_to(xp.arange(width, device=device_of(keys)), keys.shape)
     same = (keys[:, 1:] == keys[:, :-1]) & mask[:, 1:]
-    if alone or not bool(xp.any(same)):
+    if alone or not is_any(same):
         return column, xp.ones_like(column)
     starts = xp.concat([xp.ones_like(mask[:, :1]), ~same], axis=1)
     (at,) = xp.nonzero(xp.reshape(starts, (-1,)))

@@ -6,7 +6,7 @@ import numpy as np
 
 from gradely.errors import DataError
 from gradely.kernel.assembly import assemble
-from gradely.kernel.backend import device_of, is_array, is_numpy, namespace, take_rows
+from gradely.kernel.backend import device_of, is_any, is_array, is_numpy, namespace, take_rows
 from gradely.kernel.batch import Array, Batch, rows_at_a_time
 from gradely.kernel.from_arrays import best_first, real_type
 
@@ -84,7 +84,7 @@ def _align(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array
 def _check_padding(ranked: Array, padding: int) -> None:
     """Refuse a gap in a ranking, after which ranks would be unclear."""
     real_id = ranked != padding
-    if bool(namespace(ranked).any(~real_id[:, :-1] & real_id[:, 1:])):
+    if is_any(~real_id[:, :-1] & real_id[:, 1:]):
         raise DataError(f"the padding {padding} must come after the last ranked id of a row")
 
 
@@ -129,6 +129,6 @@ def _join(xp: Any, labelled: Array, ranked: Array) -> Array:
 
 def _check_twice(xp: Any, twice: Array, row: int) -> None:
     """Refuse an id that stands twice in a row."""
-    if bool(xp.any(twice)):
+    if is_any(twice):
         first = int(xp.argmax(xp.astype(xp.any(twice, axis=1), xp.int8)))
         raise DataError(f"row {row + first} (from 0) has an id twice among the ranked or the labelled ones; keep one")

@@ -8,7 +8,7 @@ from collections import Counter
 from operator import mul
 from typing import Any, Self
 
-from gradely.kernel.backend import sum_rows, to_lists
+from gradely.kernel.backend import is_any, sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import threshold
 from gradely.kernel.orders import Adds, Group
@@ -207,7 +207,7 @@ class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
             number = number - (among - inside)
             precision = (above + number) / xp.clip(start + number, min=1.0)
             out = out + xp.where(relevant & (number >= 1), levels.share[:, i, None] * precision, 0.0)
-        return weight * (xp.where(many, self._coarse_bound(batch), out) if bool(xp.any(many)) else out)
+        return weight * (xp.where(many, self._coarse_bound(batch), out) if is_any(many) else out)
 
     def _coarse_bound(self, batch: Batch) -> Array:
         """Return [Q, H]: a bound on each document's precision, summed over users, that takes no pass for each level.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import TypeAlias
 
-from gradely.kernel.backend import to_lists
+from gradely.kernel.backend import is_any, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.orders import STATES, Adds, Group, best_order
 from gradely.kernel.tie_groups import order_ties, sum_in_group
@@ -83,7 +83,7 @@ class SearchedMeasure(Measure):
             sum_in_group(batch, batch.to_real(kinds)) != batch.to_real(kinds) * sum_in_group(batch, relevant)
         )
         worth, bounded = batch.to_real(kinds), xp.zeros_like(mixed)
-        if batch.untied or batch.ties == "expected" or not bool(xp.any(mixed)):
+        if batch.untied or batch.ties == "expected" or not is_any(mixed):
             return worth, bounded
         rows, places = to_lists(worth), to_lists(batch.to_real(bounded))
         for q, odd in enumerate(to_lists(xp.any(mixed, axis=1))):

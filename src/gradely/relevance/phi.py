@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 from gradely.errors import MeasureError
+from gradely.kernel.backend import is_any
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.gains import headroom, linear, to_python
 from gradely.kernel.parameters import parameter
@@ -72,7 +73,7 @@ def _scale(batch: Batch) -> Batch:
     largest = xp.max(xp.abs(batch.pool), axis=1, keepdims=True)
     power = xp.log2(xp.where(largest > 0, largest, 1.0))
     extreme = xp.abs(power) > room / 4
-    if not batch.fixed and not bool(xp.any(extreme)):
+    if not batch.fixed and not is_any(extreme):
         return batch
     exponent = xp.where(extreme, xp.floor(xp.clip(power, min=-1.9 * room)), 0.0)
     return batch.relabel(linear(batch, batch.grade, exponent), linear(batch, batch.pool, exponent), batch.pooled)
