@@ -39,7 +39,7 @@ test: $(VENV)/test-ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src papers/src
 	$(BIN)/pytest -n auto --dist worksteal
 
 test-arrays: $(VENV)/arrays-ready
@@ -59,17 +59,17 @@ fuzz: $(VENV)/test-ready
 mutants: $(VENV)/test-ready
 	$(BIN)/python -m tests.mutants
 
-docs: $(VENV)/installed
+docs: $(VENV)/papers-ready
 	$(BIN)/python -m tools.derived
 
 papers: $(VENV)/test-ready
-	$(BIN)/pip install --quiet --editable ".[lightgbm,xgboost]"
+	$(BIN)/pip install --quiet --editable . --editable "./papers[learning]"
 	$(BIN)/gradely papers run all --data "$(DATA)" --out gradely-papers
-	cp gradely-papers/claims.csv src/gradely/papers/record.csv
+	cp gradely-papers/claims.csv papers/src/gradely_papers/record.csv
 	$(BIN)/python -m tools.derived
 
 learning: $(VENV)/test-ready
-	$(BIN)/pip install --quiet --editable ".[lightgbm,xgboost]"
+	$(BIN)/pip install --quiet --editable . --editable "./papers[learning]"
 	$(BIN)/gradely papers run f14-learning --data "$(DATA)" --out gradely-papers
 	cp gradely-papers/f14-learning/matrix.svg docs/f14-learning.svg
 
@@ -102,7 +102,11 @@ $(VENV)/installed: $(VENV)/made pyproject.toml
 	$(BIN)/pip install --quiet --editable .
 	touch $@
 
-$(VENV)/test-ready: $(VENV)/installed
+$(VENV)/papers-ready: $(VENV)/installed papers/pyproject.toml
+	$(BIN)/pip install --quiet --editable . --editable ./papers
+	touch $@
+
+$(VENV)/test-ready: $(VENV)/papers-ready
 	$(BIN)/pip install --quiet --group test
 	touch $@
 
@@ -111,10 +115,10 @@ $(VENV)/arrays-ready: $(VENV)/test-ready
 	$(BIN)/pip install --quiet jax
 	touch $@
 
-$(TOOLS)/ready: pyproject.toml tests/tools/requirements.txt tests/tools/recommenders.txt
+$(TOOLS)/ready: pyproject.toml papers/pyproject.toml tests/tools/requirements.txt tests/tools/recommenders.txt
 	$(PYTHON) -m venv $(TOOLS)
 	$(TOOLS)/bin/pip install --quiet --upgrade "pip>=25.1"
-	$(TOOLS)/bin/pip install --quiet --editable .
+	$(TOOLS)/bin/pip install --quiet --editable . --editable ./papers
 	$(TOOLS)/bin/pip install --quiet --requirement tests/tools/requirements.txt
 	$(PYTHON) -m venv $(TOOLS)/RecTools
 	$(TOOLS)/RecTools/bin/pip install --quiet rectools  # wants an older NumPy than the others

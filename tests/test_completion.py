@@ -14,7 +14,6 @@ import pytest
 
 import gradely
 from gradely.cli.main import COMMANDS, run
-from gradely.papers import experiments
 
 BIN = Path(sys.executable).parent
 ENVIRONMENT = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "TERM": "dumb", "PS1": "$ "}
@@ -120,10 +119,6 @@ def test_help_has_one_line_per_shell(capfd):
     assert run(["completion", "--help"]) == 0
     lines = [line.split() for line in capfd.readouterr().out.splitlines() if "gradely completion" in line]
     assert [line[0].rstrip(":") for line in lines] == ["Usage", "bash", "zsh,", "fish"]
-
-
-def test_experiments_are_offered():
-    assert set(experiments()) <= set(re.findall(r"[\w-]+", ask("bash", "gradely papers run ", "")))
 
 
 def test_a_command_that_does_not_exist_is_no_error():

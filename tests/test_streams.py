@@ -142,7 +142,6 @@ def test_a_line_of_an_error_is_short_and_printable(folder, capfd):
     ("arguments", "says"),
     [
         (["pools", "qrels", "run", "--seed", "-1"], "--seed"),
-        (["papers", "run", "s11-tables", "--seed", "-1"], "--seed"),
         (["compare", "qrels", "run", "--seed", "-1"], "--seed"),
         (["evaluate", "qrels", "run", "-m", "ERR(top=2000)"], None),
         (["evaluate", "qrels", "run", "-m", "eGAP(g=[1e308, 1e308])"], "sum to 1"),

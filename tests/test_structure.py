@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 import tomllib
@@ -48,6 +49,37 @@ def test_evaluating_dicts_loads_nothing_but_numpy():
 @pytest.mark.parametrize("command", ["['--version']", "['--help']"])
 def test_the_command_line_loads_numpy_only_to_compute(command):
     assert "numpy" not in modules_after(f"from gradely.cli.main import run; run({command})")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["evaluate", "--help"], ["measures"]])
+def test_installed_distributions_are_searched_for_the_papers_alone(arguments):
+    """The search takes longer than the rest of `gradely --help`."""
+    assert "importlib.metadata" not in modules_after(f"from gradely.cli.main import run; run({arguments})")
+
+
+WITHOUT_PAPERS = """\
+import sys
+from importlib import metadata
+metadata.entry_points = lambda **_: ()
+from gradely.cli.main import run
+sys.exit(run({arguments}))
+"""
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--format", "csv"], ["run", "all", "--seed", "3"]])
+def test_where_the_papers_are_not_installed_one_line_says_how_to_install_them(arguments):
+    code = WITHOUT_PAPERS.format(arguments=["papers", *arguments])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "gradely: the papers' experiments are not installed: run `pip install ./papers` in a clone of gradely\n"
+    )
+
+
+def test_the_help_lists_the_papers_where_they_are_not_installed():
+    code = WITHOUT_PAPERS.format(arguments=["--help"])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert re.search("^  papers  +\\w", done.stdout, flags=re.MULTILINE)
 
 
 def test_the_public_names_and_nothing_else_are_shown():

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import gradely
+import gradely_papers
 from gradely.cli.measures import page, summary
-from gradely.papers.ledger import markdown, read_record
 from gradely.tables import Table, to_markdown
+from gradely_papers.ledger import markdown, read_record
 
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- make docs writes this table -->\n", "<!-- end of the table -->"
@@ -28,6 +29,12 @@ PYTHON = """\
 
 Everything public is in `gradely` itself, and `help(gradely.evaluate)` explains a name. The measures have
 [a page of their own](measures.md), and `gradely.ALL` is the tuple of all measures.
+"""
+PAPERS = """
+## The papers' experiments
+
+`pip install ./papers` in a clone brings `gradely_papers`, which [runs them again](papers.md).
+
 """
 KINDS = {
     "Functions": inspect.isfunction,
@@ -57,7 +64,9 @@ def names() -> str:
         )
         for title, kind in KINDS.items()
     ]
-    return PYTHON + "".join(sections)
+    experiments = {name: getattr(gradely_papers, name) for name in gradely_papers.__all__}
+    rows = Table(["name", "what it is"], [row(*item) for item in experiments.items()])
+    return f"{PYTHON}{''.join(sections)}{PAPERS}{to_markdown(rows, escape=False)}"
 
 
 def row(name: str, value: Any) -> list[str]:

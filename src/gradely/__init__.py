@@ -34,8 +34,6 @@ _PUBLIC = {
     "comparison.users": "users",
     "comparison.phi_curves": "phi PhiCurves PhiCurve",
     "report.figures": "plot",
-    "papers": "reproduce",
-    "papers.outcome": "Outcome Claim Assessment Observation Sheet Figure",
     "data": "read_qrels read_run Qrels Run",
     "data.virtual_users": "qrels_from_run",
     "kernel.from_arrays": "from_arrays",

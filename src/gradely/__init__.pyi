@@ -46,8 +46,6 @@ from gradely.measures.names import parse
 from gradely.measures.precision import F, F1, P, R, RelativeP, Rprec, Utility
 from gradely.measures.rbp import RBP
 from gradely.measures.rr import RR, Success
-from gradely.papers import reproduce
-from gradely.papers.outcome import Assessment, Claim, Figure, Observation, Outcome, Sheet
 from gradely.relevance import AtLeast, Max, Phi, Shift
 from gradely.report.figures import plot
 from gradely.settings import Settings
@@ -56,11 +54,9 @@ __version__: str
 __all__ = [
     "ALL",
     "AP",
-    "Assessment",
     "AtLeast",
     "Batch",
     "Change",
-    "Claim",
     "Comparison",
     "Correlation",
     "DCG",
@@ -71,7 +67,6 @@ __all__ = [
     "Explanation",
     "F",
     "F1",
-    "Figure",
     "Finding",
     "G",
     "GAP",
@@ -90,9 +85,7 @@ __all__ = [
     "MissingExtra",
     "NDCNG",
     "Note",
-    "Observation",
     "Orders",
-    "Outcome",
     "P",
     "Pair",
     "Phi",
@@ -112,7 +105,6 @@ __all__ = [
     "SavedScores",
     "Scores",
     "Settings",
-    "Sheet",
     "Shift",
     "Success",
     "Swap",
@@ -151,7 +143,6 @@ __all__ = [
     "qrels_from_run",
     "read_qrels",
     "read_run",
-    "reproduce",
     "tie_sensitivity",
     "users",
     "xGAP",

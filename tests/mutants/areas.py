@@ -33,10 +33,10 @@ ACCELERATED = ["kernel/backend.py", "kernel/by_place.py", "kernel/rows.py"]
 DRAWINGS = ["comparison/charts.py", "comparison/user_charts.py"]
 """sizes and fonts, which are judged by eye"""
 SLOW = """
-axioms claims documents error_rates figures fuzz memory mutants notebook page papers papers_f14 papers_m08
-papers_m16 papers_s11 real_data report report_interactions spark_pipeline streams structure terminals
+documents error_rates figures fuzz memory mutants notebook page real_data
+report report_interactions spark_pipeline streams structure terminals
 """
-LEFT_OUT = [*(f"test_{name}.py" for name in SLOW.split()), "tools", "spark", "fuzz", "mutants"]
+LEFT_OUT = [*(f"test_{name}.py" for name in SLOW.split()), "papers", "tools", "spark", "fuzz", "mutants"]
 """tests that open pages, start processes, recompute papers or take long; they touch little that others do not"""
 
 

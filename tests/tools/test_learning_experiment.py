@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gradely.errors import InputError
-from gradely.papers.ferrante2014 import learning, learning_data, learning_models, learning_trials
-from gradely.papers.library import Library
+from gradely_papers.ferrante2014 import learning, learning_data, learning_models, learning_trials
+from gradely_papers.library import Library
 from tests.shared_data import DATA, needs
 from tests.tools.tool import tool
 

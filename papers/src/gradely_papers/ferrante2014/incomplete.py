@@ -1,0 +1,206 @@
+"""F14 figures 1 and 2: how systems rank when fewer documents are judged."""
+
+from collections.abc import Callable
+from typing import Any
+
+from gradely.comparison.charts import PALETTE, altair, categories, draw, panels
+from gradely.data import Report
+from gradely.tables import Table
+from gradely_papers.ferrante2014.smaller_pools import (
+    INCOMPLETE,
+    MEASURES,
+    RANGES,
+    READINGS,
+    REPEAT,
+    SHALLOW,
+    Robustness,
+    shrink,
+)
+from gradely_papers.ferrante2014.study import Panel, assess_panels, choose_collections, read_study
+from gradely_papers.judged_collections import DATA, NEEDS, Collection
+from gradely_papers.library import Library
+from gradely_papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
+from gradely_papers.verdicts import UNTESTED, Record, Verdict
+
+NEW, ROBUST = ("xGAP", "eGAP"), ("nDCG", "bpref")
+SHOWN = ("GAP", *NEW)
+OWN = "TREC 21, 2012, Web"
+
+
+def in_panels(
+    test: Callable[[Robustness], Verdict], concerns: Callable[[Panel], object]
+) -> Callable[[list[Robustness]], list[Verdict]]:
+    """Return the test of a claim in every panel that it concerns, under both readings."""
+    return lambda evidence: assess_panels([entry for entry in evidence if concerns(entry.panel)], test)
+
+
+def more_robust(old: str, rates: str) -> Callable[[Robustness], Verdict]:
+    """Return the test whether xGAP and eGAP are above an older measure, over a range of rates."""
+
+    def test(entry: Robustness) -> Verdict:
+        margin = entry.lead(NEW, (old,), rates)
+        return Verdict(margin.word, f"{_means(entry, rates)}; the lower of xGAP and eGAP less {old}: {margin}")
+
+    return test
+
+
+def are_alike(entry: Robustness) -> Verdict:
+    """Return whether xGAP and eGAP are nearer to AP than the farther of nDCG and bpref is."""
+    nearer = entry.compare_distances("AP", NEW, ROBUST)
+    return Verdict(nearer.word, f"{_means(entry)}; nearer to AP by {nearer}")
+
+
+def are_most_robust(entry: Robustness) -> Verdict:
+    """Return whether nDCG and bpref are above all others."""
+    margin = entry.lead(ROBUST, tuple(name for name in MEASURES if name not in ROBUST))
+    return Verdict(margin.word, f"{_means(entry)}; the lower of the two less the highest of the others: {margin}")
+
+
+def gap_better(evidence: list[Robustness]) -> list[Verdict]:
+    """Return whether GAP is above xGAP and eGAP on the paper's TREC 21, all topics."""
+    if not any(entry.panel.printed == OWN for entry in evidence):
+        return [Verdict(UNTESTED, f"the judgments of {OWN} are not among the collections")]
+    return in_panels(_gap_better, lambda panel: panel.topics == "all" and panel.printed == OWN)(evidence)
+
+
+def _gap_better(entry: Robustness) -> Verdict:
+    margin = entry.lead(("GAP",), NEW)
+    return Verdict(margin.word, f"{_means(entry)}; GAP less the higher of xGAP and eGAP: {margin}")
+
+
+def _means(entry: Robustness, rates: str = INCOMPLETE) -> str:
+    return "mean τ " + ", ".join(f"{name} {entry.mean(name, rates):.2f}" for name in MEASURES)
+
+
+def chart(records: list[Record]) -> Any:
+    """Return τ by the share of the pool, one line per measure with the band of its draws, one panel per set."""
+    alt = altair()
+    title = "τ with the ranking by the full pool"
+    scale = alt.Scale(zero=False, domainMax=1.03, nice=False)
+    lines = draw(records).encode(
+        x=alt.X(
+            "rate:Q",
+            title="share of the pool",
+            axis=alt.Axis(format="%"),
+            scale=alt.Scale(reverse=True, domain=[0, 1.03], nice=False),
+        )
+    )
+    # one layer for each band, with a colour and no scale, so that the bands have no part in the legend
+    bands = [
+        lines.transform_filter(f"datum.measure == '{name}'")
+        .mark_area(opacity=0.08, color=colour)
+        .encode(y=alt.Y("low:Q", scale=scale, title=title), y2="high:Q")
+        for name, colour in zip(MEASURES, PALETTE, strict=False)
+    ]
+    means = lines.mark_line(point=alt.OverlayMarkDef(size=40)).encode(
+        y=alt.Y("tau:Q", scale=scale, title=title), **categories("measure", MEASURES)
+    )
+    return panels(alt.layer(*bands, means).properties(width=290, height=230), by="panel", columns=3, same_scale=False)
+
+
+def observations(evidence: list[Robustness]) -> list[Observation]:
+    """Say what the reading of "at least one" does where good documents are few."""
+    lines = []
+    for entry in evidence:
+        if entry.least and entry.panel.topics != "all" and not entry.panel.lacks:
+            other = next(x for x in evidence if x.panel == entry.panel and not x.least)
+            pairs = (f"{name} {entry.mean(name, SHALLOW):.2f} and {other.mean(name, SHALLOW):.2f}" for name in SHOWN)
+            lines.append(f"{entry.panel}: {', '.join(pairs)}")
+    question = "What is τ at 10 % and 5 % of the pool if one document per grade stays judged, and if grades may vanish?"
+    return [Observation(question, "; ".join(lines))]
+
+
+def gather(selection: list[Collection], seed: int, progress: Report) -> list[Robustness]:
+    """Shrink the pools of every collection."""
+    out = []
+    for i, collection in enumerate(selection):
+        tell = part(progress, i, len(selection))
+        study = read_study(collection, part(tell, 0, 4))
+        out += shrink(study, seed, lambda done, tell=tell: tell(1 / 4 + done * 3 / 4))  # type: ignore[misc]
+    return out
+
+
+def run(library: Library, seed: int, progress: Report) -> Outcome:
+    """Shrink the pools of every collection in the library."""
+    selection = choose_collections(library)
+    evidence = gather(selection, seed, progress)
+    records = [record for entry in evidence for record in entry.records()]
+    figures = {
+        f"pools-{least}": Figure(
+            f"τ from full and smaller pools, {reading}; bands hold 95 % of {REPEAT} draws.",
+            chart([record for record in records if record["reading"] == reading]),
+        )
+        for least, reading in READINGS.items()
+    }
+    return Outcome(
+        DONE.format(", ".join(map(str, selection))),
+        "Where highly relevant documents are few, GAP loses its ranking of systems with the pool, and xGAP and eGAP"
+        " keep more of theirs; over all topics they do not.",
+        evidence,
+        {"pools": Sheet("τ between full and smaller pools, and 95 % of the draws", Table.of(records, 3))},
+        figures,
+        observations(evidence),
+    )
+
+
+DONE = (
+    "On {} we kept a random share of the judged documents of each topic and grade, took the others for unjudged, and"
+    " correlated the ranking of the runs above the first quartile of AP with that from the full pools;"
+    f" {REPEAT} times. g is the paper's: (0.1, 0.9) for two levels, (0.2, 0.2, 0.6) for three. Whether at least one"
+    " document of each grade stays judged the paper does not say in what we have: it favours xGAP and eGAP, so both"
+    " readings are shown. Intervals come from topics drawn again. Of several folders of runs the one with the longest"
+    " runs is taken."
+)
+OVER = "95 % over topics"
+FEW = "Over topics with few highly relevant or key documents xGAP and eGAP are more robust than {} when {}."
+KINDS = {INCOMPLETE: "judgments are incomplete", SHALLOW: "pools are shallow"}
+
+
+def _claim_few_high(old: str, rates: str) -> Claim:
+    return Claim(
+        f"few-{old}-{'shallow' if rates == SHALLOW else 'incomplete'}",
+        "abstract, figures 1 and 2",
+        FEW.format(old, KINDS[rates]),
+        "figures only",
+        f"both are above {old}, by the mean τ over {rates}; {OVER}",
+        in_panels(more_robust(old, rates), lambda panel: panel.topics != "all"),
+    )
+
+
+CLAIMS = (
+    *(_claim_few_high(old, rates) for old in ("GAP", "AP") for rates in RANGES),
+    Claim(
+        "all",
+        "figures 1 and 2",
+        "Over all topics xGAP and eGAP behave as AP and GAP do (TREC 21, where GAP is better, apart).",
+        "figures only",
+        f"the mean τ of both is nearer to AP's than that of the farther of nDCG and bpref is; {OVER}",
+        in_panels(are_alike, lambda panel: panel.topics == "all" and panel.printed != OWN),
+    ),
+    Claim(
+        "GAP",
+        "figure 2, TREC 21, all topics",
+        "On TREC 21, over all topics, GAP is more robust than xGAP and eGAP.",
+        "figure only",
+        f"it is above both, by the mean τ over {INCOMPLETE}; {OVER}",
+        gap_better,
+    ),
+    Claim(
+        "robust",
+        "figures 1 and 2",
+        "nDCG and bpref are the most robust measures.",
+        "figures only",
+        f"both are above all others, by the mean τ over {INCOMPLETE}; {OVER}",
+        in_panels(are_most_robust, bool),
+    ),
+)
+EXPERIMENT = Experiment(
+    "f14-pools",
+    "figures 1 and 2",
+    "How systems rank when fewer documents are judged",
+    "xGAP and eGAP are robust when it comes to incomplete judgments and shallow pools.",
+    run,
+    claims=CLAIMS,
+    needs=NEEDS,
+    data=DATA,
+)

@@ -1,0 +1,201 @@
+"""F14 §3-5: which documents the users of GAP, xGAP and eGAP pick, and where the measures go in the limit."""
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradely.comparison.charts import PALETTE, altair, categories, draw, style
+from gradely.data import Report
+from gradely.evaluation.evaluate import evaluate
+from gradely.kernel.from_arrays import from_arrays
+from gradely.measures import AP, GAP, eGAP, xGAP
+from gradely.measures.gap import UserShares
+from gradely.tables import Table
+from gradely_papers.library import Library
+from gradely_papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
+from gradely_papers.rankings import rank_labels
+from gradely_papers.verdicts import SAME, Record, Verdict, decide
+
+FAMILY: dict[str, type[UserShares]] = {"GAP": GAP, "xGAP": xGAP, "eGAP": eGAP}
+POOL = {1: 10, 2: 1}
+"""how many documents of each grade the paper's example has"""
+PRINTED = (
+    ("GAP", (0.5, 0.5), 1, Fraction(1, 12)),
+    ("GAP", (0.5, 0.5), 2, Fraction(1, 6)),
+    ("GAP", (0.1, 0.9), 2, Fraction(1, 2)),
+    ("xGAP", (0.5, 0.5), 1, Fraction(1, 22)),
+    ("xGAP", (0.5, 0.5), 2, Fraction(12, 22)),
+    ("xGAP", (0.1, 0.9), 2, Fraction(100, 110)),
+)
+"""measure, g, grade of a document, and the paper's probability to pick that document"""
+LENGTHS = (1, 10, 100, 1_000, 10_000, 100_000)
+SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
+NEAR = 10 / LENGTHS[-1]
+"""how near long rankings come to their limit: the difference falls as 1/n"""
+
+
+def pick_chance(measure: str, g: tuple[float, ...], grade: int) -> float:
+    """Return the chance that a user picks one document of this grade.
+
+    It is the value of a ranking that holds that document alone: what is found at rank 1 is precise for everybody.
+    """
+    judged = {f"{level}-{i}": level for level, count in POOL.items() for i in range(count)}
+    scores = evaluate({"q": judged}, {"q": [f"{grade}-0"]}, [FAMILY[measure](g=list(g))])
+    return float(scores.values[0, 0])
+
+
+def probabilities() -> list[Record]:
+    """Return the paper's probabilities beside ours."""
+    return [
+        {
+            "measure": name,
+            "g": str(list(g)),
+            "grade": grade,
+            "the paper": str(theirs),
+            "here": pick_chance(name, g, grade),
+        }
+        for name, g, grade, theirs in PRINTED
+    ]
+
+
+def limit(measure: str, g2: float) -> float:
+    """Return where the paper says the measure goes: n documents of grade 1, then one of grade 2, n → ∞."""
+    return {"GAP": 1.0, "xGAP": 1 - g2**2, "eGAP": 1 - g2}[measure]
+
+
+def approach() -> list[Record]:
+    """Return the value of n documents of grade 1, then one of grade 2, as n grows."""
+    batches = {n: rank_labels(np.append(np.ones(n), 2.0)) for n in LENGTHS}
+    return [
+        {"measure": name, "g_2": g2, "n": n, "value": float(kind(g=[1 - g2, g2])(batch)[0]), "limit": limit(name, g2)}
+        for n, batch in batches.items()
+        for g2 in SHARES
+        for name, kind in FAMILY.items()
+    ]
+
+
+def corners(seed: int) -> float:
+    """Return the largest difference between the three measures and AP where all users share a threshold."""
+    generator = np.random.default_rng(seed)
+    batch = from_arrays(generator.integers(0, 20, (200, 30)), generator.integers(0, 4, (200, 30)))
+    gaps = [
+        np.abs(kind(g=[float(level == k) for level in (1, 2, 3)])(batch) - AP(rel=k)(batch)).max()
+        for k in (1, 2, 3)
+        for kind in FAMILY.values()
+    ]
+    return float(max(gaps))
+
+
+def chart(records: list[Record]) -> Any:
+    """Return the values of the long rankings as lines, the limits as dashes."""
+    alt = altair()
+    base = draw(records)
+    length = alt.X(
+        "n:Q",
+        scale=alt.Scale(type="log"),
+        axis=alt.Axis(values=list(LENGTHS), format="~s"),
+        title="documents of grade 1 above the one of grade 2",
+    )
+    values = base.mark_line(point=alt.OverlayMarkDef(size=40)).encode(
+        x=length,
+        y=alt.Y("value:Q", title="value", scale=alt.Scale(domain=[0, 1.02], nice=False)),
+        **categories("g_2", SHARES, title="g₂"),
+    )
+    # one layer for each share, with a colour and no scale, so that the rules have no part in the legend
+    limits = [
+        base.transform_filter(f"datum.g_2 == {share}")
+        .mark_rule(strokeDash=[4, 4], opacity=0.6, color=colour)
+        .encode(y=alt.Y("limit:Q", title="value"))
+        for share, colour in zip(SHARES, PALETTE, strict=False)
+    ]
+    return style(
+        alt.layer(*limits, values)
+        .properties(width=250, height=220)
+        .facet(alt.Column("measure:N", title=None, sort=[*FAMILY]))
+    )
+
+
+class Evidence(NamedTuple):
+    """The chances, the long rankings, and how far the measures are from AP where users agree."""
+
+    chances: list[Record]
+    long: list[Record]
+    corners: float
+
+
+def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed
+    """Compute the probabilities, the limits and the corners."""
+    chances, long = probabilities(), approach()
+    progress(0.8)
+    return Outcome(
+        "We asked the measures themselves: the chance to pick a document is the value of a ranking that holds it alone."
+        f" For the limits we measured rankings of up to {LENGTHS[-1]:,} documents, for several g.",
+        "Though the one key document comes last, GAP tends to 1: its users hardly notice. eGAP keeps only the users who"
+        " wanted nothing better, and xGAP lies between.",
+        Evidence(chances, long, corners(seed)),
+        {
+            "probabilities": Sheet("The chance to pick a document", Table.of(chances, 6)),
+            "limits": Sheet("Long rankings with the best document last", Table.of(long, 6)),
+        },
+        {"limits": Figure("The best document comes last: values by length, limits dashed.", chart(long))},
+    )
+
+
+def within(off: float) -> str:
+    """Return how near numbers are, in words."""
+    return f"to within {off:.0e}" if off else "exactly"
+
+
+def same_chances(evidence: Evidence) -> list[Verdict]:
+    """Return whether the chances are the paper's."""
+    off = max(abs(float(Fraction(chance["the paper"])) - chance["here"]) for chance in evidence.chances)
+    return [decide(off < SAME, f"all six, {within(off)}" if off < SAME else f"off by up to {off:.0e}")]
+
+
+def same_limits(evidence: Evidence) -> list[Verdict]:
+    """Return whether long rankings come near the paper's limits."""
+    off = max(abs(row["value"] - row["limit"]) for row in evidence.long if row["n"] == LENGTHS[-1])
+    return [decide(off < NEAR, f"at n = {LENGTHS[-1]:,} all are within {off:.0e} of them")]
+
+
+def same_corners(evidence: Evidence) -> list[Verdict]:
+    """Return whether the three are AP where users agree."""
+    return [decide(evidence.corners < SAME, f"on 200 random rankings with ties, {within(evidence.corners)}")]
+
+
+CLAIMS = (
+    Claim(
+        "chances",
+        "§3-5",
+        "The chance that a user picks one document of grade 1 or 2, out of ten of grade 1 and one of grade 2.",
+        ", ".join(str(theirs) for *_, theirs in PRINTED),
+        f"all six, to within {SAME:g}",
+        same_chances,
+    ),
+    Claim(
+        "limits",
+        "§3-5",
+        "After n documents of grade 1, one of grade 2: GAP → 1, xGAP → 1 - g₂², eGAP → g₁.",
+        "limits",
+        f"for five g, at n = {LENGTHS[-1]:,}, within {NEAR:g}",
+        same_limits,
+    ),
+    Claim(
+        "corners",
+        "§5",
+        "Where all users have the same threshold k, GAP = xGAP = eGAP = AP(k).",
+        "equal",
+        f"to within {SAME:g} on random rankings with ties",
+        same_corners,
+    ),
+)
+EXPERIMENT = Experiment(
+    "f14-limits",
+    "§3-5",
+    "Which documents users pick, and what a late key document costs",
+    "GAP can give the one highly relevant document hardly more weight than any relevant one; xGAP and eGAP do not."
+    " When that document comes last, GAP tends to 1 all the same, xGAP to 1 - g₂² and eGAP to g₁.",
+    run,
+    claims=CLAIMS,
+)

@@ -1,0 +1,149 @@
+"""Study: a collection as F14 looks at it, with the runs above the first quartile and sets of topics."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradely.comparison.selection import select_above_quartile, select_few_high
+from gradely.comparison.stacked_runs import StackedRuns
+from gradely.data import Qrels, Report
+from gradely.data.types import Bools, Ints
+from gradely.errors import DataError
+from gradely.tables import count_of
+from gradely_papers.ferrante2014.printed_tables import count_relevant, merge_levels, recognise
+from gradely_papers.judged_collections import FEWEST, LEAST, Collection, collections, has_enough
+from gradely_papers.library import Library
+from gradely_papers.verdicts import UNTESTED, Record, Verdict
+
+SETS = {"few highly relevant": 2, "few key": 3}
+"""which level is rare in a set of topics"""
+ENOUGH = 5
+"""on fewer topics no claim is tested"""
+
+
+class Panel(NamedTuple):
+    """A collection and a set of topics: what one panel of a figure is about."""
+
+    collection: str
+    topics: str
+    topic_count: int
+    run_count: int
+    printed: str = ""
+    """the collection of the paper that the judgments are those of"""
+
+    def __str__(self) -> str:
+        """Return it with its numbers."""
+        return f"{self.collection}, {self.topics} ({count_of(self.topic_count, 'topic')}, {self.run_count} runs)"
+
+    @property
+    def lacks(self) -> bool:
+        """Whether there are too few topics or runs to test a claim on."""
+        return self.run_count < above(LEAST) or self.topic_count < ENOUGH
+
+
+def above(runs: int) -> int:
+    """Return how many of so many runs lie above the first quartile, none tied.
+
+    >>> above(95), above(74), above(27)
+    (71, 55, 20)
+    """
+    return runs - int(np.ceil((runs - 1) / 4))
+
+
+def assess_panels(measured: Sequence[Any], test: Callable[[Any], Verdict]) -> list[Verdict]:
+    """Test a claim on what was measured in each panel; where there is too little data, one verdict says so for all."""
+    few = dict.fromkeys(str(entry.panel) for entry in measured if entry.panel.lacks)
+    why = f"fewer than {ENOUGH} topics, or than {above(LEAST)} runs above the first quartile, say little"
+    return [
+        *(test(entry)._replace(data=entry.data) for entry in measured if not entry.panel.lacks),
+        *([Verdict(UNTESTED, why, "; ".join(few))] if few else []),
+    ]
+
+
+class Study(NamedTuple):
+    """A collection whose runs have been read."""
+
+    collection: Collection
+    printed: dict[str, str] | None
+    """the collection of the paper that the judgments are those of"""
+    systems: StackedRuns
+    good: Bools
+    """which runs are not below the first quartile of AP"""
+    sets: dict[str, Bools]
+    """which topics are in a set"""
+
+    def panel(self, topics: str) -> Panel:
+        """Return what is looked at in one set of topics."""
+        own = self.printed["collection"] if self.printed else ""
+        return Panel(self.collection.name, topics, int(self.sets[topics].sum()), int(self.good.sum()), own)
+
+    def record(self) -> Record:
+        """Return what table 1 of the paper has; with the paper's own numbers where the judgments are its."""
+        relevant, length = count_relevant(self.systems.qrels), self.systems.hits.retrieved
+        ours = {
+            "topics": len(relevant),
+            **{name: self._size(name) for name in SETS},
+            "runs": len(self.systems.names),
+            "runs above first quartile": int(self.good.sum()),
+            "run length": int(length.max()),
+            "degrees": self.collection.levels + 1,
+            "pool depth": int(np.median(judged_depths(self.systems))),
+            "min relevant": int(relevant.min()),
+            "mean relevant": round(float(relevant.mean()), 2),
+            "max relevant": int(relevant.max()),
+        }
+        theirs = {f"{name}, the paper": self.printed[name] if self.printed else None for name in ours}
+        about = {
+            "collection": self.collection.name,
+            "the paper's": self.printed["collection"] if self.printed else None,
+        }
+        return about | {"folder of runs": self.collection.folder} | ours | theirs
+
+    def _size(self, topics: str) -> int | None:
+        """Return how many topics are in a set; None where the collection has no such level."""
+        if SETS[topics] > self.collection.levels:
+            return None
+        return int(self.sets[topics].sum()) if topics in self.sets else 0
+
+
+def judged_depths(systems: StackedRuns) -> Ints:
+    """Return [systems × topics] how far down the documents are judged without a gap: the pool as these runs see it."""
+    hits, rankings = systems.hits, np.arange(len(systems.names) * len(systems.qrels))
+    ranking = hits.query
+    order = np.lexsort((hits.above, ranking))
+    first = np.searchsorted(ranking[order], ranking[order], side="left")
+    unbroken = hits.above[order] <= np.arange(len(order)) - first
+    gap = np.flatnonzero(~unbroken)
+    start, end = (np.searchsorted(ranking[order], rankings, side=side) for side in ("left", "right"))
+    stop = np.append(gap, len(order))[np.searchsorted(gap, start)]
+    return np.asarray(np.minimum(stop, end) - start, np.int64)
+
+
+def topic_sets(qrels: Qrels) -> dict[str, Bools]:
+    """Return the sets of topics that the paper looks at, as flags; sets without a topic are left out."""
+    sets, levels = {"all": np.ones(len(qrels), bool)}, qrels.levels()
+    for name, level in SETS.items():
+        if level <= len(levels):
+            try:
+                sets[name] = select_few_high(qrels, levels[level - 1])
+            except DataError:
+                continue
+    return sets
+
+
+def read_study(collection: Collection, progress: Report) -> Study:
+    """Read the runs of a collection."""
+    theirs = recognise(collection.qrels)
+    merged = collection._replace(qrels=merge_levels(collection.qrels, theirs))
+    systems = merged.systems(progress)
+    return Study(merged, theirs, systems, select_above_quartile(systems)[0], topic_sets(merged.qrels))
+
+
+def choose_collections(library: Library) -> list[Collection]:
+    """Return the collections with enough runs to draw, and levels as the paper has them."""
+    merged = (
+        collection._replace(qrels=merge_levels(collection.qrels, recognise(collection.qrels)))
+        for collection in collections(library)
+    )
+    return [collection for collection in merged if has_enough(collection, FEWEST)]

@@ -1,0 +1,76 @@
+"""Collections: folders of judgments and runs."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from gradely.comparison.stacked_runs import StackedRuns, stack_runs
+from gradely.data import Qrels, Report, read_qrels
+from gradely.errors import InputError
+from gradely_papers.library import Library
+from gradely_papers.outcome import runs_part
+
+LEAST, FEWEST = 8, 4
+"""with fewer runs than the first, τ says little and no claim is tested; with fewer than the second nothing is shown"""
+MOST = 4
+"""with more levels, the grid of g grows too large"""
+NEEDS = ("**/runs*",)
+DATA = f"collections (qrels*, and {LEAST} runs or more in runs*/), such as trec-covid-round1 and clef-ehealth-2015"
+
+
+class Collection(NamedTuple):
+    """Judgments and runs."""
+
+    name: str
+    qrels: Qrels
+    runs: list[Path]
+    folder: str
+    """the folder that the runs are in, since a collection may have several"""
+
+    def __str__(self) -> str:
+        """Return its name with its runs."""
+        return f"{self.name} ({len(self.runs)} runs of {self.folder})"
+
+    @property
+    def levels(self) -> int:
+        """How many levels of relevance there are."""
+        return len(self.qrels.levels())
+
+    def systems(self, progress: Report) -> StackedRuns:
+        """Read the runs."""
+        return stack_runs(self.qrels, self.runs, progress=runs_part(progress, len(self.runs)))
+
+
+def collections(library: Library, *, longest: bool = True) -> list[Collection]:
+    """Return the collections in the library: the folder itself, or the folders in it, that have judgments and runs.
+
+    Of several folders of runs the one with the longest runs is taken, since runs that were cut short rank systems
+    otherwise than full ones; or, on demand, the one with the most runs.
+    """
+    folders = [library.folder, *sorted(path for path in library.folder.iterdir() if path.is_dir())]
+    out = [collection for folder in folders for collection in _collection(folder, longest=longest)]
+    if not any(has_enough(collection) for collection in out):
+        raise InputError(f"{library.folder}: no collection here; --data names a folder of {DATA}")
+    return out
+
+
+def has_enough(collection: Collection, least: int = LEAST) -> bool:
+    """Return whether there are enough runs, and neither too few nor too many levels."""
+    return len(collection.runs) >= least and 2 <= collection.levels <= MOST
+
+
+def _collection(folder: Path, *, longest: bool) -> list[Collection]:
+    """Return the collection in a folder; none where there is none."""
+    named = sorted([*folder.glob("*qrels*"), *folder.glob("qrels/*qrels*")])
+    judged = [read_qrels(path) for path in named if path.is_file()]
+    runs = {path.name: _files(path) for path in sorted(folder.glob("runs*")) if _files(path)}
+    if not judged or not runs:
+        return []
+    # the mean size of files tells full runs from cut ones without reading them
+    size = {name: sum(path.stat().st_size for path in paths) / len(paths) for name, paths in runs.items()}
+    name = max(runs, key=lambda name: size[name] if longest else len(runs[name]))
+    qrels = max(judged, key=lambda qrels: len(qrels.levels()))
+    return [Collection(folder.resolve().name, qrels, runs[name], name)]
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*") if path.is_file() and not path.name.startswith("."))

@@ -1,0 +1,87 @@
+"""The claims of all papers in one table, each with its verdict: as an experiment gave it, and as it was recorded."""
+
+import csv
+from collections.abc import Iterable
+from importlib import resources
+from typing import NamedTuple
+
+from gradely.tables import Cell, Table, to_delimited, to_markdown
+from gradely_papers.outcome import COLUMNS, Assessment, Experiment, Outcome
+from gradely_papers.verdicts import UNTESTED, WORDS, Verdict
+
+RECORD = "record.csv"
+"""verdicts of all claims on the public data sets, seed 0, as `gradely papers run all` left them in claims.csv"""
+
+
+class Entry(NamedTuple):
+    """One claim on one set of data."""
+
+    paper: str
+    experiment: str
+    where: str
+    claim: str
+    printed: str
+    criterion: str
+    data: str
+    here: str
+    verdict: str
+
+
+def enter(outcomes: Iterable[tuple[Experiment, Outcome]]) -> list[Entry]:
+    """Return the claims of all experiments that were run."""
+    return [
+        Entry(experiment.paper, experiment.name, *tested.row())
+        for experiment, outcome in outcomes
+        for tested in outcome.claims
+    ]
+
+
+def leave_out(experiment: Experiment) -> list[Entry]:
+    """Return the claims of an experiment that was not run, since its data is not public or a library is absent."""
+    verdict = Verdict(UNTESTED, experiment.absence)
+    return [Entry(experiment.paper, experiment.name, *Assessment(claim, verdict).row()) for claim in experiment.claims]
+
+
+def to_csv(entries: list[Entry]) -> str:
+    """Return the entries as a file."""
+    return to_delimited(Table(["paper", "experiment", *COLUMNS], [list(entry) for entry in entries]), ",")
+
+
+def read_record() -> list[Entry]:
+    """Return the verdicts as they were recorded."""
+    text = (resources.files("gradely_papers") / RECORD).read_text("utf-8")
+    return [Entry(*row) for row in list(csv.reader(text.splitlines()))[1:]]
+
+
+def count(entries: list[Entry]) -> Table:
+    """Return how many claims and verdicts of each kind there are, one row per paper and one for all.
+
+    A claim that two experiments test is one.
+    """
+    papers = list(dict.fromkeys(entry.paper for entry in entries))
+    groups = {paper: [entry for entry in entries if entry.paper == paper] for paper in papers} | {"all": entries}
+    rows: list[list[Cell]] = [
+        [
+            paper,
+            len({(entry.paper, entry.claim, entry.where) for entry in group}),
+            *(sum(entry.verdict == word for entry in group) for word in WORDS),
+        ]
+        for paper, group in groups.items()
+    ]
+    return Table(["paper", "claims", *WORDS], rows)
+
+
+def tabulate_claims(entries: list[Entry]) -> Table:
+    """Return all claims in one table for people: what the paper says, on what data, what came out here.
+
+    What the paper says stands in the first row of each claim; the rows below it are of other data.
+    """
+    firsts = {(entry.experiment, entry.where, entry.claim): entry for entry in reversed(entries)}.values()
+    claims = {id(entry): [entry.paper, entry.where, entry.claim, entry.printed] for entry in firsts}
+    rows = [[*claims.get(id(entry), [""] * 4), entry.data, entry.here, entry.verdict] for entry in entries]
+    return Table(["paper", "where", "the paper says", "its number", "data", "here", "verdict"], rows)
+
+
+def markdown(entries: list[Entry]) -> str:
+    """Return the counts and the table as the documents show them."""
+    return f"{to_markdown(count(entries))}\n{to_markdown(tabulate_claims(entries))}"

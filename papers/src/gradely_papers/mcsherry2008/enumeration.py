@@ -1,0 +1,189 @@
+"""M08: the closed forms against the mean over every order of tied documents, written out."""
+
+from itertools import groupby, permutations, product
+from math import factorial, fsum, prod
+from typing import NamedTuple
+
+import numpy as np
+
+from gradely.data import Report
+from gradely.data.read.sources import ignore
+from gradely.data.types import Floats
+from gradely.kernel.from_arrays import from_arrays
+from gradely.measures import EXPECTED, RR, Measure
+from gradely.tables import Table
+from gradely_papers.library import Library
+from gradely_papers.outcome import Claim, Experiment, Observation, Outcome, Sheet
+from gradely_papers.rankings import rank_labels
+from gradely_papers.verdicts import SAME, Record, Verdict, decide
+
+DOCUMENTS, RANKINGS, MOST = 9, 40, 5040
+"""documents per ranking; rankings; the most orders that one of them has, that of seven tied documents"""
+CUTOFF = 4
+"""a cut-off that often falls into a group"""
+PRINTED = ("P", "R", "F1", "AP", "RR", "nDCG")
+"""the measures that the paper has"""
+
+
+class Ranking(NamedTuple):
+    """Scores, many of them tied, and grades."""
+
+    scores: tuple[int, ...]
+    labels: tuple[int, ...]
+
+    def groups(self) -> list[list[int]]:
+        """Return the documents that share a score, best first."""
+        ranked = sorted(range(len(self.scores)), key=lambda i: -self.scores[i])
+        return [list(group) for _, group in groupby(ranked, key=lambda i: self.scores[i])]
+
+    def size(self) -> int:
+        """Return how many orders there are."""
+        return prod(factorial(len(group)) for group in self.groups())
+
+    def orders(self) -> Floats:
+        """Return [orders, documents]: the labels in every order that the scores allow."""
+        every = product(*(permutations(group) for group in self.groups()))
+        return np.array([[self.labels[i] for part in order for i in part] for order in every], np.float64)
+
+
+def measures() -> list[Measure]:
+    """Return every measure of which a closed form is known, over the whole ranking and with a cut-off."""
+    return [measure for kind in EXPECTED for measure in (kind(), kind().replace(k=CUTOFF))]
+
+
+def evaluate_closed_form(measure: Measure, ranking: Ranking) -> float:
+    """Return the mean over all orders as the measure computes it."""
+    return float(measure(from_arrays(ranking.scores, ranking.labels))[0])
+
+
+def enumerate_mean(measure: Measure, ranking: Ranking) -> float:
+    """Return the mean of the plain measure over all orders, one by one."""
+    orders = ranking.orders()
+    return fsum(measure(rank_labels(orders)).tolist()) / len(orders)
+
+
+def rankings(seed: int, count: int = RANKINGS) -> list[Ranking]:
+    """Draw rankings with few distinct scores, of not too many orders each."""
+    rng = np.random.default_rng(seed)
+    out: list[Ranking] = []
+    while len(out) < count:
+        scores, labels = rng.integers(0, 4, DOCUMENTS), rng.choice([0, 0, 1, 2, 3], DOCUMENTS)
+        ranking = Ranking(tuple(scores.tolist()), tuple(labels.tolist()))
+        if 1 < ranking.size() <= MOST:
+            out.append(ranking)
+    return out
+
+
+def compare_forms(seed: int, count: int = RANKINGS, progress: Report = ignore) -> list[Record]:
+    """Return for each measure how far the closed form lies from the enumeration, at most."""
+    sample, every = rankings(seed, count), measures()
+    off = {str(measure): 0.0 for measure in every}
+    for i, ranking in enumerate(sample):
+        for measure in every:
+            gap = abs(evaluate_closed_form(measure, ranking) - enumerate_mean(measure, ranking))
+            off[str(measure)] = max(off[str(measure)], gap)
+        progress((i + 1) / len(sample))
+    orders = sum(ranking.size() for ranking in sample)
+    return [
+        {"measure": name, "rankings": len(sample), "orders": orders, "largest difference": gap}
+        for name, gap in off.items()
+    ]
+
+
+def printed_rr(ranking: Ranking) -> float:
+    """Return RR as the paper prints it: Σ f(x)/(t+x), f(x) the chance that the first x of the group are irrelevant.
+
+    Only the first group with a relevant document matters; t documents precede it, r of its n are relevant.
+    """
+    t = 0
+    for group in ranking.groups():
+        n, r = len(group), sum(ranking.labels[i] > 0 for i in group)
+        if r:
+            chance = np.cumprod([max(0.0, 1 - r / (n - j)) for j in range(n)])
+            return float(np.sum(chance / (t + np.arange(1, n + 1))))
+        t += n
+    return 0.0
+
+
+class Evidence(NamedTuple):
+    """How far closed forms lie from enumeration, and how far RR does as it is printed."""
+
+    records: list[Record]
+    printed_rr: float
+
+    def worst(self, *names: str) -> Record:
+        """Return the record of the largest difference among these measures, or among all."""
+        records = [record for record in self.records if not names or record["measure"].partition("@")[0] in names]
+        return max(records, key=lambda record: float(record["largest difference"]))
+
+
+def describe(worst: Record) -> str:
+    """Return the largest difference in words."""
+    gap, name = float(worst["largest difference"]), worst["measure"]
+    return f"largest difference {gap:.0e}, {name}, over {worst['orders']:,} orders of {worst['rankings']} rankings"
+
+
+def is_exact(evidence: Evidence, name: str) -> list[Verdict]:
+    """Return whether the closed form of a measure is the mean over all orders."""
+    worst = evidence.worst(name)
+    return [decide(float(worst["largest difference"]) < SAME, describe(worst))]
+
+
+def printed_rr_is_exact(evidence: Evidence) -> list[Verdict]:
+    """Return whether RR as printed is the mean over all orders."""
+    here = f"off by up to {evidence.printed_rr:.3f}; with differences of adjacent f, as the text has it, it is exact"
+    return [decide(evidence.printed_rr < SAME, here)]
+
+
+def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed
+    """Write all orders of small rankings out."""
+    records = compare_forms(seed, progress=progress)
+    off = max(abs(printed_rr(ranking) - enumerate_mean(RR(), ranking)) for ranking in rankings(seed))
+    evidence = Evidence(records, off)
+    return Outcome(
+        f"We drew {RANKINGS} rankings of {DOCUMENTS} documents with few distinct scores, wrote every order that the"
+        f" scores allow out, and took the mean of the plain measure, with no cut-off and at {CUTOFF}.",
+        "Every closed form is exact. One formula of the paper, that of RR, is misprinted; its text has it right.",
+        evidence,
+        {"differences": Sheet("Closed form against enumeration", Table.of(records, 18))},
+        {},
+        [
+            Observation(
+                "Are the closed forms exact that this library adds, one for every measure?",
+                f"{len(records)} measures and cut-offs: {describe(evidence.worst())}.",
+            )
+        ],
+    )
+
+
+def _exact(name: str) -> Claim:
+    return Claim(
+        name,
+        "§2",
+        f"The closed form of {name} is precisely the mean over all orders of tied documents.",
+        "exact",
+        f"with and without a cut-off it is within {SAME:g} of the mean over all orders, written out",
+        lambda evidence: is_exact(evidence, name),
+    )
+
+
+CLAIMS = (
+    *(_exact(name) for name in PRINTED),
+    Claim(
+        "printed-RR",
+        "§2, formula of RR",
+        "RR is Σ f(x)/(t+x), f(x) the chance that the first x documents of the group are irrelevant.",
+        "formula",
+        f"the formula as printed is within {SAME:g} of the mean over all orders, written out",
+        printed_rr_is_exact,
+    ),
+)
+EXPERIMENT = Experiment(
+    "m08-enumeration",
+    "§2",
+    "Closed forms against every order of ties, written out",
+    "When scores tie, a measure should be the mean over all orders of the tied documents, and that mean has a"
+    " closed form for precision, recall, F1, average precision, reciprocal rank and nDCG.",
+    run,
+    claims=CLAIMS,
+)

@@ -1,0 +1,189 @@
+"""M08 on real runs: how far arbitrary orders of ties move each measure, and whether they reorder systems."""
+
+from statistics import fmean
+from typing import Any
+
+from gradely.comparison.charts import altair, categories, draw, style
+from gradely.data import Report
+from gradely.tables import Table
+from gradely_papers.judged_collections import DATA, NEEDS, collections, has_enough
+from gradely_papers.library import Library
+from gradely_papers.mcsherry2008.tie_orders import MEASURES, SEEDS, Means, moves, read, reorderings
+from gradely_papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
+from gradely_papers.verdicts import Record, Verdict, decide
+
+SHOWN, BY = 20, "nDCG@10"
+"""how many systems of a collection a figure shows, those that ties move most, and by which measure"""
+VISIBLE = 0.001
+"""a move that shows in three decimals"""
+WAYS = ("swapped by name", "swapped in file order", "swapped at random")
+
+
+def label(tables: dict[str, list[Record]]) -> list[Record]:
+    """Return the rows of all collections, each with its name."""
+    return [{"collection": name} | row for name, rows in tables.items() for row in rows]
+
+
+def by_collection(rows: list[Record]) -> dict[str, list[Record]]:
+    """Return the rows of each collection."""
+    names = dict.fromkeys(row["collection"] for row in rows)
+    return {name: [row for row in rows if row["collection"] == name] for name in names}
+
+
+def _range(row: Record) -> float:
+    return float(row["worst to best order, most"])
+
+
+def performs_differently(moved: list[Record]) -> list[Verdict]:
+    """Return for each collection whether its orders of ties perform differently."""
+    return [
+        decide(max(map(_range, rows)) >= VISIBLE, _moves(rows), name) for name, rows in by_collection(moved).items()
+    ]
+
+
+def _moves(rows: list[Record]) -> str:
+    least, *_, most = sorted(rows, key=_range)
+    return (
+        f"from the worst order to the best, {most['measure']} of {most['system']} moves by"
+        f" {_range(most):.4f}; document names move a measure by up to"
+        f" {max(row['by name, most'] for row in rows):.4f}; the steadiest, {least['measure']}, moves by"
+        f" {_range(least):.4f} at most"
+    )
+
+
+def observations(reordered: list[Record]) -> list[Observation]:
+    """Say for each collection whether breaking ties reorders systems."""
+    return [
+        Observation(f"{name}: does the way ties are broken reorder systems?", _reorders(rows))
+        for name, rows in by_collection(reordered).items()
+    ]
+
+
+def _reorders(rows: list[Record]) -> str:
+    counts = {way: max((int(row[way]), str(row["measure"])) for row in rows) for way in WAYS}
+    ways = ", ".join(f"{way} {f'up to {n} ({measure})' if n else 'none'}" for way, (n, measure) in counts.items())
+    either = max(rows, key=lambda row: int(row["in either order"]))
+    return (
+        f"Of {rows[0]['pairs']:,} pairs of systems: {ways}; {either['in either order']} can come in either order"
+        f" ({either['measure']}); lowest τ {min(float(row['τ at random, least']) for row in rows):.4f}."
+    )
+
+
+def agreement(reordered: list[Record]) -> Any:
+    """Return how alike systems are ranked with ties broken at random and with the mean over all orders, at least."""
+    alt = altair()
+    dots = (
+        draw(reordered)
+        .mark_point(filled=True, size=80, opacity=1)
+        .encode(
+            x=alt.X(
+                "τ at random, least:Q",
+                title="lowest τ, ties broken at random",
+                scale=alt.Scale(zero=False, padding=10, nice=False),
+            ),
+            y=alt.Y("measure:N", title=None, sort=[*MEASURES]),
+            yOffset="collection:N",  # most lie at 1, and would hide one another
+            **categories("collection", list(dict.fromkeys(row["collection"] for row in reordered))),
+        )
+    )
+    return style(dots.properties(width=460, height=420))
+
+
+def ranges(means: Means, measure: str) -> Any:
+    """Return the systems that ties move most: how far from the mean over all orders other ways to take ties lie."""
+    alt = altair()
+    rows = list_deviations(means, measure)[:SHOWN]
+    system = alt.Y("system:N", title=None, sort=[row["system"] for row in rows])
+    title = f"{measure} less its mean over all orders; bars: from the worst order to the best"
+    bars = (
+        draw(rows)
+        .mark_bar(height=9, color="#c8c8c8")
+        .encode(x=alt.X("worst:Q", title=title, scale=alt.Scale(padding=10)), x2="best:Q", y=system)
+    )
+    broken = [
+        {"system": row["system"], "ties": ties, "value": row[policy]}
+        for row in rows
+        for policy, ties in (("trec", "by name"), ("order", "in file order"))
+    ]
+    points = (
+        draw(broken)
+        .mark_point(filled=True, size=70, opacity=1)
+        .encode(x="value:Q", y=system, **categories("ties", ["by name", "in file order"], title="ties"))
+    )
+    return style((bars + points).properties(width=480))
+
+
+def list_deviations(means: Means, measure: str) -> list[Record]:
+    """Return how far every policy lies from the mean over all orders, one row per system, the most moved first."""
+    i = means.column(measure)
+    apart = {policy: (table - means.by_policy["expected"])[:, i].tolist() for policy, table in means.by_policy.items()}
+    rows = [{"system": name} | {policy: apart[policy][j] for policy in apart} for j, name in enumerate(means.systems)]
+    return sorted(rows, key=lambda row: float(row["worst"]) - float(row["best"]))
+
+
+def story(moved: list[Record]) -> str:
+    """Say which measures move most, and what follows."""
+    ranges = {name: fmean(_range(row) for row in moved if row["measure"] == name) for name in MEASURES}
+    first, second, *_, last_but_one, last = sorted(ranges, key=lambda name: -ranges[name])
+    return (
+        f"Over all collections {first} and {second} move most from the worst order to the best, {last_but_one} and"
+        f" {last} least. Few pairs of systems change places, but where they do, names or files decide which one is"
+        " called better. The mean over all orders depends on neither. Where hardly any judged document ties, nothing"
+        " moves."
+    )
+
+
+def run(library: Library, seed: int, progress: Report) -> Outcome:
+    """Break ties in every way, on every collection with enough runs."""
+    selection = [collection for collection in collections(library, longest=False) if has_enough(collection)]
+    means = {
+        collection.name: read(collection.qrels, collection.runs, seed, progress=part(progress, i, len(selection)))
+        for i, collection in enumerate(selection)
+    }
+    moved, reordered = (label({name: table(runs) for name, runs in means.items()}) for table in (moves, reorderings))
+    where = str(max((row for row in moved if row["measure"] == BY), key=_range)["collection"])
+    sizes = ", ".join(f"{data.name} with {len(data.runs)} runs" for data in selection)
+    return Outcome(
+        f"We evaluated the runs of {', '.join(map(str, selection))} with {len(MEASURES)} measures: the mean over all"
+        f" orders of ties; ties broken by document name, as trec_eval does; in file order; at random, {SEEDS} times;"
+        " and for each measure in its best and its worst order.",
+        story(moved),
+        moved,
+        {
+            "moves": Sheet("How far the order of ties moves a system", Table.of(moved)),
+            "reorderings": Sheet("How alike systems are ranked", Table.of(reordered)),
+        },
+        {
+            "ranges": Figure(
+                f"{where}: of {len(means[where].systems)} systems those that ties move most.", ranges(means[where], BY)
+            ),
+            "agreement": Figure(
+                f"How alike systems are ranked when ties are broken at random, the lowest of {SEEDS} times: {sizes}.",
+                agreement(reordered),
+            ),
+        },
+        observations(reordered),
+    )
+
+
+CLAIMS = (
+    Claim(
+        "orders",
+        "abstract",
+        "Tied scores allow several orders of the results, each one performing differently.",
+        "words",
+        f"from the worst order of ties to the best, some measure of some run moves by {VISIBLE} or more",
+        performs_differently,
+    ),
+)
+EXPERIMENT = Experiment(
+    "m08-ties",
+    "on real runs",
+    "How far the order of ties moves measures and reorders systems",
+    "Sorting breaks ties in an arbitrary order, so that the same scores give different values, depending on names,"
+    " files or the sorting algorithm. The mean over all orders does not depend on them.",
+    run,
+    claims=CLAIMS,
+    needs=NEEDS,
+    data=DATA,
+)

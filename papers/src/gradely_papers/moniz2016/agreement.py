@@ -1,0 +1,217 @@
+"""How nDCG of grades by place and nDCGφ agree over many lists, and what M16 claims of it."""
+
+import csv
+from collections.abc import Callable
+from importlib import resources
+from math import atanh, sqrt, tanh
+from typing import NamedTuple
+
+import numpy as np
+
+from gradely.data.types import Floats
+from gradely.kernel.batch import Batch
+from gradely.measures import nDCG, nDCGphi
+from gradely.relevance import Phi
+from gradely_papers.outcome import Claim
+from gradely_papers.verdicts import Interval, Record, Verdict, decide
+
+FAR = 0.1
+"""values that differ by more are far apart"""
+CELL = 0.1
+"""the side of a cell of the grid of counts"""
+NORMAL = 1.96
+"""how many standard errors a 95 % interval reaches to both sides"""
+ALMOST = 1 - 1e-12
+"""the largest correlation that the transformation takes"""
+AUTHORS = "the authors' points"
+CUTOFFS = (5, 10, 15, 20)
+Values = dict[str, dict[int, dict[str, Floats]]]
+"""by set of lists, cut-off and measure, one value per list"""
+
+
+class Summary(NamedTuple):
+    """nDCG@10 and nDCGφ@10 over some lists."""
+
+    data: str
+    lists: int
+    ndcg: float
+    phi: float
+    positive: float
+    """share of the lists of which nDCG is the higher one"""
+    negative: float
+    far: float
+    """share of the lists of which they are far apart"""
+    correlation: float
+    """Pearson's, of nDCG@10 and the difference"""
+
+    @classmethod
+    def of(cls, data: str, ndcg: Floats, phi: Floats) -> "Summary":
+        """Summarise lists."""
+        difference = ndcg - phi
+        varies = bool(np.ptp(ndcg) > 0 and np.ptp(difference) > 0)
+        return cls(
+            data,
+            len(ndcg),
+            float(ndcg.mean()),
+            float(phi.mean()),
+            float(np.mean(difference > 0)),
+            float(np.mean(difference < 0)),
+            float(np.mean(np.abs(difference) > FAR)),
+            float(np.corrcoef(ndcg, difference)[0, 1]) if varies else 0.0,
+        )
+
+    @property
+    def trend(self) -> Interval:
+        """The correlation with its 95 % interval, by Fisher's transformation, which takes four lists."""
+        if self.lists < 4:
+            return Interval(self.correlation, -1.0, 1.0)
+        middle, error = atanh(max(-ALMOST, min(self.correlation, ALMOST))), NORMAL / sqrt(self.lists - 3)
+        return Interval(self.correlation, tanh(middle - error), tanh(middle + error))
+
+    def record(self) -> Record:
+        """Return it as a row of a table."""
+        return {
+            "data": self.data,
+            "lists": self.lists,
+            "mean nDCG@10": self.ndcg,
+            "mean nDCGφ@10": self.phi,
+            "nDCG higher": self.positive,
+            "nDCGφ higher": self.negative,
+            f"more than {FAR} apart": self.far,
+            "correlation of nDCG@10 and the difference": self.correlation,
+        }
+
+
+def measure_lists(grades: Batch, scores: Batch, control: str) -> dict[int, dict[str, Floats]]:
+    """Return by cut-off nDCG of grades by place and nDCGφ, one value per list; `control` says what φ is fitted to."""
+    plain, phi = nDCG(gain="exp"), nDCGphi(relevance=Phi(control))
+    return {
+        k: {"nDCG": np.asarray(plain.replace(k=k)(grades)), "nDCGφ": np.asarray(phi.replace(k=k)(scores))}
+        for k in CUTOFFS
+    }
+
+
+def by_cutoff(values: Values) -> list[Record]:
+    """Return the means over all lists, one row per set of lists and cut-off."""
+    return [
+        {"data": data, "k": k} | {name: float(np.mean(of_lists)) for name, of_lists in measured.items()}
+        for data, cutoffs in values.items()
+        for k, measured in cutoffs.items()
+    ]
+
+
+def by_list(values: Values) -> list[Record]:
+    """Return both measures at 10 of every list, and the difference."""
+    return [
+        {"data": data, "list": i, "nDCG@10": plain, "nDCGφ@10": phi, "difference": plain - phi}
+        for data, cutoffs in values.items()
+        for i, (plain, phi) in enumerate(zip(*(column.tolist() for column in cutoffs[10].values()), strict=True), 1)
+    ]
+
+
+def summarise(values: Values) -> list[Summary]:
+    """Return a summary of each set of lists."""
+    return [Summary.of(data, *cutoffs[10].values()) for data, cutoffs in values.items()]
+
+
+class Evidence(NamedTuple):
+    """Summaries of sets of lists, the authors' own first, and means by cut-off."""
+
+    summaries: list[Summary]
+    means: list[Record]
+    """data, k, and the mean of each measure"""
+
+
+def read_published() -> list[Summary]:
+    """Return what the authors' figure shows, topic by topic: nDCG@10 and nDCGφ@10 of lists of Google News."""
+    rows = list(csv.reader(_read("google_news.csv")))[1:]
+    return [Summary(f"{AUTHORS}, {topic}", int(lists), *map(float, numbers)) for topic, lists, *numbers in rows]
+
+
+def read_published_grid() -> list[Record]:
+    """Return how many of the authors' points lie in each cell of a coarse grid, by the corner of the cell."""
+    rows = csv.DictReader(_read("google_news_grid.csv"))
+    return [
+        {"topic": row["topic"], "x": float(row["nDCG@10"]), "y": float(row["nDCGφ@10"]), "lists": int(row["lists"])}
+        for row in rows
+    ]
+
+
+def _read(name: str) -> list[str]:
+    return (resources.files("gradely_papers.moniz2016") / name).read_text("utf-8").splitlines()
+
+
+def means_higher(evidence: Evidence) -> list[Verdict]:
+    """Return whether mean nDCG is above mean nDCGφ at every cut-off."""
+    out = []
+    for summary in evidence.summaries:
+        rows = [row for row in evidence.means if row["data"] == summary.data]
+        rows = rows or [{"k": 10, "nDCG": summary.ndcg, "nDCGφ": summary.phi}]
+        here = ", ".join(f"@{row['k']} {row['nDCG']:.3f} and {row['nDCGφ']:.3f}" for row in rows)
+        out.append(decide(all(row["nDCG"] > row["nDCGφ"] for row in rows), here, _data(summary)))
+    return out
+
+
+def mostly_positive(summary: Summary) -> Verdict:
+    """Return whether nDCG is the higher of the two for most lists."""
+    return decide(summary.positive > 1 / 2, f"for {summary.positive:.0%} of the lists")
+
+
+def grows(summary: Summary) -> Verdict:
+    """Return whether the difference grows with nDCG@10."""
+    return Verdict(summary.trend.word, f"Pearson's correlation {summary.trend}")
+
+
+def misestimates(summary: Summary) -> Verdict:
+    """Return whether nDCG is often far from nDCGφ, on either side."""
+    higher, lower = summary.positive, summary.negative
+    here = (
+        f"more than {FAR} apart for {summary.far:.0%} of the lists; nDCG higher for {higher:.0%}, lower for {lower:.0%}"
+    )
+    return decide(summary.far > 1 / 2 and min(higher, lower) > 0, here)
+
+
+def in_summaries(test: Callable[[Summary], Verdict]) -> Callable[[Evidence], list[Verdict]]:
+    """Return the test of a claim on every set of lists."""
+    return lambda evidence: [test(summary)._replace(data=_data(summary)) for summary in evidence.summaries]
+
+
+def _data(summary: Summary) -> str:
+    return f"{summary.data} ({summary.lists:,} lists)"
+
+
+CLAIMS = (
+    Claim(
+        "means",
+        "figure 3, §4.2",
+        "Mean nDCG@k is above mean nDCGφ@k for k = 5, 10, 15 and 20.",
+        "means@10 .465/.291 economy, .625/.494 microsoft, .504/.375 obama, .668/.506 palestine",
+        "so at every cut-off that is known",
+        means_higher,
+    ),
+    Claim(
+        "positive",
+        "figure 4, §4.2",
+        "The difference of nDCG@10 and nDCGφ@10 is mostly positive.",
+        "90, 86, 86, 73 % of the lists",
+        "so for more than half of the lists",
+        in_summaries(mostly_positive),
+    ),
+    Claim(
+        "grows",
+        "figure 4, §4.2",
+        "The difference grows with nDCG@10.",
+        "correlations .02, .30, .05, .10",
+        "Pearson's correlation of nDCG@10 and the difference is above 0; 95 %, as if lists were independent",
+        in_summaries(grows),
+    ),
+    Claim(
+        "misestimates",
+        "abstract, §5",
+        "nDCG frequently under- or overestimates in light of the divergence of items' scores.",
+        "words",
+        f"more than half of the lists differ by more than {FAR}, and both signs occur",
+        in_summaries(misestimates),
+    ),
+)
+"""on real rankings; figures 3 and 4 show means and differences"""

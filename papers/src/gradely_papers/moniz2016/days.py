@@ -1,0 +1,84 @@
+"""M16, table 1: the same mistake on two days, harmless on one of them."""
+
+from gradely.data import Report
+from gradely.measures import nDCG, nDCGphi
+from gradely.tables import Table
+from gradely_papers.library import Library
+from gradely_papers.outcome import Claim, Experiment, Outcome, Sheet
+from gradely_papers.rankings import value_of
+from gradely_papers.verdicts import SAME, Record, Verdict, decide
+
+DAYS = {"day 1": (100, 80, 90, 15, 10), "day 2": (100, 20, 90, 15, 10)}
+"""true scores in the order that was recommended; on both days the items at ranks 2 and 3 should change places"""
+
+
+def places(scores: tuple[int, ...]) -> list[int]:
+    """Return grades by place alone, 4 for the best of five items and 0 for the last."""
+    return [sum(other < score for other in scores) for score in scores]
+
+
+def table_1() -> list[Record]:
+    """Return both measures on both days."""
+    return [
+        {
+            "day": day,
+            "true scores": ", ".join(map(str, scores)),
+            "nDCG of grades by place": value_of(nDCG(gain="exp"), places(scores)),
+            "nDCGφ": value_of(nDCGphi(), scores),
+        }
+        for day, scores in DAYS.items()
+    ]
+
+
+def costs_more(table: list[Record]) -> list[Verdict]:
+    """Return whether nDCGφ charges more on day 2."""
+    first, second = (row["nDCGφ"] for row in table)
+    return [decide(second < first < 1, f"nDCGφ {first:.4f} on day 1, {second:.4f} on day 2")]
+
+
+def costs_same(table: list[Record]) -> list[Verdict]:
+    """Return whether nDCG of grades by place cannot tell the days apart."""
+    first, second = (row["nDCG of grades by place"] for row in table)
+    return [decide(abs(first - second) < SAME, f"nDCG {first:.4f} on day 1, {second:.4f} on day 2")]
+
+
+def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn or read
+    """Measure both days."""
+    table = table_1()
+    return Outcome(
+        "We measured the recommended order of both days, with grades by place (4 for the best item, 0 for the last) and"
+        " with φ of the true scores.",
+        "Grades by place cannot tell the days apart. φ can: on day 1 the two items are nearly as good as each other.",
+        table,
+        {"table-1": Sheet("Table 1: two days, one mistake", Table.of(table))},
+        {},
+    )
+
+
+CLAIMS = (
+    Claim(
+        "more",
+        "table 1, §1",
+        "The same swap of ranks 2 and 3 must cost more on day 2, where the items differ more.",
+        "words",
+        "nDCGφ is below 1 on day 1, and lower still on day 2",
+        costs_more,
+    ),
+    Claim(
+        "same",
+        "table 1, §1",
+        "nDCG of grades by place is the same on both days.",
+        "words",
+        f"equal to within {SAME:g}",
+        costs_same,
+    ),
+)
+EXPERIMENT = Experiment(
+    "m16-days",
+    "table 1",
+    "The same mistake on two days, one of them harmless",
+    "Two items in the wrong order cost the same, whatever lies between them, where grades come from places in the"
+    " true order. A measure should charge more where the items differ more.",
+    run,
+    claims=CLAIMS,
+)

@@ -1,0 +1,148 @@
+"""M16, figures 3 and 4: nDCG and nDCGφ of news as ranked early by how often they were shared."""
+
+import csv
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from gradely.data import Report
+from gradely.data.read.sources import Source
+from gradely.data.types import Floats
+from gradely.errors import InputError
+from gradely.kernel.batch import Batch
+from gradely.kernel.from_arrays import from_arrays
+from gradely.tables import Table
+from gradely_papers.library import Library
+from gradely_papers.moniz2016 import agreement
+from gradely_papers.moniz2016.grades import adhoc
+from gradely_papers.moniz2016.real_charts import figure_3, figure_4, scatter
+from gradely_papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
+
+DATA = "news-popularity/Facebook_Palestine.csv.gz"
+SLICES = 144
+"""counts were taken every 20 minutes for two days"""
+HOUR = 3
+"""slices in an hour"""
+END = SLICES // HOUR
+"""after so many hours the count is final"""
+SIZE = 100
+"""items of a list, as in the lists of the paper"""
+HOURS = (1, 2, 4, 8, 24)
+"""after which items are ranked"""
+TOPIC = "palestine"
+"""the topic of these news, which is one of the authors', too"""
+
+
+class Lists(NamedTuple):
+    """Lists of news items that appeared one after the other."""
+
+    counts: Floats
+    """[lists, items, slices]: how often an item was shared by then; -1 where it had not been seen"""
+    unknown: int
+    """how many items were left out, since their final count is not known"""
+    left_out: int
+    """how many items were left out at the end, since they fill no list"""
+
+    @property
+    def final(self) -> Floats:
+        """The true popularity, [lists, items]."""
+        return self.counts[:, :, -1]
+
+    def after(self, hours: int) -> Floats:
+        """Return the counts after some hours, [lists, items]; items that were not seen by then come last, tied."""
+        return self.counts[:, :, hours * HOUR - 1]
+
+    def with_popularity(self, hours: int) -> Batch:
+        """Return the lists as ranked after some hours, with true popularity as the label."""
+        return from_arrays(self.after(hours), self.final)
+
+    def with_grades(self, hours: int) -> Batch:
+        """Return the lists as ranked after some hours, with grades by place in the true order."""
+        return from_arrays(self.after(hours), adhoc(self.final))
+
+
+def read(path: Path) -> Lists:
+    """Read the items, in the order of their ids, which is that of their appearance."""
+    rows = list(csv.reader(Source(path).text().splitlines()))
+    if rows[0] != ["IDLink", *(f"TS{i}" for i in range(1, SLICES + 1))]:
+        raise InputError(f"{path}:1: expected the columns IDLink,TS1,…,TS{SLICES}")
+    try:
+        table = np.array(rows[1:], np.float64)
+    except ValueError:
+        raise InputError(f"{path}: every line after the first must hold {SLICES + 1} numbers") from None
+    table = table[np.argsort(table[:, 0], kind="stable")]
+    complete = table[table[:, -1] >= 0]
+    count = len(complete) // SIZE
+    if not count:
+        raise InputError(f"{path}: {len(complete)} items with a final count; a list has {SIZE}")
+    counts = complete[: count * SIZE, 1:].reshape(count, SIZE, SLICES)
+    return Lists(counts, len(table) - len(complete), len(complete) - count * SIZE)
+
+
+def name_of(hours: int) -> str:
+    """Return the name of the lists as ranked after some hours."""
+    return f"Facebook, after {hours} hour{'s' if hours > 1 else ''}"
+
+
+def measure(lists: Lists) -> agreement.Values:
+    """Return both measures of the lists as ranked after each number of hours."""
+    return {
+        name_of(hours): agreement.measure_lists(lists.with_grades(hours), lists.with_popularity(hours), "paper")
+        for hours in HOURS
+    }
+
+
+def observations(ours: list[agreement.Summary]) -> list[Observation]:
+    """Say how the difference changes as rankings get better."""
+    line = "; ".join(f"{entry.data}: nDCG {entry.ndcg:.3f}, nDCGφ {entry.phi:.3f}" for entry in ours)
+    return [Observation("What happens as the ranking is made later, and better?", f"{line}.")]
+
+
+def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn, and it is quick
+    """Read the items and measure the early rankings."""
+    lists = read(library.path(DATA))
+    values = measure(lists)
+    means, rows, ours = agreement.by_cutoff(values), agreement.by_list(values), agreement.summarise(values)
+    every = [*agreement.read_published(), *ours]
+    return Outcome(
+        "The lists of the paper are not public with their popularity; what the authors' published figure shows of them"
+        f" stands beside ours. We took {len(lists.counts)} lists of {SIZE} news items that appeared one after the"
+        f" other, ranked each by how often its items had been shared after {', '.join(map(str, HOURS[:-1]))} and"
+        f" {HOURS[-1]} hours, and measured against the count after two days. {lists.unknown} items without a final"
+        f" count and the last {lists.left_out}, which fill no list, were left out. Items not seen by then come last;"
+        " equal counts tie, and values are means over all orders of ties. Grades by place are 3, 2, 1, 0 for the top"
+        " 10, 25, 50 and the rest.",
+        "A few items are shared far more than all others: grades by place reward any of the top ten, φ asks for the few"
+        " that stand out, and early counts often miss them. After a day the few are known, and nDCGφ is often the"
+        " higher one.",
+        agreement.Evidence(every, means),
+        {
+            "figure-3": Sheet("Means over all lists", Table.of(means)),
+            "figure-4": Sheet("Every list at 10", Table.of(rows)),
+            "agreement": Sheet("The authors' lists and ours", Table.of([entry.record() for entry in every])),
+        },
+        {
+            "figure-3": Figure(f"nDCG@k and nDCGφ@k by cut-off; {len(lists.counts)} lists.", figure_3(means, rows)),
+            "figure-4": Figure(
+                f"nDCG@10 - nDCGφ@10 of {len(lists.counts)} lists, in the order of nDCG@10.", figure_4(rows)
+            ),
+            "points": Figure(
+                f"Ours as dots on the authors' lists on {TOPIC} as counts; dashed: equal.",
+                scatter(rows, dict.fromkeys(values, TOPIC)),
+            ),
+        },
+        observations(ours),
+    )
+
+
+EXPERIMENT = Experiment(
+    "m16-news",
+    "figures 3 and 4",
+    "nDCG and nDCGφ of real news, ranked early by popularity, beside the authors' points",
+    "On real rankings of news, nDCG with grades by place and nDCGφ say different things; how different depends on"
+    " the ranking.",
+    run,
+    claims=agreement.CLAIMS,
+    needs=(DATA,),
+)

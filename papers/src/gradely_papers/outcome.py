@@ -1,0 +1,180 @@
+"""What there is to know of an experiment before it runs (Experiment, Claim) and what it gives (Outcome)."""
+
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import Any, NamedTuple, TypeAlias
+
+from gradely.data import Report
+from gradely.tables import Table
+from gradely_papers.library import Library
+from gradely_papers.verdicts import Verdict
+
+COLUMNS = ("where", "claim", "the paper", "criterion", "data", "here", "verdict")
+
+
+class Claim(NamedTuple):
+    """Something that a paper says, and how it is decided whether it holds here."""
+
+    key: str
+    """its name within the experiment"""
+    where: str
+    """the figure, table or section of the paper"""
+    says: str
+    """what the paper says, as a sentence"""
+    printed: str
+    """the paper's number, or in which form it says so"""
+    criterion: str
+    """what must be the case for it to hold; fix it before you look at the data"""
+    test: Callable[[Any], Sequence[Verdict]]
+    """from the evidence that the experiment gathered to one verdict for each set of data"""
+
+
+class Assessment(NamedTuple):
+    """A claim beside what came out on one set of data."""
+
+    claim: Claim
+    outcome: Verdict
+
+    @property
+    def text(self) -> str:
+        """What the paper says."""
+        return self.claim.says
+
+    @property
+    def verdict(self) -> str:
+        """Whether it holds: holds, differs, undecided or cannot be tested."""
+        return self.outcome.word
+
+    @property
+    def here(self) -> str:
+        """Our numbers, or why there are none."""
+        return self.outcome.here
+
+    def row(self) -> list[str]:
+        """Return it as a row of a table with the columns of COLUMNS."""
+        claim, verdict = self.claim, self.outcome
+        return [claim.where, claim.says, claim.printed, claim.criterion, verdict.data, verdict.here, verdict.word]
+
+
+class Observation(NamedTuple):
+    """Something that we asked beyond the paper, and the answer."""
+
+    question: str
+    answer: str
+
+
+class Sheet(NamedTuple):
+    """A table with what it shows."""
+
+    title: str
+    table: Table
+
+
+class Figure(NamedTuple):
+    """An altair chart with what it shows."""
+
+    title: str
+    chart: Any
+
+
+class Outcome(NamedTuple):
+    """The outcome of an experiment: what was done and what came out, in sentences, and tables and figures by name."""
+
+    done: str
+    story: str
+    evidence: Any
+    """what the claims of the experiment are tested on"""
+    sheets: dict[str, Sheet]
+    figures: dict[str, Figure]
+    observations: Sequence[Observation] = ()
+    """what came out that the paper does not speak of"""
+    claims: Sequence[Assessment] = ()
+    """the claims of the paper, each with its verdict"""
+
+    def claims_table(self) -> Table:
+        """Return the claims as a table."""
+        return Table(list(COLUMNS), [tested.row() for tested in self.claims])
+
+    def observations_table(self) -> Table:
+        """Return our own observations as a table."""
+        return Table(["question", "answer"], [list(observation) for observation in self.observations])
+
+
+Work: TypeAlias = Callable[[Library, int, Report], Outcome]
+"""From data, seed and whom to tell the progress, from 0 to 1, to the outcome."""
+
+
+class Experiment(NamedTuple):
+    """An experiment of a paper."""
+
+    name: str
+    """begins with the paper, a key of PAPERS in small letters"""
+    part: str
+    """the figure or table of the paper"""
+    shows: str
+    """what it shows, in a line"""
+    summary: str
+    """what the paper claims, in a few sentences"""
+    work: Work
+    claims: tuple[Claim, ...] = ()
+    needs: tuple[str, ...] = ()
+    """files and folders of real data, relative to the data folder; * and ** stand for any names"""
+    data: str = ""
+    """the data in words, where `needs` does not say enough"""
+    optional: bool = False
+    """true where the data is not public, so that `run all` leaves the experiment out where it is absent"""
+    libraries: tuple[str, ...] = ()
+    """modules of heavy libraries, each brought by the extra of its name; `run all` leaves it out where one is absent"""
+
+    @property
+    def paper(self) -> str:
+        """The key of PAPERS."""
+        return self.name.partition("-")[0].upper()
+
+    @property
+    def wants(self) -> str:
+        """What data it needs, in words."""
+        return self.data or ", ".join(self.needs)
+
+    @property
+    def lacks(self) -> list[str]:
+        """Which of its libraries are not installed."""
+        return [name for name in self.libraries if find_spec(name) is None]
+
+    @property
+    def absence(self) -> str:
+        """Why `run all` leaves it out, where it does."""
+        return f"it takes {' and '.join(self.lacks) or self.wants}"
+
+    def run(self, library: Library, seed: int, progress: Report) -> Outcome:
+        """Do the work, then test every claim on what came out."""
+        outcome = self.work(library, seed, progress)
+        tested = [Assessment(claim, verdict) for claim in self.claims for verdict in claim.test(outcome.evidence)]
+        return outcome._replace(claims=tested)
+
+
+def part(progress: Report, i: int, of: int) -> Report:
+    """Return whom to tell how much of part i is done, the first being 0.
+
+    >>> part(print, 1, 4)(0.5)
+    0.375
+    """
+    return lambda done: progress((i + done) / of)
+
+
+def runs_part(progress: Report, runs: int) -> Callable[[str, float], None]:
+    """Return whom to tell how much of a run is done, by name, where there are so many runs.
+
+    >>> step = runs_part(print, 4)
+    >>> step("a", 1.0), step("b", 0.5)
+    0.25
+    0.375
+    (None, None)
+    """
+    done: dict[str, float] = {}
+
+    def step(name: str, share: float) -> None:
+        done[name] = share
+        progress(sum(done.values()) / runs)
+
+    return step

@@ -1,0 +1,209 @@
+"""S11's outlook: µMAP and NDCNG on film ratings of ten, five and two levels, with simple recommenders as systems."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gradely.comparison.charts import altair, draw_lines, style
+from gradely.data import Report
+from gradely.data.types import Bools, Floats
+from gradely.kernel.batch import Batch
+from gradely.kernel.from_arrays import from_arrays
+from gradely.measures import NDCNG, Measure, muAP, nDCG
+from gradely.relevance import Shift
+from gradely.tables import Table
+from gradely_papers.library import Library
+from gradely_papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
+from gradely_papers.scheel2011.recommenders import HELD_OUT, RECOMMENDERS, Ratings, read
+from gradely_papers.verdicts import Record
+
+DATA = "ratings-ml-latest-small/ratings.csv.gz"
+REORDERED = "Does the number of levels reorder the recommenders?"
+MEASURES: dict[str, Measure] = {"µMAP": muAP(), "nDCG": nDCG(gain="exp"), "NDCNG": NDCNG()}
+SCALES = {"half stars": 10, "whole stars": 5, "four stars or not": 2}
+"""how many levels each scale has; the lowest is 0"""
+USERS = 64
+"""how many users are ranked in one go"""
+
+
+def views(ratings: Ratings) -> dict[str, Bools]:
+    """Return which films are ranked: those that the user rated, or all that are new to them, to find these among."""
+    return {"films they rated": ratings.held_out, "all films new to them": ratings.training == 0}
+
+
+def grades(stars: Floats, scale: str) -> Floats:
+    """Return stars as grades, the lowest level 0, as the paper asks; what is not rated is 0, too."""
+    if scale == "half stars":
+        return np.maximum(2 * stars - 1, 0)
+    return np.maximum(np.ceil(stars) - 1, 0) if scale == "whole stars" else (stars >= 4).astype(np.float64)
+
+
+def score_recommenders(ratings: Ratings, progress: Report) -> list[Record]:
+    """Return the mean over all users of each measure, for each recommender, task and scale."""
+    out: list[Record] = []
+    for i, (name, recommend) in enumerate(RECOMMENDERS.items()):
+        scores = recommend(ratings.training)
+        for title, ranked in views(ratings).items():
+            out += [{"recommender": name, "ranked": title} | record for record in by_scale(ratings, scores, ranked)]
+        progress((i + 1) / len(RECOMMENDERS))
+    return out
+
+
+def by_scale(ratings: Ratings, scores: Floats, ranked: Bools) -> list[Record]:
+    """Return the mean over all users of each measure on each scale."""
+    stars = np.where(ratings.held_out, ratings.stars, 0.0)
+    return [
+        {"levels": levels, "measure": measure, "mean": mean}
+        for scale, levels in SCALES.items()
+        for measure, mean in means(scores, grades(stars, scale), ranked).items()
+    ]
+
+
+def means(
+    scores: Floats, labels: Floats, ranked: Bools, measures: Mapping[str, Measure] = MEASURES
+) -> dict[str, float]:
+    """Return the mean over users of each measure; films that are not to be ranked are left out."""
+    values: dict[str, list[Floats]] = {name: [] for name in measures}
+    for start in range(0, len(scores), USERS):
+        rows = slice(start, start + USERS)
+        batch = rank_films(scores[rows], labels[rows], ranked[rows])
+        for name, measure in measures.items():
+            values[name].append(np.asarray(measure(batch)))
+    return {name: float(np.mean(np.concatenate(parts))) for name, parts in values.items()}
+
+
+def rank_films(scores: Floats, labels: Floats, ranked: Bools) -> Batch:
+    """Return the rankings in no more columns than the longest needs."""
+    order = np.argsort(~ranked, axis=1, kind="stable")[:, : int(ranked.sum(axis=1).max())]
+    return from_arrays(*(np.take_along_axis(array, order, axis=1) for array in (scores, labels, ranked)))
+
+
+def by_shift(ratings: Ratings) -> list[Record]:
+    """Return the means on whole stars as they are given, 1 to 5, and shifted so that the lowest means not relevant."""
+    labels = np.ceil(np.where(ratings.held_out, ratings.stars, 0.0))
+    shifted = {name: measure.replace(relevance=Shift(1)) for name, measure in MEASURES.items()}
+    return [
+        {"recommender": name, "stars": stars} | means(recommend(ratings.training), labels, ratings.held_out, measures)
+        for name, recommend in RECOMMENDERS.items()
+        for stars, measures in (("1 to 5", MEASURES), ("0 to 4", shifted))
+    ]
+
+
+def by_recommender(records: list[Record], ranked: str, measure: str, levels: int) -> dict[str, float]:
+    """Return the mean of each recommender, for a task, a measure and a scale."""
+    criteria = {"ranked": ranked, "measure": measure, "levels": levels}
+    return {record["recommender"]: record["mean"] for record in records if criteria.items() <= record.items()}
+
+
+def change(records: list[Record], ranked: str, measure: str) -> float:
+    """Return the mean absolute change from half stars to whole stars."""
+    half_stars, whole_stars = (by_recommender(records, ranked, measure, levels) for levels in (10, 5))
+    return float(np.mean([abs(whole_stars[name] - half_stars[name]) for name in half_stars]))
+
+
+def order(records: list[Record], ranked: str, measure: str, levels: int) -> list[str]:
+    """Return the recommenders, best first."""
+    means = by_recommender(records, ranked, measure, levels)
+    return sorted(means, key=means.__getitem__, reverse=True)
+
+
+def tasks(records: list[Record]) -> list[str]:
+    """Return which films are ranked, the tasks."""
+    return list(dict.fromkeys(record["ranked"] for record in records))
+
+
+def chart(records: list[Record]) -> Any:
+    """Return the mean of each recommender by scale, one panel per measure, one row per task."""
+    alt = altair()
+    return style(
+        alt.vconcat(*(_row([record for record in records if record["ranked"] == task]) for task in tasks(records)))
+    )
+
+
+def _row(records: list[Record]) -> Any:
+    """Return one task; its values have a range of their own."""
+    alt = altair()
+    x = alt.X("levels:O", title="levels of the scale", sort=[*SCALES.values()], axis=alt.Axis(labelAngle=0))
+    y = alt.Y("mean:Q", title="mean over the users", scale=alt.Scale(zero=False, padding=10))
+    lines = draw_lines(records, x, y, "recommender", [*RECOMMENDERS]).properties(width=190, height=190)
+    panels = lines.facet(alt.Column("measure:N", title=None, sort=[*MEASURES]))
+    return panels.properties(title=f"Ranked: {records[0]['ranked']}")
+
+
+def observations(records: list[Record]) -> list[Observation]:
+    """Ask of real ratings what the paper asked of artificial lists."""
+    return [
+        *(_change(records, ranked) for ranked in tasks(records)),
+        Observation(REORDERED, describe_reordering(records)),
+    ]
+
+
+def _change(records: list[Record], ranked: str) -> Observation:
+    changes = {name: change(records, ranked, name) for name in MEASURES}
+    ratio = max(changes["µMAP"], changes["NDCNG"]) / changes["nDCG"]
+    return Observation(
+        f"Ranking {ranked}: how much do the measures change from half stars to whole stars?",
+        "Mean absolute change: "
+        + ", ".join(f"{name} {value:.4f}" for name, value in changes.items())
+        + f"; µMAP and NDCNG change by at most {ratio:.0%} of nDCG's change.",
+    )
+
+
+def shift(rows: list[Record]) -> Observation:
+    """Say what it does to shift the scale, as S11 asks where the irrelevant level is not 0."""
+    lines = "; ".join(
+        f"{row['recommender']}: " + ", ".join(f"{name} {row[name]:.3f} and {after[name]:.3f}" for name in MEASURES)
+        for row, after in zip(rows[::2], rows[1::2], strict=True)
+    )
+    return Observation("What does the shift rule do to whole stars, 1 to 5 as given and 0 to 4 shifted?", f"{lines}.")
+
+
+def describe_reordering(records: list[Record]) -> str:
+    """Say for which measures whole stars put the recommenders in another order than half stars."""
+    cases = [(ranked, name) for ranked in tasks(records) for name in MEASURES]
+    changes = [
+        f"{name} of {ranked} ({' > '.join(order(records, ranked, name, 10))} with half stars,"
+        f" {' > '.join(order(records, ranked, name, 5))} with whole stars)"
+        for ranked, name in cases
+        if order(records, ranked, name, 10) != order(records, ranked, name, 5)
+    ]
+    return (
+        f"The number of levels reorders the recommenders by {' and by '.join(changes)}, and by nothing else."
+        if changes
+        else "The number of levels reorders the recommenders by no measure."
+    )
+
+
+def run(library: Library, seed: int, progress: Report) -> Outcome:
+    """Hold ratings out, recommend, measure."""
+    ratings = read(library.path(DATA), seed)
+    records, shifts = score_recommenders(ratings, progress), by_shift(ratings)
+    winners = ", ".join(f"{order(records, ranked, 'µMAP', 10)[0]} for {ranked}" for ranked in tasks(records))
+    users, films = ratings.stars.shape
+    title = f"Recommenders by number of levels: ordering what each of {users:,} users rated, and finding it."
+    return Outcome(
+        f"We held a random {HELD_OUT}th of the ratings of each of {users:,} users out and ranked, by three simple"
+        f" recommenders, the films that the user rated, and all {films:,} films but those known to be seen. Grades are"
+        " half stars (0 to 9), whole stars (0 to 4), or four stars and more against less; the lowest level is 0, as the"
+        " paper asks. Popularity ties often; values are means over all orders.",
+        f"Best by µMAP: {winners}. A threshold at four stars moves every measure: it asks another"
+        " question, since all that lies below no longer counts.",
+        records,
+        {
+            "means": Sheet("The mean over all users", Table.of(records)),
+            "shift": Sheet("The shift rule: whole stars as given and with the lowest at 0", Table.of(shifts)),
+        },
+        {"levels": Figure(title, chart(records))},
+        [*observations(records), shift(shifts)],
+    )
+
+
+EXPERIMENT = Experiment(
+    "s11-ratings",
+    "outlook",
+    "µMAP and NDCNG of recommenders, on film ratings in half stars",
+    "The paper proposes µMAP and NDCNG for users who rate on many levels, and leaves film ratings to later work.",
+    run,
+    needs=(DATA,),
+)

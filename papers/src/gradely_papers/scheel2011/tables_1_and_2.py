@@ -1,0 +1,225 @@
+"""S11, tables 1 and 2: average precision at every level, and three kinds of cumulated gain, of one ranking."""
+
+from math import log10
+from typing import NamedTuple
+
+import numpy as np
+
+from gradely.data import Report
+from gradely.measures import AP, DCG, NDCNG, muAP, nDCG
+from gradely.relevance import Shift
+from gradely.tables import Table
+from gradely_papers.library import Library
+from gradely_papers.outcome import Claim, Experiment, Outcome, Sheet
+from gradely_papers.rankings import value_of
+from gradely_papers.scheel2011.printed_tables import (
+    GAINS,
+    GRADED,
+    LEVELS,
+    MEAN,
+    RANKING,
+    RANKS,
+    SCALE,
+    WEIGHTS,
+    Printed,
+)
+from gradely_papers.verdicts import SAME, Verdict, agrees, decide
+
+
+class Cell(NamedTuple):
+    """A number of a table: which one, as the paper prints it, and ours."""
+
+    title: str
+    printed: str
+    ours: float
+
+    @property
+    def agrees(self) -> bool:
+        """True where ours is what the paper prints."""
+        return agrees(self.ours, self.printed)
+
+    def record(self) -> dict[str, str | float]:
+        """Return it as a row of a table."""
+        verdict = "agrees" if self.agrees else "differs"
+        return {"number": self.title, "the paper": self.printed, "here": self.ours, "verdict": verdict}
+
+
+def table_1() -> list[Cell]:
+    """Return average precision with each level as the threshold, and µAP."""
+    labels = [float(grade) for grade in RANKING]
+    cells = [
+        Cell(f"AP at level {level}", printed, value_of(AP(rel=level), labels)) for level, printed in LEVELS.items()
+    ]
+    mean = float(np.mean([cell.ours for cell in cells]))
+    return [*cells, Cell("mean over the levels", MEAN, mean), Cell("µAP", GRADED, value_of(muAP(), labels))]
+
+
+def table_2() -> list[Cell]:
+    """Return the columns of all three gains."""
+    return [cell for name, printed in GAINS.items() for cell in _gain(name, printed)]
+
+
+def _gain(name: str, printed: Printed) -> list[Cell]:
+    """Return the columns of one gain; the paper's logarithm is of base 10, which cancels in nDCG."""
+    labels = [printed.factor * grade for grade in RANKING]
+    best = sorted(labels, reverse=True)
+    dcg, ideal = (
+        [value_of(DCG(gain="exp").replace(k=k), ranking) / log10(2) for k in RANKS] for ranking in (labels, best)
+    )
+    ndcg = [value_of(nDCG(gain="exp").replace(k=k), labels) for k in RANKS]
+    columns = (("DCG", printed.dcg, dcg), ("ideal DCG", printed.ideal, ideal), ("nDCG", printed.ndcg, ndcg))
+    cells = [
+        Cell(f"{title} of gain {name} at rank {rank}", as_printed, value)
+        for title, column, values in columns
+        for rank, as_printed, value in zip(RANKS, column.split(), values, strict=True)
+    ]
+    return [*cells, Cell(f"mean nDCG of gain {name}", printed.mean, float(np.mean(ndcg)))]
+
+
+def weights() -> list[Cell]:
+    """Return the weights of two thresholds, read off µAP.
+
+    Of a document of the lower level above one of the higher, average precision is 1 at the lower threshold and 1/2 at
+    the higher one, so that µAP is 1 less half the weight of the higher.
+    """
+    high = 2 * (1 - value_of(muAP(), [*SCALE]))
+    return [
+        Cell(f"weight of level {level:g}", printed, value)
+        for level, printed, value in zip(SCALE, WEIGHTS, (1 - high, high), strict=True)
+    ]
+
+
+def double_grades() -> dict[str, tuple[float, float]]:
+    """Return the mean over all ranks of nDCG and NDCNG, of the grades and of the grades doubled."""
+    grades = [float(grade) for grade in RANKING]
+    twice = [2 * grade for grade in grades]
+    return {
+        measure.name: (mean_over_ranks(measure, grades), mean_over_ranks(measure, twice))
+        for measure in (nDCG(gain="exp"), NDCNG())
+    }
+
+
+def shift_grades() -> dict[str, tuple[float, float, float]]:
+    """Return each measure of the grades, of the grades plus 1 with shift(1), and of the grades plus 1 as they are."""
+    grades = [float(grade) for grade in RANKING]
+    higher = [grade + 1 for grade in grades]
+    return {
+        measure.name: (
+            value_of(measure, grades),
+            value_of(measure.replace(relevance=Shift(1)), higher),
+            value_of(measure, higher),
+        )
+        for measure in (muAP(), nDCG(gain="exp"), NDCNG())
+    }
+
+
+def mean_over_ranks(measure: nDCG, labels: list[float]) -> float:
+    """Return the mean over all cut-offs, which the paper calls mean nDCG."""
+    return float(np.mean([value_of(measure.replace(k=k), labels) for k in RANKS]))
+
+
+class Evidence(NamedTuple):
+    """The numbers of both tables, and what doubling the grades does."""
+
+    first: list[Cell]
+    second: list[Cell]
+    weights: list[Cell]
+    doubled_means: dict[str, tuple[float, float]]
+    shifted_values: dict[str, tuple[float, float, float]]
+
+
+def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn or read
+    """Compute both tables."""
+    evidence = Evidence(table_1(), table_2(), weights(), double_grades(), shift_grades())
+    cells = [*evidence.first, *evidence.weights, *evidence.second]
+    first, second = ([cell.record() for cell in table] for table in (cells[: -len(evidence.second)], evidence.second))
+    return Outcome(
+        "We computed both tables with the measures of this library. A printed number agrees where ours, rounded or cut"
+        " off to its decimals, is the same: the paper cuts its large numbers off.",
+        f"{_count_agreements(cells)} numbers agree. Doubling every grade changes nDCG, and NDCNG not.",
+        evidence,
+        {
+            "table-1": Sheet("Table 1: average precision at every level", Table.of(first)),
+            "table-2": Sheet("Table 2: cumulated gain at every rank", Table.of(second)),
+        },
+        {},
+    )
+
+
+def _compare(cells: list[Cell]) -> list[Verdict]:
+    """Return the verdict on printed numbers: all of them must agree."""
+    numbers = ", ".join(f"{cell.title} {cell.ours:.4f}" for cell in cells[-2:])
+    return [decide(all(cell.agrees for cell in cells), f"{_count_agreements(cells)} numbers agree; {numbers}")]
+
+
+def _count_agreements(cells: list[Cell]) -> str:
+    return f"{sum(cell.agrees for cell in cells)} of {len(cells)}"
+
+
+def _judge_doubling(means: dict[str, tuple[float, float]]) -> list[Verdict]:
+    (plain, twice), (normed, normed_twice) = means["nDCG"], means["NDCNG"]
+    here = f"nDCG {plain:.4f} → {twice:.4f}, NDCNG {normed:.4f} → {normed_twice:.4f}"
+    printed = agrees(plain, "0.28") and agrees(twice, "0.17") and agrees(normed, "0.39")
+    return [decide(printed and abs(normed - normed_twice) < SAME, here)]
+
+
+def _judge_shift(values: dict[str, tuple[float, float, float]]) -> list[Verdict]:
+    here = "; ".join(
+        f"{name} {plain:.4f}, with shift(1) {moved:.4f}, unshifted {higher:.4f}"
+        for name, (plain, moved, higher) in values.items()
+    )
+    return [decide(all(abs(plain - moved) < SAME for plain, moved, _ in values.values()), here)]
+
+
+AGREE = "every printed number is ours, rounded or cut off to its decimals"
+CLAIMS = (
+    Claim(
+        "table-1",
+        "table 1",
+        "Average precision of one ranking at the levels 5 to 0, their mean, and µAP.",
+        "0, 0.125, 0.403, 0.483, 0.780, 1.000; mean 0.465; µAP 0.448",
+        AGREE,
+        lambda evidence: _compare(evidence.first),
+    ),
+    Claim(
+        "weights",
+        "§ on µAP",
+        "With levels 0, 0.3 and 1.0 the thresholds have the weights 0.3 and 0.7: the distances between levels.",
+        "0.3, 0.7",
+        AGREE,
+        lambda evidence: _compare(evidence.weights),
+    ),
+    Claim(
+        "table-2",
+        "table 2",
+        "DCG, ideal DCG and nDCG at ranks 1 to 8 for the gains of r, 2r and r/4, and their means.",
+        "75 numbers; mean nDCG 0.28, 0.17, 0.39",
+        AGREE,
+        lambda evidence: _compare(evidence.second),
+    ),
+    Claim(
+        "doubling",
+        "table 2",
+        "Doubling all grades lowers mean nDCG and leaves mean NDCNG as it is.",
+        "nDCG 0.28 → 0.17, NDCNG 0.39",
+        f"the means agree with the printed ones, and NDCNG changes by less than {SAME:g}",
+        lambda evidence: _judge_doubling(evidence.doubled_means),
+    ),
+    Claim(
+        "shift",
+        "§ on NDCNG",
+        "Where the irrelevant level is not 0, the scale is shifted so that it is, and nothing else changes.",
+        "rule",
+        f"grades plus 1, with shift(1), give µAP, nDCG and NDCNG of the grades, to within {SAME:g}",
+        lambda evidence: _judge_shift(evidence.shifted_values),
+    ),
+)
+EXPERIMENT = Experiment(
+    "s11-tables",
+    "tables 1 and 2",
+    "µAP and NDCNG of one ranking, number by number",
+    "µAP averages average precision over all levels of relevance, weighted by their distance. NDCNG is nDCG with"
+    " grades over the highest one, so that it does not depend on how grades are numbered, as nDCG does.",
+    run,
+    claims=CLAIMS,
+)

@@ -1,0 +1,185 @@
+"""The papers' experiments: the list, what a run leaves, and what is said where something is missing."""
+
+import csv
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+
+from gradely.cli.main import run
+from gradely.tables import Table
+from gradely_papers import MODULES, PAPERS, experiments, reproduce
+from gradely_papers.ledger import Entry, enter, markdown, read_record, tabulate_claims
+from gradely_papers.outcome import Assessment, Claim, Experiment, Observation, Outcome, Sheet
+from gradely_papers.pages import ROWS, files
+from gradely_papers.verdicts import decide
+
+
+def test_the_list_has_every_experiment_once(capfd):
+    assert run(["papers"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    listed = [line.split()[0] for line in lines[2 : 2 + len(experiments())]]
+    assert lines[-1].startswith("all")  # it ends with one table over all papers, and their counts
+    assert listed == list(experiments()) and len(set(listed)) == len(listed) >= len(MODULES)
+    assert all(each.paper in PAPERS for each in experiments().values())
+
+
+def test_a_run_leaves_numbers_figures_and_a_page(tmp_path, capfd):
+    assert run(["papers", "run", "f14-limits", "--out", str(tmp_path), "--seed", "3"]) == 0
+    folder = tmp_path / "f14-limits"
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"index.html", "claims.csv", "limits.csv", "limits.svg", "limits.png", "probabilities.csv"}
+    rows = list(csv.DictReader(io.StringIO((folder / "claims.csv").read_text())))
+    assert [row["verdict"] for row in rows] == ["holds"] * 3 and all(row["criterion"] for row in rows)
+    assert (folder / "limits.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "limits.svg").read_text().startswith("<svg")
+    page = (folder / "index.html").read_text()
+    assert "seed 3" in page and page.count("✓&nbsp;holds") == 3
+    out = capfd.readouterr().out
+    assert "The chance that a" in out and out.rstrip().splitlines()[-1].split() == ["all", "3", "3", "0", "0", "0"]
+
+
+def test_it_is_the_same_every_time():
+    made = [files(each, reproduce("f14-limits"), 0) for each in [experiments()["f14-limits"]] * 2]
+    assert made[0] == made[1]
+
+
+def test_tables_are_frames_too():
+    sheet = reproduce("f14-limits").sheets["probabilities"]
+    assert sheet.table.to_frame("polars")["here"].to_list() == pytest.approx(
+        [1 / 12, 1 / 6, 1 / 2, 1 / 22, 6 / 11, 10 / 11]
+    )
+
+
+def outcome(rows=1, text="plain"):
+    table = Table(["name", "value"], [[text, i / 3] for i in range(rows)])
+    claim = Claim("x", "table 0", text, "1", text, lambda evidence: [decide(holds=False, here=text)])
+    tested = [Assessment(claim, verdict) for verdict in claim.test(None)]
+    return Outcome(text, text, None, {"numbers": Sheet(text, table)}, {}, [Observation(text, text)], tested)
+
+
+EXPERIMENT = Experiment(
+    "f14-x", "table 0", "nothing", "nothing", lambda library, seed, progress: outcome(), needs=("some/folder",)
+)
+
+
+def test_a_claim_is_tested_on_the_evidence_of_the_work():
+    claim = Claim(
+        "x", "table 0", "It is 3.", "3", "3 comes out", lambda evidence: [decide(evidence == 3, str(evidence))]
+    )
+    for evidence, word in ((3, "holds"), (4, "differs")):
+        made = EXPERIMENT._replace(
+            claims=(claim,), work=lambda library, seed, progress, e=evidence: outcome()._replace(evidence=e)
+        )
+        (tested,) = made.run(None, 0, None).claims
+        assert (tested.verdict, tested.here, tested.text) == (word, str(evidence), "It is 3.")
+
+
+def test_the_record_speaks_of_every_claim_and_of_nothing_else():
+    """The recorded verdicts are those of the claims as they stand; quick experiments give them again, word by word."""
+    entries = read_record()
+    claims = {(name, claim.where, claim.says) for name, each in experiments().items() for claim in each.claims}
+    assert {(entry.experiment, entry.where, entry.claim) for entry in entries} == claims
+    quick = ("s11-tables", "f14-limits", "m08-enumeration", "m16-days", "m16-synthetic")
+    again = enter((experiments()[name], reproduce(name)) for name in quick)
+    assert again == [entry for entry in entries if entry.experiment in quick]
+
+
+def test_a_claim_is_said_once_and_its_other_data_stands_below():
+    entries = [Entry("S11", "x", "table 1", "It is so.", "1", "so", data, "2", "holds") for data in ("a", "b")]
+    other = entries[0]._replace(claim="It is not.")
+    rows = tabulate_claims([*entries, other, entries[1]._replace(claim="It is not.")]).rows
+    assert [row[2] for row in rows] == ["It is so.", "", "It is not.", ""] and [row[4] for row in rows] == [*"abab"]
+
+
+def test_the_record_is_printed_as_a_table_for_people_and_for_machines(capfd):
+    assert run(["papers", "--format", "csv"]) == 0
+    rows = list(csv.reader(io.StringIO(capfd.readouterr().out)))
+    assert [Entry(*row) for row in rows[1:]] == read_record()
+    assert run(["papers", "--format", "markdown"]) == 0
+    assert capfd.readouterr().out == markdown(read_record())
+
+
+def test_long_tables_are_cut_on_the_page_and_whole_in_the_file():
+    made = files(EXPERIMENT, outcome(rows=ROWS + 7), 0)
+    assert len(list(csv.reader(io.StringIO(made["numbers.csv"].decode())))) == ROWS + 8
+    assert "7 more rows" in made["index.html"].decode()
+    assert "more rows" not in files(EXPERIMENT, outcome(rows=ROWS), 0)["index.html"].decode()
+
+
+def test_pages_escape_what_they_are_given():
+    page = files(EXPERIMENT, outcome(text="<script>alert(1)</script>"), 0)["index.html"].decode()
+    assert "<script>alert" not in page and "&lt;script&gt;" in page and "≠&nbsp;differs" in page
+
+
+def test_all_leaves_an_overview(tmp_path, monkeypatch, capfd):
+    claims = {
+        name: Claim("x", "table 0", f"{name} is so.", "1", "it is so", lambda evidence: [decide(holds=True, here="so")])
+        for name in ("f14-one", "f14-two", "f14-three")
+    }
+    others = {name: EXPERIMENT._replace(name=name, needs=(), claims=(claims[name],)) for name in ("f14-one", "f14-two")}
+    others["f14-three"] = EXPERIMENT._replace(
+        name="f14-three", needs=("nowhere",), claims=(claims["f14-three"],), optional=True
+    )
+    monkeypatch.setattr("gradely_papers.command.experiments", lambda: others)
+    others["f14-four"] = EXPERIMENT._replace(name="f14-four", needs=(), claims=(), libraries=("csv", "no_such_library"))
+    assert run(["papers", "run", "all", "--out", str(tmp_path)]) == 0
+    out = capfd.readouterr().out
+    assert "f14-three is left out: it takes nowhere\nf14-four is left out: it takes no_such_library\n" in out
+    page = (tmp_path / "index.html").read_text()
+    assert 'href="f14-one/index.html"' in page and 'href="f14-two/index.html"' in page and "f14-three/" not in page
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "claims.csv").read_text())))
+    assert [row["verdict"] for row in rows] == ["holds", "holds", "cannot be tested"]
+    assert rows[2]["here"] == "it takes nowhere"
+    assert out.rstrip().splitlines()[-1].split() == ["all", "3", "2", "0", "0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["f14-limit"], "no experiment 'f14-limit': `gradely papers` lists them. Did you mean f14-limits?"),
+        (
+            ["f14-x"],
+            "f14-x needs real data that is not in nowhere: some/folder; --data names the folder that holds them",
+        ),
+        ([], "Missing argument 'NAME...'"),
+    ],
+)
+def test_errors_say_what_to_do_and_nothing_is_written(tmp_path, monkeypatch, capfd, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    known = experiments() | {"f14-x": EXPERIMENT}
+    monkeypatch.setattr("gradely_papers.experiments", lambda: known)
+    assert run(["papers", "run", *arguments, "--data", "nowhere"]) == 2
+    err = capfd.readouterr().err
+    assert said in err and err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path, capfd):
+    (tmp_path / "taken").write_text("")
+    assert run(["papers", "run", "f14-limits", "--out", str(tmp_path / "taken" / "deeper")]) == 2
+    assert "taken is a file; name a folder" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("library", ["altair", "vl_convert", "jinja2", "scipy.stats"])
+def test_a_missing_library_is_named_before_the_work(tmp_path, monkeypatch, capfd, library):
+    monkeypatch.setitem(sys.modules, library, None)
+    assert run(["papers", "run", "f14-limits", "--out", str(tmp_path / "out")]) == 2
+    assert "pip install 'gradely[" in capfd.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_experiments_are_offered_at_the_tab_key():
+    asked = {"_GRADELY_COMPLETE": "bash_complete", "COMP_WORDS": "gradely papers run "}
+    done = subprocess.run(
+        [sys.executable, "-m", "gradely"], capture_output=True, text=True, check=True, env=os.environ | asked
+    )
+    assert not done.stderr and set(done.stdout.split()) == {f"plain,{name}" for name in [*experiments(), "all"]}
+
+
+def test_a_seed_is_not_negative(capfd):
+    assert run(["papers", "run", "s11-tables", "--seed", "-1"]) == 2
+    err = capfd.readouterr().err
+    assert err.count("\n") == 1 and "--seed" in err
