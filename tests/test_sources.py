@@ -5,7 +5,11 @@ import os
 import random
 import re
 import socket
+import tempfile
+import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 
@@ -107,6 +111,60 @@ def test_a_packed_pipe_is_read_again_from_its_start():
     contents = [pipe.read(), pipe.head, pipe.read()]
     os.close(reader)
     assert contents == [b"1 Q0 d 1 1 t\n"] * 3
+
+
+@pytest.fixture
+def piped():
+    """Return a function that writes content into a pipe, as somebody reads it, and returns the pipe as a path."""
+    with ThreadPoolExecutor() as pool, ExitStack() as stack:
+
+        def write(content, wait=0.0, **options):
+            reader, writer = os.pipe()
+            stack.callback(os.close, reader)
+            os.set_blocking(reader, options.get("blocking", True))
+
+            def fill():
+                with os.fdopen(writer, "wb") as file:
+                    for at in range(0, len(content), 1 << 15):
+                        time.sleep(wait)
+                        file.write(content[at : at + (1 << 15)])
+
+            pool.submit(fill)
+            return f"/dev/fd/{reader}"
+
+        yield write
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_those_who_read_one_pipe_at_the_same_time_do_not_move_each_other(piped, pack):
+    pipe = Source(piped(pack(bytes(random.Random(0).choices(range(256), k=50_000)))))
+    whole = pipe.read()
+    with pipe.stream() as first, pipe.stream() as second:
+        parts = [bytearray(1000) for _ in range(4)]
+        got = [stream.readinto(part) for stream, part in zip((first, second, first, second), parts, strict=True)]
+    assert got == [1000] * 4 and [bytes(part) for part in parts] == [whole[:1000]] * 2 + [whole[1000:2000]] * 2
+
+
+def test_threads_that_ask_for_a_pipe_first_at_the_same_time_all_get_the_whole(piped):
+    content = b"".join(b"%d\n" % i for i in range(30_000))
+    path = piped(content, wait=0.01)
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(lambda _: Source(path).read(), range(8))) == {content}
+
+
+def test_a_pipe_that_does_not_block_is_read_to_its_end(piped):
+    content = bytes(range(256)) * 1000
+    assert Source(piped(content, wait=0.02, blocking=False)).read() == content
+
+
+def test_what_is_left_of_a_pipe_after_an_error_is_never_taken_for_the_whole(piped, monkeypatch):
+    pipe = Source(piped(b"1 Q0 d 1 1 t\n" * 1000))
+    with monkeypatch.context() as patch:
+        patch.setattr(tempfile, "TemporaryFile", lambda: open("/dev/full", "wb"))  # noqa: SIM115 - the reader closes it
+        with pytest.raises(InputError, match="No space left on device; set TMPDIR to a folder with room"):
+            pipe.read()
+    with pytest.raises(InputError, match="No space left on device; set TMPDIR to a folder with room"):
+        pipe.read()
 
 
 def test_a_socket_is_read_by_its_descriptor():

@@ -1,12 +1,16 @@
 """Standard streams that are full, closed or interrupted, output files with odd names, and lines of errors."""
 
+import gzip
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from gradely.cli.main import run
 from gradely.cli.output import error_line
@@ -43,6 +47,55 @@ def test_a_full_device(folder, command):
 def test_errors_that_cannot_be_written(folder):
     assert shell("gradely evaluate qrels nowhere 2> /dev/full") == (2, "", "")
     assert shell("gradely evaluate qrels nowhere 2>&-") == (2, "", "")
+
+
+@pytest.fixture
+def large(folder):
+    """Return a folder with qrels and runs that are larger than what a full disk takes."""
+    (folder / "qrels").write_text("".join(f"{q} 0 d{d} {(q + d) % 2}\n" for q in range(500) for d in range(9)))
+    rows = [f"{q} Q0 d{d} 0 {d}.5 t\n" for q in range(500) for d in range(9)]
+    (folder / "run").write_text("".join(rows))
+    table = pa.table({"query": [row.split()[0] for row in rows], "document": [row.split()[2] for row in rows]})
+    scores = pa.array([float(row.split()[4]) for row in rows])
+    parquet.write_table(table.append_column("score", scores), folder / "run.parquet", compression="none")
+    (folder / "run.parquet.gz").write_bytes(gzip.compress((folder / "run.parquet").read_bytes()))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("cat run | gradely evaluate qrels - -m AP", "standard input: cannot be kept in a temporary file"),
+        ("gradely evaluate qrels <(cat run) -m AP", "cannot be kept in a temporary file"),
+        ("cat run | gradely trec_eval qrels -", "standard input: cannot be kept in a temporary file"),
+        ("gradely evaluate qrels run.parquet.gz -m AP", "run.parquet.gz: cannot be kept in a temporary file"),
+    ],
+)
+@pytest.mark.parametrize("blocks", [1, 8])
+def test_a_full_temporary_folder_never_cuts_the_input_short(large, command, says, blocks):
+    assert shell(command)[0] == 0
+    code, out, err = shell(f"ulimit -f {blocks}; {command}")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert says in err and err.endswith(": File too large; set TMPDIR to a folder with room\n")
+
+
+FEATURES = "gradely {} {} --feature 1 --feature 2 --feature 3 --feature 4 -m AP --threads 4 --format csv"
+
+
+@pytest.mark.parametrize("command", ["evaluate", "ties"])
+def test_features_of_a_letor_file_have_the_same_values_from_a_pipe_every_time(folder, command):
+    draw = random.Random(1)
+    lines = (
+        f"{draw.choice([0, 0, 1, 2])} qid:{q} " + " ".join(f"{i}:{draw.random():.6f}" for i in range(1, 9)) + "\n"
+        for q in range(600)
+        for _ in range(20)
+    )
+    (folder / "letor").write_text("".join(lines))
+    code, values, _ = shell(FEATURES.format(command, "letor"))
+    assert code == 0
+    for _ in range(4):
+        code, out, err = shell("cat letor | " + FEATURES.format(command, "-"))
+        assert (code, out) == (0, values.replace("letor:", "-:")), err
 
 
 def test_standard_output_that_is_closed(folder):

@@ -3,13 +3,14 @@
 import os
 import re
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from io import FileIO
-from typing import NoReturn, TypeAlias
+from threading import Lock
+from typing import BinaryIO, NoReturn, TypeAlias
 
 from gradely.data.read.formats import is_pipe, kind_of
 from gradely.data.read.packed import UnpackedFile
-from gradely.data.read.pipes import Pipe, pipe_at
+from gradely.data.read.pipes import Pipe, keep_in_file, pipe_at
 from gradely.errors import InputError, read_error
 
 BOM = b"\xef\xbb\xbf"
@@ -22,6 +23,8 @@ BLOCK = 1 << 20
 """bytes that are read in one go"""
 LONGEST_LINE = 1 << 26
 """bytes of the longest line: more would be held in memory for nothing but an error"""
+POSITION = Lock()
+"""held where reading at a place has to move the position of a descriptor first"""
 
 Report: TypeAlias = Callable[[float], None]
 """told how much of a file is done, from 0 to 1"""
@@ -42,38 +45,56 @@ def change_error(name: str) -> InputError:
 
 
 class DiskFile(FileIO):
-    """An open file, up to the size that it had at first: one that grows is read as it was."""
+    """An open file, up to the size that it had at first: one that grows is read as it was.
+
+    It has a position of its own: several of them may share a descriptor, on several threads.
+    """
 
     def __init__(self, file: str | int, name: str, *, closefd: bool = True) -> None:
         """Open a path or a descriptor; errors call it by a name."""
         super().__init__(file, closefd=closefd)
-        self.title, self.limit = name, os.fstat(self.fileno()).st_size
+        self.title, self.limit, self.position = name, os.fstat(self.fileno()).st_size, 0
 
     def readinto(self, view: memoryview | bytearray) -> int:  # type: ignore[override]
         """Fill part of a buffer; return how much, 0 at the end."""
         room = min(len(view), self.left())
-        try:
-            got = super().readinto(memoryview(view)[:room]) or 0
-        except OSError as error:
-            raise read_error(self.title, error) from None
-        if room and not got:
-            raise change_error(self.title)
+        got = self._read_at(memoryview(view)[:room], self.position) if room else 0
+        self.position += got
         return got
 
     def fill(self, view: memoryview, at: int) -> None:
         """Fill a whole buffer from some place of the file; several threads may do so at a time."""
         while len(view):
-            try:
-                got = os.preadv(self.fileno(), [view], at)
-            except OSError as error:
-                raise read_error(self.title, error) from None
-            if not got:
-                raise change_error(self.title)
+            got = self._read_at(view, at)
             view, at = view[got:], at + got
+
+    def _read_at(self, view: memoryview, at: int) -> int:
+        """Fill part of a buffer from some place of the file; return how much, at least a byte."""
+        try:
+            if hasattr(os, "preadv"):
+                got = os.preadv(self.fileno(), [view], at)
+            else:  # Windows
+                with POSITION:
+                    super().seek(at)
+                    got = super().readinto(view) or 0
+        except OSError as error:
+            raise read_error(self.title, error) from None
+        if not got:
+            raise change_error(self.title)
+        return got
+
+    def tell(self) -> int:
+        """Return where the next byte is read."""
+        return self.position
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Say where to read on; return it."""
+        self.position = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self.position, os.SEEK_END: self.limit}[whence]
+        return self.position
 
     def left(self) -> int:
         """Return how many bytes are not read yet."""
-        return max(self.limit - self.tell(), 0)
+        return max(self.limit - self.position, 0)
 
     def read(self, size: int | None = None) -> bytes:
         """Return the next bytes, at most so many."""
@@ -101,7 +122,7 @@ class Source:
         """Open the file as it is stored; one that grows keeps the size that it had when it was opened first."""
         try:
             if self._pipe is not None:
-                file = DiskFile(self._pipe.rewind(), self.name, closefd=False)
+                file = DiskFile(self._pipe.descriptor(), self.name, closefd=False)
             else:
                 file = DiskFile(self.path, self.name)
         except InputError:
@@ -186,23 +207,15 @@ class Source:
         excerpt = clip(content[max(content.rfind(b"\n", 0, at) + 1, at - 30) : at + 30].split(b"\n")[0])
         raise InputError(f"{self.name}:{line}: is not UTF-8 text: {excerpt}; name a text file, or convert it to UTF-8")
 
-    def unpack(self) -> FileIO:
+    def unpack(self) -> BinaryIO | DiskFile:
         """Open the file unpacked, for readers that seek; what is packed is unpacked into a temporary file."""
         stream = self.stream()
         if isinstance(stream, DiskFile):
             return stream
-        import tempfile
-
-        file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - the caller closes it
         buffer = bytearray(BLOCK)
-        try:
-            with stream:
-                while got := stream.readinto(buffer):
-                    file.write(memoryview(buffer)[:got])
-        except BaseException:
-            file.close()
-            raise
-        return file
+        with stream:
+            pieces = (memoryview(buffer)[:got] for got in iter(partial(stream.readinto, buffer), 0))
+            return keep_in_file(pieces, self.name)
 
     def blocks(self, report: Report = ignore) -> Iterator[tuple[int, bytes]]:
         """Yield whole lines, about a megabyte at a time, with the number of the first of them, from 1."""

@@ -1,6 +1,5 @@
 """Judgments the fast way: from their file to columns over the text itself."""
 
-import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -110,7 +109,7 @@ def _read_ranges(stream: DiskFile | UnpackedFile, view: memoryview, threads: int
 
     Half of the time of reading goes to memory that nobody has touched before.
     """
-    if threads == 1 or not isinstance(stream, DiskFile) or not hasattr(os, "preadv"):  # Windows lacks it
+    if threads == 1 or not isinstance(stream, DiskFile):
         return 0
     first, last = stream.tell(), stream.limit
     ranges = [(start, min(start + RANGE, last)) for start in range(first, last, RANGE)]

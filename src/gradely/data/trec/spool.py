@@ -1,10 +1,9 @@
 """Rows in parts, in bounded memory: what is too much goes to a file without a name, which is gone with the process."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
-from io import FileIO
-from typing import Any, Self, TypeAlias
+from typing import Any, BinaryIO, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +35,8 @@ class Spool:
     def __exit__(self, *_: object) -> None:
         """Close the file, where there is one."""
         if "_file" in self.__dict__:
-            self._file.close()
+            with suppress(OSError):
+                self._file.close()  # after an error, this tries again to write
 
     def add(self, rows: Rows, part: Bytes) -> None:
         """Add rows, given the part of each."""
@@ -64,18 +64,17 @@ class Spool:
         return self._rows[np.argsort(part, kind="stable")], np.append(0, np.bincount(part, minlength=PARTS).cumsum())
 
     @cached_property
-    def _file(self) -> FileIO:
+    def _file(self) -> BinaryIO:
         import tempfile
 
-        return tempfile.TemporaryFile(buffering=0)
+        return tempfile.TemporaryFile()  # with a buffer: without one, a read or a write may do only part of its work
 
     def _write(self) -> None:
         """Move the rows from memory to the file."""
         rows, bounds = self._by_part()
-        rest = memoryview(rows.view(np.uint8))  # type: ignore[arg-type]
         with self._explain_errors():
-            while rest:
-                rest = rest[self._file.write(rest) :]
+            self._file.write(rows.view(np.uint8).data)
+            self._file.flush()
         self._blocks.append(bounds + len(self._blocks) * len(rows))
         self._count = 0
 
