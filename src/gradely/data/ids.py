@@ -1,12 +1,14 @@
 """Ids of any type as bytes: whole numbers, Arrow columns, Python objects."""
 
 from collections.abc import Iterable
+from math import isnan
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.read.dicts import text as as_text
+from gradely.data.read.sources import clip
 from gradely.data.trec.tokens import PAD, Ids, Tokens, U, encode
 from gradely.data.types import Bytes
 from gradely.errors import DataError
@@ -17,6 +19,23 @@ FOUR = (np.arange(10_000, dtype="u2")[:, None] // np.array([1000, 100, 10, 1], "
 FOUR = FOUR.view("<u4")[:, 0].astype(U)
 """the four digits of numbers below 10,000"""
 MINUS = 45  # ord("-")
+
+
+def as_text(identifier: Any, name: str) -> str:
+    """Return an id as text; 10.0 is 10."""
+    if isinstance(identifier, str):
+        return identifier
+    if identifier is None or (isinstance(identifier, Real) and isnan(identifier)):
+        raise DataError(f"{name}: an id is missing ({identifier})")
+    if type(identifier).__hash__ is None:  # lists, dicts, arrays
+        raise DataError(f"{name}: an id is {clip(str(identifier))}; it must be text or a number")
+    try:
+        if isinstance(identifier, bytes):
+            return identifier.decode()
+        integral = isinstance(identifier, Real) and not isinstance(identifier, int) and identifier == identifier // 1
+        return str(int(identifier)) if integral else str(identifier)
+    except ValueError:
+        raise DataError(f"{name}: an id is not UTF-8 text, or has too many digits: {clip(repr(identifier))}") from None
 
 
 def from_integers(values: npt.NDArray[np.integer]) -> Ids:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from gradely.data.ids import as_text
 from gradely.data.qrels import Qrels
 from gradely.data.read.column_roles import DELIMITED, delimiter_of
-from gradely.data.read.dicts import text
 from gradely.data.read.formats import format_of
 from gradely.data.read.frames import FrameTable, is_frame
 from gradely.data.read.readers import read_qrels
@@ -77,7 +77,7 @@ def _check_segments(segments: Mapping[str, str], qrels: Qrels) -> Mapping[str, s
 
 def only_queries(qrels: Qrels, only: Iterable[Any]) -> Qrels:
     """Return the judgments of some queries, in the order of the qrels; refuse a query that has none."""
-    names = {text(query, "queries") for query in only}
+    names = {as_text(query, "queries") for query in only}
     unknown = next((name for name in names if name not in qrels.index), None)
     if unknown is not None or not names:
         hint = did_you_mean(unknown, qrels.queries) if unknown is not None and len(qrels) < 10_000 else ""
@@ -103,7 +103,9 @@ def read_segments(by: Any, qrels: Any, columns: Mapping[str, str] | None = None)
     """
     by = by.to_dict() if hasattr(by, "to_dict") and not is_frame(by) else by  # a Series of pandas
     if isinstance(by, Mapping):
-        return {text(query, "by"): text(segment, "by") for query, segment in by.items() if not _is_missing(segment)}
+        return {
+            as_text(query, "by"): as_text(segment, "by") for query, segment in by.items() if not _is_missing(segment)
+        }
     if isinstance(by, str) and not os.path.exists(by):
         _check_columns(by, qrels)
         return _segments_from(

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from gradely.data.columns import Triples
-from gradely.data.read.dicts import text
+from gradely.data.ids import as_text
 from gradely.data.read.sources import Report
 from gradely.data.table import Table
 from gradely.data.trec.chunks import ScatteredQueries
@@ -62,7 +62,7 @@ class MemoryTable(PartedTable):
         """Yield stretches of rows."""
 
         def same_query(one: int, other: int) -> bool:
-            return text(self.query[one], self.name) == text(self.query[other], self.name)
+            return as_text(self.query[one], self.name) == as_text(self.query[other], self.name)
 
         edges = cuts(self.rows, same_query, whole_queries=whole_queries)
         return (Part(number, partial(self.take, *edge), edge[1]) for number, edge in enumerate(edges))

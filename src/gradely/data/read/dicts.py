@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping, Reversible, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
-from math import isfinite, isnan
-from numbers import Real
+from math import isfinite
 from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
+from gradely.data.ids import as_text
 from gradely.data.read.sources import clip
 from gradely.data.types import Floats
 from gradely.errors import DataError
@@ -40,7 +40,7 @@ class WholeKeys(dict[str, Mapping[str, float]]):
 def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Mapping[str, float]]:
     out: dict[str, Mapping[str, float]] = WholeKeys() if {*map(type, values)} <= {int} else {}
     for query, docs in values.items():
-        key = text(query, name)
+        key = as_text(query, name)
         if key in out:
             raise DataError(f"{name}: query {clip(key)} is there twice, as different types; ids are compared as text")
         out[key] = _texts(docs, name, key) if isinstance(docs, MAPPING) else plain(key, _check_list(docs, name, key))
@@ -64,7 +64,7 @@ def _all_texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str,
 
 def rename_docs(docs: Mapping[Any, float], name: str, query: str) -> dict[str, float]:
     """Return a mapping with ids as text."""
-    out = {text(doc, name): value for doc, value in docs.items()}
+    out = {as_text(doc, name): value for doc, value in docs.items()}
     if len(out) < len(docs):
         raise DataError(
             f"{name}: query {clip(query)} has a document twice, as different types; ids are compared as text"
@@ -86,23 +86,6 @@ def _is_number_of(docs: Mapping[Any, float], name: str) -> bool:
         return float(name) in docs
     except ValueError:
         return False
-
-
-def text(identifier: Any, name: str) -> str:
-    """Return an id as text; 10.0 is 10."""
-    if isinstance(identifier, str):
-        return identifier
-    if identifier is None or (isinstance(identifier, Real) and isnan(identifier)):
-        raise DataError(f"{name}: an id is missing ({identifier})")
-    if type(identifier).__hash__ is None:  # lists, dicts, arrays
-        raise DataError(f"{name}: an id is {clip(str(identifier))}; it must be text or a number")
-    try:
-        if isinstance(identifier, bytes):
-            return identifier.decode()
-        integral = isinstance(identifier, Real) and not isinstance(identifier, int) and identifier == identifier // 1
-        return str(int(identifier)) if integral else str(identifier)
-    except ValueError:
-        raise DataError(f"{name}: an id is not UTF-8 text, or has too many digits: {clip(repr(identifier))}") from None
 
 
 def _check_list(docs: Any, name: str, query: str) -> Sequence[Any] | AbstractSet[Any]:
@@ -127,7 +110,7 @@ def _rank(ranking: Sequence[Any] | AbstractSet[Any], name: str, query: str) -> d
 def _distinct(docs: Iterable[Any], name: str, query: str) -> list[str]:
     distinct: dict[str, None] = {}
     for doc in docs:
-        key = text(doc, name)
+        key = as_text(doc, name)
         if key in distinct:
             raise DataError(f"{name}: query {clip(query)}: document {clip(key)} is there twice")
         distinct[key] = None
