@@ -13,7 +13,7 @@ import gradely
 import gradely_papers
 from gradely.cli.measures import page, summary
 from gradely.tables import Table, to_markdown
-from gradely_papers.ledger import markdown, read_record
+from gradely_papers.results import markdown, read_record
 
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- make docs writes this table -->\n", "<!-- end of the table -->"

@@ -6,13 +6,23 @@ import pytest
 import gradely
 from gradely.measures import EXPECTED
 from gradely_papers import experiments
-from gradely_papers.axioms.proofs import PROOFS
-from gradely_papers.axioms.search import AXIOMS, Search, rows
-from gradely_papers.axioms.worlds import World, extend_ranking, raise_document, replace_document, worlds
+from gradely_papers.experiment import Library
 from gradely_papers.ferrante2014 import axioms
-from gradely_papers.ferrante2014.axioms import cells, observations, search_axioms
+from gradely_papers.ferrante2014.axioms import (
+    AXIOMS,
+    PROOFS,
+    Search,
+    World,
+    cells,
+    extend_ranking,
+    observations,
+    raise_document,
+    replace_document,
+    rows,
+    search_axioms,
+    worlds,
+)
 from gradely_papers.ferrante2014.limits import FAMILY, probabilities
-from gradely_papers.library import Library
 from tests import reference
 
 ASKED = list(dict.fromkeys(type(measures[0]) for measures in rows().values()))

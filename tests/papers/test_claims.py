@@ -4,18 +4,17 @@ import numpy as np
 import pytest
 
 from gradely_papers import experiments
-from gradely_papers.ferrante2014 import incomplete, limits, tau_claims
-from gradely_papers.ferrante2014.printed_tables import REFERENCES, read_printed
-from gradely_papers.ferrante2014.smaller_pools import MEASURES, RANGES, RATES, Robustness
-from gradely_papers.ferrante2014.study import Panel
-from gradely_papers.ferrante2014.tau import Curves, grid, printed_curves
-from gradely_papers.library import Library
+from gradely_papers.experiment import Library
+from gradely_papers.ferrante2014 import limits, pools
+from gradely_papers.ferrante2014.pools import MEASURES, RANGES, RATES, Robustness
+from gradely_papers.ferrante2014.study import REFERENCES, Panel, read_printed
+from gradely_papers.ferrante2014.tau import Curves, Evidence, grid, printed_curves
 from gradely_papers.mcsherry2008 import enumeration, overhead
-from gradely_papers.mcsherry2008.timing import Pair
+from gradely_papers.mcsherry2008.overhead import Pair
 from gradely_papers.moniz2016 import agreement, days, figure2, synthetic
-from gradely_papers.scheel2011 import artificial, features, ohsumed_claims, tables_1_and_2
-from gradely_papers.scheel2011.collection import FEATURES
+from gradely_papers.scheel2011 import levels, ohsumed, tables
 from gradely_papers.scheel2011.means import MEANS
+from gradely_papers.scheel2011.ohsumed import FEATURES
 from gradely_papers.verdicts import DIFFERS, HOLDS, UNDECIDED, UNTESTED, Interval
 
 EXPERIMENTS = experiments()
@@ -23,12 +22,12 @@ PANEL = Panel("mine", "few highly relevant", 20, 20)
 
 
 def s11_tables(key):
-    real = tables_1_and_2.Evidence(
-        tables_1_and_2.table_1(),
-        tables_1_and_2.table_2(),
-        tables_1_and_2.weights(),
-        tables_1_and_2.double_grades(),
-        tables_1_and_2.shift_grades(),
+    real = tables.Evidence(
+        tables.table_1(),
+        tables.table_2(),
+        tables.weights(),
+        tables.double_grades(),
+        tables.shift_grades(),
     )
     off = lambda cells: [cells[0]._replace(ours=cells[0].ours + 1), *cells[1:]]
     return {
@@ -44,7 +43,7 @@ def s11_levels(key):
     """The measure in the key does what it should not: nDCG rises with the levels, the others spread as nDCG does."""
     falling, rising = np.array([[0.9], [0.8], [0.7], [0.6]]), np.array([[0.6], [0.7], [0.8], [0.9]])
     values = dict.fromkeys(MEANS, falling) | ({"mean nDCG": rising} if key.endswith("nDCG") else {})
-    return {key[:8]: artificial.Curves(values, [0])}
+    return {key[:8]: levels.Curves(values, [0])}
 
 
 def s11_ohsumed(key):
@@ -54,13 +53,13 @@ def s11_ohsumed(key):
         figure: [
             {"system": system, "ties": ties, "measure": name, "value": 0.5 if name in MEANS else 0.1}
             for system in FEATURES.values()
-            for ties in features.TIES
+            for ties in ohsumed.TIES
             for name in names
         ]
-        for figure in features.USERS
+        for figure in ohsumed.USERS
     }
     letor = [{"LETOR 2.0": 0.4, "here": 0.5}]
-    return ohsumed_claims.Evidence(values, dict.fromkeys(ohsumed_claims.VIRTUAL, 3), 0.5, 5, letor)
+    return ohsumed.Evidence(values, dict.fromkeys(ohsumed.VIRTUAL, 3), 0.5, 5, letor)
 
 
 def f14_limits(key):
@@ -82,7 +81,7 @@ def f14_tau(key):
     few, every = (Curves(PANEL._replace(topics=topics), records, np.full(100, lead)) for topics, lead in SETS)
     theirs = next(row for row in read_printed("collections") if row["collection"] == "TREC 14, 2005, Robust")
     row = {"the paper's": theirs["collection"], "runs": int(theirs["runs"]), "collection": "mine"}
-    return tau_claims.Evidence([row | {"few highly relevant": 5, "few key": None}], [few, every])
+    return Evidence([row | {"few highly relevant": 5, "few key": None}], [few, every])
 
 
 SETS = (("few highly relevant", -0.5), ("all", -0.4))
@@ -94,7 +93,7 @@ def f14_pools(key):
     tau |= {"xGAP": 0.3, "eGAP": 0.1} if key == "GAP" else {}
     means = {name: np.tile([tau[x] for x in MEASURES], (50, 1)) for name in RANGES}
     topics = {"all": "all", "GAP": "all"}.get(key, "few highly relevant")
-    panel = PANEL._replace(topics=topics, printed=incomplete.OWN if key == "GAP" else "")
+    panel = PANEL._replace(topics=topics, printed=pools.OWN if key == "GAP" else "")
     return [Robustness(panel, 1, np.ones((3, len(RATES), len(MEASURES))), means)]
 
 
@@ -189,7 +188,7 @@ def test_the_papers_own_tables_meet_the_criteria(key):
     """F14's printed τ, with as many topics and runs as it has; no topics can be drawn again, so only values count."""
     (claim,) = (claim for claim in EXPERIMENTS["f14-tau"].claims if claim.key == key)
     curves = [each._replace(leads=np.full(50, each.leads[0])) for each in printed_curves()]
-    words = {verdict.data: verdict.word for verdict in claim.test(tau_claims.Evidence([], curves))}
+    words = {verdict.data: verdict.word for verdict in claim.test(Evidence([], curves))}
     exceptions = {"TREC 21, 2012, Web, few highly relevant (10 topics, 20 runs)"} if key == "rare" else set()
     assert len(words) == (4 if key == "rare" else 7)
     assert {data for data, word in words.items() if word != HOLDS} == exceptions

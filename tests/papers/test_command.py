@@ -11,9 +11,8 @@ import pytest
 from gradely.cli.main import run
 from gradely.tables import Table
 from gradely_papers import MODULES, PAPERS, experiments, reproduce
-from gradely_papers.ledger import Entry, enter, markdown, read_record, tabulate_claims
-from gradely_papers.outcome import Assessment, Claim, Experiment, Observation, Outcome, Sheet
-from gradely_papers.pages import ROWS, files
+from gradely_papers.experiment import Assessment, Claim, Experiment, Observation, Outcome, Sheet
+from gradely_papers.results import ROWS, Entry, enter, files, markdown, read_record, tabulate_claims
 from gradely_papers.verdicts import decide
 
 

@@ -14,16 +14,31 @@ import gradely
 from gradely.cli.main import run
 from gradely.comparison.stacked_runs import stack_runs
 from gradely_papers import reproduce
-from gradely_papers.ferrante2014 import incomplete, power, smaller_pools
-from gradely_papers.ferrante2014.bootstrap import draw_topics, signs, tau_of_signs
+from gradely_papers.experiment import Library
+from gradely_papers.ferrante2014 import pools, power
 from gradely_papers.ferrante2014.limits import PRINTED, SHARES, approach, corners, limit, pick_chance
-from gradely_papers.ferrante2014.printed_tables import read_printed
-from gradely_papers.ferrante2014.study import Panel, above, judged_depths, read_study
-from gradely_papers.ferrante2014.tables_1_to_3 import chart, describe, table_1
-from gradely_papers.ferrante2014.tau import Curves, correlate_grid, grid, printed_curves
-from gradely_papers.ferrante2014.tau_claims import Evidence, same_numbers
+from gradely_papers.ferrante2014.study import (
+    Panel,
+    above,
+    draw_topics,
+    judged_depths,
+    read_printed,
+    read_study,
+    signs,
+    tau_of_signs,
+)
+from gradely_papers.ferrante2014.tau import (
+    Curves,
+    Evidence,
+    chart,
+    correlate_grid,
+    describe,
+    grid,
+    printed_curves,
+    same_numbers,
+    table_1,
+)
 from gradely_papers.judged_collections import collections
-from gradely_papers.library import Library
 from tests.shared_data import DATA, needs
 
 
@@ -127,7 +142,7 @@ def test_judgments_of_the_papers_collections_are_recognised_and_have_its_topics(
 
 @needs("trec-web-2012")
 def test_a_folder_of_ones_own_is_a_collection_and_the_papers_numbers_stand_beside(tmp_path, monkeypatch, capfd):
-    monkeypatch.setattr(incomplete, "shrink", partial(smaller_pools.shrink, repeat=1))
+    monkeypatch.setattr(pools, "shrink", partial(pools.shrink, repeat=1))
     monkeypatch.setattr(power, "RESAMPLES", 50)
     own, out = tmp_path / "mine", tmp_path / "out"
     shutil.copytree(DATA / "trec-web-2012", own)
@@ -151,18 +166,18 @@ def test_without_a_collection_the_error_says_what_to_put_where(tmp_path):
 @needs("clef-ehealth-2015")
 def test_smaller_pools_as_the_paper_draws_them(monkeypatch):
     """With its g, GAP loses its order of systems where highly relevant documents are few; readings matter."""
-    monkeypatch.setattr(smaller_pools, "BOOTSTRAP", 10)
+    monkeypatch.setattr(pools, "BOOTSTRAP", 10)
     study = read_study(one("clef-ehealth-2015"), lambda part: None)
-    measured = smaller_pools.shrink(study, 0, lambda part: None, repeat=2)
+    measured = pools.shrink(study, 0, lambda part: None, repeat=2)
     assert [(each.panel.topics, each.least) for each in measured] == [
         (topics, least) for least in (1, 0) for topics in ("all", "few highly relevant")
     ]
     few, free = measured[1], measured[3]
-    assert few.mean("GAP", smaller_pools.SHALLOW) + 0.2 < few.mean("xGAP", smaller_pools.SHALLOW)
-    assert free.mean("xGAP", smaller_pools.SHALLOW) < few.mean("xGAP", smaller_pools.SHALLOW)
+    assert few.mean("GAP", pools.SHALLOW) + 0.2 < few.mean("xGAP", pools.SHALLOW)
+    assert free.mean("xGAP", pools.SHALLOW) < few.mean("xGAP", pools.SHALLOW)
     full = [record for each in measured for record in each.records() if record["rate"] == 1]
     assert all(record["tau"] == pytest.approx(1) for record in full) and len(full) == 4 * 7
-    drawing = incomplete.chart([record for each in measured[:2] for record in each.records()]).to_dict()
+    drawing = pools.chart([record for each in measured[:2] for record in each.records()]).to_dict()
     assert [layer["mark"]["type"] for layer in drawing["spec"]["layer"]] == ["area"] * 7 + ["line"]
     theirs = gradely.pools(
         study.systems.qrels,
@@ -173,13 +188,13 @@ def test_smaller_pools_as_the_paper_draws_them(monkeypatch):
         topics="few-high",
         min_quartile=True,
     )
-    ours = few.tau[:, smaller_pools.RATES.index(0.1), smaller_pools.MEASURES.index("GAP")]
+    ours = few.tau[:, pools.RATES.index(0.1), pools.MEASURES.index("GAP")]
     assert theirs.tau[:, 0, 0] == pytest.approx(ours)
 
 
 @pytest.mark.parametrize(("levels", "g"), [((1, 2), (0.1, 0.9)), ((1, 2, 3), (0.2, 0.2, 0.6))])
 def test_g_is_the_papers(levels, g):
-    assert smaller_pools.users(np.array(levels, float)) == dict(zip(levels, g, strict=True))
+    assert pools.users(np.array(levels, float)) == dict(zip(levels, g, strict=True))
 
 
 @needs("clef-ehealth-2015")
@@ -207,10 +222,10 @@ def test_with_as_many_runs_as_the_paper_has_its_table_is_compared_number_by_numb
 
 
 def test_where_all_runs_tie_in_a_smaller_pool_the_table_has_no_number():
-    tau = np.full((2, len(smaller_pools.RATES), len(smaller_pools.MEASURES)), 0.5)
+    tau = np.full((2, len(pools.RATES), len(pools.MEASURES)), 0.5)
     tau[1, -1, 0] = np.nan
     panel = Panel("here", "all", 9, 7)
-    records = smaller_pools.Robustness(panel, 0, tau, {}).records()
+    records = pools.Robustness(panel, 0, tau, {}).records()
     assert [(r["tau"], r["low"], r["high"]) for r in records].count((None, None, None)) == 1
     assert sum(r["tau"] == 0.5 for r in records) == len(records) - 1
 

@@ -5,9 +5,9 @@ import pytest
 
 import gradely
 from gradely.measures import EXPECTED
-from gradely_papers.mcsherry2008 import enumeration, overhead, real_runs, tie_orders, timing
+from gradely_papers.mcsherry2008 import enumeration, overhead, real_runs
 from gradely_papers.mcsherry2008.enumeration import Ranking
-from gradely_papers.mcsherry2008.timing import Pair
+from gradely_papers.mcsherry2008.overhead import Pair
 from tests.cases import SETTINGS, Case, Query
 from tests.shared_data import DATA, needs
 
@@ -66,36 +66,36 @@ def test_enumeration_claims():
 
 def test_times_are_taken_of_every_measure_in_both_ways():
     names = [measure.name for measure in EXPECTED]
-    for pairs in (timing.time_alone(1, queries=30, repeats=1), timing.time_from_file(1, queries=2, repeats=1)):
+    for pairs in (overhead.time_alone(1, queries=30, repeats=1), overhead.time_from_file(1, queries=2, repeats=1)):
         assert list(pairs) == names and all(pair.aware > 0 and pair.oblivious > 0 for pair in pairs.values())
 
 
 def test_the_shortest_time_counts(monkeypatch):
     ticks = iter([0, 5, 5, 7, 10, 13, 20, 24])
-    monkeypatch.setattr(timing, "process_time", lambda: next(ticks))
+    monkeypatch.setattr(overhead, "process_time", lambda: next(ticks))
     done = []
-    pair = timing.time_both(lambda: done.append("first"), lambda: done.append("second"), repeats=2)
+    pair = overhead.time_both(lambda: done.append("first"), lambda: done.append("second"), repeats=2)
     assert pair == Pair(3, 2) and pair.ratio == 1.5 and done == ["first", "second"] * 2
 
 
 def test_both_timed_batches_hold_the_same_rankings():
-    aware, oblivious = timing.batches(4, queries=200)
+    aware, oblivious = overhead.batches(4, queries=200)
     assert (aware.tied > 1).any() and (oblivious.tied == 1).all()
     assert (np.sort(aware.grade, axis=1) == np.sort(oblivious.grade, axis=1)).all()
     assert gradely.P(k=18)(aware) == pytest.approx(gradely.P(k=18)(oblivious))
 
 
 def test_the_timed_run_can_be_evaluated_and_ties(tmp_path):
-    qrels, path = timing.write_run(2, 3, str(tmp_path))
+    qrels, path = overhead.write_run(2, 3, str(tmp_path))
     scores = gradely.evaluate(qrels, path, ["AP"])
     assert len(scores.queries) == 3 and scores.tie_ranges and not [n for n in scores.notes if n.kind == "missing"]
 
 
 def test_in_memory_sorting_is_timed_for_every_length_of_list(monkeypatch):
     sorts = []
-    real = timing.from_arrays
-    monkeypatch.setattr(timing, "from_arrays", lambda *args, **kw: sorts.append(args[0].shape) or real(*args, **kw))
-    times = timing.time_in_memory(1, sizes=(18, 40), queries=20, repeats=1)
+    real = overhead.from_arrays
+    monkeypatch.setattr(overhead, "from_arrays", lambda *args, **kw: sorts.append(args[0].shape) or real(*args, **kw))
+    times = overhead.time_in_memory(1, sizes=(18, 40), queries=20, repeats=1)
     assert list(times) == [18, 40] and [set(pairs) for pairs in times.values()] == [set(enumeration.PRINTED)] * 2
     assert set(sorts) == {(20, 18), (9, 40)} and len(sorts) == 2 * 2 * 6  # each measure, twice, sorts anew
 
@@ -126,26 +126,26 @@ RUNS = {
 
 def test_policies_by_hand():
     """By name, descending, c comes first; as given, b does. Of two tied documents one is relevant."""
-    means = tie_orders.read(QRELS, RUNS, seed=0, seeds=4)
+    means = real_runs.read(QRELS, RUNS, seed=0, seeds=4)
     i = means.column("RR")
     value = {policy: table[:, i].tolist() for policy, table in means.by_policy.items()}
     assert means.systems == ["tied", "plain"]
     assert value["expected"] == pytest.approx([((1 + 1 + 1 / 2) / 3 + 3 / 4) / 2, 1])
     assert value["trec"] == [(1 + 1 / 2) / 2, 1] and value["order"] == [1 / 2, 1]
     assert value["worst"] == [1 / 2, 1] and value["best"] == [1, 1]
-    assert means.at_random.shape == (4, 2, len(tie_orders.MEASURES)) and (means.at_random[:, 1, i] == 1).all()
-    (row,) = (row for row in tie_orders.moves(means) if row["measure"] == "RR")
+    assert means.at_random.shape == (4, 2, len(real_runs.MEASURES)) and (means.at_random[:, 1, i] == 1).all()
+    (row,) = (row for row in real_runs.moves(means) if row["measure"] == "RR")
     assert row["by name, most"] == pytest.approx(abs(3 / 4 - (5 / 6 + 3 / 4) / 2))
     assert row["worst to best order, most"] == 1 / 2 and row["system"] == "tied"
 
 
 def test_pairs_that_swap_and_pairs_that_may():
     one, other = np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.2, 0.1])
-    assert tie_orders.count_swaps(one, one) == 0 and tie_orders.count_swaps(one, other) == 3
-    assert tie_orders.count_swaps(one, np.array([0.2, 0.2, 0.3])) == 0
-    assert tie_orders.count_undecided(one, one) == 0
-    assert tie_orders.count_undecided(np.array([0.1, 0.2]), np.array([0.2, 0.3])) == 0
-    assert tie_orders.count_undecided(np.array([0.1, 0.2]), np.array([0.25, 0.3])) == 1
+    assert real_runs.count_swaps(one, one) == 0 and real_runs.count_swaps(one, other) == 3
+    assert real_runs.count_swaps(one, np.array([0.2, 0.2, 0.3])) == 0
+    assert real_runs.count_undecided(one, one) == 0
+    assert real_runs.count_undecided(np.array([0.1, 0.2]), np.array([0.2, 0.3])) == 0
+    assert real_runs.count_undecided(np.array([0.1, 0.2]), np.array([0.25, 0.3])) == 1
 
 
 @needs("clef-ehealth-2015")
@@ -154,12 +154,12 @@ def test_breaking_ties_moves_and_reorders_real_systems():
     names = ("CUNI_EN_Run.2", "KUCS_EN_Run.1", "UBML_EN_Run.6", "KUCS_EN_Run.3")
     runs = [folder / "runs" / f"{name}.dat.gz" for name in names]
     qrels = gradely.read_qrels(folder / "qrels" / "qrels.clef2015.test.graded.txt.gz")
-    means = tie_orders.read(qrels, runs, seed=0, seeds=1)
+    means = real_runs.read(qrels, runs, seed=0, seeds=1)
     expected, best, worst = (means.by_policy[policy] for policy in ("expected", "best", "worst"))
     for table in (*means.by_policy.values(), *means.at_random):
         assert (table <= best + 1e-9).all() and (table >= worst - 1e-9).all()
     assert real_runs.list_deviations(means, "nDCG@10")[0]["system"] == "KUCS_EN_Run.3.dat"
-    tables = [real_runs.label({"clef": table(means)}) for table in (tie_orders.moves, tie_orders.reorderings)]
+    tables = [real_runs.label({"clef": table(means)}) for table in (real_runs.moves, real_runs.reorderings)]
     (moved,) = real_runs.performs_differently(tables[0])
     assert moved.word == "holds" and "RR of KUCS_EN_Run.3.dat moves by 0.1050" in moved.here
     assert "Of 6 pairs of systems" in real_runs.observations(tables[1])[0].answer
@@ -170,7 +170,7 @@ def test_breaking_ties_moves_and_reorders_real_systems():
 
 def test_where_nothing_ties_nothing_moves():
     runs = {"one": RUNS["plain"], "two": {"q1": {"a": 1, "b": 2, "c": 3}, "q2": {"a": 1, "b": 2}}}
-    means = tie_orders.read(QRELS, runs, seed=0, seeds=2)
-    tables = [real_runs.label({"plain": table(means)}) for table in (tie_orders.moves, tie_orders.reorderings)]
+    means = real_runs.read(QRELS, runs, seed=0, seeds=2)
+    tables = [real_runs.label({"plain": table(means)}) for table in (real_runs.moves, real_runs.reorderings)]
     assert [verdict.word for verdict in real_runs.performs_differently(tables[0])] == ["differs"]
     assert "swapped by name none" in real_runs.observations(tables[1])[0].answer

@@ -10,11 +10,11 @@ from gradely import from_arrays, nDCGphi
 from gradely.data.read.sources import ignore
 from gradely.errors import InputError
 from gradely_papers import experiments
-from gradely_papers.library import Library
+from gradely_papers.experiment import Library
 from gradely_papers.moniz2016 import agreement, figure1, figure2, google, news, outlook, synthetic
 from gradely_papers.moniz2016.days import table_1
 from gradely_papers.moniz2016.grades import adhoc, place_grades
-from gradely_papers.pages import files
+from gradely_papers.results import files
 from tests.shared_data import DATA, needs
 
 

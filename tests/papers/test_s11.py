@@ -9,18 +9,9 @@ from gradely import from_arrays
 from gradely.data.read.sources import ignore
 from gradely.measures import AP, nDCG
 from gradely_papers import experiments
-from gradely_papers.library import Library
-from gradely_papers.scheel2011 import (
-    artificial,
-    collection,
-    features,
-    levels,
-    means,
-    ohsumed,
-    ratings,
-    recommenders,
-)
-from gradely_papers.scheel2011.tables_1_and_2 import table_1, table_2
+from gradely_papers.experiment import Library
+from gradely_papers.scheel2011 import levels, means, ohsumed, ratings
+from gradely_papers.scheel2011.tables import table_1, table_2
 from gradely_papers.verdicts import agrees
 from tests.shared_data import DATA, needs
 
@@ -43,7 +34,7 @@ def test_tables_outcome_holds():
 
 
 def test_swaps_move_two_items_each():
-    order = artificial.swap_pairs(np.random.default_rng(1), 7, 20)
+    order = levels.swap_pairs(np.random.default_rng(1), 7, 20)
     assert order.shape == (7, 20, levels.ITEMS) and (order[:, 0] == np.arange(levels.ITEMS)).all()
     assert (np.count_nonzero(order[:, 1:] != order[:, :-1], axis=2) == 2).all()
     assert (np.sort(order, axis=2) == np.arange(levels.ITEMS)).all()
@@ -52,10 +43,8 @@ def test_swaps_move_two_items_each():
 @pytest.mark.parametrize("count", levels.LEVELS)
 def test_reference_lists(count):
     rng = np.random.default_rng(2)
-    even, odd, free = (
-        draw(rng, 30, count) for draw in (artificial.draw_uniform, artificial.draw_uneven, artificial.draw_free)
-    )
-    assert (artificial.number_from_one(artificial.draw_uniform)(rng, 30, count) == even + 1).all()
+    even, odd, free = (draw(rng, 30, count) for draw in (levels.draw_uniform, levels.draw_uneven, levels.draw_free))
+    assert (levels.number_from_one(levels.draw_uniform)(rng, 30, count) == even + 1).all()
     assert free.min() >= 0 and free.max() < count and (np.diff(free, axis=1) <= 0).all()
     assert count == 2 or (free[:, 0] < count - 1).any()  # the highest level may be absent
     assert (np.bincount(even[0]) == levels.ITEMS // count).all() and len(np.unique(even)) == count
@@ -64,12 +53,12 @@ def test_reference_lists(count):
     assert max(len(np.unique(row)) for row in odd) <= max(2, count // 2)
 
 
-@pytest.mark.parametrize("reference", [artificial.draw_uniform, artificial.draw_uneven])
+@pytest.mark.parametrize("reference", [levels.draw_uniform, levels.draw_uneven])
 def test_the_number_of_levels_moves_ndcg_and_hardly_the_others(reference):
-    found = artificial.curves(reference, seed=0, runs=60, swaps=20)
+    found = levels.curves(reference, seed=0, runs=60, swaps=20)
     verdicts = [levels.falls(found), *(levels.is_steady(found, name) for name in ("µMAP", "mean NDCNG"))]
     assert all(verdict.word == "holds" for (verdict,) in verdicts), verdicts
-    assert artificial.curves(reference, seed=0, runs=60, swaps=20, step=5).values["µMAP"] == pytest.approx(
+    assert levels.curves(reference, seed=0, runs=60, swaps=20, step=5).values["µMAP"] == pytest.approx(
         found.values["µMAP"][:, ::5]
     )
     (row,) = levels.sensitivity({"mine": found})
@@ -82,9 +71,7 @@ def test_the_number_of_levels_moves_ndcg_and_hardly_the_others(reference):
 
 
 def test_curves_follow_the_seed():
-    one, same, other = (
-        artificial.curves(artificial.draw_uneven, seed, runs=2, swaps=5).values["µMAP"] for seed in (1, 1, 2)
-    )
+    one, same, other = (levels.curves(levels.draw_uneven, seed, runs=2, swaps=5).values["µMAP"] for seed in (1, 1, 2))
     assert (one == same).all() and (one != other).any()
 
 
@@ -96,45 +83,45 @@ def test_the_mean_over_cut_offs_ends_with_the_ranking():
     assert means.over_cutoffs(nDCG(), batch) == pytest.approx(by_hand)
 
 
-SYSTEMS = [*collection.FEATURES.values()]
+SYSTEMS = [*ohsumed.FEATURES.values()]
 
 
 @pytest.fixture(scope="module")
 def documents():
-    return collection.read(DATA / collection.FOLDER)
+    return ohsumed.read(DATA / ohsumed.FOLDER)
 
 
 @pytest.fixture(scope="module")
 def figures(documents):
     """All three figures on every tenth query."""
-    some = collection.Collection(
+    some = ohsumed.Collection(
         documents.queries[::10],
         documents.grade[::10],
         {number: values[::10] for number, values in documents.feature.items()},
         documents.real[::10],
     )
-    return {name: features.score_systems(some, user, ignore) for name, user in features.USERS.items()}
+    return {name: ohsumed.score_systems(some, user, ignore) for name, user in ohsumed.USERS.items()}
 
 
-@needs(collection.FOLDER)
+@needs(ohsumed.FOLDER)
 def test_ohsumed_is_read_whole(documents):
     assert len(documents.queries) == 106 and documents.real.sum() == 16_140
-    counts = {number: documents.levels(number) for number in collection.FEATURES}
+    counts = {number: documents.levels(number) for number in ohsumed.FEATURES}
     assert counts == {1: 9, 5: 106, 9: 1126, 11: 40, 15: 106, 19: 7010, 21: 11834, 22: 11834}
     assert [int((documents.grade[documents.real] == grade).sum()) for grade in (0, 1, 2)] == [11303, 2585, 2252]
 
 
-@needs(collection.FOLDER)
+@needs(ohsumed.FOLDER)
 def test_ohsumed_single_features_are_as_published(documents):
-    letor = features.compare_published(DATA / collection.FOLDER, documents)
+    letor = ohsumed.compare_published(DATA / ohsumed.FOLDER, documents)
     assert len(letor) == 8
     assert all(record["here"] == pytest.approx(record["LETOR 2.0"], abs=1e-12) for record in letor)
 
 
-@needs(collection.FOLDER)
+@needs(ohsumed.FOLDER)
 def test_the_virtual_users_own_feature_scores_1_and_the_claims_are_marked(documents, figures):
-    letor = features.compare_published(DATA / collection.FOLDER, documents)
-    counts = {name: documents.levels(features.USERS[name].feature) for name in ohsumed.VIRTUAL}
+    letor = ohsumed.compare_published(DATA / ohsumed.FOLDER, documents)
+    counts = {name: documents.levels(ohsumed.USERS[name].feature) for name in ohsumed.VIRTUAL}
     evidence = ohsumed.Evidence(figures, counts, documents.correlation(1, 9), documents.count_lacking(2), letor)
     for name in ohsumed.VIRTUAL:
         assert evidence.own_scores(name) == pytest.approx([1] * 6, abs=1e-12)
@@ -144,7 +131,7 @@ def test_the_virtual_users_own_feature_scores_1_and_the_claims_are_marked(docume
     assert [key for key, word in verdicts if word == "differs"] == ["average", "levels"] and evidence.lacking == 5
 
 
-@needs(collection.FOLDER)
+@needs(ohsumed.FOLDER)
 def test_map_at_each_threshold_is_that_of_the_labels_cut_there(documents):
     some = documents._replace(
         queries=documents.queries[:5],
@@ -152,7 +139,7 @@ def test_map_at_each_threshold_is_that_of_the_labels_cut_there(documents):
         feature={number: values[:5] for number, values in documents.feature.items()},
         real=documents.real[:5],
     )
-    rows = features.by_threshold(some, features.USERS["figure-7"])
+    rows = ohsumed.by_threshold(some, ohsumed.USERS["figure-7"])
     own = [row for row in rows if row["system"] == "TF title"]
     reached = [np.mean((some.feature[1] >= row["threshold"]).any(axis=1)) for row in own]  # the others count 0
     assert [row["MAP"] for row in own] == pytest.approx(reached) and len(rows) == 8 * len(own)
@@ -162,10 +149,10 @@ def test_map_at_each_threshold_is_that_of_the_labels_cut_there(documents):
     assert ohsumed.thresholds(rows).to_dict()["mark"]["type"] == "line"
 
 
-@needs(collection.FOLDER)
+@needs(ohsumed.FOLDER)
 def test_bm25_and_its_logarithm_rank_alike_and_file_order_flatters_constants(figures):
     value = {(each["system"], each["ties"], each["measure"]): each["value"] for each in figures["figure-6"]}
-    assert all(value["BM25", ties, "µMAP"] == value["log BM25", ties, "µMAP"] for ties in features.TIES)
+    assert all(value["BM25", ties, "µMAP"] == value["log BM25", ties, "µMAP"] for ties in ohsumed.TIES)
     assert all(value[system, "expected", "MAP at 1"] > value[system, "expected", "MAP at 2"] for system in SYSTEMS)
     assert value["IDF title", "order", "MAP at 1"] > value["IDF title", "expected", "MAP at 1"]
     assert "MAP at 1" not in {each["measure"] for each in figures["figure-7"]}
@@ -176,20 +163,20 @@ KNOWN = np.array([[5.0, 4.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
 
 
 def test_recommenders_by_hand():
-    assert recommenders.popularity(KNOWN).tolist() == [[2, 1, 0]] * 3
+    assert ratings.popularity(KNOWN).tolist() == [[2, 1, 0]] * 3
     mean = 12 / 3
-    assert recommenders.mean_rating(KNOWN)[0] == pytest.approx([(8 + 5 * mean) / 7, (4 + 5 * mean) / 6, mean])
+    assert ratings.mean_rating(KNOWN)[0] == pytest.approx([(8 + 5 * mean) / 7, (4 + 5 * mean) / 6, mean])
     likeness = 5 * 4 / (sqrt(5**2 + 3**2) * 4)
     expected = [[5 + 4 * likeness, 5 * likeness + 4, 0], [3, 3 * likeness, 0], [0, 0, 0]]
-    assert recommenders.item_item(KNOWN) == pytest.approx(np.array(expected), abs=1e-9)
+    assert ratings.item_item(KNOWN) == pytest.approx(np.array(expected), abs=1e-9)
 
 
 def test_a_fifth_of_each_users_ratings_is_held_out():
     stars = np.random.default_rng(3).integers(0, 3, (20, 60)) / 2
-    held = recommenders.hold_out(stars, 4)
+    held = ratings.hold_out(stars, 4)
     assert (held.sum(axis=1) == np.count_nonzero(stars, axis=1) // 5).all() and not held[stars == 0].any()
-    assert (recommenders.hold_out(stars, 4) == held).all() and (recommenders.hold_out(stars, 5) != held).any()
-    assert (recommenders.Ratings(stars, held).training[held] == 0).all()
+    assert (ratings.hold_out(stars, 4) == held).all() and (ratings.hold_out(stars, 5) != held).any()
+    assert (ratings.Ratings(stars, held).training[held] == 0).all()
 
 
 def test_scales():
@@ -201,18 +188,18 @@ def test_scales():
 
 @needs("ratings-ml-latest-small")
 def test_film_ratings_on_a_part_of_the_users():
-    every = recommenders.read(DATA / ratings.DATA, seed=1)
+    every = ratings.read(DATA / ratings.DATA, seed=1)
     assert every.stars.shape == (671, 9066) and np.count_nonzero(every.stars) == 100_004
     some = every.stars[::6]
     some = some[:, np.count_nonzero(some, axis=0) > 0]
-    records = ratings.score_recommenders(recommenders.Ratings(some, recommenders.hold_out(some, 1)), ignore)
+    records = ratings.score_recommenders(ratings.Ratings(some, ratings.hold_out(some, 1)), ignore)
     for task in ratings.tasks(records):
         changes = {name: ratings.change(records, task, name) for name in ratings.MEASURES}
         assert max(changes["µMAP"], changes["NDCNG"]) < changes["nDCG"] / 4
     assert ["nDCG's change" in found.answer for found in ratings.observations(records)] == [True, True, False]
     assert ratings.order(records, "films they rated", "µMAP", 10)[0] == "mean rating"
     assert ratings.order(records, "all films new to them", "µMAP", 10) == ["item–item", "popularity", "mean rating"]
-    shifts = ratings.by_shift(recommenders.Ratings(some, recommenders.hold_out(some, 1)))
+    shifts = ratings.by_shift(ratings.Ratings(some, ratings.hold_out(some, 1)))
     assert len(shifts) == 2 * 3 and all(
         one["µMAP"] > two["µMAP"] for one, two in zip(shifts[::2], shifts[1::2], strict=True)
     )

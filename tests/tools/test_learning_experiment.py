@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gradely.errors import InputError
-from gradely_papers.ferrante2014 import learning, learning_data, learning_models, learning_trials
-from gradely_papers.library import Library
+from gradely_papers.experiment import Library
+from gradely_papers.ferrante2014 import learning, learning_data
 from tests.shared_data import DATA, needs
 from tests.tools.tool import tool
 
@@ -16,11 +16,10 @@ for name in ("lightgbm", "xgboost", "altair"):
 @needs("lightgbm-lambdarank")
 def test_it_gives_the_matrix_the_tests_and_the_spread(monkeypatch):
     sets = ("LightGBM's example", "news")
-    for module in (learning, learning_data, learning_trials):
+    for module in (learning, learning_data):
         monkeypatch.setattr(module, "SETS", sets)
-    for module in (learning_models, learning_trials):
-        monkeypatch.setattr(module, "ROUNDS", 3)
-    monkeypatch.setattr(learning_trials, "SEEDS", 1)
+    monkeypatch.setattr(learning, "ROUNDS", 3)
+    monkeypatch.setattr(learning, "SEEDS", 1)
     outcome = learning.run(Library(DATA), 0, lambda done: None)
     rows = outcome.sheets["matrix"].table.rows
     assert len(rows) == 9 + 8 and all(0 < value <= 1 for row in rows for value in row[2:])
@@ -50,8 +49,8 @@ def test_validation_chooses_the_number_of_trees():
     def model(features, trees):
         return np.array([0.0, 1.0, 2.0]) * (10 - trees)
 
-    assert learning_trials.choose_trees(model, "eGAP", part) == 15
-    assert learning_trials.choose_trees(model, "eGAP", None) == learning_models.ROUNDS
+    assert learning.choose_trees(model, "eGAP", part) == 15
+    assert learning.choose_trees(model, "eGAP", None) == learning.ROUNDS
 
 
 def test_lines_are_read_with_or_without_queries(tmp_path):

@@ -7,8 +7,17 @@ from gradely.data import Report
 from gradely.data.read.sources import ignore
 from gradely.errors import InputError, did_you_mean
 from gradely.settings import check_seed
-from gradely_papers.library import FOLDER, Library
-from gradely_papers.outcome import Assessment, Claim, Experiment, Figure, Observation, Outcome, Sheet
+from gradely_papers.experiment import (
+    FOLDER,
+    Assessment,
+    Claim,
+    Experiment,
+    Figure,
+    Library,
+    Observation,
+    Outcome,
+    Sheet,
+)
 
 __all__ = ["Assessment", "Claim", "Experiment", "Figure", "Observation", "Outcome", "Sheet", "experiments", "reproduce"]
 
@@ -20,13 +29,13 @@ PAPERS = {
     "M16": "Moniz, Torgo, Vinagre: Data-Driven Relevance Judgments for Ranking Evaluation (2016)",
 }
 MODULES = (
-    "scheel2011.tables_1_and_2",
+    "scheel2011.tables",
     "scheel2011.levels",
     "scheel2011.ohsumed",
     "scheel2011.ratings",
     "ferrante2014.limits",
-    "ferrante2014.tables_1_to_3",
-    "ferrante2014.incomplete",
+    "ferrante2014.tau",
+    "ferrante2014.pools",
     "ferrante2014.power",
     "ferrante2014.axioms",
     "ferrante2014.learning",

@@ -10,9 +10,8 @@ from gradely.cli.output import check_folder, make_folder, say, write_file
 from gradely.cli.progress import Bar
 from gradely.tables import Table, plain_line, to_text
 from gradely_papers import PAPERS, check_data, experiment, experiments
-from gradely_papers.ledger import Entry, count, enter, leave_out, markdown, read_record, tabulate_claims, to_csv
-from gradely_papers.library import FOLDER, Library
-from gradely_papers.outcome import Experiment, Outcome
+from gradely_papers.experiment import FOLDER, Experiment, Library, Outcome
+from gradely_papers.results import Entry, count, enter, leave_out, markdown, read_record, tabulate_claims, to_csv
 
 ALL = "all"
 WIDTH = 150
@@ -113,7 +112,7 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     """
     from gradely.optional import stats
     from gradely.report.page import check_installed
-    from gradely_papers.pages import overview
+    from gradely_papers.results import overview
 
     library = Library(data)
     selection, absent = choose(names, library)
@@ -141,7 +140,7 @@ def choose(names: tuple[str, ...], library: Library) -> tuple[list[Experiment], 
 
 def run_one(entry: Experiment, library: Library, seed: int, out: Path) -> Outcome:
     """Run an experiment, leave what came out in its folder, and say where."""
-    from gradely_papers.pages import files
+    from gradely_papers.results import files
 
     with Bar({entry.name: 1}) as bar:
         outcome = entry.run(library, seed, partial(bar, entry.name))

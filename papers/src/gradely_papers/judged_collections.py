@@ -6,8 +6,7 @@ from typing import NamedTuple
 from gradely.comparison.stacked_runs import StackedRuns, stack_runs
 from gradely.data import Qrels, Report, read_qrels
 from gradely.errors import InputError
-from gradely_papers.library import Library
-from gradely_papers.outcome import runs_part
+from gradely_papers.experiment import Library, runs_part
 
 LEAST, FEWEST = 8, 4
 """with fewer runs than the first, τ says little and no claim is tested; with fewer than the second nothing is shown"""

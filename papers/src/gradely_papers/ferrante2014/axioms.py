@@ -1,14 +1,334 @@
 """Beyond F14: a table of axioms for every measure, each cell a proof sketch or a smallest counterexample."""
 
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, combinations_with_replacement, pairwise, product
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from gradely.comparison.charts import altair, draw, style
 from gradely.data import Report
+from gradely.data.types import Floats
+from gradely.evaluation.evaluate import evaluate
+from gradely.evaluation.notes import SAME
+from gradely.measures import GAP, Measure, eGAP, xGAP
+from gradely.measures.names import parse
+from gradely.settings import TiePolicy
 from gradely.tables import Table
-from gradely_papers.axioms.proofs import PROOFS
-from gradely_papers.axioms.search import AXIOMS, Answer, Search, rows
-from gradely_papers.library import Library
-from gradely_papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
+from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
+
+UNJUDGED = None
+Label: TypeAlias = int | None
+LABELS: tuple[Label, ...] = (UNJUDGED, 0, 1, 2, 3)
+
+
+class World(NamedTuple):
+    """A ranking, best first, and the labels of judged documents that it lacks."""
+
+    ranking: tuple[Label, ...]
+    missed: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        """Show the ranking, unjudged documents as -, and what it lacks."""
+        labels = " ".join("-" if label is None else str(label) for label in self.ranking)
+        return f"{labels} (not retrieved: {' '.join(map(str, self.missed))})" if self.missed else labels
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """How large it is: documents, labels, length of the ranking; the smallest counterexample comes first."""
+        labels = (*self.ranking, *self.missed)
+        return len(labels), sum(label or 0 for label in labels), len(self.ranking)
+
+
+def worlds(longest: int, lacking: int) -> list[World]:
+    """Return every ranking of up to so many documents that lacks up to so many judged ones, smallest first.
+
+    Some document is judged in each.
+    """
+    rankings = chain.from_iterable(product(LABELS, repeat=n) for n in range(1, longest + 1))
+    missed = list(chain.from_iterable(combinations_with_replacement(range(4), n) for n in range(lacking + 1)))
+    candidates = (World(ranking, lacks) for ranking in rankings for lacks in missed)
+    judged = (world for world in candidates if world.missed or any(label is not None for label in world.ranking))
+    return sorted(judged, key=lambda world: world.size)
+
+
+def better(label: Label, than: Label) -> bool:
+    """True where a document is better than another; an unjudged one counts as not relevant, and is never better."""
+    return label is not None and label > (than or 0)
+
+
+def raise_document(world: World) -> Iterator[World]:
+    """Yield the world with a better document moved up, past the next worse one."""
+    ranking = world.ranking
+    for i, (upper, lower) in enumerate(pairwise(ranking)):
+        if better(lower, upper):
+            yield World((*ranking[:i], lower, upper, *ranking[i + 2 :]), world.missed)
+
+
+def replace_document(world: World) -> Iterator[World]:
+    """Yield the world with a document replaced by a better one that the ranking lacked."""
+    for (i, label), (j, other) in product(enumerate(world.ranking), enumerate(world.missed)):
+        if better(other, label):
+            replaced = [] if label is None else [label]
+            rest = sorted([*world.missed[:j], *replaced, *world.missed[j + 1 :]])
+            yield World((*world.ranking[:i], other, *world.ranking[i + 1 :]), tuple(rest))
+
+
+def extend_ranking(world: World) -> Iterator[World]:
+    """Yield the world with one more document at the end: an unjudged one, or one that the ranking lacked."""
+    yield World((*world.ranking, UNJUDGED), world.missed)
+    for j, label in enumerate(world.missed):
+        yield World((*world.ranking, label), (*world.missed[:j], *world.missed[j + 1 :]))
+
+
+class Setting(NamedTuple):
+    """How worlds are measured, all of them as queries of one collection."""
+
+    stretch: float = 1
+    """what labels are multiplied with"""
+    top: int | None = None
+    """a label of one more query, which is not counted"""
+    ties: TiePolicy = "expected"
+    tied: bool = False
+    """all documents of a ranking tie; otherwise none do"""
+    turned: bool = False
+    """documents have each other's names, the last one that of the first"""
+
+    def values(self, every: Sequence[World], measures: Iterable[Measure]) -> Floats:
+        """Return [worlds, measures]."""
+        qrels: dict[str, dict[str, float]] = {str(i): self._labels(world) for i, world in enumerate(every)}
+        run = {str(i): self._scores(world) for i, world in enumerate(every)}
+        other = {} if self.top is None else {"other": {"d0": self.top}}
+        return evaluate(qrels | other, run, measures, ties=self.ties).values[: len(every)]
+
+    def _labels(self, world: World) -> dict[str, float]:
+        names = self._names(world)
+        judged = {name: label for name, label in zip(names, world.ranking, strict=True) if label is not None}
+        missed = {f"m{i}": label for i, label in enumerate(world.missed)}
+        return {name: label * self.stretch for name, label in (judged | missed).items()}
+
+    def _scores(self, world: World) -> dict[str, float]:
+        return {name: 1.0 if self.tied else -float(i) for i, name in enumerate(self._names(world))}
+
+    def _names(self, world: World) -> list[str]:
+        names = [f"d{i}" for i in range(len(world.ranking))]
+        return names[::-1] if self.turned else names
+
+
+TENTHS = [(a / 10, b / 10, (10 - a - b) / 10) for a in range(10, -1, -1) for b in range(10 - a, -1, -1)]
+"""users over three levels"""
+TIED = 3
+"""how many documents tie where names are looked at"""
+WHOLE = ("P", "R", "F1", "F(x=4)", "RelativeP", "Success", "Utility")
+"""measures of a set: all that is retrieved, or what the top k hold, which are asked apart"""
+CUT = tuple(f"{name}@k" for name in WHOLE)
+BOTH = (
+    *("Rprec", "Judged", "AP", "RR", "bpref", "binG"),
+    *("DCG", "nDCG", "nDCG(gain='exp')", "NDCNG", "nDCGphi", "RBP", "RBP(relevance='identity')", "ERR", "muAP"),
+)
+
+
+def rows() -> dict[str, list[Measure]]:
+    """Return the rows of the table: measures, each in all settings that are searched, the usual one first.
+
+    A measure need not have a row. Those that refuse expected ties have none, since under another policy the names of
+    documents matter to all, nor has Unjudged, of which more is not better.
+    """
+    settings = {name: [parse(name)] for name in WHOLE}
+    settings |= {name: [parse(name.replace("@k", f"@{k}")) for k in (1, 2, 3)] for name in CUT}
+    settings |= {name: [parse(name), *(parse(f"{name}@{k}") for k in (1, 2, 3))] for name in BOTH}
+    return settings | {kind.name: [kind(), *(kind(g=g) for g in TENTHS)] for kind in (GAP, xGAP, eGAP)}
+
+
+class Axiom(NamedTuple):
+    """Something to ask of a measure: that a change of the world never lowers it, or that a setting does not matter."""
+
+    name: str
+    text: str
+    change: Callable[[World], Iterator[World]] | None = None
+    before: Setting = Setting()
+    after: Setting = Setting()
+    usual: bool = False
+    """ask only the usual setting of a measure: others are stated in terms of labels"""
+
+
+TREC = Setting(ties="trec", tied=True)
+AXIOMS = (
+    Axiom("up", "Moving a better document up, past a worse one, never lowers the value.", raise_document),
+    Axiom("replace", "Replacing a document by a better one never lowers the value.", replace_document),
+    Axiom("add", "One more document at the end never lowers the value.", extend_ranking),
+    Axiom(
+        "names",
+        "Names of documents do not matter, with ties expected.",
+        before=Setting(tied=True),
+        after=Setting(tied=True, turned=True),
+    ),
+    Axiom(
+        "names, trec",
+        "Names of documents do not matter, with ties as in trec_eval.",
+        before=TREC,
+        after=TREC._replace(turned=True),
+    ),
+    Axiom(
+        "scale", "Labels half as large, all of them, do not change the value.", after=Setting(stretch=0.5), usual=True
+    ),
+    Axiom("levels", "A higher level, used in another query only, does not matter.", after=Setting(top=4), usual=True),
+)
+
+
+class Change(NamedTuple):
+    """A counterexample: a measure of a world, before and after."""
+
+    measure: str
+    before: World
+    after: World
+    values: tuple[float, float]
+
+    def __str__(self) -> str:
+        """Show both worlds with their values."""
+        first, second = (f"{value:.4g}" for value in self.values)
+        then = f"then {second}" if self.before == self.after else f"{self.after} has {second}"
+        return f"{self.measure}: {self.before} has {first}, {then}"
+
+
+class Answer(NamedTuple):
+    """The smallest counterexample, or none, and among how many comparisons."""
+
+    change: Change | None
+    of: int
+
+
+class Search:
+    """All worlds up to a size, and how they fare by every measure."""
+
+    def __init__(self, longest: int, lacking: int) -> None:
+        """Take rankings of up to so many documents that lack up to so many judged ones."""
+        self.worlds = worlds(longest, lacking)
+        self._cache: dict[tuple[Setting, bool], Floats] = {}
+
+    def answers(self, axiom: Axiom) -> dict[str, Answer]:
+        """Return what is found for each row."""
+        pairs, every = self._pairs(axiom), self._worlds(axiom.before)
+        before, after = (
+            self._values(setting, usual=axiom.usual)[pairs[:, i]]
+            for i, setting in enumerate((axiom.before, axiom.after))
+        )
+        bad = after < before - SAME if axiom.change else np.abs(after - before) > SAME
+        out, start = {}, 0
+        for name, measures in measures_of(usual=axiom.usual).items():
+            columns = slice(start, start + len(measures))
+            start += len(measures)
+            at = np.argwhere(bad[:, columns])
+            change = None
+            if len(at):
+                i, j = at[0].tolist()
+                ends = (float(before[i, columns][j]), float(after[i, columns][j]))
+                change = Change(str(measures[j]), every[pairs[i, 0]], every[pairs[i, 1]], ends)
+            out[name] = Answer(change, len(pairs) * len(measures))
+        return out
+
+    def _values(self, setting: Setting, *, usual: bool) -> Floats:
+        """Return the values of all worlds by all measures that are asked."""
+        if (setting, usual) not in self._cache:
+            measures = chain.from_iterable(measures_of(usual=usual).values())
+            self._cache[setting, usual] = setting.values(self._worlds(setting), measures)
+        return self._cache[setting, usual]
+
+    def _worlds(self, setting: Setting) -> list[World]:
+        """Return all worlds, or those with short rankings where all documents tie."""
+        return [world for world in self.worlds if len(world.ranking) <= TIED] if setting.tied else self.worlds
+
+    def _pairs(self, axiom: Axiom) -> Any:
+        """Return [pairs, 2]: the worlds to compare, the smallest first."""
+        if axiom.change is None:
+            return np.arange(len(self._worlds(axiom.before)))[:, None].repeat(2, axis=1)
+        at = {world: i for i, world in enumerate(self.worlds)}
+        changed = ((i, other) for i, world in enumerate(self.worlds) for other in axiom.change(world))
+        return np.asarray([(i, at[other]) for i, other in changed if other in at])
+
+
+def measures_of(*, usual: bool) -> dict[str, list[Measure]]:
+    """Return the rows with the settings that are asked."""
+    return {name: measures[:1] if usual else measures for name, measures in rows().items()}
+
+
+GAINS = ("DCG", "nDCG", "nDCG(gain='exp')", "NDCNG", "nDCGphi", "RBP", "RBP(relevance='identity')")
+SETS = ("P", "R", "F1", "F(x=4)", "RelativeP", "Success", "Utility")
+DIVIDED = ("P@k", "F1@k", "F(x=4)@k", "RelativeP@k")
+COUNTS = (*DIVIDED, "Utility@k", "R@k", "Success@k", "Rprec")
+MIXTURES = ("GAP", "eGAP", "muAP")
+ALL = (*SETS, *COUNTS, "Judged", "AP", "RR", "bpref", "binG", *GAINS, "ERR", *MIXTURES, "xGAP")
+
+_PROOFS: dict[str, list[tuple[tuple[str, ...], str]]] = {
+    "up": [
+        (SETS, "The same documents are retrieved."),
+        (COUNTS, "Only who is in the top k counts; a swap can but bring the better one in."),
+        (("Judged",), "Past a judged document nothing changes; past an unjudged one, it may enter the top k."),
+        (("AP",), "With c relevant documents above, its precision (c+1)/(n+1) becomes (c+1)/n; others keep theirs."),
+        (("RR",), "The first relevant document never moves down."),
+        (("bpref",), "It has at most one judged non-relevant document fewer above it; no other has more."),
+        (("binG",), "Past a document that is not relevant it has one fewer of them above it; others have as many."),
+        (GAINS, "The larger gain is discounted less than before; the norm depends on the pool only."),
+        (("ERR",), "Reached with chance P, stopping with p < q, it changes by P·(q-p)·(1/n - 1/(n+1)) > 0."),
+        (MIXTURES, "A mixture of AP at each level, with weights that depend on the pool only; no AP falls."),
+    ],
+    "replace": [
+        ((*SETS, *COUNTS), "As many documents, no fewer relevant ones in the top k."),
+        (("Judged",), "As many documents, no fewer judged ones in the top k."),
+        (("AP",), "It adds a precision of its own, where it was not relevant, and raises those below."),
+        (("RR",), "The first relevant document never moves down."),
+        (("binG",), "It adds a term > 0; those below have no more documents above them that are not relevant."),
+        (("bpref",), "It adds a term >= 0; those below have no more judged non-relevant documents above them."),
+        (GAINS, "A larger gain at the same rank; the norm depends on the pool only."),
+        (("ERR",), "Reached with chance P, it grows with slope P·(1/n - V), V <= 1/(n+1) what is gained below."),
+        (MIXTURES, "A mixture of AP at each level, with weights that depend on the pool only; no AP falls."),
+        (("xGAP",), "w(r), a mean of 1/RB(k) over k <= r, does not fall with r; nor do w(r)·Σ_{k<=r} g_k and any Δ."),
+    ],
+    "add": [
+        (DIVIDED, "What it is divided by depends on k and the pool only, and no document above moves."),
+        (
+            (
+                "R",
+                "R@k",
+                "Rprec",
+                "Success",
+                "Success@k",
+                "AP",
+                "RR",
+                "bpref",
+                "binG",
+                *GAINS,
+                "ERR",
+                *MIXTURES,
+                "xGAP",
+            ),
+            "No document above moves, the norm depends on the pool only, and what a document adds is never negative.",
+        ),
+    ],
+    "names": [(ALL, "The value is the mean over all orders of tied documents; names are never looked at.")],
+    "names, trec": [(SETS, "All that is retrieved counts, in whatever order.")],
+    "scale": [
+        (("Judged",), "Labels are not looked at."),
+        (("nDCG",), "Gains and ideal gains are halved alike."),
+        (("NDCNG",), "Labels are divided by the highest of the query, which is halved alike."),
+        (("nDCGphi",), "Median, quartiles and maximum are halved alike, so that φ is the same."),
+        (("RBP(relevance='identity')",), "Labels are divided by the top of the scale, which is halved alike."),
+        (("GAP", "eGAP", "xGAP"), "The levels that occur are the thresholds, and keep their shares of the users."),
+        (("muAP",), "Distances between levels, and their sum, are halved alike."),
+    ],
+    "levels": [
+        (
+            (*SETS, *COUNTS, "Judged", "AP", "RR", "bpref", "binG", "DCG", "nDCG", "nDCG(gain='exp')", "RBP"),
+            "Nothing is taken from other queries.",
+        ),
+        (("NDCNG", "nDCGphi", "muAP"), "The scale is that of the query's own pool."),
+        (("GAP",), "The new level has RB = 0 and N = 0; the equal shares of the others cancel in the fraction."),
+    ],
+}
+
+PROOFS = {(row, axiom): proof for axiom, pairs in _PROOFS.items() for measures, proof in pairs for row in measures}
+"""by row and axiom"""
+
 
 LONGEST, LACKING = 5, 1
 SHOWN = {True: "✓", False: "✗"}

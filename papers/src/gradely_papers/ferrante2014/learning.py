@@ -1,6 +1,7 @@
 """F14's outlook: xGAP and eGAP as objectives of LambdaMART, against others and against the libraries' own."""
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -9,14 +10,174 @@ from gradely.comparison.intervals import t_intervals
 from gradely.comparison.pairs import differences, pair_with_baselines
 from gradely.comparison.significance import adjust, p_values
 from gradely.data import Report
+from gradely.data.types import Floats
+from gradely.evaluation.arrays import evaluate_arrays
+from gradely.learning.lambdas import Lambdas
 from gradely.optional import optional
 from gradely.tables import Table
-from gradely_papers.ferrante2014.learning_data import NEEDS, SETS
-from gradely_papers.ferrante2014.learning_models import LIGHTGBM, OWN, ROUNDS, SHARE, XGBOOST
-from gradely_papers.ferrante2014.learning_trials import MEASURES, ORDERS, SEEDS, Trial, try_all
-from gradely_papers.library import Library
-from gradely_papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
+from gradely.threads import cores, on_threads
+from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
+from gradely_papers.ferrante2014.learning_data import NEEDS, SETS, Fold, Part, folds
 from gradely_papers.verdicts import Record
+
+ROUNDS = 30
+RATE = 0.1
+LEAVES = 15
+SHARE = 0.8
+"""of the features, drawn by the seed for each tree; rows are not drawn, since that would depend on their order"""
+TRUNCATION = 30
+Model: TypeAlias = Callable[[Floats, int], Floats]
+"""From features and a number of trees to scores."""
+LIGHTGBM, XGBOOST = "LightGBM's lambdarank", "XGBoost's rank:ndcg"
+OWN = ("AP", "GAP", "xGAP", "eGAP", "muAP", "nDCG", "nDCGphi")
+"""measures learned by our lambdas; each model learns on one thread, and several models at a time"""
+
+
+def learn(name: str, part: Part, seed: int) -> Model:
+    """Return a model that learned from some documents."""
+    if name == XGBOOST:
+        return _by_xgboost(part, seed)
+    lambdas = None if name == LIGHTGBM else Lambdas(part.labels, name, group=part.sizes, truncation=TRUNCATION)
+    return _by_lightgbm(part, seed, lambdas)
+
+
+def _by_lightgbm(part: Part, seed: int, lambdas: Lambdas | None) -> Model:
+    """Learn by lambdas, or by LightGBM's own, with the gains of nDCG: the grades themselves."""
+    lightgbm = optional("lightgbm", "LightGBM", "lightgbm")
+    own: Any = "lambdarank" if lambdas is None else lambda scores, _: lambdas(scores)
+    options = {
+        "objective": own,
+        "learning_rate": RATE,
+        "num_leaves": LEAVES,
+        "feature_fraction": SHARE,
+        "lambdarank_truncation_level": TRUNCATION,
+        "verbosity": -1,
+        "seed": seed,
+        "deterministic": True,
+        "force_col_wise": True,
+        "metric": "None",
+        "num_threads": 1,
+    }
+    if lambdas is None:
+        options["label_gain"] = list(range(int(part.labels.max()) + 1))
+    data = lightgbm.Dataset(part.features, part.labels, group=part.sizes)
+    model = lightgbm.train(options, data, ROUNDS)
+    return lambda features, trees: np.asarray(model.predict(features, num_iteration=trees, num_threads=1))
+
+
+def _by_xgboost(part: Part, seed: int) -> Model:
+    xgboost = optional("xgboost", "XGBoost", "xgboost")
+    query = np.repeat(np.arange(len(part.sizes)), part.sizes)
+    options = {
+        "objective": "rank:ndcg",
+        "ndcg_exp_gain": False,
+        "eta": RATE,
+        "max_leaves": LEAVES,
+        "grow_policy": "lossguide",
+        "colsample_bytree": SHARE,
+        "lambdarank_num_pair_per_sample": TRUNCATION,
+        "min_child_weight": 1e-3,
+        "seed": seed,
+        "nthread": 1,
+    }
+    model = xgboost.train(options, xgboost.DMatrix(part.features, part.labels, qid=query, nthread=1), ROUNDS)
+
+    def predict(features: Floats, trees: int) -> Floats:
+        table = xgboost.DMatrix(features, nthread=1)
+        return np.asarray(model.predict(table, iteration_range=(0, trees)), np.float64)
+
+    return predict
+
+
+MEASURES = ("AP", "GAP", "xGAP", "eGAP", "muAP", "nDCG", "nDCG@10", "nDCGphi")
+SEEDS = 2
+"""so many draws of features for each tree"""
+ORDERS = 2
+"""so many orders of rows are learned from, with each seed"""
+STEP = 5
+"""numbers of trees that are tried on the queries for validation are multiples of it"""
+REAL = "news"
+"""the set of real-valued labels, which LightGBM's own objective refuses"""
+
+
+class Trial(NamedTuple):
+    """What models learned in one way are worth on the test queries of a set."""
+
+    name: str
+    objective: str
+    values: Floats
+    """[seeds, orders, queries, measures]"""
+    shift: float
+    """how far predictions moved between orders of rows, at most, with the same seed"""
+
+    @property
+    def means(self) -> Floats:
+        """[measures] the means over seeds, orders and queries."""
+        return np.asarray(self.values.mean(axis=(0, 1, 2)))
+
+    @property
+    def by_query(self) -> Floats:
+        """[queries, measures] the means over seeds and orders."""
+        return np.asarray(self.values.mean(axis=(0, 1)))
+
+    def spread(self, axis: int) -> Floats:
+        """Return [measures], from the lowest to the highest mean over the seeds (0) or orders of rows (1), at most."""
+        return np.asarray(np.ptp(self.values.mean(axis=2), axis=axis).max(axis=0))
+
+
+def measure(part: Part, scores: Floats, measures: Sequence[str] = MEASURES) -> Floats:
+    """Return [queries, measures] of scores."""
+    values = evaluate_arrays(scores, part.labels, measures, group=part.sizes, threads=1)
+    return np.stack(list(values.values()), axis=1)
+
+
+def choose_trees(model: Model, objective: str, validation: Part | None) -> int:
+    """Return how many trees to keep: as many as do best on the queries for validation, by the measure learned."""
+    if validation is None:
+        return ROUNDS
+    target = [objective if objective in OWN else "nDCG"]
+    trees = range(min(STEP, ROUNDS), ROUNDS + 1, STEP)
+    means = [measure(validation, model(validation.features, count), target).mean() for count in trees]
+    return trees[int(np.argmax(means))]
+
+
+def predict(objective: str, fold: Fold, seed: int, order: int) -> Floats:
+    """Learn from the rows in some order, and return the scores of the documents to measure."""
+    model = learn(objective, fold.train.shuffle(order), seed)
+    return model(fold.test.features, choose_trees(model, objective, fold.validation))
+
+
+def try_objective(name: str, objective: str, split: list[Fold], seed: int) -> Trial:
+    """Learn from each fold with several seeds and orders of rows, and measure the queries left out."""
+    values, shift = [], 0.0
+    for fold in split:
+        scores = np.stack(
+            [[predict(objective, fold, seed + i, order) for order in range(ORDERS)] for i in range(SEEDS)]
+        )
+        values.append(np.stack([[measure(fold.test, row) for row in rows] for rows in scores]))
+        shift = max(shift, float(np.ptp(scores, axis=1).max()))
+    return Trial(name, objective, np.concatenate(values, axis=2), shift)
+
+
+def try_all(library: Library, seed: int, progress: Report) -> list[Trial]:
+    """Return all trials, set by set."""
+    plan = [
+        (name, objective)
+        for name in SETS
+        for objective in (*OWN, LIGHTGBM, XGBOOST)
+        if name != REAL or objective != LIGHTGBM
+    ]
+    split = {name: folds(name, library) for name in SETS}
+
+    def work(way: tuple[str, str]) -> Trial:
+        return try_objective(*way, split[way[0]], seed)
+
+    trials: list[Trial] = []
+    for trial in on_threads(work, plan, cores()):
+        trials.append(trial)
+        progress(len(trials) / len(plan))
+    return trials
+
 
 LEVEL = 0.95
 DONE = (

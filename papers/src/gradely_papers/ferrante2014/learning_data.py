@@ -9,7 +9,7 @@ import numpy as np
 from gradely.data.read.sources import Source
 from gradely.data.types import Floats, Ints
 from gradely.errors import InputError
-from gradely_papers.library import Library
+from gradely_papers.experiment import Library
 from gradely_papers.moniz2016 import news
 
 HOURS = 2

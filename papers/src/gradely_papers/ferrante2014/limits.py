@@ -12,8 +12,7 @@ from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import AP, GAP, eGAP, xGAP
 from gradely.measures.gap import UserShares
 from gradely.tables import Table
-from gradely_papers.library import Library
-from gradely_papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
+from gradely_papers.experiment import Claim, Experiment, Figure, Library, Outcome, Sheet
 from gradely_papers.rankings import rank_labels
 from gradely_papers.verdicts import SAME, Record, Verdict, decide
 

@@ -9,9 +9,8 @@ from gradely.comparison.significance import achieved_levels, p_values
 from gradely.data import Report
 from gradely.measures.names import parse_all
 from gradely.tables import Table, count_of
+from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet, part
 from gradely_papers.judged_collections import DATA, NEEDS, Collection, collections, has_enough
-from gradely_papers.library import Library
-from gradely_papers.outcome import Experiment, Figure, Observation, Outcome, Sheet, part
 
 MEASURES = ("GAP", "xGAP", "eGAP", "AP", "nDCG")
 TESTS = ("t", "tukey")

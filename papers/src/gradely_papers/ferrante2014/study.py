@@ -1,20 +1,101 @@
-"""Study: a collection as F14 looks at it, with the runs above the first quartile and sets of topics."""
+"""A collection as F14 looks at it: its runs and sets of topics, what the paper prints of it, and τ over topics."""
 
+import csv
 from collections.abc import Callable, Sequence
+from importlib import resources
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradely.comparison.kendall import DIGITS
 from gradely.comparison.selection import select_above_quartile, select_few_high
 from gradely.comparison.stacked_runs import StackedRuns
 from gradely.data import Qrels, Report
-from gradely.data.types import Bools, Ints
+from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError
 from gradely.tables import count_of
-from gradely_papers.ferrante2014.printed_tables import count_relevant, merge_levels, recognise
+from gradely_papers.experiment import Library
 from gradely_papers.judged_collections import FEWEST, LEAST, Collection, collections, has_enough
-from gradely_papers.library import Library
 from gradely_papers.verdicts import UNTESTED, Record, Verdict
+
+REFERENCES = ("AP", "nDCG", "RBP", "bpref")
+
+
+def read_printed(table: str) -> list[dict[str, str]]:
+    """Return a table of the paper: collections, or tau."""
+    text = (resources.files("gradely_papers.ferrante2014") / f"{table}.csv").read_text("utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def printed_records() -> list[Record]:
+    """Return the paper's τ, one record per pair of measures."""
+    return [
+        {**{x: row[x] for x in ("collection", "topics", "g", "measure")}, "reference": y, "tau": float(row[y])}
+        for row in read_printed("tau")
+        for y in ("GAP", *REFERENCES)
+    ]
+
+
+def printed_tau(collection: str | None) -> dict[tuple[str, ...], float]:
+    """Return the paper's τ for one of its collections, by topics, g, measure and reference; none for others."""
+    return {
+        tuple(record[x] for x in ("topics", "g", "measure", "reference")): record["tau"]
+        for record in printed_records()
+        if record["collection"] == collection
+    }
+
+
+def count_relevant(qrels: Qrels) -> Ints:
+    """Return how many relevant documents each topic has."""
+    return np.diff(np.concatenate([[0], np.cumsum(qrels.grade > 0)])[qrels.start])
+
+
+def recognise(qrels: Qrels) -> dict[str, str] | None:
+    """Return the paper's collection that has as many topics and relevant documents; None where none has."""
+    relevant = count_relevant(qrels)
+    ours = (len(relevant), relevant.min(), round(float(relevant.mean()), 2), relevant.max())
+    columns = ("topics", "min relevant", "mean relevant", "max relevant")
+    return next((row for row in read_printed("collections") if tuple(float(row[x]) for x in columns) == ours), None)
+
+
+def merge_levels(qrels: Qrels, theirs: dict[str, str] | None) -> Qrels:
+    """Return judgments with the levels that the paper has: its highest one stands for higher ones, too.
+
+    Of the paper's degrees of relevance one is "not relevant".
+    """
+    top = float(theirs["degrees"]) - 1 if theirs else np.inf
+    return Qrels(qrels.queries, qrels.start, qrels.docs, np.minimum(qrels.grade, top), qrels.name)
+
+
+DRAWS = 500
+"""how often topics are drawn again; the ends of a 95 % interval then rest on a dozen draws each"""
+
+
+def draw_topics(count: int, seed: int, draws: int = DRAWS) -> Floats:
+    """Return [1 + draws, topics]: the weight of each topic in a mean; first as they are, then drawn again."""
+    again = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), draws)
+    return np.concatenate([np.ones((1, count)), again]) / count
+
+
+def signs(means: Floats) -> Floats:
+    """Return for every pair of systems (the last axis) which is better: 1, 0 or -1; means that round alike tie."""
+    first, second = np.triu_indices(means.shape[-1], 1)
+    rounded = np.round(means, DIGITS)
+    return np.sign(rounded[..., first] - rounded[..., second]).astype(np.float32)
+
+
+def tau_of_signs(first: Floats, second: Floats) -> Floats:
+    """Return Kendall's τ_b from the signs of all pairs; nan where all systems tie.
+
+    >>> tau_of_signs(signs(np.array([[3.0, 2, 1], [3, 1, 2]])), signs(np.array([3.0, 2, 1]))).round(2).tolist()
+    [1.0, 0.33]
+    """
+    agree = np.einsum("...p,...p->...", first, second).astype(np.float64)
+    pairs = np.abs(first).sum(axis=-1, dtype=np.float64) * np.abs(second).sum(axis=-1, dtype=np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        out: Floats = agree / np.sqrt(pairs)
+    return out
+
 
 SETS = {"few highly relevant": 2, "few key": 3}
 """which level is rare in a set of topics"""

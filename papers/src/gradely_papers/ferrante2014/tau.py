@@ -1,20 +1,39 @@
-"""F14 tables 2 and 3: τ over a grid of g, which says how soon GAP, xGAP and eGAP rank systems as other measures do."""
+"""F14 tables 1, 2 and 3: how soon GAP, xGAP and eGAP rank systems as other measures do, over a grid of g."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from itertools import groupby, product
 from statistics import mean
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradely.comparison.charts import altair, draw_lines, panels
+from gradely.comparison.kendall import DIGITS, EQUIVALENT, NOTICEABLE
+from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.measures import Measure
 from gradely.measures.names import parse_all
-from gradely_papers.ferrante2014.bootstrap import draw_topics, signs, tau_of_signs
+from gradely.tables import Table
+from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet, part
 from gradely_papers.ferrante2014.limits import FAMILY
-from gradely_papers.ferrante2014.printed_tables import REFERENCES, printed_records, printed_tau, read_printed
-from gradely_papers.ferrante2014.study import Panel, Study
-from gradely_papers.verdicts import Interval, Record
+from gradely_papers.ferrante2014.study import (
+    REFERENCES,
+    SETS,
+    Panel,
+    Study,
+    assess_panels,
+    choose_collections,
+    draw_topics,
+    printed_records,
+    printed_tau,
+    read_printed,
+    read_study,
+    signs,
+    tau_of_signs,
+)
+from gradely_papers.judged_collections import DATA, FEWEST, NEEDS, Collection, collections
+from gradely_papers.verdicts import SAME, UNTESTED, Interval, Record, Verdict, decide
 
 PARTS = {2: 10, 3: 5, 4: 4}
 """into how many parts the users are divided, by the number of levels"""
@@ -127,3 +146,298 @@ def printed_curves() -> list[Curves]:
         near = curves.at_smallest("AP")
         out.append(curves._replace(leads=np.array([near["GAP"] - max(near["xGAP"], near["eGAP"])])))
     return out
+
+
+CLOSE = 0.02
+"""how far our τ may be from the paper's, on average, with its own runs"""
+
+
+class Evidence(NamedTuple):
+    """Table 1, and τ over the grid of g in every panel."""
+
+    table_1: list[Record]
+    curves: list[Curves]
+
+
+def in_panels(test: Callable[[Curves], Verdict]) -> Callable[[Any], list[Verdict]]:
+    """Return the test of a claim in every panel."""
+    return lambda evidence: assess_panels(evidence.curves, test)
+
+
+def list_taus(values: dict[str, float], digits: int = 2) -> str:
+    """Return τ by measure, in words."""
+    return ", ".join(f"{name} {tau:.{digits}f}" for name, tau in values.items())
+
+
+def is_gap_nearest(curves: Curves) -> Verdict:
+    """Return whether GAP is nearer to AP than xGAP and eGAP at the smallest g_1."""
+    here = f"τ with AP: {list_taus(curves.at_smallest('AP'))}; GAP ahead by {curves.lead}"
+    return Verdict(curves.lead.word, here)
+
+
+def rises(curves: Curves) -> Verdict:
+    """Return whether τ with AP rises with g_1, for all three."""
+    trend = {name: goodman_kruskal(points) for name, points in curves.with_reference("AP").items()}
+    here = f"of the pairs of g_1 at which τ differs, rising less falling: {list_taus(trend)}"
+    return decide(min(trend.values()) >= NOTICEABLE, here)
+
+
+def goodman_kruskal(points: dict[float, float]) -> float:
+    """Return Goodman and Kruskal's γ of g_1 and τ: where τ has reached 1 and stays there, it does not fall.
+
+    >>> goodman_kruskal({0.0: 0.5, 0.1: 0.9, 0.2: 1.0, 0.3: 1.0})
+    1.0
+    """
+    values = np.round([points[g1] for g1 in sorted(points)], DIGITS)
+    steps = np.sign(values[None, :] - values[:, None])[np.triu_indices(len(values), 1)]
+    return float(steps.sum() / max(1, np.count_nonzero(steps)))
+
+
+def another_angle(curves: Curves) -> Verdict:
+    """Return whether xGAP and eGAP rank systems otherwise than GAP does at the smallest g_1."""
+    near = {name: tau for name, tau in curves.at_smallest("GAP").items() if name != "GAP"}
+    return decide(max(near.values()) < EQUIVALENT, f"τ with GAP: {list_taus(near, 3)}")
+
+
+def not_ndcg(curves: Curves) -> Verdict:
+    """Return whether no g makes the three rank systems as nDCG does."""
+    highest = {
+        name: max(x["tau"] for x in curves.records if x["reference"] == "nDCG" and x["measure"] == name)
+        for name in ("GAP", "xGAP", "eGAP")
+    }
+    return decide(max(highest.values()) < EQUIVALENT, f"highest τ with nDCG over all g: {list_taus(highest, 3)}")
+
+
+def same_corners(curves: Curves) -> Verdict:
+    """Return whether the three are one where all users agree."""
+    corners = [x["tau"] for x in curves.records if "1.0" in x["g"].split() and x["reference"] == "GAP"]
+    same = sum(abs(tau - 1) < SAME for tau in corners)
+    return decide(same == len(corners), f"τ = 1 in {same} of {len(corners)} comparisons")
+
+
+def most_where_rare(evidence: Evidence) -> list[Verdict]:
+    """Return whether GAP's lead is larger where highly relevant documents are few than over all topics."""
+    every = {curves.panel.collection: curves for curves in evidence.curves if curves.panel.topics == "all"}
+
+    def larger(curves: Curves) -> Verdict:
+        more = curves.leads - every[curves.panel.collection].leads
+        grows = Interval.of(float(more[0]), more[1:])
+        return Verdict(grows.word, f"GAP's lead is larger by {grows}")
+
+    return assess_panels([curves for curves in evidence.curves if curves.panel.topics != "all"], larger)
+
+
+def topic_counts(evidence: Evidence) -> list[Verdict]:
+    """Return whether as many topics have few highly relevant or key documents, where the judgments are the paper's."""
+    rows = {row["the paper's"]: row for row in evidence.table_1}
+    out = []
+    for theirs in read_printed("collections"):
+        name = theirs["collection"]
+        if name not in rows:
+            out.append(Verdict(UNTESTED, "its judgments are not among the public data", name))
+            continue
+        ours = {topics: rows[name][topics] for topics in SETS if theirs[topics]}
+        here = ", ".join(f"{topics}: {ours[topics]} (printed {theirs[topics]})" for topics in ours)
+        out.append(decide(all(ours[topics] == int(theirs[topics]) for topics in ours), here, name))
+    return out
+
+
+def same_numbers(evidence: Evidence) -> list[Verdict]:
+    """Return how far our τ are from the paper's, where judgments and number of runs are its own."""
+    rows = {row["the paper's"]: row for row in evidence.table_1}
+    out = []
+    for theirs in read_printed("collections"):
+        name = theirs["collection"]
+        runs = rows[name]["runs"] if name in rows else 0
+        if runs != int(theirs["runs"]):
+            out.append(Verdict(UNTESTED, f"its {theirs['runs']} runs are not public; {runs} runs are here", name))
+            continue
+        ours = [curves for curves in evidence.curves if curves.panel.collection == rows[name]["collection"]]
+        off = [abs(x["tau"] - x["the paper"]) for curves in ours for x in curves.records]
+        out.append(decide(mean(off) < CLOSE, f"{mean(off):.3f} away on average, {max(off):.2f} at most", name))
+    return out
+
+
+CLAIMS = (
+    Claim(
+        "table-1",
+        "table 1",
+        "How many topics have few highly relevant, or few key, documents: R(1) >= 10·R(k), R(k) ≠ 0.",
+        "17; 6; 10 and 7",
+        "the same numbers",
+        topic_counts,
+    ),
+    Claim(
+        "numbers",
+        "tables 2 and 3",
+        "1,605 values of τ for the grid of g.",
+        "as printed",
+        f"with the paper's judgments and as many runs, off by less than {CLOSE} on average",
+        same_numbers,
+    ),
+    Claim(
+        "ahead",
+        "tables 2 and 3",
+        "GAP ranks systems nearly as AP does already at small g_1; xGAP and eGAP do not.",
+        "TREC 10, few highly relevant, g_1 = 0.1: GAP 0.80, xGAP 0.48, eGAP 0.45",
+        "at the smallest g_1 above 0, τ of GAP with AP is above those of xGAP and eGAP; 95 % over topics",
+        in_panels(is_gap_nearest),
+    ),
+    Claim(
+        "rare",
+        "tables 2 and 3",
+        "The difference is larger over topics with few highly relevant or key documents.",
+        "TREC 14, g_1 = 0.1: GAP ahead by 0.11 over all topics, by 0.37 over the few",
+        "GAP's lead at the smallest g_1 is larger there than over all topics; 95 % over topics",
+        most_where_rare,
+    ),
+    Claim(
+        "rises",
+        "tables 2 and 3",
+        "τ with AP rises with g_1.",
+        "in all seven tables",
+        f"for each of the three, γ of g_1 and τ with AP is {NOTICEABLE} or more, as in the paper's own tables",
+        in_panels(rises),
+    ),
+    Claim(
+        "angle",
+        "abstract, tables 2 and 3",
+        "xGAP and eGAP grasp a different angle from GAP.",
+        "TREC 10, g_1 = 0.1: τ with GAP 0.86 and 0.85; few highly relevant 0.67 and 0.64",
+        f"at the smallest g_1 above 0, τ of neither with GAP is above {EQUIVALENT}, the paper's mark of equivalence",
+        in_panels(another_angle),
+    ),
+    Claim(
+        "nDCG",
+        "tables 2 and 3",
+        "nDCG ranks systems otherwise than GAP, xGAP and eGAP do, whatever g is.",
+        "at most 0.86",
+        f"no τ with nDCG is above {EQUIVALENT}, over all g",
+        in_panels(not_ndcg),
+    ),
+    Claim(
+        "corners",
+        "tables 2 and 3",
+        "Where all users agree, GAP, xGAP and eGAP rank systems the same.",
+        "1.00",
+        f"τ = 1 to within {SAME:g} at all corners of the grid",
+        in_panels(same_corners),
+    ),
+)
+
+
+def gather(selection: list[Collection], seed: int, progress: Report) -> Evidence:
+    """Correlate the measures on every collection."""
+    out = Evidence([], [])
+    for i, collection in enumerate(selection):
+        study = read_study(collection, part(progress, i, len(selection)))
+        out.table_1.append(study.record())
+        out.curves.extend(correlate_grid(study, seed))
+    return out
+
+
+def chart(curves: list[Curves]) -> Any:
+    """Return τ with AP by g_1, one line per measure, one panel per collection and set of topics."""
+    alt = altair()
+    points = [
+        {"panel": str(curve.panel)} | {"measure": measure, "g_1": g1, "tau": tau}
+        for curve in curves
+        for measure, line in curve.with_reference("AP").items()
+        for g1, tau in line.items()
+    ]
+    x = alt.X("g_1:Q", title="g_1", scale=alt.Scale(domain=[-0.03, 1.03], nice=False))
+    y = alt.Y("tau:Q", title="τ with AP", scale=alt.Scale(domainMax=1.03, nice=False, padding=5))
+    lines = draw_lines(points, x, y, "measure", [*FAMILY], size=35)
+    return panels(lines.properties(width=250, height=160), by="panel", columns=3)
+
+
+def as_printed(curves: list[Curves]) -> list[Record]:
+    """Return one record per collection, set of topics, g and measure, as in the paper: τ with each reference."""
+    rows: dict[tuple[Any, ...], Record] = {}
+    for curve in curves:
+        panel = curve.panel
+        for record in curve.records:
+            about = {"collection": panel.collection, "runs": panel.run_count, "topics": panel.topics}
+            about |= {"of them": panel.topic_count, "g": record["g"], "measure": record["measure"]}
+            row = rows.setdefault(tuple(about.values()), about)
+            row |= {record["reference"]: record["tau"], f"{record['reference']}, the paper": record["the paper"]}
+    return list(rows.values())
+
+
+def table_1(rows: list[Record]) -> list[Record]:
+    """Return table 1 whole: our collections, the paper's numbers beside them, and those of it that are not here."""
+    printed_names = {row["the paper's"] for row in rows}
+    absent = [
+        dict.fromkeys(rows[0])
+        | {"the paper's": theirs["collection"]}
+        | {f"{name}, the paper": value for name, value in theirs.items() if f"{name}, the paper" in rows[0]}
+        for theirs in read_printed("collections")
+        if theirs["collection"] not in printed_names
+    ]
+    return [*rows, *absent]
+
+
+def observations(curves: list[Curves]) -> list[Observation]:
+    """Say what the rarity of highly relevant documents does to the lead of GAP."""
+    leads = sorted(curves, key=lambda curve: curve.lead.value)
+    lines = "; ".join(f"{curve.panel}: {curve.lead}" for curve in leads if not curve.panel.lacks)
+    return [
+        Observation("How far is GAP ahead of xGAP and eGAP on the way to AP, at the smallest g_1 (τ, 95 %)?", lines)
+    ]
+
+
+def run(library: Library, seed: int, progress: Report) -> Outcome:
+    """Correlate the measures on every collection in the library."""
+    selection = choose_collections(library)
+    evidence = gather(selection, seed, progress)
+    left_out = [
+        collection for collection in collections(library) if collection.name not in {other.name for other in selection}
+    ]
+    return Outcome(
+        describe(selection, left_out),
+        "How soon GAP ranks systems as AP does depends on how rare highly relevant documents are.",
+        evidence,
+        {
+            "tau": Sheet("Tables 2 and 3: τ for the grid of g", Table.of(as_printed(evidence.curves), 2)),
+            "collections": Sheet("Table 1: the collections", Table.of(table_1(evidence.table_1), 2)),
+        },
+        {
+            "tau": Figure(
+                "τ with AP by g_1, the share of users who take any relevant document.", chart(evidence.curves)
+            ),
+            "tau-paper": Figure("The same, as the paper prints it.", chart(printed_curves())),
+        },
+        observations(evidence.curves),
+    )
+
+
+def describe(selection: list[Collection], left_out: list[Collection]) -> str:
+    """Return what was done, and what was left out."""
+    names = ", ".join(map(str, selection))
+    few = ", ".join(f"{collection.name} ({len(collection.runs)})" for collection in left_out)
+    return DONE.format(names) + (f" Left out, for fewer than {FEWEST} runs or too many levels: {few}." if few else "")
+
+
+DONE = (
+    "On {} we ranked the runs above the first quartile of AP by GAP, xGAP and eGAP for every g of the paper's grid, and"
+    " correlated these rankings with those by GAP with the same g, AP, nDCG (linear gain), RBP (p = 0.8) and bpref:"
+    " Kendall's τ, ties within runs in expectation, relevant from level 1 on. Intervals come from topics drawn again."
+    " Of several folders of runs the one with the longest runs is taken, full runs before cut ones. Where the judgments"
+    " are those of one of the paper's collections, its numbers stand beside ours, though the runs are the public ones."
+    " In table 1, our pool depth is the median, over runs and topics, of how far down a run is judged without a gap."
+)
+SUMMARY = (
+    "GAP's ranking of systems is close to AP's as soon as a small share of users takes any relevant document, so it is"
+    " hardly graded. xGAP's and eGAP's come close to it only as g_1 grows, most of all over topics with few highly"
+    " relevant documents. Where all users agree the three are the same."
+)
+EXPERIMENT = Experiment(
+    "f14-tau",
+    "tables 1, 2 and 3",
+    "How soon GAP, xGAP and eGAP rank systems as AP does",
+    SUMMARY,
+    run,
+    claims=CLAIMS,
+    needs=NEEDS,
+    data=DATA,
+)

@@ -12,8 +12,7 @@ from gradely.data.types import Floats
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import EXPECTED, RR, Measure
 from gradely.tables import Table
-from gradely_papers.library import Library
-from gradely_papers.outcome import Claim, Experiment, Observation, Outcome, Sheet
+from gradely_papers.experiment import Claim, Experiment, Library, Observation, Outcome, Sheet
 from gradely_papers.rankings import rank_labels
 from gradely_papers.verdicts import SAME, Record, Verdict, decide
 

@@ -3,8 +3,7 @@
 from gradely.data import Report
 from gradely.measures import nDCG, nDCGphi
 from gradely.tables import Table
-from gradely_papers.library import Library
-from gradely_papers.outcome import Claim, Experiment, Outcome, Sheet
+from gradely_papers.experiment import Claim, Experiment, Library, Outcome, Sheet
 from gradely_papers.rankings import value_of
 from gradely_papers.verdicts import SAME, Record, Verdict, decide
 

@@ -9,10 +9,9 @@ from gradely.data import Report
 from gradely.data.types import Floats
 from gradely.relevance import Phi
 from gradely.tables import Table
-from gradely_papers.library import Library
+from gradely_papers.experiment import Claim, Experiment, Figure, Library, Outcome, Sheet
 from gradely_papers.moniz2016.grades import TOP
 from gradely_papers.moniz2016.synthetic import ITEMS, SAMPLES, TEXT
-from gradely_papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
 from gradely_papers.rankings import rank_labels
 from gradely_papers.verdicts import SAME, Record, Verdict, decide
 

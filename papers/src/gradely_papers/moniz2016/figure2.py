@@ -10,9 +10,8 @@ from gradely.data.types import Floats
 from gradely.measures import nDCG, nDCGphi
 from gradely.relevance import Phi
 from gradely.tables import Table
-from gradely_papers.library import Library
+from gradely_papers.experiment import Claim, Experiment, Figure, Library, Outcome, Sheet
 from gradely_papers.moniz2016.synthetic import CODE, ITEMS, SAMPLES, SCENARIOS, TEXT, draw_samples
-from gradely_papers.outcome import Claim, Experiment, Figure, Outcome, Sheet
 from gradely_papers.verdicts import Record, Verdict, decide
 
 Cases = dict[tuple[str, str], dict[str, Floats]]

@@ -15,11 +15,10 @@ from gradely.data.types import Floats
 from gradely.errors import InputError
 from gradely.kernel.batch import Batch
 from gradely.tables import Table
-from gradely_papers.library import Library
+from gradely_papers.experiment import Experiment, Figure, Library, Outcome, Sheet
 from gradely_papers.moniz2016 import agreement
+from gradely_papers.moniz2016.agreement import figure_3, figure_4, scatter
 from gradely_papers.moniz2016.grades import place_grades
-from gradely_papers.moniz2016.real_charts import figure_3, figure_4, scatter
-from gradely_papers.outcome import Experiment, Figure, Outcome, Sheet
 from gradely_papers.rankings import rank_labels
 
 TOPICS = ("Economy", "Microsoft", "Obama", "Palestine")

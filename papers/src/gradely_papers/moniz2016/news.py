@@ -13,11 +13,10 @@ from gradely.errors import InputError
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.tables import Table
-from gradely_papers.library import Library
+from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.moniz2016 import agreement
+from gradely_papers.moniz2016.agreement import figure_3, figure_4, scatter
 from gradely_papers.moniz2016.grades import adhoc
-from gradely_papers.moniz2016.real_charts import figure_3, figure_4, scatter
-from gradely_papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
 
 DATA = "news-popularity/Facebook_Palestine.csv.gz"
 SLICES = 144

@@ -10,10 +10,9 @@ from gradely.data.types import Floats
 from gradely.kernel.batch import Batch
 from gradely.measures import ERR, RBP, Measure, muAP, nDCG, nDCGphi
 from gradely.tables import Table
-from gradely_papers.library import Library
+from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.moniz2016.news import DATA, END, HOURS, Lists, read
 from gradely_papers.moniz2016.synthetic import SAMPLES, SCENARIOS, draw_samples
-from gradely_papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
 from gradely_papers.verdicts import Record
 
 Losses = dict[tuple[str, str, str, str], float]

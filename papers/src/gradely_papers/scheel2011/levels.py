@@ -1,30 +1,125 @@
 """S11, figures 4 and 5: what the number of levels does to each measure."""
 
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from gradely.comparison.charts import altair, draw_dashes, style
 from gradely.data import Report
+from gradely.data.read.sources import ignore
+from gradely.data.types import Floats, Ints
 from gradely.tables import Table
-from gradely_papers.library import Library
-from gradely_papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
-from gradely_papers.scheel2011 import artificial
-from gradely_papers.scheel2011.artificial import ITEMS, LEVELS, RUNS, SWAPS, Curves, Reference
+from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet, part
+from gradely_papers.rankings import rank_labels
 from gradely_papers.scheel2011.means import MEANS
 from gradely_papers.verdicts import Record, Verdict, decide
+
+ITEMS, SWAPS, RUNS = 100, 100, 100
+LEVELS = (2, 10, 20, 50)
+
+
+class Curves(NamedTuple):
+    """The mean over all runs of each measure, [numbers of levels, swaps]."""
+
+    values: dict[str, Floats]
+    swaps: list[int]
+
+    def records(self) -> list[Record]:
+        """Return one row per measure, number of levels and number of swaps."""
+        return [
+            {"measure": name, "levels": levels, "swaps": swaps, "value": float(value)}
+            for name, table in self.values.items()
+            for levels, row in zip(LEVELS, table, strict=True)
+            for swaps, value in zip(self.swaps, row, strict=True)
+        ]
+
+    def spread(self, measure: str) -> float:
+        """Return how far apart the numbers of levels are, the mean over all swaps."""
+        return float(np.mean(np.ptp(self.values[measure], axis=0)))
+
+
+def swap_pairs(rng: np.random.Generator, runs: int, swaps: int) -> Ints:
+    """Return [runs, swaps, items]: the items in order, then after 1, 2, … swaps of a random pair."""
+    order = np.broadcast_to(np.arange(ITEMS), (runs, ITEMS)).copy()
+    out = [order.copy()]
+    every = np.arange(runs)
+    for _ in range(swaps - 1):
+        first = rng.integers(ITEMS, size=runs)
+        second = (first + rng.integers(1, ITEMS, size=runs)) % ITEMS
+        order[every, first], order[every, second] = order[every, second], order[every, first]
+        out.append(order.copy())
+    return np.stack(out, axis=1)
+
+
+def draw_uniform(rng: np.random.Generator, runs: int, levels: int) -> Ints:  # noqa: ARG001 - nothing is drawn
+    """Return [runs, items]: grades 0 … levels - 1, the same number of items each, best first."""
+    return np.broadcast_to(np.arange(ITEMS)[::-1] * levels // ITEMS, (runs, ITEMS))
+
+
+def draw_uneven(rng: np.random.Generator, runs: int, levels: int) -> Ints:
+    """Return [runs, items]: grades best first; in each run a random half of the levels, of random sizes.
+
+    The lowest and the highest level are always there.
+    """
+    return np.stack([_draw_uneven(rng, levels) for _ in range(runs)])
+
+
+def _draw_uneven(rng: np.random.Generator, levels: int) -> Ints:
+    top, others = levels - 1, max(0, levels // 2 - 2)
+    used = np.concatenate([[0, top], rng.permutation(np.arange(1, top))[:others]])
+    share = rng.dirichlet(np.ones(len(used)))
+    grades = np.concatenate([[0, top], rng.choice(used, size=ITEMS - 2, p=share)])
+    return np.sort(grades)[::-1]
+
+
+def draw_free(rng: np.random.Generator, runs: int, levels: int) -> Ints:
+    """Return [runs, items]: as uneven, but neither the lowest nor the highest level must be there."""
+    return np.stack([_draw_free(rng, levels) for _ in range(runs)])
+
+
+def _draw_free(rng: np.random.Generator, levels: int) -> Ints:
+    used = rng.permutation(levels)[: max(2, levels // 2)]
+    return np.sort(rng.choice(used, size=ITEMS, p=rng.dirichlet(np.ones(len(used)))))[::-1]
+
+
+def number_from_one(reference: "Reference") -> "Reference":
+    """Return the same lists with the levels numbered 1 … L in place of 0 … L - 1, so that every item is relevant."""
+    return lambda rng, runs, levels: reference(rng, runs, levels) + 1
+
+
+Reference = Callable[[np.random.Generator, int, int], Ints]
+
+
+def curves(
+    reference: Reference, seed: int, runs: int = RUNS, swaps: int = SWAPS, step: int = 1, progress: Report = ignore
+) -> Curves:
+    """Return the curves of all measures at every `step` swaps; the same swaps serve every number of levels."""
+    rng = np.random.default_rng(seed)
+    order = swap_pairs(rng, runs, swaps)[:, ::step]
+    values: dict[str, list[Floats]] = {name: [] for name in MEANS}
+    for i, levels in enumerate(LEVELS):
+        grades = np.take_along_axis(reference(rng, runs, levels)[:, None, :], order, axis=2)
+        batch = rank_labels(grades.reshape(-1, ITEMS))
+        for name, mean in MEANS.items():
+            values[name].append(mean(batch).reshape(runs, -1).mean(axis=0))
+        progress((i + 1) / len(LEVELS))
+    return Curves({name: np.stack(rows) for name, rows in values.items()}, list(range(0, swaps, step)))
+
 
 SMALL = 1 / 4
 """a spread is small against another where it is less than this share of it"""
 STEP = 5
 """the variants are measured at every so many swaps: they are compared, not drawn"""
 FIGURES: dict[str, tuple[str, Reference]] = {
-    "figure-4": ("Items spread evenly over the levels", artificial.draw_uniform),
-    "figure-5": ("Items spread unevenly, half of the levels unused", artificial.draw_uneven),
+    "figure-4": ("Items spread evenly over the levels", draw_uniform),
+    "figure-5": ("Items spread unevenly, half of the levels unused", draw_uneven),
 }
 VARIANTS: dict[str, Reference] = {
-    "figure 5, the lowest and the highest level not forced into each list": artificial.draw_free,
-    "figure 4, levels numbered 1 … L": artificial.number_from_one(artificial.draw_uniform),
-    "figure 5, levels numbered 1 … L": artificial.number_from_one(artificial.draw_uneven),
+    "figure 5, the lowest and the highest level not forced into each list": draw_free,
+    "figure 4, levels numbered 1 … L": number_from_one(draw_uniform),
+    "figure 5, levels numbered 1 … L": number_from_one(draw_uneven),
 }
 """other readings of how the paper made its lists"""
 
@@ -86,11 +181,11 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     """Draw the lists and measure them."""
     steps = len(FIGURES) + len(VARIANTS)
     drawings = {
-        name: artificial.curves(reference, seed, progress=part(progress, i, steps))
+        name: curves(reference, seed, progress=part(progress, i, steps))
         for i, (name, (_, reference)) in enumerate(FIGURES.items())
     }
     others = {
-        name: artificial.curves(reference, seed, step=STEP, progress=part(progress, i, steps))
+        name: curves(reference, seed, step=STEP, progress=part(progress, i, steps))
         for i, (name, reference) in enumerate(VARIANTS.items(), len(FIGURES))
     }
     rows = sensitivity({name.replace("-", " "): curve for name, curve in drawings.items()} | others)

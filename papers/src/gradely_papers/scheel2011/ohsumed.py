@@ -1,17 +1,334 @@
 """S11, figures 6, 7 and 8: features of OHSUMED as systems, and two of them as users."""
 
-from collections.abc import Sequence
-from typing import Any
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from gradely.comparison.charts import altair, draw, draw_dashes, style
-from gradely.data import Report
+from gradely.data import Report, read_qrels, read_run
+from gradely.data.read.sources import Source, ignore
+from gradely.data.types import Bools, Floats
+from gradely.errors import InputError
+from gradely.kernel.batch import Batch
+from gradely.kernel.from_arrays import from_arrays
+from gradely.measures import AP, nDCG
 from gradely.tables import Table
-from gradely_papers.library import Library
-from gradely_papers.outcome import Experiment, Figure, Observation, Outcome, Sheet, part
-from gradely_papers.scheel2011.collection import FEATURES, FOLDER, Collection, read
-from gradely_papers.scheel2011.features import TIES, USERS, by_threshold, compare_published, score_systems
-from gradely_papers.scheel2011.ohsumed_claims import CLAIMS, VIRTUAL, Evidence
-from gradely_papers.verdicts import Record
+from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet, part
+from gradely_papers.scheel2011.means import MEANS
+from gradely_papers.verdicts import SAME, Record, Verdict, agrees, decide
+
+FOLDER = "letor2-ohsumed"
+FEATURES = {
+    1: "TF title",
+    5: "IDF title",
+    9: "TF-IDF title",
+    11: "TF abstract",
+    15: "IDF abstract",
+    19: "TF-IDF abstract",
+    21: "BM25",
+    22: "log BM25",
+}
+
+
+class Collection(NamedTuple):
+    """Documents of each query in the order of the files, [queries, documents]; padding where `real` is false."""
+
+    queries: list[str]
+    grade: Floats
+    feature: dict[int, Floats]
+    real: Bools
+
+    def batch(self, feature: int, labels: Floats, ties: str) -> Batch:
+        """Return the documents ranked by a feature, with these labels."""
+        return from_arrays(self.feature[feature], labels, self.real, ties=ties)
+
+    def levels(self, feature: int) -> int:
+        """Return how many values a feature takes."""
+        return len(np.unique(self.feature[feature][self.real]))
+
+    def correlation(self, first: int, second: int) -> float:
+        """Return Pearson's correlation of two features over all documents."""
+        return float(np.corrcoef(self.feature[first][self.real], self.feature[second][self.real])[0, 1])
+
+    def count_lacking(self, grade: float) -> int:
+        """Return how many queries have no document of a grade."""
+        return int(np.count_nonzero(~((self.grade == grade) & self.real).any(axis=1)))
+
+
+def read(folder: Path, progress: Report = ignore) -> Collection:
+    """Read all partitions of a folder."""
+    paths = sorted(folder.glob("S*.txt*"))
+    if not paths:
+        raise InputError(f"{folder}: no S1.txt … S5.txt of LETOR 2.0 there")
+    labels: dict[str, dict[str, float]] = {}
+    for path in paths:
+        qrels = read_qrels(path)
+        labels |= {query: qrels.labels(query) for query in qrels.queries}
+    feature = {}
+    for i, number in enumerate(FEATURES):
+        scores = {query: row for path in paths for query, row in read_run(path, feature=number).scores.items()}
+        feature[number] = _pad([[scores[query][doc] for doc in docs] for query, docs in labels.items()])
+        progress((i + 1) / len(FEATURES))
+    real = _pad([[1.0] * len(docs) for docs in labels.values()]) > 0
+    return Collection(list(labels), _pad([list(docs.values()) for docs in labels.values()]), feature, real)
+
+
+def _pad(rows: list[list[float]]) -> Floats:
+    out = np.zeros((len(rows), max(map(len, rows))))
+    for i, row in enumerate(rows):
+        out[i, : len(row)] = row
+    return out
+
+
+MOST = 100
+"""at how many thresholds MAP is measured at most, evenly spread over the levels"""
+TIES = {"expected": "ties: mean over all orders", "order": "ties: order of the file"}
+
+
+class User(NamedTuple):
+    """Whose labels count: the judges, or a feature that stands for a user."""
+
+    title: str
+    feature: int = 0
+    """none for the judges"""
+    levels: int = 0
+    """how many levels the paper says there are"""
+
+
+USERS = {
+    "figure-6": User("The judges' grades"),
+    "figure-7": User("Term frequency of the title as a virtual user", 1, 9),
+    "figure-8": User("TF-IDF of the title as a virtual user", 9, 158),
+}
+
+
+def labels(collection: Collection, user: User) -> Floats:
+    """Return the labels that a user gives."""
+    return collection.feature[user.feature] if user.feature else collection.grade
+
+
+def score_systems(collection: Collection, user: User, progress: Report) -> list[Record]:
+    """Return each mean of each feature as a system, with ties expected and in file order."""
+    out, user_labels = [], labels(collection, user)
+    systems = [(ties, feature) for ties in TIES for feature in FEATURES]
+    for i, (ties, feature) in enumerate(systems):
+        for name, value in _means(collection, feature, user_labels, ties, graded=not user.feature):
+            out.append({"system": FEATURES[feature], "ties": ties, "measure": name, "value": value})
+        progress((i + 1) / len(systems))
+    return out
+
+
+def _means(
+    collection: Collection, feature: int, user_labels: Floats, ties: str, *, graded: bool
+) -> Iterator[tuple[str, float]]:
+    """Yield means by measure; MAP at a level only of grades, since features have levels of their own."""
+    batch = collection.batch(feature, user_labels, ties)
+    for name, mean in MEANS.items():
+        yield name, float(np.mean(mean(batch)))
+    for level in (1, 2) if graded else ():
+        yield f"MAP at {level}", float(np.mean(AP(rel=level)(batch)))
+
+
+def by_threshold(collection: Collection, user: User) -> list[Record]:
+    """Return MAP of each feature as a run at each level of a user, ties expected: the left half of the figures.
+
+    Queries without a document of that level count 0, as everywhere.
+    """
+    user_labels = labels(collection, user)
+    levels = np.unique(user_labels[collection.real])
+    levels = levels[levels > 0]
+    thresholds = levels[np.unique(np.linspace(0, len(levels) - 1, MOST).astype(int))]
+    batches = {name: collection.batch(feature, user_labels, "expected") for feature, name in FEATURES.items()}
+    return [
+        {"system": name, "threshold": float(level), "MAP": float(np.mean(AP(rel=float(level))(batch)))}
+        for name, batch in batches.items()
+        for level in thresholds
+    ]
+
+
+def compare_published(folder: Path, collection: Collection) -> list[Record]:
+    """Return MAP and NDCG@10 as published with LETOR 2.0, which keeps ties in file order, beside ours."""
+    files = {
+        "MAP": ("published-single-feature-precision-map.tsv", AP()),
+        "NDCG@10": ("published-single-feature-ndcg.tsv", nDCG(gain="exp", discount="letor").replace(k=10)),
+    }
+    out = []
+    for column, (name, measure) in files.items():
+        rows = csv.DictReader(Source(folder / name).text().splitlines(), delimiter="\t")
+        theirs = {int(row["Feature No"]): float(row[column]) for row in rows}
+        for feature in (feature for feature in FEATURES if feature in theirs):
+            ours = float(np.mean(measure(collection.batch(feature, collection.grade, "order"))))
+            out.append({"system": FEATURES[feature], "measure": column, "LETOR 2.0": theirs[feature], "here": ours})
+    return out
+
+
+SMALL = 1 / 4
+"""a change is small against another where it is less than this share of it"""
+PRINTED = 5e-5
+"""how far apart numbers are that agree to four decimals"""
+READ = 5e-4
+"""how far apart bars are that nobody tells apart on a printed figure, generously"""
+VIRTUAL = [name for name, user in USERS.items() if user.feature]
+PEARSON, NEAREST = "0.96", 9
+"""the paper's correlation of the two features that stand for users; the feature nearest to 1 for the first of them"""
+
+
+class Evidence(NamedTuple):
+    """What was measured, by figure, and what is known of the data."""
+
+    values: dict[str, list[Record]]
+    levels: dict[str, int]
+    """how many levels each virtual user has"""
+    pearson: float
+    lacking: int
+    """how many queries have no document of grade 2"""
+    letor: list[Record]
+
+    def own_scores(self, name: str) -> list[float]:
+        """Return what the virtual user's own feature scores, all measures and ties."""
+        feature = FEATURES[USERS[name].feature]
+        return [record["value"] for record in self.values[name] if record["system"] == feature]
+
+    def by_measure(self, name: str) -> dict[str, dict[str, float]]:
+        """Return the value of each system by measure, with ties expected."""
+        out: dict[str, dict[str, float]] = {}
+        for record in self.values[name]:
+            if record["ties"] == "expected":
+                out.setdefault(record["measure"], {})[record["system"]] = record["value"]
+        return out
+
+    def changes(self) -> dict[str, list[float]]:
+        """Return by measure how much each system that is no user changes from figure 7 to figure 8."""
+        users = {FEATURES[USERS[name].feature] for name in VIRTUAL}
+        before, after = (self.by_measure(name) for name in VIRTUAL)
+        return {
+            measure: [after[measure][name] - value for name, value in before[measure].items() if name not in users]
+            for measure in MEANS
+        }
+
+    def apart(self) -> float:
+        """Return how far µMAP is from the mean of MAP at 1 and 2, at most."""
+        value = self.by_measure("figure-6")
+        return max(
+            abs(value["µMAP"][name] - (value["MAP at 1"][name] + value["MAP at 2"][name]) / 2) for name in value["µMAP"]
+        )
+
+
+def scores_one(evidence: Evidence) -> list[Verdict]:
+    """Return whether a virtual user's own feature scores 1, figure by figure."""
+    out = []
+    for name in VIRTUAL:
+        values = evidence.own_scores(name)
+        here = f"between {min(values):.12g} and {max(values):.12g} over all measures and ties"
+        out.append(decide(all(abs(value - 1) < SAME for value in values), here, name.replace("-", " ")))
+    return out
+
+
+def levels(evidence: Evidence) -> list[Verdict]:
+    """Return whether the virtual users have as many levels as the paper says."""
+    return [
+        decide(
+            evidence.levels[name] == USERS[name].levels,
+            f"{evidence.levels[name]:,} (printed: {USERS[name].levels})",
+            name.replace("-", " "),
+        )
+        for name in VIRTUAL
+    ]
+
+
+def nearest(evidence: Evidence) -> list[Verdict]:
+    """Return whether the paper's feature comes next to 1, after the user's own."""
+    own = FEATURES[USERS["figure-7"].feature]
+    best = {
+        measure: max((value, name) for name, value in systems.items() if name != own)
+        for measure, systems in evidence.by_measure("figure-7").items()
+    }
+    here = ", ".join(f"{measure}: {name} {value:.3f}" for measure, (value, name) in best.items())
+    return [decide(all(name == FEATURES[NEAREST] for _, name in best.values()), here)]
+
+
+def more_levels(evidence: Evidence) -> list[Verdict]:
+    """Return whether nDCG alone falls from few levels to many."""
+    change = evidence.changes()
+    fall, others = -max(change["mean nDCG"]), [*change["µMAP"], *change["mean NDCNG"]]
+    here = "; ".join(f"{name} {min(values):+.4f} to {max(values):+.4f}" for name, values in change.items())
+    return [decide(max(map(abs, others)) < SMALL * fall, f"changes: {here}")]
+
+
+def average(evidence: Evidence) -> list[Verdict]:
+    """Return whether µMAP is the mean of MAP at both levels."""
+    gap = evidence.apart()
+    here = f"off by up to {gap:.4f}: {evidence.lacking} queries lack grade 2, and their µAP has one threshold only"
+    return [decide(gap < READ, here)]
+
+
+def letor(evidence: Evidence) -> list[Verdict]:
+    """Return whether MAP and NDCG@10 are those published with the data."""
+    off = max(abs(record["LETOR 2.0"] - record["here"]) for record in evidence.letor)
+    return [decide(off < PRINTED, f"{len(evidence.letor)} numbers, all within {off:.0e}")]
+
+
+CLAIMS = (
+    Claim(
+        "average",
+        "figure 6",
+        "With grades 0, 1 and 2, µMAP is the mean of MAP at the thresholds 1 and 2.",
+        "figure only",
+        f"equal for every feature, to within {READ:g}",
+        average,
+    ),
+    Claim(
+        "one",
+        "figures 7 and 8",
+        "A feature that stands for the user scores 1 as a system.",
+        "1",
+        f"1 for all measures and ties, to within {SAME:g}",
+        scores_one,
+    ),
+    Claim(
+        "levels",
+        "figures 7 and 8",
+        "TF of the title has 9 levels, TF-IDF of the title 158.",
+        "9, 158",
+        "as many distinct values in the data",
+        levels,
+    ),
+    Claim(
+        "nearest",
+        "figure 7",
+        "With TF of the title as the user, strategy 9 (TF-IDF of the title) is nearest to 1.",
+        "figure only",
+        "it is the best system after the user's own, by each measure",
+        nearest,
+    ),
+    Claim(
+        "pearson",
+        "figure 7",
+        "TF and TF-IDF of the title correlate (Pearson).",
+        PEARSON,
+        "ours, rounded, is the printed number",
+        lambda evidence: [decide(agrees(evidence.pearson, PEARSON), f"{evidence.pearson:.3f}")],
+    ),
+    Claim(
+        "more-levels",
+        "figures 7 and 8",
+        "From 9 levels to many more, nDCG of the other features falls, while µMAP and NDCNG hardly change.",
+        "figures only",
+        f"nDCG of each falls; no µMAP or NDCNG changes by {SMALL:.0%} of its smallest fall",
+        more_levels,
+    ),
+    Claim(
+        "letor",
+        "§ on OHSUMED",
+        "The data is LETOR 2.0's: MAP and NDCG@10 of single features are as published with it.",
+        "8 numbers",
+        f"each within {PRINTED:g}, ties in file order",
+        letor,
+    ),
+)
 
 
 def chart(records: list[Record]) -> Any:

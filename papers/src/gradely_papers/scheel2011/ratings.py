@@ -1,22 +1,85 @@
 """S11's outlook: µMAP and NDCNG on film ratings of ten, five and two levels, with simple recommenders as systems."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradely.comparison.charts import altair, draw_lines, style
-from gradely.data import Report
+from gradely.data import Report, read_qrels
 from gradely.data.types import Bools, Floats
 from gradely.kernel.batch import Batch
 from gradely.kernel.from_arrays import from_arrays
 from gradely.measures import NDCNG, Measure, muAP, nDCG
 from gradely.relevance import Shift
 from gradely.tables import Table
-from gradely_papers.library import Library
-from gradely_papers.outcome import Experiment, Figure, Observation, Outcome, Sheet
-from gradely_papers.scheel2011.recommenders import HELD_OUT, RECOMMENDERS, Ratings, read
+from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.verdicts import Record
+
+HELD_OUT = 5
+"""one of so many ratings of each user is held out"""
+DAMPING = 5
+"""so many ratings of the mean of all are added to those of each film, so that a single one does not decide"""
+
+
+class Ratings(NamedTuple):
+    """Ratings [users, films] in stars, 0 where there is none, and which of them are held out."""
+
+    stars: Floats
+    held_out: Bools
+
+    @property
+    def training(self) -> Floats:
+        """The ratings that recommenders see."""
+        return np.where(self.held_out, 0.0, self.stars)
+
+
+def read(path: Path, seed: int) -> Ratings:
+    """Read a table of userId, movieId, rating, and hold some of each user's ratings out."""
+    qrels = read_qrels(path)
+    user = np.repeat(np.arange(len(qrels)), np.diff(qrels.start))
+    film = np.unique(np.asarray(qrels.docs), return_inverse=True)[1]
+    stars = np.zeros((len(qrels), int(film.max()) + 1))
+    stars[user, film] = qrels.grade
+    return Ratings(stars, hold_out(stars, seed))
+
+
+def hold_out(stars: Floats, seed: int) -> Bools:
+    """Return which ratings are held out: of each user a random fifth."""
+    draw = np.where(stars > 0, np.random.default_rng(seed).random(stars.shape), 2.0)
+    rank = np.argsort(np.argsort(draw, axis=1), axis=1)
+    return rank < np.count_nonzero(stars, axis=1, keepdims=True) // HELD_OUT
+
+
+def popularity(training: Floats) -> Floats:
+    """Score a film by how many rated it; the same for every user, and often tied."""
+    return np.broadcast_to(np.count_nonzero(training, axis=0), training.shape).astype(np.float64)
+
+
+def mean_rating(training: Floats) -> Floats:
+    """Score a film by its mean rating, damped; the same for every user."""
+    counts, overall = np.count_nonzero(training, axis=0), training.sum() / np.count_nonzero(training)
+    return np.broadcast_to((training.sum(axis=0) + DAMPING * overall) / (counts + DAMPING), training.shape)
+
+
+def item_item(training: Floats) -> Floats:
+    """Score a film by the sum over the films that the user rated of likeness × rating.
+
+    The likeness of two films is the cosine of their ratings. It is never laid out: the sum is a product of matrices.
+    Scores are rounded, so that films with the same ratings tie whatever the order in which the product adds.
+    """
+    length = np.sqrt(np.sum(training**2, axis=0))
+    unit = training / np.where(length > 0, length, 1.0)
+    return np.round((training @ unit.T) @ unit, 9)
+
+
+RECOMMENDERS: dict[str, Callable[[Floats], Floats]] = {
+    "popularity": popularity,
+    "mean rating": mean_rating,
+    "item–item": item_item,
+}
+
 
 DATA = "ratings-ml-latest-small/ratings.csv.gz"
 REORDERED = "Does the number of levels reorder the recommenders?"

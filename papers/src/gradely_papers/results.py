@@ -1,12 +1,15 @@
-"""The claims of all papers in one table, each with its verdict: as an experiment gave it, and as it was recorded."""
+"""What comes out of experiments: the claims of all papers with their verdicts, and the files and pages of one run."""
 
 import csv
 from collections.abc import Iterable
 from importlib import resources
 from typing import NamedTuple
 
+from gradely.comparison.charts import picture
+from gradely.report.page import chart, render
 from gradely.tables import Cell, Table, to_delimited, to_markdown
-from gradely_papers.outcome import COLUMNS, Assessment, Experiment, Outcome
+from gradely_papers import PAPERS
+from gradely_papers.experiment import COLUMNS, Assessment, Experiment, Outcome
 from gradely_papers.verdicts import UNTESTED, WORDS, Verdict
 
 RECORD = "record.csv"
@@ -85,3 +88,54 @@ def tabulate_claims(entries: list[Entry]) -> Table:
 def markdown(entries: list[Entry]) -> str:
     """Return the counts and the table as the documents show them."""
     return f"{to_markdown(count(entries))}\n{to_markdown(tabulate_claims(entries))}"
+
+
+ROWS = 200
+"""how many rows of a table the page shows; the file has all"""
+
+
+def files(experiment: Experiment, outcome: Outcome, seed: int) -> dict[str, bytes]:
+    """Return the content of each file by name."""
+    out = {
+        f"{name}.{form}": picture(figure.chart, form)
+        for name, figure in outcome.figures.items()
+        for form in ("svg", "png")
+    }
+    out |= {f"{name}.csv": to_delimited(sheet.table, ",").encode() for name, sheet in outcome.sheets.items()}
+    out["claims.csv"] = to_delimited(outcome.claims_table(), ",").encode()
+    if outcome.observations:
+        out["observations.csv"] = to_delimited(outcome.observations_table(), ",").encode()
+    out["index.html"] = page(experiment, outcome, seed).encode()
+    return out
+
+
+def page(experiment: Experiment, outcome: Outcome, seed: int) -> str:
+    """Return the page: what the paper claims, what was done, what came out, ours beside theirs."""
+    return render(
+        "paper.html",
+        package="gradely_papers",
+        title=experiment.shows,
+        charts={name: chart(figure.chart, figure.title, still=True) for name, figure in outcome.figures.items()},
+        experiment=experiment,
+        paper=PAPERS[experiment.paper],
+        outcome=outcome,
+        seed=seed,
+        sheets={name: (sheet.title, *_excerpt(sheet.table)) for name, sheet in outcome.sheets.items()},
+    )
+
+
+def overview(outcomes: list[tuple[Experiment, Outcome]], entries: list[Entry]) -> str:
+    """Return the page that leads to the others: every claim and whether it holds."""
+    return render(
+        "papers.html",
+        package="gradely_papers",
+        title="The papers' experiments",
+        outcomes=outcomes,
+        papers=PAPERS,
+        counts=count(entries).cells(),
+    )
+
+
+def _excerpt(table: Table) -> tuple[list[list[str]], list[bool], int]:
+    """Return the cells that the page shows, the header first; which columns are numbers; how many rows are left out."""
+    return table._replace(rows=table.rows[:ROWS]).cells(), table.numeric(), max(0, len(table.rows) - ROWS)

@@ -1,26 +1,146 @@
 """F14 figures 1 and 2: how systems rank when fewer documents are judged."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from gradely.comparison.charts import PALETTE, altair, categories, draw, panels
+from gradely.comparison.kendall import defined_or_none
+from gradely.comparison.pools import RATES, Draws
+from gradely.comparison.selection import Selection
 from gradely.data import Report
+from gradely.data.types import Floats
+from gradely.measures import Measure
+from gradely.measures.names import parse_all
 from gradely.tables import Table
-from gradely_papers.ferrante2014.smaller_pools import (
-    INCOMPLETE,
-    MEASURES,
-    RANGES,
-    READINGS,
-    REPEAT,
-    SHALLOW,
-    Robustness,
-    shrink,
+from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet, part
+from gradely_papers.ferrante2014.limits import FAMILY
+from gradely_papers.ferrante2014.study import (
+    REFERENCES,
+    Panel,
+    Study,
+    assess_panels,
+    choose_collections,
+    draw_topics,
+    read_study,
+    signs,
+    tau_of_signs,
 )
-from gradely_papers.ferrante2014.study import Panel, assess_panels, choose_collections, read_study
 from gradely_papers.judged_collections import DATA, NEEDS, Collection
-from gradely_papers.library import Library
-from gradely_papers.outcome import Claim, Experiment, Figure, Observation, Outcome, Sheet, part
-from gradely_papers.verdicts import UNTESTED, Record, Verdict
+from gradely_papers.verdicts import UNTESTED, Interval, Record, Verdict
+
+REPEAT, BOOTSTRAP = 15, 200
+"""how often pools are drawn, and topics drawn again"""
+READINGS = {1: "at least one document per grade", 0: "grades may vanish"}
+"""of each topic and grade so many documents stay judged at least; the paper does not say which it did"""
+TWO, TOP = (0.1, 0.9), 0.6
+"""the paper's g for two levels; for three, (0.2, 0.2, 0.6), the highest level has 0.6 and the others share the rest"""
+MEASURES = (*FAMILY, *REFERENCES)
+INCOMPLETE, SHALLOW = "all rates below 100 %", "10 % and 5 % of the pool"
+RANGES: dict[str, list[int]] = {
+    INCOMPLETE: [i for i, rate in enumerate(RATES) if rate < 1],
+    SHALLOW: [i for i, rate in enumerate(RATES) if rate <= 1 / 10],
+}
+"""over which rates τ is averaged: the whole curve for incomplete judgments, its end for shallow pools"""
+
+
+class Robustness(NamedTuple):
+    """τ in one panel under one reading."""
+
+    panel: Panel
+    least: int
+    tau: Floats
+    """[draws of pools, rates, measures]"""
+    means: dict[str, Floats]
+    """by range of rates [1 + draws of topics, measures]: the mean τ over all draws of pools and these rates"""
+
+    @property
+    def data(self) -> str:
+        """On what it was measured: the panel, and what becomes of grades of which few documents are judged."""
+        return f"{self.panel}, {READINGS[self.least]}"
+
+    def records(self) -> list[Record]:
+        """Return one record per measure and rate, with the range that 95 % of the draws of pools lie in.
+
+        Where all runs tie in one of the draws there is no τ.
+        """
+        mean, (low, high) = self.tau.mean(axis=0), np.percentile(self.tau, [2.5, 97.5], axis=0)
+        about = {"collection": self.panel.collection, "topics": self.panel.topics, "of them": self.panel.topic_count}
+        about |= {"runs": self.panel.run_count, "reading": READINGS[self.least], "panel": str(self.panel)}
+        return [
+            about
+            | {"measure": name, "rate": rate}
+            | {key: defined_or_none(x[i, j]) for key, x in (("tau", mean), ("low", low), ("high", high))}
+            for j, name in enumerate(MEASURES)
+            for i, rate in enumerate(RATES)
+        ]
+
+    def mean(self, name: str, rates: str = INCOMPLETE) -> float:
+        """Return the mean τ of a measure over all draws of pools and a range of rates."""
+        return float(self.means[rates][0, MEASURES.index(name)])
+
+    def lead(self, better: tuple[str, ...], worse: tuple[str, ...], rates: str = INCOMPLETE) -> Interval:
+        """Return how far the lowest of some measures is above the highest of others, over topics."""
+        low = np.min([self.means[rates][:, MEASURES.index(name)] for name in better], axis=0)
+        high = np.max([self.means[rates][:, MEASURES.index(name)] for name in worse], axis=0)
+        return Interval.of(float((low - high)[0]), (low - high)[1:])
+
+    def compare_distances(self, to: str, closer: tuple[str, ...], others: tuple[str, ...]) -> Interval:
+        """Return how much farther the farthest of others is from a measure than the farthest of some, over topics."""
+        means = self.means[INCOMPLETE]
+        base = means[:, MEASURES.index(to)]
+        near, far = (
+            np.max([np.abs(means[:, MEASURES.index(name)] - base) for name in names], axis=0)
+            for names in (closer, others)
+        )
+        return Interval.of(float((far - near)[0]), (far - near)[1:])
+
+
+def users(levels: Floats) -> dict[float, float]:
+    """Return the paper's g for these levels.
+
+    >>> users(np.array([1.0, 2.0, 3.0]))
+    {1.0: 0.2, 2.0: 0.2, 3.0: 0.6}
+    """
+    lower = len(levels) - 1
+    shares = TWO if lower == 1 else (*[round((1 - TOP) / lower, 9)] * lower, TOP)
+    return dict(zip(levels.tolist(), shares, strict=True))
+
+
+def measures(levels: Floats) -> dict[str, Measure]:
+    """Return the measures of the figures, the graded ones with the paper's g."""
+    return {**{name: kind(g=users(levels)) for name, kind in FAMILY.items()}, **parse_all(REFERENCES)}
+
+
+def shrink(study: Study, seed: int, progress: Report, repeat: int = REPEAT) -> list[Robustness]:
+    """Return τ for every set of topics under both readings."""
+    every = measures(study.systems.qrels.levels())
+    full = study.systems.values(every)[study.good]
+    weights = {name: draw_topics(int(topics.sum()), seed, BOOTSTRAP) for name, topics in study.sets.items()}
+    full_signs = {name: _signs(full, study, name, weights) for name in study.sets}
+    everything = Selection(np.ones(full.shape[1], bool), study.good, [])
+    out = []
+    for k, least in enumerate(READINGS):
+        taus = {name: np.empty((repeat, len(RATES), 1 + BOOTSTRAP, len(MEASURES))) for name in study.sets}
+        for i, j, values in Draws(study.systems, everything, seed, least).values(every, RATES, repeat):
+            for name in study.sets:
+                smaller = _signs(values[study.good], study, name, weights)
+                taus[name][i, j] = tau_of_signs(smaller, full_signs[name]).T
+            progress((k + (i + (j + 1) / len(RATES)) / repeat) / len(READINGS))
+        out += [Robustness(study.panel(name), least, tau[:, :, 0], _means(tau)) for name, tau in taus.items()]
+    return out
+
+
+def _signs(values: Floats, study: Study, topics: str, weights: dict[str, Floats]) -> Floats:
+    """Return [measures, draws of topics, pairs of runs]."""
+    return signs(np.einsum("rtm,bt->mbr", values[:, study.sets[topics]], weights[topics], optimize=True))
+
+
+def _means(tau: Floats) -> dict[str, Floats]:
+    """Return the means over draws of pools and rates; a τ that does not exist counts 0: nothing is ranked."""
+    return {name: np.nan_to_num(tau[:, rates]).mean(axis=(0, 1)) for name, rates in RANGES.items()}
+
 
 NEW, ROBUST = ("xGAP", "eGAP"), ("nDCG", "bpref")
 SHOWN = ("GAP", *NEW)
@@ -39,7 +159,7 @@ def more_robust(old: str, rates: str) -> Callable[[Robustness], Verdict]:
 
     def test(entry: Robustness) -> Verdict:
         margin = entry.lead(NEW, (old,), rates)
-        return Verdict(margin.word, f"{_means(entry, rates)}; the lower of xGAP and eGAP less {old}: {margin}")
+        return Verdict(margin.word, f"{list_means(entry, rates)}; the lower of xGAP and eGAP less {old}: {margin}")
 
     return test
 
@@ -47,13 +167,13 @@ def more_robust(old: str, rates: str) -> Callable[[Robustness], Verdict]:
 def are_alike(entry: Robustness) -> Verdict:
     """Return whether xGAP and eGAP are nearer to AP than the farther of nDCG and bpref is."""
     nearer = entry.compare_distances("AP", NEW, ROBUST)
-    return Verdict(nearer.word, f"{_means(entry)}; nearer to AP by {nearer}")
+    return Verdict(nearer.word, f"{list_means(entry)}; nearer to AP by {nearer}")
 
 
 def are_most_robust(entry: Robustness) -> Verdict:
     """Return whether nDCG and bpref are above all others."""
     margin = entry.lead(ROBUST, tuple(name for name in MEASURES if name not in ROBUST))
-    return Verdict(margin.word, f"{_means(entry)}; the lower of the two less the highest of the others: {margin}")
+    return Verdict(margin.word, f"{list_means(entry)}; the lower of the two less the highest of the others: {margin}")
 
 
 def gap_better(evidence: list[Robustness]) -> list[Verdict]:
@@ -65,10 +185,11 @@ def gap_better(evidence: list[Robustness]) -> list[Verdict]:
 
 def _gap_better(entry: Robustness) -> Verdict:
     margin = entry.lead(("GAP",), NEW)
-    return Verdict(margin.word, f"{_means(entry)}; GAP less the higher of xGAP and eGAP: {margin}")
+    return Verdict(margin.word, f"{list_means(entry)}; GAP less the higher of xGAP and eGAP: {margin}")
 
 
-def _means(entry: Robustness, rates: str = INCOMPLETE) -> str:
+def list_means(entry: Robustness, rates: str = INCOMPLETE) -> str:
+    """Return the mean τ of each measure, in words."""
     return "mean τ " + ", ".join(f"{name} {entry.mean(name, rates):.2f}" for name in MEASURES)
 
 

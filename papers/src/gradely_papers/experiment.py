@@ -1,13 +1,37 @@
-"""What there is to know of an experiment before it runs (Experiment, Claim) and what it gives (Outcome)."""
+"""What an experiment is: the data it works on, the claims it tests, and what comes out of it."""
 
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from gradely.data import Report
+from gradely.errors import InputError
 from gradely.tables import Table
-from gradely_papers.library import Library
 from gradely_papers.verdicts import Verdict
+
+FOLDER = "data"
+"""where real data is looked for by default"""
+
+
+class Library:
+    """A folder of public data sets, each in a folder of its own."""
+
+    def __init__(self, folder: str | Path = FOLDER) -> None:
+        """Look in this folder; it need not be there for experiments that need no data."""
+        self.folder = Path(folder)
+
+    def path(self, name: str) -> Path:
+        """Return the path of something in the library; say what is needed where it is not there."""
+        path = self.folder / name
+        if not path.exists():
+            raise InputError(f"{path}: not found; --data names the folder that holds {name}")
+        return path
+
+    def find_missing(self, names: tuple[str, ...]) -> list[str]:
+        """Return those that are not there; * and ** stand for any names."""
+        return [name for name in names if not any(self.folder.glob(name))]
+
 
 COLUMNS = ("where", "claim", "the paper", "criterion", "data", "here", "verdict")
 
