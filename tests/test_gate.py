@@ -9,6 +9,7 @@ import gradely
 from gradely.cli.main import run as cli
 from gradely.comparison.saved_scores import digest, keep_scores, read_saved
 from gradely.data import read_qrels
+from gradely.data.read.sources import Source
 from tests.test_cli import demo  # noqa: F401 - a fixture
 
 QRELS = {f"q{i}": {"d": 1} for i in range(12)}
@@ -142,7 +143,7 @@ def test_too_few_queries_for_the_limit_are_noted():
 def test_saved_scores_say_the_same_as_the_run(demo):  # noqa: F811
     run = gradely.gate("qrels.txt", "popular.run", "lexical.run", ["nDCG@10", "AP"])
     (demo / "old.json").write_text(gradely.keep_scores("qrels.txt", "lexical.run", ["AP", "P@5", "nDCG@10"]).text())
-    for baseline in ("old.json", demo / "old.json", read_saved("old.json")):
+    for baseline in ("old.json", demo / "old.json", read_saved(Source("old.json"))):
         saved = gradely.gate("qrels.txt", "popular.run", baseline, ["nDCG@10", "AP"])
         assert saved.changes == run.changes and saved.summary() == run.summary()
 
@@ -213,7 +214,7 @@ def test_scores_are_saved_where_the_gate_passes_and_only_there(demo, capfd):  # 
     assert call("popular.run", "--baseline", "old.json", "-m", "AP", "--save", "old.json") == 1
     assert (demo / "old.json").read_text() == first
     assert call("dense.run", "--baseline", "old.json", "-m", "AP", "--save", "old.json") == 0
-    kept = read_saved("old.json")
+    kept = read_saved(Source("old.json"))
     assert kept.name == "dense"
     assert kept.values[:, 0].tolist() == gradely.evaluate("qrels.txt", "dense.run", ["AP"]).values[:, 0].tolist()
 

@@ -67,6 +67,7 @@ COMMANDS = {
     "explain": "gradely explain {} {} 1 -m RR",
     "check": "gradely check {} {}",
     "correlate": "gradely correlate {} {} other -m RR -m AP",
+    "gate": "gradely gate {} other --baseline {} -m RR",
     "trec_eval": "gradely trec_eval {} {}",
 }
 
@@ -81,6 +82,27 @@ def test_commands_read_pipes_for_both_files(folder, command):
     assert piped.returncode == 0, piped.stderr
     nameless = [re.sub(r"/dev/fd/\d+|\b6\d\b|\bqrels\b|\brun\b|[─ ]+", " ", out.stdout) for out in (plain, piped)]
     assert nameless[0] == nameless[1]
+
+
+def test_saved_scores_from_a_pipe(folder):
+    assert shell("gradely gate qrels run -m RR --save scores.json").returncode == 0
+    for baseline in ("<(cat scores.json)", "<(gzip < scores.json)", "- < scores.json"):
+        done = shell(f"gradely gate qrels run -m RR --baseline {baseline}")
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_segments_are_a_column_of_piped_qrels(folder):
+    written("judged.csv", "query,document,label,kind\n1,d1,1,short\n2,d1,1,long\n")
+    plain, piped = (
+        shell(f"gradely evaluate {qrels} run -m RR --by kind") for qrels in ("judged.csv", "<(cat judged.csv)")
+    )
+    assert plain.returncode == 0 and plain.stdout == piped.stdout, piped.stderr
+    segments = str(gradely.evaluate("judged.csv", "run", ["RR"], by="kind").segments)
+    os.mkfifo("fifo")
+    writer = threading.Thread(target=written, args=("fifo", (folder / "judged.csv").read_text()))
+    writer.start()
+    assert str(gradely.evaluate("fifo", "run", ["RR"], by="kind").segments) == segments
+    writer.join()
 
 
 def test_standard_input_by_any_name(folder):

@@ -16,6 +16,7 @@ from gradely.comparison.resampling import RESAMPLES
 from gradely.comparison.saved_scores import is_saved, keep_scores
 from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
 from gradely.comparison.verdict import Gate
+from gradely.data.read.sources import Source
 from gradely.errors import InputError
 from gradely.measures.names import parse
 from gradely.settings import Settings
@@ -73,13 +74,15 @@ def command(
     Exit code 0 says that it passed, 2 that something could not be read. Without --baseline, nothing is compared, and
     --save keeps the scores of NEW for the next time.
     """
+    source = None if baseline is None else Source(baseline)  # held, since it may be a pipe
+    saved = baseline if source is not None and is_saved(source) else None
     check_writable(summary)
     check_writable(save)
     if baseline is None and save is None:
         raise click.UsageError("name a --baseline to compare with, or a file to --save", click.get_current_context())
     names = choose_measures(measures, settings.ties)
     limits = check_limits(read_limits(drops, names), names)
-    paths = (new,) if baseline is None or is_saved(baseline) else (new, baseline)
+    paths = (new,) if baseline in (None, saved) else (new, baseline)
     data = Request(qrels, paths, settings, inputs, measures).read()
     if len(data.runs) != len(paths):
         raise InputError("give one --feature: a gate is about one run")

@@ -90,9 +90,10 @@ def read_judgments(
 
     They have their segments, and what is excluded.
     """
+    source = Source(path)  # held, since segments may come from the same pipe
     if judgments is None:
         judgments = read_qrels(
-            path, format=inputs.qrels_format, columns=inputs.columns, duplicates=inputs.duplicates, threads=threads
+            source, format=inputs.qrels_format, columns=inputs.columns, duplicates=inputs.duplicates, threads=threads
         )
     if inputs.only is None and inputs.by is None and inputs.exclude is None:
         return judgments

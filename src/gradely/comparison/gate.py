@@ -1,5 +1,6 @@
 """gate: whether a run is worse than an older one, by more than is allowed and by more than chance."""
 
+import os
 from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Any
@@ -15,6 +16,7 @@ from gradely.comparison.saved_scores import SavedScores, is_saved, read_saved, s
 from gradely.comparison.verdict import Change, Gate
 from gradely.data import open_run
 from gradely.data.query_selection import read_selected, split_queries
+from gradely.data.read.sources import Source
 from gradely.errors import DataError
 from gradely.evaluation.notes import SAME, Note, note_names
 from gradely.evaluation.runs import DEFAULT, Progress, ignore
@@ -58,7 +60,10 @@ def gate(
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
     limits = check_limits(max_drop, measures)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
-    earlier = baseline if isinstance(baseline, SavedScores) else read_saved(baseline) if is_saved(baseline) else None
+    source = Source(baseline) if isinstance(baseline, str | os.PathLike) else None  # held, since it may be a pipe
+    earlier = baseline if isinstance(baseline, SavedScores) else None
+    if source is not None and is_saved(source):
+        earlier = read_saved(source)
     scores = score_run(judgments, open_run(new, columns=columns), measures, settings, progress)
     if earlier is None:
         earlier = score_run(judgments, open_run(baseline, columns=columns), measures, settings, progress)

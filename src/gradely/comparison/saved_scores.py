@@ -12,6 +12,7 @@ import numpy as np
 
 from gradely.data import Qrels, open_run
 from gradely.data.query_selection import read_selected, split_queries
+from gradely.data.read.sources import Source
 from gradely.data.types import Floats
 from gradely.errors import DataError, InputError
 from gradely.evaluation.notes import Note
@@ -124,21 +125,20 @@ def digest(qrels: Qrels) -> str:
     return digested.hexdigest()
 
 
-def is_saved(path: Any) -> bool:
+def is_saved(source: Source) -> bool:
     """Return whether this is a file of saved scores, by how it begins."""
     try:
-        with open(path, "rb") as file:
-            return HEAD.match(file.read(200)) is not None
-    except (OSError, TypeError, ValueError):
-        return False
+        return HEAD.match(source.start(200)) is not None
+    except InputError:
+        return False  # whoever reads it as a run says what is wrong
 
 
-def read_saved(path: str) -> SavedScores:
+def read_saved(source: Source) -> SavedScores:
     """Read saved scores; refuse what is broken."""
+    path = source.name
     try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-    except (OSError, ValueError) as error:
+        content = json.loads(source.text())
+    except ValueError as error:
         raise InputError(f"{path}: cannot be read as saved scores: {error}") from None
     if content.get("version") != VERSION:
         raise InputError(f"{path}: saved scores of version {content.get('version')!r}; this reads version {VERSION}")

@@ -47,7 +47,8 @@ def read_selected(
     exclude: Any = None,
 ) -> Qrels:
     """Read qrels, and what is to be selected."""
-    judgments = read_qrels(qrels, columns=columns, duplicates=duplicates, threads=threads)
+    held = Source(qrels) if isinstance(qrels, str | os.PathLike) else qrels  # segments may come from the same pipe
+    judgments = read_qrels(held, columns=columns, duplicates=duplicates, threads=threads)
     segments = None if by is None else read_segments(by, qrels, columns)
     return select(judgments, only=only, segments=segments, exclude=exclude)
 
