@@ -9,7 +9,9 @@ import stat
 import subprocess
 import sys
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import gradely
 from gradely.cli.main import COMMANDS, run
@@ -158,6 +160,99 @@ def test_pipes_and_links_stay_what_they_are(demo):
     assert stat.S_ISFIFO(os.stat("pipe").st_mode)
     assert run(["evaluate", "qrels.txt", "dense.run", "--format", "csv", "-o", "link.csv"]) == 0
     assert os.path.islink("link.csv") and (demo / "real.csv").read_text().startswith("run,nDCG@10")
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+NAMES = {
+    "itself": "{}",
+    "another spelling": "./nowhere/../{}",
+    "a link": "link",
+    "a hard link": "hard",
+}
+WRITES = {
+    "evaluate": "evaluate {qrels} {run} --format csv -o {out}",
+    "evaluate with a file of queries": "evaluate qrels.txt dense.run --only {only} --format csv -o {out}",
+    "compare": "compare {qrels} popular.run {run} --format csv -o {out}",
+    "compare with a page": "compare {qrels} popular.run {run} --report {out}",
+    "ties": "ties {qrels} {run} --format csv -o {out}",
+    "explain": "explain {qrels} {run} q01 -m AP --format csv -o {out}",
+    "correlate": "correlate {qrels} popular.run {run} --format csv -o {out}",
+    "pools": "pools {qrels} popular.run {run} --format csv -o {out}",
+    "users": "users {qrels} {run} --format csv -o {out}",
+    "plan": "plan {qrels} popular.run {run} --format csv -o {out}",
+    "phi": "phi {qrels} --format csv -o {out}",
+    "report": "report {qrels} {run} -o {out}",
+    "report with texts": "report qrels.txt dense.run --queries-text {only} -o {out}",
+    "gate with a summary": "gate {qrels} {run} --baseline popular.run --summary {out}",
+    "gate that saves": "gate {qrels} {run} --baseline popular.run --save {out}",
+    "gate and a table": "gate {qrels} popular.run --baseline {run} --format csv -o {out}",
+    "gate that saves over a run": "gate {qrels} popular.run --baseline {run} --save {out}",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("command", WRITES)
+def test_an_output_that_is_an_input_is_refused_and_the_input_stays(demo, capfd, command, name):
+    (demo / "nowhere").mkdir()
+    (demo / "only").write_text("q01\n")
+    inputs = {"qrels": "qrels.txt", "run": "dense.run", "only": "only"}
+    for file in [inputs[role] for role in inputs if f"{{{role}}}" in WRITES[command]]:
+        for link, make in (("link", os.symlink), ("hard", os.link)):
+            (demo / link).unlink(missing_ok=True)
+            make(demo / file, demo / link)
+        before = contents(demo)
+        assert run(WRITES[command].format(**inputs, out=NAMES[name].format(file)).split()) == 2
+        out, err = capfd.readouterr()
+        assert out == "" and re.fullmatch(
+            r"gradely: \S+: cannot be written: \S+ and \S+ are the same file; name another one\n", err
+        )
+        assert contents(demo) == before
+
+
+def test_an_output_that_is_read_from_standard_input_is_refused(demo):
+    before = (demo / "dense.run").read_bytes()
+    line = f"{sys.executable} -m gradely evaluate qrels.txt - --format csv -o dense.run < dense.run"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "gradely: dense.run: cannot be written: RUNS and -o are the same file; name another one\n"
+    assert (demo / "dense.run").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "gate qrels.txt dense.run --baseline popular.run --save new --summary new",
+        "gate qrels.txt dense.run --baseline popular.run --save new --format csv -o new",
+        "gate qrels.txt dense.run --baseline popular.run --summary old --format csv -o old",
+        "compare qrels.txt dense.run popular.run --report new --format csv -o ./new",
+    ],
+)
+def test_two_outputs_that_are_one_file_are_refused(demo, capfd, options):
+    (demo / "old").write_text("precious")
+    before = contents(demo)
+    assert run(options.split()) == 2
+    assert "are the same file; name another one" in capfd.readouterr().err and contents(demo) == before
+
+
+def test_a_file_that_is_read_without_being_named_is_no_output(demo, capfd):
+    (demo / "train").write_text("2 1:0.5 2:1\n0 1:0.7 2:0\n")
+    (demo / "train.query").write_text("2\n")
+    (demo / "runs").mkdir()
+    table = pa.table({"query": ["q01"], "document": ["d001"], "score": [1.0]})
+    parquet.write_table(table, demo / "runs" / "part-0.parquet")
+    before = (demo / "runs" / "part-0.parquet").read_bytes()
+    for files, out in (("train --feature 1", "train.query"), ("qrels.txt runs", "runs/part-0.parquet")):
+        assert run(["evaluate", *files.split(), "--format", "csv", "-o", out]) == 2
+        assert "are the same file; name another one" in capfd.readouterr().err
+    assert (demo / "train.query").read_text() == "2\n" and (demo / "runs" / "part-0.parquet").read_bytes() == before
+    assert run(["evaluate", "qrels.txt", "runs", "--format", "csv", "-o", "runs/out.csv"]) == 0
+
+
+def test_any_number_of_outputs_may_go_to_no_file(demo):
+    assert run(["gate", "qrels.txt", "dense.run", "--save", "/dev/null", "--summary", "/dev/null"]) == 0
 
 
 def test_standard_input_and_gzip(demo):

@@ -10,7 +10,7 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import Request
-from gradely.cli.output import OutputOptions, check_writable, list_notes, to_json, write_file, write_results
+from gradely.cli.output import OutputOptions, check_output, list_notes, to_json, write_file, write_results
 from gradely.cli.report import PageOptions, page_options
 from gradely.cli.results import caption_notes, frame_table
 from gradely.comparison.compare import compare
@@ -69,7 +69,7 @@ def command(
     **design: Any,
 ) -> None:
     """Compare RUNS on QRELS, each pair of them or each with a baseline."""
-    check_writable(page)
+    check_output(page)
     if page:
         check_installed()
     elif texts.queries_text or texts.docs_text:

@@ -9,7 +9,7 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import InputOptions, Inputs, Request, choose_measures
-from gradely.cli.output import OutputOptions, check_writable, say, write_file
+from gradely.cli.output import OutputOptions, check_output, say, write_file
 from gradely.cli.results import write_verdict
 from gradely.comparison.gate import check_limits, gate
 from gradely.comparison.resampling import RESAMPLES
@@ -76,8 +76,8 @@ def command(
     """
     source = None if baseline is None else Source(baseline)  # held, since it may be a pipe
     saved = baseline if source is not None and is_saved(source) else None
-    check_writable(summary)
-    check_writable(save)
+    check_output(summary)
+    check_output(save, replaces=saved)
     if baseline is None and save is None:
         raise click.UsageError("name a --baseline to compare with, or a file to --save", click.get_current_context())
     names = choose_measures(measures, settings.ties)

@@ -9,7 +9,7 @@ from click.types import StringParamType
 
 from gradely.cli.argument_types import FILE, MEASURE_OR_ALL
 from gradely.cli.inputs import InputOptions, Request
-from gradely.cli.output import OutputOptions, check_writable, format_of_path
+from gradely.cli.output import OutputOptions, check_output, format_of_path
 from gradely.data.read.column_roles import DUPLICATES
 from gradely.data.read.formats import FORMATS as INPUTS
 from gradely.evaluation.runs import DEFAULT
@@ -157,7 +157,7 @@ def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Comm
 
 def _settle_output(form: str | None, digits: int, path: str | None, *, pictures: bool = False) -> OutputOptions:
     """Take the format from the ending of the file where none is named; refuse an ending that says nothing."""
-    check_writable(path)
+    check_output(path)
     ending = (path or "").rpartition(".")[2].lower()
     picture = ending if pictures and ending in PICTURES else None
     if form is None and path not in (None, "-") and not picture:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -124,6 +124,44 @@ def check_writable(path: str | None) -> None:
         raise InputError(f"{path}: cannot be written: there is no folder {os.path.dirname(path) or '.'}")
     if not os.access(folder, os.W_OK):
         raise InputError(f"{path}: cannot be written: no permission in {os.path.dirname(path) or '.'}")
+
+
+def check_output(path: str | None, replaces: str | None = None) -> None:
+    """Raise now, before long work, where the output cannot be written, or where an input or other output is that file.
+
+    A link, symbolic or hard, is the file that it leads to. `replaces` is an input that the output may be.
+    """
+    check_writable(path)
+    if path is None or path == "-" or _is_special(path):
+        return
+    uses = [use for use, named in _named_files() if named != replaces and _is_same_file(named, path)]
+    if len(uses) > 1:
+        raise InputError(f"{path}: cannot be written: {' and '.join(uses)} are the same file; name another one")
+
+
+def _named_files() -> Iterator[tuple[str, str]]:
+    """Yield the files of the command line, inputs and outputs, each after the argument or option that names it."""
+    import click
+
+    from gradely.cli.argument_types import PathType
+    from gradely.data.read.readers import files_at
+
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        if isinstance(parameter.type, PathType):
+            use = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
+            value = context.params[str(parameter.name)] or ()
+            for path in (value,) if isinstance(value, str) else value:
+                yield from ((use, file) for file in files_at(path))
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    """Return whether two paths lead to the same file; `-` is standard input, and neither need exist."""
+    if os.path.realpath(one) == os.path.realpath(other):
+        return True
+    with suppress(OSError):
+        return os.path.samestat(os.fstat(0) if one == "-" else os.stat(one), os.stat(other))
+    return False
 
 
 def _is_special(path: str) -> bool:

@@ -8,7 +8,7 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import Request
-from gradely.cli.output import check_writable, say, write_file
+from gradely.cli.output import check_output, say, write_file
 from gradely.report.figures import KINDS, plot
 from gradely.report.page import check_installed
 from gradely.tables import count_of, plain_line
@@ -34,7 +34,7 @@ def command(kind: str, *, path: str, request: Request) -> None:
     form = os.path.splitext(path)[1].lower().removeprefix(".")
     if form not in FORMS:
         raise click.UsageError(f"{path}: a figure is an .svg, a .pdf or a .png file", click.get_current_context())
-    check_writable(path)
+    check_output(path)
     check_installed()
     if kind == "tau" and request.settings.queries != "qrels":
         raise click.UsageError("tau takes all queries of the qrels: leave out --queries", click.get_current_context())

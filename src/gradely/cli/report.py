@@ -9,7 +9,7 @@ import click
 from gradely.cli import options
 from gradely.cli.argument_types import FILE
 from gradely.cli.inputs import Request
-from gradely.cli.output import check_writable, say, write_file
+from gradely.cli.output import check_output, say, write_file
 from gradely.comparison.compare import compare
 from gradely.report.page import check_installed
 from gradely.tables import count_of, plain_line
@@ -55,7 +55,7 @@ def command(request: Request, *, path: str, title: str | None, texts: PageOption
     """Write one self-contained HTML page about RUNS: leaderboard, every pair, rankings, curves, ties, measures."""
     if path == "-":
         raise click.UsageError("a page goes to a file: -o report.html", click.get_current_context())
-    check_writable(path)
+    check_output(path)
     check_installed()
     data = request.read()
     many = count_of(len(data.runs), "run")

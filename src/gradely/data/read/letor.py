@@ -53,7 +53,7 @@ def read_feature(source: Source, feature: int, *, ascending: bool) -> dict[str, 
 def _lines(source: Source) -> Iterator[tuple[int, str, str, list[bytes]]]:
     """Yield number, query, document and the fields of each line."""
     beside: Iterator[str] | None = None
-    sizes = _sizes_file(source)
+    sizes = sizes_file(source.path)
     for count, (number, line) in enumerate(source.lines()):
         content, _, comment = line.partition(b"#")
         fields = content.split()
@@ -78,10 +78,10 @@ def _hint(source: Source, line: bytes) -> str:
     return f"; write the query of each line into it, or the sizes of the groups into {beside}"
 
 
-def _sizes_file(source: Source) -> str | None:
+def sizes_file(path: str) -> str | None:
     """Return the file of sizes beside a file, where there is one."""
-    stem = os.path.splitext(source.path)[0]
-    names = [base + ending for base in (source.path, stem) for ending in SIZES]
+    stem = os.path.splitext(path)[0]
+    names = [base + ending for base in (path, stem) for ending in SIZES]
     return next((name for name in names if os.path.isfile(name)), None)
 
 

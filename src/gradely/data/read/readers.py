@@ -78,6 +78,18 @@ def read_qrels(
     return _as_qrels(_read_shared(source, name, "label", columns, duplicates), source.name, threads)
 
 
+def files_at(path: str) -> list[str]:
+    """Return the files that are read where a path is given: itself, one of sizes beside it, or those of a folder."""
+    if not os.path.isfile(path):
+        from gradely.data.read.parquet import is_folder_or_pattern, parquet_files
+
+        if is_folder_or_pattern(path):
+            with suppress(InputError):
+                return [source.path for source in parquet_files(Source(path))]
+    sizes = letor.sizes_file(path)
+    return [path] if sizes is None else [path, sizes]
+
+
 def _as_qrels(labels: Scores | Table, name: str, threads: int | None) -> Qrels:
     """Return judgments from what was read."""
     if not isinstance(labels, dict) and isinstance(labels, Table):
