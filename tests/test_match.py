@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from gradely.data.qrels import Qrels
+from gradely.data.search import ranges
 from gradely.data.trec import hashing, match
 from gradely.data.trec.hashing import LONG
-from gradely.data.trec.match import UNKNOWN, Judgments, has_repetition, new_tokens, ranges
+from gradely.data.trec.match import UNKNOWN, Judgments, has_repetition, new_tokens
 from gradely.data.trec.tokens import Ids
 from tests.pieces import ids_of, piece_of, words_in
 

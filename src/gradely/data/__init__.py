@@ -17,7 +17,7 @@
     engine            runs that stay in their engine: lazy frames of polars, DuckDB, Spark and Ibis
     engine_hits       where the judged documents of such a run stand
     engine_judgments  judgments on their way into an engine
-    search            binary search in many stretches of an array
+    search            many ranges of an array: their indices, and a binary search in each
     demo              the demo collection
     types             arrays by what they hold, for annotations
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradely.data.search import ranges
 from gradely.data.trec.hashing import SALT, hashes, is_distinct, slots, table_bits
-from gradely.data.trec.match import ranges
 from gradely.data.trec.tokens import PAD, Ids, U, compare_tokens
 from gradely.data.types import Bools, Floats, Ints
 

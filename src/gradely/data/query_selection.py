@@ -15,8 +15,8 @@ from gradely.data.read.frames import FrameTable, is_frame
 from gradely.data.read.readers import read_qrels
 from gradely.data.read.records import Record, RecordTable, are_records, flat_records
 from gradely.data.read.sources import Source, clip
+from gradely.data.search import ranges
 from gradely.data.table import qrels_from
-from gradely.data.trec.match import ranges
 from gradely.errors import DataError, InputError, did_you_mean
 
 COLUMN = "segment"

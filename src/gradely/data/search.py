@@ -1,10 +1,16 @@
-"""Binary search in many sorted stretches of an array at a time."""
+"""Many ranges of an array at a time: their indices, and a binary search in each."""
 
 from collections.abc import Callable
 
 import numpy as np
 
 from gradely.data.types import Bools, Ints
+
+
+def ranges(start: Ints, size: Ints) -> Ints:
+    """Return start, start + 1, … start + size - 1 of all ranges in a row."""
+    skipped = start - (np.cumsum(size) - size)
+    return np.repeat(skipped, size) + np.arange(int(size.sum()))
 
 
 def end_of_better(low: Ints, high: Ints, better: Callable[[Ints], Bools]) -> Ints:

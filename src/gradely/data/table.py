@@ -11,8 +11,9 @@ from gradely.data.columns import compact, concatenate, earliest_alike, number_id
 from gradely.data.qrels import Qrels
 from gradely.data.read.column_roles import Names, Roles, note_no_labels, pick_columns
 from gradely.data.read.sources import Report, clip, ignore
+from gradely.data.search import ranges
 from gradely.data.trec.chunks import IrregularText
-from gradely.data.trec.match import new_tokens, ranges
+from gradely.data.trec.match import new_tokens
 from gradely.data.trec.tokens import Ids
 from gradely.data.types import Floats, Ints
 from gradely.errors import DataError

@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 
 from gradely.data.qrels import Qrels
-from gradely.data.search import end_of_better
+from gradely.data.search import end_of_better, ranges
 from gradely.data.trec.hashing import LONG, SALT, find_repeated, hashes, is_among, slots, token_hashes
 from gradely.data.trec.tokens import as_tokens, compare_tokens, words_of
 from gradely.data.types import Bools, Bytes, Ints, Words
@@ -32,12 +32,6 @@ def new_tokens(text: Bytes, start: Ints, stop: Ints) -> Ints:
     again = size[maybe] == size[maybe - 1]
     again[again] = compare_tokens(text, start[maybe[again]], text, start[maybe[again] - 1], size[maybe[again]])
     return np.concatenate([[0], maybe[~again]]) if len(size) else maybe
-
-
-def ranges(start: Ints, size: Ints) -> Ints:
-    """Return start, start + 1, … start + size - 1 of all ranges in a row."""
-    skipped = start - (np.cumsum(size) - size)
-    return np.repeat(skipped, size) + np.arange(int(size.sum()))
 
 
 class Judgments:

@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.data.columns import Triples
+from gradely.data.search import ranges
 from gradely.data.trec.chunks import IrregularText, ScatteredQueries
 from gradely.data.trec.hashing import FIXED_KEYS, SALT, hashes, is_distinct
-from gradely.data.trec.match import UNKNOWN, Judgments, has_repetition, new_tokens, ranges
+from gradely.data.trec.match import UNKNOWN, Judgments, has_repetition, new_tokens
 from gradely.data.trec.plain import LONGEST_NAME
 from gradely.data.trec.tie_breaking import Documents, place_among_tied
 from gradely.data.trec.tokens import Ids

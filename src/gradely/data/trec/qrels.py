@@ -9,11 +9,12 @@ import numpy.typing as npt
 from gradely.data.qrels import Qrels
 from gradely.data.read.packed import UnpackedFile
 from gradely.data.read.sources import LONGEST_LINE, DiskFile, Source
+from gradely.data.search import ranges
 from gradely.data.trec.chunks import NEWLINE, PIECE, Buffer, IrregularText, Piece, close, is_blank, last_cut
 from gradely.data.trec.decimals import numbers
 from gradely.data.trec.fields import STRICT, Dialect, fields
 from gradely.data.trec.hashing import SALT, hashes, is_distinct
-from gradely.data.trec.match import Judgments, has_repetition, new_tokens, ranges
+from gradely.data.trec.match import Judgments, has_repetition, new_tokens
 from gradely.data.trec.plain import LONGEST_NAME, QRELS
 from gradely.data.trec.tokens import PAD, Tokens
 from gradely.data.types import Bytes, Floats, Ints, Words

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradely.data.search import ranges
 from gradely.data.trec.hashing import FIXED_KEYS, hashes, shuffle_keys
-from gradely.data.trec.match import ranges
 from gradely.data.trec.name_order import compare_names, rank_names
 from gradely.data.types import Bools, Bytes, Ints, Words
 from gradely.settings import Settings
