@@ -499,11 +499,21 @@ def test_groups_of_judgments_and_the_other_options(trec_eval):
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [(GROUPED + "1 A a 0\n", 2), (GROUPED + "\n", 2), ("# comment\n" + GROUPED, 2), (GROUPED + "1 A\n", 2), ("", 2)],
+    [(GROUPED + "1 A a 0\n", 2), (GROUPED + "\n", 2), ("# comment\n", 2), (GROUPED + "1 A\n", 2), ("", 2)],
 )
 def test_groups_of_judgments_that_cannot_be_read(trec_eval, text, code):
     found, out, err = trec_eval("-R qrels_jg -m qrels_jg -c", text)
     assert (found, out, err.count(b"\n")) == (code, b"", 1)
+
+
+@pytest.mark.parametrize("comment", ["# made by NTCIR\n", "# comment\n", "#1 A a 1\n"])
+def test_comments_among_groups_of_judgments_are_left_out_by_version_10(trec_eval, comment):
+    ranking = "1 Q0 a 1 4 t\n1 Q0 b 1 3 t\n2 Q0 y 1 2 t\n2 Q0 x 2 1 t\n"
+    options, text = "-R qrels_jg -q -m qrels_jg", comment + GROUPED.replace("2 A", f"{comment}2 A")
+    want = trec_eval(options, GROUPED, ranking)
+    assert want[0] == 0 and trec_eval(options, text, ranking) == want
+    older = f"--compat 9 {options} -c"
+    assert trec_eval(older, text, ranking) != trec_eval(older, GROUPED, ranking)
 
 
 def test_names_of_groups_are_bytes_as_all_names_are(trec_eval):

@@ -61,7 +61,7 @@ def read_judgments(source: Source, options: Options, threads: int) -> JudgmentFi
     """Return the judgments of a file."""
     content, compat = _content(source), options.compat
     if options.qrels_format == GROUPED:
-        return _read_groups(source, content)
+        return _read_groups(source, content, compat)
     try:
         qrels = load_qrels(source, threads)
     except IrregularText:
@@ -88,10 +88,7 @@ def _plain_judgments(source: Source, content: bytes, compat: int) -> JudgmentFil
     labels: dict[str, dict[str, float]] = {}
     twice: dict[str, str] = {}
     relevant, encoding = 0, _encoding(content)
-    for number, line in _lines(content):
-        if compat == 10 and line.startswith(b"#"):
-            continue
-        query, _, doc, label = _judgment(source, number, line, encoding)
+    for _, query, _, doc, label in _judgments(source, content, compat, encoding):
         docs = labels.setdefault(query, {})
         if doc in docs:
             twice.setdefault(query, doc)
@@ -102,28 +99,34 @@ def _plain_judgments(source: Source, content: bytes, compat: int) -> JudgmentFil
     return JudgmentFile(Qrels.of(labels, source.name), twice, encoding, relevant)
 
 
-def _read_groups(source: Source, content: bytes) -> JudgmentFile:
+def _read_groups(source: Source, content: bytes, compat: int) -> JudgmentFile:
     labels: dict[str, dict[bytes, dict[str, float]]] = {}
     encoding = _encoding(content)
-    for number, line in _lines(content):
-        query, group, doc, label = _judgment(source, number, line, encoding)
+    for number, query, group, doc, label in _judgments(source, content, compat, encoding):
         docs = labels.setdefault(query, {}).setdefault(group, {})
         if doc in docs:
             problem = f"document {clip(doc)} of query {clip(query)} is twice in the group {clip(group)}; keep one"
             raise Quit(UNREADABLE, f"{source.name}:{number}: {problem}")
         docs[doc] = label
+    if not labels:
+        raise Quit(UNREADABLE, f"{source.name}: no judgments")
     qrels, groups = Groups.of(labels, source.name)
     return JudgmentFile(qrels, {}, encoding, groups=groups)
 
 
-def _judgment(source: Source, number: int, line: bytes, encoding: str) -> tuple[str, bytes, str, float]:
-    """Return query, iteration or group, document and label of a line."""
-    fields = line.split()
-    if len(fields) != 4:
-        problem = f"{len(fields)} fields instead of 4 (query iteration document label)"
-        raise Quit(UNREADABLE, f"{source.name}:{number}: malformed line, {problem}: {clip(line)}")
-    query, group, doc, label = fields
-    return query.decode(encoding), group, doc.decode(encoding), float(atol(label.decode(encoding)))
+def _judgments(
+    source: Source, content: bytes, compat: int, encoding: str
+) -> Iterator[tuple[int, str, bytes, str, float]]:
+    """Yield number, query, iteration or group, document and label of each line; version 10 knows comments."""
+    for number, line in _lines(content):
+        if compat == 10 and line.startswith(b"#"):
+            continue
+        fields = line.split()
+        if len(fields) != 4:
+            problem = f"{len(fields)} fields instead of 4 (query iteration document label)"
+            raise Quit(UNREADABLE, f"{source.name}:{number}: malformed line, {problem}: {clip(line)}")
+        query, group, doc, label = fields
+        yield number, query.decode(encoding), group, doc.decode(encoding), float(atol(label.decode(encoding)))
 
 
 def _encoding(content: bytes) -> str:
