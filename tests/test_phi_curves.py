@@ -81,6 +81,16 @@ def test_labels_near_the_largest_number_have_a_curve(control):
         gradely.phi({"q": scores}, "q", control).chart()
 
 
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_queries_without_control_points_are_rows_without_numbers(tmp_path, capfdbinary, form):
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 1\n2 0 a 2\n2 0 b 2\n")
+    assert gradely_command(["phi", str(tmp_path / "qrels"), "--format", form]) == 0
+    out = capfdbinary.readouterr().out.decode().replace("\t", ",")
+    assert out == "query,score,phi\n1,,\n2,,\n"
+    curves = gradely.phi({"1": {"a": 1, "b": 1}, "2": {"a": 0, "b": 0, "c": 9}})
+    assert curves.to_frame()["query"].tolist()[0] == "1" and curves.to_frame()["phi"].isna().sum() == 1
+
+
 def test_the_note_counts_queries_without_a_score_that_stands_out():
     (note,) = gradely.phi({"q": {"a": 3, "b": 3}}).notes
     assert note.text == "1 of 1 query has no score that stands out: φ is 0 there"

@@ -98,8 +98,12 @@ class PhiCurves:
         return tables
 
     def records(self) -> list[dict[str, Cell]]:
-        """Return one record per query and control point."""
-        return [{"query": curve.query, "score": x, "phi": y} for curve in self.curves for x, y in curve.points]
+        """Return one record per query and control point; a query without any has one record, with None for both."""
+        return [
+            {"query": curve.query, "score": x, "phi": y}
+            for curve in self.curves
+            for x, y in curve.points or [(None, None)]
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
