@@ -1,6 +1,9 @@
 """Arrays of every library give what NumPy's give, in that library and on its device."""
 
 import importlib.util
+import re
+from decimal import Decimal
+from fractions import Fraction
 
 import array_api_strict
 import numpy as np
@@ -110,6 +113,56 @@ def test_a_row_of_padding_alone_scores_0():
 def test_arrays_that_make_no_sense_are_refused(arguments, says):
     with pytest.raises(DataError, match=says):
         from_arrays(*arguments)
+
+
+MASKED = np.ma.array([[3.0, 2.0, 1.0]], mask=[[True, False, False]])
+ROW, LABELS_OF_ROW = MASKED[0], [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: evaluate_arrays(MASKED, [LABELS_OF_ROW], ["RR"]),
+        lambda: evaluate_arrays([[3, 2, 1]], np.ma.array([LABELS_OF_ROW], mask=[[0, 0, 1]]), ["RR"]),
+        lambda: evaluate_arrays([[3, 2, 1]], [LABELS_OF_ROW], ["RR"], np.ma.array([[1, 1, 1]], mask=[[0, 0, 1]])),
+        lambda: evaluate_arrays([ROW, ROW], [LABELS_OF_ROW, LABELS_OF_ROW], ["RR"]),
+        lambda: evaluate_arrays([ROW, [2, 1]], [LABELS_OF_ROW, [0, 1]], ["RR"]),
+        lambda: evaluate_arrays(ROW, LABELS_OF_ROW, ["RR"], group=[3]),
+        lambda: evaluate_arrays([3, 2, 1], LABELS_OF_ROW, ["RR"], qid=np.ma.array([1, 1, 1], mask=[1, 0, 0])),
+        lambda: from_arrays(ROW, LABELS_OF_ROW),
+        lambda: gradely.from_groups(ROW, LABELS_OF_ROW, group=[3]),
+        lambda: gradely.from_ids([[1, 2]], np.ma.array([[1, 2]], mask=[[1, 0]])),
+        lambda: gradely.lambdas("nDCG", ROW, LABELS_OF_ROW, group=[3]),
+        lambda: gradely.as_function("RR")(MASKED, [LABELS_OF_ROW]),
+    ],
+)
+def test_a_masked_array_is_refused_and_never_read_without_its_mask(call):
+    with pytest.raises(DataError, match="a masked array would lose its mask; give a plain array"):
+        call()
+
+
+def test_a_masked_array_that_masks_nothing_is_an_array():
+    assert evaluate_arrays(np.ma.array([[3.0, 2.0, 1.0]]), [LABELS_OF_ROW], ["RR"])["RR"].tolist() == [0.5]
+    masked = evaluate_arrays(MASKED.data, [LABELS_OF_ROW], ["RR"], ~np.ma.getmaskarray(MASKED))
+    assert masked["RR"].tolist() == [1.0]
+
+
+def test_numbers_that_are_objects_are_numbers():
+    scores, labels = np.array([[1, 2.5, Fraction(1, 3)]], object), np.array([LABELS_OF_ROW], object)
+    assert evaluate_arrays(scores, labels, ["RR"])["RR"].tolist() == [1.0]
+    for found in (None, "2", Decimal(1)):
+        with pytest.raises(DataError, match=re.escape(f"scores are numbers; found {found!r}")):
+            evaluate_arrays(np.array([[1, 2.5, found]], object), labels, ["RR"])
+    with pytest.raises(DataError, match="labels: a number is too large"):
+        evaluate_arrays(scores, [[10**400, 1, 0]], ["RR"])
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, None, "1"])
+def test_a_seed_is_a_whole_number(seed):
+    for flat in ({}, {"group": [2]}, {"qid": [1, 1]}):
+        row = (lambda x: x) if flat else (lambda x: [x])
+        with pytest.raises(DataError, match=re.escape(f"the seed is a whole number of at least 0; found {seed!r}")):
+            evaluate_arrays(row([1, 1]), row([0, 1]), ["RR"], **flat, ties="random", seed=seed)
 
 
 def test_arrays_have_no_names():

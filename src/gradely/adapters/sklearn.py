@@ -7,6 +7,7 @@ import numpy as np
 from gradely.errors import DataError
 from gradely.evaluation.arrays import evaluate_arrays
 from gradely.evaluation.scores import means
+from gradely.kernel.backend import check_unmasked
 from gradely.measures.names import MeasureLike, parse
 from gradely.optional import optional
 from gradely.settings import TiePolicy
@@ -31,6 +32,7 @@ def score(
             " cross-validation, params={'qid': qid}"
         )
     parsed = parse(measure)
+    check_unmasked(y_true=y_true, y_score=y_score, qid=qid)
     labels, scores = (np.asarray(values, np.float64) for values in (y_true, y_score))
     queries = None if qid is None else np.asarray(qid)
     values = evaluate_arrays(scores, labels, [parsed], qid=queries, ties=ties)[str(parsed)]

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from gradely.errors import DataError
+
 NUMPY = (np.ndarray, np.generic)
 """types of NumPy; a tuple, since compilers do not follow a union of types"""
 PLAIN = (list, tuple, range, int, float)
@@ -72,6 +74,17 @@ def is_array(x: Any) -> bool:
     from array_api_compat import is_array_api_obj
 
     return bool(is_array_api_obj(x))
+
+
+def check_unmasked(**values: Any) -> None:
+    """Refuse NumPy's masked arrays that hide something, also as rows: what they hide would be measured."""
+    for name, value in values.items():
+        for x in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(x, np.ndarray) and np.any(getattr(x, "mask", False)):
+                raise DataError(
+                    f"{name}: a masked array would lose its mask; give a plain array without what is masked,"
+                    " or, with one row per query, mask=~numpy.ma.getmaskarray(scores)"
+                )
 
 
 def to_numpy(x: Any) -> Any:

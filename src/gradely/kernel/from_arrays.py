@@ -1,13 +1,14 @@
 """From arrays of scores and labels to a Batch, in the caller's array library and on its device."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from gradely.errors import DataError
-from gradely.kernel.backend import device_of, is_any, is_array, is_numpy, namespace, take_rows
+from gradely.kernel.backend import check_unmasked, device_of, is_any, is_array, is_numpy, namespace, take_rows
 from gradely.kernel.batch import Array, Batch
-from gradely.settings import check_ties
+from gradely.settings import check_seed, check_ties
 
 
 def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: str = "expected", seed: int = 0) -> Batch:
@@ -51,6 +52,7 @@ def align_arrays(
 
 def as_arrays(values: dict[str, Any]) -> list[Array]:
     """Return values by name as arrays of numbers, all of one library and on one device; lists follow the arrays."""
+    check_unmasked(**values)
     arrays = {name: x for name, x in values.items() if is_array(x)}
     libraries = {name: type(x).__module__.split(".")[0] for name, x in arrays.items()}
     if len(set(libraries.values())) > 1:
@@ -77,8 +79,13 @@ def _numbers(name: str, values: Any) -> Array:
     except (TypeError, ValueError):
         raise DataError(f"{name}: the rows are of different lengths, or nested; pad them, or say group=sizes") from None
     if array.dtype.kind in "OUSV":
-        odd = next((x for x in array.ravel().tolist() if not isinstance(x, int | float)), None)
-        raise DataError(f"{name} are numbers; found {'None' if odd is None else repr(odd)[:60]}")
+        for x in array.ravel().tolist():
+            if not isinstance(x, Real):
+                raise DataError(f"{name} are numbers; found {repr(x)[:60]}")
+        try:
+            return array.astype(np.float64)
+        except OverflowError:
+            raise DataError(f"{name}: a number is too large") from None
     if array.dtype.kind not in "biuf":
         raise DataError(f"{name} are numbers; found {array.dtype}")
     return array
@@ -136,6 +143,7 @@ def real_type(xp: Any) -> Any:
 
 def _shuffle(xp: Any, seed: int, arrays: list[Array]) -> list[Array]:
     """Return the columns of each row in a random order, the same in all arrays."""
+    check_seed(seed)
     order = np.random.default_rng(seed).permuted(
         np.broadcast_to(np.arange(arrays[0].shape[1]), arrays[0].shape), axis=1
     )

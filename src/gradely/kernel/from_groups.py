@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from gradely.errors import DataError
 from gradely.kernel.assembly import assemble
-from gradely.kernel.backend import device_of, is_array, is_numpy, namespace, to_numpy
+from gradely.kernel.backend import check_unmasked, device_of, is_array, is_numpy, namespace, to_numpy
 from gradely.kernel.batch import CELLS, Array, Batch, rows_at_a_time
 from gradely.kernel.from_arrays import as_arrays, check_numbers, rank_documents
-from gradely.settings import check_ties
+from gradely.settings import check_seed, check_ties
 
 MANY = 1 << 24
 """cells of a block on other libraries than NumPy: enough for a graphics card, few enough for its memory"""
@@ -117,6 +117,7 @@ def group_documents(scores: Any, labels: Any, group: Any, qid: Any, ties: str, s
     """Return flat arrays in groups; refuse what does not fit together."""
     if group is not None and qid is not None:
         raise DataError("group and qid say the same: give one of them")
+    check_unmasked(scores=scores, labels=labels, group=group, qid=qid)
     if is_ragged(scores):
         scores, labels, group = _flatten(scores, labels, group if qid is None else qid)
     scores, labels = as_arrays({"scores": scores, "labels": labels})
@@ -132,6 +133,7 @@ def group_documents(scores: Any, labels: Any, group: Any, qid: Any, ties: str, s
     check_numbers(namespace(scores), {"score": scores, "label": labels})
     size = _sizes(group, int(scores.shape[0])) if qid is None else None
     if ties == "random":  # shuffled once and as a whole, so that blocks do not matter
+        check_seed(seed)
         code = np.repeat(np.arange(len(size)), size) if size is not None else to_numpy(_codes(qid, scores))
         shuffle = np.random.default_rng(seed).permutation(len(code))
         order, start, count = _by_first_row(np, code[shuffle], code)

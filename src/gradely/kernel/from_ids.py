@@ -6,7 +6,7 @@ import numpy as np
 
 from gradely.errors import DataError
 from gradely.kernel.assembly import assemble
-from gradely.kernel.backend import device_of, is_any, is_array, is_numpy, namespace, take_rows
+from gradely.kernel.backend import check_unmasked, device_of, is_any, is_array, is_numpy, namespace, take_rows
 from gradely.kernel.batch import Array, Batch, rows_at_a_time
 from gradely.kernel.from_arrays import best_first, real_type
 
@@ -58,6 +58,7 @@ def _fields(ranked: Array, labelled: Array, labels: Array, padding: int, row: in
 
 def _align(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array]:
     """Return the three as arrays of one library, one row per query; refuse what does not fit."""
+    check_unmasked(ranked=ranked, labelled=labelled, labels=labels)
     arrays = [x for x in (ranked, labelled, labels) if is_array(x)]
     xp = namespace(*arrays)
     where = device_of(arrays[0]) if arrays else None

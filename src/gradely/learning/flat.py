@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from gradely.errors import DataError
 from gradely.evaluation.arrays import evaluate_arrays
+from gradely.kernel.backend import check_unmasked
 from gradely.kernel.levels import Levels
 from gradely.learning.blocks import Floats, blocks_of
 from gradely.measures import Measure
@@ -26,6 +27,7 @@ def mean_values(
     >>> mean_values([0.9, 0.4, 0.4, 0.1], [0, 2, 1, 1], [gradely.RR()], group=[3, 1])
     [0.75]
     """
+    check_unmasked(scores=scores, labels=labels)
     flat, truth = np.asarray(scores, dtype=np.float64).ravel(), np.asarray(labels, dtype=np.float64).ravel()
     if flat.shape != truth.shape:
         raise DataError(f"there are {len(truth)} labels and {len(flat)} scores; every row has one label and one score")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gradely.errors import DataError, NotFinite
-from gradely.kernel.backend import device_of, namespace
+from gradely.kernel.backend import check_unmasked, device_of, namespace
 from gradely.kernel.batch import Array
 from gradely.kernel.from_arrays import rank_documents
 from gradely.kernel.gains import is_number
@@ -114,6 +114,7 @@ def check_options(sigma: Any, truncation: Any) -> None:
 
 
 def _finite(name: str, x: ArrayLike) -> Floats:
+    check_unmasked(**{name: x})
     values = np.asarray(x, dtype=np.float64)
     if values.ndim != 1:
         raise DataError(f"{name} must have one dimension, one row per document; found the shape {values.shape}")

@@ -135,7 +135,9 @@ def to_number(value: object, title: str) -> float:
     """Return a value as a number, also one that is written as text; refuse what is none, or not finite."""
     try:
         number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
+        raise DataError(f"{title} {clip(_text(value))} is too large for a number") from None
+    except (TypeError, ValueError):
         raise DataError(f"{title} {clip(_text(value))} is not a number") from None
     if not isfinite(number):
         raise DataError(f"{title} is {number}; it must be a finite number")
