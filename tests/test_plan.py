@@ -64,7 +64,8 @@ def test_planned_queries_find_the_difference_as_often_as_promised():
 
 def test_extremes():
     assert queries_needed(0.0, 0.05, 0.8) is None
-    assert queries_needed(1e-9, 0.05, 0.8) is None
+    for effect in (1e-9, 1e-160, 1e-300, 5e-324):
+        assert queries_needed(effect, 0.05, 0.8) is None
     assert queries_needed(1e9, 0.05, 0.8) == 2
 
 

@@ -193,10 +193,10 @@ def queries_needed(effect: float, alpha: float, power: float) -> int | None:
     if effect == 0:
         return None
     normal = stats().norm
-    # by the normal distribution: never more than t needs, and a few below it
-    low = max(1, ceil(float((normal.isf(alpha / 2) + normal.ppf(power)) / effect) ** 2) - 1)
-    if low > MOST:
+    root = float(normal.isf(alpha / 2) + normal.ppf(power)) / effect
+    if root * root > MOST:  # which may be infinite
         return None
+    low = max(1, ceil(root * root) - 1)  # by the normal distribution: never more than t needs, and a few below it
     high = low + 1
     while power_of(effect, high, alpha) < power:
         low, high = high, 2 * high
