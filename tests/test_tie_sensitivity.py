@@ -199,6 +199,14 @@ def test_half_precision_has_eleven_bits():
     assert stored_as(twelve) == "single precision"
 
 
+@pytest.mark.filterwarnings("error")
+def test_scores_near_the_largest_number_are_told_without_a_warning():
+    assert stored_as(np.array([-1e308, 1.7e308, 0.5])) == "1 decimal"
+    assert stored_as(np.array([-1e308, 1e300])) == "whole numbers"
+    assert stored_as(np.array([-1.7976931348623157e308, 1 / 3])) == "double precision"
+    assert to_half(np.array([-1.7976931348623157e308, 1.0])).tolist() == [-np.inf, 1.0]
+
+
 def test_a_sample_of_scores_holds_0_whatever_its_sign():
     """Its hash is the smallest of all."""
     scores = np.random.default_rng(1).random(200_000)

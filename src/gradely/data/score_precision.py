@@ -19,7 +19,8 @@ def to_half(scores: Floats) -> Floats:
 
 def _round(scores: Floats, bits: int) -> Floats:
     mantissa, exponent = np.frexp(scores)
-    rounded: Floats = np.ldexp(np.rint(mantissa * 2**bits), exponent - bits)
+    with np.errstate(over="ignore"):  # what is rounded up from the largest number is infinite
+        rounded: Floats = np.ldexp(np.rint(mantissa * 2**bits), exponent - bits)
     return rounded
 
 
@@ -46,7 +47,8 @@ def stored_as(scores: Floats) -> str:
     sample = sample_scores(scores)
     if not len(sample):
         return "whole numbers"
-    decimals = next((n for n in range(7) if np.array_equal(np.round(sample, n), sample)), 7)
+    fractions = sample[np.abs(sample) < 2.0**52]  # larger numbers are whole
+    decimals = next((n for n in range(7) if np.array_equal(np.round(fractions, n), fractions)), 7)
     if decimals == 0:
         return "whole numbers"
     if _printed_half(sample, decimals):
