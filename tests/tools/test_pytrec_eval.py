@@ -3,6 +3,7 @@
 import gzip
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -84,6 +85,14 @@ def test_what_is_empty_gives_nothing():
         (lambda: ours.RelevanceEvaluator({"q": {"a": 1}}, ["mapp"]), MeasureError, "unsupported measure mapp.*map"),
         (lambda: ours.RelevanceEvaluator({"q": {"a": 1}}, ["map"], ties="mean"), DataError, "tie policy"),
         (lambda: ours.RelevanceEvaluator({"q": {"a": "x"}}, ["map"]), DataError, "not a number"),
+        *(
+            (
+                partial(ours.RelevanceEvaluator, {"q": {"a": 1}}, ["map"], relevance_level=level),
+                MeasureError,
+                f"relevance_level is above 0, since documents without a judgment are not relevant; found {level}",
+            )
+            for level in (0, -1, -0.5)
+        ),
         (
             lambda: ours.RelevanceEvaluator({"q": {"a": 1}}, ["map"]).evaluate({"q": {"a": float("nan")}}),
             DataError,

@@ -17,6 +17,7 @@ from gradely.data import Qrels, Run, read_qrels
 from gradely.data.locate import find_hits
 from gradely.data.read.dicts import as_scores
 from gradely.errors import DataError, InputError, MeasureError, did_you_mean
+from gradely.kernel.gains import is_number
 from gradely.measures import nDCG
 from gradely.settings import Settings, TiePolicy, check_ties
 from gradely.trec_eval.catalogue import BY_NAME_ONLY, NEW, TABLE, Column, Entry, nickname
@@ -58,6 +59,9 @@ class RelevanceEvaluator:
 
         `ties`: trec (the default), as pytrec_eval breaks them; expected, the mean over all their orders; best, worst.
         """
+        if is_number(relevance_level) and relevance_level <= 0:
+            problem = "is above 0, since documents without a judgment are not relevant"
+            raise MeasureError(f"relevance_level {problem}; found {relevance_level}")
         self.settings = Settings(ties, judged_only=judged_docs_only_flag, precision="single")
         judged = {query: labels for query, labels in query_relevance.items() if len(labels)}
         self.qrels: Qrels | None = read_qrels(judged) if judged else None
