@@ -12,7 +12,6 @@ from scipy import stats
 
 import gradely
 from gradely.cli.main import run
-from gradely.comparison.stacked_runs import stack_runs
 from gradely_papers import reproduce
 from gradely_papers.experiment import Library
 from gradely_papers.ferrante2014 import pools, power
@@ -38,7 +37,7 @@ from gradely_papers.ferrante2014.tau import (
     same_numbers,
     table_1,
 )
-from gradely_papers.judged_collections import collections
+from gradely_papers.judged_collections import collections, stack_runs
 from tests.shared_data import DATA, needs
 
 
@@ -104,7 +103,7 @@ def test_judged_depth_is_where_the_first_gap_is():
 def test_gap_is_ahead_on_clef_ehealth():
     study = read_study(one("clef-ehealth-2015"), lambda part: None)
     every, few = correlate_grid(study, seed=0)
-    assert str(few.panel) == "clef-ehealth-2015, few highly relevant (9 topics, 16 runs)" and not few.panel.lacks
+    assert str(few.panel) == "clef-ehealth-2015, few highly relevant (9 topics, 16 runs)" and not few.panel.too_small
     assert few.lead.low > 0 and few.lead.value == pytest.approx(0.57, abs=0.005) and few.lead.value > every.lead.value
     for curves in (every, few):
         lines = curves.with_reference("AP")

@@ -3,9 +3,8 @@
 from importlib import import_module
 from pathlib import Path
 
-from gradely.data import Report
-from gradely.data.read.sources import ignore
-from gradely.errors import InputError, did_you_mean
+from gradely import InputError
+from gradely.errors import did_you_mean
 from gradely.settings import check_seed
 from gradely_papers.experiment import (
     FOLDER,
@@ -18,6 +17,7 @@ from gradely_papers.experiment import (
     Outcome,
     Sheet,
 )
+from gradely_papers.progress import Report, ignore
 
 __all__ = ["Assessment", "Claim", "Experiment", "Figure", "Observation", "Outcome", "Sheet", "experiments", "reproduce"]
 

@@ -1,12 +1,14 @@
 """The command `gradely papers`, which gradely finds by the entry point in pyproject.toml."""
 
+import os
 from functools import partial
 from pathlib import Path
 
 import click
 
+from gradely import InputError
 from gradely.cli import argument_types
-from gradely.cli.output import check_folder, make_folder, say, write_file
+from gradely.cli.output import make_folder, say, write_file
 from gradely.cli.progress import Bar
 from gradely.tables import Table, plain_line, to_text
 from gradely_papers import PAPERS, check_data, experiment, experiments
@@ -47,7 +49,7 @@ RECORDED = "The claims of the papers, as they came out on public data (`gradely 
 def listing() -> str:
     """Return one line for each experiment, and the papers."""
     rows = [
-        [entry.name, f"{entry.paper}, {entry.part}", entry.shows, entry.wants or "-"]
+        [entry.name, f"{entry.paper}, {entry.part}", entry.shows, entry.required_data or "-"]
         for entry in experiments().values()
     ]
     titles = "".join(f"{key}  {title}\n" for key, title in PAPERS.items())
@@ -118,7 +120,7 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     selection, absent = choose(names, library)
     check_data(selection, library)
     for entry in absent:
-        say(f"{entry.name} is left out: {entry.absence}\n")
+        say(f"{entry.name} is left out: {entry.skip_reason}\n")
     check_folder(out)
     check_installed()
     stats()
@@ -129,12 +131,25 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     say(claims(entries) if entries else "")
 
 
+def check_folder(path: str) -> None:
+    """Raise now, before long work, where a folder cannot be made or written to."""
+    folder = os.path.abspath(path)
+    while not os.path.exists(folder):
+        folder = os.path.dirname(folder)
+    if not os.path.isdir(folder):
+        raise InputError(f"{path}: cannot be written: {folder} is a file; name a folder")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{path}: cannot be written: no permission in {folder}")
+
+
 def choose(names: tuple[str, ...], library: Library) -> tuple[list[Experiment], list[Experiment]]:
     """Return the experiments that are meant, and those that `all` leaves out for lack of data or libraries."""
     if ALL not in names:
         return [experiment(name) for name in dict.fromkeys(names)], []
     every = list(experiments().values())
-    absent = [entry for entry in every if entry.lacks or (entry.optional and library.find_missing(entry.needs))]
+    absent = [
+        entry for entry in every if entry.missing_libraries or (entry.optional and library.find_missing(entry.needs))
+    ]
     return [entry for entry in every if entry not in absent], absent
 
 

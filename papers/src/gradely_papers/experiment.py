@@ -5,10 +5,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from gradely.data import Report
-from gradely.errors import InputError
+from gradely import InputError
 from gradely.tables import Table
-from gradely_papers.verdicts import Verdict
+from gradely_papers.progress import Report
+from gradely_papers.verdicts import Record, Verdict
 
 FOLDER = "data"
 """where real data is looked for by default"""
@@ -93,6 +93,11 @@ class Sheet(NamedTuple):
     title: str
     table: Table
 
+    @classmethod
+    def of(cls, title: str, records: Sequence[Record], digits: int = 4) -> "Sheet":
+        """Make it from records, of which there is at least one, with so many decimals."""
+        return cls(title, Table.of(records, digits))
+
 
 class Figure(NamedTuple):
     """An altair chart with what it shows."""
@@ -156,49 +161,22 @@ class Experiment(NamedTuple):
         return self.name.partition("-")[0].upper()
 
     @property
-    def wants(self) -> str:
+    def required_data(self) -> str:
         """What data it needs, in words."""
         return self.data or ", ".join(self.needs)
 
     @property
-    def lacks(self) -> list[str]:
+    def missing_libraries(self) -> list[str]:
         """Which of its libraries are not installed."""
         return [name for name in self.libraries if find_spec(name) is None]
 
     @property
-    def absence(self) -> str:
+    def skip_reason(self) -> str:
         """Why `run all` leaves it out, where it does."""
-        return f"it takes {' and '.join(self.lacks) or self.wants}"
+        return f"it takes {' and '.join(self.missing_libraries) or self.required_data}"
 
     def run(self, library: Library, seed: int, progress: Report) -> Outcome:
         """Do the work, then test every claim on what came out."""
         outcome = self.work(library, seed, progress)
         tested = [Assessment(claim, verdict) for claim in self.claims for verdict in claim.test(outcome.evidence)]
         return outcome._replace(claims=tested)
-
-
-def part(progress: Report, i: int, of: int) -> Report:
-    """Return whom to tell how much of part i is done, the first being 0.
-
-    >>> part(print, 1, 4)(0.5)
-    0.375
-    """
-    return lambda done: progress((i + done) / of)
-
-
-def runs_part(progress: Report, runs: int) -> Callable[[str, float], None]:
-    """Return whom to tell how much of a run is done, by name, where there are so many runs.
-
-    >>> step = runs_part(print, 4)
-    >>> step("a", 1.0), step("b", 0.5)
-    0.25
-    0.375
-    (None, None)
-    """
-    done: dict[str, float] = {}
-
-    def step(name: str, share: float) -> None:
-        done[name] = share
-        progress(sum(done.values()) / runs)
-
-    return step

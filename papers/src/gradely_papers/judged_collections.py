@@ -1,12 +1,15 @@
 """Collections: folders of judgments and runs."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from gradely.comparison.stacked_runs import StackedRuns, stack_runs
-from gradely.data import Qrels, Report, read_qrels
-from gradely.errors import InputError
-from gradely_papers.experiment import Library, runs_part
+from gradely import InputError, Qrels, read_qrels
+from gradely.comparison.stacked_runs import StackedRuns, stack
+from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs
+from gradely.settings import Settings, TiePolicy
+from gradely_papers.experiment import Library
+from gradely_papers.progress import Report, runs_part
 
 LEAST, FEWEST = 8, 4
 """with fewer runs than the first, τ says little and no claim is tested; with fewer than the second nothing is shown"""
@@ -37,6 +40,18 @@ class Collection(NamedTuple):
     def systems(self, progress: Report) -> StackedRuns:
         """Read the runs."""
         return stack_runs(self.qrels, self.runs, progress=runs_part(progress, len(self.runs)))
+
+
+def stack_runs(
+    qrels: Qrels,
+    runs: Mapping[str, Any] | Sequence[Any],
+    *,
+    ties: TiePolicy = "expected",
+    seed: int = 0,
+    progress: Progress = ignore,
+) -> StackedRuns:
+    """Read runs, {name: run} or paths, to be measured together later."""
+    return stack(evaluate_all(qrels, name_runs(runs), {}, Settings(ties, seed=seed), progress))
 
 
 def collections(library: Library, *, longest: bool = True) -> list[Collection]:

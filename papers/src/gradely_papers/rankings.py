@@ -3,9 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gradely.kernel.batch import Batch
-from gradely.kernel.from_arrays import from_arrays
-from gradely.measures import Measure
+from gradely import Batch, Measure, from_arrays
 
 
 def rank_labels(labels: ArrayLike) -> Batch:

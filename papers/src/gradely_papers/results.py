@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from importlib import resources
 from typing import NamedTuple
 
-from gradely.comparison.charts import picture
 from gradely.report.page import chart, render
 from gradely.tables import Cell, Table, to_delimited, to_markdown
 from gradely_papers import PAPERS
+from gradely_papers.charts import picture
 from gradely_papers.experiment import COLUMNS, Assessment, Experiment, Outcome
 from gradely_papers.verdicts import UNTESTED, WORDS, Verdict
 
@@ -41,7 +41,7 @@ def enter(outcomes: Iterable[tuple[Experiment, Outcome]]) -> list[Entry]:
 
 def leave_out(experiment: Experiment) -> list[Entry]:
     """Return the claims of an experiment that was not run, since its data is not public or a library is absent."""
-    verdict = Verdict(UNTESTED, experiment.absence)
+    verdict = Verdict(UNTESTED, experiment.skip_reason)
     return [Entry(experiment.paper, experiment.name, *Assessment(claim, verdict).row()) for claim in experiment.claims]
 
 

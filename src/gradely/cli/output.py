@@ -169,17 +169,6 @@ def _is_special(path: str) -> bool:
     return os.path.exists(path) and not os.path.isfile(path)
 
 
-def check_folder(path: str) -> None:
-    """Raise now, before long work, where a folder cannot be made or written to."""
-    folder = os.path.abspath(path)
-    while not os.path.exists(folder):
-        folder = os.path.dirname(folder)
-    if not os.path.isdir(folder):
-        raise InputError(f"{path}: cannot be written: {folder} is a file; name a folder")
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"{path}: cannot be written: no permission in {folder}")
-
-
 def make_folder(path: str | os.PathLike[str]) -> None:
     """Make a folder, and those that it lies in, unless it is there."""
     try:

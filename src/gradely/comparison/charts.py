@@ -6,7 +6,7 @@ from typing import Any
 
 from gradely.optional import altair, converter
 
-__all__ = ["PALETTE", "altair", "categories", "draw", "draw_dashes", "draw_lines", "panels", "picture", "style"]
+__all__ = ["PALETTE", "altair", "categories", "draw", "picture", "style"]
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b", "#8d8d8d")
 """for categories: the colours of Okabe and Ito (2008), which colour-blind people tell apart, without the yellow that is
@@ -28,29 +28,6 @@ def categories(column: str, order: Sequence[Any], second: str = "shape", title: 
     scale = alt.Scale(domain=list(order))
     kinds = {"color": alt.Color, "shape": alt.Shape, "strokeDash": alt.StrokeDash}
     return {name: kinds[name](f"{column}:N", title=title, scale=scale) for name in ("color", second)}
-
-
-def draw_lines(
-    records: Sequence[Mapping[str, Any]], x: Any, y: Any, column: str, order: Sequence[Any], size: int = 50
-) -> Any:
-    """Return lines through points of some size, one for each value of a column."""
-    points = altair().OverlayMarkDef(size=size)
-    return draw(records).mark_line(point=points).encode(x=x, y=y, **categories(column, order))
-
-
-def draw_dashes(
-    records: Sequence[Mapping[str, Any]], x: Any, y: Any, column: str, order: Sequence[Any], title: str | None = None
-) -> Any:
-    """Return lines without points, one for each value of a column, told apart by their dashes, too."""
-    return draw(records).mark_line(strokeWidth=2).encode(x=x, y=y, **categories(column, order, "strokeDash", title))
-
-
-def panels(chart: Any, by: str, columns: int, *, order: Sequence[str] | None = None, same_scale: bool = True) -> Any:
-    """Return a chart once for each value of a column, side by side, each with its own axes, and maybe its own scale."""
-    sort = {} if order is None else {"sort": list(order)}
-    facets = chart.facet(altair().Facet(f"{by}:N", title=None, **sort), columns=columns)
-    facets = facets.resolve_axis(x="independent", y="independent")
-    return style(facets if same_scale else facets.resolve_scale(y="independent"))
 
 
 def style(chart: Any) -> Any:

@@ -1,20 +1,19 @@
 """StackedRuns: the hits of many runs in one table, so that all are measured together, again and again."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from gradely.data import Blocks, Hits, Qrels, read_qrels
+from gradely.data import Blocks, Hits, Qrels
 from gradely.data.types import Bools, Floats
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note, note_names
-from gradely.evaluation.runs import Evaluations, Progress, evaluate_all, ignore, name_runs
+from gradely.evaluation.runs import Evaluations
 from gradely.evaluation.values import measure_blocks
 from gradely.measures import Measure
 from gradely.measures.names import fit_all
-from gradely.settings import Settings, TiePolicy
+from gradely.settings import Settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,19 +53,6 @@ class StackedRuns:
             *note_names("missing", len(runs), len(self.names), "run", lack, runs),
             *note_names("degenerate", len(queries), len(self.qrels), "query", none, queries),
         ]
-
-
-def stack_runs(
-    qrels: Any,
-    runs: Mapping[str, Any] | Iterable[Any],
-    *,
-    ties: TiePolicy = "expected",
-    seed: int = 0,
-    progress: Progress = ignore,
-) -> StackedRuns:
-    """Read runs, {name: run} or paths, to be measured together later."""
-    settings = Settings(ties, seed=seed)
-    return stack(evaluate_all(read_qrels(qrels), name_runs(runs), {}, settings, progress))
 
 
 def stack(results: Evaluations) -> StackedRuns:

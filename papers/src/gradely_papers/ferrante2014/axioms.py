@@ -6,16 +6,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradely.comparison.charts import altair, draw, style
-from gradely.data import Report
+from gradely import GAP, Measure, eGAP, evaluate, parse, xGAP
 from gradely.data.types import Floats
-from gradely.evaluation.evaluate import evaluate
 from gradely.evaluation.notes import SAME
-from gradely.measures import GAP, Measure, eGAP, xGAP
-from gradely.measures.names import parse
 from gradely.settings import TiePolicy
 from gradely.tables import Table
+from gradely_papers.charts import altair, draw, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
+from gradely_papers.progress import Report
 
 UNJUDGED = None
 Label: TypeAlias = int | None
@@ -411,8 +409,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
             "asked": Sheet(
                 "The axioms", Table(["axiom", "what it asks"], [[record.name, record.text] for record in AXIOMS])
             ),
-            "axioms": Sheet("Which axioms hold", Table.of(summary(records))),
-            "reasons": Sheet("Why: a proof or the smallest counterexample", Table.of(records)),
+            "axioms": Sheet.of("Which axioms hold", summary(records)),
+            "reasons": Sheet.of("Why: a proof or the smallest counterexample", records),
         },
         {"axioms": Figure("✓: proved. ✗: there is a counterexample.", chart(records))},
         observations(answers),

@@ -5,19 +5,17 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradely.comparison.charts import altair, draw, panels
+from gradely import Lambdas, evaluate_arrays
 from gradely.comparison.intervals import t_intervals
 from gradely.comparison.pairs import differences, pair_with_baselines
 from gradely.comparison.significance import adjust, p_values
-from gradely.data import Report
 from gradely.data.types import Floats
-from gradely.evaluation.arrays import evaluate_arrays
-from gradely.learning.lambdas import Lambdas
 from gradely.optional import optional
-from gradely.tables import Table
 from gradely.threads import cores, on_threads
+from gradely_papers.charts import altair, draw, panels
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.ferrante2014.learning_data import NEEDS, SETS, Fold, Part, folds
+from gradely_papers.progress import Report
 from gradely_papers.verdicts import Record
 
 ROUNDS = 30
@@ -347,9 +345,9 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     trials = try_all(library, seed, progress)
     rows, records = matrix(trials), tests(trials)
     sheets = {
-        "matrix": Sheet("Quality on test queries: trained by × measured by", Table.of(rows)),
-        "tests": Sheet("Differences with intervals and p of the paired t-test, Holm", Table.of(records)),
-        "spread": Sheet("From the lowest to the highest mean of an order of rows, or a seed", Table.of(spread(trials))),
+        "matrix": Sheet.of("Quality on test queries: trained by × measured by", rows),
+        "tests": Sheet.of("Differences with intervals and p of the paired t-test, Holm", records),
+        "spread": Sheet.of("From the lowest to the highest mean of an order of rows, or a seed", spread(trials)),
     }
     figures = {"matrix": Figure("Trained by × measured by; dark cells are near the best of their column", heat(rows))}
     return Outcome(DONE, _story(trials), trials, sheets, figures, observations(trials, records))

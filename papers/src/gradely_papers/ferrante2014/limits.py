@@ -5,14 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import PALETTE, altair, categories, draw, style
-from gradely.data import Report
-from gradely.evaluation.evaluate import evaluate
-from gradely.kernel.from_arrays import from_arrays
-from gradely.measures import AP, GAP, eGAP, xGAP
+from gradely import AP, GAP, eGAP, evaluate, from_arrays, xGAP
 from gradely.measures.gap import UserShares
-from gradely.tables import Table
+from gradely_papers.charts import PALETTE, altair, categories, draw, style
 from gradely_papers.experiment import Claim, Experiment, Figure, Library, Outcome, Sheet
+from gradely_papers.progress import Report
 from gradely_papers.rankings import rank_labels
 from gradely_papers.verdicts import SAME, Record, Verdict, decide
 
@@ -134,8 +131,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         " wanted nothing better, and xGAP lies between.",
         Evidence(chances, long, corners(seed)),
         {
-            "probabilities": Sheet("The chance to pick a document", Table.of(chances, 6)),
-            "limits": Sheet("Long rankings with the best document last", Table.of(long, 6)),
+            "probabilities": Sheet.of("The chance to pick a document", chances, 6),
+            "limits": Sheet.of("Long rankings with the best document last", long, 6),
         },
         {"limits": Figure("The best document comes last: values by length, limits dashed.", chart(long))},
     )

@@ -5,16 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import PALETTE, altair, categories, draw, panels
+from gradely import Measure
 from gradely.comparison.kendall import defined_or_none
 from gradely.comparison.pools import RATES, Draws
 from gradely.comparison.selection import Selection
-from gradely.data import Report
 from gradely.data.types import Floats
-from gradely.measures import Measure
 from gradely.measures.names import parse_all
-from gradely.tables import Table
-from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet, part
+from gradely_papers.charts import PALETTE, altair, categories, draw, panels
+from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.ferrante2014.limits import FAMILY
 from gradely_papers.ferrante2014.study import (
     REFERENCES,
@@ -28,6 +26,7 @@ from gradely_papers.ferrante2014.study import (
     tau_of_signs,
 )
 from gradely_papers.judged_collections import DATA, NEEDS, Collection
+from gradely_papers.progress import Report, part
 from gradely_papers.verdicts import UNTESTED, Interval, Record, Verdict
 
 REPEAT, BOOTSTRAP = 15, 200
@@ -223,7 +222,7 @@ def observations(evidence: list[Robustness]) -> list[Observation]:
     """Say what the reading of "at least one" does where good documents are few."""
     lines = []
     for entry in evidence:
-        if entry.least and entry.panel.topics != "all" and not entry.panel.lacks:
+        if entry.least and entry.panel.topics != "all" and not entry.panel.too_small:
             other = next(x for x in evidence if x.panel == entry.panel and not x.least)
             pairs = (f"{name} {entry.mean(name, SHALLOW):.2f} and {other.mean(name, SHALLOW):.2f}" for name in SHOWN)
             lines.append(f"{entry.panel}: {', '.join(pairs)}")
@@ -258,7 +257,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         "Where highly relevant documents are few, GAP loses its ranking of systems with the pool, and xGAP and eGAP"
         " keep more of theirs; over all topics they do not.",
         evidence,
-        {"pools": Sheet("τ between full and smaller pools, and 95 % of the draws", Table.of(records, 3))},
+        {"pools": Sheet.of("τ between full and smaller pools, and 95 % of the draws", records, 3)},
         figures,
         observations(evidence),
     )

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import altair, categories, draw, panels
 from gradely.comparison.significance import achieved_levels, p_values
-from gradely.data import Report
 from gradely.measures.names import parse_all
-from gradely.tables import Table, count_of
-from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet, part
+from gradely.tables import count_of
+from gradely_papers.charts import altair, categories, draw, panels
+from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.judged_collections import DATA, NEEDS, Collection, collections, has_enough
+from gradely_papers.progress import Report, part
 
 MEASURES = ("GAP", "xGAP", "eGAP", "AP", "nDCG")
 TESTS = ("t", "tukey")
@@ -77,7 +77,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         table += power(collection.name, p_by_test)
         curves += levels(_title(collection), p_by_test)
     figure = Figure("Achieved significance levels by the t-test: the further left, the better.", chart(curves))
-    sheet = Sheet("Discriminative power", Table.of(table, 3))
+    sheet = Sheet.of("Discriminative power", table, 3)
     story = "The measures differ little, and not in the same order on all collections."
     return Outcome(DONE, story, table, {"power": sheet}, {"levels": figure}, observations(table))
 

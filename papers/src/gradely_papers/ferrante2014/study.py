@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradely import DataError, Qrels
 from gradely.comparison.kendall import DIGITS
 from gradely.comparison.selection import select_above_quartile, select_few_high
 from gradely.comparison.stacked_runs import StackedRuns
-from gradely.data import Qrels, Report
 from gradely.data.types import Bools, Floats, Ints
-from gradely.errors import DataError
 from gradely.tables import count_of
 from gradely_papers.experiment import Library
 from gradely_papers.judged_collections import FEWEST, LEAST, Collection, collections, has_enough
+from gradely_papers.progress import Report
 from gradely_papers.verdicts import UNTESTED, Record, Verdict
 
 REFERENCES = ("AP", "nDCG", "RBP", "bpref")
@@ -118,7 +118,7 @@ class Panel(NamedTuple):
         return f"{self.collection}, {self.topics} ({count_of(self.topic_count, 'topic')}, {self.run_count} runs)"
 
     @property
-    def lacks(self) -> bool:
+    def too_small(self) -> bool:
         """Whether there are too few topics or runs to test a claim on."""
         return self.run_count < above(LEAST) or self.topic_count < ENOUGH
 
@@ -134,10 +134,10 @@ def above(runs: int) -> int:
 
 def assess_panels(measured: Sequence[Any], test: Callable[[Any], Verdict]) -> list[Verdict]:
     """Test a claim on what was measured in each panel; where there is too little data, one verdict says so for all."""
-    few = dict.fromkeys(str(entry.panel) for entry in measured if entry.panel.lacks)
+    few = dict.fromkeys(str(entry.panel) for entry in measured if entry.panel.too_small)
     why = f"fewer than {ENOUGH} topics, or than {above(LEAST)} runs above the first quartile, say little"
     return [
-        *(test(entry)._replace(data=entry.data) for entry in measured if not entry.panel.lacks),
+        *(test(entry)._replace(data=entry.data) for entry in measured if not entry.panel.too_small),
         *([Verdict(UNTESTED, why, "; ".join(few))] if few else []),
     ]
 

@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, draw_lines, panels
+from gradely import Measure
 from gradely.comparison.kendall import DIGITS, EQUIVALENT, NOTICEABLE
-from gradely.data import Report
 from gradely.data.types import Floats
-from gradely.measures import Measure
 from gradely.measures.names import parse_all
-from gradely.tables import Table
-from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet, part
+from gradely_papers.charts import altair, draw_lines, panels
+from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.ferrante2014.limits import FAMILY
 from gradely_papers.ferrante2014.study import (
     REFERENCES,
@@ -33,6 +31,7 @@ from gradely_papers.ferrante2014.study import (
     tau_of_signs,
 )
 from gradely_papers.judged_collections import DATA, FEWEST, NEEDS, Collection, collections
+from gradely_papers.progress import Report, part
 from gradely_papers.verdicts import SAME, UNTESTED, Interval, Record, Verdict, decide
 
 PARTS = {2: 10, 3: 5, 4: 4}
@@ -380,7 +379,7 @@ def table_1(rows: list[Record]) -> list[Record]:
 def observations(curves: list[Curves]) -> list[Observation]:
     """Say what the rarity of highly relevant documents does to the lead of GAP."""
     leads = sorted(curves, key=lambda curve: curve.lead.value)
-    lines = "; ".join(f"{curve.panel}: {curve.lead}" for curve in leads if not curve.panel.lacks)
+    lines = "; ".join(f"{curve.panel}: {curve.lead}" for curve in leads if not curve.panel.too_small)
     return [
         Observation("How far is GAP ahead of xGAP and eGAP on the way to AP, at the smallest g_1 (τ, 95 %)?", lines)
     ]
@@ -398,8 +397,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         "How soon GAP ranks systems as AP does depends on how rare highly relevant documents are.",
         evidence,
         {
-            "tau": Sheet("Tables 2 and 3: τ for the grid of g", Table.of(as_printed(evidence.curves), 2)),
-            "collections": Sheet("Table 1: the collections", Table.of(table_1(evidence.table_1), 2)),
+            "tau": Sheet.of("Tables 2 and 3: τ for the grid of g", as_printed(evidence.curves), 2),
+            "collections": Sheet.of("Table 1: the collections", table_1(evidence.table_1), 2),
         },
         {
             "tau": Figure(

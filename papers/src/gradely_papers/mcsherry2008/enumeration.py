@@ -6,13 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data import Report
-from gradely.data.read.sources import ignore
+from gradely import RR, Measure, from_arrays
 from gradely.data.types import Floats
-from gradely.kernel.from_arrays import from_arrays
-from gradely.measures import EXPECTED, RR, Measure
-from gradely.tables import Table
+from gradely.measures import EXPECTED
 from gradely_papers.experiment import Claim, Experiment, Library, Observation, Outcome, Sheet
+from gradely_papers.progress import Report, ignore
 from gradely_papers.rankings import rank_labels
 from gradely_papers.verdicts import SAME, Record, Verdict, decide
 
@@ -144,7 +142,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         f" scores allow out, and took the mean of the plain measure, with no cut-off and at {CUTOFF}.",
         "Every closed form is exact. One formula of the paper, that of RR, is misprinted; its text has it right.",
         evidence,
-        {"differences": Sheet("Closed form against enumeration", Table.of(records, 18))},
+        {"differences": Sheet.of("Closed form against enumeration", records, 18)},
         {},
         [
             Observation(

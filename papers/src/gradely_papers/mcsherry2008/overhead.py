@@ -10,18 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, categories, style
-from gradely.data import Qrels, Report, read_qrels
-from gradely.data.read.sources import ignore
+from gradely import Batch, Measure, Qrels, evaluate, from_arrays, read_qrels
 from gradely.data.types import Floats
-from gradely.evaluation.evaluate import evaluate
-from gradely.kernel.batch import Batch
-from gradely.kernel.from_arrays import from_arrays
-from gradely.measures import EXPECTED, Measure
+from gradely.measures import EXPECTED
 from gradely.settings import TiePolicy
-from gradely.tables import Table
-from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet, part
+from gradely_papers.charts import altair, categories, style
+from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.mcsherry2008.enumeration import PRINTED
+from gradely_papers.progress import Report, ignore, part
 from gradely_papers.verdicts import Record, Verdict, decide
 
 QUERIES, JUDGED = 28_043, 18
@@ -253,7 +249,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         "Sorting is dearer than most measures, so that the ratio is near 1; only where lists are short do AP and RR,"
         " whose plain forms take a single pass, show what ties cost.",
         times,
-        {"times": Sheet("Milliseconds and ratios", Table.of(rows, 3))},
+        {"times": Sheet.of("Milliseconds and ratios", rows, 3)},
         {
             "ratios": Figure(
                 f"What it costs to take care of ties in {QUERIES:,} lists of {JUDGED} documents, or in as many"

@@ -7,17 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, categories, draw, style
+from gradely import Qrels
 from gradely.comparison.kendall import DIGITS, kendall
-from gradely.comparison.stacked_runs import stack_runs
-from gradely.data import Qrels, Report
-from gradely.data.read.sources import ignore
 from gradely.data.types import Floats
 from gradely.measures.names import parse_all
 from gradely.settings import TiePolicy
-from gradely.tables import Table
-from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet, part, runs_part
-from gradely_papers.judged_collections import DATA, NEEDS, collections, has_enough
+from gradely_papers.charts import altair, categories, draw, style
+from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet
+from gradely_papers.judged_collections import DATA, NEEDS, collections, has_enough, stack_runs
+from gradely_papers.progress import Report, ignore, part, runs_part
 from gradely_papers.verdicts import Record, Verdict, decide
 
 MEASURES = ("P@10", "R@100", "F1@10", "AP", "RR", "nDCG@10", "RBP", "ERR@10", "muAP", "bpref")
@@ -255,8 +253,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         story(moved),
         moved,
         {
-            "moves": Sheet("How far the order of ties moves a system", Table.of(moved)),
-            "reorderings": Sheet("How alike systems are ranked", Table.of(reordered)),
+            "moves": Sheet.of("How far the order of ties moves a system", moved),
+            "reorderings": Sheet.of("How alike systems are ranked", reordered),
         },
         {
             "ranges": Figure(

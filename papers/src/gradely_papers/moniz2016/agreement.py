@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import PALETTE, altair, draw, draw_lines, panels
+from gradely import Batch, Phi, nDCG, nDCGphi
 from gradely.data.types import Floats
-from gradely.kernel.batch import Batch
-from gradely.measures import nDCG, nDCGphi
-from gradely.relevance import Phi
+from gradely_papers.charts import PALETTE, altair, draw, draw_lines, panels
 from gradely_papers.experiment import Claim
 from gradely_papers.verdicts import Interval, Record, Verdict, decide
 

@@ -1,9 +1,8 @@
 """M16, table 1: the same mistake on two days, harmless on one of them."""
 
-from gradely.data import Report
-from gradely.measures import nDCG, nDCGphi
-from gradely.tables import Table
+from gradely import nDCG, nDCGphi
 from gradely_papers.experiment import Claim, Experiment, Library, Outcome, Sheet
+from gradely_papers.progress import Report
 from gradely_papers.rankings import value_of
 from gradely_papers.verdicts import SAME, Record, Verdict, decide
 
@@ -49,7 +48,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         " with φ of the true scores.",
         "Grades by place cannot tell the days apart. φ can: on day 1 the two items are nearly as good as each other.",
         table,
-        {"table-1": Sheet("Table 1: two days, one mistake", Table.of(table))},
+        {"table-1": Sheet.of("Table 1: two days, one mistake", table)},
         {},
     )
 

@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import altair, draw, draw_dashes, style
-from gradely.data import Report
+from gradely import Phi
 from gradely.data.types import Floats
-from gradely.relevance import Phi
-from gradely.tables import Table
+from gradely_papers.charts import altair, draw, draw_dashes, style
 from gradely_papers.experiment import Claim, Experiment, Figure, Library, Outcome, Sheet
 from gradely_papers.moniz2016.grades import TOP
 from gradely_papers.moniz2016.synthetic import ITEMS, SAMPLES, TEXT
+from gradely_papers.progress import Report
 from gradely_papers.rankings import rank_labels
 from gradely_papers.verdicts import SAME, Record, Verdict, decide
 
@@ -84,7 +83,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         " first sample of each.",
         "On balanced scores φ rises over the whole upper half. On imbalanced ones only the few that stand out matter.",
         samples,
-        {"figure-1": Sheet("Scores and φ of one sample each", Table.of(records))},
+        {"figure-1": Sheet.of("Scores and φ of one sample each", records)},
         {"figure-1": Figure("Scores by place (dashed: where grades change), and φ by score.", chart(records))},
     )
 

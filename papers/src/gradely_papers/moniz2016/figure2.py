@@ -4,14 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import PALETTE, altair, draw, style
-from gradely.data import Report
+from gradely import Phi, nDCG, nDCGphi
 from gradely.data.types import Floats
-from gradely.measures import nDCG, nDCGphi
-from gradely.relevance import Phi
-from gradely.tables import Table
+from gradely_papers.charts import PALETTE, altair, draw, style
 from gradely_papers.experiment import Claim, Experiment, Figure, Library, Outcome, Sheet
 from gradely_papers.moniz2016.synthetic import CODE, ITEMS, SAMPLES, SCENARIOS, TEXT, draw_samples
+from gradely_papers.progress import Report
 from gradely_papers.verdicts import Record, Verdict, decide
 
 Cases = dict[tuple[str, str], dict[str, Floats]]
@@ -150,7 +148,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         " distance between the scores. The authors' figure is that of their code: by the text, imbalanced scores are"
         " far more so, and the inversion costs far more.",
         cases,
-        {"summary": Sheet("Quartiles of all samples", Table.of(rows))},
+        {"summary": Sheet.of("Quartiles of all samples", rows)},
         {"figure-2": Figure("Two mistakes, measured in two ways. Whiskers reach to the extremes.", chart(rows))},
     )
 

@@ -9,16 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data import Report
+from gradely import Batch, InputError
 from gradely.data.read.sources import Source
 from gradely.data.types import Floats
-from gradely.errors import InputError
-from gradely.kernel.batch import Batch
-from gradely.tables import Table
 from gradely_papers.experiment import Experiment, Figure, Library, Outcome, Sheet
 from gradely_papers.moniz2016 import agreement
 from gradely_papers.moniz2016.agreement import figure_3, figure_4, scatter
 from gradely_papers.moniz2016.grades import place_grades
+from gradely_papers.progress import Report
 from gradely_papers.rankings import rank_labels
 
 TOPICS = ("Economy", "Microsoft", "Obama", "Palestine")
@@ -148,10 +146,10 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         "; ".join(f"{entry.data}: nDCG@10 {entry.ndcg:.3f}, nDCGφ@10 {entry.phi:.3f}" for entry in summaries) + ".",
         agreement.Evidence(summaries, means),
         {
-            "figure-3": Sheet("Means over all lists", Table.of(means)),
-            "figure-4": Sheet("Every list at 10", Table.of(rows)),
-            "agreement": Sheet(
-                "Summary by topic", Table.of([entry.record() for entry in [*agreement.read_published(), *summaries]])
+            "figure-3": Sheet.of("Means over all lists", means),
+            "figure-4": Sheet.of("Every list at 10", rows),
+            "agreement": Sheet.of(
+                "Summary by topic", [entry.record() for entry in [*agreement.read_published(), *summaries]]
             ),
         },
         {

@@ -6,17 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data import Report
+from gradely import Batch, InputError, from_arrays
 from gradely.data.read.sources import Source
 from gradely.data.types import Floats
-from gradely.errors import InputError
-from gradely.kernel.batch import Batch
-from gradely.kernel.from_arrays import from_arrays
-from gradely.tables import Table
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.moniz2016 import agreement
 from gradely_papers.moniz2016.agreement import figure_3, figure_4, scatter
 from gradely_papers.moniz2016.grades import adhoc
+from gradely_papers.progress import Report
 
 DATA = "news-popularity/Facebook_Palestine.csv.gz"
 SLICES = 144
@@ -117,9 +114,9 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         " higher one.",
         agreement.Evidence(every, means),
         {
-            "figure-3": Sheet("Means over all lists", Table.of(means)),
-            "figure-4": Sheet("Every list at 10", Table.of(rows)),
-            "agreement": Sheet("The authors' lists and ours", Table.of([entry.record() for entry in every])),
+            "figure-3": Sheet.of("Means over all lists", means),
+            "figure-4": Sheet.of("Every list at 10", rows),
+            "agreement": Sheet.of("The authors' lists and ours", [entry.record() for entry in every]),
         },
         {
             "figure-3": Figure(f"nDCG@k and nDCGφ@k by cut-off; {len(lists.counts)} lists.", figure_3(means, rows)),

@@ -4,15 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, categories, draw, draw_lines, style
-from gradely.data import Report
+from gradely import ERR, RBP, Batch, Measure, muAP, nDCG, nDCGphi
 from gradely.data.types import Floats
-from gradely.kernel.batch import Batch
-from gradely.measures import ERR, RBP, Measure, muAP, nDCG, nDCGphi
-from gradely.tables import Table
+from gradely_papers.charts import altair, categories, draw, draw_lines, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.moniz2016.news import DATA, END, HOURS, Lists, read
 from gradely_papers.moniz2016.synthetic import SAMPLES, SCENARIOS, draw_samples
+from gradely_papers.progress import Report
 from gradely_papers.verdicts import Record
 
 Losses = dict[tuple[str, str, str, str], float]
@@ -165,8 +163,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         story(shared),
         drawn_up,
         {
-            "synthetic": Sheet("What two mistakes cost", Table.of(drawn_up, 5)),
-            "news": Sheet("Early rankings of news", Table.of(shared)),
+            "synthetic": Sheet.of("What two mistakes cost", drawn_up, 5),
+            "news": Sheet.of("Early rankings of news", shared),
         },
         {
             "synthetic": Figure(

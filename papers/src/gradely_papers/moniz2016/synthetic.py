@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradely import Batch
 from gradely.data.types import Bools, Floats
-from gradely.kernel.batch import Batch
 from gradely_papers.moniz2016.grades import place_grades
 from gradely_papers.rankings import rank_labels
 

@@ -6,12 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, draw_dashes, style
-from gradely.data import Report
-from gradely.data.read.sources import ignore
 from gradely.data.types import Floats, Ints
-from gradely.tables import Table
-from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet, part
+from gradely_papers.charts import altair, draw_dashes, style
+from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet
+from gradely_papers.progress import Report, ignore, part
 from gradely_papers.rankings import rank_labels
 from gradely_papers.scheel2011.means import MEANS
 from gradely_papers.verdicts import Record, Verdict, decide
@@ -197,8 +195,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         "With more levels the few best items decide nDCG, so that the same disorder costs more. µMAP and NDCNG say"
         " nearly the same of the same disorder, whatever the number of levels, as long as the lowest level is 0.",
         drawings,
-        {name: Sheet(title, Table.of(drawings[name].records())) for name, (title, _) in FIGURES.items()}
-        | {"sensitivity": Sheet("Other readings of how the lists are made", Table.of(rows))},
+        {name: Sheet.of(title, drawings[name].records()) for name, (title, _) in FIGURES.items()}
+        | {"sensitivity": Sheet.of("Other readings of how the lists are made", rows)},
         {
             name: Figure(f"{title}: the more swaps, the lower.", chart(drawings[name]))
             for name, (title, _) in FIGURES.items()

@@ -5,9 +5,8 @@ from functools import partial
 
 import numpy as np
 
+from gradely import NDCNG, Batch, muAP, nDCG
 from gradely.data.types import Floats
-from gradely.kernel.batch import Batch
-from gradely.measures import NDCNG, muAP, nDCG
 
 
 def over_cutoffs(measure: nDCG, batch: Batch) -> Floats:

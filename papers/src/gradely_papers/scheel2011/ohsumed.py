@@ -7,16 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, draw, draw_dashes, style
-from gradely.data import Report, read_qrels, read_run
+from gradely import AP, Batch, InputError, from_arrays, nDCG, read_qrels, read_run
 from gradely.data.read.sources import Source, ignore
 from gradely.data.types import Bools, Floats
-from gradely.errors import InputError
-from gradely.kernel.batch import Batch
-from gradely.kernel.from_arrays import from_arrays
-from gradely.measures import AP, nDCG
-from gradely.tables import Table
-from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet, part
+from gradely_papers.charts import altair, draw, draw_dashes, style
+from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet
+from gradely_papers.progress import Report, part
 from gradely_papers.scheel2011.means import MEANS
 from gradely_papers.verdicts import SAME, Record, Verdict, agrees, decide
 
@@ -401,9 +397,9 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         "The features' own scores are exactly 1. The data that is public today has more levels of TF-IDF than the paper"
         " counts.",
         evidence,
-        {name: Sheet(USERS[name].title, Table.of(records)) for name, records in evidence.values.items()}
-        | {name: Sheet(titles[name], Table.of(records)) for name, records in curves.items()}
-        | {"letor": Sheet("As published with LETOR 2.0", Table.of(evidence.letor))},
+        {name: Sheet.of(USERS[name].title, records) for name, records in evidence.values.items()}
+        | {name: Sheet.of(titles[name], records) for name, records in curves.items()}
+        | {"letor": Sheet.of("As published with LETOR 2.0", evidence.letor)},
         {name: Figure(f"{USERS[name].title}; {n}.", chart(records)) for name, records in evidence.values.items()}
         | {name: Figure(titles[name], thresholds(records)) for name, records in curves.items()},
         observations(evidence.values["figure-6"]),

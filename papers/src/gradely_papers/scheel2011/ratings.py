@@ -6,15 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, draw_lines, style
-from gradely.data import Report, read_qrels
+from gradely import NDCNG, Batch, Measure, Shift, from_arrays, muAP, nDCG, read_qrels
 from gradely.data.types import Bools, Floats
-from gradely.kernel.batch import Batch
-from gradely.kernel.from_arrays import from_arrays
-from gradely.measures import NDCNG, Measure, muAP, nDCG
-from gradely.relevance import Shift
-from gradely.tables import Table
+from gradely_papers.charts import altair, draw_lines, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
+from gradely_papers.progress import Report
 from gradely_papers.verdicts import Record
 
 HELD_OUT = 5
@@ -254,8 +250,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         " question, since all that lies below no longer counts.",
         records,
         {
-            "means": Sheet("The mean over all users", Table.of(records)),
-            "shift": Sheet("The shift rule: whole stars as given and with the lowest at 0", Table.of(shifts)),
+            "means": Sheet.of("The mean over all users", records),
+            "shift": Sheet.of("The shift rule: whole stars as given and with the lowest at 0", shifts),
         },
         {"levels": Figure(title, chart(records))},
         [*observations(records), shift(shifts)],

@@ -5,11 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data import Report
-from gradely.measures import AP, DCG, NDCNG, muAP, nDCG
-from gradely.relevance import Shift
-from gradely.tables import Table
+from gradely import AP, DCG, NDCNG, Shift, muAP, nDCG
 from gradely_papers.experiment import Claim, Experiment, Library, Outcome, Sheet
+from gradely_papers.progress import Report
 from gradely_papers.rankings import value_of
 from gradely_papers.verdicts import SAME, Verdict, agrees, decide
 
@@ -173,8 +171,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         f"{_count_agreements(cells)} numbers agree. Doubling every grade changes nDCG, and NDCNG not.",
         evidence,
         {
-            "table-1": Sheet("Table 1: average precision at every level", Table.of(first)),
-            "table-2": Sheet("Table 2: cumulated gain at every rank", Table.of(second)),
+            "table-1": Sheet.of("Table 1: average precision at every level", first),
+            "table-2": Sheet.of("Table 2: cumulated gain at every rank", second),
         },
         {},
     )
