@@ -95,7 +95,7 @@ def test_topics_are_drawn_with_the_seed_and_the_first_is_what_there_is():
 def test_judged_depth_is_where_the_first_gap_is():
     """Of a, b, x, c the first two are judged without a gap; x alone is not judged at all."""
     runs = {"one": {"q": ["a", "b", "x", "c"], "r": ["x"]}, "two": {"q": ["x", "a"], "r": ["d"]}}
-    systems = stack_runs({"q": {"a": 1, "b": 0, "c": 2}, "r": {"d": 1}}, runs)
+    systems = stack_runs(gradely.read_qrels({"q": {"a": 1, "b": 0, "c": 2}, "r": {"d": 1}}), runs)
     assert judged_depths(systems).tolist() == [2, 0, 0, 1]
 
 
@@ -215,7 +215,7 @@ def test_with_as_many_runs_as_the_paper_has_its_table_is_compared_number_by_numb
     rows = [{"the paper's": "TREC 10, 2001, Web", "collection": "mine", "runs": runs} for runs in (95, 94)]
     records = [{"tau": 0.7 + off, "the paper": 0.7}] * 3
     curves = [Curves(Panel("mine", "all", 50, 71), records, np.zeros(1))]
-    same, fewer = (same_numbers(Evidence([row], curves))[0] for row in rows)
+    same, fewer = (same_numbers.test(Evidence([row], curves))[0] for row in rows)
     assert same.word == word and f"{off:.3f} away on average" in same.here
     assert fewer.word == "cannot be tested" and "94 runs are here" in fewer.here
 

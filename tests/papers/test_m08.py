@@ -60,7 +60,7 @@ def test_enumeration_claims():
     off = max(
         abs(enumeration.printed_rr(ranking) - enumeration.enumerate_mean(gradely.RR(), ranking)) for ranking in chosen
     )
-    words = [claim.test(enumeration.Evidence(records, off))[0].word for claim in enumeration.CLAIMS]
+    words = [claim.test(enumeration.Evidence(records, off))[0].word for claim in enumeration.EXPERIMENT.claims]
     assert words == ["holds"] * 6 + ["differs"]
 
 
@@ -104,7 +104,7 @@ def test_in_memory_sorting_is_timed_for_every_length_of_list(monkeypatch):
 def test_about_the_same_is_up_to_a_quarter_more(ratio, verdict):
     pairs = {measure.name: Pair(ratio, 1) for measure in EXPECTED}
     times = overhead.Times({18: pairs, 100: pairs}, pairs, pairs)
-    assert [found.word for claim in overhead.CLAIMS for found in claim.test(times)] == [verdict] * 4
+    assert [found.word for claim in overhead.EXPERIMENT.claims for found in claim.test(times)] == [verdict] * 4
     assert times.records()[0]["ratio"] == ratio
 
 
@@ -160,7 +160,7 @@ def test_breaking_ties_moves_and_reorders_real_systems():
         assert (table <= best + 1e-9).all() and (table >= worst - 1e-9).all()
     assert real_runs.list_deviations(means, "nDCG@10")[0]["system"] == "KUCS_EN_Run.3.dat"
     tables = [real_runs.label({"clef": table(means)}) for table in (real_runs.moves, real_runs.reorderings)]
-    (moved,) = real_runs.performs_differently(tables[0])
+    (moved,) = real_runs.performs_differently.test(tables[0])
     assert moved.word == "holds" and "RR of KUCS_EN_Run.3.dat moves by 0.1050" in moved.here
     assert "Of 6 pairs of systems" in real_runs.observations(tables[1])[0].answer
     assert real_runs.story(tables[0]).startswith("Over all collections RR and ERR@10 move most")
@@ -172,5 +172,5 @@ def test_where_nothing_ties_nothing_moves():
     runs = {"one": RUNS["plain"], "two": {"q1": {"a": 1, "b": 2, "c": 3}, "q2": {"a": 1, "b": 2}}}
     means = real_runs.read(QRELS, runs, seed=0, seeds=2)
     tables = [real_runs.label({"plain": table(means)}) for table in (real_runs.moves, real_runs.reorderings)]
-    assert [verdict.word for verdict in real_runs.performs_differently(tables[0])] == ["differs"]
+    assert [verdict.word for verdict in real_runs.performs_differently.test(tables[0])] == ["differs"]
     assert "swapped by name none" in real_runs.observations(tables[1])[0].answer

@@ -66,7 +66,7 @@ def test_samples_are_as_the_paper_describes_them():
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_finding_of_figure_2_on_fewer_samples(seed):
     cases = {source: figure2.study(seed, source, samples=200) for source in figure2.SOURCES}
-    verdicts = [(claim.key, found) for claim in figure2.CLAIMS for found in claim.test(cases)]
+    verdicts = [(claim.key, found) for claim in figure2.EXPERIMENT.claims for found in claim.test(cases)]
     differing = [(key, found.data) for key, found in verdicts if found.word != "holds"]
     assert differing == [("medians", "samples by the paper's text")], verdicts
     assert len(figure2.summary(cases)) == 2 * 2 * 2 * 2
@@ -89,7 +89,7 @@ def test_curves_of_phi_are_drawn_from_the_first_sample():
     samples = {name: draw(rng, 20) for name, draw in synthetic.TEXT.items()}
     rows = figure1.curves(samples)
     assert len(rows) == 2 * 2 * 100 and len(figure1.chart(rows).to_dict()["vconcat"]) == 2
-    assert all(found.word == "holds" for claim in figure1.CLAIMS for found in claim.test(samples))
+    assert all(found.word == "holds" for claim in figure1.EXPERIMENT.claims for found in claim.test(samples))
     assert rows[0]["φ"] == 1 and rows[99]["φ"] == 0 and rows[0]["score"] == samples["balanced"][0, 0]
 
 

@@ -125,7 +125,7 @@ def test_the_virtual_users_own_feature_scores_1_and_the_claims_are_marked(docume
     evidence = ohsumed.Evidence(figures, counts, documents.correlation(1, 9), documents.count_lacking(2), letor)
     for name in ohsumed.VIRTUAL:
         assert evidence.own_scores(name) == pytest.approx([1] * 6, abs=1e-12)
-    verdicts = [(claim.key, found.word) for claim in ohsumed.CLAIMS for found in claim.test(evidence)]
+    verdicts = [(claim.key, found.word) for claim in ohsumed.EXPERIMENT.claims for found in claim.test(evidence)]
     held = ["one", "one", "levels", "nearest", "pearson", "more-levels", "letor"]
     assert sorted(key for key, word in verdicts if word == "holds") == sorted(held)
     assert [key for key, word in verdicts if word == "differs"] == ["average", "levels"] and evidence.lacking == 5

@@ -53,6 +53,13 @@ class Claim(NamedTuple):
     """from the evidence that the experiment gathered to one verdict for each set of data"""
 
 
+def claim(
+    key: str, where: str, *, printed: str, criterion: str
+) -> Callable[[Callable[[Any], Sequence[Verdict]]], Claim]:
+    """Make a claim of the function that tests it; the first line of its docstring is what the paper says."""
+    return lambda test: Claim(key, where, (test.__doc__ or "").partition("\n")[0], printed, criterion, test)
+
+
 class Assessment(NamedTuple):
     """A claim beside what came out on one set of data."""
 

@@ -8,7 +8,7 @@ import numpy as np
 from gradely import AP, GAP, eGAP, evaluate, from_arrays, xGAP
 from gradely.measures.gap import UserShares
 from gradely_papers.charts import PALETTE, altair, categories, draw, style
-from gradely_papers.experiment import Claim, Experiment, Figure, Library, Outcome, Sheet
+from gradely_papers.experiment import Experiment, Figure, Library, Outcome, Sheet, claim
 from gradely_papers.progress import Report
 from gradely_papers.rankings import rank_labels
 from gradely_papers.verdicts import SAME, Record, Verdict, decide
@@ -143,49 +143,31 @@ def within(off: float) -> str:
     return f"to within {off:.0e}" if off else "exactly"
 
 
+@claim(
+    "chances",
+    "§3-5",
+    printed=", ".join(str(theirs) for *_, theirs in PRINTED),
+    criterion=f"all six, to within {SAME:g}",
+)
 def same_chances(evidence: Evidence) -> list[Verdict]:
-    """Return whether the chances are the paper's."""
+    """The chance that a user picks one document of grade 1 or 2, out of ten of grade 1 and one of grade 2."""
     off = max(abs(float(Fraction(chance["the paper"])) - chance["here"]) for chance in evidence.chances)
     return [decide(off < SAME, f"all six, {within(off)}" if off < SAME else f"off by up to {off:.0e}")]
 
 
+@claim("limits", "§3-5", printed="limits", criterion=f"for five g, at n = {LENGTHS[-1]:,}, within {NEAR:g}")
 def same_limits(evidence: Evidence) -> list[Verdict]:
-    """Return whether long rankings come near the paper's limits."""
+    """After n documents of grade 1, one of grade 2: GAP → 1, xGAP → 1 - g₂², eGAP → g₁."""
     off = max(abs(row["value"] - row["limit"]) for row in evidence.long if row["n"] == LENGTHS[-1])
     return [decide(off < NEAR, f"at n = {LENGTHS[-1]:,} all are within {off:.0e} of them")]
 
 
+@claim("corners", "§5", printed="equal", criterion=f"to within {SAME:g} on random rankings with ties")
 def same_corners(evidence: Evidence) -> list[Verdict]:
-    """Return whether the three are AP where users agree."""
+    """Where all users have the same threshold k, GAP = xGAP = eGAP = AP(k)."""
     return [decide(evidence.corners < SAME, f"on 200 random rankings with ties, {within(evidence.corners)}")]
 
 
-CLAIMS = (
-    Claim(
-        "chances",
-        "§3-5",
-        "The chance that a user picks one document of grade 1 or 2, out of ten of grade 1 and one of grade 2.",
-        ", ".join(str(theirs) for *_, theirs in PRINTED),
-        f"all six, to within {SAME:g}",
-        same_chances,
-    ),
-    Claim(
-        "limits",
-        "§3-5",
-        "After n documents of grade 1, one of grade 2: GAP → 1, xGAP → 1 - g₂², eGAP → g₁.",
-        "limits",
-        f"for five g, at n = {LENGTHS[-1]:,}, within {NEAR:g}",
-        same_limits,
-    ),
-    Claim(
-        "corners",
-        "§5",
-        "Where all users have the same threshold k, GAP = xGAP = eGAP = AP(k).",
-        "equal",
-        f"to within {SAME:g} on random rankings with ties",
-        same_corners,
-    ),
-)
 EXPERIMENT = Experiment(
     "f14-limits",
     "§3-5",
@@ -193,5 +175,5 @@ EXPERIMENT = Experiment(
     "GAP can give the one highly relevant document hardly more weight than any relevant one; xGAP and eGAP do not."
     " When that document comes last, GAP tends to 1 all the same, xGAP to 1 - g₂² and eGAP to g₁.",
     run,
-    claims=CLAIMS,
+    claims=(same_chances, same_limits, same_corners),
 )

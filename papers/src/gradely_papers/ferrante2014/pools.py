@@ -1,6 +1,7 @@
 """F14 figures 1 and 2: how systems rank when fewer documents are judged."""
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from gradely.comparison.selection import Selection
 from gradely.data.types import Floats
 from gradely.measures.names import parse_all
 from gradely_papers.charts import PALETTE, altair, categories, draw, panels
-from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet
+from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.ferrante2014.limits import FAMILY
 from gradely_papers.ferrante2014.study import (
     REFERENCES,
@@ -144,47 +145,77 @@ def _means(tau: Floats) -> dict[str, Floats]:
 NEW, ROBUST = ("xGAP", "eGAP"), ("nDCG", "bpref")
 SHOWN = ("GAP", *NEW)
 OWN = "TREC 21, 2012, Web"
+OVER = "95 % over topics"
 
 
-def in_panels(
-    test: Callable[[Robustness], Verdict], concerns: Callable[[Panel], object]
-) -> Callable[[list[Robustness]], list[Verdict]]:
-    """Return the test of a claim in every panel that it concerns, under both readings."""
-    return lambda evidence: assess_panels([entry for entry in evidence if concerns(entry.panel)], test)
+def in_panels(concerns: Callable[[Panel], object]) -> Callable[[Callable[[Robustness], Verdict]], Any]:
+    """Return what makes a test of one panel that of all panels that a claim concerns, under both readings."""
+    return lambda test: wraps(test)(
+        lambda evidence: assess_panels([entry for entry in evidence if concerns(entry.panel)], test)
+    )
 
 
-def more_robust(old: str, rates: str) -> Callable[[Robustness], Verdict]:
-    """Return the test whether xGAP and eGAP are above an older measure, over a range of rates."""
+def claim_few_high(old: str, rates: str) -> Claim:
+    """Return the claim that xGAP and eGAP are above an older measure where good documents are few."""
 
+    @in_panels(lambda panel: panel.topics != "all")
     def test(entry: Robustness) -> Verdict:
         margin = entry.lead(NEW, (old,), rates)
         return Verdict(margin.word, f"{list_means(entry, rates)}; the lower of xGAP and eGAP less {old}: {margin}")
 
-    return test
+    kind, what = ("shallow", "pools are shallow") if rates == SHALLOW else ("incomplete", "judgments are incomplete")
+    return Claim(
+        f"few-{old}-{kind}",
+        "abstract, figures 1 and 2",
+        f"Over topics with few highly relevant or key documents xGAP and eGAP are more robust than {old} when {what}.",
+        "figures only",
+        f"both are above {old}, by the mean τ over {rates}; {OVER}",
+        test,
+    )
 
 
+@claim(
+    "all",
+    "figures 1 and 2",
+    printed="figures only",
+    criterion=f"the mean τ of both is nearer to AP's than that of the farther of nDCG and bpref is; {OVER}",
+)
+@in_panels(lambda panel: panel.topics == "all" and panel.printed != OWN)
 def are_alike(entry: Robustness) -> Verdict:
-    """Return whether xGAP and eGAP are nearer to AP than the farther of nDCG and bpref is."""
+    """Over all topics xGAP and eGAP behave as AP and GAP do (TREC 21, where GAP is better, apart)."""
     nearer = entry.compare_distances("AP", NEW, ROBUST)
     return Verdict(nearer.word, f"{list_means(entry)}; nearer to AP by {nearer}")
 
 
+@claim(
+    "GAP",
+    "figure 2, TREC 21, all topics",
+    printed="figure only",
+    criterion=f"it is above both, by the mean τ over {INCOMPLETE}; {OVER}",
+)
+def gap_better(evidence: list[Robustness]) -> list[Verdict]:
+    """On TREC 21, over all topics, GAP is more robust than xGAP and eGAP."""
+
+    def test(entry: Robustness) -> Verdict:
+        margin = entry.lead(("GAP",), NEW)
+        return Verdict(margin.word, f"{list_means(entry)}; GAP less the higher of xGAP and eGAP: {margin}")
+
+    own = [entry for entry in evidence if entry.panel.topics == "all" and entry.panel.printed == OWN]
+    absent = Verdict(UNTESTED, f"the judgments of {OWN} are not among the collections")
+    return assess_panels(own, test) if own else [absent]
+
+
+@claim(
+    "robust",
+    "figures 1 and 2",
+    printed="figures only",
+    criterion=f"both are above all others, by the mean τ over {INCOMPLETE}; {OVER}",
+)
+@in_panels(bool)
 def are_most_robust(entry: Robustness) -> Verdict:
-    """Return whether nDCG and bpref are above all others."""
+    """nDCG and bpref are the most robust measures."""
     margin = entry.lead(ROBUST, tuple(name for name in MEASURES if name not in ROBUST))
     return Verdict(margin.word, f"{list_means(entry)}; the lower of the two less the highest of the others: {margin}")
-
-
-def gap_better(evidence: list[Robustness]) -> list[Verdict]:
-    """Return whether GAP is above xGAP and eGAP on the paper's TREC 21, all topics."""
-    if not any(entry.panel.printed == OWN for entry in evidence):
-        return [Verdict(UNTESTED, f"the judgments of {OWN} are not among the collections")]
-    return in_panels(_gap_better, lambda panel: panel.topics == "all" and panel.printed == OWN)(evidence)
-
-
-def _gap_better(entry: Robustness) -> Verdict:
-    margin = entry.lead(("GAP",), NEW)
-    return Verdict(margin.word, f"{list_means(entry)}; GAP less the higher of xGAP and eGAP: {margin}")
 
 
 def list_means(entry: Robustness, rates: str = INCOMPLETE) -> str:
@@ -271,56 +302,18 @@ DONE = (
     " readings are shown. Intervals come from topics drawn again. Of several folders of runs the one with the longest"
     " runs is taken."
 )
-OVER = "95 % over topics"
-FEW = "Over topics with few highly relevant or key documents xGAP and eGAP are more robust than {} when {}."
-KINDS = {INCOMPLETE: "judgments are incomplete", SHALLOW: "pools are shallow"}
-
-
-def _claim_few_high(old: str, rates: str) -> Claim:
-    return Claim(
-        f"few-{old}-{'shallow' if rates == SHALLOW else 'incomplete'}",
-        "abstract, figures 1 and 2",
-        FEW.format(old, KINDS[rates]),
-        "figures only",
-        f"both are above {old}, by the mean τ over {rates}; {OVER}",
-        in_panels(more_robust(old, rates), lambda panel: panel.topics != "all"),
-    )
-
-
-CLAIMS = (
-    *(_claim_few_high(old, rates) for old in ("GAP", "AP") for rates in RANGES),
-    Claim(
-        "all",
-        "figures 1 and 2",
-        "Over all topics xGAP and eGAP behave as AP and GAP do (TREC 21, where GAP is better, apart).",
-        "figures only",
-        f"the mean τ of both is nearer to AP's than that of the farther of nDCG and bpref is; {OVER}",
-        in_panels(are_alike, lambda panel: panel.topics == "all" and panel.printed != OWN),
-    ),
-    Claim(
-        "GAP",
-        "figure 2, TREC 21, all topics",
-        "On TREC 21, over all topics, GAP is more robust than xGAP and eGAP.",
-        "figure only",
-        f"it is above both, by the mean τ over {INCOMPLETE}; {OVER}",
-        gap_better,
-    ),
-    Claim(
-        "robust",
-        "figures 1 and 2",
-        "nDCG and bpref are the most robust measures.",
-        "figures only",
-        f"both are above all others, by the mean τ over {INCOMPLETE}; {OVER}",
-        in_panels(are_most_robust, bool),
-    ),
-)
 EXPERIMENT = Experiment(
     "f14-pools",
     "figures 1 and 2",
     "How systems rank when fewer documents are judged",
     "xGAP and eGAP are robust when it comes to incomplete judgments and shallow pools.",
     run,
-    claims=CLAIMS,
+    claims=(
+        *(claim_few_high(old, rates) for old in ("GAP", "AP") for rates in RANGES),
+        are_alike,
+        gap_better,
+        are_most_robust,
+    ),
     needs=NEEDS,
     data=DATA,
 )

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable
+from functools import wraps
 from itertools import groupby, product
 from statistics import mean
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from gradely.comparison.kendall import DIGITS, EQUIVALENT, NOTICEABLE
 from gradely.data.types import Floats
 from gradely.measures.names import parse_all
 from gradely_papers.charts import altair, draw_lines, panels
-from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet
+from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.ferrante2014.limits import FAMILY
 from gradely_papers.ferrante2014.study import (
     REFERENCES,
@@ -160,7 +161,7 @@ class Evidence(NamedTuple):
 
 def in_panels(test: Callable[[Curves], Verdict]) -> Callable[[Any], list[Verdict]]:
     """Return the test of a claim in every panel."""
-    return lambda evidence: assess_panels(evidence.curves, test)
+    return wraps(test)(lambda evidence: assess_panels(evidence.curves, test))
 
 
 def list_taus(values: dict[str, float], digits: int = 2) -> str:
@@ -168,14 +169,28 @@ def list_taus(values: dict[str, float], digits: int = 2) -> str:
     return ", ".join(f"{name} {tau:.{digits}f}" for name, tau in values.items())
 
 
+@claim(
+    "ahead",
+    "tables 2 and 3",
+    printed="TREC 10, few highly relevant, g_1 = 0.1: GAP 0.80, xGAP 0.48, eGAP 0.45",
+    criterion="at the smallest g_1 above 0, τ of GAP with AP is above those of xGAP and eGAP; 95 % over topics",
+)
+@in_panels
 def is_gap_nearest(curves: Curves) -> Verdict:
-    """Return whether GAP is nearer to AP than xGAP and eGAP at the smallest g_1."""
+    """GAP ranks systems nearly as AP does already at small g_1; xGAP and eGAP do not."""
     here = f"τ with AP: {list_taus(curves.at_smallest('AP'))}; GAP ahead by {curves.lead}"
     return Verdict(curves.lead.word, here)
 
 
+@claim(
+    "rises",
+    "tables 2 and 3",
+    printed="in all seven tables",
+    criterion=f"for each of the three, γ of g_1 and τ with AP is {NOTICEABLE} or more, as in the paper's own tables",
+)
+@in_panels
 def rises(curves: Curves) -> Verdict:
-    """Return whether τ with AP rises with g_1, for all three."""
+    """τ with AP rises with g_1."""
     trend = {name: goodman_kruskal(points) for name, points in curves.with_reference("AP").items()}
     here = f"of the pairs of g_1 at which τ differs, rising less falling: {list_taus(trend)}"
     return decide(min(trend.values()) >= NOTICEABLE, here)
@@ -192,14 +207,24 @@ def goodman_kruskal(points: dict[float, float]) -> float:
     return float(steps.sum() / max(1, np.count_nonzero(steps)))
 
 
+@claim(
+    "angle",
+    "abstract, tables 2 and 3",
+    printed="TREC 10, g_1 = 0.1: τ with GAP 0.86 and 0.85; few highly relevant 0.67 and 0.64",
+    criterion=f"at the smallest g_1 above 0, τ of neither with GAP is above {EQUIVALENT}, the paper's mark of"
+    " equivalence",
+)
+@in_panels
 def another_angle(curves: Curves) -> Verdict:
-    """Return whether xGAP and eGAP rank systems otherwise than GAP does at the smallest g_1."""
+    """xGAP and eGAP grasp a different angle from GAP."""
     near = {name: tau for name, tau in curves.at_smallest("GAP").items() if name != "GAP"}
     return decide(max(near.values()) < EQUIVALENT, f"τ with GAP: {list_taus(near, 3)}")
 
 
+@claim("nDCG", "tables 2 and 3", printed="at most 0.86", criterion=f"no τ with nDCG is above {EQUIVALENT}, over all g")
+@in_panels
 def not_ndcg(curves: Curves) -> Verdict:
-    """Return whether no g makes the three rank systems as nDCG does."""
+    """nDCG ranks systems otherwise than GAP, xGAP and eGAP do, whatever g is."""
     highest = {
         name: max(x["tau"] for x in curves.records if x["reference"] == "nDCG" and x["measure"] == name)
         for name in ("GAP", "xGAP", "eGAP")
@@ -207,15 +232,23 @@ def not_ndcg(curves: Curves) -> Verdict:
     return decide(max(highest.values()) < EQUIVALENT, f"highest τ with nDCG over all g: {list_taus(highest, 3)}")
 
 
+@claim("corners", "tables 2 and 3", printed="1.00", criterion=f"τ = 1 to within {SAME:g} at all corners of the grid")
+@in_panels
 def same_corners(curves: Curves) -> Verdict:
-    """Return whether the three are one where all users agree."""
+    """Where all users agree, GAP, xGAP and eGAP rank systems the same."""
     corners = [x["tau"] for x in curves.records if "1.0" in x["g"].split() and x["reference"] == "GAP"]
     same = sum(abs(tau - 1) < SAME for tau in corners)
     return decide(same == len(corners), f"τ = 1 in {same} of {len(corners)} comparisons")
 
 
+@claim(
+    "rare",
+    "tables 2 and 3",
+    printed="TREC 14, g_1 = 0.1: GAP ahead by 0.11 over all topics, by 0.37 over the few",
+    criterion="GAP's lead at the smallest g_1 is larger there than over all topics; 95 % over topics",
+)
 def most_where_rare(evidence: Evidence) -> list[Verdict]:
-    """Return whether GAP's lead is larger where highly relevant documents are few than over all topics."""
+    """The difference is larger over topics with few highly relevant or key documents."""
     every = {curves.panel.collection: curves for curves in evidence.curves if curves.panel.topics == "all"}
 
     def larger(curves: Curves) -> Verdict:
@@ -226,8 +259,9 @@ def most_where_rare(evidence: Evidence) -> list[Verdict]:
     return assess_panels([curves for curves in evidence.curves if curves.panel.topics != "all"], larger)
 
 
+@claim("table-1", "table 1", printed="17; 6; 10 and 7", criterion="the same numbers")
 def topic_counts(evidence: Evidence) -> list[Verdict]:
-    """Return whether as many topics have few highly relevant or key documents, where the judgments are the paper's."""
+    """How many topics have few highly relevant, or few key, documents: R(1) >= 10·R(k), R(k) ≠ 0."""
     rows = {row["the paper's"]: row for row in evidence.table_1}
     out = []
     for theirs in read_printed("collections"):
@@ -241,8 +275,14 @@ def topic_counts(evidence: Evidence) -> list[Verdict]:
     return out
 
 
+@claim(
+    "numbers",
+    "tables 2 and 3",
+    printed="as printed",
+    criterion=f"with the paper's judgments and as many runs, off by less than {CLOSE} on average",
+)
 def same_numbers(evidence: Evidence) -> list[Verdict]:
-    """Return how far our τ are from the paper's, where judgments and number of runs are its own."""
+    """1,605 values of τ for the grid of g."""
     rows = {row["the paper's"]: row for row in evidence.table_1}
     out = []
     for theirs in read_printed("collections"):
@@ -255,74 +295,6 @@ def same_numbers(evidence: Evidence) -> list[Verdict]:
         off = [abs(x["tau"] - x["the paper"]) for curves in ours for x in curves.records]
         out.append(decide(mean(off) < CLOSE, f"{mean(off):.3f} away on average, {max(off):.2f} at most", name))
     return out
-
-
-CLAIMS = (
-    Claim(
-        "table-1",
-        "table 1",
-        "How many topics have few highly relevant, or few key, documents: R(1) >= 10·R(k), R(k) ≠ 0.",
-        "17; 6; 10 and 7",
-        "the same numbers",
-        topic_counts,
-    ),
-    Claim(
-        "numbers",
-        "tables 2 and 3",
-        "1,605 values of τ for the grid of g.",
-        "as printed",
-        f"with the paper's judgments and as many runs, off by less than {CLOSE} on average",
-        same_numbers,
-    ),
-    Claim(
-        "ahead",
-        "tables 2 and 3",
-        "GAP ranks systems nearly as AP does already at small g_1; xGAP and eGAP do not.",
-        "TREC 10, few highly relevant, g_1 = 0.1: GAP 0.80, xGAP 0.48, eGAP 0.45",
-        "at the smallest g_1 above 0, τ of GAP with AP is above those of xGAP and eGAP; 95 % over topics",
-        in_panels(is_gap_nearest),
-    ),
-    Claim(
-        "rare",
-        "tables 2 and 3",
-        "The difference is larger over topics with few highly relevant or key documents.",
-        "TREC 14, g_1 = 0.1: GAP ahead by 0.11 over all topics, by 0.37 over the few",
-        "GAP's lead at the smallest g_1 is larger there than over all topics; 95 % over topics",
-        most_where_rare,
-    ),
-    Claim(
-        "rises",
-        "tables 2 and 3",
-        "τ with AP rises with g_1.",
-        "in all seven tables",
-        f"for each of the three, γ of g_1 and τ with AP is {NOTICEABLE} or more, as in the paper's own tables",
-        in_panels(rises),
-    ),
-    Claim(
-        "angle",
-        "abstract, tables 2 and 3",
-        "xGAP and eGAP grasp a different angle from GAP.",
-        "TREC 10, g_1 = 0.1: τ with GAP 0.86 and 0.85; few highly relevant 0.67 and 0.64",
-        f"at the smallest g_1 above 0, τ of neither with GAP is above {EQUIVALENT}, the paper's mark of equivalence",
-        in_panels(another_angle),
-    ),
-    Claim(
-        "nDCG",
-        "tables 2 and 3",
-        "nDCG ranks systems otherwise than GAP, xGAP and eGAP do, whatever g is.",
-        "at most 0.86",
-        f"no τ with nDCG is above {EQUIVALENT}, over all g",
-        in_panels(not_ndcg),
-    ),
-    Claim(
-        "corners",
-        "tables 2 and 3",
-        "Where all users agree, GAP, xGAP and eGAP rank systems the same.",
-        "1.00",
-        f"τ = 1 to within {SAME:g} at all corners of the grid",
-        in_panels(same_corners),
-    ),
-)
 
 
 def gather(selection: list[Collection], seed: int, progress: Report) -> Evidence:
@@ -436,7 +408,7 @@ EXPERIMENT = Experiment(
     "How soon GAP, xGAP and eGAP rank systems as AP does",
     SUMMARY,
     run,
-    claims=CLAIMS,
+    claims=(topic_counts, same_numbers, is_gap_nearest, most_where_rare, rises, another_angle, not_ndcg, same_corners),
     needs=NEEDS,
     data=DATA,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from gradely import RR, Measure, from_arrays
 from gradely.data.types import Floats
 from gradely.measures import EXPECTED
-from gradely_papers.experiment import Claim, Experiment, Library, Observation, Outcome, Sheet
+from gradely_papers.experiment import Claim, Experiment, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.progress import Report, ignore
 from gradely_papers.rankings import rank_labels
 from gradely_papers.verdicts import SAME, Record, Verdict, decide
@@ -126,8 +126,14 @@ def is_exact(evidence: Evidence, name: str) -> list[Verdict]:
     return [decide(float(worst["largest difference"]) < SAME, describe(worst))]
 
 
+@claim(
+    "printed-RR",
+    "§2, formula of RR",
+    printed="formula",
+    criterion=f"the formula as printed is within {SAME:g} of the mean over all orders, written out",
+)
 def printed_rr_is_exact(evidence: Evidence) -> list[Verdict]:
-    """Return whether RR as printed is the mean over all orders."""
+    """RR is Σ f(x)/(t+x), f(x) the chance that the first x documents of the group are irrelevant."""
     here = f"off by up to {evidence.printed_rr:.3f}; with differences of adjacent f, as the text has it, it is exact"
     return [decide(evidence.printed_rr < SAME, here)]
 
@@ -164,17 +170,6 @@ def _exact(name: str) -> Claim:
     )
 
 
-CLAIMS = (
-    *(_exact(name) for name in PRINTED),
-    Claim(
-        "printed-RR",
-        "§2, formula of RR",
-        "RR is Σ f(x)/(t+x), f(x) the chance that the first x documents of the group are irrelevant.",
-        "formula",
-        f"the formula as printed is within {SAME:g} of the mean over all orders, written out",
-        printed_rr_is_exact,
-    ),
-)
 EXPERIMENT = Experiment(
     "m08-enumeration",
     "§2",
@@ -182,5 +177,5 @@ EXPERIMENT = Experiment(
     "When scores tie, a measure should be the mean over all orders of the tied documents, and that mean has a"
     " closed form for precision, recall, F1, average precision, reciprocal rank and nDCG.",
     run,
-    claims=CLAIMS,
+    claims=(*(_exact(name) for name in PRINTED), printed_rr_is_exact),
 )

@@ -13,7 +13,7 @@ from gradely.data.types import Floats
 from gradely.measures.names import parse_all
 from gradely.settings import TiePolicy
 from gradely_papers.charts import altair, categories, draw, style
-from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet
+from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.judged_collections import DATA, NEEDS, collections, has_enough, stack_runs
 from gradely_papers.progress import Report, ignore, part, runs_part
 from gradely_papers.verdicts import Record, Verdict, decide
@@ -137,8 +137,14 @@ def _range(row: Record) -> float:
     return float(row["worst to best order, most"])
 
 
+@claim(
+    "orders",
+    "abstract",
+    printed="words",
+    criterion=f"from the worst order of ties to the best, some measure of some run moves by {VISIBLE} or more",
+)
 def performs_differently(moved: list[Record]) -> list[Verdict]:
-    """Return for each collection whether its orders of ties perform differently."""
+    """Tied scores allow several orders of the results, each one performing differently."""
     return [
         decide(max(map(_range, rows)) >= VISIBLE, _moves(rows), name) for name, rows in by_collection(moved).items()
     ]
@@ -269,16 +275,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     )
 
 
-CLAIMS = (
-    Claim(
-        "orders",
-        "abstract",
-        "Tied scores allow several orders of the results, each one performing differently.",
-        "words",
-        f"from the worst order of ties to the best, some measure of some run moves by {VISIBLE} or more",
-        performs_differently,
-    ),
-)
 EXPERIMENT = Experiment(
     "m08-ties",
     "on real runs",
@@ -286,7 +282,7 @@ EXPERIMENT = Experiment(
     "Sorting breaks ties in an arbitrary order, so that the same scores give different values, depending on names,"
     " files or the sorting algorithm. The mean over all orders does not depend on them.",
     run,
-    claims=CLAIMS,
+    claims=(performs_differently,),
     needs=NEEDS,
     data=DATA,
 )

@@ -3,6 +3,7 @@
 import csv
 from collections import Counter
 from collections.abc import Callable
+from functools import wraps
 from importlib import resources
 from math import atanh, sqrt, tanh
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ import numpy as np
 from gradely import Batch, Phi, nDCG, nDCGphi
 from gradely.data.types import Floats
 from gradely_papers.charts import PALETTE, altair, draw, draw_lines, panels
-from gradely_papers.experiment import Claim
+from gradely_papers.experiment import claim
 from gradely_papers.verdicts import Interval, Record, Verdict, decide
 
 FAR = 0.1
@@ -141,8 +142,23 @@ def _read(name: str) -> list[str]:
     return (resources.files("gradely_papers.moniz2016") / name).read_text("utf-8").splitlines()
 
 
+def in_summaries(test: Callable[[Summary], Verdict]) -> Callable[[Evidence], list[Verdict]]:
+    """Return the test of a claim on every set of lists."""
+    return wraps(test)(lambda evidence: [test(summary)._replace(data=_data(summary)) for summary in evidence.summaries])
+
+
+def _data(summary: Summary) -> str:
+    return f"{summary.data} ({summary.lists:,} lists)"
+
+
+@claim(
+    "means",
+    "figure 3, §4.2",
+    printed="means@10 .465/.291 economy, .625/.494 microsoft, .504/.375 obama, .668/.506 palestine",
+    criterion="so at every cut-off that is known",
+)
 def means_higher(evidence: Evidence) -> list[Verdict]:
-    """Return whether mean nDCG is above mean nDCGφ at every cut-off."""
+    """Mean nDCG@k is above mean nDCGφ@k for k = 5, 10, 15 and 20."""
     out = []
     for summary in evidence.summaries:
         rows = [row for row in evidence.means if row["data"] == summary.data]
@@ -152,18 +168,39 @@ def means_higher(evidence: Evidence) -> list[Verdict]:
     return out
 
 
+@claim(
+    "positive",
+    "figure 4, §4.2",
+    printed="90, 86, 86, 73 % of the lists",
+    criterion="so for more than half of the lists",
+)
+@in_summaries
 def mostly_positive(summary: Summary) -> Verdict:
-    """Return whether nDCG is the higher of the two for most lists."""
+    """The difference of nDCG@10 and nDCGφ@10 is mostly positive."""
     return decide(summary.positive > 1 / 2, f"for {summary.positive:.0%} of the lists")
 
 
+@claim(
+    "grows",
+    "figure 4, §4.2",
+    printed="correlations .02, .30, .05, .10",
+    criterion="Pearson's correlation of nDCG@10 and the difference is above 0; 95 %, as if lists were independent",
+)
+@in_summaries
 def grows(summary: Summary) -> Verdict:
-    """Return whether the difference grows with nDCG@10."""
+    """The difference grows with nDCG@10."""
     return Verdict(summary.trend.word, f"Pearson's correlation {summary.trend}")
 
 
+@claim(
+    "misestimates",
+    "abstract, §5",
+    printed="words",
+    criterion=f"more than half of the lists differ by more than {FAR}, and both signs occur",
+)
+@in_summaries
 def misestimates(summary: Summary) -> Verdict:
-    """Return whether nDCG is often far from nDCGφ, on either side."""
+    """nDCG frequently under- or overestimates in light of the divergence of items' scores."""
     higher, lower = summary.positive, summary.negative
     here = (
         f"more than {FAR} apart for {summary.far:.0%} of the lists; nDCG higher for {higher:.0%}, lower for {lower:.0%}"
@@ -171,49 +208,7 @@ def misestimates(summary: Summary) -> Verdict:
     return decide(summary.far > 1 / 2 and min(higher, lower) > 0, here)
 
 
-def in_summaries(test: Callable[[Summary], Verdict]) -> Callable[[Evidence], list[Verdict]]:
-    """Return the test of a claim on every set of lists."""
-    return lambda evidence: [test(summary)._replace(data=_data(summary)) for summary in evidence.summaries]
-
-
-def _data(summary: Summary) -> str:
-    return f"{summary.data} ({summary.lists:,} lists)"
-
-
-CLAIMS = (
-    Claim(
-        "means",
-        "figure 3, §4.2",
-        "Mean nDCG@k is above mean nDCGφ@k for k = 5, 10, 15 and 20.",
-        "means@10 .465/.291 economy, .625/.494 microsoft, .504/.375 obama, .668/.506 palestine",
-        "so at every cut-off that is known",
-        means_higher,
-    ),
-    Claim(
-        "positive",
-        "figure 4, §4.2",
-        "The difference of nDCG@10 and nDCGφ@10 is mostly positive.",
-        "90, 86, 86, 73 % of the lists",
-        "so for more than half of the lists",
-        in_summaries(mostly_positive),
-    ),
-    Claim(
-        "grows",
-        "figure 4, §4.2",
-        "The difference grows with nDCG@10.",
-        "correlations .02, .30, .05, .10",
-        "Pearson's correlation of nDCG@10 and the difference is above 0; 95 %, as if lists were independent",
-        in_summaries(grows),
-    ),
-    Claim(
-        "misestimates",
-        "abstract, §5",
-        "nDCG frequently under- or overestimates in light of the divergence of items' scores.",
-        "words",
-        f"more than half of the lists differ by more than {FAR}, and both signs occur",
-        in_summaries(misestimates),
-    ),
-)
+CLAIMS = (means_higher, mostly_positive, grows, misestimates)
 """on real rankings; figures 3 and 4 show means and differences"""
 
 

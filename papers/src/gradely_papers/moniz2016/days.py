@@ -1,7 +1,7 @@
 """M16, table 1: the same mistake on two days, harmless on one of them."""
 
 from gradely import nDCG, nDCGphi
-from gradely_papers.experiment import Claim, Experiment, Library, Outcome, Sheet
+from gradely_papers.experiment import Experiment, Library, Outcome, Sheet, claim
 from gradely_papers.progress import Report
 from gradely_papers.rankings import value_of
 from gradely_papers.verdicts import SAME, Record, Verdict, decide
@@ -28,14 +28,16 @@ def table_1() -> list[Record]:
     ]
 
 
+@claim("more", "table 1, §1", printed="words", criterion="nDCGφ is below 1 on day 1, and lower still on day 2")
 def costs_more(table: list[Record]) -> list[Verdict]:
-    """Return whether nDCGφ charges more on day 2."""
+    """The same swap of ranks 2 and 3 must cost more on day 2, where the items differ more."""
     first, second = (row["nDCGφ"] for row in table)
     return [decide(second < first < 1, f"nDCGφ {first:.4f} on day 1, {second:.4f} on day 2")]
 
 
+@claim("same", "table 1, §1", printed="words", criterion=f"equal to within {SAME:g}")
 def costs_same(table: list[Record]) -> list[Verdict]:
-    """Return whether nDCG of grades by place cannot tell the days apart."""
+    """nDCG of grades by place is the same on both days."""
     first, second = (row["nDCG of grades by place"] for row in table)
     return [decide(abs(first - second) < SAME, f"nDCG {first:.4f} on day 1, {second:.4f} on day 2")]
 
@@ -53,24 +55,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     )
 
 
-CLAIMS = (
-    Claim(
-        "more",
-        "table 1, §1",
-        "The same swap of ranks 2 and 3 must cost more on day 2, where the items differ more.",
-        "words",
-        "nDCGφ is below 1 on day 1, and lower still on day 2",
-        costs_more,
-    ),
-    Claim(
-        "same",
-        "table 1, §1",
-        "nDCG of grades by place is the same on both days.",
-        "words",
-        f"equal to within {SAME:g}",
-        costs_same,
-    ),
-)
 EXPERIMENT = Experiment(
     "m16-days",
     "table 1",
@@ -78,5 +62,5 @@ EXPERIMENT = Experiment(
     "Two items in the wrong order cost the same, whatever lies between them, where grades come from places in the"
     " true order. A measure should charge more where the items differ more.",
     run,
-    claims=CLAIMS,
+    claims=(costs_more, costs_same),
 )

@@ -7,7 +7,7 @@ import numpy as np
 from gradely import Phi
 from gradely.data.types import Floats
 from gradely_papers.charts import altair, draw, draw_dashes, style
-from gradely_papers.experiment import Claim, Experiment, Figure, Library, Outcome, Sheet
+from gradely_papers.experiment import Experiment, Figure, Library, Outcome, Sheet, claim
 from gradely_papers.moniz2016.grades import TOP
 from gradely_papers.moniz2016.synthetic import ITEMS, SAMPLES, TEXT
 from gradely_papers.progress import Report
@@ -48,8 +48,9 @@ def chart(records: list[Record]) -> Any:
     return style(alt.vconcat(upper.facet(column=column), lower.facet(column=column)))
 
 
+@claim("ends", "figure 1, §3", printed="control points", criterion=f"so for every sample, to within {SAME:g}")
 def ends(samples: dict[str, Floats]) -> list[Verdict]:
-    """Return whether φ is 0 up to the median and 1 at the maximum."""
+    """φ is 0 up to the median of the scores and 1 at their maximum."""
     out = []
     for control, label in CONTROLS.items():
         highest, lowest = 0.0, 1.0
@@ -62,8 +63,14 @@ def ends(samples: dict[str, Floats]) -> list[Verdict]:
     return out
 
 
+@claim(
+    "few",
+    "figure 1, §3",
+    printed="figure only",
+    criterion=f"the mean number of items with φ above {HALF} is lower on imbalanced than on balanced scores",
+)
 def fewer_relevant(samples: dict[str, Floats]) -> list[Verdict]:
-    """Return whether fewer items are relevant where few scores stand out."""
+    """Where few scores stand out, few items are relevant."""
     out = []
     for control, label in CONTROLS.items():
         counts = {name: float((relevance(s, control) > HALF).sum(axis=1).mean()) for name, s in samples.items()}
@@ -88,29 +95,11 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     )
 
 
-CLAIMS = (
-    Claim(
-        "ends",
-        "figure 1, §3",
-        "φ is 0 up to the median of the scores and 1 at their maximum.",
-        "control points",
-        f"so for every sample, to within {SAME:g}",
-        ends,
-    ),
-    Claim(
-        "few",
-        "figure 1, §3",
-        "Where few scores stand out, few items are relevant.",
-        "figure only",
-        f"the mean number of items with φ above {HALF} is lower on imbalanced than on balanced scores",
-        fewer_relevant,
-    ),
-)
 EXPERIMENT = Experiment(
     "m16-curves",
     "figure 1",
     "Scores by place, and the curves of φ, on balanced and imbalanced scores",
     "Grades that are set by place ignore how far scores lie apart. φ is fitted to their distribution.",
     run,
-    claims=CLAIMS,
+    claims=(ends, fewer_relevant),
 )

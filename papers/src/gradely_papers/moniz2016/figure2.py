@@ -1,5 +1,7 @@
 """M16, figure 2: what two mistakes cost by nDCG and by nDCGφ, on balanced and on imbalanced scores."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -7,7 +9,7 @@ import numpy as np
 from gradely import Phi, nDCG, nDCGphi
 from gradely.data.types import Floats
 from gradely_papers.charts import PALETTE, altair, draw, style
-from gradely_papers.experiment import Claim, Experiment, Figure, Library, Outcome, Sheet
+from gradely_papers.experiment import Claim, Experiment, Figure, Library, Outcome, Sheet, claim
 from gradely_papers.moniz2016.synthetic import CODE, ITEMS, SAMPLES, SCENARIOS, TEXT, draw_samples
 from gradely_papers.progress import Report
 from gradely_papers.verdicts import Record, Verdict, decide
@@ -57,8 +59,21 @@ def medians(cases: Cases) -> dict[str, float]:
     return {name: float(np.median(cases[name, INVERSION][PHI])) for name in BOTH}
 
 
+def on_both_sources(test: Callable[[Cases], list[Verdict]]) -> Callable[[dict[str, Cases]], list[Verdict]]:
+    """Return the test of a claim on samples of both sources."""
+    return wraps(test)(
+        lambda cases: [
+            verdict._replace(data=f"samples by {source}")
+            for source, samples in cases.items()
+            for verdict in test(samples)
+        ]
+    )
+
+
+@claim("blind", "figure 2", printed="lines", criterion="one value for each mistake, to twelve decimals")
+@on_both_sources
 def is_blind(cases: Cases) -> list[Verdict]:
-    """Return whether nDCG has one value per mistake."""
+    """nDCG of grades by place is one line: the same for every sample and both distributions."""
     by_scenario = {
         scenario: sorted({float(v) for d in BOTH for v in np.round(cases[d, scenario][PLAIN], 12)})
         for scenario in SCENARIOS
@@ -69,8 +84,15 @@ def is_blind(cases: Cases) -> list[Verdict]:
     return [decide(all(len(values) == 1 for values in by_scenario.values()), here)]
 
 
+@claim(
+    "finer",
+    "abstract, figure 2",
+    printed="words",
+    criterion="in each case it takes more values than nDCG, to three decimals",
+)
+@on_both_sources
 def is_finer(cases: Cases) -> list[Verdict]:
-    """Return whether nDCGφ tells samples apart that nDCG does not."""
+    """nDCGφ is a more fine-grained evaluation than nDCG."""
     counts = [
         len(np.unique(np.round(measured[PHI], 3))) - len(np.unique(np.round(measured[PLAIN], 3)))
         for measured in cases.values()
@@ -78,30 +100,53 @@ def is_finer(cases: Cases) -> list[Verdict]:
     return [decide(min(counts) > 0, f"between {min(counts)} and {max(counts)} more values, to three decimals")]
 
 
-def is_mild(cases: Cases, distribution: str) -> list[Verdict]:
-    """Return whether nDCGφ sees less of a mistake in a swap of neighbours."""
-    measured = cases[distribution, SWAP]
-    share = float(np.mean(measured[PHI] > measured[PLAIN]))
-    here = f"median nDCGφ {np.median(measured[PHI]):.4f}, nDCG {np.median(measured[PLAIN]):.4f}; so for {share:.1%}"
-    return [decide(share >= MOST, here)]
+def claim_mild(distribution: str) -> Claim:
+    """Return the claim that nDCGφ sees less of a mistake in a swap of neighbours."""
+
+    @on_both_sources
+    def test(cases: Cases) -> list[Verdict]:
+        measured = cases[distribution, SWAP]
+        share = float(np.mean(measured[PHI] > measured[PLAIN]))
+        phi, plain = np.median(measured[PHI]), np.median(measured[PLAIN])
+        return [decide(share >= MOST, f"median nDCGφ {phi:.4f}, nDCG {plain:.4f}; so for {share:.1%}")]
+
+    return Claim(
+        f"mild-{distribution}",
+        "figure 2",
+        f"Items 10 and 11 swapped, {distribution} scores: nDCGφ sees less of a mistake than nDCG, which sees a step.",
+        "figure only",
+        f"nDCGφ is above nDCG in {MOST:.0%} of the samples",
+        test,
+    )
 
 
+@claim("noticed", "figure 2", printed="figure only", criterion="nDCG is 1 in every sample, nDCGφ below 1 in every one")
+@on_both_sources
 def notices(cases: Cases) -> list[Verdict]:
-    """Return whether nDCGφ alone notices an inverted top 10."""
+    """The top 10 inverted: nDCG notices nothing, nDCGφ does."""
     highest = max(float(cases[d, INVERSION][PHI].max()) for d in BOTH)
     lowest = min(float(cases[d, INVERSION][PLAIN].min()) for d in BOTH)
     return [decide(lowest == 1 and highest < 1, f"nDCG at least {lowest:.4f}, nDCGφ at most {highest:.4f}")]
 
 
+@claim(
+    "worse",
+    "figure 2",
+    printed="medians 0.908 balanced, 0.898 imbalanced",
+    criterion="the median nDCGφ is lower on imbalanced than on balanced scores",
+)
+@on_both_sources
 def is_worse(cases: Cases) -> list[Verdict]:
-    """Return whether an inverted top 10 costs more where few scores stand out."""
+    """The top 10 inverted costs more by nDCGφ where few scores stand out."""
     value = medians(cases)
     here = f"median nDCGφ {value['balanced']:.3f} balanced, {value['imbalanced']:.3f} imbalanced"
     return [decide(value["imbalanced"] < value["balanced"], here)]
 
 
+@claim("medians", "figure 2", printed="0.908 and 0.898", criterion=f"both within {READ} of what the figure shows")
+@on_both_sources
 def as_read(cases: Cases) -> list[Verdict]:
-    """Return whether the medians are those of the authors' figure."""
+    """The medians of nDCGφ for an inverted top 10."""
     value = medians(cases)
     off = max(abs(value[name] - FIGURE[name]) for name in BOTH)
     return [decide(off <= READ, f"{value['balanced']:.3f} and {value['imbalanced']:.3f}")]
@@ -153,66 +198,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     )
 
 
-def _on_both_sources(test: Any) -> Any:
-    """Return the test of a claim on samples of both sources."""
-    return lambda cases: [
-        verdict._replace(data=f"samples by {source}") for source, samples in cases.items() for verdict in test(samples)
-    ]
-
-
-CLAIMS = (
-    Claim(
-        "blind",
-        "figure 2",
-        "nDCG of grades by place is one line: the same for every sample and both distributions.",
-        "lines",
-        "one value for each mistake, to twelve decimals",
-        _on_both_sources(is_blind),
-    ),
-    Claim(
-        "finer",
-        "abstract, figure 2",
-        "nDCGφ is a more fine-grained evaluation than nDCG.",
-        "words",
-        "in each case it takes more values than nDCG, to three decimals",
-        _on_both_sources(is_finer),
-    ),
-    *(
-        Claim(
-            f"mild-{name}",
-            "figure 2",
-            f"Items 10 and 11 swapped, {name} scores: nDCGφ sees less of a mistake than nDCG, which sees a step.",
-            "figure only",
-            f"nDCGφ is above nDCG in {MOST:.0%} of the samples",
-            _on_both_sources(lambda cases, name=name: is_mild(cases, name)),
-        )
-        for name in BOTH
-    ),
-    Claim(
-        "noticed",
-        "figure 2",
-        "The top 10 inverted: nDCG notices nothing, nDCGφ does.",
-        "figure only",
-        "nDCG is 1 in every sample, nDCGφ below 1 in every one",
-        _on_both_sources(notices),
-    ),
-    Claim(
-        "worse",
-        "figure 2",
-        "The top 10 inverted costs more by nDCGφ where few scores stand out.",
-        "medians 0.908 balanced, 0.898 imbalanced",
-        "the median nDCGφ is lower on imbalanced than on balanced scores",
-        _on_both_sources(is_worse),
-    ),
-    Claim(
-        "medians",
-        "figure 2",
-        "The medians of nDCGφ for an inverted top 10.",
-        "0.908 and 0.898",
-        f"both within {READ} of what the figure shows",
-        _on_both_sources(as_read),
-    ),
-)
 EXPERIMENT = Experiment(
     "m16-synthetic",
     "figure 2",
@@ -220,5 +205,5 @@ EXPERIMENT = Experiment(
     "Grades that are set by place ignore how scores are distributed: nDCG gives the same value to every sample,"
     " whether the items that changed places are alike or worlds apart. nDCGφ tells them apart.",
     run,
-    claims=CLAIMS,
+    claims=(is_blind, is_finer, *map(claim_mild, BOTH), notices, is_worse, as_read),
 )

@@ -11,7 +11,7 @@ from gradely import AP, Batch, InputError, from_arrays, nDCG, read_qrels, read_r
 from gradely.data.read.sources import Source, ignore
 from gradely.data.types import Bools, Floats
 from gradely_papers.charts import altair, draw, draw_dashes, style
-from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet
+from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.progress import Report, part
 from gradely_papers.scheel2011.means import MEANS
 from gradely_papers.verdicts import SAME, Record, Verdict, agrees, decide
@@ -213,8 +213,9 @@ class Evidence(NamedTuple):
         )
 
 
+@claim("one", "figures 7 and 8", printed="1", criterion=f"1 for all measures and ties, to within {SAME:g}")
 def scores_one(evidence: Evidence) -> list[Verdict]:
-    """Return whether a virtual user's own feature scores 1, figure by figure."""
+    """A feature that stands for the user scores 1 as a system."""
     out = []
     for name in VIRTUAL:
         values = evidence.own_scores(name)
@@ -223,8 +224,9 @@ def scores_one(evidence: Evidence) -> list[Verdict]:
     return out
 
 
+@claim("levels", "figures 7 and 8", printed="9, 158", criterion="as many distinct values in the data")
 def levels(evidence: Evidence) -> list[Verdict]:
-    """Return whether the virtual users have as many levels as the paper says."""
+    """TF of the title has 9 levels, TF-IDF of the title 158."""
     return [
         decide(
             evidence.levels[name] == USERS[name].levels,
@@ -235,8 +237,14 @@ def levels(evidence: Evidence) -> list[Verdict]:
     ]
 
 
+@claim(
+    "nearest",
+    "figure 7",
+    printed="figure only",
+    criterion="it is the best system after the user's own, by each measure",
+)
 def nearest(evidence: Evidence) -> list[Verdict]:
-    """Return whether the paper's feature comes next to 1, after the user's own."""
+    """With TF of the title as the user, strategy 9 (TF-IDF of the title) is nearest to 1."""
     own = FEATURES[USERS["figure-7"].feature]
     best = {
         measure: max((value, name) for name, value in systems.items() if name != own)
@@ -246,85 +254,39 @@ def nearest(evidence: Evidence) -> list[Verdict]:
     return [decide(all(name == FEATURES[NEAREST] for _, name in best.values()), here)]
 
 
+@claim("pearson", "figure 7", printed=PEARSON, criterion="ours, rounded, is the printed number")
+def pearson(evidence: Evidence) -> list[Verdict]:
+    """TF and TF-IDF of the title correlate (Pearson)."""
+    return [decide(agrees(evidence.pearson, PEARSON), f"{evidence.pearson:.3f}")]
+
+
+@claim(
+    "more-levels",
+    "figures 7 and 8",
+    printed="figures only",
+    criterion=f"nDCG of each falls; no µMAP or NDCNG changes by {SMALL:.0%} of its smallest fall",
+)
 def more_levels(evidence: Evidence) -> list[Verdict]:
-    """Return whether nDCG alone falls from few levels to many."""
+    """From 9 levels to many more, nDCG of the other features falls, while µMAP and NDCNG hardly change."""
     change = evidence.changes()
     fall, others = -max(change["mean nDCG"]), [*change["µMAP"], *change["mean NDCNG"]]
     here = "; ".join(f"{name} {min(values):+.4f} to {max(values):+.4f}" for name, values in change.items())
     return [decide(max(map(abs, others)) < SMALL * fall, f"changes: {here}")]
 
 
+@claim("average", "figure 6", printed="figure only", criterion=f"equal for every feature, to within {READ:g}")
 def average(evidence: Evidence) -> list[Verdict]:
-    """Return whether µMAP is the mean of MAP at both levels."""
+    """With grades 0, 1 and 2, µMAP is the mean of MAP at the thresholds 1 and 2."""
     gap = evidence.apart()
     here = f"off by up to {gap:.4f}: {evidence.lacking} queries lack grade 2, and their µAP has one threshold only"
     return [decide(gap < READ, here)]
 
 
+@claim("letor", "§ on OHSUMED", printed="8 numbers", criterion=f"each within {PRINTED:g}, ties in file order")
 def letor(evidence: Evidence) -> list[Verdict]:
-    """Return whether MAP and NDCG@10 are those published with the data."""
+    """The data is LETOR 2.0's: MAP and NDCG@10 of single features are as published with it."""
     off = max(abs(record["LETOR 2.0"] - record["here"]) for record in evidence.letor)
     return [decide(off < PRINTED, f"{len(evidence.letor)} numbers, all within {off:.0e}")]
-
-
-CLAIMS = (
-    Claim(
-        "average",
-        "figure 6",
-        "With grades 0, 1 and 2, µMAP is the mean of MAP at the thresholds 1 and 2.",
-        "figure only",
-        f"equal for every feature, to within {READ:g}",
-        average,
-    ),
-    Claim(
-        "one",
-        "figures 7 and 8",
-        "A feature that stands for the user scores 1 as a system.",
-        "1",
-        f"1 for all measures and ties, to within {SAME:g}",
-        scores_one,
-    ),
-    Claim(
-        "levels",
-        "figures 7 and 8",
-        "TF of the title has 9 levels, TF-IDF of the title 158.",
-        "9, 158",
-        "as many distinct values in the data",
-        levels,
-    ),
-    Claim(
-        "nearest",
-        "figure 7",
-        "With TF of the title as the user, strategy 9 (TF-IDF of the title) is nearest to 1.",
-        "figure only",
-        "it is the best system after the user's own, by each measure",
-        nearest,
-    ),
-    Claim(
-        "pearson",
-        "figure 7",
-        "TF and TF-IDF of the title correlate (Pearson).",
-        PEARSON,
-        "ours, rounded, is the printed number",
-        lambda evidence: [decide(agrees(evidence.pearson, PEARSON), f"{evidence.pearson:.3f}")],
-    ),
-    Claim(
-        "more-levels",
-        "figures 7 and 8",
-        "From 9 levels to many more, nDCG of the other features falls, while µMAP and NDCNG hardly change.",
-        "figures only",
-        f"nDCG of each falls; no µMAP or NDCNG changes by {SMALL:.0%} of its smallest fall",
-        more_levels,
-    ),
-    Claim(
-        "letor",
-        "§ on OHSUMED",
-        "The data is LETOR 2.0's: MAP and NDCG@10 of single features are as published with it.",
-        "8 numbers",
-        f"each within {PRINTED:g}, ties in file order",
-        letor,
-    ),
-)
 
 
 def chart(records: list[Record]) -> Any:
@@ -426,6 +388,6 @@ EXPERIMENT = Experiment(
     "µMAP, nDCG and NDCNG compare features as rankers. A feature can also stand for a user who rates documents on"
     " many levels, 9 for the term frequency of the title, 158 for its TF-IDF; that feature itself then scores 1.",
     run,
-    claims=CLAIMS,
+    claims=(average, scores_one, levels, nearest, pearson, more_levels, letor),
     needs=(FOLDER,),
 )

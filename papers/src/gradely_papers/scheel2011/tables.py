@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely import AP, DCG, NDCNG, Shift, muAP, nDCG
-from gradely_papers.experiment import Claim, Experiment, Library, Outcome, Sheet
+from gradely_papers.experiment import Experiment, Library, Outcome, Sheet, claim
 from gradely_papers.progress import Report
 from gradely_papers.rankings import value_of
 from gradely_papers.verdicts import SAME, Verdict, agrees, decide
@@ -168,7 +168,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     return Outcome(
         "We computed both tables with the measures of this library. A printed number agrees where ours, rounded or cut"
         " off to its decimals, is the same: the paper cuts its large numbers off.",
-        f"{_count_agreements(cells)} numbers agree. Doubling every grade changes nDCG, and NDCNG not.",
+        f"{count_agreements(cells)} numbers agree. Doubling every grade changes nDCG, and NDCNG not.",
         evidence,
         {
             "table-1": Sheet.of("Table 1: average precision at every level", first),
@@ -178,24 +178,66 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     )
 
 
-def _compare(cells: list[Cell]) -> list[Verdict]:
+AGREE = "every printed number is ours, rounded or cut off to its decimals"
+
+
+def compare(cells: list[Cell]) -> list[Verdict]:
     """Return the verdict on printed numbers: all of them must agree."""
     numbers = ", ".join(f"{cell.title} {cell.ours:.4f}" for cell in cells[-2:])
-    return [decide(all(cell.agrees for cell in cells), f"{_count_agreements(cells)} numbers agree; {numbers}")]
+    return [decide(all(cell.agrees for cell in cells), f"{count_agreements(cells)} numbers agree; {numbers}")]
 
 
-def _count_agreements(cells: list[Cell]) -> str:
+def count_agreements(cells: list[Cell]) -> str:
+    """Return how many numbers agree, in words."""
     return f"{sum(cell.agrees for cell in cells)} of {len(cells)}"
 
 
-def _judge_doubling(means: dict[str, tuple[float, float]]) -> list[Verdict]:
-    (plain, twice), (normed, normed_twice) = means["nDCG"], means["NDCNG"]
+@claim(
+    "table-1",
+    "table 1",
+    printed="0, 0.125, 0.403, 0.483, 0.780, 1.000; mean 0.465; µAP 0.448",
+    criterion=AGREE,
+)
+def judge_table_1(evidence: Evidence) -> list[Verdict]:
+    """Average precision of one ranking at the levels 5 to 0, their mean, and µAP."""
+    return compare(evidence.first)
+
+
+@claim("weights", "§ on µAP", printed="0.3, 0.7", criterion=AGREE)
+def judge_weights(evidence: Evidence) -> list[Verdict]:
+    """With levels 0, 0.3 and 1.0 the thresholds have the weights 0.3 and 0.7: the distances between levels."""
+    return compare(evidence.weights)
+
+
+@claim("table-2", "table 2", printed="75 numbers; mean nDCG 0.28, 0.17, 0.39", criterion=AGREE)
+def judge_table_2(evidence: Evidence) -> list[Verdict]:
+    """DCG, ideal DCG and nDCG at ranks 1 to 8 for the gains of r, 2r and r/4, and their means."""
+    return compare(evidence.second)
+
+
+@claim(
+    "doubling",
+    "table 2",
+    printed="nDCG 0.28 → 0.17, NDCNG 0.39",
+    criterion=f"the means agree with the printed ones, and NDCNG changes by less than {SAME:g}",
+)
+def judge_doubling(evidence: Evidence) -> list[Verdict]:
+    """Doubling all grades lowers mean nDCG and leaves mean NDCNG as it is."""
+    (plain, twice), (normed, normed_twice) = evidence.doubled_means["nDCG"], evidence.doubled_means["NDCNG"]
     here = f"nDCG {plain:.4f} → {twice:.4f}, NDCNG {normed:.4f} → {normed_twice:.4f}"
     printed = agrees(plain, "0.28") and agrees(twice, "0.17") and agrees(normed, "0.39")
     return [decide(printed and abs(normed - normed_twice) < SAME, here)]
 
 
-def _judge_shift(values: dict[str, tuple[float, float, float]]) -> list[Verdict]:
+@claim(
+    "shift",
+    "§ on NDCNG",
+    printed="rule",
+    criterion=f"grades plus 1, with shift(1), give µAP, nDCG and NDCNG of the grades, to within {SAME:g}",
+)
+def judge_shift(evidence: Evidence) -> list[Verdict]:
+    """Where the irrelevant level is not 0, the scale is shifted so that it is, and nothing else changes."""
+    values = evidence.shifted_values
     here = "; ".join(
         f"{name} {plain:.4f}, with shift(1) {moved:.4f}, unshifted {higher:.4f}"
         for name, (plain, moved, higher) in values.items()
@@ -203,49 +245,6 @@ def _judge_shift(values: dict[str, tuple[float, float, float]]) -> list[Verdict]
     return [decide(all(abs(plain - moved) < SAME for plain, moved, _ in values.values()), here)]
 
 
-AGREE = "every printed number is ours, rounded or cut off to its decimals"
-CLAIMS = (
-    Claim(
-        "table-1",
-        "table 1",
-        "Average precision of one ranking at the levels 5 to 0, their mean, and µAP.",
-        "0, 0.125, 0.403, 0.483, 0.780, 1.000; mean 0.465; µAP 0.448",
-        AGREE,
-        lambda evidence: _compare(evidence.first),
-    ),
-    Claim(
-        "weights",
-        "§ on µAP",
-        "With levels 0, 0.3 and 1.0 the thresholds have the weights 0.3 and 0.7: the distances between levels.",
-        "0.3, 0.7",
-        AGREE,
-        lambda evidence: _compare(evidence.weights),
-    ),
-    Claim(
-        "table-2",
-        "table 2",
-        "DCG, ideal DCG and nDCG at ranks 1 to 8 for the gains of r, 2r and r/4, and their means.",
-        "75 numbers; mean nDCG 0.28, 0.17, 0.39",
-        AGREE,
-        lambda evidence: _compare(evidence.second),
-    ),
-    Claim(
-        "doubling",
-        "table 2",
-        "Doubling all grades lowers mean nDCG and leaves mean NDCNG as it is.",
-        "nDCG 0.28 → 0.17, NDCNG 0.39",
-        f"the means agree with the printed ones, and NDCNG changes by less than {SAME:g}",
-        lambda evidence: _judge_doubling(evidence.doubled_means),
-    ),
-    Claim(
-        "shift",
-        "§ on NDCNG",
-        "Where the irrelevant level is not 0, the scale is shifted so that it is, and nothing else changes.",
-        "rule",
-        f"grades plus 1, with shift(1), give µAP, nDCG and NDCNG of the grades, to within {SAME:g}",
-        lambda evidence: _judge_shift(evidence.shifted_values),
-    ),
-)
 EXPERIMENT = Experiment(
     "s11-tables",
     "tables 1 and 2",
@@ -253,5 +252,5 @@ EXPERIMENT = Experiment(
     "µAP averages average precision over all levels of relevance, weighted by their distance. NDCNG is nDCG with"
     " grades over the highest one, so that it does not depend on how grades are numbered, as nDCG does.",
     run,
-    claims=CLAIMS,
+    claims=(judge_table_1, judge_weights, judge_table_2, judge_doubling, judge_shift),
 )
