@@ -38,6 +38,7 @@ from gradely_papers.ferrante2014.tau import (
     table_1,
 )
 from gradely_papers.judged_collections import collections, stack_runs
+from gradely_papers.progress import ignore
 from tests.shared_data import DATA, needs
 
 
@@ -95,7 +96,9 @@ def test_topics_are_drawn_with_the_seed_and_the_first_is_what_there_is():
 def test_judged_depth_is_where_the_first_gap_is():
     """Of a, b, x, c the first two are judged without a gap; x alone is not judged at all."""
     runs = {"one": {"q": ["a", "b", "x", "c"], "r": ["x"]}, "two": {"q": ["x", "a"], "r": ["d"]}}
-    systems = stack_runs(gradely.read_qrels({"q": {"a": 1, "b": 0, "c": 2}, "r": {"d": 1}}), runs)
+    systems = stack_runs(
+        gradely.read_qrels({"q": {"a": 1, "b": 0, "c": 2}, "r": {"d": 1}}), runs, gradely.Settings(), ignore
+    )
     assert judged_depths(systems).tolist() == [2, 0, 0, 1]
 
 

@@ -11,9 +11,9 @@ from gradely.cli import argument_types
 from gradely.cli.output import make_folder, say, write_file
 from gradely.cli.progress import Bar
 from gradely.tables import Table, plain_line, to_text
-from gradely_papers import PAPERS, check_data, experiment, experiments
+from gradely_papers import PAPERS, check_data, experiment, experiments, results
 from gradely_papers.experiment import FOLDER, Experiment, Library, Outcome
-from gradely_papers.results import Entry, count, enter, leave_out, markdown, read_record, tabulate_claims, to_csv
+from gradely_papers.results import Entry, enter, leave_out, markdown, read_record, to_csv
 
 ALL = "all"
 WIDTH = 150
@@ -68,7 +68,7 @@ def claims(entries: list[Entry]) -> str:
     from rich.table import Table as Wrapped
     from rich.text import Text
 
-    source = tabulate_claims(entries)
+    source = results.tabulate_claims(entries)
     table = Wrapped(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, expand=True)
     for name in source.header:
         table.add_column(name, ratio=SHARES.get(name), no_wrap=name in ("paper", "verdict"), overflow="fold")
@@ -78,7 +78,7 @@ def claims(entries: list[Entry]) -> str:
     width = shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
     Console(file=out, width=max(width, 100), color_system=None).print(table)
     lines = "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
-    return f"{lines}{to_text(count(entries))}"
+    return f"{lines}{to_text(results.count(entries))}"
 
 
 def _complete_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -103,9 +103,7 @@ def _complete_names(_context: click.Context, _parameter: click.Parameter, incomp
     metavar="DIR",
     help="The folder to write to.",
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn at random."
-)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, each in its folder.
 
@@ -114,7 +112,6 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     """
     from gradely.optional import stats
     from gradely.report.page import check_installed
-    from gradely_papers.results import overview
 
     library = Library(data)
     selection, absent = choose(names, library)
@@ -127,7 +124,10 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     outcomes = [(experiment, run_one(experiment, library, seed, Path(out))) for experiment in selection]
     entries = [*enter(outcomes), *(entry for experiment in absent for entry in leave_out(experiment))]
     if len(outcomes) > 1:
-        _write(Path(out), {"index.html": overview(outcomes, entries).encode(), "claims.csv": to_csv(entries).encode()})
+        _write(
+            Path(out),
+            {"index.html": results.overview(outcomes, entries).encode(), "claims.csv": to_csv(entries).encode()},
+        )
     say(claims(entries) if entries else "")
 
 
@@ -155,11 +155,9 @@ def choose(names: tuple[str, ...], library: Library) -> tuple[list[Experiment], 
 
 def run_one(entry: Experiment, library: Library, seed: int, out: Path) -> Outcome:
     """Run an experiment, leave what came out in its folder, and say where."""
-    from gradely_papers.results import files
-
     with Bar({entry.name: 1}) as bar:
         outcome = entry.run(library, seed, partial(bar, entry.name))
-        content = files(entry, outcome, seed)
+        content = results.files(entry, outcome, seed)
     _write(out / entry.name, content)
     say(f"{entry.name}: {out / entry.name / 'index.html'}\n")
     say("".join(f"  {observation.question} {observation.answer}\n" for observation in outcome.observations))

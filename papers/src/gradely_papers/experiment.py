@@ -102,7 +102,7 @@ class Sheet(NamedTuple):
 
     @classmethod
     def of(cls, title: str, records: Sequence[Record], digits: int = 4) -> "Sheet":
-        """Make it from records, of which there is at least one, with so many decimals."""
+        """Make it from at least one record; `digits` is the number of decimals."""
         return cls(title, Table.of(records, digits))
 
 
@@ -127,17 +127,9 @@ class Outcome(NamedTuple):
     claims: Sequence[Assessment] = ()
     """the claims of the paper, each with its verdict"""
 
-    def claims_table(self) -> Table:
-        """Return the claims as a table."""
-        return Table(list(COLUMNS), [tested.row() for tested in self.claims])
-
-    def observations_table(self) -> Table:
-        """Return our own observations as a table."""
-        return Table(["question", "answer"], [list(observation) for observation in self.observations])
-
 
 Work: TypeAlias = Callable[[Library, int, Report], Outcome]
-"""From data, seed and whom to tell the progress, from 0 to 1, to the outcome."""
+"""From data, seed and what takes the progress to the outcome."""
 
 
 class Experiment(NamedTuple):

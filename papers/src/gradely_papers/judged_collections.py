@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradely import InputError, Qrels, read_qrels
+from gradely import InputError, Qrels, Settings, read_qrels
 from gradely.comparison.stacked_runs import StackedRuns, stack
-from gradely.evaluation.runs import Progress, evaluate_all, ignore, name_runs
-from gradely.settings import Settings, TiePolicy
+from gradely.evaluation.runs import evaluate_all, name_runs
 from gradely_papers.experiment import Library
-from gradely_papers.progress import Report, runs_part
+from gradely_papers.progress import Report, over_runs
 
 LEAST, FEWEST = 8, 4
 """with fewer runs than the first, τ says little and no claim is tested; with fewer than the second nothing is shown"""
@@ -39,19 +38,14 @@ class Collection(NamedTuple):
 
     def systems(self, progress: Report) -> StackedRuns:
         """Read the runs."""
-        return stack_runs(self.qrels, self.runs, progress=runs_part(progress, len(self.runs)))
+        return stack_runs(self.qrels, self.runs, Settings(), progress)
 
 
 def stack_runs(
-    qrels: Qrels,
-    runs: Mapping[str, Any] | Sequence[Any],
-    *,
-    ties: TiePolicy = "expected",
-    seed: int = 0,
-    progress: Progress = ignore,
+    qrels: Qrels, runs: Mapping[str, Any] | Sequence[Any], settings: Settings, progress: Report
 ) -> StackedRuns:
     """Read runs, {name: run} or paths, to be measured together later."""
-    return stack(evaluate_all(qrels, name_runs(runs), {}, Settings(ties, seed=seed), progress))
+    return stack(evaluate_all(qrels, name_runs(runs), {}, settings, over_runs(progress, len(runs))))
 
 
 def collections(library: Library, *, longest: bool = True) -> list[Collection]:

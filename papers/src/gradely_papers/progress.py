@@ -1,18 +1,18 @@
-"""How far the work has come: whom to tell, and how to tell it of a part."""
+"""Progress: how much of the work is done, and which share of it a part is."""
 
 from collections.abc import Callable
 from typing import TypeAlias
 
 Report: TypeAlias = Callable[[float], None]
-"""is told how much of the work is done, from 0 to 1"""
+"""Takes the share of the work that is done, from 0 to 1."""
 
 
 def ignore(done: float) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 def part(progress: Report, i: int, of: int) -> Report:
-    """Return whom to tell how much of part i is done, the first being 0.
+    """Return what takes the progress of part i, counted from 0, of equal parts.
 
     >>> part(print, 1, 4)(0.5)
     0.375
@@ -20,10 +20,10 @@ def part(progress: Report, i: int, of: int) -> Report:
     return lambda done: progress((i + done) / of)
 
 
-def runs_part(progress: Report, runs: int) -> Callable[[str, float], None]:
-    """Return whom to tell how much of a run is done, by name, where there are so many runs.
+def over_runs(progress: Report, runs: int) -> Callable[[str, float], None]:
+    """Return what takes the progress of each run by its name, where that many runs are read at once.
 
-    >>> step = runs_part(print, 4)
+    >>> step = over_runs(print, 4)
     >>> step("a", 1.0), step("b", 0.5)
     0.25
     0.375

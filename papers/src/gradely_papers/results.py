@@ -102,9 +102,10 @@ def files(experiment: Experiment, outcome: Outcome, seed: int) -> dict[str, byte
         for form in ("svg", "png")
     }
     out |= {f"{name}.csv": to_delimited(sheet.table, ",").encode() for name, sheet in outcome.sheets.items()}
-    out["claims.csv"] = to_delimited(outcome.claims_table(), ",").encode()
+    out["claims.csv"] = to_delimited(Table(list(COLUMNS), [tested.row() for tested in outcome.claims]), ",").encode()
     if outcome.observations:
-        out["observations.csv"] = to_delimited(outcome.observations_table(), ",").encode()
+        table = Table(["question", "answer"], [list(observation) for observation in outcome.observations])
+        out["observations.csv"] = to_delimited(table, ",").encode()
     out["index.html"] = page(experiment, outcome, seed).encode()
     return out
 

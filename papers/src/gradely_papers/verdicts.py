@@ -77,11 +77,6 @@ def agrees(ours: float, printed: str) -> bool:
     (True, True, True, False)
     """
     decimals = len(printed.partition(".")[2])
-    versions = (round(ours, decimals), truncate(ours, decimals))
-    return any(isclose(version, float(printed), abs_tol=1e-9) for version in versions)
-
-
-def truncate(number: float, decimals: int) -> float:
-    """Return a number with the decimals after these cut off."""
     unit = 10.0**-decimals
-    return floor(number / unit) * unit
+    versions = (round(ours, decimals), floor(ours / unit) * unit)
+    return any(isclose(version, float(printed), abs_tol=1e-9) for version in versions)

@@ -39,7 +39,7 @@ class World(NamedTuple):
 
 
 def worlds(longest: int, lacking: int) -> list[World]:
-    """Return every ranking of up to so many documents that lacks up to so many judged ones, smallest first.
+    """Return every ranking of up to `longest` documents that lacks up to `lacking` judged ones, smallest first.
 
     Some document is judged in each.
     """
@@ -118,7 +118,7 @@ TENTHS = [(a / 10, b / 10, (10 - a - b) / 10) for a in range(10, -1, -1) for b i
 TIED = 3
 """how many documents tie where names are looked at"""
 WHOLE = ("P", "R", "F1", "F(x=4)", "RelativeP", "Success", "Utility")
-"""measures of a set: all that is retrieved, or what the top k hold, which are asked apart"""
+"""measures of a set: all that is retrieved, or what the top k hold, which have rows of their own"""
 CUT = tuple(f"{name}@k" for name in WHOLE)
 BOTH = (
     *("Rprec", "Judged", "AP", "RR", "bpref", "binG"),
@@ -200,7 +200,7 @@ class Search:
     """All worlds up to a size, and how they fare by every measure."""
 
     def __init__(self, longest: int, lacking: int) -> None:
-        """Take rankings of up to so many documents that lack up to so many judged ones."""
+        """Take rankings of up to `longest` documents that lack up to `lacking` judged ones."""
         self.worlds = worlds(longest, lacking)
         self._cache: dict[tuple[Setting, bool], Floats] = {}
 
@@ -250,81 +250,69 @@ def measures_of(*, usual: bool) -> dict[str, list[Measure]]:
     return {name: measures[:1] if usual else measures for name, measures in rows().items()}
 
 
-GAINS = ("DCG", "nDCG", "nDCG(gain='exp')", "NDCNG", "nDCGphi", "RBP", "RBP(relevance='identity')")
-SETS = ("P", "R", "F1", "F(x=4)", "RelativeP", "Success", "Utility")
-DIVIDED = ("P@k", "F1@k", "F(x=4)@k", "RelativeP@k")
-COUNTS = (*DIVIDED, "Utility@k", "R@k", "Success@k", "Rprec")
-MIXTURES = ("GAP", "eGAP", "muAP")
-ALL = (*SETS, *COUNTS, "Judged", "AP", "RR", "bpref", "binG", *GAINS, "ERR", *MIXTURES, "xGAP")
+GAINS = "DCG nDCG nDCG(gain='exp') NDCNG nDCGphi RBP RBP(relevance='identity')"
+SETS = " ".join(WHOLE)
+DIVIDED = "P@k F1@k F(x=4)@k RelativeP@k"
+COUNTS = f"{DIVIDED} Utility@k R@k Success@k Rprec"
+MIXTURES = "GAP eGAP muAP"
+ALL = f"{SETS} {COUNTS} Judged AP RR bpref binG {GAINS} ERR {MIXTURES} xGAP"
 
-_PROOFS: dict[str, list[tuple[tuple[str, ...], str]]] = {
+_PROOFS: dict[str, list[tuple[str, str]]] = {
     "up": [
         (SETS, "The same documents are retrieved."),
         (COUNTS, "Only who is in the top k counts; a swap can but bring the better one in."),
-        (("Judged",), "Past a judged document nothing changes; past an unjudged one, it may enter the top k."),
-        (("AP",), "With c relevant documents above, its precision (c+1)/(n+1) becomes (c+1)/n; others keep theirs."),
-        (("RR",), "The first relevant document never moves down."),
-        (("bpref",), "It has at most one judged non-relevant document fewer above it; no other has more."),
-        (("binG",), "Past a document that is not relevant it has one fewer of them above it; others have as many."),
+        ("Judged", "Past a judged document nothing changes; past an unjudged one, it may enter the top k."),
+        ("AP", "With c relevant documents above, its precision (c+1)/(n+1) becomes (c+1)/n; others keep theirs."),
+        ("RR", "The first relevant document never moves down."),
+        ("bpref", "It has at most one judged non-relevant document fewer above it; no other has more."),
+        ("binG", "Past a document that is not relevant it has one fewer of them above it; others have as many."),
         (GAINS, "The larger gain is discounted less than before; the norm depends on the pool only."),
-        (("ERR",), "Reached with chance P, stopping with p < q, it changes by P·(q-p)·(1/n - 1/(n+1)) > 0."),
+        ("ERR", "Reached with chance P, stopping with p < q, it changes by P·(q-p)·(1/n - 1/(n+1)) > 0."),
         (MIXTURES, "A mixture of AP at each level, with weights that depend on the pool only; no AP falls."),
     ],
     "replace": [
-        ((*SETS, *COUNTS), "As many documents, no fewer relevant ones in the top k."),
-        (("Judged",), "As many documents, no fewer judged ones in the top k."),
-        (("AP",), "It adds a precision of its own, where it was not relevant, and raises those below."),
-        (("RR",), "The first relevant document never moves down."),
-        (("binG",), "It adds a term > 0; those below have no more documents above them that are not relevant."),
-        (("bpref",), "It adds a term >= 0; those below have no more judged non-relevant documents above them."),
+        (f"{SETS} {COUNTS}", "As many documents, no fewer relevant ones in the top k."),
+        ("Judged", "As many documents, no fewer judged ones in the top k."),
+        ("AP", "It adds a precision of its own, where it was not relevant, and raises those below."),
+        ("RR", "The first relevant document never moves down."),
+        ("binG", "It adds a term > 0; those below have no more documents above them that are not relevant."),
+        ("bpref", "It adds a term >= 0; those below have no more judged non-relevant documents above them."),
         (GAINS, "A larger gain at the same rank; the norm depends on the pool only."),
-        (("ERR",), "Reached with chance P, it grows with slope P·(1/n - V), V <= 1/(n+1) what is gained below."),
+        ("ERR", "Reached with chance P, it grows with slope P·(1/n - V), V <= 1/(n+1) what is gained below."),
         (MIXTURES, "A mixture of AP at each level, with weights that depend on the pool only; no AP falls."),
-        (("xGAP",), "w(r), a mean of 1/RB(k) over k <= r, does not fall with r; nor do w(r)·Σ_{k<=r} g_k and any Δ."),
+        ("xGAP", "w(r), a mean of 1/RB(k) over k <= r, does not fall with r; nor do w(r)·Σ_{k<=r} g_k and any Δ."),
     ],
     "add": [
         (DIVIDED, "What it is divided by depends on k and the pool only, and no document above moves."),
         (
-            (
-                "R",
-                "R@k",
-                "Rprec",
-                "Success",
-                "Success@k",
-                "AP",
-                "RR",
-                "bpref",
-                "binG",
-                *GAINS,
-                "ERR",
-                *MIXTURES,
-                "xGAP",
-            ),
+            f"R R@k Rprec Success Success@k AP RR bpref binG {GAINS} ERR {MIXTURES} xGAP",
             "No document above moves, the norm depends on the pool only, and what a document adds is never negative.",
         ),
     ],
     "names": [(ALL, "The value is the mean over all orders of tied documents; names are never looked at.")],
     "names, trec": [(SETS, "All that is retrieved counts, in whatever order.")],
     "scale": [
-        (("Judged",), "Labels are not looked at."),
-        (("nDCG",), "Gains and ideal gains are halved alike."),
-        (("NDCNG",), "Labels are divided by the highest of the query, which is halved alike."),
-        (("nDCGphi",), "Median, quartiles and maximum are halved alike, so that φ is the same."),
-        (("RBP(relevance='identity')",), "Labels are divided by the top of the scale, which is halved alike."),
-        (("GAP", "eGAP", "xGAP"), "The levels that occur are the thresholds, and keep their shares of the users."),
-        (("muAP",), "Distances between levels, and their sum, are halved alike."),
+        ("Judged", "Labels are not looked at."),
+        ("nDCG", "Gains and ideal gains are halved alike."),
+        ("NDCNG", "Labels are divided by the highest of the query, which is halved alike."),
+        ("nDCGphi", "Median, quartiles and maximum are halved alike, so that φ is the same."),
+        ("RBP(relevance='identity')", "Labels are divided by the top of the scale, which is halved alike."),
+        ("GAP eGAP xGAP", "The levels that occur are the thresholds, and keep their shares of the users."),
+        ("muAP", "Distances between levels, and their sum, are halved alike."),
     ],
     "levels": [
         (
-            (*SETS, *COUNTS, "Judged", "AP", "RR", "bpref", "binG", "DCG", "nDCG", "nDCG(gain='exp')", "RBP"),
+            f"{SETS} {COUNTS} Judged AP RR bpref binG DCG nDCG nDCG(gain='exp') RBP",
             "Nothing is taken from other queries.",
         ),
-        (("NDCNG", "nDCGphi", "muAP"), "The scale is that of the query's own pool."),
-        (("GAP",), "The new level has RB = 0 and N = 0; the equal shares of the others cancel in the fraction."),
+        ("NDCNG nDCGphi muAP", "The scale is that of the query's own pool."),
+        ("GAP", "The new level has RB = 0 and N = 0; the equal shares of the others cancel in the fraction."),
     ],
 }
 
-PROOFS = {(row, axiom): proof for axiom, pairs in _PROOFS.items() for measures, proof in pairs for row in measures}
+PROOFS = {
+    (row, axiom): proof for axiom, pairs in _PROOFS.items() for measures, proof in pairs for row in measures.split()
+}
 """by row and axiom"""
 
 

@@ -1,6 +1,6 @@
 """Sets to learn to rank from: features and labels of documents, and folds that split the queries."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,16 +58,6 @@ def _concatenate(parts: list[Part]) -> Part:
     return Part(*(np.concatenate(x) for x in zip(*parts, strict=True)))
 
 
-def _ohsumed(folder: Path) -> Iterator[Part]:
-    for path in sorted((folder / "letor2-ohsumed").glob("S*.txt*")):
-        yield read_part(path)
-
-
-def _mq2007(folder: Path) -> Iterator[Part]:
-    for path in sorted((folder / "letor4-mq2007-agg").glob("A*.txt*")):
-        yield read_part(path)
-
-
 def _example(folder: Path) -> Iterator[Part]:
     for name in ("train", "test"):
         sizes = np.loadtxt(folder / "lightgbm-lambdarank" / f"rank.{name}.query", dtype=np.intp)
@@ -83,7 +73,12 @@ def _news(folder: Path) -> Iterator[Part]:
         yield Part(features, lists.final[rows].reshape(-1), np.full(len(rows), news.SIZE))
 
 
-_READ = {"OHSUMED": _ohsumed, "MQ2007-agg": _mq2007, "LightGBM's example": _example, "news": _news}
+_READ: dict[str, Callable[[Path], Iterable[Part]]] = {
+    "OHSUMED": lambda folder: map(read_part, sorted(folder.glob("letor2-ohsumed/S*.txt*"))),
+    "MQ2007-agg": lambda folder: map(read_part, sorted(folder.glob("letor4-mq2007-agg/A*.txt*"))),
+    "LightGBM's example": _example,
+    "news": _news,
+}
 SETS = tuple(_READ)
 
 

@@ -120,10 +120,21 @@ def describe(worst: Record) -> str:
     return f"largest difference {gap:.0e}, {name}, over {worst['orders']:,} orders of {worst['rankings']} rankings"
 
 
-def is_exact(evidence: Evidence, name: str) -> list[Verdict]:
-    """Return whether the closed form of a measure is the mean over all orders."""
-    worst = evidence.worst(name)
-    return [decide(float(worst["largest difference"]) < SAME, describe(worst))]
+def claim_exact(name: str) -> Claim:
+    """Return the claim that the closed form of a measure is the mean over all orders."""
+
+    def test(evidence: Evidence) -> list[Verdict]:
+        worst = evidence.worst(name)
+        return [decide(float(worst["largest difference"]) < SAME, describe(worst))]
+
+    return Claim(
+        name,
+        "§2",
+        f"The closed form of {name} is precisely the mean over all orders of tied documents.",
+        "exact",
+        f"with and without a cut-off it is within {SAME:g} of the mean over all orders, written out",
+        test,
+    )
 
 
 @claim(
@@ -159,17 +170,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     )
 
 
-def _exact(name: str) -> Claim:
-    return Claim(
-        name,
-        "§2",
-        f"The closed form of {name} is precisely the mean over all orders of tied documents.",
-        "exact",
-        f"with and without a cut-off it is within {SAME:g} of the mean over all orders, written out",
-        lambda evidence: is_exact(evidence, name),
-    )
-
-
 EXPERIMENT = Experiment(
     "m08-enumeration",
     "§2",
@@ -177,5 +177,5 @@ EXPERIMENT = Experiment(
     "When scores tie, a measure should be the mean over all orders of the tied documents, and that mean has a"
     " closed form for precision, recall, F1, average precision, reciprocal rank and nDCG.",
     run,
-    claims=(*(_exact(name) for name in PRINTED), printed_rr_is_exact),
+    claims=(*map(claim_exact, PRINTED), printed_rr_is_exact),
 )

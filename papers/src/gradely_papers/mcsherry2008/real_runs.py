@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely import Qrels
+from gradely import Qrels, Settings
 from gradely.comparison.kendall import DIGITS, kendall
 from gradely.data.types import Floats
 from gradely.measures.names import parse_all
@@ -15,7 +15,7 @@ from gradely.settings import TiePolicy
 from gradely_papers.charts import altair, categories, draw, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.judged_collections import DATA, NEEDS, collections, has_enough, stack_runs
-from gradely_papers.progress import Report, ignore, part, runs_part
+from gradely_papers.progress import Report, ignore, part
 from gradely_papers.verdicts import Record, Verdict, decide
 
 MEASURES = ("P@10", "R@100", "F1@10", "AP", "RR", "nDCG@10", "RBP", "ERR@10", "muAP", "bpref")
@@ -48,8 +48,7 @@ def read(
     tables: list[Floats] = []
     names: list[str] = []
     for i, (ties, drawn) in enumerate(cases):
-        tell = runs_part(part(progress, i, len(cases)), len(runs))
-        systems = stack_runs(qrels, runs, ties=ties, seed=drawn, progress=tell)
+        systems = stack_runs(qrels, runs, Settings(ties, seed=drawn), part(progress, i, len(cases)))
         names = systems.names
         tables.append(np.round(systems.values(measures).mean(axis=1), DIGITS))
     policies = dict(zip(POLICIES, tables, strict=False))
