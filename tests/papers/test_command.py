@@ -126,12 +126,12 @@ def test_all_leaves_an_overview(tmp_path, monkeypatch, capfd):
     others["f14-four"] = EXPERIMENT._replace(name="f14-four", needs=(), claims=(), libraries=("csv", "no_such_library"))
     assert run(["papers", "run", "all", "--out", str(tmp_path)]) == 0
     out = capfd.readouterr().out
-    assert "f14-three is left out: it takes nowhere\nf14-four is left out: it takes no_such_library\n" in out
+    assert "f14-three is skipped: it needs nowhere\nf14-four is skipped: it needs no_such_library\n" in out
     page = (tmp_path / "index.html").read_text()
     assert 'href="f14-one/index.html"' in page and 'href="f14-two/index.html"' in page and "f14-three/" not in page
     rows = list(csv.DictReader(io.StringIO((tmp_path / "claims.csv").read_text())))
     assert [row["verdict"] for row in rows] == ["holds", "holds", "cannot be tested"]
-    assert rows[2]["here"] == "it takes nowhere"
+    assert rows[2]["here"] == "it needs nowhere"
     assert out.rstrip().splitlines()[-1].split() == ["all", "3", "2", "0", "0", "1"]
 
 

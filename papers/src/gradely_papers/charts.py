@@ -19,7 +19,7 @@ def draw_lines(
 def draw_dashes(
     records: Sequence[Mapping[str, Any]], x: Any, y: Any, column: str, order: Sequence[Any], title: str | None = None
 ) -> Any:
-    """Return lines without points, one for each value of a column, told apart by their dashes, too."""
+    """Return lines without points, one for each value of a column, by colour and by dashes."""
     return draw(records).mark_line(strokeWidth=2).encode(x=x, y=y, **categories(column, order, "strokeDash", title))
 
 

@@ -17,7 +17,7 @@ from gradely_papers.results import Entry, enter, leave_out, markdown, read_recor
 
 ALL = "all"
 WIDTH = 150
-"""how wide the table of claims is where it is not shown on a terminal"""
+"""width of the table of claims where standard output is no terminal"""
 SHARES = {"where": 2, "the paper says": 4, "its number": 3, "data": 4, "here": 6}
 """how the columns that wrap share the width"""
 
@@ -107,8 +107,7 @@ def _complete_names(_context: click.Context, _parameter: click.Parameter, incomp
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, each in its folder.
 
-    `all` leaves out an experiment whose data is not public, where that data is absent, or whose libraries are not
-    installed, and says so.
+    `all` skips an experiment whose libraries are not installed, or whose data is neither public nor there, and says so.
     """
     from gradely.optional import stats
     from gradely.report.page import check_installed
@@ -117,7 +116,7 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     selection, absent = choose(names, library)
     check_data(selection, library)
     for entry in absent:
-        say(f"{entry.name} is left out: {entry.skip_reason}\n")
+        say(f"{entry.name} is skipped: {entry.skip_reason}\n")
     check_folder(out)
     check_installed()
     stats()

@@ -37,7 +37,7 @@ COLUMNS = ("where", "claim", "the paper", "criterion", "data", "here", "verdict"
 
 
 class Claim(NamedTuple):
-    """Something that a paper says, and how it is decided whether it holds here."""
+    """Something that a paper says, and the test of whether it holds here."""
 
     key: str
     """its name within the experiment"""
@@ -46,9 +46,9 @@ class Claim(NamedTuple):
     says: str
     """what the paper says, as a sentence"""
     printed: str
-    """the paper's number, or in which form it says so"""
+    """the paper's number, or how it makes the claim: in words, by a figure"""
     criterion: str
-    """what must be the case for it to hold; fix it before you look at the data"""
+    """when the claim holds; decide this before you look at the data"""
     test: Callable[[Any], Sequence[Verdict]]
     """from the evidence that the experiment gathered to one verdict for each set of data"""
 
@@ -150,9 +150,9 @@ class Experiment(NamedTuple):
     data: str = ""
     """the data in words, where `needs` does not say enough"""
     optional: bool = False
-    """true where the data is not public, so that `run all` leaves the experiment out where it is absent"""
+    """true where the data is not public, so that `run all` skips the experiment where it is absent"""
     libraries: tuple[str, ...] = ()
-    """modules of heavy libraries, each brought by the extra of its name; `run all` leaves it out where one is absent"""
+    """modules of heavy libraries, each in the extra of its name; `run all` skips the experiment where one is absent"""
 
     @property
     def paper(self) -> str:
@@ -171,8 +171,8 @@ class Experiment(NamedTuple):
 
     @property
     def skip_reason(self) -> str:
-        """Why `run all` leaves it out, where it does."""
-        return f"it takes {' and '.join(self.missing_libraries) or self.required_data}"
+        """Why `run all` skips it, where it does."""
+        return f"it needs {' and '.join(self.missing_libraries) or self.required_data}"
 
     def run(self, library: Library, seed: int, progress: Report) -> Outcome:
         """Do the work, then test every claim on what came out."""

@@ -75,9 +75,9 @@ def count(entries: list[Entry]) -> Table:
 
 
 def tabulate_claims(entries: list[Entry]) -> Table:
-    """Return all claims in one table for people: what the paper says, on what data, what came out here.
+    """Return all claims in one table to read: what the paper says, on what data, what came out here.
 
-    What the paper says stands in the first row of each claim; the rows below it are of other data.
+    The first row of a claim has what the paper says; the rows below it are other data.
     """
     firsts = {(entry.experiment, entry.where, entry.claim): entry for entry in reversed(entries)}.values()
     claims = {id(entry): [entry.paper, entry.where, entry.claim, entry.printed] for entry in firsts}

@@ -15,7 +15,7 @@ WORDS = {
     HOLDS: "the criterion is met",
     DIFFERS: "the criterion is not met",
     UNDECIDED: "the 95 % interval contains both answers",
-    UNTESTED: "what it takes is not public, or too small; the reason stands in its place",
+    UNTESTED: "the data it needs is not public or too small; the reason is given instead",
 }
 LEVEL = 0.95
 """of the intervals over topics"""
@@ -34,7 +34,7 @@ class Verdict(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """A number with the interval that topics drawn again give it."""
+    """A number with its 95 % interval."""
 
     value: float
     low: float
@@ -42,7 +42,7 @@ class Interval(NamedTuple):
 
     @classmethod
     def of(cls, value: float, draws: Floats) -> "Interval":
-        """Return the percentile interval; draws that give no number, because all systems tie, are left out."""
+        """Return the percentile interval; draws in which all systems tie have no value and are left out."""
         defined = draws[~np.isnan(draws)]
         if not len(defined) or np.isnan(value):
             return cls(float("nan"), float("nan"), float("nan"))
@@ -71,7 +71,7 @@ def decide(holds: object, here: str, data: str = "") -> Verdict:
 
 
 def agrees(ours: float, printed: str) -> bool:
-    """Return whether a number, rounded or cut off to the decimals of the printed one, is the printed one.
+    """Return whether a number, rounded or truncated to the decimals of the printed one, equals it.
 
     >>> agrees(0.4033, "0.403"), agrees(114.61, "114"), agrees(114.61, "115"), agrees(0.4033, "0.41")
     (True, True, True, False)

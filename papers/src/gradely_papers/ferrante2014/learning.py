@@ -89,11 +89,11 @@ def _by_xgboost(part: Part, seed: int) -> Model:
 
 MEASURES = ("AP", "GAP", "xGAP", "eGAP", "muAP", "nDCG", "nDCG@10", "nDCGphi")
 SEEDS = 2
-"""so many draws of features for each tree"""
+"""number of seeds, each of which draws other features for each tree"""
 ORDERS = 2
-"""so many orders of rows are learned from, with each seed"""
+"""number of orders of rows that are learned from with each seed"""
 STEP = 5
-"""numbers of trees that are tried on the queries for validation are multiples of it"""
+"""numbers of trees that are tried on the validation queries are multiples of it"""
 REAL = "news"
 """the set of real-valued labels, which LightGBM's own objective refuses"""
 
@@ -130,7 +130,7 @@ def measure(part: Part, scores: Floats, measures: Sequence[str] = MEASURES) -> F
 
 
 def choose_trees(model: Model, objective: str, validation: Part | None) -> int:
-    """Return how many trees to keep: as many as do best on the queries for validation, by the measure learned."""
+    """Return how many trees to keep: the number that does best on the validation queries, by the measure learned."""
     if validation is None:
         return ROUNDS
     target = [objective if objective in OWN else "nDCG"]
@@ -195,7 +195,7 @@ def select_set(trials: list[Trial], name: str) -> list[Trial]:
 
 
 def baseline(trials: list[Trial]) -> int:
-    """Return which trial of a set the others are held against: LightGBM's own objective, else XGBoost's."""
+    """Return which trial of a set is the baseline: LightGBM's own objective, else XGBoost's."""
     objectives = [trial.objective for trial in trials]
     return objectives.index(LIGHTGBM if LIGHTGBM in objectives else XGBOOST)
 
@@ -312,7 +312,7 @@ def _by_itself(trials: list[Trial]) -> Observation:
         f"{name}: {sum(objective == measure for measure, objective in best.items())}"
         for name, best in find_best(trials).items()
     )
-    answer = f"Of {len(OWN)} measures that were learned, so many: {counts}."
+    answer = f"Of the {len(OWN)} measures that were learned: {counts}."
     return Observation("How many measures come out highest where the measure itself was learned?", answer)
 
 

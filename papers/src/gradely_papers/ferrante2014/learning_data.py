@@ -1,4 +1,4 @@
-"""Sets to learn to rank from: features and labels of documents, and folds that split the queries."""
+"""Data sets for learning to rank: features and labels of documents, and folds that split the queries."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -33,7 +33,7 @@ class Part(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """Queries to learn from, other queries to measure, and others again to choose the number of trees by."""
+    """Training queries, test queries, and validation queries that choose the number of trees."""
 
     train: Part
     test: Part

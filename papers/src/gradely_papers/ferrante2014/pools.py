@@ -31,9 +31,9 @@ from gradely_papers.progress import Report, part
 from gradely_papers.verdicts import UNTESTED, Interval, Record, Verdict
 
 REPEAT, BOOTSTRAP = 15, 200
-"""how often pools are drawn, and topics drawn again"""
+"""how often pools are drawn, and bootstrap samples of topics"""
 READINGS = {1: "at least one document per grade", 0: "grades may vanish"}
-"""of each topic and grade so many documents stay judged at least; the paper does not say which it did"""
+"""the least number of documents of each topic and grade that stay judged; the paper does not say which it took"""
 TWO, TOP = (0.1, 0.9), 0.6
 """the paper's g for two levels; for three, (0.2, 0.2, 0.6), the highest level has 0.6 and the others share the rest"""
 MEASURES = (*FAMILY, *REFERENCES)
@@ -149,7 +149,7 @@ OVER = "95 % over topics"
 
 
 def in_panels(concerns: Callable[[Panel], object]) -> Callable[[Callable[[Robustness], Verdict]], Any]:
-    """Return what makes a test of one panel that of all panels that a claim concerns, under both readings."""
+    """Return a decorator that applies a test to every panel that a claim concerns, under both readings."""
     return lambda test: wraps(test)(
         lambda evidence: assess_panels([entry for entry in evidence if concerns(entry.panel)], test)
     )
@@ -299,7 +299,7 @@ DONE = (
     " correlated the ranking of the runs above the first quartile of AP with that from the full pools;"
     f" {REPEAT} times. g is the paper's: (0.1, 0.9) for two levels, (0.2, 0.2, 0.6) for three. Whether at least one"
     " document of each grade stays judged the paper does not say in what we have: it favours xGAP and eGAP, so both"
-    " readings are shown. Intervals come from topics drawn again. Of several folders of runs the one with the longest"
+    " readings are shown. Intervals are bootstrapped over topics. Of several folders of runs the one with the longest"
     " runs is taken."
 )
 EXPERIMENT = Experiment(

@@ -68,11 +68,11 @@ def merge_levels(qrels: Qrels, theirs: dict[str, str] | None) -> Qrels:
 
 
 DRAWS = 500
-"""how often topics are drawn again; the ends of a 95 % interval then rest on a dozen draws each"""
+"""bootstrap samples of topics; the ends of a 95 % interval then rest on a dozen of them each"""
 
 
 def draw_topics(count: int, seed: int, draws: int = DRAWS) -> Floats:
-    """Return [1 + draws, topics]: the weight of each topic in a mean; first as they are, then drawn again."""
+    """Return [1 + draws, topics]: weights of the topics in a mean, first equal ones, then bootstrap samples."""
     again = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), draws)
     return np.concatenate([np.ones((1, count)), again]) / count
 
@@ -124,7 +124,7 @@ class Panel(NamedTuple):
 
 
 def above(runs: int) -> int:
-    """Return how many of so many runs lie above the first quartile, none tied.
+    """Return how many runs of this number lie above the first quartile, where none tie.
 
     >>> above(95), above(74), above(27)
     (71, 55, 20)

@@ -135,7 +135,7 @@ def leads(better: dict[Any, Floats], points: list[tuple[float, ...]]) -> Floats:
 
 
 def printed_curves() -> list[Curves]:
-    """Return the paper's own tables; topics cannot be drawn again from them."""
+    """Return the paper's own tables; topics cannot be resampled from them."""
     key = lambda record: (record["collection"], record["topics"])  # noqa: E731
     by_collection = {row["collection"]: row for row in read_printed("collections")}
     out = []
@@ -392,7 +392,7 @@ def describe(selection: list[Collection], left_out: list[Collection]) -> str:
 DONE = (
     "On {} we ranked the runs above the first quartile of AP by GAP, xGAP and eGAP for every g of the paper's grid, and"
     " correlated these rankings with those by GAP with the same g, AP, nDCG (linear gain), RBP (p = 0.8) and bpref:"
-    " Kendall's τ, ties within runs in expectation, relevant from level 1 on. Intervals come from topics drawn again."
+    " Kendall's τ, ties within runs in expectation, relevant from level 1 on. Intervals are bootstrapped over topics."
     " Of several folders of runs the one with the longest runs is taken, full runs before cut ones. Where the judgments"
     " are those of one of the paper's collections, its numbers stand beside ours, though the runs are the public ones."
     " In table 1, our pool depth is the median, over runs and topics, of how far down a run is judged without a gap."

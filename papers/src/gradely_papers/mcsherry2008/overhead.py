@@ -1,4 +1,4 @@
-"""M08, §3: what it costs to take care of ties, measure by measure, as a ratio."""
+"""M08, §3: the cost of tie-aware measures, as a ratio to that of tie-oblivious ones."""
 
 import os
 import tempfile
@@ -28,12 +28,12 @@ FILE_QUERIES, RETRIEVED = 150, 1000
 """queries and documents of the run file"""
 REPEATS = 9
 TIES: tuple[TiePolicy, TiePolicy] = ("expected", "order")
-"""ties taken care of, and ties in the order in which sorting leaves them"""
+"""tie-aware, and tie-oblivious: ties in the order in which sorting leaves them"""
 GRADES, SHARES = (0, 1, 2, 3, 4), (0.6, 0.2, 0.1, 0.06, 0.04)
 
 
 class Pair(NamedTuple):
-    """Processor seconds for the same work, ties taken care of and ties ignored."""
+    """Processor seconds for the same work, tie-aware and tie-oblivious."""
 
     aware: float
     oblivious: float
@@ -141,7 +141,7 @@ MEMORY, ALONE, FILE = "in memory, sorting included", "ours: the measure alone", 
 
 
 class Times(NamedTuple):
-    """How long the work takes with ties taken care of and with ties ignored."""
+    """How long the work takes, tie-aware and tie-oblivious."""
 
     in_memory: dict[int, dict[str, Pair]]
     """by length of the lists: the paper's setting"""
@@ -157,8 +157,8 @@ class Times(NamedTuple):
                 "measure": name,
                 "setting": setting,
                 "documents": size,
-                "ms, ties taken care of": 1000 * pair.aware,
-                "ms, ties ignored": 1000 * pair.oblivious,
+                "ms, tie-aware": 1000 * pair.aware,
+                "ms, tie-oblivious": 1000 * pair.oblivious,
                 "ratio": pair.ratio,
             }
             for setting, size, pairs in settings
@@ -201,12 +201,12 @@ def _list(ratios: dict[str, float]) -> str:
 def observations(times: Times) -> list[Observation]:
     """Say what the same costs where sorting is left out, and where reading a file is part of it."""
     kernels, files = ({name: pair.ratio for name, pair in pairs.items()} for pairs in (times.alone, times.from_file))
-    dearest = max(kernels, key=kernels.__getitem__)
-    aware, oblivious = (1e6 * seconds / QUERIES for seconds in times.alone[dearest])
+    costliest = max(kernels, key=kernels.__getitem__)
+    aware, oblivious = (1e6 * seconds / QUERIES for seconds in times.alone[costliest])
     return [
         Observation(
             f"What is the ratio for the measure alone, on lists of {JUDGED} that are sorted already?",
-            f"{_list({name: kernels[name] for name in PRINTED})}; at most {kernels[dearest]:.2f}, {dearest}, which"
+            f"{_list({name: kernels[name] for name in PRINTED})}; at most {kernels[costliest]:.2f}, {costliest}, which"
             f" takes {aware:.1f} in place of {oblivious:.1f} microseconds per query.",
         ),
         Observation(
@@ -228,7 +228,7 @@ def chart(rows: list[Record]) -> Any:
             scale=alt.Scale(type="log", domain=[SIZES[0] / 1.5, SIZES[-1] * 1.5], nice=False),
             axis=alt.Axis(values=[*SIZES]),
         ),
-        y=alt.Y("ratio:Q", title="ties taken care of / ignored", scale=alt.Scale(domainMin=0)),
+        y=alt.Y("ratio:Q", title="tie-aware / tie-oblivious", scale=alt.Scale(domainMin=0)),
         **categories("setting", [MEMORY, ALONE, FILE]),
     )
     same = alt.Chart().mark_rule(strokeDash=[4, 4]).encode(y=alt.YDatum(1))
@@ -253,7 +253,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         f" ours: the measure alone, on lists that are sorted already, and from a run file of {FILE_QUERIES}"
         f" queries of {RETRIEVED:,} documents to the mean. Times are the processor's, the shortest of {REPEATS},"
         " in turns. They are of this machine and not the same in every run; all else is.",
-        "Sorting is dearer than most measures, so that the ratio is near 1; only where lists are short do AP and RR,"
+        "Sorting costs more than most measures, so that the ratio is near 1; only where lists are short do AP and RR,"
         " whose plain forms take a single pass, show what ties cost.",
         times,
         {"times": Sheet.of("Milliseconds and ratios", rows, 3)},

@@ -21,13 +21,13 @@ SLICES = 144
 HOUR = 3
 """slices in an hour"""
 END = SLICES // HOUR
-"""after so many hours the count is final"""
+"""hours after which the count is final"""
 SIZE = 100
 """items of a list, as in the lists of the paper"""
 HOURS = (1, 2, 4, 8, 24)
 """after which items are ranked"""
 TOPIC = "palestine"
-"""the topic of these news, which is one of the authors', too"""
+"""the topic of these news, which is also one of the authors'"""
 
 
 class Lists(NamedTuple):

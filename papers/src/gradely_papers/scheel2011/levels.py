@@ -109,7 +109,7 @@ def curves(
 SMALL = 1 / 4
 """a spread is small against another where it is less than this share of it"""
 STEP = 5
-"""the variants are measured at every so many swaps: they are compared, not drawn"""
+"""the variants are measured only after every fifth swap: they are compared, not drawn"""
 FIGURES: dict[str, tuple[str, Reference]] = {
     "figure-4": ("Items spread evenly over the levels", draw_uniform),
     "figure-5": ("Items spread unevenly, half of the levels unused", draw_uneven),
@@ -132,14 +132,14 @@ def chart(curve: Curves) -> Any:
 
 
 def falls(curve: Curves) -> list[Verdict]:
-    """Return whether mean nDCG is the lower, the more levels there are."""
+    """Return whether mean nDCG falls as the number of levels grows."""
     means = curve.values["mean nDCG"].mean(axis=1).tolist()
     here = "mean over all swaps for 2, 10, 20, 50 levels: " + ", ".join(f"{mean:.3f}" for mean in means)
     return [decide(all(more < fewer for fewer, more in pairwise(means)), here)]
 
 
 def is_steady(curve: Curves, measure: str) -> list[Verdict]:
-    """Return whether the number of levels moves a measure little, against nDCG."""
+    """Return whether the number of levels changes a measure little, compared with nDCG."""
     spread, base = curve.spread(measure), curve.spread("mean nDCG")
     here = f"spread across levels {spread:.4f}, {ratio(curve, measure):.0%} of that of mean nDCG, {base:.4f}"
     return [decide(spread < SMALL * base, here)]

@@ -164,9 +164,9 @@ def compare_published(folder: Path, collection: Collection) -> list[Record]:
 SMALL = 1 / 4
 """a change is small against another where it is less than this share of it"""
 PRINTED = 5e-5
-"""how far apart numbers are that agree to four decimals"""
+"""numbers that differ by less agree to four decimals"""
 READ = 5e-4
-"""how far apart bars are that nobody tells apart on a printed figure, generously"""
+"""bars that differ by less look the same on a printed figure"""
 VIRTUAL = [name for name, user in USERS.items() if user.feature]
 PEARSON, NEAREST = "0.96", 9
 """the paper's correlation of the two features that stand for users; the feature nearest to 1 for the first of them"""
@@ -205,8 +205,8 @@ class Evidence(NamedTuple):
             for measure in MEANS
         }
 
-    def apart(self) -> float:
-        """Return how far µMAP is from the mean of MAP at 1 and 2, at most."""
+    def largest_gap(self) -> float:
+        """Return the largest difference between µMAP and the mean of MAP at 1 and 2."""
         value = self.by_measure("figure-6")
         return max(
             abs(value["µMAP"][name] - (value["MAP at 1"][name] + value["MAP at 2"][name]) / 2) for name in value["µMAP"]
@@ -277,7 +277,7 @@ def more_levels(evidence: Evidence) -> list[Verdict]:
 @claim("average", "figure 6", printed="figure only", criterion=f"equal for every feature, to within {READ:g}")
 def average(evidence: Evidence) -> list[Verdict]:
     """With grades 0, 1 and 2, µMAP is the mean of MAP at the thresholds 1 and 2."""
-    gap = evidence.apart()
+    gap = evidence.largest_gap()
     here = f"off by up to {gap:.4f}: {evidence.lacking} queries lack grade 2, and their µAP has one threshold only"
     return [decide(gap < READ, here)]
 
@@ -319,7 +319,7 @@ def thresholds(records: list[Record]) -> Any:
     alt = altair()
     x = alt.X(
         "threshold:Q",
-        title="threshold: documents that the user rates at least so high are relevant",
+        title="threshold: documents that the user rates at least this high are relevant",
         axis=alt.Axis(tickMinStep=1),
         scale=alt.Scale(zero=True, nice=False, padding=6),
     )
@@ -369,7 +369,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
 
 
 def observations(records: Sequence[Record]) -> list[Observation]:
-    """Say what file order does for a feature that tells nothing."""
+    """Say what file order does for a feature that carries no information."""
     idf = [record for record in records if record["system"] == FEATURES[5] and record["measure"] == "MAP at 1"]
     value = {record["ties"]: record["value"] for record in idf}
     return [

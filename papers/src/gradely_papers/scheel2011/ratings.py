@@ -14,9 +14,9 @@ from gradely_papers.progress import Report
 from gradely_papers.verdicts import Record
 
 HELD_OUT = 5
-"""one of so many ratings of each user is held out"""
+"""one in this many ratings of each user is held out"""
 DAMPING = 5
-"""so many ratings of the mean of all are added to those of each film, so that a single one does not decide"""
+"""number of ratings equal to the overall mean that are added to each film, so that a single rating does not decide"""
 
 
 class Ratings(NamedTuple):
@@ -62,8 +62,8 @@ def mean_rating(training: Floats) -> Floats:
 def item_item(training: Floats) -> Floats:
     """Score a film by the sum over the films that the user rated of likeness × rating.
 
-    The likeness of two films is the cosine of their ratings. It is never laid out: the sum is a product of matrices.
-    Scores are rounded, so that films with the same ratings tie whatever the order in which the product adds.
+    The likeness of two films is the cosine of their ratings. Its matrix is never built, since the sum is a product of
+    matrices. Scores are rounded, so that films with the same ratings tie whatever the order in which the product adds.
     """
     length = np.sqrt(np.sum(training**2, axis=0))
     unit = training / np.where(length > 0, length, 1.0)
@@ -83,7 +83,7 @@ MEASURES: dict[str, Measure] = {"µMAP": muAP(), "nDCG": nDCG(gain="exp"), "NDCN
 SCALES = {"half stars": 10, "whole stars": 5, "four stars or not": 2}
 """how many levels each scale has; the lowest is 0"""
 USERS = 64
-"""how many users are ranked in one go"""
+"""users per batch"""
 
 
 def views(ratings: Ratings) -> dict[str, Bools]:
