@@ -43,7 +43,7 @@ test: $(VENV)/test-ready
 	$(BIN)/pytest -n auto --dist worksteal
 
 test-arrays: $(VENV)/arrays-ready
-	$(BIN)/pytest -n auto tests/test_arrays.py tests/test_ids.py tests/test_devices.py tests/test_fixed.py
+	$(BIN)/pytest -n auto tests/kernel/test_arrays.py tests/kernel/test_ids.py tests/kernel/test_devices.py tests/kernel/test_fixed.py
 
 test-tools: $(TOOLS)/ready
 	$(TOOLS)/bin/python -m pytest -W default tests/tools

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 import gradely
-from gradely.data.trec import file_ranges
+from gradely.data.trec import runs
 
 DEPTH = 1000
 """documents of a ranking"""
@@ -92,9 +92,9 @@ def main() -> None:
     alone, expected = seconds(qrels, run, 1)
     for workers in options.workers:
         took, means = (alone, expected) if workers == 1 else seconds(qrels, run, workers)
-        few, file_ranges.FEW = file_ranges.FEW, 10**6
+        few, runs.FEW = runs.FEW, 10**6
         threads = alone if workers == 1 else seconds(qrels, run, workers)[0]
-        file_ranges.FEW = few
+        runs.FEW = few
         same = "" if means == expected else "   VALUES DIFFER"
         print(f"{workers:7}   {took:7.2f}   {alone / took:9.1f}   {threads:8.2f}{same}", flush=True)
 

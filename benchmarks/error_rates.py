@@ -12,10 +12,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradely.comparison import resampling
+from gradely.comparison import tests
 from gradely.comparison.intervals import around, bootstrap_intervals, simultaneous_reach, t_intervals
-from gradely.comparison.pairs import all_pairs, differences
-from gradely.comparison.significance import p_values
+from gradely.comparison.tests import all_pairs, differences, p_values
 from gradely.tables import Table, to_markdown
 
 ALPHA, TRIALS, RESAMPLES = 0.05, 4_000, 1_999
@@ -81,9 +80,7 @@ def family_errors(trials: int) -> Table:
 
 def percentile(values: Any, level: float, draws: int) -> tuple[Any, Any]:
     """Return the percentile interval, which stands for what is common."""
-    means = np.concatenate(
-        [counts @ np.sort(values, axis=0) for counts in resampling.draw_counts(len(values), draws, 0)]
-    )
+    means = np.concatenate([counts @ np.sort(values, axis=0) for counts in tests.draw_counts(len(values), draws, 0)])
     return tuple(np.quantile(means / len(values), [(1 - level) / 2, (1 + level) / 2], axis=0))
 
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from gradely.data.trec.hashing import FIXED_KEYS, PROCESS_KEYS, token_hashes
-from gradely.data.trec.tokens import Tokens
+from gradely.data.hashing import FIXED_KEYS, PROCESS_KEYS, token_hashes
+from gradely.data.ids import Tokens
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 KEYS = {"process": PROCESS_KEYS, "fixed": FIXED_KEYS}

@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from gradely.data.trec.chunks import Piece, close
-from gradely.data.trec.tokens import PAD, Ids
+from gradely.data.ids import PAD, Ids
+from gradely.data.trec.text import Piece, close
 
 
 def piece_of(content):

@@ -1,7 +1,10 @@
 """Properties that are computed once."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Generic, Self, TypeVar, overload
+
+from gradely.errors import MissingExtra
 
 T = TypeVar("T")
 
@@ -32,3 +35,26 @@ class lazy(Generic[T]):  # noqa: N801 - used as property is
         value = self.compute(instance)
         instance.__dict__[self.name] = value
         return value
+
+
+def optional(module: str, package: str, extra: str) -> Any:
+    """Return an optional module, or say what brings it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtra(package, extra) from None
+
+
+def altair() -> Any:
+    """Return Altair."""
+    return optional("altair", "Altair", "report")
+
+
+def converter() -> Any:
+    """Return what draws charts without a browser."""
+    return optional("vl_convert", "vl-convert-python", "report")
+
+
+def stats() -> Any:
+    """Return SciPy's statistics."""
+    return optional("scipy.stats", "SciPy", "stats")

@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
 from gradely.errors import DataError, GradelyError, did_you_mean
-from gradely.threads import workers
+from gradely.parallel import workers
 
 TiePolicy: TypeAlias = Literal["expected", "trec", "order", "best", "worst", "random"]
 QueryPolicy: TypeAlias = Literal["qrels", "both", "run"]

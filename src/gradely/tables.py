@@ -1,10 +1,29 @@
 """One table, many formats: for the terminal, for spreadsheets, for papers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from gradely.frames import to_frame
+from gradely.errors import InputError, MissingExtra
+
+LIBRARIES: dict[str, Literal["pandas", "polars", "pyarrow"]] = {
+    "pandas": "pandas",
+    "polars": "polars",
+    "pyarrow": "pyarrow",
+}
+
+
+def to_frame(columns: Mapping[str, Any], library: str) -> Any:
+    """Return a dataframe of columns by name, of pandas, polars or pyarrow."""
+    import narwhals.stable.v2 as nw
+
+    if library not in LIBRARIES:
+        raise InputError(f"no dataframe library {library!r} here: use {' or '.join(LIBRARIES)}")
+    try:
+        return nw.from_dict(dict(columns), backend=LIBRARIES[library]).to_native()
+    except ImportError:
+        extra = "parquet" if library == "pyarrow" else None  # the others are brought by no extra of ours
+        raise MissingExtra(library, extra) from None
 
 
 class MarkedNumber(NamedTuple):
@@ -223,3 +242,55 @@ FORMATS: dict[str, Callable[[Table], str]] = {
 def render(table: Table, name: str) -> str:
     """Return the table in a format by name."""
     return FORMATS[name](table)
+
+
+MOST = 100
+"""a table in a notebook has no more rows than this, and says how many there are"""
+NOTES = 20
+"""nor are there more notes than this"""
+UNTOUCHED = "tex2jax_ignore mathjax_ignore"
+"""keeps notebooks from taking $ in a name for the beginning of a formula"""
+
+
+def box(*parts: str) -> str:
+    """Return parts of HTML as what a notebook shows for one object."""
+    return f'<div class="{UNTOUCHED}">{"".join(parts)}</div>'
+
+
+def sentence(text: str) -> str:
+    """Return a paragraph."""
+    return f"<p>{escape_html(text)}</p>"
+
+
+def heading(text: str) -> str:
+    """Return what stands above a table, in bold."""
+    return f"<p><strong>{escape_html(text)}</strong></p>"
+
+
+def formula(text: str) -> str:
+    """Return lines as they are."""
+    return f"<pre>{escape_html(text)}</pre>"
+
+
+def bullets(texts: Iterable[object]) -> str:
+    """Return sentences as a list; of very many, the first."""
+    lines = [escape_html(str(text)) for text in texts]
+    rest = len(lines) - NOTES
+    lines = [*lines[:NOTES], f"… and {rest:,} more"] if rest > 0 else lines
+    return f"<ul>{''.join(f'<li>{line}</li>' for line in lines)}</ul>" if lines else ""
+
+
+def fold(title: str, *parts: str) -> str:
+    """Return parts that are hidden until the reader asks for them."""
+    return f"<details><summary>{escape_html(title)}</summary>{''.join(parts)}</details>"
+
+
+def grid(table: Table) -> str:
+    """Return a table: numbers right, the best bold, marks raised.
+
+    >>> grid(Table(["run", "AP"], [["<b>", 0.5]]))[-107:]
+    '<tr><td style="text-align:left">&lt;b&gt;</td><td style="text-align:right">0.5000</td></tr></tbody></table>'
+    """
+    rest = len(table.rows) - MOST
+    more = f"<p>… and {rest:,} more rows</p>" if rest > 0 else ""
+    return to_html(table._replace(rows=table.rows[:MOST])) + more

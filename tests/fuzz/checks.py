@@ -74,7 +74,7 @@ def check_readers(case):
 
 def _is_trec(case):
     """Whether both files are taken for TREC text; others are read by their own readers."""
-    from gradely.data.read.formats import format_of
+    from gradely.data.read.sources import format_of
 
     try:
         return all(format_of(Source(name)) == "trec" for name in case.files)

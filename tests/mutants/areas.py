@@ -9,26 +9,26 @@ def area(**names):
 
 
 AREAS = {
-    "significance": area(comparison="significance resampling intervals equivalence pairs"),
-    "planning": area(comparison="plan gate saved_scores"),
-    "systems": area(comparison="correlate kendall pools stacked_runs"),
-    "ties": area(comparison="ties", data="tie_counts tie_breaking"),
-    "formulas": area(kernel="families tie_groups gains lower_levels orders", relevance="*", measures="*"),
+    "significance": area(comparison="tests intervals"),
+    "planning": area(comparison="plan gate"),
+    "systems": area(comparison="correlate kendall"),
+    "ties": area(comparison="ties", data="tie_counts"),
+    "formulas": area(kernel="families ties gains", relevance="*", measures="*"),
     "arrays": area(kernel="*", evaluation="arrays"),
     "trec_eval": area(trec_eval="*"),
     "learning": area(learning="*"),
-    "users": area(comparison="users user_regions populations phi_curves", data="virtual_users"),
-    "sentences": area(comparison="answers captions influence matrix selection"),
+    "users": area(comparison="users populations phi_curves", data="selection"),
+    "sentences": area(comparison="sentences influence"),
     "comparison": area(comparison="*"),
-    "explanation": area(evaluation="explain explanation check mismatch notes flat_names"),
+    "explanation": area(evaluation="explain check notes"),
     "evaluation": area(evaluation="*"),
-    "tables": area(data="columns table table_parts ids engine engine_hits engine_judgments score_precision demo"),
+    "tables": area(data="columns table ids engine demo"),
     "inputs": area(data__read="*"),
     "readers": area(data__trec="*"),
     "alignment": area(data="*"),
 }
 """a file belongs to the first area that names it, so that * takes the rest of a folder"""
-ACCELERATED = ["kernel/backend.py", "kernel/by_place.py", "kernel/rows.py"]
+ACCELERATED = ["kernel/backend.py", "kernel/by_place.py"]
 """hold lines for PyTorch and JAX, which no test can touch where those are not installed"""
 DRAWINGS = ["comparison/charts.py", "comparison/user_charts.py"]
 """sizes and fonts, which are judged by eye"""

@@ -7,7 +7,7 @@ import pytest
 
 import gradely
 from gradely.adapters.spark import evaluate
-from gradely.data import engine_judgments
+from gradely.data import engine
 from tests.engines import MEASURES, collection, same_everywhere
 
 SMALL = {"q": {"a": 2, "b": 0}, "p": {"c": 1}}
@@ -24,25 +24,25 @@ def test_same_values(spark, ties):
 
 @pytest.mark.parametrize("ties", ["expected", "worst", "trec", "random"])
 def test_same_values_where_judgments_are_many(spark, monkeypatch, ties):
-    monkeypatch.setattr(engine_judgments, "ROW_OBJECTS", 0)
-    monkeypatch.setattr(engine_judgments, "BROADCAST", 0)
+    monkeypatch.setattr(engine, "ROW_OBJECTS", 0)
+    monkeypatch.setattr(engine, "BROADCAST", 0)
     same_everywhere(spark.createDataFrame, ties, seed=3)
 
 
 @pytest.mark.parametrize(
     ("judgments", "most", "plan", "hint"),
     [
-        (10, engine_judgments.BROADCAST, "LocalRelation", True),
-        (100_000, engine_judgments.BROADCAST, "LogicalRDD", True),
+        (10, engine.BROADCAST, "LocalRelation", True),
+        (100_000, engine.BROADCAST, "LogicalRDD", True),
         (100_000, 1 << 20, "LogicalRDD", False),
     ],
 )
 def test_many_judgments_are_no_objects_of_rows(spark, capsys, monkeypatch, judgments, most, plan, hint):
     """A million of them as Java objects filled half a heap of 1 GB, and 100 million rows ran out of it."""
-    monkeypatch.setattr(engine_judgments, "BROADCAST", most)
+    monkeypatch.setattr(engine, "BROADCAST", most)
     names = pa.array(range(judgments)).cast(pa.large_string())
     judged = rows(judged_query=names, judged=names, row=pa.array(range(judgments)))
-    frame = engine_judgments.UPLOADS["pyspark"](spark.range(1), judged)
+    frame = engine.UPLOADS["pyspark"](spark.range(1), judged)
     assert frame.count() == judgments
     frame.explain("extended")
     plans = capsys.readouterr().out
@@ -57,7 +57,7 @@ def test_settings_of_the_session_stay(spark, before):
         spark.conf.set(name, before)
     try:
         with pytest.raises(Exception, match="SimpleNamespace"):
-            engine_judgments.UPLOADS["pyspark"](spark.range(1), SimpleNamespace(nbytes=1 << 24))
+            engine.UPLOADS["pyspark"](spark.range(1), SimpleNamespace(nbytes=1 << 24))
         assert spark.conf.get(name, None) == before
     finally:
         spark.conf.unset(name)

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from tests.test_documents import BLOCKS, ROOT, TOOLS, demo, marks, printed_by, tools_of  # noqa: F401 - demo is a fixture
+from tests.project.test_documents import BLOCKS, ROOT, TOOLS, demo, marks, printed_by, tools_of  # noqa: F401 - demo is a fixture
 
 EXAMPLES = [block for block in BLOCKS if block.language == "python" and tools_of(block)]
 RECTOOLS = ROOT / ".tools" / "RecTools" / "bin" / "python"

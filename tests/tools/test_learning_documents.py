@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from tests.test_documents import ROOT
+from tests.project.test_documents import ROOT
 from tests.tools.tool import tool
 
 torch = tool("torch")

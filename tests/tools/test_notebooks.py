@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.test_notebook import Reader
+from tests.evaluation.test_notebook import Reader
 from tests.tools.tool import tool
 
 nbclient, nbformat = tool("nbclient"), tool("nbformat")

@@ -12,7 +12,7 @@ torch = tool("torch")
 torchmetrics = tool("torchmetrics")
 
 from gradely.adapters.torch import LambdaLoss, RankingMetric  # noqa: E402
-from tests.test_arrays import LABELS, MASK, SCORES  # noqa: E402
+from tests.kernel.test_arrays import LABELS, MASK, SCORES  # noqa: E402
 
 FLAT = [torch.asarray(x[MASK]) for x in (SCORES["tied"], LABELS, np.repeat(np.arange(6)[:, None], 17, axis=1))]
 EXPECTED = {m: v.mean() for m, v in gradely.evaluate_arrays(SCORES["tied"], LABELS, ["nDCG@5", "muAP"], MASK).items()}

@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from gradely import InputError
-from gradely.cli import argument_types
-from gradely.cli.output import make_folder, say, write_file
-from gradely.cli.progress import Bar
+from gradely.cli import options
+from gradely.cli.output import Bar, make_folder, say, write_file
 from gradely.tables import Table, plain_line, to_text
 from gradely_papers import PAPERS, check_data, experiment, experiments, results
 from gradely_papers.experiment import FOLDER, Experiment, Library, Outcome
@@ -91,7 +90,7 @@ def _complete_names(_context: click.Context, _parameter: click.Parameter, incomp
     "--data",
     default=FOLDER,
     show_default=True,
-    type=argument_types.FOLDER,
+    type=options.FOLDER,
     metavar="DIR",
     help="The folder that holds the data sets, each in a folder named as `gradely papers` names it.",
 )
@@ -99,7 +98,7 @@ def _complete_names(_context: click.Context, _parameter: click.Parameter, incomp
     "--out",
     default="gradely-papers",
     show_default=True,
-    type=argument_types.FOLDER,
+    type=options.FOLDER,
     metavar="DIR",
     help="The folder to write to.",
 )
@@ -109,7 +108,7 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
 
     `all` skips an experiment whose libraries are not installed, or whose data is neither public nor there, and says so.
     """
-    from gradely.optional import stats
+    from gradely.lazy import stats
     from gradely.report.page import check_installed
 
     library = Library(data)

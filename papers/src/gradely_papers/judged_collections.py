@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradely import InputError, Qrels, Settings, read_qrels
-from gradely.comparison.stacked_runs import StackedRuns, stack
-from gradely.evaluation.runs import evaluate_all, name_runs
+from gradely.comparison.correlate import StackedRuns, stack
+from gradely.evaluation.evaluate import evaluate_all, name_runs
 from gradely_papers.experiment import Library
 from gradely_papers.progress import Report, over_runs
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradely.data.types import Floats
+from gradely.data.ids import Floats
 from gradely.evaluation.notes import SAME
 
 __all__ = ["DIFFERS", "HOLDS", "SAME", "UNDECIDED", "UNTESTED", "Interval", "Record", "Verdict", "agrees", "decide"]

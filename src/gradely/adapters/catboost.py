@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gradely.errors import DataError
-from gradely.learning.flat import mean_values
+from gradely.learning.lambdas import mean_values
 from gradely.measures.names import MeasureLike, parse
 
 __all__ = ["metric"]

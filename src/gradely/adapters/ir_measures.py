@@ -5,9 +5,9 @@ They have cut-offs and parameters as there, `nDCG(gain="exp")@10`, and one more:
 
 from typing import Any
 
+from gradely.lazy import optional
 from gradely.measures import ALL
 from gradely.measures.names import MeasureLike, parse
-from gradely.optional import optional
 from gradely.settings import TiePolicy
 
 

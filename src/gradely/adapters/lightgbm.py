@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from gradely.errors import DataError
-from gradely.learning.flat import mean_values
-from gradely.learning.objective import Objective
+from gradely.learning.lambdas import Objective, mean_values
 from gradely.measures.names import MeasureLike, parse_all
 
 Gradients = tuple[Any, Any]

@@ -20,9 +20,9 @@ from gradely.errors import DataError, InputError, MeasureError, did_you_mean
 from gradely.kernel.gains import is_number
 from gradely.measures import nDCG
 from gradely.settings import Settings, TiePolicy, check_ties
-from gradely.trec_eval.catalogue import BY_NAME_ONLY, NEW, TABLE, Column, Entry, nickname
+from gradely.trec_eval.command import Queries, values
+from gradely.trec_eval.measures import BY_NAME_ONLY, NEW, TABLE, Column, Entry, nickname
 from gradely.trec_eval.options import Options, parse
-from gradely.trec_eval.queries import Queries, values
 
 PUBLIC = (
     *("RelevanceEvaluator", "compute_aggregated_measure", "parse_qrel", "parse_run"),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gradely.optional import optional
+from gradely.lazy import optional
 
 
 def __getattr__(name: str) -> Any:

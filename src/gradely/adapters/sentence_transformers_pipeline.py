@@ -11,9 +11,8 @@ from sentence_transformers.evaluation import SentenceEvaluator
 from gradely.data import Qrels, read_qrels
 from gradely.data.hits import Hits
 from gradely.errors import DataError
-from gradely.evaluation.flat_names import plain_name
-from gradely.evaluation.runs import DEFAULT
-from gradely.evaluation.scores import Scores
+from gradely.evaluation.evaluate import DEFAULT
+from gradely.evaluation.scores import Scores, plain_name
 from gradely.evaluation.values import Evaluation
 from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.settings import Settings, check_choice

@@ -8,8 +8,8 @@ from gradely.errors import DataError
 from gradely.evaluation.arrays import evaluate_arrays
 from gradely.evaluation.scores import means
 from gradely.kernel.backend import check_unmasked
+from gradely.lazy import optional
 from gradely.measures.names import MeasureLike, parse
-from gradely.optional import optional
 from gradely.settings import TiePolicy
 
 ROUTING = "sklearn.set_config(enable_metadata_routing=True)"

@@ -9,10 +9,10 @@ import numpy as np
 from gradely.adapters.spark_pipeline import SEGMENT, measure_partition
 from gradely.data.engine import pick_by_type, rename
 from gradely.errors import DataError, InputError
-from gradely.evaluation.runs import DEFAULT
-from gradely.kernel.levels import Levels
+from gradely.evaluation.evaluate import DEFAULT
+from gradely.kernel.batch import Levels
+from gradely.lazy import optional
 from gradely.measures.names import MeasureLike, fit_all, parse_all
-from gradely.optional import optional
 from gradely.settings import Precision, Settings, TiePolicy
 
 VALUES = "query string, measure string, value double"

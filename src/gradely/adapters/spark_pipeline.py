@@ -9,7 +9,7 @@ from gradely.data import Run, open_run, read_qrels
 from gradely.data.locate import find_hits
 from gradely.data.read.sources import clip
 from gradely.errors import DataError
-from gradely.evaluation.segments import REST
+from gradely.evaluation.scores import REST
 from gradely.evaluation.values import Evaluation
 from gradely.measures import Measure
 from gradely.settings import Settings

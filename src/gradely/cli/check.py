@@ -5,9 +5,8 @@ from functools import partial
 import click
 
 from gradely.cli import options
-from gradely.cli.inputs import InputOptions, list_runs
-from gradely.cli.output import say
-from gradely.cli.progress import Bar
+from gradely.cli.options import InputOptions, list_runs
+from gradely.cli.output import Bar, say
 from gradely.data import Qrels
 from gradely.errors import GradelyError
 from gradely.evaluation.check import Finding, check_qrels, check_run

@@ -8,19 +8,24 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import Request
-from gradely.cli.output import OutputOptions, check_output, list_notes, to_json, write_file, write_results
+from gradely.cli.options import FILE, Request
+from gradely.cli.output import (
+    OutputOptions,
+    caption_notes,
+    check_output,
+    frame_table,
+    list_notes,
+    to_json,
+    write_file,
+    write_results,
+)
 from gradely.cli.report import PageOptions, page_options
-from gradely.cli.results import caption_notes, frame_table
-from gradely.comparison.compare import compare
-from gradely.comparison.comparison import Comparison
-from gradely.comparison.design import FAMILIES
-from gradely.comparison.resampling import RESAMPLES
-from gradely.comparison.segment_comparison import SegmentComparison
-from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
+from gradely.comparison.compare import Comparison, compare
+from gradely.comparison.influence import SegmentComparison
+from gradely.comparison.pairwise import FAMILIES
+from gradely.comparison.tests import CORRECTIONS, RESAMPLES, SIMULTANEOUS, TESTS
 from gradely.evaluation.notes import Note
-from gradely.evaluation.segments import EVERY
+from gradely.evaluation.scores import EVERY
 from gradely.report.page import check_installed
 from gradely.tables import Table, render
 

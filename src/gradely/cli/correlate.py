@@ -7,12 +7,9 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.inputs import Request
-from gradely.cli.output import OutputOptions
-from gradely.cli.results import write_result
-from gradely.comparison.correlate import Correlation, correlate
-from gradely.comparison.pools import Pools
-from gradely.comparison.selection import TOPICS
+from gradely.cli.options import Request
+from gradely.cli.output import OutputOptions, write_result
+from gradely.comparison.correlate import TOPICS, Correlation, Pools, correlate
 
 
 def selection_options(command: options.Command) -> options.Command:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from gradely.cli.argument_types import FOLDER
 from gradely.cli.evaluate import means_table
+from gradely.cli.options import FOLDER
 from gradely.cli.output import list_notes, make_folder, say, write_file
 from gradely.data.demo import QUERIES, RUNS, collection
 from gradely.errors import InputError
-from gradely.evaluation.runs import evaluate_runs
+from gradely.evaluation.evaluate import evaluate_runs
 from gradely.settings import TiePolicy
 from gradely.tables import to_text
 

@@ -3,12 +3,10 @@
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import FILE, MEASURE
-from gradely.cli.inputs import InputOptions, open_file, read_judgments
+from gradely.cli.options import FILE, MEASURE, InputOptions, open_file, read_judgments
 from gradely.cli.output import OutputOptions, to_json, write
 from gradely.data.read.sources import Source
-from gradely.evaluation.explain import explain
-from gradely.evaluation.explanation import Explanation
+from gradely.evaluation.explain import Explanation, explain
 from gradely.settings import Settings
 from gradely.tables import render
 

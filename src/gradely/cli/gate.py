@@ -7,15 +7,10 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import InputOptions, Inputs, Request, choose_measures
-from gradely.cli.output import OutputOptions, check_output, say, write_file
-from gradely.cli.results import write_verdict
-from gradely.comparison.gate import check_limits, gate
-from gradely.comparison.resampling import RESAMPLES
-from gradely.comparison.saved_scores import is_saved, keep_scores
-from gradely.comparison.significance import CORRECTIONS, SIMULTANEOUS, TESTS
-from gradely.comparison.verdict import Gate
+from gradely.cli.options import FILE, InputOptions, Inputs, Request, choose_measures
+from gradely.cli.output import OutputOptions, check_output, say, write_file, write_verdict
+from gradely.comparison.gate import Gate, check_limits, gate, is_saved, keep_scores
+from gradely.comparison.tests import CORRECTIONS, RESAMPLES, SIMULTANEOUS, TESTS
 from gradely.data.read.sources import Source
 from gradely.errors import InputError
 from gradely.measures.names import parse

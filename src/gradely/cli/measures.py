@@ -4,7 +4,7 @@ import inspect
 
 import click
 
-from gradely.cli.argument_types import FILE, MEASURE
+from gradely.cli.options import FILE, MEASURE
 from gradely.cli.output import write
 from gradely.measures import ALL, Measure, parameters
 from gradely.measures.base import show

@@ -2,11 +2,19 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from gradely.errors import InputError, shorten
+from gradely.tables import LATEX, Cell, Table, escape_markdown, plain_line, render
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from gradely.evaluation.notes import Note
 
 ENDINGS = {
     ".csv": "csv",
@@ -143,7 +151,7 @@ def _named_files() -> Iterator[tuple[str, str]]:
     """Yield the files of the command line, inputs and outputs, each after the argument or option that names it."""
     import click
 
-    from gradely.cli.argument_types import PathType
+    from gradely.cli.options import PathType
     from gradely.data.read.readers import files_at
 
     context = click.get_current_context()
@@ -232,7 +240,7 @@ def to_json(content: Any) -> str:
     """Return content as JSON, values in full; what is not finite is null, since JSON has no infinity."""
     import json
 
-    from gradely.report.formatting import replace_infinite
+    from gradely.report.page import replace_infinite
 
     return json.dumps(replace_infinite(content), indent=2, ensure_ascii=False) + "\n"
 
@@ -244,3 +252,133 @@ def write_results(text: str, notes: str, output: OutputOptions) -> None:
         import click
 
         click.echo(notes, err=True, nl=False)
+
+
+class Verdict(Protocol):
+    """A result that says in a sentence what came out, and in a line how."""
+
+    def summary(self) -> str:
+        """Return what came out."""
+
+    def caption(self) -> str:
+        """Return how it came about."""
+
+    def table(self) -> Table:
+        """Return the table that people look at."""
+
+    @property
+    def notes(self) -> "Sequence[Note]":
+        """What there is to note."""
+
+
+class Result(Protocol):
+    """A result of several tables, which can be drawn."""
+
+    def tables(self, digits: int) -> list[Table]:
+        """Return tables for people."""
+
+    def records(self) -> list[dict[str, Cell]]:
+        """Return everything, for programs."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, for JSON."""
+
+    def chart(self) -> Any:
+        """Return an altair chart."""
+
+
+def write_verdict(verdict: Verdict, output: OutputOptions, data: Callable[[], Any]) -> None:
+    """Write a verdict in a format: its table below the sentence, or its data as JSON."""
+    if output.form == "json":
+        text = to_json(data())
+    else:
+        text = frame_table(verdict, render(verdict.table()._replace(digits=output.digits), output.form), output.form)
+    write_results(text, list_notes([*caption_notes(verdict, output.form), *verdict.notes]), output)
+
+
+def write_result(result: Result, notes: Iterable[object], output: OutputOptions) -> None:
+    """Write a result in a format: its tables, its data as JSON, or for other programs its records.
+
+    Where the output is a picture, it is drawn there, and the text goes to standard output.
+    """
+    if output.picture:
+        from gradely.comparison.charts import picture
+
+        write_file(picture(result.chart(), output.picture), str(output.path))
+        output = output._replace(path=None)
+    if output.form == "json":
+        text = to_json(result.as_dict())
+    elif output.form in ("csv", "tsv"):
+        text = render(Table.of(result.records()), output.form)
+    else:
+        text = "\n".join(render(table, output.form) for table in result.tables(output.digits))
+    write_results(text, list_notes(notes), output)
+
+
+def frame_table(verdict: Verdict, table: str, form: str) -> str:
+    """Return a table below the sentence that sums it up; in a document, above the line that says how it came about."""
+    if form == "markdown":
+        return f"{escape_markdown(verdict.summary())}\n\n{table}\n{escape_markdown(verdict.caption())}\n"
+    if form == "latex":
+        return f"% {plain_line(verdict.caption()).translate(LATEX)}\n{table}"
+    return f"{plain_line(verdict.summary())}\n\n{table}" if form == "table" else table
+
+
+def caption_notes(verdict: Verdict, form: str) -> list[str]:
+    """Return how it came about, to be noted, unless it stands beside the table already."""
+    return [] if form in ("markdown", "latex") else [verdict.caption()]
+
+
+PATIENCE = 2.0
+"""seconds before the bar appears"""
+
+
+class Bar:
+    """A bar over several pieces of work, of which several may be under way; it appears once they have taken a while."""
+
+    def __init__(self, sizes: Mapping[str, float]) -> None:
+        """Take how much work each piece is, by name."""
+        self._sizes, self._done = dict(sizes), dict.fromkeys(sizes, 0.0)
+        self._lock, self._start = Lock(), time.monotonic()
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Clear the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, name: str, done: float) -> None:
+        """Show how much of a piece of work is done, from 0 to 1; a piece without a size is as much as the rest."""
+        with self._lock:
+            self._sizes.setdefault(name, sum(self._sizes.values()) or 1.0)
+            self._done[name] = done
+            if self._bar is None and (time.monotonic() - self._start < PATIENCE or not sys.stderr.isatty()):
+                return
+            if self._bar is None:
+                self._bar = _new_bar(self._start)
+            total = sum(self._sizes.values())
+            completed = sum(self._done[piece] * self._sizes[piece] for piece in self._done)
+            self._bar.update(self._bar.task_ids[0], completed=completed, total=total, description=plain_line(name))
+
+
+def _new_bar(start: float) -> "Progress":
+    from rich import progress
+    from rich.console import Console
+
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    bar.add_task("", total=1.0)
+    bar.tasks[0].start_time = start
+    bar.start()
+    return bar

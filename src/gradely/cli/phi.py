@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import FILE
-from gradely.cli.output import OutputOptions
-from gradely.cli.results import write_result
+from gradely.cli.options import FILE
+from gradely.cli.output import OutputOptions, write_result
 from gradely.comparison.phi_curves import phi
 from gradely.data import read_qrels
 

@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.inputs import Request
-from gradely.cli.output import OutputOptions
-from gradely.cli.results import write_verdict
+from gradely.cli.options import Request
+from gradely.cli.output import OutputOptions, write_verdict
 from gradely.comparison.plan import PLANNED, POWER, Plan, plan
 
 

@@ -6,10 +6,9 @@ from dataclasses import asdict
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import Request
+from gradely.cli.options import FILE, Request
 from gradely.cli.output import check_output, say, write_file
-from gradely.report.figures import KINDS, plot
+from gradely.report.charts import KINDS, plot
 from gradely.report.page import check_installed
 from gradely.tables import count_of, plain_line
 

@@ -7,7 +7,7 @@ import click
 
 from gradely.cli import options
 from gradely.cli.correlate import correlate_runs, selection_options
-from gradely.comparison.pools import POOLS, RATES, pools
+from gradely.comparison.correlate import POOLS, RATES, pools
 
 
 def shares(context: click.Context, parameter: click.Parameter, text: str) -> list[float]:

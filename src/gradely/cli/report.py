@@ -7,8 +7,7 @@ from typing import NamedTuple
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import FILE
-from gradely.cli.inputs import Request
+from gradely.cli.options import FILE, Request
 from gradely.cli.output import check_output, say, write_file
 from gradely.comparison.compare import compare
 from gradely.report.page import check_installed

@@ -5,8 +5,7 @@ from functools import partial
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import MEASURE
-from gradely.cli.inputs import Request
+from gradely.cli.options import MEASURE, Request
 from gradely.cli.output import MOST, OutputOptions, list_notes, to_json, write_results
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
 from gradely.tables import render

@@ -7,10 +7,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from gradely import __version__
-from gradely.cli.output import fail, say_bytes
-from gradely.cli.progress import Bar
-from gradely.trec_eval.command import trec_eval
-from gradely.trec_eval.help import help_text
+from gradely.cli.output import Bar, fail, say_bytes
+from gradely.trec_eval.command import help_text, trec_eval
 from gradely.trec_eval.options import Options, Quit, parse
 
 

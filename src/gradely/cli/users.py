@@ -6,10 +6,8 @@ from functools import partial
 import click
 
 from gradely.cli import options
-from gradely.cli.argument_types import MEASURE
-from gradely.cli.inputs import Request
-from gradely.cli.output import OutputOptions
-from gradely.cli.results import write_result
+from gradely.cli.options import MEASURE, Request
+from gradely.cli.output import OutputOptions, write_result
 from gradely.comparison.users import users
 
 

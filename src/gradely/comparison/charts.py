@@ -4,7 +4,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradely.optional import altair, converter
+from gradely.lazy import altair, converter
 
 __all__ = ["PALETTE", "altair", "categories", "draw", "picture", "style"]
 

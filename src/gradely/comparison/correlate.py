@@ -1,22 +1,130 @@
 """correlate: whether measures rank runs alike."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.kendall import SCALE, correlations, defined_or_none, meaning, tally
-from gradely.comparison.selection import select
-from gradely.comparison.stacked_runs import stack
-from gradely.data.query_selection import name_queries, read_selected
-from gradely.data.types import Floats
-from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
-from gradely.measures.names import MeasureLike, parse_all
-from gradely.optional import altair
-from gradely.settings import Precision, Settings, TiePolicy
+from gradely.comparison.kendall import DIGITS, SCALE, correlate_both, correlations, defined_or_none, meaning, tally
+from gradely.data import Blocks, Hits, Qrels
+from gradely.data.ids import Bools, Floats, Ints
+from gradely.data.selection import name_queries, read_selected
+from gradely.errors import DataError
+from gradely.evaluation.evaluate import DEFAULT, Evaluations, Progress, evaluate_all, ignore, name_runs, open_runs
+from gradely.evaluation.notes import Note, note_names
+from gradely.evaluation.values import measure_blocks
+from gradely.lazy import altair
+from gradely.measures import AP, Measure
+from gradely.measures.names import MeasureLike, fit_all, parse_all
+from gradely.settings import Precision, Settings, TiePolicy, check_choice
 from gradely.tables import Cell, Table, count_of
+
+
+@dataclass(frozen=True, eq=False)
+class StackedRuns:
+    """Many runs on the same qrels. Row s·Q + q of the stack is query q of run s, Q the number of queries."""
+
+    qrels: Qrels
+    names: list[str]
+    hits: Hits
+    """of the stack; `row` is that of the qrels"""
+    settings: Settings
+
+    def values(self, measures: Mapping[str, Measure]) -> Floats:
+        """Return [runs, queries, measures]; queries that a run lacks count 0."""
+        fitted = fit_all(measures, self.qrels.levels)
+        hits = self.hits.judged_only() if self.settings.judged_only else self.hits
+        answered = np.flatnonzero(self.hits.answered)
+        values = measure_blocks(Blocks(self.qrels, hits), self.settings.ties, answered, fitted, self.settings.workers)
+        return values.reshape(len(self.names), len(self.qrels), len(measures))
+
+    def with_judgments(self, judged: Bools) -> "StackedRuns":
+        """Return the runs as if only these judgments had been made; other documents keep their places."""
+        start = np.concatenate([[0], np.cumsum(judged)])
+        smaller = Qrels(self.qrels.queries, start[self.qrels.start], (), self.qrels.grade[judged], self.qrels.name)
+        hits = self.hits.select(judged[self.hits.row])
+        return replace(self, qrels=smaller, hits=hits._replace(row=start[hits.row]))
+
+    def notes(self) -> list[Note]:
+        """Return which runs lack queries, and which queries have nothing to find."""
+        answered = self.hits.answered.reshape(len(self.names), -1)
+        lacking = np.flatnonzero(~answered.all(axis=1)).tolist()
+        relevant = np.concatenate([[0], np.cumsum(self.qrels.grade > 0)])[self.qrels.start]
+        empty = np.flatnonzero(np.diff(relevant) == 0).tolist()
+        runs, queries = [self.names[i] for i in lacking], [self.qrels.queries[i] for i in empty]
+        lack, none = "lack{s} some of the queries, which count 0", "{have} no relevant document and score{s} 0"
+        return [
+            *note_names("missing", len(runs), len(self.names), "run", lack, runs),
+            *note_names("degenerate", len(queries), len(self.qrels), "query", none, queries),
+        ]
+
+
+def stack(results: Evaluations) -> StackedRuns:
+    """Return the hits of all runs as one table."""
+    if len(results) < 2:
+        raise DataError("at least 2 runs are needed to compare rankings; name another one")
+    parts = [evaluation.placed_hits for evaluation in results.evaluations.values()]
+    query, row, above, tied, retrieved, answered = (
+        np.concatenate([getattr(hits, field) for hits in parts])
+        for field in ("query", "row", "above", "tied", "retrieved", "answered")
+    )
+    query = query + np.repeat(np.arange(len(parts)), [len(hits.query) for hits in parts]) * len(results.qrels)
+    places = [hits.place for hits in parts if hits.place is not None]
+    place = np.concatenate(places) if places else None
+    stacked = Hits(query, row, above, tied, place, retrieved, answered, ())
+    return StackedRuns(results.qrels, list(results), stacked, results.settings)
+
+
+TOPICS = {
+    "all": "every judged query",
+    "few-high": "queries with few documents of the highest level k, or of --level: R(1) >= 10·R(k), R(k) ≠ 0",
+}
+RATIO = 10
+"""how many times as many documents of the lowest level there are where those of a level are few, as F14 has it"""
+
+
+class Selection(NamedTuple):
+    """The queries and runs that count, as flags, and what was left out."""
+
+    queries: Bools
+    runs: Bools
+    notes: list[Note]
+
+
+def select(stacked: StackedRuns, *, topics: str, level: float | None, min_quartile: bool) -> Selection:
+    """Choose queries, all or few-high, and runs, all or those that are not below the first quartile of AP."""
+    check_choice("topics", topics, TOPICS)
+    queries = select_few_high(stacked.qrels, level) if topics == "few-high" else np.ones(len(stacked.qrels), bool)
+    good, notes = select_above_quartile(stacked) if min_quartile else (np.ones(len(stacked.names), bool), [])
+    if good.sum() < 2:
+        raise DataError("at least 2 runs are needed to compare rankings; fewer are left")
+    return Selection(queries, good, notes)
+
+
+def select_few_high(qrels: Qrels, level: float | None = None) -> Bools:
+    """Return which queries have documents of a level, but ten times as many of the lowest level."""
+    levels = qrels.levels()
+    top = levels[-1] if level is None else level
+    if len(levels) < 2 or top not in levels[1:]:
+        listing = ", ".join(f"{x:g}" for x in levels)
+        raise DataError(f"{qrels.name}: few-high needs a level above the lowest; the levels are {listing}")
+    query = np.repeat(np.arange(len(qrels)), np.diff(qrels.start))
+    low, high = (np.bincount(query[qrels.grade == x], minlength=len(qrels)) for x in (levels[0], top))
+    skewed = np.asarray((low >= RATIO * high) & (high > 0))
+    if not skewed.any():
+        raise DataError(f"{qrels.name}: no query has R(1) >= {RATIO}·R(k), R(k) ≠ 0 for level k = {top:g}")
+    return skewed
+
+
+def select_above_quartile(stacked: StackedRuns) -> tuple[Bools, list[Note]]:
+    """Return which runs are not below the first quartile of AP over all queries, and how many are."""
+    ap = np.round(stacked.values({"AP": AP()})[:, :, 0].mean(axis=1), DIGITS)
+    good = ap >= np.quantile(ap, 0.25)
+    low = int(np.count_nonzero(~good))
+    text = f"{low:,} of {len(ap):,} runs lie below the first quartile of AP and are left out"
+    return good, [Note("quartile", low, len(ap), text)] if low else []
 
 
 class Correlation(NamedTuple):
@@ -126,3 +234,203 @@ def correlate(
     run_names, query_names = list(compress(results, runs_kept)), list(compress(judgments.queries, topics_kept))
     notes = [*stacked.notes(), *notes]
     return Correlation(list(named), *correlations(means), run_names, query_names, means, ties, notes)
+
+
+RATES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
+POOLS = "smaller pools"
+"""what progress calls the work after the runs are read"""
+INTERVAL = (2.5, 97.5)
+"""percentiles of the draws"""
+
+
+class Draw:
+    """A random order of the judgments within each query and grade; smaller pools are parts of larger ones."""
+
+    def __init__(self, qrels: Qrels, seed: Sequence[int]) -> None:
+        """Draw an order; it does not depend on the order of the input."""
+        query = np.repeat(np.arange(len(qrels)), np.diff(qrels.start))
+        named = sorted(range(len(query)), key=lambda i: (qrels.queries[int(query[i])], qrels.docs[i]))
+        chance = np.empty(len(query))
+        chance[named] = np.random.default_rng(seed).random(len(query))
+        order = np.lexsort((chance, qrels.grade, query))
+        new = (np.diff(query[order], prepend=-1) != 0) | (np.diff(qrels.grade[order], prepend=np.nan) != 0)
+        first = np.flatnonzero(new)
+        size = np.diff(first, append=len(order))
+        self.place, self.size = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
+        self.place[order] = np.arange(len(order)) - np.repeat(first, size)
+        self.size[order] = np.repeat(size, size)
+
+    def sample(self, rate: float, least: int = 1) -> Bools:
+        """Return which judgments are kept: of each query and grade this share, rounded, and at least so many."""
+        count: Ints = np.maximum(least, np.floor(rate * self.size + 0.5)).astype(np.int64)
+        return np.asarray(self.place < count)
+
+
+class Pools(NamedTuple):
+    """τ and τ_AP between the rankings of runs from the full and from smaller pools, [draws, rates, measures]."""
+
+    measures: list[str]
+    rates: list[float]
+    tau: Floats
+    tau_ap: Floats
+    runs: int
+    queries: int
+    ties: str
+    notes: list[Note]
+
+    def records(self) -> list[dict[str, Cell]]:
+        """Return one record per measure and rate: the mean over the draws and the interval that holds 95 % of them.
+
+        There is no τ where all runs tie.
+        """
+        mean, ap = self.tau.mean(axis=0), self.tau_ap.mean(axis=0)
+        low, high = np.percentile(self.tau, INTERVAL, axis=0)
+        return [
+            {
+                "measure": measure,
+                "rate": rate,
+                "tau": defined_or_none(mean[i, j]),
+                "low": defined_or_none(low[i, j]),
+                "high": defined_or_none(high[i, j]),
+                "tau_ap": defined_or_none(ap[i, j]),
+                "meaning": meaning(mean[i, j]),
+            }
+            for j, measure in enumerate(self.measures)
+            for i, rate in enumerate(self.rates)
+        ]
+
+    def summary(self) -> str:
+        """Return what it is about and what τ says, in two lines."""
+        sizes = [count_of(self.runs, "run"), count_of(self.queries, "query"), count_of(len(self.tau), "draw")]
+        about = f"{', '.join(sizes)}, ties {self.ties}"
+        smallest = self.tau.mean(axis=0)[int(np.argmin(self.rates))]
+        of = "measure" if len(smallest) == 1 else "measures"
+        share = tally(smallest, f"{of}, from {min(self.rates):.4g} of the pool,")
+        return f"{about}; mean τ, and the interval that holds 95 % of the draws\n{SCALE}; {share}"
+
+    def tables(self, digits: int = 2) -> list[Table]:
+        """Return one row per measure, one column per rate: the mean τ and the interval of the draws."""
+        records = iter(self.records())
+        rows: list[list[Cell]] = [
+            [measure, *(_span(next(records), digits) for _ in self.rates)] for measure in self.measures
+        ]
+        return [Table(["τ", *(f"{rate:.4g}" for rate in self.rates)], rows)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        notes = [note.as_dict() for note in self.notes]
+        return {"about": self.summary(), "values": self.records(), "notes": notes}
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a dataframe of (measure, rate, tau, low, high, tau_ap, meaning), of pandas, polars or pyarrow."""
+        return Table.of(self.records()).to_frame(library)
+
+    def chart(self) -> Any:
+        """Return an altair chart: one line per measure, with the interval of its draws."""
+        alt = altair()
+        base = alt.Chart(alt.Data(values=self.records())).encode(
+            x=alt.X("rate:Q", title="share of the pool", axis=alt.Axis(format="%"), scale=alt.Scale(reverse=True)),
+            color=alt.Color("measure:N", sort=None, title=None, legend=alt.Legend(symbolOpacity=1)),
+        )
+        scale = alt.Scale(zero=False)
+        bands = base.mark_area(opacity=0.12).encode(y=alt.Y("low:Q", scale=scale, title="τ"), y2="high:Q")
+        return (bands + base.mark_line(point=True).encode(y=alt.Y("tau:Q", scale=scale, title="τ"))).properties(
+            width=420, height=300
+        )
+
+
+def _span(record: Mapping[str, Any], digits: int) -> str | None:
+    if record["tau"] is None:
+        return None
+    return f"{record['tau']:.{digits}f} [{record['low']:.{digits}f}, {record['high']:.{digits}f}]"
+
+
+def pools(
+    qrels: Any,
+    runs: Mapping[str, Any] | Iterable[Any],
+    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
+    *,
+    rates: Sequence[float] = RATES,
+    repeat: int = 10,
+    least: int = 1,
+    topics: str = "all",
+    level: float | None = None,
+    min_quartile: bool = False,
+    ties: TiePolicy = "expected",
+    queries: Literal["qrels"] | Iterable[Any] = "qrels",
+    judged_only: bool = False,
+    precision: Precision = "double",
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = ignore,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
+    exclude: Any = None,
+) -> Pools:
+    """Correlate the rankings of runs by the full pools with those by random parts of them.
+
+    The same share of the documents of each query and grade stays judged, at least `least`; this is drawn `repeat`
+    times. `runs` is {name: run} or paths. `topics`, `level` and `min_quartile` choose queries and runs as in correlate,
+    and so does `queries`. The other options are those of evaluate.
+    """
+    check_rates(rates, repeat, least)
+    settings, named = Settings(ties, "qrels", judged_only, precision, seed, threads), parse_all(measures)
+    only = name_queries(queries)
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
+    results = evaluate_all(judgments, open_runs(name_runs(runs), columns), named, settings, progress)
+    stacked = stack(results)
+    selection = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
+    return Draws(stacked, selection, seed, least).correlate(named, rates, repeat, progress)
+
+
+class Draws(NamedTuple):
+    """Runs that have been read, which of them and of the queries count, and how smaller pools are drawn."""
+
+    stacked: StackedRuns
+    selection: Selection
+    seed: int
+    least: int
+
+    def correlate(self, measures: Mapping[str, Any], rates: Sequence[float], repeat: int, progress: Progress) -> Pools:
+        """Correlate the rankings from the full pools with those from smaller ones."""
+        full = self._means(self.stacked.values(measures))
+        tau, ap = np.empty((repeat, len(rates), len(measures))), np.empty((repeat, len(rates), len(measures)))
+        for i, j, values in self.values(measures, rates, repeat):
+            part = self._means(values)
+            tau[i, j], ap[i, j] = zip(*(correlate_both(x, y) for x, y in zip(part.T, full.T, strict=True)), strict=True)
+            progress(POOLS, (i * len(rates) + j + 1) / (repeat * len(rates)))
+        count, queries = int(self.selection.runs.sum()), int(self.selection.queries.sum())
+        notes = [*self.stacked.notes(), *self.selection.notes]
+        return Pools(list(measures), [*rates], tau, ap, count, queries, self.stacked.settings.ties, notes)
+
+    def values(
+        self, measures: Mapping[str, Any], rates: Sequence[float], repeat: int
+    ) -> Iterator[tuple[int, int, Floats]]:
+        """Yield the number of the draw, of the rate, and [runs, queries, measures] from the smaller pools.
+
+        Measures are fitted to the levels of the full pools: those that vanish from a smaller one are levels still.
+        """
+        fitted = fit_all(measures, self.stacked.qrels.levels)
+        full = self.stacked.values(fitted)
+        for i in range(repeat):
+            draw = Draw(self.stacked.qrels, (self.seed, i))
+            for j, rate in enumerate(rates):
+                if rate == 1:
+                    yield i, j, full
+                else:
+                    yield i, j, self.stacked.with_judgments(draw.sample(rate, self.least)).values(fitted)
+
+    def _means(self, values: Floats) -> Floats:
+        """Return the means of the runs that count over the queries that count, rounded so that equals tie."""
+        means: Floats = values[self.selection.runs][:, self.selection.queries].mean(axis=1)
+        return np.round(means, DIGITS)
+
+
+def check_rates(rates: Sequence[float], repeat: int, least: int) -> None:
+    """Refuse rates that are no shares, no draws, and pools of fewer than no documents."""
+    if not rates or not all(0 < rate <= 1 for rate in rates):
+        raise DataError(f"rates are shares of the pool, above 0 and up to 1; found {', '.join(map(str, rates))}")
+    if repeat < 1:
+        raise DataError(f"pools are drawn at least once; found repeat={repeat}")
+    if least < 0:
+        raise DataError(f"at least 0 documents of each query and grade stay judged; found least={least}")

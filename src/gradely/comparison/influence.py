@@ -1,17 +1,20 @@
 """Influence: how much the verdict on a pair of runs depends on single queries."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.pairwise import Pairwise
-from gradely.data.types import Bools, Floats
+from gradely.comparison.intervals import t_intervals
+from gradely.comparison.pairwise import Pairwise, to_optional
+from gradely.comparison.tests import count_wins, effect_sizes
+from gradely.data.ids import Bools, Floats, Ints
 from gradely.errors import DataError
-from gradely.optional import stats
-from gradely.tables import Table
+from gradely.evaluation.scores import means, segment_rows
+from gradely.lazy import stats
+from gradely.tables import Cell, MarkedNumber, Table, to_text
 
 FEWEST = 3
 """one query is left out, and a test takes two"""
@@ -121,3 +124,102 @@ def leave_one_out(differ: Floats) -> Floats:
     error = np.sqrt(np.where(spread, squares, 1.0) / (rest - 1) / rest)
     p = 2 * stats().t.sf(np.abs(means) / error, rest - 1)
     return np.where(spread, p, np.where(np.round(means, 12) == 0, 1.0, 2.0 ** (1 - rest)))
+
+
+class SegmentPair(NamedTuple):
+    """Two runs on one measure in one segment; the difference is the first minus the second."""
+
+    segment: str
+    n: int
+    """how many queries the segment has"""
+    measure: str
+    first: str
+    second: str
+    difference: float
+    low: float | None
+    """the t interval of the difference, by itself; None where there is one query, or no spread"""
+    high: float | None
+    effect: float | None
+    wins: int
+    ties: int
+    losses: int
+
+
+class SegmentComparison:
+    """The runs of a comparison in each segment, in the order in which segments first appear."""
+
+    def __init__(self, pairwise: Pairwise, queries: Sequence[str], segment_of: Mapping[str, str]) -> None:
+        """Take the values of all queries, and the segment of each."""
+        self._pairwise, self._rows = pairwise, segment_rows(queries, segment_of)
+        self.sizes = {segment: len(rows) for segment, rows in self._rows.items()}
+
+    @cached_property
+    def means(self) -> dict[str, Floats]:
+        """The means by segment, [measures, runs], the same to the last digit whatever the order of queries."""
+        values = self._pairwise.values
+        return {segment: np.asarray([means(table[rows]) for table in values]) for segment, rows in self._rows.items()}
+
+    def mean(self) -> dict[str, dict[str, dict[str, float]]]:
+        """Return {segment: {run: {measure: mean}}}, the best run of all queries first."""
+        names, measures = self._pairwise.names, self._pairwise.measures
+        return {
+            segment: {
+                name: dict(zip(measures, column, strict=True))
+                for name, column in zip(names, table.T.tolist(), strict=True)
+            }
+            for segment, table in self.means.items()
+        }
+
+    def table(self) -> Table:
+        """Return one row per segment and run: how many queries there are, and the means, the best of each bold."""
+        rows: list[list[Cell]] = []
+        for segment, table in self.means.items():
+            best = table.max(axis=1).tolist()
+            for name, column in zip(self._pairwise.names, table.T.tolist(), strict=True):
+                cells = [MarkedNumber(mean, mean == top) for mean, top in zip(column, best, strict=True)]
+                rows.append([segment, self.sizes[segment], name, *cells])
+        return Table(["segment", "n", "run", *self._pairwise.measures], rows)
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a dataframe of table, of pandas, polars or pyarrow."""
+        return self.table().to_frame(library)
+
+    @cached_property
+    def pairs(self) -> list[SegmentPair]:
+        """Every pair on every measure in each segment: difference, interval, effect size, wins; nothing is tested."""
+        return [pair for segment, rows in self._rows.items() for pair in self._pairs(segment, rows)]
+
+    def _pairs(self, segment: str, rows: Ints) -> list[SegmentPair]:
+        pairwise, size = self._pairwise, len(rows)
+        first, second = pairwise.pairs
+        names = [(pairwise.names[i], pairwise.names[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True)]
+        out: list[SegmentPair] = []
+        for m, measure in enumerate(pairwise.measures if names else []):
+            differ, mean = pairwise.by_query(m)[rows], self.means[segment][m]
+            low, high = map(to_optional, t_intervals(differ, 1 - pairwise.design.alpha))
+            effect = effect_sizes(differ).tolist() if size > 1 else [None] * len(names)
+            counts = [count.tolist() for count in count_wins(differ)]
+            columns = ((mean[first] - mean[second]).tolist(), low, high, effect, *counts)
+            rows_of_pairs = zip(names, zip(*columns, strict=True), strict=True)
+            out += [SegmentPair(segment, size, measure, *pair, *row) for pair, row in rows_of_pairs]
+        return out
+
+    def pairs_table(self) -> Table:
+        """Return one row per segment, measure and pair."""
+        return Table(SegmentPair._fields, [list(pair) for pair in self.pairs])
+
+    def pairs_frame(self, library: str = "pandas") -> Any:
+        """Return a dataframe of pairs, of pandas, polars or pyarrow."""
+        return self.pairs_table().to_frame(library)
+
+    def caption(self) -> str:
+        """Return what the numbers by segment are, and what they are not."""
+        level = f"{100 * (1 - self._pairwise.design.alpha):g} %"
+        return (
+            f"By segment nothing is tested, and intervals of differences are {level} t intervals, each by itself: "
+            "corrected neither over pairs and measures nor over segments, of which some will look better by chance"
+        )
+
+    def __repr__(self) -> str:
+        """Show the means by segment."""
+        return to_text(self.table()).rstrip("\n")

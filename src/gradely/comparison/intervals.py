@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.comparison import resampling
-from gradely.comparison.pairs import lacks_spread
-from gradely.data.types import Bools, Floats, Ints
-from gradely.optional import stats
+from gradely.comparison import tests
+from gradely.comparison.tests import lacks_spread
+from gradely.data.ids import Bools, Floats, Ints
+from gradely.lazy import stats
 
 DRAWS = 10_000
 """as for the tests; of so many draws, 250 lie beyond each end of an interval of 95 %"""
@@ -52,11 +52,11 @@ def simultaneous_reach(values: Floats, level: float, seed: int, resamples: int =
     if queries < 2 or not spread.any():
         return np.nan
     centred = values[:, spread] - values[:, spread].mean(axis=0)
-    shares = resampling.sort_canonically(centred / np.sqrt((centred**2).sum(axis=0)))
-    largest = resampling.largest_sums(shares, resamples, seed) / np.sqrt(queries)
+    shares = tests.sort_canonically(centred / np.sqrt((centred**2).sum(axis=0)))
+    largest = tests.largest_sums(shares, resamples, seed) / np.sqrt(queries)
     share = float(np.quantile(largest, level, method="higher"))
     # |t| = share·√(n-1) / √(1-share²): infinite where, with few queries, a draw of signs makes all differences equal
-    reach = share * np.sqrt((queries - 1) / (1 - share**2)) if share < 1 - resampling.SLACK else np.nan
+    reach = share * np.sqrt((queries - 1) / (1 - share**2)) if share < 1 - tests.SLACK else np.nan
     return float(np.maximum(reach, t_quantile(queries, level)))
 
 
@@ -67,7 +67,7 @@ def bootstrap_intervals(values: Floats, level: float, seed: int, draws: int = DR
     """
     low, high = t_intervals(values, level)
     spread = np.flatnonzero(~_find_constant(values)) if len(values) > 1 else np.zeros(0, np.int64)
-    for block in resampling.blocks(len(spread), draws):
+    for block in tests.blocks(len(spread), draws):
         part = spread[block]
         below, above, enough = _drawn_quantiles(np.sort(values[:, part], axis=0), level, seed, draws)
         mean, error = _mean_and_error(values[:, part])
@@ -80,8 +80,8 @@ def _drawn_quantiles(table: Floats, level: float, seed: int, draws: int) -> tupl
     """Return the two outer quantiles of t of each column, and whether enough draws had spread."""
     centred, rows = table - table.mean(axis=0), 0
     t = np.empty((draws, table.shape[1]))
-    for counts in resampling.draw_counts(len(table), draws, seed):
-        mean, error = resampling.moments(counts, centred)
+    for counts in tests.draw_counts(len(table), draws, seed):
+        mean, error = tests.moments(counts, centred)
         t[rows : rows + len(counts)] = np.where(error > 0, mean / np.where(error > 0, error, 1.0), np.nan)
         rows += len(counts)
     tail, counted = (1 - level) / 2, draws - np.count_nonzero(np.isnan(t), axis=0)

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from gradely.data.types import Floats
-from gradely.optional import stats
+from gradely.data.ids import Floats
+from gradely.lazy import stats
 
 DIGITS = 12
 """means that agree to so many decimals are the same: rounding must not decide which runs tie"""

@@ -1,33 +1,83 @@
 """Every pair of runs on every measure: difference, interval, test, effect size, wins."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.design import Design
-from gradely.comparison.equivalence import chances, tost
+from gradely.comparison import tests
 from gradely.comparison.intervals import Intervals, around, bootstrap_intervals, simultaneous_reach, t_quantile
-from gradely.comparison.pairs import (
+from gradely.comparison.tests import (
+    BY_SPREAD,
+    CORRECTIONS,
+    SIMULTANEOUS,
+    TESTS,
     Pairs,
+    achieved_levels,
+    adjust,
     all_pairs,
+    chances,
+    check_values,
     count_wins,
     differences,
     effect_sizes,
+    joint_p_values,
     lacks_spread,
     pair_with_baselines,
+    tost,
 )
-from gradely.comparison.significance import (
-    BY_SPREAD,
-    SIMULTANEOUS,
-    achieved_levels,
-    adjust,
-    check_values,
-    joint_p_values,
-)
-from gradely.data.types import Bools, Floats, Ints
+from gradely.data.ids import Bools, Floats, Ints
+from gradely.data.read.sources import clip
+from gradely.errors import DataError, did_you_mean
+from gradely.settings import check_choice
+from gradely.tables import Table, to_frame
+
+FAMILIES = {"measure": "the pairs of each measure", "all": "every pair on every measure"}
+
+
+class Design(NamedTuple):
+    """How runs are compared."""
+
+    test: str = "t"
+    correction: str | None = None
+    """None: Holm, and nothing for tukey and max-t, which hold for their family by themselves"""
+    alpha: float = 0.05
+    seed: int = 0
+    resamples: int = tests.RESAMPLES
+    baselines: tuple[str, ...] = ()
+    family: str = "measure"
+    simultaneous: bool = False
+    """whether the intervals of differences hold for their family at once"""
+    rope: float | None = None
+    """differences no larger than this are equal for all purposes: the region of practical equivalence"""
+
+    def settle(self, baselines: str | Iterable[str] = (), runs: Iterable[str] = ()) -> "Design":
+        """Return the design with its correction and baselines settled; refuse what makes no sense."""
+        check_choice("test", self.test, TESTS)
+        correction = self.correction or ("none" if self.test in SIMULTANEOUS else "holm")
+        check_choice("correction", correction, CORRECTIONS)
+        check_choice("family", self.family, FAMILIES)
+        if self.test in SIMULTANEOUS and correction != "none":
+            raise DataError(f"{self.test} holds for its whole family at once: use it with correction 'none'")
+        if not 0 < self.alpha < 1:
+            raise DataError(f"alpha is a number between 0 and 1, like 0.05; found {self.alpha!r}")
+        if self.resamples < 1:
+            raise DataError(f"the number of resamples is at least 1; found {self.resamples!r}")
+        if self.rope is not None and not (self.rope > 0 and isfinite(self.rope)):
+            raise DataError(f"rope is the largest difference that does not matter, like 0.01; found {self.rope!r}")
+        return self._replace(correction=correction, baselines=_check_baselines(baselines, list(runs)))
+
+
+def _check_baselines(baselines: str | Iterable[str], runs: list[str]) -> tuple[str, ...]:
+    """Return the names of the baselines; refuse one that is not among the runs."""
+    names = (baselines,) if isinstance(baselines, str) else tuple(baselines)
+    unknown = next((name for name in names if name not in runs), None)
+    if unknown is not None:
+        raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, runs)}")
+    return names
 
 
 class Pair(NamedTuple):
@@ -227,3 +277,73 @@ class Pairwise:
 def to_optional(values: Floats) -> list[float | None]:
     """Return numbers, and None where there is none."""
     return [None if np.isnan(value) else value for value in values.tolist()]
+
+
+class Matrix(NamedTuple):
+    """Every run against every other by one measure, row minus column; NaN and False where a pair was not tested."""
+
+    measure: str
+    names: list[str]
+    difference: Floats
+    low: Floats
+    high: Floats
+    adjusted: Floats
+    significant: Bools
+    """whether row and column differ, whichever of them is better"""
+    same: Bools
+    """whether both have the same value on every query"""
+    tost: Floats
+    equivalent: Bools
+
+    @classmethod
+    def of(cls, pairwise: Pairwise, measure: int) -> "Matrix":
+        """Lay out the pairs of one measure."""
+        low, high = pairwise.intervals[measure] if len(pairwise.pairs) else (np.zeros(0), np.zeros(0))
+        differ = pairwise.by_query(measure)
+        symmetric = {
+            "adjusted": pairwise.adjusted[measure],
+            "significant": pairwise.significant[measure],
+            "same": ~np.any(differ != 0, axis=0),
+            "tost": pairwise.tost_adjusted[measure],
+            "equivalent": pairwise.equivalent[measure],
+        }
+        apart = pairwise.differences[measure]
+        return cls(
+            pairwise.measures[measure],
+            list(pairwise.names),
+            _lay_out(pairwise, apart, -apart),
+            _lay_out(pairwise, low, -high),
+            _lay_out(pairwise, high, -low),
+            **{key: _lay_out(pairwise, values, values) for key, values in symmetric.items()},
+        )
+
+    def table(self) -> Table:
+        """Return the differences, one row per run; a star marks those that are significant."""
+        rows = [
+            [
+                name,
+                *(None if np.isnan(x) else f"{x:+.4f}{'*' if sure else ''}" for x, sure in zip(*columns, strict=True)),
+            ]
+            for name, *columns in zip(self.names, self.difference.tolist(), self.significant.tolist(), strict=True)
+        ]
+        return Table([self.measure, *self.names], rows)
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a dataframe with one row per tested pair, both ways, of pandas, polars or pyarrow."""
+        rows, columns = np.nonzero(~np.isnan(self.difference))
+        ends = {"run": rows, "other": columns}
+        numbers = {"difference": self.difference, "adjusted": self.adjusted, "significant": self.significant}
+        return to_frame(
+            {key: [self.names[i] for i in index.tolist()] for key, index in ends.items()}
+            | {key: values[rows, columns].tolist() for key, values in numbers.items()},
+            library,
+        )
+
+
+def _lay_out(pairwise: Pairwise, values: Any, mirror: Any) -> Any:
+    """Return a matrix of what holds for each pair, and for each pair the other way round."""
+    size, (first, second) = len(pairwise.names), pairwise.pairs
+    flags = values.dtype == np.bool_
+    out = np.zeros((size, size), np.bool_) if flags else np.full((size, size), np.nan)
+    out[first, second], out[second, first] = values, mirror
+    return out

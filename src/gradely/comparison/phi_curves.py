@@ -9,11 +9,11 @@ import numpy as np
 
 from gradely.comparison.charts import altair, draw, style
 from gradely.data import read_qrels
-from gradely.data.types import Floats
+from gradely.data.ids import Floats
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note
+from gradely.kernel.arrays import from_arrays
 from gradely.kernel.batch import Batch
-from gradely.kernel.from_arrays import from_arrays
 from gradely.relevance import Phi
 from gradely.relevance.phi import Points, control_points
 from gradely.tables import Cell, Table, count_of

@@ -6,17 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.design import Design
-from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.pairs import lacks_spread
-from gradely.comparison.pairwise import Pairwise
-from gradely.comparison.significance import CORRECTIONS
-from gradely.data.query_selection import read_selected, split_queries
+from gradely.comparison.compare import Leaderboard
+from gradely.comparison.pairwise import Design, Pairwise
+from gradely.comparison.tests import CORRECTIONS, lacks_spread
+from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
+from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
+from gradely.lazy import stats
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.optional import stats
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy, check_choice
 from gradely.tables import Cell, Table, count_of, plain_line, to_text
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data.types import Floats, Ints
+from gradely.data.ids import Floats, Ints
 
 CELLS = 1 << 23
 """about how many values are held at a time"""

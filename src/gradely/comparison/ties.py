@@ -7,16 +7,14 @@ from itertools import combinations
 from math import comb
 from typing import Any, NamedTuple
 
-from gradely.data.details import RunDetails
-from gradely.data.query_selection import read_selected, split_queries
-from gradely.data.tie_counts import TieCounts
+from gradely.data.selection import read_selected, split_queries
+from gradely.data.tie_counts import RunDetails, TieCounts
+from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import SAME, Note
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.values import Evaluation
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import QueryPolicy, Settings
-from gradely.tables import Cell, Table, count_of, to_text
+from gradely.tables import Cell, Table, box, bullets, count_of, grid, heading, to_text
 
 
 class Orders(NamedTuple):

@@ -10,7 +10,7 @@ from gradely.comparison.populations import find_best, split_users
 from gradely.tables import count_of
 
 if TYPE_CHECKING:
-    from gradely.comparison.user_regions import UserRegions
+    from gradely.comparison.users import UserRegions
 
 SAFE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#000000")
 """Okabe and Ito's, told apart by the colour-blind"""

@@ -9,10 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.data.search import ranges
-from gradely.data.trec.hashing import SALT, hashes, is_distinct, slots, table_bits
-from gradely.data.trec.tokens import PAD, Ids, U, compare_tokens
-from gradely.data.types import Bools, Floats, Ints
+from gradely.data.hashing import SALT, hashes, is_distinct, ranges, slots, table_bits
+from gradely.data.ids import PAD, Bools, Floats, Ids, Ints, U, compare_tokens
 
 
 class Triples(NamedTuple):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gradely.data.types import Floats, Ints
+from gradely.data.ids import Floats, Ints
 
 QUERIES, DOCUMENTS, JUDGED, DEPTH = 24, 120, 50, 50
 RUNS = {

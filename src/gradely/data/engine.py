@@ -3,22 +3,124 @@
 The engine gets the names of the judged documents and is asked what must be known of the run; only that comes back.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from importlib import import_module
 from threading import RLock
 from typing import Any
 
 import numpy as np
 
-from gradely.data.engine_judgments import UPLOADS, judged_table
-from gradely.data.ids import from_arrow
+from gradely.data.columns import compact
+from gradely.data.hashing import FIXED_KEYS, token_hashes
+from gradely.data.hits import Hits
+from gradely.data.ids import PAD, Bools, Ids, Ints, Tokens, as_tokens, from_arrow
 from gradely.data.qrels import Qrels
 from gradely.data.read.column_roles import Names, Roles, pick_columns
-from gradely.data.read.sources import clip
-from gradely.data.trec.tokens import Tokens
-from gradely.data.types import Ints
+from gradely.data.read.sources import Report, change_error, clip, split_report
+from gradely.data.trec.match import Documents, sort_tied
 from gradely.errors import DataError
-from gradely.optional import optional
+from gradely.lazy import optional
 from gradely.settings import Settings
+
+ROW_OBJECTS = 1 << 20
+"""bytes of judgments up to which Spark may keep objects of Java for each row, without a job to read them: that takes
+15 times as much heap. A million judgments, 32 MB, filled 480 MB of it, and the run did not fit beside them."""
+
+BROADCAST = 1 << 26
+"""bytes of judgments that every executor gets as a whole, so that the run is not shuffled to meet them. A hash table
+of them takes 4.4 times as much, here 280 MB; executors have a heap of 1 GB by default, of which Spark uses 434 MB."""
+
+
+def judged_table(qrels: Qrels) -> Any:
+    """Return the judged documents as an Arrow table: names of query and document, and the row."""
+    import pyarrow as pa
+
+    queries, docs = (Ids.of(as_tokens(names)) for names in (qrels.queries, qrels.docs))
+    owner = np.repeat(np.arange(len(qrels)), np.diff(qrels.start))
+    row = np.flatnonzero(_are_text(queries)[owner] & _are_text(docs))  # others cannot be in an engine
+    columns = [_as_arrow(queries.take(owner[row])), _as_arrow(docs.take(row)), pa.array(row)]
+    return pa.table(columns, ["judged_query", "judged", "row"])
+
+
+def _are_text(ids: Ids) -> Bools:
+    """Return which ids are UTF-8 text; mostly all are, which one look tells."""
+    out = np.ones(len(ids.start), bool)
+    if ids.text.max(initial=0) > 127:
+        for i in range(len(out)):
+            try:
+                ids.bytes_at(i).decode()
+            except UnicodeDecodeError:
+                out[i] = False
+    return out
+
+
+def _as_arrow(ids: Ids) -> Any:
+    """Return ids as Arrow text."""
+    import pyarrow as pa
+
+    ids = compact(ids)
+    edges = np.concatenate([[0], np.cumsum(ids.stop - ids.start)]).astype(np.int64)
+    text = ids.text[PAD:-PAD]
+    return pa.LargeStringArray.from_buffers(len(ids.start), pa.py_buffer(edges), pa.py_buffer(text.tobytes()))
+
+
+def _to_polars(_: Any, judged: Any) -> Any:
+    import polars as pl
+
+    return pl.from_arrow(judged).lazy()  # type: ignore[union-attr]
+
+
+def _to_duckdb(native: Any, judged: Any) -> Any:  # noqa: ARG001 - DuckDB finds it by name
+    """Return judgments as a relation of the same connection, which a query of a relation has."""
+    return native.query("gradely_run", "SELECT * FROM judged")
+
+
+def _to_spark(native: Any, judged: Any) -> Any:
+    """Return judgments as a frame of Spark, held as Arrow batches where they are many."""
+    session = native.sparkSession
+    with _keep_batches(session) if judged.nbytes > ROW_OBJECTS else nullcontext():
+        return _broadcast(session.createDataFrame(judged), judged)
+
+
+def _to_spark_connect(native: Any, judged: Any) -> Any:
+    """Return judgments as a frame of a server of Spark, which holds them in a way of its own."""
+    return _broadcast(native.sparkSession.createDataFrame(judged), judged)
+
+
+def _broadcast(frame: Any, judged: Any) -> Any:
+    """Let every executor get few judgments as a whole; with many, Spark may shuffle the run to meet them."""
+    return frame.hint("broadcast") if judged.nbytes <= BROADCAST else frame
+
+
+@contextmanager
+def _keep_batches(session: Any) -> Iterator[None]:
+    """Let Spark keep the frames that are made meanwhile as the Arrow batches they come in, not as an object per row."""
+    name = "spark.sql.execution.arrow.localRelationThreshold"
+    before = session.conf.get(name, None)
+    session.conf.set(name, "0")
+    try:
+        yield
+    finally:
+        if before is None:
+            session.conf.unset(name)
+        else:
+            session.conf.set(name, before)
+
+
+def _to_ibis(_: Any, judged: Any) -> Any:
+    return import_module("ibis").memtable(judged)
+
+
+UPLOADS: dict[str, Callable[[Any, Any], Any]] = {
+    "polars": _to_polars,
+    "duckdb": _to_duckdb,
+    "pyspark": _to_spark,
+    "pyspark_connect": _to_spark_connect,
+    "ibis": _to_ibis,
+}
+"""how an Arrow table gets into the engine of a frame, for the engines that can rank"""
+
 
 SINGLE_OVERFLOW = 2.0**128 - 2.0**103
 """from here on, halfway between the largest number of single precision and the next power of two, rounding overflows"""
@@ -179,3 +281,130 @@ def _first(flags: Any) -> int | None:
     """Return the first row that is flagged."""
     here = np.flatnonzero(np.array(flags.to_pylist(), dtype=float) > 0)
     return int(here[0]) if len(here) else None
+
+
+MOST_TIED = 1 << 24
+"""documents that tie with judged ones, of which at most so many are fetched to shuffle them: about 1 GB with names"""
+
+
+def find_engine_hits(qrels: Qrels, scores: EngineScores, settings: Settings, report: Report) -> Hits:
+    """Return where the judged documents of a lazy run stand; nothing but judged documents is fetched.
+
+    Random ties follow a hash that engines do not have: there documents that tie with judged ones are fetched, too.
+    """
+    if settings.ties == "order" and scores.engine != "polars":
+        raise DataError(
+            f"{scores.name}: ties='order' goes by the order of rows, which {scores.engine} does not have; "
+            "use 'expected', 'trec' or 'random'"
+        )
+    first, second = split_report(report)
+    with ONE_AT_A_TIME:
+        retrieved, unjudged = _count_retrieved(qrels, scores)
+        first(1.0)
+        places = _count_places(scores.join(qrels, settings), settings)
+        row, above, tied, place = _fetch_hits(places, settings)
+        query = _queries_of(qrels, row)
+        _check_hits(qrels, scores, row, above + tied > retrieved[query])
+        if settings.ties == "random":
+            place = above + _shuffle_places(qrels, places, settings, row, np.stack([query, above, tied]))
+        second(1.0)
+    return Hits(query, row, above, tied, place, retrieved, retrieved > 0, unjudged)
+
+
+def _queries_of(qrels: Qrels, row: Ints) -> Ints:
+    """Return the query of each judgment, both as numbers."""
+    return np.searchsorted(qrels.start, row, side="right") - 1
+
+
+def _count_retrieved(qrels: Qrels, scores: EngineScores) -> tuple[Ints, tuple[str, ...]]:
+    """Return the lengths of the rankings of judged queries, and the names of the others."""
+    names, sizes = scores.count_queries()
+    retrieved = np.zeros(len(qrels), np.int64)
+    unjudged = []
+    for name, size in zip(names, sizes.tolist(), strict=True):
+        at = qrels.index.get(name)
+        if at is None:
+            unjudged.append(name)
+        else:
+            retrieved[at] = size
+    return retrieved, tuple(sorted(unjudged))  # engines give them in any order
+
+
+def _count_places(run: Any, settings: Settings) -> Any:
+    """Return the run in its engine with how many documents stand above each one and how many tie with it."""
+    import narwhals.stable.v2 as nw
+
+    group = ("query", "score")
+    windows = {
+        "above": nw.col("score").rank("min", descending=True).over("query") - 1,
+        "tied": nw.len().over(*group),
+    }
+    if settings.ties == "trec":
+        windows["ahead"] = nw.col("document").rank("min", descending=True).over(*group) - 1
+    elif settings.ties == "order":
+        windows["ahead"] = nw.col("line").rank("min").over(*group) - 1
+    elif settings.ties == "random":
+        windows["last_row"] = nw.col("row").max().over(*group)
+    return run.with_columns(**windows)
+
+
+def _fetch_hits(places: Any, settings: Settings) -> tuple[Ints, Ints, Ints, Ints | None]:
+    """Return row, above, tied and place of the judged documents, in the order of the judgments."""
+    import narwhals.stable.v2 as nw
+
+    names = ["row", "above", "tied", *(["ahead"] if settings.ties in ("trec", "order") else [])]
+    hits = fetch(places.filter(~nw.col("row").is_null()).select(names))
+    order = np.argsort(to_integers(hits["row"]), kind="stable")
+    row, above, tied, *ahead = (to_integers(hits[name])[order] for name in names)
+    return row, above, tied, above + ahead[0] if ahead else None
+
+
+def _check_hits(qrels: Qrels, scores: EngineScores, row: Ints, beyond: Any) -> None:
+    """Refuse a judged document that is there twice, and a run that changed between two looks at it."""
+    again = np.flatnonzero(np.diff(row) == 0)
+    if len(again):
+        at = int(row[again[0]])
+        query = qrels.queries[int(_queries_of(qrels, row)[again[0]])]
+        raise DataError(
+            f"{scores.name}: document {clip(qrels.docs[at])} of query {clip(query)} is there twice; "
+            "keep one, or say duplicates='max'"
+        )
+    if beyond.any():
+        raise change_error(scores.name)
+
+
+def _shuffle_places(qrels: Qrels, places: Any, settings: Settings, row: Ints, groups: Ints) -> Ints:
+    """Return how many tied documents stand before each judged one, when they are shuffled with the seed.
+
+    `groups` has the query, the documents above and those that tie, of each row.
+    """
+    import narwhals.stable.v2 as nw
+
+    distinct = np.unique(groups[:, groups[2] > 1], axis=1)
+    if (documents := int(distinct[2].sum())) > MOST_TIED:
+        raise DataError(
+            f"{documents:,} documents tie with judged ones, which are more than ties='random' can shuffle here; "
+            "use 'expected', or break ties in the engine"
+        )
+    if not documents:
+        return np.zeros(len(row), np.int64)
+    ties = places.filter((nw.col("tied") > 1) & ~nw.col("last_row").is_null())
+    rows = fetch(ties.select("last_row", "document", row=nw.col("row").fill_null(-1)))
+    ahead = np.zeros(len(qrels.grade), np.int64)
+    judged, place = _shuffle(qrels, settings, rows)
+    ahead[judged] = place
+    return ahead[row]
+
+
+def _shuffle(qrels: Qrels, settings: Settings, rows: Any) -> tuple[Ints, Ints]:
+    """Return the rows of judged documents among tied ones, and how many of their group stand before each.
+
+    A group goes by the last row of the judgments that it holds, which tells its query, too.
+    """
+    group, row, docs = to_integers(rows["last_row"]), to_integers(rows["row"]), from_arrow(rows["document"], "run")
+    query = token_hashes(as_tokens(qrels.queries), FIXED_KEYS)[_queries_of(qrels, group)]
+    tied = Documents.of(settings, docs.text, (docs.start, docs.stop), np.arange(len(group)), query)
+    order = sort_tied(settings, tied, group)
+    group, row = group[order], row[order]
+    place = np.arange(len(order)) - np.searchsorted(group, group)
+    return row[row >= 0], place[row >= 0]

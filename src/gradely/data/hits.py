@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gradely.data.ids import Bools, Ints
 from gradely.data.qrels import Qrels
-from gradely.data.types import Bools, Ints
 from gradely.kernel.batch import CELLS, Batch
 from gradely.lazy import lazy
-from gradely.threads import on_threads
+from gradely.parallel import on_threads
 
 SHORT = 1000
 """hits of a single query up to which its cells are kept for the next one"""

@@ -3,27 +3,56 @@
 Only judged documents are looked up; ranks are counted, so that a run is never sorted as a whole.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from gradely.data.hashing import end_of_better, shuffle_keys_of
 from gradely.data.hits import Hits
+from gradely.data.ids import Bools, Floats, Ints, encode
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import are_disguised, flat, rename_docs
 from gradely.data.read.readers import Run, plain_run
 from gradely.data.read.sources import Report, Source, clip, ignore
-from gradely.data.search import end_of_better
 from gradely.data.table import Table, TableScores
-from gradely.data.tie_breaking import places_among_tied
-from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError
+from gradely.parallel import cores
 from gradely.settings import Settings
-from gradely.threads import cores
+
+
+def break_ties(settings: Settings, query: str, tied: list[str]) -> list[str]:
+    """Return tied documents of a query, given in the order of the input, as the policy has them."""
+    if settings.ties == "trec":
+        return sorted(tied, reverse=True)  # Python compares code points, which orders as UTF-8 bytes do
+    if settings.ties == "order":
+        return tied
+    names = [encode(doc) for doc in tied]
+    keys = shuffle_keys_of(settings.seed, encode(query), names).tolist()
+    return [doc for *_, doc in sorted(zip(keys, names, tied, strict=True))]
+
+
+def places_among_tied(
+    settings: Settings, query: str, ranking: list[str], scores: Floats, docs: Sequence[str], mine: Floats
+) -> Ints:
+    """Return the place of each of some documents of a ranking, given with their scores, among those that share it."""
+    order = np.argsort(-scores, kind="stable")
+    descending = -scores[order]
+    out = np.zeros(len(docs), np.int64)
+    groups: dict[float, list[int]] = {}
+    for i, score in enumerate(mine.tolist()):
+        groups.setdefault(score, []).append(i)
+    for score, members in groups.items():
+        first, last = (int(np.searchsorted(descending, -score, side)) for side in ("left", "right"))
+        tied = break_ties(settings, query, [ranking[i] for i in order[first:last].tolist()])
+        place = {doc: i for i, doc in enumerate(tied)}
+        out[members] = [place[docs[i]] for i in members]
+    return out
+
 
 if TYPE_CHECKING:
-    from gradely.data.trec.place import Observer
+    from gradely.data.trec.match import Observer
 
 DOCUMENTS = 1 << 18
 """about how many documents of a run are looked at in one go"""
@@ -49,7 +78,7 @@ def locate(
     A run that answers none of the queries is refused.
     """
     if qrels.excluded is not None:
-        from gradely.data.exclude import locate_others
+        from gradely.data.selection import locate_others
 
         hits = locate_others(qrels, qrels.excluded, run, settings, threads, report)
     else:
@@ -86,7 +115,7 @@ def find_hits(
     from gradely.data.engine import EngineScores
 
     if isinstance(run.scores, EngineScores):
-        from gradely.data.engine_hits import find_engine_hits
+        from gradely.data.engine import find_engine_hits
 
         return find_engine_hits(qrels, run.scores, settings, report)
     return align(qrels, run, settings)
@@ -96,8 +125,8 @@ def _from_table(
     qrels: Qrels, run: Run, table: Table, settings: Settings, threads: int, report: Report, observe: "Observer | None"
 ) -> Hits:
     """Go the fast way; where rows are repeated or cannot be read so, the plain one, which explains what is wrong."""
-    from gradely.data.trec.chunks import IrregularText
     from gradely.data.trec.runs import stream
+    from gradely.data.trec.text import IrregularText
 
     def pieces(work: Callable[[Any], Any], report: Report, *, whole_queries: bool) -> Iterator[Any]:
         return table.map_parts(work, threads, report, whole_queries=whole_queries)
@@ -117,8 +146,8 @@ def _stream_file(
     """
     if observe is None and source.is_small:
         return align(qrels, plain_run(source), settings)
-    from gradely.data.trec.chunks import IrregularText
     from gradely.data.trec.runs import stream_run
+    from gradely.data.trec.text import IrregularText
 
     try:
         return stream_run(qrels, source, settings, threads, report, observe=observe)

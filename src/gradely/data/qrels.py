@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.read.dicts import flat
 from gradely.data.read.sources import clip
-from gradely.data.types import Bools, Floats, Ints
 from gradely.errors import DataError, did_you_mean
-from gradely.kernel.levels import Levels
+from gradely.kernel.batch import Levels
 from gradely.lazy import lazy
 from gradely.tables import count_of
 

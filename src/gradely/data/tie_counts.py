@@ -6,12 +6,85 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gradely.data.hits import Hits
+from gradely.data.ids import Bools, Floats, Ids, Ints
+from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import flat
-from gradely.data.read.readers import Run, Scores
-from gradely.data.read.sources import clip
-from gradely.data.score_precision import sample_scores, stored_as, to_half
-from gradely.data.types import Bools, Floats
+from gradely.data.read.readers import Run, Scores, plain_run
+from gradely.data.read.sources import Source, clip
+from gradely.data.trec.match import UNKNOWN, Lines
 from gradely.settings import Settings
+
+BITS = {"bfloat16": 8, "half precision": 11, "single precision": 24}
+"""how many bits of a score each precision keeps"""
+PRINTED = 5e-6
+"""scores are often printed with six digits: nearer ones may be the same number"""
+SAMPLE = 10_000
+"""so many distinct scores tell how all were stored"""
+
+
+def to_half(scores: Floats) -> Floats:
+    """Round to half precision; numbers beyond 65,504, where it ends, keep eleven bits all the same."""
+    return _round(scores, BITS["half precision"])
+
+
+def _round(scores: Floats, bits: int) -> Floats:
+    mantissa, exponent = np.frexp(scores)
+    with np.errstate(over="ignore"):  # what is rounded up from the largest number is infinite
+        rounded: Floats = np.ldexp(np.rint(mantissa * 2**bits), exponent - bits)
+    return rounded
+
+
+def sample_scores(scores: Floats) -> Floats:
+    """Return distinct scores, of very many those with the smallest hashes, which are the same however a run is cut."""
+    distinct = np.unique(scores + 0.0)
+    if len(distinct) <= SAMPLE:
+        return distinct
+    key = distinct.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    key ^= key >> np.uint64(32)
+    smallest = np.argpartition(key * np.uint64(0x9E3779B97F4A7C15), SAMPLE)[:SAMPLE]
+    sample: Floats = distinct[np.sort(smallest)]
+    return sample
+
+
+def stored_as(scores: Floats) -> str:
+    """Return the least that holds all scores, as far as their digits tell.
+
+    >>> stored_as(np.asarray([0.1, 0.7, 12.3]).astype(np.float16).astype(float))
+    'half precision'
+    >>> [stored_as(np.asarray(scores)) for scores in ([3.0, 1.0], [0.25, 0.5], [0.1234567, 1 / 3])]
+    ['whole numbers', '2 decimals', 'double precision']
+    """
+    sample = sample_scores(scores)
+    if not len(sample):
+        return "whole numbers"
+    fractions = sample[np.abs(sample) < 2.0**52]  # larger numbers are whole
+    decimals = next((n for n in range(7) if np.array_equal(np.round(fractions, n), fractions)), 7)
+    if decimals == 0:
+        return "whole numbers"
+    if _printed_half(sample, decimals):
+        return "half precision"
+    precision = "" if decimals <= 3 else _precision(sample)
+    return precision or (f"{decimals} decimal{'s' * (decimals > 1)}" if decimals < 7 else "double precision")
+
+
+def _printed_half(scores: Floats, decimals: int) -> bool:
+    """Return whether these are the shortest texts of half-precision numbers, where those are coarser than decimals."""
+    largest = np.abs(scores).max()
+    if largest >= 65504 or np.spacing(np.float16(largest)) < 10.0**-decimals:
+        return False
+    printed = [float(str(score)) for score in scores.astype(np.float16)]
+    return printed == list(scores)
+
+
+def _precision(scores: Floats) -> str:
+    """Return the least precision that holds all scores but for the digits that were not printed; or nothing."""
+    for name, bits in BITS.items():
+        near = PRINTED if bits < 24 else 0.0
+        if np.all(np.abs(_round(scores, bits) - scores) <= near * np.abs(scores)):
+            return name
+    return ""
+
 
 Numbers = npt.NDArray[np.integer]
 SINGLE = Settings(precision="single")
@@ -144,3 +217,89 @@ def _find_rank_conflicts(query: Numbers, score: Floats, rank: Floats) -> Numbers
     order = np.lexsort((-score, rank, query))
     query, score = query[order], score[order]
     return np.unique(query[1:][(score[1:] > score[:-1]) & (query[1:] == query[:-1])])
+
+
+ENTRIES, DEEPEST = 150_000, 20
+"""so many documents of rankings are kept in all, about a megabyte of a page, and so many of one ranking"""
+
+
+class Top(NamedTuple):
+    """The first documents of a ranking, tied ones by name, and the sizes of the tie groups they belong to, whole."""
+
+    documents: list[str]
+    sizes: list[int]
+
+
+class RunDetails(NamedTuple):
+    """The ties of a run in the judged queries, and the top of each ranking by the query's index in the qrels."""
+
+    ties: TieCounts
+    tops: dict[int, Top]
+
+
+def top_depth(queries: int, runs: int) -> int:
+    """Return how deep the tops of rankings are kept: 0 where there are too many."""
+    return min(DEEPEST, ENTRIES // max(1, queries * runs))
+
+
+def describe_run(qrels: Qrels, run: Run | Source, depth: int) -> RunDetails:
+    """Return the ties of a run, and the tops of its rankings to this depth."""
+    whole = run if isinstance(run, Run) else plain_run(run)
+    judged = [query for query in whole.scores if query in qrels.index]
+    if qrels.excluded is not None:
+        whole = Run({query: qrels.keep_documents(query, whole.scores[query]) for query in judged}, whole.name)
+    rankings = ((query, whole.scores[query]) for query in judged if depth)
+    tops = {qrels.index[query]: top(ranking, depth) for query, ranking in rankings if ranking}
+    return RunDetails(count_ties(whole, judged), tops)
+
+
+class DetailsObserver:
+    """Gathers RunDetails from the lines of a run as they pass, in whole queries, on any thread."""
+
+    def __init__(self, depth: int) -> None:
+        """Take how deep the tops of rankings are kept."""
+        self.depth = depth
+        self._parts: list[TiedPart] = []
+        self._queries: list[Ints] = []
+        self._tops: list[dict[int, Top]] = []
+
+    def __call__(self, lines: Lines) -> None:
+        """Look at the lines of a piece: those of judged queries count."""
+        judged = lines.query != UNKNOWN
+        mine = np.repeat(judged, lines.size)
+        owner = np.repeat(np.arange(len(lines.size)), lines.size)[mine]
+        self._parts.append(count_tied_part(lines.score[mine], owner[1:] == owner[:-1]))
+        self._queries.append(lines.query[judged])
+        self._tops.append(
+            {int(lines.query[i]): self._top(lines, i) for i in np.flatnonzero(judged).tolist() if self.depth}
+        )
+
+    def _top(self, lines: Lines, i: int) -> Top:
+        """Return the top of the ranking of a query: its first lines, and those that tie with the last of them."""
+        first, size = int(lines.first[i]), int(lines.size[i])
+        score = -lines.score[first : first + size]
+        stop = first + int(np.searchsorted(score, score[min(self.depth, size) - 1], side="right"))
+        names = Ids(lines.text, lines.start[first:stop], lines.stop[first:stop])
+        return top(dict(zip(names.names(), (-score).tolist(), strict=False)), self.depth)
+
+    def details(self, hits: Hits) -> RunDetails | None:
+        """Return what was gathered; None where lines were not seen in whole queries, each once."""
+        queries = np.concatenate([np.zeros(0, np.int64), *self._queries])
+        documents = sum(part.documents for part in self._parts)
+        if documents != hits.documents or len(np.unique(queries)) < len(queries):
+            return None
+        return RunDetails(add_ties(self._parts), {query: one for tops in self._tops for query, one in tops.items()})
+
+
+def top(ranking: Mapping[str, float], depth: int) -> Top:
+    """Return the top of a ranking.
+
+    >>> top({"a": 1.0, "c": 2.0, "b": 1.0, "d": 0.5}, 2)
+    Top(documents=['c', 'a'], sizes=[1, 2])
+    """
+    docs, scores = list(map(str, ranking)), np.fromiter(ranking.values(), np.float64, len(ranking))
+    least = np.partition(scores, -depth)[-depth] if len(scores) > depth else -np.inf
+    best = np.flatnonzero(scores >= least).tolist()
+    order = sorted(best, key=lambda i: (-scores[i], docs[i]))
+    _, sizes = np.unique(-scores[order], return_counts=True)
+    return Top([docs[i] for i in order[:depth]], sizes.tolist())

@@ -6,18 +6,16 @@ from typing import Any
 import numpy as np
 
 from gradely.errors import DataError, NotFinite
-from gradely.evaluation.runs import DEFAULT
+from gradely.evaluation.evaluate import DEFAULT
+from gradely.kernel.arrays import Groups, Ints, align_arrays, check_numbers, group_documents, is_ragged, rank_documents
 from gradely.kernel.backend import device_of, is_array, is_numpy, namespace
-from gradely.kernel.batch import Array, Batch, rows_at_a_time
-from gradely.kernel.from_arrays import align_arrays, check_numbers, rank_documents
-from gradely.kernel.from_groups import Groups, Ints, group_documents, is_ragged
-from gradely.kernel.levels import Levels
+from gradely.kernel.batch import Array, Batch, Levels, rows_at_a_time
 from gradely.measures import Measure
 from gradely.measures.function import MANY, all_finite, takes_fixed, values_of
+from gradely.measures.gap import Population
 from gradely.measures.names import MeasureLike, fit_all, parse_all
-from gradely.measures.population import Population
+from gradely.parallel import cores, on_threads
 from gradely.settings import check_ties
-from gradely.threads import cores, on_threads
 
 
 def evaluate_arrays(

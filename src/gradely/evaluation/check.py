@@ -9,15 +9,14 @@ import numpy as np
 from gradely.data import Hits, Qrels, Report, Run, open_run, read_qrels
 from gradely.data.locate import find_hits
 from gradely.data.read.column_roles import Names
-from gradely.data.read.formats import format_of
-from gradely.data.read.sources import Source, ignore, split_report
+from gradely.data.read.sources import Source, format_of, ignore, split_report
 from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, GradelyError
-from gradely.evaluation.mismatch import describe_mismatch
+from gradely.evaluation.notes import describe_mismatch
+from gradely.parallel import cores
 from gradely.settings import Settings
 from gradely.tables import count_of
-from gradely.threads import cores
 
 SHOWN = 5
 """how many of many are named"""
@@ -87,8 +86,8 @@ def check_run(qrels: Qrels | None, source: Any, report: Report = ignore) -> list
 
 def _file(qrels: Qrels | None, source: Source, report: Report) -> tuple[Hits | None, RunCounts, list[Finding]]:
     """Return all about a TREC run: in two passes and little memory, unless lines of it must be explained."""
-    from gradely.data.trec.chunks import IrregularText
     from gradely.data.trec.survey import survey
+    from gradely.data.trec.text import IrregularText
 
     try:
         first, second = split_report(report)

@@ -1,14 +1,237 @@
 """evaluate and Evaluator: from qrels and one run to scores."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property, partial
+from typing import Any, TypeAlias
 
-from gradely.data import open_run
-from gradely.data.query_selection import read_selected, split_queries
-from gradely.evaluation.runs import DEFAULT, Progress, evaluate_run, ignore
-from gradely.evaluation.scores import Scores
+from gradely.data import Qrels, Run, locate, open_run, run_name, run_names
+from gradely.data.selection import read_selected, split_queries
+from gradely.data.tie_counts import DetailsObserver, describe_run
+from gradely.errors import DataError
+from gradely.evaluation.notes import FEW, Note, describe_mismatch, merge_notes, merge_ranges
+from gradely.evaluation.scores import EVERY, Scores, flatten
+from gradely.evaluation.values import Evaluation
+from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, fit_all, parse_all
+from gradely.parallel import on_threads
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
+from gradely.tables import Cell, Table, box, bullets, count_of, grid, heading, to_frame, to_text
+
+DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "muAP")
+"""the measures where none is named"""
+
+DIGITS = 4
+"""of means in the sentences of notes"""
+
+Progress: TypeAlias = Callable[[str, float], None]
+"""is called with the name of a piece of work, mostly a run, and how much of it is done, from 0 to 1"""
+
+
+def ignore(name: str, done: float) -> None:
+    """Take no notice of progress."""
+
+
+class Evaluations(Mapping[str, Scores]):
+    """The results of several runs, {name: Scores}, in the order in which the runs were given."""
+
+    def __init__(
+        self, qrels: Qrels, measures: Mapping[str, Measure], settings: Settings, evaluations: dict[str, Evaluation]
+    ) -> None:
+        """Hold the evaluation of each run, with its hits; nothing is copied."""
+        self.qrels, self.measures, self.settings, self.evaluations = qrels, measures, settings, evaluations
+
+    @cached_property
+    def _scores(self) -> dict[str, Scores]:
+        return {name: evaluation.scores() for name, evaluation in self.evaluations.items()}
+
+    def __getitem__(self, name: str) -> Scores:
+        """Return the scores of a run."""
+        return self._scores[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the runs."""
+        return iter(self.evaluations)
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return len(self.evaluations)
+
+    def mean(self) -> dict[str, dict[str, float]]:
+        """Return {run: {measure: mean}}."""
+        return {name: scores.mean() for name, scores in self.items()}
+
+    def flat(self, prefix: str = "") -> dict[str, float]:
+        """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""
+        named = (((run, *name), mean) for run, scores in self.items() for name, mean in scores.named_means())
+        return flatten(named, prefix)
+
+    def table(self) -> Table:
+        """Return one row per run and one column per measure: the means."""
+        rows: list[list[Cell]] = [[name, *mean.values()] for name, mean in self.mean().items()]
+        return Table(["run", *self.measures], rows)
+
+    def segments_table(self) -> Table | None:
+        """Return one row per run and segment, with how many queries it has, all of them first; None without `by`."""
+        rows: list[list[Cell]] = []
+        for name, scores in self.items():
+            if scores.segments is None:
+                return None
+            rows.append([name, EVERY, len(scores.queries), *scores.mean().values()])
+            rows += [[name, *row] for row in scores.segments.table().rows]
+        return Table(["run", "segment", "n", *self.measures], rows)
+
+    def to_frame(self, library: str = "pandas", *, wide: bool = False) -> Any:
+        """Return a dataframe of (run, query, measure, value), of pandas, polars or pyarrow.
+
+        With `wide`, it has one row per run and query, and one column per measure.
+        """
+        columns: dict[str, list[Any]] = {}
+        for name, scores in self.items():
+            part = scores.columns(wide=wide)
+            columns.setdefault("run", []).extend([name] * len(part["query"]))
+            for key, values in part.items():
+                columns.setdefault(key, []).extend(values)
+        return to_frame(columns, library)
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """What there is to note about queries, documents and ties; what holds of all runs is said once."""
+        return self.notes_at(DIGITS)
+
+    def notes_at(self, digits: int) -> list[Note]:
+        """Return the notes where means are printed with so many digits: of ties only what changes what is printed."""
+        others = {name: [note for note in scores.notes if note.kind != "ties"] for name, scores in self.items()}
+        ranges = {name: scores.tie_ranges for name, scores in self.items()}
+        return merge_notes(others) + merge_ranges(ranges, min(digits, DIGITS))
+
+    def __repr__(self) -> str:
+        """Show what `gradely evaluate` shows: one row per run, and the notes below."""
+        return "\n".join([to_text(self.segments_table() or self.table()), *map(str, self.notes)])
+
+    def _repr_html_(self) -> str:
+        """Show the same in a notebook."""
+        queries = count_of(len(self.qrels), "query")
+        means = f"means over {queries if self.settings.queries == 'qrels' else 'the queries of each run'}"
+        title = heading(f"{means}, ties {self.settings.ties}")
+        return box(title, grid(self.segments_table() or self.table()), bullets(self.notes))
+
+
+def evaluate_runs(
+    qrels: Any,
+    runs: Mapping[str, Any] | Iterable[Any],
+    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
+    *,
+    ties: TiePolicy = "expected",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
+    judged_only: bool = False,
+    precision: Precision = "double",
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = ignore,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
+    by: Any = None,
+    exclude: Any = None,
+) -> Evaluations:
+    """Evaluate several runs against the same qrels, several at a time.
+
+    `runs` is {name: run}, or a list of paths, which are named by their files. The rest is as in evaluate.
+
+    >>> results = evaluate_runs({"q": {"a": 1}}, {"bm25": {"q": ["a", "x"]}, "dense": {"q": ["x", "a"]}}, ["RR", "P@1"])
+    >>> results["dense"]["RR"]
+    0.5
+    >>> print(results.table())
+    run        RR     P@1
+    ─────  ──────  ──────
+    bm25   1.0000  1.0000
+    dense  0.5000  0.0000
+    """
+    policy, only = split_queries(queries)
+    settings = Settings(ties, policy, judged_only, precision, seed, threads)
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
+    return evaluate_all(judgments, open_runs(name_runs(runs), columns), parse_all(measures), settings, progress)
+
+
+def open_runs(runs: Mapping[str, Any], columns: Mapping[str, str] | None) -> Mapping[str, Any]:
+    """Return runs by name, as functions that open them where columns have names of their own."""
+    return runs if not columns else {name: partial(open_run, run, columns=columns) for name, run in runs.items()}
+
+
+def evaluate_all(
+    qrels: Qrels,
+    runs: Mapping[str, Any],
+    measures: Mapping[str, Measure],
+    settings: Settings,
+    progress: Progress = ignore,
+    *,
+    places: TiePolicy = "expected",
+    depth: int | None = None,
+) -> Evaluations:
+    """Evaluate runs by name: one on all threads, or several at a time on one thread each.
+
+    A run may be a function that opens it. `places` is a tie policy to place documents by where the settings need none,
+    so that Evaluation.with_ties can take it. `depth` asks for RunDetails, with the tops of rankings to this depth.
+    """
+    workers = settings.workers if len(runs) == 1 else 1
+    fitted = fit_all(measures, qrels.levels)
+
+    def work(item: tuple[str, Any]) -> Evaluation:
+        name, run = item
+        evaluation = evaluate_run(
+            qrels, run, fitted, settings, progress, name=name, places=places, depth=depth, workers=workers
+        )
+        _ = evaluation.table  # measured here, on this thread
+        progress(name, 1.0)
+        return evaluation
+
+    results = on_threads(work, runs.items(), settings.workers)
+    return Evaluations(qrels, measures, settings, dict(zip(runs, results, strict=True)))
+
+
+def evaluate_run(
+    qrels: Qrels,
+    run: Any,
+    measures: Mapping[str, Measure],
+    settings: Settings,
+    progress: Progress = ignore,
+    *,
+    name: str | None = None,
+    places: TiePolicy = "expected",
+    depth: int | None = None,
+    workers: int | None = None,
+) -> Evaluation:
+    """Find where the judged documents of one run stand, ready to be measured by measures that fit the qrels."""
+    ranking = open_run(run)
+    title = name or (ranking.name if isinstance(ranking, Run) else run_name(ranking.path))
+    placed = settings.ties if settings.breaks_ties else places
+    ranked_by = settings if placed == settings.ties else settings.replace(ties=placed)
+    workers = workers or settings.workers
+
+    def report(done: float) -> None:
+        if done < 1:  # the end comes once, when the run is measured
+            progress(title, done)
+
+    observer = None if depth is None else DetailsObserver(depth)
+    hits = locate(qrels, ranking, ranked_by, workers, report, observer)
+    details = None
+    if observer is not None:
+        details = observer.details(hits) or describe_run(qrels, ranking, observer.depth)
+    few = len(hits.row) <= FEW * len(qrels.grade)
+    apart = describe_mismatch(qrels, ranking, hits) if few else None
+    return Evaluation(qrels, hits, measures, settings, title, placed, workers, details, apart)
+
+
+def name_runs(runs: Any) -> dict[str, Any]:
+    """Return runs by name: as they are named, or paths by the names of their files."""
+    if isinstance(runs, Mapping) and runs:
+        return {str(name): run for name, run in runs.items()}
+    paths = [] if isinstance(runs, str | os.PathLike | Mapping) else list(runs)
+    if not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
+        example = "{'bm25': 'bm25.run', 'dense': {'q1': {'d1': 0.9}}}"
+        raise DataError(f"give the runs by name, {example}, or as a list of paths")
+    paths = [os.fspath(path) for path in paths]
+    return dict(zip(run_names(paths), paths, strict=True))
 
 
 def evaluate(

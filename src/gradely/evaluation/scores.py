@@ -1,6 +1,8 @@
 """Scores: one value per query and measure, their means, and what there is to know about them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import exp, ldexp
 from typing import Any, cast
 
@@ -8,14 +10,99 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.errors import InputError
-from gradely.evaluation.flat_names import flatten
 from gradely.evaluation.notes import Note, TieRange
-from gradely.evaluation.segments import REST, Segments
-from gradely.frames import to_frame
 from gradely.lazy import lazy
-from gradely.notebook import box, bullets, grid, heading
 from gradely.settings import Settings
-from gradely.tables import Table, count_of, plain_line
+from gradely.tables import Cell, Table, box, bullets, count_of, grid, heading, plain_line, to_frame
+
+REST, EVERY = "(none)", "(all)"
+"""the segment of queries that have none, and what tables call all queries together"""
+
+
+def segment_rows(queries: Sequence[str], segment_of: Mapping[str, str]) -> dict[str, npt.NDArray[np.int64]]:
+    """Return which of the queries belong to each segment, in the order in which segments first appear."""
+    rows: dict[str, list[int]] = {}
+    for i, query in enumerate(queries):
+        rows.setdefault(segment_of.get(query, REST), []).append(i)
+    return {segment: np.array(members) for segment, members in rows.items()}
+
+
+class Segments(Mapping[str, dict[str, float]]):
+    """{segment: {measure: mean}}, in the order in which segments first appear, and how many queries each has."""
+
+    def __init__(
+        self,
+        queries: Sequence[str],
+        measures: Sequence[str],
+        values: npt.NDArray[np.float64],
+        segment_of: Mapping[str, str],
+    ) -> None:
+        """Take values [queries, measures], and the segment of each query."""
+        members = segment_rows(queries, segment_of)
+        self.measures, self.sizes = list(measures), {segment: len(rows) for segment, rows in members.items()}
+        self._means = {segment: means(values[rows]) for segment, rows in members.items()}
+
+    def __getitem__(self, segment: str) -> dict[str, float]:
+        """Return the means of a segment."""
+        return dict(zip(self.measures, self._means[segment], strict=True))
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the segments."""
+        return iter(self._means)
+
+    def __len__(self) -> int:
+        """Return the number of segments."""
+        return len(self._means)
+
+    def table(self) -> Table:
+        """Return one row per segment: how many queries it has, and their means."""
+        rows: list[list[Cell]] = [[segment, self.sizes[segment], *self._means[segment]] for segment in self]
+        return Table(["segment", "n", *self.measures], rows)
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a dataframe of (segment, n, one column per measure), of pandas, polars or pyarrow."""
+        return self.table().to_frame(library)
+
+    def __repr__(self) -> str:
+        """Show the means by segment."""
+        return str(self.table())
+
+
+LONGEST = 250
+"""characters of the name of a metric in MLflow"""
+LETTERS = str.maketrans({"μ": "mu", "φ": "phi"})
+"""which normal forms leave; names are ASCII, which every tracker takes"""
+
+
+def flatten(values: Iterable[tuple[tuple[str, ...], float]], prefix: str = "") -> dict[str, float]:
+    """Return values by one plain name each: the parts of the name joined by /, with a prefix.
+
+    Two names that come out the same are numbered, so that no value is lost.
+
+    >>> flatten([(("nDCG@10",), 0.5), (("AP(rel=2)",), 0.25), (("AP[rel=2]",), 0.75)], "test/")
+    {'test/nDCG_10': 0.5, 'test/AP_rel_2': 0.25, 'test/AP_rel_2_2': 0.75}
+    """
+    out: dict[str, float] = {}
+    for parts, value in values:
+        name = prefix + "/".join(map(plain_name, parts))
+        unique, number = name[:LONGEST], 1
+        while unique in out:
+            number += 1
+            unique = f"{name[: LONGEST - len(str(number)) - 1]}_{number}"
+        out[unique] = value
+    return out
+
+
+def plain_name(name: str) -> str:
+    """Return a name of letters, digits and _ that begins with no digit, as Weights & Biases recommends.
+
+    >>> [plain_name(name) for name in ("nDCG(gain='exp')@10", "µAP", "eGAP(g=[0.2, 0.8])@5", "AP(rel=-1)", "../2", "@")]
+    ['nDCG_gain_exp_10', 'muAP', 'eGAP_g_0_2_0_8_5', 'AP_rel_minus1', '_2', 'unnamed']
+    """
+    letters = unicodedata.normalize("NFKC", name).translate(LETTERS)
+    plain = re.sub(r"\W+", "_", re.sub(r"(?<=[=\[(, ])-", "minus", letters), flags=re.ASCII).strip("_") or "unnamed"
+    return f"_{plain}" if plain[0].isdigit() else plain
+
 
 ROWS = 1 << 14
 """how many rows are summed in one go"""

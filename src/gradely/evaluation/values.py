@@ -7,9 +7,9 @@ from typing import cast
 import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels
-from gradely.data.details import RunDetails
+from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.read.sources import clip
-from gradely.data.types import Bools, Floats, Ints
+from gradely.data.tie_counts import RunDetails
 from gradely.errors import NotFinite
 from gradely.evaluation.notes import SAME, Note, TieRange, notes_of
 from gradely.evaluation.scores import Scores

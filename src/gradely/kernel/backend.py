@@ -170,3 +170,214 @@ def to_lists(x: Any) -> Any:
     if hasattr(x, "tolist"):
         return x.tolist()
     return [to_lists(x[i, ...]) if x.ndim > 1 else x[i].__complex__().real for i in range(x.shape[0])]
+
+
+NARROW = 128
+"""rows of up to so many columns are scanned across by PyTorch: on an H200 a scan along rows takes about 6 ns for each
+row, short or long, and one across them 20 to 50 ps for each cell"""
+BITS = 31
+"""rows of up to so many columns are flagged by the bits of one number in JAX, whose scans and sorts take long: on an
+H200 six measures of a million rows of 20 columns took 3.1 ms so, 5.2 ms by scans"""
+
+
+def sort_rows(keys: Any, *others: Any, stable: bool) -> list[Any]:
+    """Return keys in an order that has the highest of each row first, and other arrays in the same order.
+
+    Keys come back as numbers that rise from left to right and are equal where keys are; nothing else is known of them.
+    """
+    if isinstance(keys, np.ndarray):
+        order = np.argsort(-keys, axis=1, stable=stable)
+        return [take_rows(x, order) for x in (-keys, *others)]
+    from array_api_compat import is_jax_array, is_torch_array
+
+    if is_jax_array(keys):
+        from jax.lax import sort
+
+        return list(sort((_as_integers(-keys), *others), dimension=1, num_keys=1, is_stable=stable))
+    if is_torch_array(keys):
+        rising, places = (-keys).sort(dim=1, stable=stable)
+        return [rising, *(x.gather(1, places) for x in others)]
+    xp = namespace(keys)
+    order = xp.argsort(-keys, axis=1, stable=stable)
+    return [xp.take_along_axis(x, order, axis=1) for x in (-keys, *others)]
+
+
+def sort_down(x: Any) -> Any:
+    """Return the numbers of each row, the highest first."""
+    if isinstance(x, np.ndarray):
+        return -np.sort(-x, axis=1)
+    from array_api_compat import is_jax_array, is_torch_array
+
+    if is_jax_array(x):
+        from jax.lax import sort
+
+        return -_as_reals(sort(_as_integers(-x), dimension=1, is_stable=False), x.dtype)
+    if is_torch_array(x):
+        return x.sort(dim=1, descending=True).values
+    return -namespace(x).sort(-x, axis=1)
+
+
+def _as_integers(x: Any) -> Any:
+    """Return JAX's real numbers as integers in the same order, which it compares faster; -0 and 0 are both 0."""
+    from jax import lax, numpy
+
+    return _mirror(lax.bitcast_convert_type(x, numpy.int32 if x.dtype == numpy.float32 else numpy.int64))
+
+
+def _as_reals(integers: Any, dtype: Any) -> Any:
+    """Return the real numbers that integers in their order stand for."""
+    from jax import lax
+
+    return lax.bitcast_convert_type(_mirror(integers), dtype)
+
+
+def _mirror(bits: Any) -> Any:
+    """Return the bits of real numbers below 0, which rise as these fall, in the other direction; or back."""
+    from jax import numpy
+
+    return numpy.where(bits < 0, int(np.iinfo(bits.dtype).min) - bits, bits)
+
+
+def ranks_down(x: Any) -> Any:
+    """Return how many numbers of its row stand before each one in falling order, of short rows of JAX.
+
+    All are compared with all: a million rows of 20 take half a millisecond less than sorted, on an H200.
+    """
+    from jax import numpy
+
+    keys, column = _as_integers(x), numpy.arange(x.shape[1])[None, :]
+    rank = numpy.zeros(x.shape, dtype=numpy.int32)
+    for j in range(x.shape[1]):
+        rank = rank + (keys[:, j : j + 1] + (column > j) > keys)
+    return rank
+
+
+def equal_runs(rising: Any) -> tuple[Any, Any]:
+    """Return, for each cell of rows that rise, the first column of those equal to it, and one past the last."""
+    if not isinstance(rising, np.ndarray):
+        if _is_torch(rising):
+            return _search_runs(rising)
+        if is_short_in_jax(rising):
+            return _runs_by_bits(rising)
+    return _scan_runs(rising)
+
+
+def _scan_runs(rising: Any) -> tuple[Any, Any]:
+    """Return the runs by two running maxima, from either end."""
+    xp, width = namespace(rising), rising.shape[1]
+    column = xp.broadcast_to(xp.arange(width, dtype=xp.int32, device=device_of(rising)), rising.shape)
+    new = rising[:, 1:] != rising[:, :-1]
+    edge = xp.ones_like(rising[:, :1], dtype=xp.bool)
+    first = running_max(xp.where(xp.concat([edge, new], axis=1), column, 0))
+    ends = xp.flip(xp.where(xp.concat([new, edge], axis=1), -1 - column, -width), axis=1)
+    return first, -xp.flip(running_max(ends), axis=1)
+
+
+def _search_runs(rising: Any) -> tuple[Any, Any]:
+    """Return the runs of PyTorch's arrays by binary search: it has no scan so fast.
+
+    Indices are whole numbers of 64 bits, as its functions want them; compilers need no copy, so 32 save memory there.
+    """
+    from torch import searchsorted
+
+    short = is_traced(rising)
+    return (
+        searchsorted(rising, rising, out_int32=short),
+        searchsorted(rising, rising, out_int32=short, right=True),
+    )
+
+
+def _runs_by_bits(rising: Any) -> tuple[Any, Any]:
+    """Return the runs of short rows of JAX: a bit for each column where one begins, and what stands next to it."""
+    from jax import lax, numpy
+
+    column = numpy.arange(rising.shape[1], dtype=numpy.uint32)[None, :]
+    new = numpy.concatenate([numpy.ones_like(rising[:, :1], dtype=bool), rising[:, 1:] != rising[:, :-1]], axis=1)
+    starts = numpy.sum(new.astype(numpy.uint32) << column, axis=1, keepdims=True, dtype=numpy.uint32)
+    upto, after = starts & ((2 << column) - 1), starts >> (column + 1)
+    first = 31 - lax.clz(upto)
+    gap = lax.population_count((after & -after) - 1)
+    last = numpy.minimum(column + 1 + gap, rising.shape[1])
+    return first.astype(numpy.int32), last.astype(numpy.int32)
+
+
+def running_max(x: Any) -> Any:
+    """Return, for each cell of a row, the highest value up to there.
+
+    Where a library has no function for it, every step doubles how far a cell has looked back.
+    """
+    if isinstance(x, np.ndarray):
+        return np.maximum.accumulate(x, axis=1)
+    from array_api_compat import is_jax_array, is_torch_array
+
+    if is_torch_array(x):
+        return x.cummax(1).values
+    if is_jax_array(x):
+        from jax.lax import cummax
+
+        return cummax(x, axis=1)
+    xp, step = namespace(x), 1
+    while step < x.shape[1]:
+        x = xp.concat([x[:, :step], xp.maximum(x[:, step:], x[:, :-step])], axis=1)
+        step *= 2
+    return x
+
+
+def sums_before(x: Any, dtype: Any) -> Any:
+    """Return the sums of the first 0, 1, … columns, in numbers of a type: one column more."""
+    if not _is_torch(x):
+        return namespace(x).cumulative_sum(as_type(x, dtype), axis=1, dtype=dtype, include_initial=True)
+    rows, width = x.shape
+    if width > NARROW or is_traced(x):
+        table = x.new_empty((rows, width + 1), dtype=dtype)
+        table[:, 0], table[:, 1:] = 0, x
+        return table.cumsum(1)
+    table = x.new_empty((width + 1, rows), dtype=dtype)
+    table[0], table[1:] = 0, x.t()
+    return table.cumsum(0).t()
+
+
+def sums_to_look_up(x: Any, dtype: Any) -> Callable[[Any], Any]:
+    """Return a function from columns, row by row, to the sums of what stands before them; of flags, how many."""
+    if is_short_in_jax(x) and x.dtype == namespace(x).bool:
+        return lambda columns: _flags_before(x, columns).astype(dtype)
+    table = sums_before(x, dtype)
+    return lambda columns: take_in_rows(table, columns)
+
+
+def _flags_before(flags: Any, columns: Any) -> Any:
+    """Return how many flags of a short row of JAX stand before some columns, by the bits of one number."""
+    from jax import lax, numpy
+
+    column = numpy.arange(flags.shape[1], dtype=numpy.uint32)[None, :]
+    bits = numpy.sum(flags.astype(numpy.uint32) << column, axis=1, keepdims=True, dtype=numpy.uint32)
+    return lax.population_count(bits & ((numpy.uint32(1) << columns.astype(numpy.uint32)) - 1))
+
+
+def running_product(x: Any) -> Any:
+    """Return the products of the first 1, 2, … columns."""
+    if not _is_torch(x) or x.shape[1] > NARROW or is_traced(x):
+        return namespace(x).cumulative_prod(x, axis=1)
+    return x.t().cumprod(0).t()
+
+
+def take_in_rows(table: Any, columns: Any) -> Any:
+    """Return what stands in some columns of a table, row by row."""
+    return table.gather(1, columns.long()) if _is_torch(table) else take_rows(table, columns)
+
+
+def is_short_in_jax(x: Any) -> bool:
+    """True for arrays of JAX whose rows are short enough for the bits of one number."""
+    if isinstance(x, np.ndarray) or x.shape[1] > BITS:
+        return False
+    from array_api_compat import is_jax_array
+
+    return bool(is_jax_array(x))
+
+
+def _is_torch(x: Any) -> bool:
+    if isinstance(x, np.ndarray):
+        return False
+    from array_api_compat import is_torch_array
+
+    return bool(is_torch_array(x))

@@ -8,10 +8,9 @@ is a slice, and the sums over tie groups serve all measures of the same gain.
 
 from collections.abc import Callable
 
-from gradely.kernel.backend import as_type, is_traced
+from gradely.kernel.backend import as_type, is_traced, ranks_down, running_product, sums_to_look_up, take_in_rows
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.rows import ranks_down, running_product, sums_to_look_up, take_in_rows
-from gradely.kernel.tie_groups import Discount, GroupSums, divisors, sum_over_places
+from gradely.kernel.ties import Discount, GroupSums, divisors, sum_over_places
 
 
 def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:

@@ -9,10 +9,9 @@ same.
 from dataclasses import dataclass
 from typing import Any
 
-from gradely.kernel.backend import as_type, device_of, namespace
+from gradely.kernel.arrays import real_type
+from gradely.kernel.backend import as_type, device_of, equal_runs, namespace, sort_down, sort_rows
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.from_arrays import real_type
-from gradely.kernel.rows import equal_runs, sort_down, sort_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,24 +9,76 @@ places, as a mean over all orders of tied documents. Burges, From RankNet to Lam
 in one order; at the first iteration all scores tie, and then the order of the rows decides what is learned.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gradely.errors import DataError, NotFinite
+from gradely.evaluation.arrays import evaluate_arrays
+from gradely.kernel.arrays import group_documents, rank_documents
 from gradely.kernel.backend import check_unmasked, device_of, namespace
-from gradely.kernel.batch import Array
-from gradely.kernel.from_arrays import rank_documents
+from gradely.kernel.batch import Array, Levels
 from gradely.kernel.gains import is_number
-from gradely.kernel.levels import Levels
-from gradely.learning.blocks import Block, Floats, blocks_of, rows_at_a_time
-from gradely.learning.lookup import reorder
-from gradely.learning.places import places_of
+from gradely.learning.places import places_of, reorder
 from gradely.learning.swaps import Swaps, check, swaps_of
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, parse
-from gradely.threads import keep_freed
+from gradely.parallel import keep_freed
+
+CELLS = 1 << 17
+"""about how many pairs of documents a block has: few enough for the processor's cache"""
+Ints = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+
+class Block(NamedTuple):
+    """Queries of similar length: for each document its row, and whether there is one; padding comes last."""
+
+    row: Ints
+    real: NDArray[np.bool_]
+
+
+def blocks_of(
+    labels: Floats, group: ArrayLike | None, qid: ArrayLike | None, truncation: int | None = None
+) -> Iterator[Block]:
+    """Yield the queries in blocks, the documents of a query by label, the highest first.
+
+    `group` and `qid` say which rows are of one query, as in from_groups; both may be empty, too. How wide a query's row
+    is depends on its own length alone, so that no other query changes a digit of its results. The order by label makes
+    them independent of the order of rows.
+    """
+    queries = qid if group is None else group
+    if not len(labels) and queries is not None and not np.size(queries):
+        return
+    _, _, order, starts, sizes = group_documents(labels, labels, group, qid, "expected", 0)
+    order = np.arange(len(labels)) if order is None else order
+    by_label = order[np.lexsort((-labels[order], np.repeat(np.arange(len(sizes)), sizes)))]
+    widths = np.array([width_for(int(size)) for size in sizes], dtype=np.intp)
+    for width in np.unique(widths[sizes > 0]):
+        fitting = np.flatnonzero((widths == width) & (sizes > 0))
+        step = max(1, CELLS // (int(width) * rows_at_a_time(int(width), truncation)))
+        for i in range(0, len(fitting), step):
+            rows = fitting[i : i + step, None]
+            real = np.arange(width) < sizes[rows]
+            at = starts[rows] + np.where(real, np.arange(width), 0)
+            yield Block(by_label[at], real)
+
+
+def rows_at_a_time(width: int, truncation: int | None) -> int:
+    """Return how many columns are taken as upper documents at a time, from the width of the row alone."""
+    return min(width, max(8, min(truncation or width, CELLS // width)))
+
+
+def width_for(size: int) -> int:
+    """Return how wide the row of a query is: a multiple of 8, and of an eighth of the next lower power of two.
+
+    >>> [width_for(size) for size in (1, 8, 9, 100, 1000)]
+    [8, 8, 16, 104, 1024]
+    """
+    step = max(8, 1 << max(0, size.bit_length() - 4))
+    return -(-size // step) * step
 
 
 def lambdas(
@@ -173,3 +225,48 @@ class Pairs(NamedTuple):
         change = change * inverse
         better = self.worth[:, rows, None] > self.worth[:, None, :]
         return xp.where(better, -e, 1.0) * change, e * inverse * change
+
+
+class Objective:
+    """Lambdas of whatever labels come; what does not depend on scores is kept for as long as they stay the same."""
+
+    def __init__(self, measure: MeasureLike, sigma: float = 1.0, truncation: int | None = 30) -> None:
+        """Refuse what cannot be learned before the training begins."""
+        self.measure, self.sigma, self.truncation = parse(measure), sigma, truncation
+        check(self.measure)
+        check_options(sigma, truncation)
+        self._kept: tuple[Any, Any, Lambdas] | None = None
+
+    def __call__(self, scores: Any, labels: Any, group: Any) -> tuple[Floats, Floats]:
+        """Return gradient and second derivative."""
+        if self._kept is None or not (np.array_equal(self._kept[0], labels) and np.array_equal(self._kept[1], group)):
+            lambdas = Lambdas(labels, self.measure, group=group, sigma=self.sigma, truncation=self.truncation)
+            self._kept = (np.array(labels), np.array(group), lambdas)
+        return self._kept[2](scores)
+
+
+def mean_values(
+    scores: ArrayLike,
+    labels: ArrayLike,
+    measures: Sequence[Measure],
+    *,
+    group: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+) -> list[float]:
+    """Return the mean of each measure over the queries, ties as means over all orders.
+
+    >>> import gradely
+    >>> mean_values([0.9, 0.4, 0.4, 0.1], [0, 2, 1, 1], [gradely.RR()], group=[3, 1])
+    [0.75]
+    """
+    check_unmasked(scores=scores, labels=labels)
+    flat, truth = np.asarray(scores, dtype=np.float64).ravel(), np.asarray(labels, dtype=np.float64).ravel()
+    if flat.shape != truth.shape:
+        raise DataError(f"there are {len(truth)} labels and {len(flat)} scores; every row has one label and one score")
+    fitted = [measure.fit(Levels(truth)) for measure in measures]
+    values: list[list[Floats]] = [[] for _ in measures]
+    for block in blocks_of(truth, group, qid):
+        by_name = evaluate_arrays(flat[block.row], truth[block.row], fitted, block.real, threads=1)
+        for parts, measure in zip(values, fitted, strict=True):
+            parts.append(by_name[str(measure)])
+    return [float(np.concatenate(parts).mean()) if parts else 0.0 for parts in values]

@@ -1,13 +1,17 @@
 """Average precision, binary: AP, and infAP of judgments that are a sample."""
 
 from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Self
 
+from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import precisions
-from gradely.kernel.orders import Adds, Group
-from gradely.kernel.tie_groups import sum_around, sum_before, sum_in_group, up_to_column
-from gradely.measures.binary import Binary
+from gradely.kernel.families import Opposition, precisions, preference
+from gradely.kernel.gains import is_number, parameter, to_python
+from gradely.kernel.ties import Adds, Group, sum_around, sum_before, sum_in_group, up_to_column
+from gradely.measures.base import Binary
 from gradely.measures.searched_measure import Scene, SearchedMeasure
+from gradely.settings import check_choice
 
 EPSILON = 0.00001
 """trec_eval's, which keeps the estimate of an empty sample defined"""
@@ -135,3 +139,138 @@ class infAP(SearchedMeasure, Binary):  # noqa: N801 - the field's name
 def _estimate(rank: int, pool: int, r: int, judged: int) -> float:
     """Return what a relevant document adds at a rank, behind so many of the pool, relevant and judged."""
     return (1 + pool * (r + EPSILON) / (judged + 2 * EPSILON)) / rank
+
+
+def round_half_up(batch: Batch, documents: Array) -> Array:
+    """The nearest whole number, halves up, as trec_eval 10 has it."""
+    floor = batch.xp.floor(documents)
+    return batch.xp.where(documents - floor >= 0.5, floor + 1, floor)
+
+
+def round_up(batch: Batch, documents: Array) -> Array:
+    """The next whole number from a tenth on, as trec_eval 9 and older have it."""
+    return batch.xp.floor(documents + 0.9)
+
+
+ROUNDING = {"nearest": round_half_up, "up": round_up}
+
+
+def best_precision(batch: Batch, relevant: Array, needed: Array, k: int | None) -> Array:
+    """Return [Q, H]: the best precision from where the `needed` [Q] relevant documents are found, in its column."""
+    xp, x = batch.xp, batch.to_real(relevant)
+    retrieved, rank = sum_before(batch, x) + x, batch.to_real(batch.above) + 1
+    counts = relevant & (retrieved >= needed[:, None])
+    precision = xp.where(counts if k is None else counts & (rank <= k), retrieved / rank, 0.0)
+    column = xp.arange(x.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
+    return xp.where(column == xp.argmax(precision, axis=1, keepdims=True), precision, 0.0)
+
+
+class IPrec(Binary):
+    """Interpolated precision: the best precision at the ranks that reach a level of recall.
+
+        IPrec(recall=s) = max of P@i over the ranks i with at least s·RB relevant documents in the top i
+
+    It is 0 where there is no such rank. With several levels of recall it is the mean over them; by default these are
+    0, 0.1, …, 1, which gives the eleven-point average. s·RB is rounded.
+
+    Ties: the mean over orders has no closed form; ties='expected' is refused, other policies work. No relevant
+    document: 0.
+    Reference: Manning, Raghavan, Schütze, Introduction to Information Retrieval (2008), 8.4, as iprec_at_recall and
+    11pt_avg in trec_eval.
+
+    >>> from gradely import IPrec, from_arrays
+    >>> IPrec(recall=0.5)(from_arrays([4, 3, 2, 1], [0, 1, 1, 0])).tolist() == [2 / 3]
+    True
+    """
+
+    name = "IPrec"
+    takes_expected = False
+    recall: float | Iterable[float] = parameter(
+        default=tuple(i / 10 for i in range(11)), doc="a level of recall, or several to average over"
+    )
+    rounding: str = parameter(
+        default="nearest", doc="of recall times relevant documents: 'nearest', as in trec_eval 10, or 'up', as in 9"
+    )
+
+    def check_parameters(self) -> None:
+        """Refuse levels that are not numbers."""
+        super().check_parameters()
+        levels = tuple(self.recall) if isinstance(self.recall, Iterable) else (self.recall,)
+        if not levels or not all(is_number(level) and 0 <= level <= 1 for level in levels):
+            raise MeasureError(f"recall is a number from 0 to 1, or a list of such; found {self.recall!r}")
+        levels = tuple(to_python(level) for level in levels)
+        self._set("recall", levels[0] if len(levels) == 1 else levels)
+        check_choice("rounding", self.rounding, ROUNDING, MeasureError)
+
+    def __matmul__(self, k: Any) -> Self:
+        """Return the measure at a level of recall, as in IPrec @ 0.1, or with a cut-off, which is a whole number."""
+        return self.replace(recall=k) if isinstance(k, float) else super().__matmul__(k)
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The levels of recall."""
+        return self.recall if isinstance(self.recall, tuple) else (float(self.recall),)  # type: ignore[arg-type]
+
+    def at(self, batch: Batch, level: float) -> Array:
+        """Return [Q, H]: the interpolated precision at a level of recall, in the column where it is reached."""
+        needed = ROUNDING[self.rounding](batch, level * self.recall_base(batch))
+        return best_precision(batch, self.relevant(batch), needed, self.k)
+
+    def terms(self, batch: Batch) -> Array:
+        """The precision at the documents where it is best, over all levels."""
+        levels = sorted(self.levels, reverse=True)
+        terms = self.at(batch, levels[0])
+        for level in levels[1:]:
+            terms = terms + self.at(batch, level)
+        return terms
+
+    def norm(self, batch: Batch) -> Array:
+        """The levels."""
+        return batch.xp.full_like(batch.grade[:, 0], float(len(self.levels)))
+
+
+class bpref(Binary):  # noqa: N801 - the field's name
+    """How rarely judged non-relevant documents stand above relevant ones; unjudged documents do not matter.
+
+        bpref = (1/RB) Σ over retrieved relevant documents of 1 - min(a, RB) / min(RB, NR)
+
+    a is the number of judged non-relevant documents above it, NR that of the pool; RB is the number of relevant
+    documents of the pool. A negative label counts as unjudged, as in trec_eval.
+
+    Ties: with n' judged non-relevant documents in its tie group, a is uniform on a … a+n'. No relevant document: 0.
+    Reference: Buckley and Voorhees, Retrieval evaluation with incomplete information (2004), as in trec_eval.
+
+    >>> from gradely import bpref, from_arrays
+    >>> bpref()(from_arrays([4, 3, 2, 1], [1, 0, 1, 0])).tolist() == [(1 + (1 - 1 / 2)) / 2]
+    True
+    """
+
+    name = "bpref"
+
+    def is_opposed(self, real: Array, labels: Array) -> Array:
+        """True for judged non-relevant documents."""
+        return real & (labels >= 0) & (labels < self.rel)
+
+    def terms(self, batch: Batch) -> Array:
+        """1 less the share of preferences that are wrong."""
+        xp = batch.xp
+        base = self.recall_base(batch)[:, None]
+        opposed = xp.sum(batch.to_real(self.is_opposed(batch.pooled, batch.pool)), axis=1, keepdims=True)
+        norm = xp.clip(xp.minimum(base, opposed), min=1.0)
+
+        def credit(y: Array, over: Array) -> Array:
+            """Σ over u < y of 1 - min(over + u, RB)/norm, an arithmetic series."""
+            rising = xp.minimum(xp.maximum(base - over, xp.zeros_like(over)), y)
+            return y - (rising * over + rising * (rising - 1) / 2 + (y - rising) * base) / norm
+
+        x = batch.to_real(self.is_opposed(batch.judged, batch.grade))
+        against = Opposition(sum_before(batch, x), sum_in_group(batch, x) + 1)
+        return preference(batch, self.relevant(batch), against, credit, self.k)
+
+    def norm(self, batch: Batch) -> Array:
+        """The relevant documents."""
+        return self.recall_base(batch)
+
+    def priority(self, batch: Batch) -> Array:
+        """Relevant documents, then unjudged, then judged non-relevant ones."""
+        return batch.to_real(self.relevant(batch)) - batch.to_real(self.is_opposed(batch.judged, batch.grade))

@@ -1,18 +1,22 @@
 """What a measure is: what each document adds, over a norm."""
 
+import inspect
+import re
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from numbers import Integral
+from textwrap import dedent
 from typing import Any, ClassVar, NamedTuple, Self
 
 from gradely.errors import MeasureError, NotFinite
-from gradely.kernel.backend import divide, ignore_overflow, sum_rows
+from gradely.kernel import by_place
+from gradely.kernel.backend import divide, ignore_overflow, is_any, sum_rows
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.gains import is_number
-from gradely.kernel.parameters import Parameter, Parametric, parameter
-from gradely.kernel.tie_groups import order_ties
-from gradely.relevance import Levels
-from gradely.threads import cores, on_threads
+from gradely.kernel.gains import Parameter, Parametric, is_number, parameter, to_python
+from gradely.kernel.ties import order_ties
+from gradely.parallel import cores, on_threads
+from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, Shift, relevance_of
+from gradely.tables import Table, box, formula, grid, heading, sentence
 
 
 class _MeasureType(ABCMeta):
@@ -167,8 +171,6 @@ class Measure(Parametric, metaclass=_MeasureType):
 
     def _repr_html_(self) -> str:
         """Show its card in a notebook: formula, parameters, ties, reference."""
-        from gradely.measures.notebook_card import card
-
         return card(self)
 
 
@@ -193,3 +195,156 @@ def parameters(measure: type[Measure]) -> dict[str, Parameter]:
 def show(value: Any) -> str:
     """Return a parameter's value as a name shows it."""
     return repr(value) if isinstance(value, str | int | float) else str(value)
+
+
+class Binary(Measure):
+    """A measure that knows relevant documents and others."""
+
+    rel: float = parameter(default=1, doc="labels of at least this count as relevant")
+
+    def check_parameters(self) -> None:
+        """Refuse a threshold that is not a number."""
+        super().check_parameters()
+        if not is_number(self.rel):
+            raise MeasureError(f"rel is the lowest label that counts as relevant, a number; found {self.rel!r}")
+        self._set("rel", to_python(self.rel))
+
+    def relevant(self, batch: Batch) -> Array:
+        """Return [Q, H]: true for relevant documents."""
+        key, memo = (Binary, self.rel), batch.memo
+        if key not in memo:
+            relevant = batch.grade >= self.rel
+            memo[key] = batch.judged & relevant if batch.padded else relevant
+        return memo[key]
+
+    def recall_base(self, batch: Batch) -> Array:
+        """Return [Q]: RB, how many documents of the pool are relevant; by place, all of it is retrieved."""
+        if batch.by_place:
+            return by_place.total(batch, self.relevant(batch))
+        return batch.of_pools((Binary, self.rel), self._count_relevant)
+
+    def _count_relevant(self, batch: Batch) -> Array:
+        return batch.xp.sum(batch.to_real(batch.pooled & (batch.pool >= self.rel)), axis=1)
+
+    def priority(self, batch: Batch) -> Array:
+        """Relevant documents before others."""
+        return batch.to_real(self.relevant(batch))
+
+    def degenerate(self, batch: Batch) -> Array:
+        """No relevant document: the best of the pool is not."""
+        return ~(batch.pooled[:, 0] & (batch.pool[:, 0] >= self.rel))
+
+
+IDENTITY = Identity()
+"""where no relevance function is stated"""
+
+
+class Graded(Measure):
+    """A measure that knows degrees of relevance."""
+
+    relevance: RelevanceLike | None = parameter(
+        default=IDENTITY,
+        doc="from labels to relevance: 'identity', 'shift', shift(1), 'max', max(4), 'phi' or a table",
+    )
+
+    def check_parameters(self) -> None:
+        """Settle the relevance function; a shift stands before the measure's own and does not replace it."""
+        super().check_parameters()
+        if self.relevance is None:
+            return
+        function, own = relevance_of(self.relevance), self.parameters["relevance"].default
+        if isinstance(function, Shift) and function.then == IDENTITY and own is not None:
+            function = function.replace(then=own)
+        self._set("relevance", function)
+
+    @property
+    def relevance_function(self) -> Relevance:
+        """The relevance function."""
+        function: Any = self.relevance or IDENTITY
+        return function  # type: ignore[no-any-return]
+
+    def fit(self, levels: Levels) -> Self:
+        """Settle the relevance function; refuse labels that it cannot take."""
+        if isinstance(self.relevance_function, Identity):
+            return self
+        fitted = self.relevance_function.fit(levels)
+        return self if fitted == self.relevance_function else self.replace(relevance=fitted)
+
+    def apply_relevance(self, batch: Batch) -> Batch:
+        """Relevance in place of labels, never below 0; measures with the same relevance share it.
+
+        Labels that are relevance themselves, and none below 0, stay as they are.
+        """
+        function = self.relevance_function
+        if isinstance(function, Identity) and not batch.fixed and not batch.of_pools(Graded, _has_negative):
+            return batch
+        if function.key not in batch.by_relevance:
+            batch.by_relevance[function.key] = self._with_relevance(batch)
+        return batch.by_relevance[function.key]
+
+    def _with_relevance(self, batch: Batch) -> Batch:
+        with ignore_overflow():
+            batch = self.relevance_function(batch)
+        return batch.relabel(
+            _positive(batch, batch.grade, batch.judged), _positive(batch, batch.pool, batch.pooled), batch.pooled
+        )
+
+    def priority(self, batch: Batch) -> Array:
+        """More relevant documents before less relevant ones."""
+        return batch.grade
+
+    def degenerate(self, batch: Batch) -> Array:
+        """No document of positive relevance: the best of the pool has none."""
+        return batch.pool[:, 0] <= 0
+
+
+def _has_negative(batch: Batch) -> bool:
+    return is_any(batch.pool < 0)
+
+
+def _positive(batch: Batch, values: Array, real: Array) -> Array:
+    if not batch.padded:
+        return batch.xp.clip(values, min=0.0)
+    return batch.xp.where(real & (values > 0), values, 0.0)
+
+
+class ScaleBased(Graded):
+    """A graded measure that needs to know the top of the scale."""
+
+    top: float | None = parameter(
+        default=None, doc="the highest relevance of the scale; by default that of the collection"
+    )
+
+    def check_parameters(self) -> None:
+        """Refuse a top that is not a positive number."""
+        super().check_parameters()
+        if self.top is None:
+            return
+        if not is_number(self.top) or self.top <= 0:
+            raise MeasureError(f"top is the highest relevance of the scale, a number above 0; found {self.top!r}")
+        self._set("top", to_python(self.top))
+
+    def fit(self, levels: Levels) -> Self:
+        """Take the top from the collection unless it is stated; refuse relevance above it."""
+        fitted = super().fit(levels)
+        highest = fitted.relevance_function.top(levels)
+        if self.top is None:
+            return fitted.replace(top=highest or 1)
+        if highest > self.top:
+            raise MeasureError(
+                f"{self}: there is relevance above top={self.top} in the collection; use top={to_python(highest)}"
+            )
+        return fitted
+
+
+def card(measure: Measure) -> str:
+    """Return the documentation of a measure and its parameters as they are set, as HTML."""
+    text = inspect.getdoc(measure) or ""
+    parts = [part for part in re.split("\n\n|\n(?=Reference:)", text) if not part.startswith(">>>")]
+    body = [formula(dedent(part)) if part.startswith(" ") else sentence(" ".join(part.split())) for part in parts]
+    rows = [
+        [name, "all" if name == "k" and measure.k is None else show(getattr(measure, name)), declared.doc]
+        for name, declared in parameters(type(measure)).items()
+    ]
+    table = grid(Table(["parameter", "value", "meaning"], rows))
+    return box(heading(str(measure)), *body, table)

@@ -5,13 +5,11 @@ from typing import Any, Self
 
 from gradely.errors import MeasureError
 from gradely.kernel import by_place
-from gradely.kernel.backend import sum_rows
+from gradely.kernel.backend import is_short_in_jax, sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
-from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, headroom, units
-from gradely.kernel.parameters import parameter
-from gradely.kernel.rows import is_short_in_jax
-from gradely.measures.graded import Graded
+from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, headroom, parameter, units
+from gradely.measures.base import Graded
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
 from gradely.settings import check_choice
 

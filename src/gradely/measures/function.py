@@ -4,14 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gradely.errors import MeasureError, NotFinite
+from gradely.kernel.arrays import align_arrays, check_numbers
 from gradely.kernel.backend import as_one_step, constants, is_traced, namespace
-from gradely.kernel.batch import Array
+from gradely.kernel.batch import Array, Levels
 from gradely.kernel.fixed import fix_shapes
-from gradely.kernel.from_arrays import align_arrays, check_numbers
-from gradely.kernel.levels import Levels
 from gradely.measures.base import Measure
+from gradely.measures.gap import Population
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.measures.population import Population
 from gradely.settings import check_ties
 
 BLOCK = 1 << 24

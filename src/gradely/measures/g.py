@@ -11,9 +11,8 @@ from gradely.kernel.backend import ignore_overflow, sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import Opposition, preference
 from gradely.kernel.gains import log2, units
-from gradely.kernel.orders import Adds, Group
-from gradely.kernel.tie_groups import Sums, divisors, sum_before, sum_in_group, sum_in_parts, sums
-from gradely.measures.binary import Binary
+from gradely.kernel.ties import Adds, Group, Sums, divisors, sum_before, sum_in_group, sum_in_parts, sums
+from gradely.measures.base import Binary
 from gradely.measures.dcg import GainBased
 from gradely.measures.searched_measure import Scene, SearchedMeasure
 

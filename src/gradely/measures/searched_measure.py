@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 from gradely.kernel.backend import is_any, to_lists
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.orders import STATES, Adds, Group, best_order
-from gradely.kernel.tie_groups import order_ties, sum_in_group
+from gradely.kernel.ties import STATES, Adds, Group, best_order, order_ties, sum_in_group
 from gradely.measures.base import Measure
 
 Scene: TypeAlias = Callable[[Group, Counter[int]], Adds]

@@ -8,10 +8,8 @@ from typing import TypeAlias
 
 from gradely.errors import MeasureError, did_you_mean
 from gradely.kernel.gains import Table
-from gradely.relevance.base import Levels, Relevance
-from gradely.relevance.labels import AtLeast, Identity, Max, Tabled
+from gradely.relevance.labels import AtLeast, Identity, Levels, Max, Relevance, Shift, Tabled
 from gradely.relevance.phi import Phi
-from gradely.relevance.shift import Shift
 
 __all__ = [
     "NAMED",

@@ -1,9 +1,20 @@
 """The charts of a comparison's page, in Altair. Rows have fixed field names; the page's script gives them new rows."""
 
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from gradely.comparison.charts import PALETTE, altair
-from gradely.report.page import Chart, chart
+import numpy as np
+
+from gradely.comparison.charts import PALETTE, altair, categories, draw, style
+from gradely.comparison.compare import Comparison, compare
+from gradely.comparison.correlate import correlate
+from gradely.comparison.ties import TieSensitivity, tie_sensitivity
+from gradely.errors import DataError, did_you_mean
+from gradely.evaluation.evaluate import DEFAULT, Progress, ignore
+from gradely.measures.names import MeasureLike
+from gradely.report.data import choose_cuts, measure_curves
+from gradely.report.page import Chart, chart, labels
+from gradely.settings import Precision, QueryPolicy, TiePolicy
 
 Rows = list[dict[str, Any]]
 GREY = PALETTE[7]
@@ -156,3 +167,191 @@ def levels(rows: Rows, alpha: float) -> Chart:
     return chart(
         lines + rule, f"Achieved significance levels: the p-values of all pairs, largest first; dashed: α = {alpha:g}."
     )
+
+
+COLOURED = 6
+"""so many runs have a colour of their own; with more, all but the best of them are grey"""
+BOXES = 8
+"""with more runs than this, the values of a query are a box"""
+BAR = 15
+"""height of a run's row, in pixels"""
+
+
+def plot(
+    kind: str,
+    qrels: Any,
+    runs: Mapping[str, Any] | Iterable[Any],
+    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
+    *,
+    ties: TiePolicy = "expected",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
+    judged_only: bool = False,
+    precision: Precision = "double",
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = ignore,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
+    exclude: Any = None,
+) -> Any:
+    """Draw a figure for a paper, as an altair chart: leaderboard, queries, curves, ties or tau.
+
+    `leaderboard`: means with their intervals, one panel per measure. `queries`: with two runs the difference on each
+    query by the first measure, otherwise the values of all. `curves`: nDCG by rank, and precision by recall. `ties`:
+    how far the order of tied documents moves each mean. `tau`: how alike the measures rank the runs. The rest is as in
+    evaluate_runs; `save("figure.svg")` of the chart writes it.
+    """
+    if kind not in KINDS:
+        raise DataError(f"no figure {kind!r}: use one of {', '.join(KINDS)}.{did_you_mean(kind, KINDS)}")
+    common: dict[str, Any] = {"queries": queries, "judged_only": judged_only, "threads": threads, "progress": progress}
+    common |= {"columns": columns, "duplicates": duplicates, "exclude": exclude}
+    if kind == "ties":
+        return ties_chart(tie_sensitivity(qrels, runs, measures, **common))
+    scored = common | {"ties": ties, "precision": precision, "seed": seed}
+    if kind == "tau":
+        return style(correlate(qrels, runs, measures, **scored).chart())
+    return COMPARED[kind](compare(qrels, runs, measures, **scored))
+
+
+def leaderboard_chart(comparison: Comparison) -> Any:
+    """Return the means of all runs with their intervals and with how far ties can move them, one panel per measure."""
+    alt, board, pairwise = altair(), comparison.board, comparison.pairwise
+    names, rows = labels(board.names), []
+    for m, measure in enumerate(board.measures):
+        low, high = pairwise.mean_intervals[m]
+        for s, name in enumerate(board.names):
+            mean, span = float(board.means[m, s]), board.tie_ranges[name].get(measure)
+            ends = {"low": _number(low[s], mean), "high": _number(high[s], mean)}
+            moved = {"worst": span.low if span else mean, "best": span.high if span else mean}
+            rows.append({"run": names[s], "measure": measure, "mean": mean, **ends, **moved})
+    base = draw(rows).properties(width=200, height=BAR * len(names))
+    y = alt.Y("run:N", sort=names, title=None)
+    scale = alt.Scale(zero=False)
+    bar = base.mark_bar(height=7, color=PALETTE[1], opacity=0.4).encode(
+        x=alt.X("worst:Q", title=None, scale=scale), x2="best:Q", y=y
+    )
+    line = base.mark_rule(color=PALETTE[0], strokeWidth=1.5).encode(x=alt.X("low:Q", scale=scale), x2="high:Q", y=y)
+    dot = base.mark_point(filled=True, size=35, opacity=1, color=PALETTE[0]).encode(x="mean:Q", y=y)
+    return _panels(bar + line + dot, list(board.measures))
+
+
+def queries_chart(comparison: Comparison) -> Any:
+    """Return, of two runs, the difference on each query; of others, the values of all runs on each query."""
+    board = comparison.board
+    return _differences(comparison) if len(board.names) == 2 else _values(comparison)
+
+
+def curves_chart(comparison: Comparison) -> Any:
+    """Return nDCG by rank, and precision by recall, one line per run."""
+    alt, board = altair(), comparison.board
+    names, cuts, rows = labels(board.names), choose_cuts(board), []
+    for name, label in zip(board.names, names, strict=True):
+        columns = measure_curves(board.common.evaluations[name], cuts).T.tolist()
+        rows += [
+            {"run": label, "rank": cut, "precision": p, "recall": r, "nDCG": gain}
+            for cut, (p, r, gain) in zip(cuts, columns, strict=True)
+        ]
+    best, rest = names[:COLOURED], set(names[COLOURED:])
+
+    def lines(x: Any, y: Any) -> Any:
+        base = {"x": x, "y": y, "order": "rank:Q"}
+        front = draw([row for row in rows if row["run"] not in rest]).mark_line(point=True, strokeWidth=2)
+        front = front.encode(**base, **categories("run", best, "strokeDash"))
+        if not rest:
+            return front.properties(width=280, height=240)
+        back = draw([row for row in rows if row["run"] in rest]).mark_line(color=PALETTE[7], opacity=0.5, strokeWidth=1)
+        return (back.encode(**base, detail="run:N") + front).properties(width=280, height=240)
+
+    gain = lines(alt.X("rank:Q", scale=alt.Scale(type="log")), alt.Y("nDCG:Q", scale=alt.Scale(zero=False)))
+    return style(gain | lines(alt.X("recall:Q"), alt.Y("precision:Q", scale=alt.Scale(zero=False))))
+
+
+def ties_chart(sensitivity: TieSensitivity) -> Any:
+    """Return how far the order of tied documents moves each mean: the range, the expected mean, trec_eval's order."""
+    alt = altair()
+    names, rows = labels(run.run for run in sensitivity.runs), []
+    for name, run in zip(names, sensitivity.runs, strict=True):
+        rows += [{"run": name, "measure": measure, **orders._asdict()} for measure, orders in run.orders.items()]
+    first = sensitivity.measures[0]
+    order = sorted(names, key=lambda name: -sensitivity.runs[names.index(name)].orders[first].expected)
+    base = draw(rows).properties(width=200, height=BAR * len(names))
+    y = alt.Y("run:N", sort=order, title=None)
+    scale = alt.Scale(zero=False)
+    bar = base.mark_bar(height=7, color=PALETTE[1], opacity=0.5, minBandSize=1).encode(
+        x=alt.X("worst:Q", title=None, scale=scale), x2="best:Q", y=y
+    )
+    dot = base.mark_point(filled=True, size=30, opacity=1, color=PALETTE[0]).encode(x="expected:Q", y=y)
+    tick = base.mark_tick(thickness=2, size=11, color="black").encode(x="trec:Q", y=y)
+    words = "bar: from the worst to the best order of ties; dot: the mean over all orders; tick: trec_eval's order"
+    return _panels(bar + dot + tick, sensitivity.measures).properties(
+        title=alt.TitleParams(words, fontSize=11, fontWeight="normal")
+    )
+
+
+def _differences(comparison: Comparison) -> Any:
+    alt, board = altair(), comparison.board
+    (first, second), measure = labels(board.names), next(iter(board.measures))
+    differ = comparison.board.values[0, :, 0] - comparison.board.values[0, :, 1]
+    order = np.argsort(-differ, kind="stable").tolist()
+    queries = labels(board.queries)
+    better = {True: f"{first} is better", False: f"{second} is better"}
+    rows = [{"query": queries[i], "difference": float(differ[i]), "better": better[bool(differ[i] > 0)]} for i in order]
+    colour = alt.Color("better:N", title=None, scale=alt.Scale(domain=list(better.values()), range=list(PALETTE[:2])))
+    x = alt.X("query:N", sort=[queries[i] for i in order], title="query", axis=_query_axis(len(rows)))
+    y = alt.Y("difference:Q", title=f"difference of {measure}")
+    legend = colour.legend(orient="top")
+    return style(draw(rows).mark_bar().encode(x=x, y=y, color=legend).properties(width=_width(len(rows)), height=240))
+
+
+def _values(comparison: Comparison) -> Any:
+    """Return the values of all runs on each query, hardest query first: points, or boxes of many runs."""
+    alt, board = altair(), comparison.board
+    names, queries, values = labels(board.names), labels(board.queries), comparison.board.values[0]
+    order = [queries[i] for i in np.argsort(np.median(values, axis=1), kind="stable").tolist()]
+    table = values.tolist()
+    rows = [
+        {"query": query, "run": name, "value": value}
+        for query, line in zip(queries, table, strict=True)
+        for name, value in zip(names, line, strict=True)
+    ]
+    channels = {
+        "x": alt.X("query:N", sort=order, title="query", axis=_query_axis(len(order))),
+        "y": alt.Y("value:Q", title=next(iter(board.measures))),
+    }
+    if len(names) > BOXES:
+        chart = draw(rows).mark_boxplot(size=6, color=PALETTE[0], extent="min-max").encode(**channels)
+    else:
+        chart = draw(rows).mark_point(size=30, filled=True, opacity=0.9).encode(**channels, **categories("run", names))
+    return style(chart.properties(width=_width(len(order)), height=260))
+
+
+def _panels(chart: Any, order: list[str]) -> Any:
+    """Return one panel per measure, side by side, each with its own scale of values."""
+    facet = chart.facet(altair().Facet("measure:N", title=None, sort=order), columns=3)
+    return style(facet.resolve_scale(x="independent"))
+
+
+def _width(queries: int) -> int:
+    return min(900, max(240, 14 * queries))
+
+
+def _query_axis(queries: int) -> Any:
+    """Return an axis with the names of queries, or without where there is no room for them."""
+    alt = altair()
+    return (
+        alt.Axis(labelAngle=-90, labelLimit=90)
+        if 9 * queries <= _width(queries)
+        else alt.Axis(labels=False, ticks=False)
+    )
+
+
+def _number(value: float, instead: float) -> float:
+    return instead if np.isnan(value) else float(value)
+
+
+COMPARED: dict[str, Callable[[Comparison], Any]] = {
+    "leaderboard": leaderboard_chart,
+    "queries": queries_chart,
+    "curves": curves_chart,
+}
+KINDS = (*COMPARED, "ties", "tau")

@@ -5,15 +5,103 @@ A page is a Jinja template that extends `page.html`, the charts it shows by name
 
 import base64
 import hashlib
-from collections.abc import Mapping
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from gradely import __version__
 from gradely.comparison.charts import PALETTE
-from gradely.optional import altair, converter, optional
-from gradely.report.formatting import as_json, clip, effect_text, format_fixed, format_signed, p_value
+from gradely.data.read.sources import Source, clip
+from gradely.errors import InputError
+from gradely.lazy import altair, converter, optional
+from gradely.tables import plain_line
+
+LONGEST_ID = 120
+"""ids longer than this are cut where they are shown"""
+INHERITED = (
+    *("__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString"),
+    *("toString", "valueOf", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"),
+)
+"""what every object of JavaScript has: as the name of a group it would be taken for one that is there already"""
+JOINER = "\u2060"
+"""takes no room, and makes another name of one that is inherited"""
+UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+def as_json(value: Any) -> str:
+    r"""Return JSON that may stand in a script element: nothing in it can end the element or begin a comment.
+
+    All that is not ASCII is escaped, U+2028 and lone surrogates included. Numbers that JSON does not have become null.
+
+    >>> print(as_json(["</script>", "\u2028", float("inf")]))
+    ["\u003c/script\u003e","\u2028",null]
+    """
+    return json.dumps(replace_infinite(value), separators=(",", ":"), allow_nan=False).translate(UNSAFE)
+
+
+def replace_infinite(value: Any) -> Any:
+    """Return content with None in place of numbers that are not finite, which JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: replace_infinite(item) for key, item in value.items()}
+    return [replace_infinite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def cut(text: str, longest: int = LONGEST_ID) -> str:
+    """Return the text as a page shows it: cut where it is very long, without marks that steer the direction of text."""
+    return plain_line(text if len(text) <= longest else text[:longest] + "…")
+
+
+def labels(names: Iterable[str]) -> list[str]:
+    """Return names cut to a length that can be shown; those that look the same then are numbered.
+
+    >>> [each[-4:] for each in labels(["a" * 200, "a" * 300, "b"])]
+    ['… #1', '… #2', 'b']
+    """
+    names_shown = [JOINER + name if name in INHERITED else name for name in map(cut, names)]
+    count = Counter(names_shown)
+    return [f"{name} #{i}" if count[name] > 1 else name for i, name in enumerate(names_shown, 1)]
+
+
+def format_fixed(value: float, digits: int = 4) -> str:
+    """Return a number with so many decimals and the minus sign of print; nothing is minus zero.
+
+    >>> format_fixed(-0.25, 2), format_fixed(-0.00001)
+    ('−0.25', '0.0000')
+    """
+    text = f"{abs(value):.{digits}f}"
+    return f"−{text}" if value < 0 and float(text) else text
+
+
+def format_signed(value: float) -> str:
+    """Return a number with its sign, if it has one where it is printed.
+
+    >>> format_signed(0.5), format_signed(-0.25), format_signed(-1e-17)
+    ('+0.5000', '−0.2500', '0.0000')
+    """
+    text = format_fixed(value)
+    return f"+{text}" if value > 0 and float(text) else text
+
+
+def effect_text(value: float) -> str:
+    """Return an effect size, which is infinite where the difference is the same on every query."""
+    return format_fixed(value, 2) if math.isfinite(value) else "−∞" if value < 0 else "∞"
+
+
+def p_value(value: float) -> str:
+    """Return a p-value with three digits.
+
+    >>> p_value(0.0312345), p_value(1e-9), p_value(1.0)
+    ('0.0312', '< 0.0001', '1')
+    """
+    return "< 0.0001" if value < 0.0001 else f"{value:.3g}"
+
 
 __all__ = ["Chart", "altair", "chart", "check_installed", "policy", "render", "source"]
 
@@ -126,7 +214,7 @@ def _environment(package: str) -> Any:
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja.StrictUndefined
     )
     environment.filters.update(
-        clipped=clip, fixed=format_fixed, signed=format_signed, effect=effect_text, p_value=p_value
+        clipped=cut, fixed=format_fixed, signed=format_signed, effect=effect_text, p_value=p_value
     )
     return environment
 
@@ -149,3 +237,69 @@ def _svg(spec: dict[str, Any]) -> str:
     wide = spec | ({"width": STILL_WIDTH} if spec.get("width") == "container" else {})
     text: str = converter().vegalite_to_svg(wide, config=CONFIG)
     return text
+
+
+Texts: TypeAlias = Mapping[Any, str] | str | os.PathLike[str]
+"""{id: text}, or a file: id, tab and text, or JSON Lines"""
+IDS = ("_id", "id", "qid", "query_id", "number", "docid", "doc_id", "docno", "pid", "cord_uid")
+TITLES = ("title",)
+BODIES = ("text", "query", "contents", "body", "abstract", "description", "passage")
+LONGEST_TEXT = 300
+"""characters of a text that a page shows"""
+ROOM = 1_000_000
+"""characters of all texts of documents together"""
+
+
+def select_texts(texts: Texts | None, ids: Iterable[str], longest: int = LONGEST_TEXT) -> dict[str, str]:
+    """Return the texts of these ids, cut to a length; ids without a text are left out.
+
+    >>> select_texts({"q1": "ties in  rankings", "q2": "other"}, ["q1"])
+    {'q1': 'ties in rankings'}
+    """
+    if texts is None:
+        return {}
+    selection = set(ids)
+    if isinstance(texts, Mapping):
+        pairs: Iterable[tuple[str, str]] = ((str(key), str(text)) for key, text in texts.items())
+    else:
+        pairs = _read(Source(texts))
+    return {key: shorten(text, longest) for key, text in pairs if key in selection}
+
+
+def length_for(count: int) -> int:
+    """Return how long texts may be where there are so many of them."""
+    return min(LONGEST_TEXT, ROOM // max(1, count))
+
+
+def shorten(text: str, longest: int) -> str:
+    """Return a text on one line, cut where it is too long."""
+    line = " ".join(text[: 4 * longest].split())
+    return line if len(line) <= longest else line[:longest].rstrip() + "…"
+
+
+def _read(source: Source) -> Iterable[tuple[str, str]]:
+    """Yield ids and texts, line by line."""
+    for number, line in source.lines():
+        name, text = f"{source.name}:{number}", line.decode().rstrip("\r")
+        yield _record(text, name) if text.lstrip().startswith("{") else _columns(text, name)
+
+
+def _columns(line: str, name: str) -> tuple[str, str]:
+    key, tab, text = line.partition("\t")
+    if not tab:
+        raise InputError(f"{name}: expected an id, a tab and a text, or a JSON object; found {clip(line)}")
+    return key.strip(), text
+
+
+def _record(line: str, name: str) -> tuple[str, str]:
+    """Return id and text of a JSON object."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        raise InputError(f"{name}: this is no JSON: {clip(line)}") from None
+    key = next((field for field in IDS if isinstance(record.get(field), str | int)), None)
+    parts = [record[field] for field in TITLES + BODIES if isinstance(record.get(field), str) and record[field]]
+    if key is None or not parts:
+        fields = f"an id ({', '.join(IDS[:4])}, …) and a text ({', '.join(TITLES + BODIES[:3])}, …)"
+        raise InputError(f"{name}: expected {fields}; found the fields {clip(', '.join(record))}")
+    return str(record[key]), ". ".join(parts[:2])

@@ -1,46 +1,310 @@
 """trec_eval: from a command line to what it prints."""
 
-from gradely.data import Report
-from gradely.data.read.sources import ignore
-from gradely.threads import cores
-from gradely.trec_eval import catalogue, lines, zscores
-from gradely.trec_eval import queries as evaluation
-from gradely.trec_eval.catalogue import Column
-from gradely.trec_eval.options import UNREADABLE, Options, Quit, check_formats
+from collections.abc import Iterator
+from math import copysign, exp, isnan, log
+from typing import NamedTuple
+
+import numpy as np
+
+from gradely.data import Blocks, Hits, Qrels, Report
+from gradely.data.ids import Floats, Ints
+from gradely.data.read.sources import Source, clip, ignore
+from gradely.errors import InputError
+from gradely.kernel.batch import Batch
+from gradely.parallel import cores
+from gradely.tables import count_of
+from gradely.trec_eval import measures
+from gradely.trec_eval.measures import TABLE, Column, select_names
+from gradely.trec_eval.options import (
+    BAD_ZSCORES,
+    IMPOSSIBLE,
+    NOTHING,
+    UNREADABLE,
+    USAGE_LINE,
+    Options,
+    Quit,
+    atof,
+    check_formats,
+)
 from gradely.trec_eval.read import JudgmentFile, RankingFile, read_judgments, read_ranking, source_of
+
+LEAST = 0.00001
+"""what a query counts at least in a geometric mean"""
+
+
+class Queries(NamedTuple):
+    """The queries that are measured, in trec_eval's order, as indices; which are not in the run; how many count."""
+
+    measured: Ints
+    missing: Ints
+    number: int
+    """what means are divided by"""
+
+
+def sort_queries(judged: JudgmentFile) -> Ints:
+    """Return the queries in the order of their names' bytes."""
+    names = [query.encode(judged.encoding) for query in judged.qrels.queries]
+    return np.asarray(sorted(range(len(names)), key=names.__getitem__), np.int64)
+
+
+def select_queries(judged: JudgmentFile, ranked: RankingFile, columns: list[Column], options: Options) -> Queries:
+    """Return the queries to measure; refuse what trec_eval refuses."""
+    order = sort_queries(judged)
+    answered = ranked.hits.answered[order]
+    in_both, missing = order[answered], order[~answered]
+    if options.compat == 10 and len(missing) and not options.complete:
+        listing = ", ".join(judged.qrels.queries[i] for i in missing[:5].tolist()) + (", …" if len(missing) > 5 else "")
+        verb, pronoun = ("is", "it") if len(missing) == 1 else ("are", "them")
+        raise Quit(
+            IMPOSSIBLE,
+            f"{len(missing):,} of {count_of(len(order), 'judged query')} {verb} not in the run: {listing}; "
+            f"count {pronoun} as 0 with -c, or leave {pronoun} out with --compat 9",
+        )
+    measured = order if options.compat == 10 else in_both
+    if not len(measured):
+        raise Quit(NOTHING, "the judgments and the run have no query in common")
+    if any(column.value is not None or column.kind == "relstring" for column in columns):
+        _check_format(judged, columns)
+        _check(judged, ranked, measured)
+    return Queries(measured, missing, len(order) if options.complete else len(measured))
+
+
+def _check_format(judged: JudgmentFile, columns: list[Column]) -> None:
+    """Refuse measures of one format of judgments with the other."""
+    for column in columns:
+        if column.value is None and column.kind != "relstring":
+            continue
+        if judged.groups is None and column.by_group:
+            raise Quit(IMPOSSIBLE, f"-m {column.name}: it is a mean over groups of judgments; add -R qrels_jg")
+        if judged.groups is not None and not column.by_group:
+            raise Quit(IMPOSSIBLE, f"-m {column.name}: it does not know groups of judgments; use -m qrels_jg")
+
+
+def _check(judged: JudgmentFile, ranked: RankingFile, measured: Ints) -> None:
+    """Refuse documents that are there twice, and a first query without a judgment, as trec_eval does."""
+    qrels = judged.qrels
+    for query in [qrels.queries[i] for i in measured.tolist()] if judged.twice or ranked.twice else ():
+        for where, twice in (("judgments", judged.twice), ("run", ranked.twice)):
+            if query in twice:
+                raise Quit(IMPOSSIBLE, f"document {twice[query]} of query {query} is twice in the {where}; keep one")
+    first = int(measured[0])
+    if judged.groups is None and qrels.grade[qrels.start[first] : qrels.start[first + 1]].max() < 0:
+        raise Quit(IMPOSSIBLE, f"all labels of query {qrels.queries[first]} are negative: nothing is judged")
+
+
+def select_hits(qrels: Qrels, hits: Hits, queries: Queries, options: Options) -> Hits:
+    """Return the hits that count: of the top of the ranking with -M, and with -J as if only judged ones were there.
+
+    Version 10 measures a query that is not in the run on a ranking of one unknown document.
+    """
+    retrieved = hits.retrieved.copy()
+    retrieved[queries.missing] = 1
+    hits = hits._replace(retrieved=retrieved)
+    if options.most is not None:
+        assert hits.place is not None
+        hits = hits.select(hits.place < options.most)._replace(retrieved=np.minimum(retrieved, options.most))
+    return hits.select(qrels.grade[hits.row] >= 0).judged_only() if options.judged_only else hits
+
+
+def table_of(judged: JudgmentFile, hits: Hits, queries: Queries, columns: list[Column], options: Options) -> Floats:
+    """Return the values, [queries measured, columns]."""
+    groups = judged.groups
+    if groups is None:
+        return values(judged.qrels, select_hits(judged.qrels, hits, queries, options), queries, columns)
+    members = Queries(groups.within(queries.measured), groups.within(queries.missing), 0)
+    hits = select_hits(groups.qrels, groups.hits(hits), members, options)
+    return groups.means(values(groups.qrels, hits, members, columns), members.measured, queries.measured)
+
+
+def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], ties: str = "trec") -> Floats:
+    """Return the values, [queries measured, columns]; those that are no number of a query are 0."""
+    table = np.zeros((len(qrels), len(columns)))
+    computed = [(j, column.value) for j, column in enumerate(columns) if column.value is not None]
+
+    def work(rows: Ints, batch: Batch) -> None:
+        with np.errstate(all="ignore"):  # parameters may be infinite, or no numbers
+            for j, value in computed:
+                table[rows, j] = value(batch)
+
+    Blocks(qrels, hits).visit(work, ties, queries.measured, cores())
+    for j, column in enumerate(columns):
+        if gives_away(column.name):
+            table[queries.missing, j] = 0.0
+        if column.kind == "geometric":
+            table[:, j] = [log(max(value, LEAST)) for value in table[:, j].tolist()]
+    return table[queries.measured]
+
+
+def gives_away(name: str) -> bool:
+    """True for names that would tell of the unknown document of a query that is not in the run, and are set to 0.
+
+    Version 10 knows them without parameters only.
+    """
+    return name in ("num_ret", "utility", "relstring", "rbp_resid") or name.startswith("unj")
+
+
+def summary(
+    table: Floats, columns: list[Column], queries: Queries, judged: JudgmentFile, options: Options
+) -> list[float]:
+    """Return the value of each column for all queries, added up in their order, from 0 on."""
+    with np.errstate(all="ignore"):
+        sums = np.cumulative_sum(table, axis=0, include_initial=True)[-1].tolist()
+    relevant = judged.relevant if options.complete else None
+    return [_of_all(column, total, len(table), queries, relevant) for column, total in zip(columns, sums, strict=True)]
+
+
+def _of_all(column: Column, total: float, measured: int, queries: Queries, relevant: int | None) -> float:
+    if column.kind == "num_q":
+        return queries.number
+    if column.name == "num_rel" and relevant is not None:
+        return relevant
+    if column.kind == "sum":
+        return total
+    if column.kind == "geometric":
+        return exp((total + (queries.number - measured) * log(LEAST)) / queries.number)
+    return total / queries.number
+
+
+COUNTS = ("sum", "num_q")
+"""kinds of columns that are whole numbers"""
+
+
+def format_queries(
+    table: Floats, names: list[bytes], columns: list[Column], strings: dict[str, list[bytes]], *, zscores: bool
+) -> Iterator[bytes]:
+    """Yield the lines of each query."""
+    printed = [
+        (j, _form(column, zscores=zscores), column)
+        for j, column in enumerate(columns)
+        if column.kind not in ("runid", "num_q", "geometric")
+    ]
+    for i, (name, row) in enumerate(zip(names, table.tolist(), strict=True)):
+        for j, form, column in printed:
+            yield _line(form, name, strings[column.name][i] if column.kind == "relstring" else row[j])
+
+
+def _line(form: bytes, name: bytes, value: float | bytes) -> bytes:
+    """Return a line; what is no number has a sign, as C prints it."""
+    if isinstance(value, float) and isnan(value) and copysign(1, value) < 0:
+        return (form % (name, value)).replace(b"   nan\n", b"  -nan\n")
+    return form % (name, value)
+
+
+def format_summary(summary: list[float], columns: list[Column], run_id: bytes, *, zscores: bool) -> Iterator[bytes]:
+    """Yield the lines of the summary."""
+    for value, column in zip(summary, columns, strict=True):
+        if column.kind != "relstring":
+            yield _line(_form(column, zscores=zscores), b"all", run_id if column.kind == "runid" else value)
+
+
+def _form(column: Column, *, zscores: bool) -> bytes:
+    """Return how a line looks: name, query, value."""
+    name = column.name.encode(errors="backslashreplace").ljust(22).replace(b"%", b"%%")
+    if column.kind in ("runid", "relstring"):
+        return name + (b"\t%s\t'%s'\n" if column.kind == "relstring" else b"\t%s\t%s\n")
+    if zscores:
+        return b"Z" + name + b"\t%s\t%6.4f\n"
+    return name + (b"\t%s\t%d\n" if column.kind in COUNTS else b"\t%s\t%6.4f\n")
+
+
+def relstrings(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column]) -> dict[str, list[bytes]]:
+    """Return, of each column that is a string of labels, that of every query: `-` unknown, `.` a negative label."""
+    return {
+        column.name: _strings(qrels, hits, queries, column.length, untold=gives_away(column.name))
+        for column in columns
+        if column.kind == "relstring"
+    }
+
+
+def _strings(qrels: Qrels, hits: Hits, queries: Queries, length: int, *, untold: bool) -> list[bytes]:
+    assert hits.place is not None
+    retrieved = hits.retrieved.copy()
+    retrieved[queries.missing] *= not untold
+    strings = {i: bytearray(b"-" * min(length, int(retrieved[i]))) for i in queries.measured.tolist()}
+    near = np.flatnonzero(hits.place < length)
+    places = (hits.query[near].tolist(), hits.place[near].tolist(), qrels.grade[hits.row[near]].tolist())
+    for query, place, label in zip(*places, strict=True):
+        if query in strings:
+            strings[query][place] = _letter(label)
+    return [bytes(strings[i]) for i in queries.measured.tolist()]
+
+
+def _letter(label: float) -> int:
+    if label < 0:
+        return ord(".")
+    return ord(">") if label > 9 else ord("0") + int(label)
+
+
+MISSING = -1000000.0
+"""where nothing is known of a query and measure"""
+Known = dict[tuple[bytes, str], tuple[float, float]]
+
+
+def read(path: str) -> Known:
+    """Return mean and standard deviation by query and measure."""
+    try:
+        content = Source(path).read()
+    except InputError as error:
+        raise Quit(BAD_ZSCORES, str(error)) from None
+    reference: Known = {}
+    for number, line in enumerate(content.removesuffix(b"\n").split(b"\n"), 1):
+        fields = line.split()
+        if len(fields) != 4:
+            problem = f"{len(fields)} fields instead of 4 (query measure mean deviation)"
+            raise Quit(BAD_ZSCORES, f"{path}:{number}: malformed line, {problem}: {clip(line)}")
+        mean, deviation = (atof(field.decode("latin-1")) for field in fields[2:])
+        reference[fields[0], fields[1].decode("latin-1")] = (mean, deviation)
+    return reference
+
+
+def deviations(table: Floats, queries: list[bytes], columns: list[Column], reference: Known) -> Floats:
+    """Return the table with z-scores in place of values."""
+    out = table.copy()
+    for i, query in enumerate(queries):
+        for j, column in enumerate(columns):
+            out[i, j] = _zscore(float(table[i, j]), *reference.get((query, column.name), (None, 0.0)))
+    return out
+
+
+def _zscore(value: float, mean: float | None, deviation: float) -> float:
+    if mean is None:
+        return MISSING
+    if deviation:
+        return (value - mean) / deviation
+    return 0.0 if value == mean else MISSING
 
 
 def trec_eval(options: Options, report: Report = ignore) -> bytes:
     """Return what trec_eval prints with these options; raise Quit where it would end early."""
     columns = _columns(options)
     judged, ranked = _read(options, report)
-    reference = zscores.read(options.zscores) if options.zscores is not None else None
-    queries = evaluation.select_queries(judged, ranked, columns, options)
-    table = evaluation.table_of(judged, ranked.hits, queries, columns, options)
+    reference = read(options.zscores) if options.zscores is not None else None
+    queries = select_queries(judged, ranked, columns, options)
+    table = table_of(judged, ranked.hits, queries, columns, options)
     names = [judged.qrels.queries[i].encode(judged.encoding) for i in queries.measured.tolist()]
     if reference is not None:
-        table = zscores.deviations(table, names, columns, reference)
+        table = deviations(table, names, columns, reference)
     out: list[bytes] = []
     if options.per_query:
-        hits = evaluation.select_hits(judged.qrels, ranked.hits, queries, options)
-        strings = lines.relstrings(judged.qrels, hits, queries, columns)
-        out += lines.format_queries(table, names, columns, strings, zscores=reference is not None)
+        hits = select_hits(judged.qrels, ranked.hits, queries, options)
+        strings = relstrings(judged.qrels, hits, queries, columns)
+        out += format_queries(table, names, columns, strings, zscores=reference is not None)
     if options.summary:
-        summary = evaluation.summary(table, columns, queries, judged, options)
-        out += lines.format_summary(summary, columns, ranked.run_id.encode("latin-1"), zscores=reference is not None)
+        lines = summary(table, columns, queries, judged, options)
+        out += format_summary(lines, columns, ranked.run_id.encode("latin-1"), zscores=reference is not None)
     return b"".join(out)
 
 
 def _columns(options: Options) -> list[Column]:
     """Return what is to be printed; of several things that are wrong, say that which trec_eval finds first."""
-    catalogue.select_names(options)
+    measures.select_names(options)
     check_formats(options)
     try:
-        return catalogue.select_columns(options)
+        return measures.select_columns(options)
     except Quit:
         if options.zscores is not None:
             _read(options, ignore)
-            zscores.read(options.zscores)
+            read(options.zscores)
         raise
 
 
@@ -50,3 +314,76 @@ def _read(options: Options, report: Report) -> tuple[JudgmentFile, RankingFile]:
         raise Quit(UNREADABLE, "standard input can be read only once: give a file for the judgments or for the run")
     judged = read_judgments(source_of(options.qrels), options, cores())
     return read_ranking(judged, source_of(options.run), options.compat, options.most, cores(), report)
+
+
+OPTIONS = """\
+ -q  --query_eval_wanted             print the values of every query, too
+ -m  --measure NAME[.PARAMETERS]     a measure, or a set of them: official (by default), all_trec, set, qrels_jg; repeat
+ -c  --complete_rel_info_wanted      average over all judged queries; those that are not in the run count 0
+ -n  --nosummary                     do not print the values over all queries
+ -l  --level_for_rel LEVEL           labels of at least this are relevant; 1 by default
+ -J  --Judged_docs_only              drop documents without judgment first
+ -M  --Max_retrieved_per_topic MOST  keep so many documents of a query, best first
+ -N  --Number_docs_in_coll SIZE      how many documents the collection has; utility may need it
+ -Z  --Zscore FILE                   print z-scores; FILE has lines `query measure mean deviation`
+ -R  --Rel_info_format FORMAT        format of the qrels: qrels, or qrels_jg, with groups of judgments
+ -T  --Results_format FORMAT         format of the run: trec_results
+ -v  --version                       print the version
+ -h  --help                          print this text; with -m, explain those measures
+     --compat 9|10                   behave as this version of trec_eval; else as GRADELY_TREC_EVAL says, else as 10
+"""
+ABOUT = {
+    "runid": "the tag in the last line of the run",
+    "num_q": "how many queries are averaged over",
+    "num_ret": "how many documents are retrieved; over all queries, the sum",
+    "num_rel": "how many documents are relevant; the sum",
+    "num_rel_ret": "how many relevant documents are retrieved; the sum",
+    "map": "average precision, AP in gradely",
+    "gm_map": "the geometric mean of average precision, at least 0.00001 per query",
+    "Rprec": "precision after as many documents as are relevant, Rprec in gradely",
+    "bpref": "preference of relevant over other judged documents, bpref in gradely",
+    "recip_rank": "1 over the rank of the first relevant document, RR in gradely",
+    "iprec_at_recall": "interpolated precision at levels of recall, as in iprec_at_recall..10,.20; IPrec in gradely",
+    "P": "precision at cut-offs, as in P.5,10",
+    "relstring": "the labels of the first documents, as in relstring.10: - not judged, . a negative label, > above 9",
+    "recall": "recall at cut-offs, R in gradely",
+    "infAP": "average precision inferred from a sample of judgments, infAP in gradely",
+    "gm_bpref": "the geometric mean of bpref",
+    "Rprec_mult": "precision after a multiple of the relevant documents, as in Rprec_mult.0.5,1",
+    "utility": "worth of the retrieved set, utility.a,b,c,d for relevant or not, retrieved or not; Utility in gradely",
+    "11pt_avg": "the mean of interpolated precision over levels of recall, IPrec in gradely",
+    "binG": "relevant documents discounted by the others above, binG in gradely",
+    "G": "gains discounted by the gain that was missed above, G in gradely; G.1=3,2=9 gives levels gains",
+    "dcg": "discounted cumulated gain, DCG in gradely; dcg.1=3,2=9 gives levels gains",
+    "ideal_dcg": "dcg of the ideal ranking",
+    "ndcg": "dcg over ideal_dcg, nDCG in gradely; ndcg.1=3,2=9 gives levels gains",
+    "ndcg_rel": "the mean of ndcg at the ranks of documents that gain",
+    "Rndcg": "the mean of ndcg at the ranks where the ideal gain falls",
+    "ndcg_cut": "ndcg at cut-offs",
+    "map_cut": "average precision at cut-offs",
+    "relative_P": "precision at cut-offs over the best that is possible, RelativeP in gradely",
+    "success": "whether a relevant document is within cut-offs, Success in gradely",
+    "set_P": "precision of the retrieved set",
+    "set_relative_P": "set_P over the best that is possible",
+    "set_recall": "recall of the retrieved set",
+    "set_map": "recall times precision of the retrieved set",
+    "set_F": "(x+1)·P·R / (R + x·P) of the retrieved set, as in set_F.0.5; F in gradely",
+    "num_nonrel_judged_ret": "how many retrieved documents are judged not relevant; the sum",
+    "map_avgjg": "average precision, the mean over groups of judgments; with -R qrels_jg",
+    "P_avgjg": "precision at cut-offs, the mean over groups of judgments",
+    "Rprec_mult_avgjg": "precision after a multiple of the relevant documents, the mean over groups of judgments",
+    "yaap": "log((1+s) / (1+R-s)), s the sum of precision at the R relevant documents",
+    "rbp": "rank-biased precision, as in rbp.p=0.8; RBP in gradely; gains as in ndcg, brought to 0 … 1",
+    "rbp_resid": "how much rank-biased precision would rise, were all documents without judgment relevant",
+    "unj": "the share of documents without judgment at cut-offs, Unjudged in gradely",
+}
+"""each measure in a line"""
+
+
+def help_text(options: Options) -> str:
+    """Return the options and, in a line each, the measures that are asked for, or all."""
+    names = select_names(options) if options.measures else list(TABLE)
+    width = max(map(len, names))
+    about = [f" {name:<{width}}  {ABOUT[name]}" for name in names]
+    notes = "`gradely measures NAME` explains a measure of gradely.\n"
+    return f"Usage: {USAGE_LINE}\n\n{OPTIONS}\n" + "\n".join(about) + f"\n\n{notes}"

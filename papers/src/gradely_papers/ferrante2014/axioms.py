@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gradely import GAP, Measure, eGAP, evaluate, parse, xGAP
-from gradely.data.types import Floats
+from gradely.data.ids import Floats
 from gradely.evaluation.notes import SAME
 from gradely.settings import TiePolicy
 from gradely.tables import Table

@@ -7,11 +7,10 @@ import numpy as np
 
 from gradely import Lambdas, evaluate_arrays
 from gradely.comparison.intervals import t_intervals
-from gradely.comparison.pairs import differences, pair_with_baselines
-from gradely.comparison.significance import adjust, p_values
-from gradely.data.types import Floats
-from gradely.optional import optional
-from gradely.threads import cores, on_threads
+from gradely.comparison.tests import adjust, differences, p_values, pair_with_baselines
+from gradely.data.ids import Floats
+from gradely.lazy import optional
+from gradely.parallel import cores, on_threads
 from gradely_papers.charts import altair, draw, panels
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.ferrante2014.learning_data import NEEDS, SETS, Fold, Part, folds

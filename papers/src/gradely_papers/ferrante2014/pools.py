@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely import Measure
+from gradely.comparison.correlate import RATES, Draws, Selection
 from gradely.comparison.kendall import defined_or_none
-from gradely.comparison.pools import RATES, Draws
-from gradely.comparison.selection import Selection
-from gradely.data.types import Floats
+from gradely.data.ids import Floats
 from gradely.measures.names import parse_all
 from gradely_papers.charts import PALETTE, altair, categories, draw, panels
 from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet, claim

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.significance import achieved_levels, p_values
+from gradely.comparison.tests import achieved_levels, p_values
 from gradely.measures.names import parse_all
 from gradely.tables import count_of
 from gradely_papers.charts import altair, categories, draw, panels

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely import DataError, Qrels
+from gradely.comparison.correlate import StackedRuns, select_above_quartile, select_few_high
 from gradely.comparison.kendall import DIGITS
-from gradely.comparison.selection import select_above_quartile, select_few_high
-from gradely.comparison.stacked_runs import StackedRuns
-from gradely.data.types import Bools, Floats, Ints
+from gradely.data.ids import Bools, Floats, Ints
 from gradely.tables import count_of
 from gradely_papers.experiment import Library
 from gradely_papers.judged_collections import FEWEST, LEAST, Collection, collections, has_enough

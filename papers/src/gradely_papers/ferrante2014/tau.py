@@ -11,7 +11,7 @@ import numpy as np
 
 from gradely import Measure
 from gradely.comparison.kendall import DIGITS, EQUIVALENT, NOTICEABLE
-from gradely.data.types import Floats
+from gradely.data.ids import Floats
 from gradely.measures.names import parse_all
 from gradely_papers.charts import altair, draw_lines, panels
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet, claim

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely import RR, Measure, from_arrays
-from gradely.data.types import Floats
+from gradely.data.ids import Floats
 from gradely.measures import EXPECTED
 from gradely_papers.experiment import Claim, Experiment, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.progress import Report, ignore

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely import Batch, Measure, Qrels, evaluate, from_arrays, read_qrels
-from gradely.data.types import Floats
+from gradely.data.ids import Floats
 from gradely.measures import EXPECTED
 from gradely.settings import TiePolicy
 from gradely_papers.charts import altair, categories, style

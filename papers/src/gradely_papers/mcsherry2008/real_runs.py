@@ -9,7 +9,7 @@ import numpy as np
 
 from gradely import Qrels, Settings
 from gradely.comparison.kendall import DIGITS, kendall
-from gradely.data.types import Floats
+from gradely.data.ids import Floats
 from gradely.measures.names import parse_all
 from gradely.settings import TiePolicy
 from gradely_papers.charts import altair, categories, draw, style

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely import Batch, Phi, nDCG, nDCGphi
-from gradely.data.types import Floats
+from gradely.data.ids import Floats
 from gradely_papers.charts import PALETTE, altair, draw, draw_lines, panels
 from gradely_papers.experiment import claim
 from gradely_papers.verdicts import Interval, Record, Verdict, decide

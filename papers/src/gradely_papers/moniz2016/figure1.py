@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from gradely import Phi
-from gradely.data.types import Floats
+from gradely.data.ids import Floats
 from gradely_papers.charts import altair, draw, draw_dashes, style
 from gradely_papers.experiment import Experiment, Figure, Library, Outcome, Sheet, claim
 from gradely_papers.moniz2016.grades import TOP

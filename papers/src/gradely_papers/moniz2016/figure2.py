@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradely import Phi, nDCG, nDCGphi
-from gradely.data.types import Floats
+from gradely.data.ids import Floats
 from gradely_papers.charts import PALETTE, altair, draw, style
 from gradely_papers.experiment import Claim, Experiment, Figure, Library, Outcome, Sheet, claim
 from gradely_papers.moniz2016.synthetic import CODE, ITEMS, SAMPLES, SCENARIOS, TEXT, draw_samples

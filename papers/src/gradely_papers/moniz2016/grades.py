@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gradely.data.types import Floats
+from gradely.data.ids import Floats
 
 TOP = ((10, 3.0), (25, 2.0), (50, 1.0))
 """places up to these have these grades; the rest has 0"""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely import ERR, RBP, Batch, Measure, muAP, nDCG, nDCGphi
-from gradely.data.types import Floats
+from gradely.data.ids import Floats
 from gradely_papers.charts import altair, categories, draw, draw_lines, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.moniz2016.news import DATA, END, HOURS, Lists, read

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely import Batch
-from gradely.data.types import Bools, Floats
+from gradely.data.ids import Bools, Floats
 from gradely_papers.moniz2016.grades import place_grades
 from gradely_papers.rankings import rank_labels
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data.types import Floats, Ints
+from gradely.data.ids import Floats, Ints
 from gradely_papers.charts import altair, draw_dashes, style
 from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.progress import Report, ignore, part

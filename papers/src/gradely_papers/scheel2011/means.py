@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from gradely import NDCNG, Batch, muAP, nDCG
-from gradely.data.types import Floats
+from gradely.data.ids import Floats
 
 
 def over_cutoffs(measure: nDCG, batch: Batch) -> Floats:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely import NDCNG, Batch, Measure, Shift, from_arrays, muAP, nDCG, read_qrels
-from gradely.data.types import Bools, Floats
+from gradely.data.ids import Bools, Floats
 from gradely_papers.charts import altair, draw_lines, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.progress import Report

@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from gradely.optional import optional
+from gradely.lazy import optional
 
 __all__ = ["LambdaLoss", "RankingMetric"]
 

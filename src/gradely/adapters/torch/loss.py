@@ -6,12 +6,11 @@ from typing import Any
 import torch
 from torch.nn.functional import softplus
 
+from gradely.kernel.arrays import align_arrays, check_numbers, rank_documents
 from gradely.kernel.backend import constants, namespace
-from gradely.kernel.from_arrays import align_arrays, check_numbers, rank_documents
-from gradely.kernel.levels import Levels
+from gradely.kernel.batch import Levels
 from gradely.learning.lambdas import Pairs, check_options
-from gradely.learning.lookup import reorder
-from gradely.learning.places import places_of
+from gradely.learning.places import places_of, reorder
 from gradely.learning.swaps import check, swaps_of
 from gradely.measures.names import MeasureLike, parse
 

@@ -12,15 +12,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from gradely.data.columns import Triples
+from gradely.data.ids import Bools, Bytes, Ids, Ints
 from gradely.data.read.column_roles import Names
 from gradely.data.read.sources import Report, Source, clip
 from gradely.data.table import Table
-from gradely.data.trec.chunks import NEWLINE, IrregularText, Piece
-from gradely.data.trec.decimals import numbers
 from gradely.data.trec.plain import Rows, to_number
 from gradely.data.trec.runs import map_pieces
-from gradely.data.trec.tokens import Ids
-from gradely.data.types import Bools, Bytes, Ints
+from gradely.data.trec.text import NEWLINE, IrregularText, Piece, numbers
 from gradely.errors import DataError, InputError
 
 T = TypeVar("T")

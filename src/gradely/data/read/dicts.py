@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gradely.data.ids import as_text
+from gradely.data.ids import Floats, as_text
 from gradely.data.read.sources import clip
-from gradely.data.types import Floats
 from gradely.errors import DataError
 
 AS_BYTES = methodcaller("encode", errors="surrogatepass")

@@ -1,18 +1,24 @@
 """Dataframes of any library that narwhals knows, as tables: their columns become arrays, some rows at a time."""
 
+import glob
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from gradely.data.columns import Triples
-from gradely.data.ids import from_arrow, from_buffer, from_floats, from_integers, from_objects
-from gradely.data.read.column_roles import Names, Roles
-from gradely.data.read.sources import clip
-from gradely.data.table_parts import MemoryTable
-from gradely.data.trec.tokens import Ids
-from gradely.data.types import Floats
+from gradely.data.ids import Floats, Ids, from_arrow, from_buffer, from_floats, from_integers, from_objects
+from gradely.data.read.column_roles import DOC, QUERY, Names, Roles, normalize, pick_columns
+from gradely.data.read.sources import Source, clip
+from gradely.data.table import LONGEST, ROWS, MemoryTable, Part, PartedTable, last_query
+from gradely.data.trec.text import ScatteredQueries
 from gradely.errors import DataError, InputError
+from gradely.lazy import optional
 
 
 def is_frame(value: Any) -> bool:
@@ -128,3 +134,219 @@ def numbers_of_objects(values: list[Any], kind: str, name: str, start: int, row:
             problem = f"{row} {start + i + 1}: the {kind} {clip(str(value))} is not a number"
             raise DataError(f"{name}: {problem}") from None
     return check_finite(out, kind, name, start, row)
+
+
+def is_folder_or_pattern(path: str) -> bool:
+    """True for a folder, and for a pattern of names unless a file has that very name."""
+    return os.path.isdir(path) or (glob.has_magic(path) and not os.path.exists(path))
+
+
+def parquet_files(source: Source) -> list[Source]:
+    """Return the Parquet files of a folder and of those within it, the files of a pattern, by name, or the one file.
+
+    Names that begin with _ or . are left out, as Spark and others do: _SUCCESS, .part-0.parquet.crc.
+    """
+    if not is_folder_or_pattern(source.path):
+        return [source]
+    folder = os.path.isdir(source.path)
+    pattern = os.path.join(glob.escape(source.path), "**") if folder else source.path
+    names = sorted(glob.glob(pattern, recursive=True))
+    files = [name for name in names if os.path.isfile(name) and not os.path.basename(name).startswith(("_", "."))]
+    if folder:
+        files = [name for name in files if name.lower().endswith((".parquet", ".pq"))]
+    if not files:
+        problem = "is a directory without a Parquet file; name a file" if folder else "there is no such file"
+        raise InputError(f"{source.name}: {problem}")
+    return [Source(name) for name in files]
+
+
+class ParquetTable(PartedTable):
+    """A Parquet file, or all files of a folder or of a pattern, in the order of their names."""
+
+    def __init__(self, source: Source, kind: str, columns: Names | None = None, duplicates: str = "error") -> None:
+        """Pick the columns by the schema; nothing else is read yet."""
+        super().__init__(source.name, kind, duplicates)
+        self.sources, self.rows = parquet_files(source), 0
+        for i, part in enumerate(self.sources):
+            with self._open(part) as file:
+                self.rows += file.metadata.num_rows
+                if i == 0:
+                    self.types = file.schema_arrow
+                    self.roles = self.pick_columns(self.types.names, columns)
+        if not self.rows:
+            raise DataError(f"{self.name}: has no rows")
+        import pyarrow as pa
+
+        self.whole = pa.types.is_integer(self.types.field(self.roles.query).type)
+
+    @contextmanager
+    def _open(self, source: Source) -> Iterator[Any]:
+        pa, parquet = (optional(module, "pyarrow", "parquet") for module in ("pyarrow", "pyarrow.parquet"))
+        with source.unpack() as file:
+            try:
+                yield parquet.ParquetFile(file, pre_buffer=False)
+            except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of a column's name
+                raise InputError(f"{source.name}: is not a Parquet file: {error}") from None
+
+    def read(self) -> Any:
+        """Return all rows of the columns that are picked, as an Arrow table."""
+        import pyarrow as pa
+
+        return pa.concat_tables(self._tables())
+
+    def _tables(self) -> Iterator[Any]:
+        """Yield batches of all files as tables, with the types of the first file."""
+        import pyarrow as pa
+
+        types = pa.schema([self.types.field(name) for name in self.roles.names])
+        for source in self.sources:
+            with self._open(source) as file:
+                absent = set(self.roles.names) - set(file.schema_arrow.names)
+                if absent:
+                    raise InputError(f"{source.name}: has no column {min(absent)!r}, which {self.sources[0].name} has")
+                for batch in file.iter_batches(ROWS, columns=self.roles.names):
+                    table = pa.Table.from_batches([batch]).select(self.roles.names)
+                    yield table if table.schema.types == types.types else self._cast(table, types, source)
+
+    def _cast(self, table: Any, types: Any, source: Source) -> Any:
+        import pyarrow as pa
+
+        try:
+            return table.cast(types)
+        except pa.ArrowException as error:
+            other = self.sources[0].name
+            raise InputError(f"{source.name}: has columns of other types than {other}: {error}") from None
+
+    def parts(self, *, whole_queries: bool) -> Iterator[Part]:
+        """Yield batches; with `whole_queries`, the last query of each goes on in the next."""
+        import pyarrow as pa
+
+        rest, number, done = None, 0, 0
+        for batch in self._tables():
+            table = batch if rest is None else pa.concat_tables([rest, batch])
+            cut = self._find_cut(table) if whole_queries and done + len(table) < self.rows else len(table)
+            if cut == 0 and len(table) >= LONGEST:
+                raise ScatteredQueries
+            rest = table.slice(cut)
+            if cut:
+                yield Part(number, partial(self._take, table.slice(0, cut), done), done + cut)
+                number, done = number + 1, done + cut
+
+    def _find_cut(self, table: Any) -> int:
+        query = table.column(self.roles.query)
+        return last_query(0, len(table), lambda one, other: query[one] == query[other])
+
+    def _take(self, table: Any, start: int) -> Triples:
+        """Return a batch as arrays."""
+        import narwhals.stable.v2 as nw
+
+        return triples_of(nw.from_native(table), self.roles, self.kind, self.name, start)
+
+
+Record = Mapping[str, Any]
+NESTED_ID = ("id", "_id")
+"""what the document of a result is called, where it has none of the names of a document"""
+
+
+def are_records(value: Any) -> bool:
+    """True for a list of dicts, dataclasses or named tuples."""
+    return isinstance(value, Sequence) and bool(value) and _record(value[0]) is not None
+
+
+def _record(value: Any) -> Record | None:
+    """Return a dict, a dataclass or a named tuple as {name: value}; None where it is none of them."""
+    if isinstance(value, Mapping):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return dict(zip(value._fields, value, strict=True))
+    return None
+
+
+def holds_results(record: Record) -> bool:
+    """True for {"query": …, "results": […]}: a query, no document beside it, and one list."""
+    names = {normalize(name) for name in record if isinstance(name, str)}
+    lists = [value for value in record.values() if isinstance(value, list | tuple)]
+    return (
+        len(lists) == 1
+        and any(normalize(name) in names for name in QUERY)
+        and not any(normalize(name) in names for name in DOC if name in record and not isinstance(record[name], list))
+    )
+
+
+def flatten(record: Record, name: str) -> Iterator[Record]:
+    """Yield a record, or each result of one that holds several; results without a score are ranked as they stand."""
+    if not holds_results(record):
+        yield record
+        return
+    inside = next(key for key, value in record.items() if isinstance(value, list | tuple))
+    outside = {key: value for key, value in record.items() if key != inside}
+    for rank, entry in enumerate(record[inside], 1):
+        result = _record(entry)
+        if result is None:
+            yield {**outside, "doc_id": entry, "rank": rank}
+            continue
+        has_document = any(normalize(key) == normalize(usual) for key in result for usual in DOC)
+        own = "" if has_document else next((key for key in NESTED_ID if key in result), "")
+        if not has_document and not own:
+            raise InputError(f"{name}: a result has no document among {', '.join(map(clip, result))}; name it id")
+        yield {**outside, **result} if has_document else {**outside, "doc_id": result[own], **result}
+
+
+def flat_records(records: Sequence[Any], name: str) -> list[Record]:
+    """Return records as dicts, one per result; refuse what is none."""
+    flat: list[Record] = []
+    for number, entry in enumerate(records, 1):
+        record = _record(entry)
+        if record is None:
+            raise InputError(f"{name}: record {number} is {clip(repr(entry))}; expected a dict, as the first is")
+        flat += flatten(record, f"{name}: record {number}")
+    return flat
+
+
+class RecordTable(MemoryTable):
+    """Records in memory."""
+
+    unit = "record"
+
+    def __init__(
+        self, records: Sequence[Any], kind: str, name: str, columns: Names | None = None, duplicates: str = "error"
+    ) -> None:
+        """Take the values out of the records."""
+        super().__init__(name, kind, duplicates)
+        flat = flat_records(records, name)
+        if not flat:
+            raise DataError(f"{name}: has no rows")
+        names = [key for key in flat[0] if isinstance(key, str)]
+        roles = self.pick_columns(names, columns)
+        self.rows = len(flat)
+        self.query, self.document = (self._column(flat, key) for key in (roles.query, roles.document))
+        values = None if roles.value is None else self._column(flat, roles.value)
+        self.value = np.ones(len(flat)) if values is None else numbers_of_objects(values, kind, name, 0, "record")
+        self.value = -self.value if roles.sign < 0 else self.value
+        self.whole = all(type(query) is int for query in self.query)
+        if roles.value is None:
+            self._check_unlabelled(flat, columns)
+
+    def _check_unlabelled(self, records: list[Record], columns: Names | None) -> None:
+        """Refuse a record with a label where the first one has none."""
+        for number, record in enumerate(records, 1):
+            if record.keys() != records[0].keys():
+                names = [key for key in record if isinstance(key, str)]
+                value = pick_columns(names, self.kind, f"{self.name}: record {number}", columns).value
+                if value is not None:
+                    problem = f"record {number} has a {self.kind}, {value!r}, which the first one has not"
+                    raise InputError(f"{self.name}: {problem}; give every record one, or none")
+
+    def _column(self, records: list[Record], column: str) -> list[Any]:
+        try:
+            return [record[column] for record in records]
+        except KeyError:
+            number = next(i for i, record in enumerate(records, 1) if column not in record)
+            raise InputError(f"{self.name}: record {number} has no {column!r}, which the first one has") from None
+
+    def take(self, start: int, stop: int) -> Triples:
+        """Return some records as arrays."""
+        query, document = (from_objects(ids[start:stop], self.name) for ids in (self.query, self.document))
+        return Triples(query, document, self.value[start:stop])

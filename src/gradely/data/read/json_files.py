@@ -5,7 +5,7 @@ from typing import Any
 
 from gradely.data.read.column_roles import Names, Roles, note_no_labels, pick_columns
 from gradely.data.read.dicts import to_number
-from gradely.data.read.records import Record, are_records, flatten, holds_results
+from gradely.data.read.frames import Record, are_records, flatten, holds_results
 from gradely.data.read.sources import HEAD, LONGEST_LINE, Source, clip
 from gradely.data.trec.plain import Rows
 from gradely.errors import DataError, InputError

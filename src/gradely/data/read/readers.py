@@ -1,22 +1,108 @@
 """Qrels and runs from anything: files of every format, dataframes, dicts."""
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
 from gradely.data.qrels import Qrels
-from gradely.data.read import letor
 from gradely.data.read.column_roles import DUPLICATES, Names
 from gradely.data.read.dicts import MAPPING, WholeKeys, as_labels, as_scores
-from gradely.data.read.formats import FORMATS, format_of, run_name
-from gradely.data.read.sources import Source
+from gradely.data.read.sources import FORMATS, Source, clip, format_of, run_name
 from gradely.data.table import Table, TableScores, qrels_from
 from gradely.data.trec import plain as trec
+from gradely.data.trec.plain import Rows, to_number
 from gradely.errors import DataError, InputError, did_you_mean
+from gradely.parallel import cores
 from gradely.settings import check_choice
 from gradely.tables import count_of
-from gradely.threads import cores
+
+DOCID = re.compile(rb"docid\s*=\s*(\S+)")
+EXPECTED = "label qid:Q 1:value 2:value …"
+ABSENT = (b"null", b"nan")
+SIZES = (".query", ".group")
+"""endings of the file of sizes, which come after the name of the file or in place of its own ending"""
+
+
+def looks_like(start: bytes) -> bool:
+    """True where the first line has a qid field, or numbered features without one."""
+    return re.match(rb"\s*\S+\s+(qid:\S|\d+:\S+\s+\d+:)", start) is not None
+
+
+def read_labels(source: Source) -> dict[str, dict[str, float]]:
+    """Return {query: {document: label}}; a document is its docid, or else its line number."""
+    rows = Rows(source.name)
+    for number, query, doc, fields in _lines(source):
+        rows.add(number, query, doc, to_number(source, "label", number, fields[0].decode()))
+    return rows.values
+
+
+def read_feature(source: Source, feature: int, *, ascending: bool) -> dict[str, dict[str, float]]:
+    """Return {query: {document: score}} with a feature as the score.
+
+    A feature that a line does not list is 0, one that is NULL means not retrieved. With `ascending`, low values are
+    best, as where features are ranks.
+    """
+    rows, prefix, present = Rows(source.name), b"%d:" % feature, False
+    for number, query, doc, fields in _lines(source):
+        value = next((field[len(prefix) :] for field in fields[1:] if field.startswith(prefix)), None)
+        present = present or value is not None
+        rows.values.setdefault(query, {})
+        if value is None or value.lower() not in ABSENT:
+            score = to_number(source, f"feature {feature}", number, (value or b"0").decode())
+            rows.add(number, query, doc, -score if ascending else score)
+    if not present:
+        raise InputError(f"{source.name}: no line has a feature {feature}")
+    return rows.values
+
+
+def _lines(source: Source) -> Iterator[tuple[int, str, str, list[bytes]]]:
+    """Yield number, query, document and the fields of each line."""
+    beside: Iterator[str] | None = None
+    sizes = sizes_file(source.path)
+    for count, (number, line) in enumerate(source.lines()):
+        content, _, comment = line.partition(b"#")
+        fields = content.split()
+        own = len(fields) > 1 and fields[1].startswith(b"qid:")
+        if count == 0 and not own and sizes is not None:
+            beside = _queries(sizes)
+        if beside is None and (not own or len(fields[1]) == 4):
+            raise InputError(f"{source.name}:{number}: expected {EXPECTED}, found {clip(line)}{_hint(source, line)}")
+        query = fields[1][4:].decode() if beside is None else next(beside, None)
+        if query is None:
+            raise InputError(f"{source.name}:{number}: {sizes} has sizes for {count:,} lines only")
+        named = DOCID.search(comment)
+        yield number, query, named[1].decode() if named else str(number), fields
+    if beside is not None and next(beside, None) is not None:
+        raise InputError(f"{sizes}: the sizes add up to more lines than {source.name} has")
+
+
+def _hint(source: Source, line: bytes) -> str:
+    if b":" not in line or b"qid:" in line:
+        return ""
+    beside = os.path.basename(source.path) + SIZES[0]
+    return f"; write the query of each line into it, or the sizes of the groups into {beside}"
+
+
+def sizes_file(path: str) -> str | None:
+    """Return the file of sizes beside a file, where there is one."""
+    stem = os.path.splitext(path)[0]
+    names = [base + ending for base in (path, stem) for ending in SIZES]
+    return next((name for name in names if os.path.isfile(name)), None)
+
+
+def _queries(path: str) -> Iterator[str]:
+    """Yield the query of each line, numbered from 1, from a file with one size per line."""
+    query = 0
+    for number, line in Source(path).lines():
+        for word in line.split():
+            if not word.isdigit() or len(word) > 15:
+                raise InputError(f"{path}:{number}: expected the size of a group, a whole number; found {clip(line)}")
+            query += 1
+            for _ in range(int(word)):
+                yield str(query)
+
 
 ARRAYS = "; for arrays, there is evaluate_arrays(scores, labels, group=sizes)"
 TABLES = "; it holds many tables, so give one of them: {}.table('run')"
@@ -74,19 +160,19 @@ def read_qrels(
     if name == "trec":
         return _trec_qrels(source, duplicates, threads or cores())
     if name == "letor":
-        return Qrels.of(letor.read_labels(source), source.name)
+        return Qrels.of(read_labels(source), source.name)
     return _as_qrels(_read_shared(source, name, "label", columns, duplicates), source.name, threads)
 
 
 def files_at(path: str) -> list[str]:
     """Return the files that are read where a path is given: itself, one of sizes beside it, or those of a folder."""
     if not os.path.isfile(path):
-        from gradely.data.read.parquet import is_folder_or_pattern, parquet_files
+        from gradely.data.read.frames import is_folder_or_pattern, parquet_files
 
         if is_folder_or_pattern(path):
             with suppress(InputError):
                 return [source.path for source in parquet_files(Source(path))]
-    sizes = letor.sizes_file(path)
+    sizes = sizes_file(path)
     return [path] if sizes is None else [path, sizes]
 
 
@@ -102,8 +188,8 @@ def _as_qrels(labels: Scores | Table, name: str, threads: int | None) -> Qrels:
 def _trec_qrels(source: Source, duplicates: str, threads: int) -> Qrels:
     """Read judgments the fast way; small or odd text the plain way, which explains what is wrong with it."""
     if not source.is_small:
-        from gradely.data.trec.chunks import IrregularText
         from gradely.data.trec.qrels import load_qrels
+        from gradely.data.trec.text import IrregularText
 
         with suppress(IrregularText):
             return load_qrels(source, threads)
@@ -172,14 +258,14 @@ def _in_memory(value: Any, name: str, kind: str, columns: Names | None, duplicat
     if isinstance(value, MAPPING):
         return as_labels(value, name) if kind == "label" else as_scores(value, name)
     from gradely.data import engine
-    from gradely.data.read import frames, records
+    from gradely.data.read import frames
 
     if kind == "score" and engine.is_lazy(value):
         return engine.EngineScores(value, name, columns, duplicates)
     if frames.is_frame(value):
         return frames.FrameTable(value, kind, name, columns, duplicates)
-    if records.are_records(value):
-        return records.RecordTable(value, kind, name, columns, duplicates)
+    if frames.are_records(value):
+        return frames.RecordTable(value, kind, name, columns, duplicates)
     hint = HINTS.get(type(value).__module__.split(".")[0].lstrip("_"), "")
     raise DataError(
         f"{name}: cannot be read from {type(value).__name__}; "
@@ -190,10 +276,10 @@ def _in_memory(value: Any, name: str, kind: str, columns: Names | None, duplicat
 def _feature(source: Source, name: str, feature: int | None, *, ascending: bool) -> Scores:
     """Read a run from a feature of a LETOR file."""
     if name != "letor":
-        raise InputError(f"{source.name}: a feature to rank by is for LETOR files ({letor.EXPECTED})")
+        raise InputError(f"{source.name}: a feature to rank by is for LETOR files ({EXPECTED})")
     if feature is None:
         raise InputError(f"{source.name}: is a LETOR file; say which feature to rank by: feature=21, or --feature 21")
-    return letor.read_feature(source, feature, ascending=ascending)
+    return read_feature(source, feature, ascending=ascending)
 
 
 def _read_shared(source: Source, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
@@ -203,7 +289,7 @@ def _read_shared(source: Source, name: str, kind: str, columns: Names | None, du
 
         return CsvTable(source, kind, "," if name == "csv" else "\t", columns, duplicates)
     if name == "parquet":
-        from gradely.data.read.parquet import ParquetTable
+        from gradely.data.read.frames import ParquetTable
 
         return ParquetTable(source, kind, columns, duplicates)
     if name in ("json", "jsonl"):
@@ -213,7 +299,7 @@ def _read_shared(source: Source, name: str, kind: str, columns: Names | None, du
 
 def _json(source: Source, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
     from gradely.data.read import json_files as json
-    from gradely.data.read.records import RecordTable
+    from gradely.data.read.frames import RecordTable
 
     reader = as_labels if kind == "label" else as_scores
     if name == "jsonl":

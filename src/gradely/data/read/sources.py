@@ -2,16 +2,349 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
+import select
+import stat
+import sys
+import weakref
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property, partial
+from importlib import import_module
 from io import FileIO
 from threading import Lock
-from typing import BinaryIO, NoReturn, TypeAlias
+from typing import Any, BinaryIO, NoReturn, Self, TypeAlias
 
-from gradely.data.read.formats import is_pipe, kind_of
-from gradely.data.read.packed import UnpackedFile
-from gradely.data.read.pipes import Pipe, keep_in_file, pipe_at
-from gradely.errors import InputError, read_error
+from gradely.errors import InputError, MissingExtra, read_error
+
+FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet", "letor")
+SUFFIXES = {
+    ".csv": "csv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+PLAIN = {*SUFFIXES, ".run", ".txt", ".res", ".trec", ".tsv"}
+"""endings that say nothing of a run"""
+PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+"""how packed files begin"""
+ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+
+
+def format_of(source: "Source") -> str:
+    """Return the format of a file, by its name or else by its first line; folders and patterns are of Parquet."""
+    suffix = os.path.splitext(bare_name(source.path))[1].lower()
+    if suffix in SUFFIXES:
+        return SUFFIXES[suffix]
+    if not os.path.isfile(source.path):
+        from gradely.data.read.frames import is_folder_or_pattern
+
+        if is_folder_or_pattern(source.path):
+            return "parquet"
+    head = source.head
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head[8:12] == b"DUCK":
+        advice = f"in Python, give duckdb.connect({source.name!r}).table('run')"
+        raise InputError(f"{source.name}: is a DuckDB database, which holds many tables; {advice}")
+    if re.match(rb"\s*\[\s*\{", head):
+        return "json"
+    if head.lstrip().startswith(b"{"):
+        from gradely.data.read.json_files import has_json_lines
+
+        return "jsonl" if has_json_lines(source) else "json"
+    return _format_of_lines(head)
+
+
+def _format_of_lines(head: bytes) -> str:
+    """Return the format of text in lines: that of LETOR, a table with a header, or else TREC's."""
+    if b":" in head:
+        from gradely.data.read.readers import looks_like
+
+        if looks_like(head):
+            return "letor"
+    if b"," in head or b"\t" in head:
+        from gradely.data.read.column_roles import DELIMITED, delimiter_of
+
+        return DELIMITED.get(delimiter_of(head) or "", "trec")
+    return "trec"
+
+
+def kind_of(start: bytes) -> str | None:
+    """Return how a file is packed, by its first bytes; None where it is not."""
+    return next((kind for mark, kind in PACKED.items() if start.startswith(mark)), None)
+
+
+def is_pipe(path: str) -> bool:
+    """True for standard input, pipes and sockets, which can be read only once; refuse devices that never end.
+
+    Files that seem empty belong to them: those of the system, as in /proc, do not tell their size.
+    """
+    if path == "-":
+        return True
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    mode = status.st_mode
+    if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and path not in (*STANDARD_INPUT, os.devnull, "/dev/tty")):
+        raise InputError(f"{path}: is a device; name a file")
+    return not stat.S_ISDIR(mode) and (status.st_size == 0 or not stat.S_ISREG(mode))
+
+
+def bare_name(path: str) -> str:
+    """Return a file's name without the ending of a packed one."""
+    ending = next((ending for ending in ENDINGS if path.lower().endswith(ending)), "")
+    return path[: len(path) - len(ending)]
+
+
+def run_name(path: str) -> str:
+    """Return what a run is called: its file's name without the endings that all have.
+
+    >>> run_name("runs/bm25.run.gz"), run_name("bm25.run.zst")
+    ('bm25', 'bm25')
+    """
+    name = bare_name(os.path.basename(path.rstrip(os.sep)))
+    stem, dot, suffix = name.rpartition(".")
+    return stem if dot and stem and f".{suffix}" in PLAIN else name
+
+
+def run_names(paths: Sequence[str]) -> list[str]:
+    """Return what runs are called, each by another name: their files' names or, where these are the same, their paths.
+
+    >>> run_names(["a/bm25.run", "a/dense.run"]), run_names(["a/bm25.run", "b/bm25.run"])
+    (['bm25', 'dense'], ['a/bm25.run', 'b/bm25.run'])
+    """
+    twice = next((path for path in paths if paths.count(path) > 1), None)
+    if twice is not None:
+        raise InputError(f"{twice}: the run is named twice")
+    short = [run_name(path) for path in paths]
+    return short if len(set(short)) == len(short) else list(paths)
+
+
+PACKED_BLOCK = 1 << 18
+"""bytes that are read in one go"""
+MOST = 1 << 20
+"""bytes that are unpacked in one go, however well they are packed"""
+
+
+class Gunzip:
+    """Gzip as the standard library's other decompressors have it."""
+
+    def __init__(self) -> None:
+        """Begin a member."""
+        self._engine = zlib.decompressobj(wbits=31)
+
+    def decompress(self, data: bytes, most: int) -> bytes:
+        """Return what comes out of the next bytes, or at most so much of it."""
+        return self._engine.decompress(self._engine.unconsumed_tail + data, most)
+
+    @property
+    def eof(self) -> bool:
+        """True at the end of the member."""
+        return self._engine.eof
+
+    @property
+    def needs_input(self) -> bool:
+        """True where nothing comes out without more bytes."""
+        return not self._engine.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        """What comes after the member."""
+        return self._engine.unused_data
+
+
+def engine(kind: str) -> Any:
+    """Return what unpacks one member of a packed file."""
+    if kind == "gzip":
+        return Gunzip()
+    if kind == "zstd":
+        return _zstd().ZstdDecompressor()
+    return import_module("bz2").BZ2Decompressor() if kind == "bzip2" else import_module("lzma").LZMADecompressor()
+
+
+def _zstd() -> Any:
+    """Return the module for Zstandard: Python 3.14 has it, for older ones there is a package that is the same."""
+    for name in ("compression.zstd", "backports.zstd"):
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    raise MissingExtra("backports.zstd to read Zstandard", "zstd")
+
+
+class UnpackedFile:
+    """The content of a packed file, of one member or several."""
+
+    def __init__(self, file: FileIO, start: bytes, name: str, skip: bytes) -> None:
+        """Take an open file, what was already read of it, what errors call it, and what to pass over at its start."""
+        self.file, self.name, self._kind = file, name, kind_of(start) or ""
+        self._packed, self._content = start, memoryview(b"")
+        self._engine = engine(self._kind)
+        begin = b""
+        while len(begin) < len(skip) and self._unpack_next():
+            begin += self._content
+        self._content = memoryview(begin.removeprefix(skip))
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self.file.close()
+
+    def tell(self) -> int:
+        """Return how much of the file as stored is read."""
+        return self.file.tell()
+
+    def readinto(self, view: memoryview | bytearray) -> int:
+        """Fill part of a buffer; return how much, 0 at the end."""
+        while not self._content:
+            if not self._unpack_next():
+                return 0
+        count = min(len(view), len(self._content))
+        view[:count] = self._content[:count]
+        self._content = self._content[count:]
+        return count
+
+    def readall(self) -> bytes:
+        """Return the rest of the content."""
+        parts = [bytes(self._content)]
+        while self._unpack_next():
+            parts.append(bytes(self._content))
+        self._content = memoryview(b"")
+        return b"".join(parts)
+
+    def _unpack_next(self) -> bool:
+        """Unpack the next piece; return False at the end of the file."""
+        if self._engine.eof and not self._next_member():
+            return False
+        data = b""
+        if self._engine.needs_input:
+            data, self._packed = self._packed or self.file.read(PACKED_BLOCK), b""
+            if not data:
+                self._fail(f"the {self._kind} file ends too early")
+        try:
+            self._content = memoryview(self._engine.decompress(data, MOST))
+        except Exception as error:  # noqa: BLE001 - each library has its own, for what is damaged
+            self._fail(error)
+        return True
+
+    def _next_member(self) -> bool:
+        """Begin the next member, if there is one; zeros may fill up what is between."""
+        rest = (self._engine.unused_data + self._packed).lstrip(b"\0")
+        while not rest and (block := self.file.read(PACKED_BLOCK)):
+            rest = block.lstrip(b"\0")
+        self._packed = rest
+        if rest:
+            self._engine = engine(self._kind)
+        return bool(rest)
+
+    def _fail(self, reason: object) -> NoReturn:
+        self.file.close()
+        raise InputError(f"{self.name}: cannot be read: {reason}")
+
+
+DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+PIPE_BLOCK = 1 << 20
+"""bytes that are read in one go"""
+
+
+class Pipe:
+    """What comes out of a pipe. It is read once, when it is first asked for, by whichever thread asks first."""
+
+    def __init__(self, path: str) -> None:
+        """Name the pipe; nothing is read yet."""
+        self.path = path
+        self._lock = Lock()
+        self._file: BinaryIO | None = None
+        self._failure: str | None = None
+
+    def descriptor(self) -> int:
+        """Return a descriptor of a file with all that came out. Threads share it, so each reads at its own places."""
+        with self._lock:
+            if self._failure is not None:
+                raise InputError(self._failure)  # part of the pipe is gone: what is left of it would pass for the whole
+            if self._file is None:
+                with self._open() as stream:
+                    self._file = self._keep(stream)
+                weakref.finalize(self, self._file.close)
+            return self._file.fileno()
+
+    def _keep(self, stream: BinaryIO) -> BinaryIO:
+        name = "standard input" if self.path == "-" else self.path
+        try:
+            return keep_in_file(_pieces(stream, name), name)
+        except InputError as error:
+            self._failure = str(error)
+            raise
+
+    def _open(self) -> AbstractContextManager[BinaryIO]:
+        if self.path == "-":
+            if sys.stdin is None:
+                raise InputError("standard input is closed")
+            return nullcontext(sys.stdin.buffer)
+        try:
+            return open(self.path, "rb")
+        except OSError:
+            descriptor = DESCRIPTOR.fullmatch(self.path)  # a socket cannot be opened again by its name
+            if descriptor is None:
+                raise
+            return os.fdopen(os.dup(int(descriptor[1])), "rb")
+
+
+def keep_in_file(pieces: Iterable[bytes | memoryview], name: str) -> BinaryIO:
+    """Return a file without a name that holds all pieces, or fail: a full disk must not cut the input short."""
+    import tempfile
+
+    file = None
+    try:
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        for piece in pieces:
+            file.write(piece)
+        file.flush()
+    except BaseException as error:
+        if file is not None:
+            with suppress(OSError):
+                file.close()  # which tries again to write what is left
+        if isinstance(error, OSError):
+            reason = error.strerror or error
+            advice = "set TMPDIR to a folder with room"
+            raise InputError(f"{name}: cannot be kept in a temporary file: {reason}; {advice}") from None
+        raise
+    return file
+
+
+def _pieces(stream: BinaryIO, name: str) -> Iterator[bytes]:
+    """Yield all that comes out of a stream, up to its end."""
+    try:
+        while (piece := stream.read(PIPE_BLOCK)) != b"":
+            if piece is None:  # a pipe that does not block, and has nothing yet
+                select.select([stream], [], [])
+            else:
+                yield piece
+    except OSError as error:
+        raise read_error(name, error) from None
+
+
+_pipes: "weakref.WeakValueDictionary[str, Pipe]" = weakref.WeakValueDictionary()
+_lock = Lock()
+
+
+def pipe_at(path: str) -> Pipe:
+    """Return the pipe at a path; as long as somebody holds it, everybody who asks gets the same."""
+    key = "-" if path in STANDARD_INPUT else path
+    with _lock:
+        pipe = _pipes.get(key)
+        if pipe is None:
+            pipe = _pipes[key] = Pipe(key)
+        return pipe
+
 
 BOM = b"\xef\xbb\xbf"
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")

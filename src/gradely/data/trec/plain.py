@@ -3,10 +3,13 @@
 This is the reader that explains errors. Fields are separated by any blanks or tabs.
 """
 
+import re
 from array import array
+from collections.abc import Iterator
 from math import isfinite, nan
 from typing import NamedTuple
 
+from gradely.data.ids import encode
 from gradely.data.read.sources import Report, Source, clip
 from gradely.errors import DataError, GradelyError, InputError
 
@@ -122,3 +125,26 @@ def to_number(source: Source, kind: str, number: int, text: str) -> float:
     if not isfinite(value):
         raise DataError(f"{source.name}:{number}: the {kind} is {text}; it must be a finite number")
     return value
+
+
+BLANK = rb"[ \t\r\f\v]"
+
+
+def read_query(source: Source, query: str) -> dict[str, float]:
+    """Return {document: score} of one query, empty where the run does not answer it."""
+    rows = Rows(source.name)
+    for number, line in _lines_of(source, encode(query)):
+        source.check_text(line, number)
+        rows.add(number, *fields(source, RUN, number, line))
+    return rows.values.get(query, {})
+
+
+def _lines_of(source: Source, query: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a query with their numbers."""
+    pattern = re.compile(rb"^" + BLANK + rb"*" + re.escape(query) + BLANK + rb"[^\n]*", re.MULTILINE)
+    for first, block in source.blocks():
+        looked, passed = 0, first
+        for match in pattern.finditer(block):
+            passed += block.count(b"\n", looked, match.start())
+            looked = match.start()
+            yield passed, match[0]

@@ -6,19 +6,27 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gradely.data.hashing import SALT, hashes, is_distinct, ranges
+from gradely.data.ids import PAD, Bytes, Floats, Ints, Tokens, Words
 from gradely.data.qrels import Qrels
-from gradely.data.read.packed import UnpackedFile
-from gradely.data.read.sources import LONGEST_LINE, DiskFile, Source
-from gradely.data.search import ranges
-from gradely.data.trec.chunks import NEWLINE, PIECE, Buffer, IrregularText, Piece, close, is_blank, last_cut
-from gradely.data.trec.decimals import numbers
-from gradely.data.trec.fields import STRICT, Dialect, fields
-from gradely.data.trec.hashing import SALT, hashes, is_distinct
+from gradely.data.read.sources import LONGEST_LINE, DiskFile, Source, UnpackedFile
 from gradely.data.trec.match import Judgments, has_repetition, new_tokens
 from gradely.data.trec.plain import LONGEST_NAME, QRELS
-from gradely.data.trec.tokens import PAD, Tokens
-from gradely.data.types import Bytes, Floats, Ints, Words
-from gradely.threads import on_threads
+from gradely.data.trec.text import (
+    NEWLINE,
+    PIECE,
+    STRICT,
+    Buffer,
+    Dialect,
+    IrregularText,
+    Piece,
+    close,
+    fields,
+    is_blank,
+    last_cut,
+    numbers,
+)
+from gradely.parallel import on_threads
 
 QUERY, DOC, LABEL = 0, 2, 3
 """the fields that matter"""

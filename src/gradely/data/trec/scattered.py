@@ -5,23 +5,152 @@ its query it stands above or ties with. Of the lines themselves only hashes are 
 and beyond some millions in a temporary file.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from typing import Any, BinaryIO, NamedTuple, Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from gradely.data.columns import leave_out_repeats
+from gradely.data.hashing import FIXED_KEYS, end_of_better, find_repeated, hashes, is_among, is_distinct
 from gradely.data.hits import Hits
-from gradely.data.search import end_of_better
-from gradely.data.trec.chunks import ChangedFile, IrregularText
-from gradely.data.trec.hashing import FIXED_KEYS, hashes
-from gradely.data.trec.match import UNKNOWN, Judgments
-from gradely.data.trec.place import Lines, Rows, match_lines, read_lines
-from gradely.data.trec.repeats import check_names, find_repeats, lines_with
-from gradely.data.trec.spool import Spool
-from gradely.data.trec.tie_breaking import Documents, sort_tied, stands_before
-from gradely.data.types import Floats, Ints, Words
+from gradely.data.ids import Bytes, Floats, Ids, Ints, Words
+from gradely.data.trec.match import (
+    UNKNOWN,
+    Documents,
+    Judgments,
+    Lines,
+    Rows,
+    match_lines,
+    read_lines,
+    sort_tied,
+    stands_before,
+)
+from gradely.data.trec.text import ChangedFile, IrregularText
+from gradely.errors import InputError
 from gradely.settings import Settings
+
+SpoolRows: TypeAlias = npt.NDArray[Any]
+PARTS = 256
+"""as many as a byte tells apart, since bytes are sorted fast; of 30 million keys, a part fits into the cache"""
+IN_MEMORY = 1 << 20
+"""rows that are held in memory: 8 MB of keys, and three times that while they are put in order"""
+
+
+class Spool:
+    """Rows of one type, each in a part. Parts come back one after the other, with their rows in the order given."""
+
+    def __init__(self, name: str, kind: npt.DTypeLike) -> None:
+        """Take the name of the run that the rows are of, which errors speak of, and the type of a row."""
+        self.name = name
+        self._rows, self._part, self._count = np.empty(IN_MEMORY, kind), np.empty(IN_MEMORY, np.uint8), 0
+        self._blocks: list[Ints] = []
+        """where the parts of each block of the file begin, and where the last one ends, in rows"""
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file, where there is one."""
+        if "_file" in self.__dict__:
+            with suppress(OSError):
+                self._file.close()  # after an error, this tries again to write
+
+    def add(self, rows: SpoolRows, part: Bytes) -> None:
+        """Add rows, given the part of each."""
+        while len(rows):
+            here = slice(self._count, self._count + len(rows))
+            count = len(self._part[here])
+            self._rows[here], self._part[here] = rows[:count], part[:count]
+            self._count, rows, part = self._count + count, rows[count:], part[count:]
+            if self._count == len(self._rows):
+                self._write()
+
+    def parts(self) -> Iterator[SpoolRows]:
+        """Yield the rows of each part; all rows at once where they fit into memory, which is faster."""
+        if not self._blocks:
+            yield self._rows[: self._count]
+            return
+        rows, bounds = self._by_part()
+        for i in range(PARTS):
+            blocks = [self._read(block[i], block[i + 1]) for block in self._blocks]
+            yield np.concatenate([*blocks, rows[bounds[i] : bounds[i + 1]]])
+
+    def _by_part(self) -> tuple[SpoolRows, Ints]:
+        """Return the rows in memory, part by part, and where the parts begin."""
+        part = self._part[: self._count]
+        return self._rows[np.argsort(part, kind="stable")], np.append(0, np.bincount(part, minlength=PARTS).cumsum())
+
+    @cached_property
+    def _file(self) -> BinaryIO:
+        import tempfile
+
+        return tempfile.TemporaryFile()  # with a buffer: without one, a read or a write may do only part of its work
+
+    def _write(self) -> None:
+        """Move the rows from memory to the file."""
+        rows, bounds = self._by_part()
+        with self._explain_errors():
+            self._file.write(rows.view(np.uint8).data)
+            self._file.flush()
+        self._blocks.append(bounds + len(self._blocks) * len(rows))
+        self._count = 0
+
+    def _read(self, start: int, stop: int) -> SpoolRows:
+        """Return some rows of the file."""
+        with self._explain_errors():
+            self._file.seek(start * self._rows.itemsize)
+            return np.frombuffer(self._file.read((stop - start) * self._rows.itemsize), self._rows.dtype)
+
+    @contextmanager
+    def _explain_errors(self) -> Iterator[None]:
+        """Say what to do where there is no room."""
+        try:
+            yield
+        except OSError as error:
+            raise InputError(
+                f"{self.name}: has too many lines to count in memory, and a temporary file cannot be used: "
+                f"{error.strerror or error}; set TMPDIR to a folder with room"
+            ) from None
+
+
+CHANCE = 1000
+"""keys that lines may share by chance: a billion lines share 0.03 on average"""
+
+
+def find_repeats(keys: Spool) -> Words:
+    """Return the keys of more than one line; raise IrregularText where they are too many for chance."""
+    repeats = np.zeros(0, np.uint64)
+    for part in keys.parts():
+        if not is_distinct(part):
+            repeats = np.concatenate([repeats, find_repeated(part)])
+        if len(repeats) > CHANCE:
+            raise IrregularText
+    return np.sort(repeats)
+
+
+def lines_with(lines: Lines, keys: Words) -> list[tuple[bytes, bytes]]:
+    """Return query and document of the lines that have one of these keys."""
+    line = np.flatnonzero(is_among(lines.key, keys))
+    docs = Ids(lines.text, lines.start, lines.stop)
+    return [
+        (lines.name.bytes_at(owner), docs.bytes_at(i))
+        for owner, i in zip(lines.owner(line).tolist(), line.tolist(), strict=True)
+    ]
+
+
+def check_names(pieces: Iterable[list[tuple[bytes, bytes]]]) -> None:
+    """Raise IrregularText where lines of the same key are about the same query and document, too."""
+    names: set[tuple[bytes, bytes]] = set()
+    for part in pieces:
+        before = len(names)
+        names.update(part)
+        if len(names) < before + len(part):
+            raise IrregularText
+
 
 Pass: TypeAlias = Callable[[Callable[[Rows], Any]], Iterator[Any]]
 """runs a function over all pieces of a file, in order"""

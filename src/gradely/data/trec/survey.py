@@ -7,18 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.data.columns import number_ids
+from gradely.data.hashing import hashes, is_distinct
+from gradely.data.ids import Floats, Ids, Ints, Words
 from gradely.data.read.sources import Report, Source
 from gradely.data.tie_counts import RunCounts, add_counts, count_lines
-from gradely.data.trec.chunks import IrregularText, Piece, ScatteredQueries
-from gradely.data.trec.decimals import numbers
-from gradely.data.trec.fields import fields
-from gradely.data.trec.hashing import hashes, is_distinct
 from gradely.data.trec.match import new_tokens
 from gradely.data.trec.plain import RUN
 from gradely.data.trec.runs import map_pieces
-from gradely.data.trec.spool import Spool
-from gradely.data.trec.tokens import Ids
-from gradely.data.types import Floats, Ints, Words
+from gradely.data.trec.scattered import Spool
+from gradely.data.trec.text import IrregularText, Piece, ScatteredQueries, fields, numbers
 
 QUERY, RANK, SCORE = 0, 3, 4
 """the fields that matter"""

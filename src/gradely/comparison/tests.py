@@ -1,0 +1,423 @@
+"""Pairs of runs, and the differences of their values on each query."""
+
+from collections.abc import Callable, Iterator, Sequence
+from math import erfc, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradely.data.ids import Bools, Floats, Ints
+from gradely.errors import DataError
+from gradely.lazy import stats
+from gradely.settings import check_choice
+
+DIGITS = 12
+"""differences that agree to so many decimals are the same: rounding must not decide who wins or which ranks tie"""
+
+
+class Pairs(NamedTuple):
+    """Pairs of runs, by their columns: run first[i] against run second[i]."""
+
+    first: Ints
+    second: Ints
+
+    def __len__(self) -> int:
+        """Return how many pairs there are."""
+        return len(self.first)
+
+
+def all_pairs(runs: int) -> Pairs:
+    """Return every pair of runs once.
+
+    >>> [column.tolist() for column in all_pairs(3)]
+    [[0, 0, 1], [1, 2, 2]]
+    """
+    return Pairs(*np.triu_indices(runs, 1))
+
+
+def pair_with_baselines(baselines: Sequence[int], runs: int) -> Pairs:
+    """Return every other run against each baseline, and the baselines against each other once.
+
+    >>> [column.tolist() for column in pair_with_baselines([2], 3)]
+    [[0, 1], [2, 2]]
+    """
+    pairs = {(i, base) for base in baselines for i in range(runs) if i != base}
+    unique = sorted((i, base) for i, base in pairs if (base, i) not in pairs or i < base)
+    return Pairs(*np.asarray(unique, np.int64).reshape(-1, 2).T)
+
+
+def differences(values: Floats, pairs: Pairs) -> Floats:
+    """Return [queries, pairs]: the value of the first run minus that of the second."""
+    return np.round(values[:, pairs.first] - values[:, pairs.second], DIGITS)
+
+
+def lacks_spread(differ: Floats) -> Bools:
+    """Return which pairs have the same difference on every query, so that t is infinite or undefined."""
+    return np.asarray(np.ptp(differ, axis=0) == 0)
+
+
+def count_wins(differ: Floats) -> tuple[Ints, Ints, Ints]:
+    """Return of each pair on how many queries the first run wins, on how many they tie, and how many it loses."""
+    wins, losses = np.count_nonzero(differ > 0, axis=0), np.count_nonzero(differ < 0, axis=0)
+    return wins, len(differ) - wins - losses, losses
+
+
+def effect_sizes(differ: Floats) -> Floats:
+    """Return Cohen's d for pairs: mean over standard deviation of the differences; 0 where all of them are 0."""
+    mean, spread = differ.mean(axis=0), differ.std(axis=0, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(np.any(differ != 0, axis=0), mean / np.where(lacks_spread(differ), 0.0, spread), 0.0)
+
+
+RESAMPLES = 10_000
+"""draws of a test: the standard error of a p-value of .05 is then √(.05 · .95 / 10,000) = .002"""
+CELLS = 1 << 22
+"""about how many numbers are held at a time: 32 MB of doubles"""
+SLACK = 1e-12
+"""statistics that differ by less, of the size of the observed one, are as extreme as it"""
+ROUNDING = 1e-9
+"""the same for sums over all queries of values that were rounded to 12 decimals"""
+
+
+def randomization(differ: Floats, resamples: int, seed: int) -> Floats:
+    """Return p-values from swapping the runs of a pair in random queries: all 2^n ways where they are few enough.
+
+    The observed assignment counts as one of the draws, so that p is never 0 (Phipson and Smyth 2010).
+    """
+    size, observed = np.sort(np.abs(differ), axis=0), np.abs(differ.sum(axis=0))
+    extreme = np.zeros(differ.shape[1])
+    for signs in draw_signs(len(differ), resamples, seed):
+        for block in blocks(differ.shape[1], len(signs)):
+            sums = np.abs(signs @ size[:, block])
+            extreme[block] += np.count_nonzero(sums >= observed[block] * (1 - SLACK), axis=0)
+    return _share(extreme, len(differ), resamples)
+
+
+def max_t(differ: Floats, resamples: int, seed: int) -> Floats:
+    """Return p-values that hold for all columns at once: how often the largest |t| of all is as large by chance.
+
+    The signs of whole queries are drawn, the same for every column, so that pairs with a run in common and measures of
+    the same rankings stay as correlated as they are (Westfall and Young 1993). Each column has its own spread. As signs
+    leave the sum of squares as it is, |t| grows with |Σ differences| / √Σ squares, which is what is compared.
+    """
+    shares = differ / np.sqrt((differ**2).sum(axis=0))
+    observed = np.abs(shares.sum(axis=0))
+    largest = largest_sums(sort_canonically(shares), resamples, seed)
+    extreme = len(largest) - np.searchsorted(np.sort(largest), observed - ROUNDING, side="left")
+    return _share(extreme.astype(np.float64), len(differ), resamples)
+
+
+def largest_sums(columns: Floats, resamples: int, seed: int) -> Floats:
+    """Return for each draw of signs the largest absolute sum over all columns."""
+    out = []
+    for signs in draw_signs(len(columns), resamples, seed):
+        largest = np.zeros(len(signs))
+        for block in blocks(columns.shape[1], len(signs)):
+            np.maximum(largest, np.abs(signs @ columns[:, block]).max(axis=1), out=largest)
+        out.append(largest)
+    return np.concatenate(out)
+
+
+def sort_canonically(columns: Floats) -> Floats:
+    """Return rows and columns in an order that depends neither on that of queries nor on that of pairs and their runs.
+
+    A column is turned so that the first of its sorted values outweighs the last; then columns are sorted by their
+    sorted values, and rows by the columns. Rounding must not decide.
+    """
+    columns = np.round(columns, 12)
+    ordered = np.sort(columns, axis=0)
+    skew = ordered + ordered[::-1]
+    first = np.argmax(skew != 0, axis=0)
+    turned = np.where(skew[first, np.arange(skew.shape[1])] < 0, -columns, columns)
+    turned = turned[:, np.lexsort(np.sort(turned, axis=0))]
+    return turned[np.lexsort(turned.T)]
+
+
+def bootstrap(differ: Floats, resamples: int, seed: int) -> Floats:
+    """Return p-values from t of differences that are shifted to mean 0 and drawn again (Efron and Tibshirani 1993).
+
+    A draw in which all differences are the same has no t. Only its mean is compared there: it is extreme where its mean
+    is as large as the observed one.
+    """
+    queries = len(differ)
+    differ = np.sort(np.where(differ.mean(axis=0) < 0, -differ, differ), axis=0)
+    observed, spread = differ.mean(axis=0), differ.std(axis=0, ddof=1) / np.sqrt(queries)
+    shifted, extreme = differ - observed, np.zeros(differ.shape[1])
+    for counts in draw_counts(queries, resamples, seed):
+        for block in blocks(differ.shape[1], len(counts)):
+            mean, error = moments(counts, shifted[:, block])
+            larger = np.abs(mean) * spread[block] >= observed[block] * error
+            extreme[block] += np.count_nonzero(np.where(error > 0, larger, np.abs(mean) >= observed[block]), axis=0)
+    return (extreme + 1) / (resamples + 1)
+
+
+def moments(counts: Floats, centred: Floats) -> tuple[Floats, Floats]:
+    """Return [draws, columns]: the mean of each draw and its standard error, exactly 0 where a draw has no spread."""
+    queries = counts.shape[1]
+    mean, square = counts @ centred / queries, counts @ centred**2 / queries
+    variance = square - mean**2
+    return mean, np.sqrt(np.where(variance > SLACK * square, variance, 0.0) / (queries - 1))
+
+
+def tukey(values: Floats, pairs: tuple[Ints, Ints], resamples: int, seed: int) -> Floats:
+    """Return p-values [measures, pairs] of values [measures, queries, runs]: how often the largest range is as large.
+
+    The runs are shuffled within each query, alike for all measures (Carterette 2012). Where there are several measures,
+    a range counts in units of the spread within queries, which shuffling leaves as it is. Rows and columns are sorted
+    first, so that the order of queries and runs does not matter.
+    """
+    scale = np.sqrt(((values - values.mean(axis=2, keepdims=True)) ** 2).sum(axis=(1, 2)))
+    scale = np.where((len(values) > 1) & (scale > 0), scale, 1.0)[:, None]
+    means = values.mean(axis=1)
+    apart = np.abs(np.round((means[:, pairs[0]] - means[:, pairs[1]]) / scale, 12))
+    ranges = np.sort(_ranges(_sort_within(values) / scale[:, :, None], resamples, seed))
+    below = np.searchsorted(ranges, apart * (1 - SLACK) - SLACK, side="left")
+    return np.asarray((resamples - below + 1) / (resamples + 1))
+
+
+def _sort_within(values: Floats) -> Floats:
+    """Return the runs of each query in ascending order, by the first measure first, and the queries in order, too."""
+    order = np.lexsort(values[::-1], axis=1)
+    table = np.take_along_axis(values, order[None], axis=2)
+    return table[:, np.lexsort(np.concatenate(table, axis=1).T)]
+
+
+def _ranges(table: Floats, resamples: int, seed: int) -> Floats:
+    """Return for each draw the largest range of means of all measures."""
+    rng, _, queries, runs = np.random.default_rng(seed), *table.shape
+    out = np.empty(resamples)
+    for block in blocks(resamples, table.size):
+        shape = (block.stop - block.start, queries, runs)
+        order = rng.permuted(np.broadcast_to(np.arange(runs), shape), axis=2)
+        resampled = [np.take_along_axis(np.broadcast_to(column, shape), order, axis=2).mean(axis=1) for column in table]
+        out[block] = np.max([np.ptp(means, axis=1) for means in resampled], axis=0)
+    return out
+
+
+def draw_signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Yield blocks [draws, queries] of -1 and 1: every way to choose signs where there are no more than `resamples`."""
+    if _enumerate(queries, resamples):
+        yield np.where((np.arange(2**queries)[:, None] >> np.arange(queries)) & 1, -1.0, 1.0)
+        return
+    rng = np.random.default_rng(seed)
+    width = 4 * -(-queries // 32)  # whole words of 4 bytes, which is how the generator hands them out
+    for block in blocks(resamples, queries):
+        rows = block.stop - block.start
+        words = np.frombuffer(rng.bytes(rows * width), np.uint8).reshape(rows, width)
+        yield 2.0 * np.unpackbits(words, axis=1)[:, :queries].astype(np.float64) - 1.0
+
+
+def draw_counts(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Yield blocks [draws, queries]: how often each query is drawn."""
+    rng = np.random.default_rng(seed)
+    for block in blocks(resamples, queries):
+        counts = np.empty((block.stop - block.start, queries))
+        for row in counts:  # one by one stays in the cache, and is twice as fast where queries are many
+            row[:] = np.bincount(rng.integers(0, queries, queries), minlength=queries)
+        yield counts
+
+
+def blocks(size: int, width: int) -> Iterator[slice]:
+    """Yield ranges that hold about CELLS numbers, each item `width` of them."""
+    step = max(1, CELLS // max(1, width))
+    return (slice(i, min(i + step, size)) for i in range(0, size, step))
+
+
+def _enumerate(queries: int, resamples: int) -> bool:
+    return queries < 63 and 2**queries <= resamples
+
+
+def _share(extreme: Floats, queries: int, resamples: int) -> Floats:
+    """Return the share of draws that are as extreme as what was observed, which is itself one of them."""
+    return extreme / 2**queries if _enumerate(queries, resamples) else (extreme + 1) / (resamples + 1)
+
+
+TESTS = {
+    "t": "paired t-test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "randomization": "paired randomization test",
+    "bootstrap": "paired bootstrap test, studentised",
+    "tukey": "randomised Tukey HSD, blocked by query",
+    "max-t": "randomised max-t test",
+}
+SIMULTANEOUS = ("tukey", "max-t")
+"""tests whose p-values hold for all pairs at once and take no correction"""
+DRAWN = ("randomization", "bootstrap", *SIMULTANEOUS)
+"""tests whose p-values come from draws"""
+BY_SPREAD = ("t", "bootstrap")
+"""tests that divide by the spread of the differences"""
+EXACT = 100
+"""up to so many differences that are not 0 the distribution of Wilcoxon's test is computed: 0.5 ms for each pair"""
+CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini–Hochberg", "none": "no correction"}
+
+
+def p_values(
+    values: Any, test: str = "t", pairs: Pairs | None = None, *, resamples: int = RESAMPLES, seed: int = 0
+) -> Floats:
+    """Return the two-sided p-value of each pair (by default all_pairs), not corrected.
+
+    `values` is [queries, runs]. `test` is one of TESTS; randomization, bootstrap, tukey and max-t draw `resamples`
+    times with `seed`. tukey holds for all pairs of the runs at once, max-t for all given pairs; neither needs a
+    correction. Where the difference is the same on every query, t and bootstrap cannot be computed, and p is that of
+    the exact randomization test, 2 / 2^n.
+
+    >>> p_values([[0.5, 0.4], [0.7, 0.4], [0.9, 0.4]], "randomization").tolist() == [2 / 2**3]
+    True
+    """
+    table = check_values(values)
+    pairs = all_pairs(table.shape[1]) if pairs is None else pairs
+    (p,) = joint_p_values(table[None], test, pairs, resamples=resamples, seed=seed)
+    return np.asarray(p)
+
+
+def joint_p_values(values: Floats, test: str, pairs: Pairs, *, resamples: int, seed: int) -> Floats:
+    """Return the p-values [measures, pairs] of values [measures, queries, runs].
+
+    Those of tukey and max-t hold for all measures together; other tests take each pair on each measure by itself.
+    """
+    check_choice("test", test, TESTS)
+    if test == "tukey":
+        return tukey(values, pairs, resamples, seed)
+    differ = np.concatenate([differences(table, pairs) for table in values], axis=1)
+    out, differing = np.ones(differ.shape[1]), np.any(differ != 0, axis=0)
+    if test in BY_SPREAD:
+        constant = differing & lacks_spread(differ)
+        out[constant], differing = 2.0 ** (1 - len(differ)), differing & ~constant
+    if differing.any():
+        out[differing] = _TESTS[test](differ[:, differing], resamples, seed)
+    return out.reshape(len(values), len(pairs))
+
+
+def check_values(values: Any) -> Floats:
+    """Return values [queries, runs] as an array; refuse what cannot be tested."""
+    table: Floats = np.asarray(values, np.float64)
+    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
+        raise DataError(
+            f"a paired test needs at least 2 queries and 2 runs, as an array [queries, runs]; found {table.shape}"
+        )
+    if not np.isfinite(table).all():
+        raise DataError("values that are not finite numbers cannot be tested")
+    return table
+
+
+def wilcoxon(differ: Floats) -> Floats:
+    """Return the two-sided p-value of each column of differences; those that are 0 are left out (Wilcoxon 1945).
+
+    It is exact where ranks tie and where differences are 0, too.
+
+    >>> wilcoxon(np.array([[0.1], [0.1], [0.3], [0.0]])).tolist() == [2 / 2**3]
+    True
+    """
+    return np.asarray([_test_signed_ranks(column[column != 0]) for column in differ.T])
+
+
+def _test_signed_ranks(differ: Floats) -> float:
+    if not len(differ):
+        return 1.0
+    ranks = _doubled_ranks(np.abs(differ))
+    positive = int(ranks[differ > 0].sum())
+    lower = min(positive, int(ranks.sum()) - positive)
+    return _exact_p(ranks, lower) if len(ranks) <= EXACT else _normal_p(ranks, lower)
+
+
+def _doubled_ranks(size: Floats) -> Ints:
+    """Return twice the ranks, which are whole numbers where ties share the mean of their ranks."""
+    _, group, count = np.unique(size, return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    return (2 * last - count + 1)[group]
+
+
+def _exact_p(ranks: Ints, lower: int) -> float:
+    """Return the share of the 2^n ways to choose signs whose smaller sum of ranks is no larger than this one.
+
+    The ways to reach each sum are counted by adding one rank after another, a convolution with 1 + x^rank. Only sums up
+    to `lower` matter: the distribution is symmetric. Counts are positive doubles, so nothing cancels.
+    """
+    ways = np.zeros(lower + 1)
+    ways[0] = 1.0
+    for rank in ranks[ranks <= lower].tolist():
+        ways[rank:] += ways[:-rank].copy()
+    return min(1.0, float(np.ldexp(ways.sum(), 1 - len(ranks))))
+
+
+def _normal_p(ranks: Ints, lower: int) -> float:
+    """Return the p-value by the normal approximation; the variance of the sum is Σ rank²/4, ties or not."""
+    mean, deviation = float(ranks.sum()) / 2, sqrt(float((ranks.astype(np.float64) ** 2).sum())) / 2
+    return erfc((mean - lower) / deviation / sqrt(2))
+
+
+_TESTS: dict[str, Callable[[Floats, int, int], Floats]] = {
+    "t": lambda differ, *_: np.asarray(stats().ttest_1samp(differ, 0).pvalue),
+    "wilcoxon": lambda differ, *_: wilcoxon(differ),
+    "randomization": randomization,
+    "bootstrap": bootstrap,
+    "max-t": max_t,
+}
+
+
+def adjust(p: Any, correction: str = "holm") -> Floats:
+    """Return p-values corrected over their family.
+
+    >>> adjust([0.01, 0.02, 0.04], "holm").tolist() == [3 * 0.01, 2 * 0.02, 0.04]
+    True
+    """
+    check_choice("correction", correction, CORRECTIONS)
+    raw: Floats = np.asarray(p, np.float64)
+    if correction == "none" or not len(raw):
+        return raw
+    if correction == "bh":
+        return np.asarray(stats().false_discovery_control(raw))
+    if correction == "bonferroni":
+        return np.minimum(1.0, raw * len(raw))
+    order = np.argsort(raw, kind="stable")
+    out = np.empty_like(raw)
+    out[order] = np.minimum(1.0, np.maximum.accumulate(raw[order] * np.arange(len(raw), 0, -1)))
+    return out
+
+
+def achieved_levels(p: Any) -> Floats:
+    """Return the achieved-significance-level curve: the p-values of all pairs, from the largest to the smallest."""
+    return np.sort(np.asarray(p, np.float64))[::-1]
+
+
+class Chances(NamedTuple):
+    """The posterior chances of each pair that the first run is better, as good as equal, worse; NaN without spread."""
+
+    better: Floats
+    equal: Floats
+    worse: Floats
+
+
+def tost(differ: Floats, rope: float) -> Floats:
+    """Return p-values of two one-sided t-tests: small where the mean difference surely lies within ± rope.
+
+    The larger of the two counts (Schuirmann 1987). Where the difference is the same on every query there is no t: p is
+    that of the exact one-sided randomization test around the nearer end, 1 / 2^n, where it lies within ± rope.
+
+    >>> tost(np.array([[0.0], [0.0], [0.0]]), 0.01).tolist() == [1 / 2**3]
+    True
+    """
+    mean, error, constant = _moments(differ)
+    inside = np.where(np.abs(mean) < rope, 0.5 ** len(differ), 1.0)
+    p = stats().t.sf((rope - np.abs(mean)) / error, len(differ) - 1)
+    return np.where(constant, inside, p)
+
+
+def chances(differ: Floats, rope: float) -> Chances:
+    """Return the posterior chances of the mean difference: above rope, within ± rope, below - rope.
+
+    With the prior that says nothing, p(µ, σ) ∝ 1/σ, µ is t-distributed around the mean with the standard error and
+    n - 1 degrees of freedom. This is the Bayesian correlated t-test of Benavoli, Corani, Demšar and Zaffalon (2017)
+    with correlation 0, since queries, unlike folds of a cross-validation, share no data.
+    """
+    mean, error, constant = _moments(differ)
+    above = stats().t.sf((rope - mean) / error, len(differ) - 1)
+    below = stats().t.cdf((-rope - mean) / error, len(differ) - 1)
+    return Chances(*(np.where(constant, np.nan, chance) for chance in (above, 1 - above - below, below)))
+
+
+def _moments(differ: Floats) -> tuple[Floats, Floats, Bools]:
+    """Return means, standard errors (1 where there is no spread), and where there is none."""
+    constant = lacks_spread(differ)
+    error = differ.std(axis=0, ddof=1) / np.sqrt(len(differ))
+    return differ.mean(axis=0), np.where(constant, 1.0, error), constant

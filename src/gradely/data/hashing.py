@@ -1,0 +1,226 @@
+"""Hashes of tokens, 64 bits each, with array operations.
+
+Every word of a token is mixed by itself, with a key of its own, before the words are added. Otherwise a change
+of one word could cancel that of another, as changes do in counted or padded names.
+
+Look-ups use keys that are drawn anew in every process, so that nobody can prepare a file of names that collide. Random
+ties use fixed keys, since their order must be the same in every process. Equal hashes are never taken for equal names:
+whoever finds them compares the names.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from gradely.data.ids import FINAL, FIRST, PAD, Bools, Bytes, Ints, Tokens, U, Words, whole_words, words_of
+
+FIRST_FACTOR, SECOND_FACTOR = U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
+"""the numbers, and below the shifts, of Stafford's mixer 13: found by search, so that one bit changes all others"""
+GOLDEN = U(0x9E3779B97F4A7C15)
+"""2^64 over the golden ratio: multiples of it are far from one another"""
+SALT = U(0xC2B2AE3D27D4EB4F)
+"""any odd number will do: it keeps a query and a document of the same name from cancelling each other"""
+LONG = 256
+"""bytes; longer names are hashed one by one, since a loop over all of their words would touch every line"""
+TOGETHER = PAD // 8
+"""words of a token that are fetched at once"""
+
+
+def keys_from(seed: int) -> Words:
+    """Return keys, one for each word of a token and one for its end."""
+    return stir(np.arange(1, LONG // 8 + 2, dtype=U) * GOLDEN, U(seed))
+
+
+def stir(words: Words, key: np.uint64) -> Words:
+    """Mix words in place, so that every bit changes about half of the others; different words stay different.
+
+    The first shift matters: the last characters of a word are its highest bits, which a product leaves where they are.
+    """
+    words ^= key
+    words ^= words >> U(30)
+    words *= FIRST_FACTOR
+    words ^= words >> U(27)
+    words *= SECOND_FACTOR
+    words ^= words >> U(31)
+    return words
+
+
+PROCESS_KEYS = keys_from(int.from_bytes(os.urandom(8), "little"))
+FIXED_KEYS = keys_from(0)
+
+
+def hashes(text: Bytes, start: Ints, stop: Ints, keys: Words = PROCESS_KEYS) -> Words:
+    """Return a hash of each token, from its size, its last eight bytes and the whole words before them."""
+    size = stop - start
+    shortest, longest = int(size.min(initial=LONG)), int(size.max(initial=0))
+    out: Words = words_of(text)[stop - 8]
+    if shortest < 8:
+        out &= FINAL[np.minimum(size, 8)]
+    out ^= size.view(U) * GOLDEN
+    stir(out, keys[0])
+    for i, words in enumerate(whole_words(text, start, min(max(longest - 1, 0) // 8, TOGETHER))):
+        stir(words, keys[i + 1])
+        out += words * (size > 8 * (i + 1)) if shortest <= 8 * (i + 1) else words
+    _add_the_rest(out, text, start, size, keys)
+    return out
+
+
+def _add_the_rest(out: Words, text: Bytes, start: Ints, size: Ints, keys: Words) -> None:
+    """Add the words of long tokens that were not fetched together."""
+    words = words_of(text)
+    for i in range(TOGETHER, LONG // 8):
+        here = np.flatnonzero(size > 8 * (i + 1))
+        if not len(here):
+            return
+        out[here] += stir(words[start[here] + 8 * i], keys[i + 1])
+    for i in np.flatnonzero(size > LONG).tolist():
+        out[i] = _hash_long(text[start[i] : start[i] + size[i]].tobytes(), keys)
+
+
+def _hash_long(token: bytes, keys: Words) -> int:
+    from hashlib import blake2b
+
+    return int.from_bytes(blake2b(token, digest_size=8, key=keys[:8].tobytes()).digest(), "little")
+
+
+def token_hashes(tokens: Tokens, keys: Words = PROCESS_KEYS) -> Words:
+    """Return a hash of each token."""
+    start = tokens.start.astype(np.int64)
+    return hashes(tokens.text, start, start + tokens.size, keys)
+
+
+def shuffle_keys(seed: int, query: Words, docs: Words) -> Words:
+    """Return a key for each document; ordered by it, the documents of a query stand in an order drawn with the seed.
+
+    Queries and documents are given by hashes with the fixed keys. So the order depends on the seed and the names alone,
+    neither on the order of the input, nor on the process, nor on the number of threads.
+    """
+    drawn = token_hashes(Tokens.of([b"%d" % seed]), FIXED_KEYS)
+    return stir(stir(docs ^ query * SALT, drawn[0]), FIXED_KEYS[0])
+
+
+def shuffle_keys_of(seed: int, query: bytes, docs: Sequence[bytes]) -> Words:
+    """Return the same keys for names as bytes."""
+    return shuffle_keys(seed, token_hashes(Tokens.of([query]), FIXED_KEYS), token_hashes(Tokens.of(docs), FIXED_KEYS))
+
+
+def slots(key: Words, shift: int, bits: int) -> Ints:
+    """Return some bits of keys, as places in a table."""
+    return ((key >> U(max(shift, 0))) & U((1 << bits) - 1)).view(np.int64)
+
+
+def table_bits(count: int) -> int:
+    """Return how many bits of so many keys are their places in a table that few share, and that fits into the cache."""
+    return min(19, max(8, (4 * count).bit_length()))
+
+
+def is_distinct(key: Words) -> bool:
+    """True where no key is there twice.
+
+    All keys are put into a small table, one overwriting another; those overwritten are either the same as what they
+    find in their place, or go into the next round, with other slots.
+    """
+    for top in (64, 48, 40, 32):
+        bits = table_bits(len(key))
+        table = np.empty(1 << bits, np.int32)
+        number, slot = np.arange(len(key), dtype=np.int32), slots(key, top - bits, bits)
+        table[slot] = number
+        winner = table[slot]
+        lost = np.flatnonzero(winner != number)
+        if (key[lost] == key[winner[lost]]).any():
+            return False
+        key = key[lost]
+    return not len(find_repeated(key))
+
+
+def find_repeated(key: Words) -> Words:
+    """Return the keys that are there more than once, each once, in order."""
+    key = np.sort(key)
+    return np.unique(key[1:][key[1:] == key[:-1]])
+
+
+def is_among(key: Words, few: Words) -> Bools:
+    """Return which keys are among a few sorted ones."""
+    at = np.minimum(np.searchsorted(few, key), max(len(few) - 1, 0))
+    return few[at] == key if len(few) else np.zeros(len(key), bool)
+
+
+def compare_names(
+    text: Bytes, start: Ints, stop: Ints, other: Bytes, other_start: Ints, other_stop: Ints
+) -> np.ndarray:
+    """Return for each pair of names -1, 0 or 1: the first is less, the same, or greater, by bytes."""
+    size, other_size = stop - start, other_stop - other_start
+    out = np.sign(size - other_size).astype(np.int8)  # where one begins with the other, the longer is greater
+    shared = np.minimum(size, other_size)
+    pairs, done = np.arange(len(shared)), 0
+    while len(pairs):
+        left = _order_words(text, start[pairs] + done, shared[pairs] - done)
+        right = _order_words(other, other_start[pairs] + done, shared[pairs] - done)
+        differs = left != right
+        out[pairs[differs]] = np.where(left > right, 1, -1)[differs]
+        done += 8
+        pairs = pairs[~differs & (shared[pairs] > done)]
+    return out
+
+
+def rank_names(text: Bytes, start: Ints, stop: Ints, group: Ints) -> Ints:
+    """Return the place of each name when groups are in order and so are the names in each, by bytes.
+
+    Names are sorted by their first words, then those that are alike by their second ones, and so on.
+    """
+    size = stop - start
+    place = np.searchsorted(np.sort(group), group)
+    alike, done = _find_shared_places(place, np.arange(len(group))), 0
+    while len(alike) and int(size[alike].max()) > done:
+        word = _order_words(text, start[alike] + done, np.maximum(size[alike] - done, 0))
+        if not (word == word[0]).all():
+            _refine(place, alike, word)
+            alike = _find_shared_places(place, alike)
+        done += 8
+    _refine(place, alike, size[alike])  # one begins with the other and goes on with zero bytes
+    return place
+
+
+def _order_words(text: Bytes, at: Ints, size: Ints) -> Words:
+    """Return the words at some places, of which the first `size` bytes count, as numbers that order as the bytes do."""
+    words = words_of(text)
+    return (words[np.minimum(at, len(words) - 1)] & FIRST[np.minimum(size, 8)]).byteswap()
+
+
+def _find_shared_places(place: Ints, rows: Ints) -> Ints:
+    """Return those of some names whose place is that of another one, too."""
+    order = rows[np.argsort(place[rows], kind="stable")]
+    same = np.diff(place[order]) == 0
+    flags = np.concatenate([[False], same, [False]])
+    alike: Ints = order[flags[: len(order)] | flags[1:][: len(order)]]
+    return alike
+
+
+def _refine(place: Ints, rows: Ints, key: Words | Ints) -> None:
+    """Move names that share a place apart, by a key."""
+    order = np.lexsort((key, place[rows]))
+    before, key, rows = place[rows][order], key[order], rows[order]
+    new_place = np.diff(before, prepend=-1) != 0
+    new = new_place | np.append(True, key[1:] != key[:-1])[: len(key)]
+    at = np.arange(len(rows))
+    first_of_place, first = (np.maximum.accumulate(np.where(flag, at, 0)) for flag in (new_place, new))
+    place[rows] = before + first - first_of_place
+
+
+def ranges(start: Ints, size: Ints) -> Ints:
+    """Return start, start + 1, … start + size - 1 of all ranges in a row."""
+    skipped = start - (np.cumsum(size) - size)
+    return np.repeat(skipped, size) + np.arange(int(size.sum()))
+
+
+def end_of_better(low: Ints, high: Ints, better: Callable[[Ints], Bools]) -> Ints:
+    """Return where in each stretch low … high - 1, best first, the entries end that are better; `better` tells which.
+
+    It is asked for one entry a stretch at a time; of stretches that are done, its answer does not count.
+    """
+    while (searching := low < high).any():
+        middle = np.where(searching, (low + high) >> 1, 0)
+        up = searching & better(middle)
+        low, high = np.where(up, middle + 1, low), np.where(searching & ~up, middle, high)
+    return low

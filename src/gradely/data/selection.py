@@ -1,0 +1,309 @@
+"""Selection: which queries count, which documents are dropped first, and which segment each query belongs to."""
+
+import copy
+import os
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from gradely.data.columns import concatenate, earliest_alike
+from gradely.data.hashing import ranges
+from gradely.data.hits import Hits
+from gradely.data.ids import Bools, Ids, Ints, as_text, as_tokens
+from gradely.data.locate import locate
+from gradely.data.qrels import Qrels
+from gradely.data.read.column_roles import DELIMITED, delimiter_of
+from gradely.data.read.frames import FrameTable, Record, RecordTable, are_records, flat_records, is_frame
+from gradely.data.read.readers import Run, read_qrels, read_run
+from gradely.data.read.sources import Report, Source, clip, format_of
+from gradely.data.table import qrels_from
+from gradely.errors import DataError, InputError, did_you_mean
+from gradely.settings import Settings
+
+COLUMN = "segment"
+"""what the column of a table of its own is called"""
+
+
+def split_queries(queries: Any) -> tuple[Any, Iterable[Any] | None]:
+    """Return the query policy, and the queries that count where they are named."""
+    return (queries, None) if isinstance(queries, str) else ("qrels", queries)
+
+
+def name_queries(queries: Any) -> Iterable[Any] | None:
+    """Return the queries that count where they are named; refuse a policy by which runs have queries of their own."""
+    policy, only = split_queries(queries)
+    if policy != "qrels":
+        raise InputError(f"queries={policy!r}: runs are ranked by the same queries; use 'qrels' or a list of queries")
+    return only
+
+
+def read_selected(
+    qrels: Any,
+    threads: int | None,
+    columns: Mapping[str, str] | None = None,
+    duplicates: str = "error",
+    *,
+    only: Iterable[Any] | None = None,
+    by: Any = None,
+    exclude: Any = None,
+) -> Qrels:
+    """Read qrels, and what is to be selected."""
+    held = Source(qrels) if isinstance(qrels, str | os.PathLike) else qrels  # segments may come from the same pipe
+    judgments = read_qrels(held, columns=columns, duplicates=duplicates, threads=threads)
+    segments = None if by is None else read_segments(by, qrels, columns)
+    return select(judgments, only=only, segments=segments, exclude=exclude)
+
+
+def select(
+    qrels: Qrels, *, only: Iterable[Any] | None = None, segments: Mapping[str, str] | None = None, exclude: Any = None
+) -> Qrels:
+    """Return the qrels with what is to be selected; those that are given are not changed."""
+    if only is not None:
+        qrels = only_queries(qrels, only)
+    if segments is None and exclude is None:
+        return qrels
+    qrels = copy.copy(qrels)
+    if segments is not None:
+        qrels.segments = _check_segments(segments, qrels)
+    qrels.excluded = qrels.excluded if exclude is None else read_qrels(exclude, duplicates="first")
+    return qrels
+
+
+def _check_segments(segments: Mapping[str, str], qrels: Qrels) -> Mapping[str, str]:
+    """Return segments; refuse those of other queries alone."""
+    if not any(query in segments for query in qrels.queries):
+        theirs = f": they are called {clip(qrels.queries[0])}, in by {clip(next(iter(segments)))}" if segments else ""
+        raise DataError(f"by: no query of {qrels.name} has a segment{theirs}")
+    return segments
+
+
+def only_queries(qrels: Qrels, only: Iterable[Any]) -> Qrels:
+    """Return the judgments of some queries, in the order of the qrels; refuse a query that has none."""
+    names = {as_text(query, "queries") for query in only}
+    unknown = next((name for name in names if name not in qrels.index), None)
+    if unknown is not None or not names:
+        hint = did_you_mean(unknown, qrels.queries) if unknown is not None and len(qrels) < 10_000 else ""
+        raise DataError(f"queries: {clip(unknown or '')} has no judgments in {qrels.name}.{hint}")
+    at = np.array(sorted(qrels.index[name] for name in names), np.int64)
+    rows = ranges(qrels.start[at], qrels.start[at + 1] - qrels.start[at])
+    start = np.concatenate([[0], np.cumsum(qrels.start[at + 1] - qrels.start[at])])
+    docs = [qrels.docs[row] for row in rows.tolist()]
+    subset = Qrels([qrels.queries[i] for i in at.tolist()], start, docs, qrels.grade[rows], qrels.name)
+    subset.whole, subset.notes, subset.selected = qrels.whole, qrels.notes, True
+    return subset
+
+
+def read_queries(path: str) -> list[str]:
+    """Return the ids of queries from a file, one per line."""
+    return [line.decode().strip() for _, line in Source(path).lines()]
+
+
+def read_segments(by: Any, qrels: Any, columns: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the segment of each query: from a mapping, a column of the qrels, or a table of query and segment.
+
+    A query may have none; rows without a value in that column say nothing about their query.
+    """
+    by = by.to_dict() if hasattr(by, "to_dict") and not is_frame(by) else by  # a Series of pandas
+    if isinstance(by, Mapping):
+        return {
+            as_text(query, "by"): as_text(segment, "by") for query, segment in by.items() if not _is_missing(segment)
+        }
+    if isinstance(by, str) and not os.path.exists(by):
+        _check_columns(by, qrels)
+        return _segments_from(
+            qrels, {"document": by} | {role: name for role, name in (columns or {}).items() if role == "query"}
+        )
+    if not (isinstance(by, str | os.PathLike) or is_frame(by) or are_records(by)):
+        raise InputError(
+            f"by: cannot be {type(by).__name__}; give {{query: segment}}, a column of the qrels, or a table"
+        )
+    try:
+        return _segments_from(by, {"document": COLUMN})
+    except (InputError, DataError) as error:  # which calls whatever it reads qrels
+        raise type(error)(str(error).replace("qrels: ", "by: ", 1)) from None
+
+
+def _is_missing(value: Any) -> bool:
+    """True for None, NaN and what else is not even equal to itself."""
+    try:
+        return value is None or not bool(value == value)  # noqa: PLR0124
+    except TypeError:  # NA of pandas is neither
+        return True
+
+
+def _check_columns(by: str, qrels: Any) -> None:
+    """Refuse a column of qrels that have none."""
+    source = Source(qrels) if isinstance(qrels, str | os.PathLike) else None
+    plain = source is not None and format_of(source) in ("trec", "letor")
+    plain = plain or (source is not None and format_of(source) == "json" and source.head.lstrip().startswith(b"{"))
+    if plain or isinstance(qrels, Qrels | Mapping):
+        who = f"{source.name} has no columns, and there is no such file" if source else "the qrels have no columns"
+        raise InputError(f"by={by!r}: {who}; give {{query: segment}} or a table of both")
+
+
+def _segments_from(table: Any, roles: dict[str, str]) -> dict[str, str]:
+    """Return the segment of each query from a table; refuse a query that is in two."""
+    pairs = _read_pairs(table, roles)
+    if pairs is None:
+        return {}
+    segments: dict[str, str] = {}
+    for query in pairs.queries:
+        names = [name for name in pairs.labels(query) if name]
+        if len(names) > 1:
+            raise DataError(f"by: query {clip(query)} is in two segments, {clip(names[0])} and {clip(names[1])}")
+        if names:
+            segments[query] = names[0]
+    return segments
+
+
+def _read_pairs(table: Any, roles: dict[str, str]) -> Qrels | None:
+    """Return queries with their segments in the place of documents, which may be empty; None where no row has any."""
+    source = Source(table) if isinstance(table, str | os.PathLike) else table
+    name, kind = (source.name, _format_of(source, roles)) if isinstance(source, Source) else ("qrels", None)
+    if kind == "parquet":
+        from gradely.data.read.frames import ParquetTable
+
+        table = ParquetTable(source, "label", roles).read()
+    elif kind in ("json", "jsonl"):
+        from gradely.data.read.json_files import read_records
+
+        table = read_records(source, kind) or source
+    if is_frame(table):
+        frame = FrameTable(table, "label", name, roles, "first")
+        return qrels_from(frame) if frame.drop_nameless() else None
+    if are_records(table):
+        return qrels_from(RecordTable(_fill(table, roles["document"], name), "label", name, roles, "first"))
+    return read_qrels(source, format=kind, columns=roles, duplicates="first")
+
+
+def _format_of(source: Source, roles: dict[str, str]) -> str:
+    """Return the format of a file, which may be a table without documents."""
+    delimiter = delimiter_of(source.head, [roles["document"]]) if (name := format_of(source)) == "trec" else None
+    return name if delimiter is None else DELIMITED[delimiter]
+
+
+def _fill(records: Any, column: str, name: str) -> list[Record]:
+    """Return records of which each has a column that some have: empty text where it has no value."""
+    flat = flat_records(records, name)
+    if not any(column in record for record in flat):
+        return flat
+    return [{**record, column: "" if _is_missing(record.get(column)) else record[column]} for record in flat]
+
+
+def locate_others(
+    qrels: Qrels, excluded: Qrels, run: Run | Source, settings: Settings, threads: int | None, report: Report
+) -> Hits:
+    """Return where the judged documents of a run stand once others are dropped from it."""
+    union, dropped, row = _join(qrels, excluded)
+    hits = locate(union, run, settings, threads, report)
+    drop = dropped[hits.row]
+    out = hits.select(drop)
+    stay = hits.select(~drop)
+    span = int(hits.retrieved.max(initial=0)) + 1
+    base, others = stay.query.astype(np.int64) * span, out.query.astype(np.int64) * span
+    better, same = _count(base, stay.above, others + out.above)
+    place = None
+    if stay.place is not None and out.place is not None:
+        place = stay.place - _count(base, stay.place, others + out.place)[0]
+    retrieved = hits.retrieved - np.bincount(out.query, minlength=len(qrels))
+    return stay._replace(
+        row=row[stay.row],
+        above=stay.above - better,
+        tied=stay.tied - same,
+        place=place,
+        retrieved=retrieved,
+        excluded=len(out.row),
+    )
+
+
+def _count(base: Ints, mine: npt.NDArray[np.integer], others: Ints) -> tuple[Ints, Ints]:
+    """Return how many of the others, of the same query, are less than each of mine, and how many are equal."""
+    others = np.sort(others)
+    first, low = np.searchsorted(others, base), np.searchsorted(others, base + mine)
+    return low - first, np.searchsorted(others, base + mine, "right") - low
+
+
+def _join(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Bools, Ints]:
+    """Return judged and excluded documents as one, whether each is dropped and, if not, its row in the qrels."""
+    theirs = [i for i, query in enumerate(excluded.queries) if query in qrels.index]
+    owner = np.array([qrels.index[excluded.queries[i]] for i in theirs], np.int64)
+    begin, end = excluded.start[theirs], excluded.start[np.add(theirs, 1)] if theirs else excluded.start[:0]
+    rows = np.concatenate([np.zeros(0, np.int64), *map(np.arange, begin.tolist(), end.tolist())])
+    query = np.concatenate([np.repeat(np.arange(len(qrels)), np.diff(qrels.start)), np.repeat(owner, end - begin)])
+    document = concatenate([Ids.of(as_tokens(qrels.docs)), Ids.of(as_tokens(excluded.docs)).take(rows)])
+    judged = len(qrels.grade)
+    alike = earliest_alike(query, document)
+    alike = np.arange(len(query)) if alike is None else alike
+    dropped = np.zeros(len(query), bool)
+    dropped[alike[judged:]] = True
+    stay = np.flatnonzero(alike == np.arange(len(query)))
+    stay = stay[np.argsort(query[stay], kind="stable")]
+    start = np.searchsorted(query[stay], np.arange(len(qrels) + 1))
+    grade = np.concatenate([qrels.grade, np.zeros(len(rows))])[stay]
+    union = Qrels(qrels.queries, start, document.take(stay).tokens(), grade, qrels.name)
+    return union, dropped[stay], stay
+
+
+GradedBy = Literal["score", "rank"]
+
+
+def qrels_from_run(run: Any, by: GradedBy | None = None, *, levels: Iterable[int] | None = None) -> Qrels:
+    """Return the qrels of a virtual user who would rank as a run does.
+
+    `by` says what the label of a document is: its score (the default), or its rank counted from the last, where the
+    best of n documents gets n and the last 1. `levels` grades by your own depths instead: [10, 25, 50] gives 3 to
+    the top 10, 2 to the rest of the top 25, 1 to the rest of the top 50 and 0 to all others. Tied documents have the
+    same label, that of the best rank among them. `run` is whatever read_run takes.
+
+    Scheel, Lommatzsch, Albayrak: Performance Measures for Multi-Graded Relevance (2011).
+
+    >>> qrels_from_run({"q": {"a": 0.9, "b": 0.5, "c": 0.5}}, "rank").labels("q")
+    {'a': 3.0, 'b': 2.0, 'c': 2.0}
+    >>> qrels_from_run({"q": {"a": 0.9, "b": 0.5, "c": 0.5}}, levels=[1, 2]).labels("q")
+    {'a': 2.0, 'b': 1.0, 'c': 1.0}
+    """
+    if by is not None and by not in get_args(GradedBy):
+        raise DataError(f"a virtual user grades by score or rank; found {by!r}")
+    if by is not None and levels is not None:
+        raise DataError(f"a virtual user grades by {by} or by levels of your choice, not by both: leave out one")
+    depths = None if levels is None else _depths(levels)
+    ranking = read_run(run)
+    name = f"{ranking.name} as qrels"
+    labels = {query: _labels(scores, by or "score", depths) for query, scores in ranking.scores.items()}
+    _check_scores(labels, name)  # ranks and levels are never below 0
+    return Qrels.of(labels, name)
+
+
+def _labels(scores: Mapping[str, float], by: GradedBy, depths: list[int] | None) -> dict[str, float]:
+    """Return {document: label} of one query."""
+    if by == "score" and depths is None:
+        return {doc: float(score) for doc, score in scores.items()}
+    above: dict[float, int] = {}
+    for i, score in enumerate(sorted(map(float, scores.values()), reverse=True)):
+        above.setdefault(score, i)
+    if depths is None:
+        return {doc: float(len(scores) - above[float(score)]) for doc, score in scores.items()}
+    return {doc: float(sum(above[float(score)] < depth for depth in depths)) for doc, score in scores.items()}
+
+
+def _depths(levels: Iterable[int]) -> list[int]:
+    """Return depths that rise, as whole numbers."""
+    depths = list(levels)
+    whole = all(isinstance(depth, int) and not isinstance(depth, bool) and depth > 0 for depth in depths)
+    if not depths or not whole or any(b <= a for a, b in pairwise(depths)):
+        raise DataError(f"levels are depths of the ranking that rise, like [10, 25, 50]; found {depths!r}")
+    return depths
+
+
+def _check_scores(labels: Mapping[str, Mapping[str, float]], name: str) -> None:
+    """Refuse scores below 0 as labels, since those would all count as not relevant."""
+    for query, scores in labels.items():
+        low = min(scores, key=lambda doc: scores[doc], default=None)
+        if low is not None and scores[low] < 0:
+            raise DataError(
+                f"{name}: query {clip(query)}, document {clip(low)}: a score of {scores[low]:g} is no label,"
+                " since labels below 0 are not relevant; grade by rank, or by levels of your choice"
+            )

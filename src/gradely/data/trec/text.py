@@ -1,0 +1,425 @@
+"""A stream of lines as pieces that end where a query ends."""
+
+import queue
+from collections.abc import Callable, Iterator
+from io import FileIO
+from itertools import count
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from gradely.data.ids import FINAL, PAD, Bools, Bytes, Floats, Ints, U, Words, whole_words, words_of
+from gradely.data.read.sources import LONGEST_LINE, UnpackedFile
+from gradely.data.trec.plain import Layout
+
+NEWLINE = 10  # ord("\n")
+PIECE = 3 << 20
+"""bytes of a piece: few enough for the cache, and enough that threads seldom wait for one another"""
+LONGEST = LONGEST_LINE
+"""bytes of the longest piece; a query that is longer is treated as scattered, a line is refused"""
+
+
+QueryAt: TypeAlias = Callable[[memoryview, int], bytes]
+"""returns the query of the line that begins at a position"""
+
+
+class IrregularText(Exception):
+    """The text is not as the fast way expects it; the plain reader must look."""
+
+
+class ScatteredQueries(Exception):
+    """The lines of a query are not together, or are too many to be."""
+
+
+class ChangedFile(Exception):
+    """The file is not the same as when it was read first."""
+
+
+class Buffer:
+    """Memory for one piece, used again and again: fresh pages cost more than parsing them."""
+
+    def __init__(self, size: int) -> None:
+        """Allocate room for a piece of some size."""
+        self.grow(size)
+
+    def grow(self, size: int) -> None:
+        """Make room for a larger piece; what was in it stays."""
+        old = getattr(self, "bytes", None)
+        self.bytes: Bytes = np.empty(size + 2 * PAD, np.uint8)
+        self.bytes[:PAD] = NEWLINE
+        if old is not None:
+            self.bytes[PAD : len(old)] = old[PAD:]
+        self.view = memoryview(self.bytes)  # type: ignore[arg-type]
+        self.blank = np.empty(len(self.bytes), bool)
+        """scratch"""
+
+    @property
+    def room(self) -> int:
+        """How many bytes of text fit in."""
+        return len(self.bytes) - 2 * PAD
+
+
+class Piece(NamedTuple):
+    """Whole lines at text[start:stop], with newlines around them."""
+
+    text: Bytes
+    start: int
+    stop: int
+    number: int
+    """how many pieces were before it"""
+    buffer: Buffer | None = None
+    """what to put back when the piece is done"""
+
+    def scratch(self) -> Bools:
+        """Return room for a flag a byte."""
+        size = self.stop - self.start
+        return np.empty(size, bool) if self.buffer is None else self.buffer.blank[:size]
+
+
+def first_field(text: memoryview, at: int) -> bytes:
+    """Return the first field of the line at a position, as far as 512 bytes show it."""
+    fields = bytes(text[at : at + 512]).split(None, 1)
+    return fields[0] if fields else b""
+
+
+def pieces(
+    stream: FileIO | UnpackedFile,
+    free: "queue.SimpleQueue[Buffer]",
+    size: int,
+    *,
+    whole_queries: bool,
+    query_at: QueryAt = first_field,
+) -> Iterator[Piece]:
+    """Yield the stream in pieces of about some size, each in a free buffer, which the user of the piece puts back.
+
+    A piece ends with a line, and with `whole_queries` where the next line is of another query. The same stream is
+    always cut in the same places.
+    """
+    rest, number = b"", count()
+    while True:
+        buffer, limit = free.get(), max(size, len(rest))
+        filled, ended = _fill(stream, buffer, rest, limit)
+        while (
+            not ended
+            and (cut := last_cut(buffer.view, PAD, filled, whole_queries=whole_queries, query_at=query_at)) == PAD
+        ):
+            if limit >= LONGEST:
+                raise ScatteredQueries if whole_queries else IrregularText
+            limit *= 2
+            filled, ended = _fill(stream, buffer, bytes(buffer.view[PAD:filled]), limit)
+        cut = filled if ended else cut
+        rest = bytes(buffer.view[cut:filled])
+        if is_blank(buffer.view[PAD:cut]):
+            free.put(buffer)
+        else:
+            yield Piece(buffer.bytes, PAD, close(buffer.bytes, cut), next(number), buffer)
+        if ended:
+            return
+
+
+def _fill(stream: FileIO | UnpackedFile, buffer: Buffer, start: bytes, limit: int) -> tuple[int, bool]:
+    """Fill the buffer with what is left over and with the stream; return where it ends and whether the stream did."""
+    if limit > buffer.room:
+        buffer.grow(limit)
+    filled = PAD + len(start)
+    buffer.view[PAD:filled] = start
+    while filled < PAD + limit:
+        got = stream.readinto(buffer.view[filled : PAD + limit])
+        if not got:
+            return filled, True
+        filled += got
+    return filled, False
+
+
+def is_blank(text: memoryview) -> bool:
+    """True where there is nothing but white space; one look at the start mostly tells."""
+    return not bytes(text[:64]).strip() and not bytes(text).strip()
+
+
+def close(text: Bytes, stop: int) -> int:
+    """Put newlines behind the last line; return where it ends, its own newline included."""
+    text[stop : stop + PAD] = NEWLINE
+    return stop if text[stop - 1] == NEWLINE else stop + 1
+
+
+def last_cut(text: memoryview, start: int, stop: int, *, whole_queries: bool, query_at: QueryAt = first_field) -> int:
+    """Return where text[start:stop] can be cut last, between lines or between queries; `start` where it cannot.
+
+    The last query begins at the first line from which on its name stands; bisect for it, since its lines are together.
+    Where they are not, the query will be met twice.
+    """
+    end = _last_line(text, start, stop)
+    if not whole_queries or end == start:
+        return end
+    cut = _last_line(text, start, end - 1)
+    query = query_at(text, cut)
+    low, high = start, cut
+    while low < high:
+        middle = (low + high) // 2
+        line = _line_from(text, middle)
+        if line >= cut:
+            high = middle
+        elif query_at(text, line) == query:
+            cut, high = line, middle
+        else:
+            low = middle + 1
+    return cut
+
+
+def _last_line(text: memoryview, start: int, stop: int) -> int:
+    """Return where the last line begins that begins in text[start:stop] or right behind it."""
+    step = 1 << 10
+    while True:
+        low = max(start, stop - step)
+        newline = bytes(text[low:stop]).rfind(b"\n")
+        if newline >= 0:
+            return low + newline + 1
+        if low == start:
+            return start
+        step *= 4
+
+
+def _line_from(text: memoryview, at: int) -> int:
+    """Return where the first line begins that begins at or after a position; there is one."""
+    step = 1 << 9
+    while True:
+        newline = bytes(text[at - 1 : at + step]).find(b"\n")
+        if newline >= 0:
+            return at + newline
+        step *= 4
+
+
+ZEROS = U(0x3030303030303030)
+"""eight characters 0; a digit and this differ by its value"""
+SIXES, NIBBLES = U(0x0606060606060606), U(0xF0F0F0F0F0F0F0F0)
+"""a byte n is a digit if neither n nor n + 6 has a bit in its upper half, since 9 + 6 is the last number below 16"""
+DOTS = U(0x1E1E1E1E1E1E1E1E)
+"""eight points, each as it stands beside ZEROS: 0x2E and 0x30 differ by 0x1E"""
+ONES, TOPS = U(0x0101010101010101), U(0x8080808080808080)
+"""the lowest and the highest bit of each byte, with which Mycroft's test finds a byte that is 0"""
+POINT, MINUS = 46, 45  # ord("."), ord("-")
+TEN = np.array([10.0**k for k in range(23)])
+"""10^22 is the last power of ten that a double holds exactly"""
+EXTENDED = np.finfo(np.longdouble).nmant == 63
+"""true where long doubles have the 64 bits of x87, of which the last 11 decide how a double is rounded"""
+TEN_EXTENDED = np.cumprod(np.array([1] + [10] * 22, dtype=np.longdouble))
+
+
+def to_finite(text: bytes) -> float:
+    """Return a number as float() reads it; what is no finite number is odd."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise IrregularText from None
+    if b"_" in text or not np.isfinite(value):
+        raise IrregularText
+    return value
+
+
+def numbers(piece: Piece, start: Ints, stop: Ints, unusual: Callable[[bytes], float] = to_finite) -> Floats:
+    """Return the numbers that stand at start … stop - 1; unusual ones are read by a function."""
+    alike = _parse_alike(piece, start, stop) if len(start) else np.zeros(0)
+    return _parse_any(piece, start, stop, unusual) if alike is None else alike
+
+
+def _value(word: Words) -> Words:
+    """Return the number of eight digits, as nibbles, the first digit in the lowest byte; the word is used up.
+
+    Neighbours are joined three times: digits to pairs, pairs to fours, fours to all eight. 2561 is 10 · 2^8 + 1, which
+    adds ten times a digit to the next one; 6553601 is 100 · 2^16 + 1 and 42949672960001 is 10000 · 2^32 + 1.
+    """
+    word *= U(2561)
+    word >>= U(8)
+    word &= U(0x00FF00FF00FF00FF)
+    word *= U(6553601)
+    word >>= U(16)
+    word &= U(0x0000FFFF0000FFFF)
+    word *= U(42949672960001)
+    word >>= U(32)
+    return word
+
+
+def _parse_alike(piece: Piece, start: Ints, stop: Ints) -> Floats | None:
+    """Return unsigned numbers of at most 15 digits that all have as many decimals; None where any is not so."""
+    size = stop - start
+    shortest, longest = int(size.min()), int(size.max())
+    first = piece.text[start[0] : stop[0]].tobytes()
+    decimals = len(first) - 1 - first.index(b".") if b"." in first else 0
+    if longest > 16 or decimals > 7 or shortest <= max(decimals, b"." in first):
+        return None
+    low, high = _last_words(piece.text, stop, longest)
+    if b"." in first:
+        shift = U(8 * (7 - decimals))
+        if not ((low >> shift).astype(np.uint8) == POINT).all():
+            return None
+        low ^= U(POINT ^ 48) << shift
+    low ^= ZEROS
+    if shortest < 8:
+        low &= FINAL[np.minimum(size, 8)]
+    bad = np.bitwise_or.reduce(low | (low + SIXES)) & NIBBLES
+    value = _value(low)
+    if longest > 8:
+        high ^= ZEROS
+        high &= FINAL[np.maximum(size - 8, 0)]
+        bad |= np.bitwise_or.reduce(high | (high + SIXES)) & NIBBLES
+        value += _value(high) * U(10**8)
+    if bad or (longest == 16 and int(value.max()) >= 1 << 53):
+        return None
+    if b"." not in first:
+        return value.astype(np.float64)
+    value -= value // U(10 ** (decimals + 1)) * U(9 * 10**decimals)  # the point took the place of a digit 0
+    return value.astype(np.float64) / 10.0**decimals
+
+
+def _last_words(text: Bytes, stop: Ints, longest: int) -> tuple[Words, Words]:
+    """Return the last eight bytes of each number and, where numbers are longer, the eight before them."""
+    if longest <= 8:
+        low = words_of(text)[stop - 8]
+        return low, low
+    high, low = whole_words(text, stop - 16, 2)
+    return low, high
+
+
+def _parse_any(piece: Piece, start: Ints, stop: Ints, unusual: Callable[[bytes], float]) -> Floats:
+    """Return signed numbers of up to 24 characters with the point anywhere; the rest are read by a function."""
+    negative = piece.text[start] == MINUS
+    size = stop - start - negative
+    value, decimals, hard = _digits(piece.text, stop, size)
+    out: Floats = value.astype(np.float64) / TEN[decimals]
+    long = np.flatnonzero((value >= U(1 << 53)) & ~hard)
+    if len(long) and EXTENDED:
+        quotient = value[long].astype(np.longdouble) / TEN_EXTENDED[decimals[long]]
+        dropped = quotient.view(U)[::2] & U(0x7FF)  # the 11 bits that a double does not have
+        out[long] = quotient.astype(np.float64)
+        hard[long[(dropped >= U(0x3FF)) & (dropped <= U(0x401))]] = True
+    else:
+        hard[long] = True
+    np.negative(out, out=out, where=negative)
+    for i in np.flatnonzero(hard).tolist():
+        out[i] = unusual(piece.text[start[i] : stop[i]].tobytes())
+    return out
+
+
+def _digits(text: Bytes, stop: Ints, size: Ints) -> tuple[Words, Ints, np.ndarray]:
+    """Return the digits as an integer, how many are decimals, and which numbers are too unusual for this."""
+    parts = []
+    for done in range(0, min(24, int(size.max())), 8):
+        word = words_of(text)[stop - (done + 8)]
+        word ^= ZEROS
+        word &= FINAL[np.clip(size - done, 0, 8)]
+        parts.append(word)
+    value, decimals, hard = np.zeros(len(size), U), np.zeros(len(size), np.int64), (size > 24) | (size < 1)
+    moved = np.zeros(len(size), bool)  # the point was met in a word nearer the end
+    for i, word in enumerate(parts):
+        before = parts[i + 1] >> U(56) if i + 1 < len(parts) else U(0)
+        point, places = _point(word)
+        here = point != 0
+        decimals = np.where(here, 8 * i + 7 - places, decimals)
+        closed = _close_gap(word, point, before, here, moved)
+        hard |= here & moved  # a second point
+        moved |= here
+        hard |= ((closed | (closed + SIXES)) & NIBBLES) != 0
+        part = _value(closed)
+        hard |= (part >= U(1000)) if i == 2 else False  # more than 19 digits
+        value += part * U(10 ** (8 * i))
+    hard |= (decimals > 22) | (size - moved < 1)
+    return value, np.minimum(decimals, 22), hard
+
+
+def _point(word: Words) -> tuple[Words, Ints]:
+    """Return the top bit of the first byte that is a point, 0 where none is, and how many bytes are before it."""
+    dots = word ^ DOTS
+    dots = (dots - ONES) & ~dots & TOPS
+    dots &= -dots
+    return dots, np.bitwise_count((dots >> U(7)) - (dots != 0)).astype(np.int64) >> 3
+
+
+def _close_gap(word: Words, point: Words, before: Words | np.uint64, here: np.ndarray, moved: np.ndarray) -> Words:
+    """Return the digits of a word with the point taken out and the gap closed from the word before."""
+    below = (point >> U(7)) - here.astype(U)
+    without = (word & ~(below | (point >> U(7)) * U(255))) | ((word & below) << U(8)) | before
+    return np.where(here, without, np.where(moved, (word << U(8)) | before, word))
+
+
+Field: TypeAlias = tuple[Ints, Ints]
+"""start and stop of one field, for every line"""
+BLANK, TAB, RETURN, HASH = 32, 9, 13, 35
+
+
+class Dialect(NamedTuple):
+    """What a reader takes beside regular lines."""
+
+    comments: bool = False
+    """lines that begin with # are passed over"""
+    any_bytes: bool = False
+    """text need not be UTF-8, and control characters are part of names"""
+    number: Callable[[bytes], float] = to_finite
+    """reads a number that is written in an unusual way; raises IrregularText where it is none"""
+
+
+STRICT = Dialect()
+
+
+def fields(piece: Piece, layout: Layout, columns: tuple[int, ...], dialect: Dialect = STRICT) -> list[Field]:
+    """Return some of the fields of lines; raise IrregularText where a line has too few, or too many for the layout."""
+    text = piece.text[piece.start : piece.stop]
+    if not dialect.any_bytes and text.max() > 127:
+        _check_utf8(piece)
+    blank = np.less_equal(text, BLANK, out=piece.scratch())
+    places = None if blank[0] or (blank[1:] & blank[:-1]).any() else _split_regular(text, blank, layout.width, columns)
+    if places is None:
+        places = _split_any(text, _white_space(text, blank, dialect), layout, columns, comments=dialect.comments)
+    return [(start + piece.start, stop + piece.start) for start, stop in places]
+
+
+def _check_utf8(piece: Piece) -> None:
+    try:
+        piece.text[piece.start : piece.stop].tobytes().decode()
+    except UnicodeDecodeError:
+        raise IrregularText from None
+
+
+def _split_regular(text: Bytes, blank: Bools, width: int, columns: tuple[int, ...]) -> list[Field] | None:
+    """Return the fields of lines with one blank or tab between fields and a newline at the end; None where not so."""
+    stop = np.flatnonzero(blank)
+    kind = text[stop]
+    spaces = np.count_nonzero(kind == BLANK) + np.count_nonzero(kind == TAB)
+    newlines = np.count_nonzero(kind == NEWLINE)
+    aligned = width * newlines == len(kind) == spaces + newlines and (kind[width - 1 :: width] == NEWLINE).all()
+    if not aligned:
+        return None
+    first = np.concatenate([[-1], stop[width - 1 : -1 : width]])
+    return [((stop[i - 1 :: width] if i else first) + 1, stop[i::width]) for i in columns]
+
+
+def _white_space(text: Bytes, blank: Bools, dialect: Dialect) -> Bools:
+    """Return which bytes separate fields; refuse control characters, and carriage returns that do not end a line."""
+    if dialect.any_bytes:
+        return blank & ~((text < TAB) | (text - np.uint8(14) < 18))
+    if text.min() < TAB or (text - np.uint8(14) < 18).any():
+        raise IrregularText
+    behind = np.flatnonzero(text == RETURN) + 1  # the last byte is a newline
+    if not np.isin(text[behind], (RETURN, NEWLINE)).all():
+        raise IrregularText
+    return blank
+
+
+def _split_any(text: Bytes, blank: Bools, layout: Layout, columns: tuple[int, ...], *, comments: bool) -> list[Field]:
+    """Return the fields of lines with any white space between them; blank lines are passed over."""
+    edge = np.flatnonzero(blank[1:] != blank[:-1]) + 1
+    edge = edge if blank[0] else np.concatenate([[0], edge])
+    start, stop = edge[::2], edge[1::2]
+    newline, width = np.flatnonzero(text == NEWLINE), layout.width
+    if len(start) == width * len(newline) and not comments:  # mostly every line has its fields, and no more
+        inside = (start[width::width] > newline[:-1]) & (stop[width - 1 : -1 : width] <= newline[:-1])
+        if inside.all():
+            return [(start[i::width], stop[i::width]) for i in columns]
+    line = np.concatenate([[0], np.searchsorted(start, newline)])
+    first, count = line[:-1], np.diff(line)
+    used = count > 0
+    if comments:
+        used[used] = text[start[first[used]]] != HASH
+    first, count = first[used], count[used]
+    if (count < width).any() or (not layout.extra and (count > width).any()):
+        raise IrregularText
+    return [(start[first + i], stop[first + i]) for i in columns]

@@ -1,0 +1,539 @@
+"""From arrays of scores and labels to a Batch, in the caller's array library and on its device."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gradely.errors import DataError
+from gradely.kernel.backend import check_unmasked, device_of, is_any, is_array, is_numpy, namespace, take_rows, to_numpy
+from gradely.kernel.batch import CELLS, Array, Batch, rows_at_a_time
+from gradely.parallel import cores, on_threads
+from gradely.settings import check_seed, check_ties
+
+
+def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: str = "expected", seed: int = 0) -> Batch:
+    """Return a Batch from scores and labels, one row per query and one column per document; higher scores rank first.
+
+    `mask` is true for real documents and false for padding. Every document counts as judged. Arrays may be NumPy,
+    PyTorch, JAX, CuPy or any other of the array API standard; lists become NumPy arrays. One dimension is one query.
+    `ties` is any policy but `trec`, which needs document names.
+
+    >>> import gradely
+    >>> batch = gradely.from_arrays([[0.9, 0.4, 0.4]], [[0, 2, 1]])
+    >>> gradely.RR()(batch)
+    array([0.5])
+    """
+    check_ties(ties, without_names=True)
+    return rank_documents(*align_arrays(scores, labels, mask, ties, seed), ties)
+
+
+def align_arrays(
+    scores: Any, labels: Any, mask: Any, ties: str, seed: int, *, flat: bool = True
+) -> tuple[Array, Array, Array | None]:
+    """Return scores, labels and mask as arrays [Q, K] of one library; in a random order for random ties.
+
+    Flat arrays are one query, or refused.
+    """
+    arrays = as_arrays({"scores": scores, "labels": labels} | ({} if mask is None else {"mask": mask}))
+    xp = namespace(arrays[0])
+    shapes = [tuple(x.shape) for x in arrays]
+    if any(shape != shapes[0] for shape in shapes) or len(shapes[0]) not in (1, 2) or 0 in shapes[0]:
+        listing = ", ".join(map(str, shapes))
+        raise DataError(f"scores, labels and mask must have one shape, [queries, documents]; found {listing}")
+    if len(shapes[0]) == 1 and not flat:
+        raise DataError(
+            f"{shapes[0][0]:,} scores in a row: say which query each belongs to, with group=sizes or qid=ids;"
+            " of one query, give scores[None, :] and labels[None, :]"
+        )
+    arrays = [x[None, :] if x.ndim == 1 else x for x in arrays]
+    arrays = _shuffle(xp, seed, arrays) if ties == "random" else arrays
+    return arrays[0], arrays[1], xp.astype(arrays[2], xp.bool) if mask is not None else None
+
+
+def as_arrays(values: dict[str, Any]) -> list[Array]:
+    """Return values by name as arrays of numbers, all of one library and on one device; lists follow the arrays."""
+    check_unmasked(**values)
+    arrays = {name: x for name, x in values.items() if is_array(x)}
+    libraries = {name: type(x).__module__.split(".")[0] for name, x in arrays.items()}
+    if len(set(libraries.values())) > 1:
+        listing = " and ".join(f"{name} of {library}" for name, library in libraries.items())
+        raise DataError(f"{listing}: give arrays of one library")
+    devices = {name: str(device_of(x)) for name, x in arrays.items()}
+    if len(set(devices.values())) > 1:
+        listing = " and ".join(f"{name} on {device}" for name, device in devices.items())
+        raise DataError(f"{listing}: give arrays on one device")
+    xp = namespace(*arrays.values())
+    where = device_of(next(iter(arrays.values()))) if arrays else None
+    return [
+        arrays[name] if name in arrays and not is_numpy(x) else xp.asarray(_numbers(name, x), device=where)
+        for name, x in values.items()
+    ]
+
+
+def _numbers(name: str, values: Any) -> Array:
+    """Return a list or an array of NumPy as numbers; refuse text, None, and rows of different lengths."""
+    if values is None:
+        raise DataError(f"{name} are missing (None)")
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        raise DataError(f"{name}: the rows are of different lengths, or nested; pad them, or say group=sizes") from None
+    if array.dtype.kind in "OUSV":
+        for x in array.ravel().tolist():
+            if not isinstance(x, Real):
+                raise DataError(f"{name} are numbers; found {repr(x)[:60]}")
+        try:
+            return array.astype(np.float64)
+        except OverflowError:
+            raise DataError(f"{name}: a number is too large") from None
+    if array.dtype.kind not in "biuf":
+        raise DataError(f"{name} are numbers; found {array.dtype}")
+    return array
+
+
+def rank_documents(scores: Array, labels: Array, mask: Array | None, ties: str) -> Batch:
+    """Return the Batch of aligned arrays, or of some of their rows; refuse what is not finite."""
+    xp = namespace(scores)
+    check_numbers(xp, {"score": scores, "label": labels}, mask)
+    number = real_type(xp)
+    keys = -(scores if xp.isdtype(scores.dtype, "real floating") else xp.astype(scores, number))
+    keys = keys if mask is None else xp.where(mask, keys, xp.inf)
+    order = xp.argsort(keys, axis=1, stable=ties in ("order", "random"))
+    keys, labels = (take_rows(x, order) for x in (keys, labels))
+    judged = xp.ones_like(keys, dtype=xp.bool) if mask is None else take_rows(mask, order)
+    above, tied = _groups(xp, keys, judged, alone=ties in ("order", "random"))
+    labels = xp.astype(labels, number)
+    return Batch(
+        grade=labels if mask is None else xp.where(judged, labels, 0.0),
+        judged=judged,
+        above=above,
+        tied=tied,
+        first=above,
+        last=above + tied,
+        retrieved=xp.sum(xp.astype(judged, above.dtype), axis=1),
+        ties=ties if ties in ("best", "worst") else "expected",
+        **best_first(labels, judged),
+    )
+
+
+def check_numbers(xp: Any, arrays: dict[str, Array], mask: Array | None = None) -> None:
+    """Refuse NaN and infinity, except in padding."""
+    for name, x in arrays.items():
+        if xp.isdtype(x.dtype, "real floating"):
+            odd = ~xp.isfinite(x)
+            if is_any(odd if mask is None else odd & mask):
+                raise DataError(f"a {name} is NaN or infinite; mask it out or replace it")
+
+
+def best_first(labels: Array, mask: Array) -> dict[str, Array]:
+    """Return the pool, the real ones of some labels sorted, and where it holds one, as a Batch names them."""
+    xp = namespace(labels)
+    if bool(xp.all(mask)):
+        return {"pool": -xp.sort(-labels, axis=1), "pooled": mask}
+    pool = -xp.sort(xp.where(mask, -labels, xp.inf), axis=1)
+    pooled = pool > -xp.inf
+    return {"pool": xp.where(pooled, pool, 0.0), "pooled": pooled}
+
+
+def real_type(xp: Any) -> Any:
+    """Return the widest real dtype that the library is set up for: JAX has no doubles unless asked."""
+    known = xp.__array_namespace_info__().dtypes(kind="real floating")
+    return known.get("float64", known["float32"])
+
+
+def _shuffle(xp: Any, seed: int, arrays: list[Array]) -> list[Array]:
+    """Return the columns of each row in a random order, the same in all arrays."""
+    check_seed(seed)
+    order = np.random.default_rng(seed).permuted(
+        np.broadcast_to(np.arange(arrays[0].shape[1]), arrays[0].shape), axis=1
+    )
+    order = xp.asarray(order, device=device_of(arrays[0]))
+    return [take_rows(x, order) for x in arrays]
+
+
+def _groups(xp: Any, keys: Array, mask: Array, *, alone: bool) -> tuple[Array, Array]:
+    """Return how many documents are above each one and how many share its key, from keys in rank order."""
+    rows, width = keys.shape
+    column = xp.broadcast_to(xp.arange(width, device=device_of(keys)), keys.shape)
+    same = (keys[:, 1:] == keys[:, :-1]) & mask[:, 1:]
+    if alone or not is_any(same):
+        return column, xp.ones_like(column)
+    starts = xp.concat([xp.ones_like(mask[:, :1]), ~same], axis=1)
+    (at,) = xp.nonzero(xp.reshape(starts, (-1,)))
+    group = xp.cumulative_sum(xp.astype(xp.reshape(starts, (-1,)), column.dtype)) - 1
+    size = xp.concat([at[1:], xp.asarray([rows * width], dtype=at.dtype, device=device_of(keys))]) - at
+    above = (
+        xp.reshape(xp.take(at, group, axis=0), keys.shape) - xp.arange(rows, device=device_of(keys))[:, None] * width
+    )
+    return above, xp.reshape(xp.take(size, group, axis=0), keys.shape)
+
+
+def assemble(rows: int, at_a_time: int, make: Callable[[slice], dict[str, Array]]) -> dict[str, Array]:
+    """Return arrays with so many rows, by name; blocks of rows stay in the processor's cache and write their part."""
+    one = make(slice(0, 1))
+    whole = {name: np.empty((rows, *part.shape[1:]), part.dtype) for name, part in one.items()}
+
+    def work(start: int) -> None:
+        block = slice(start, min(start + at_a_time, rows))
+        for name, part in make(block).items():
+            whole[name][block] = part
+
+    for _ in on_threads(work, range(0, rows, at_a_time), cores()):
+        pass
+    return whole
+
+
+MANY = 1 << 24
+"""cells of a block on other libraries than NumPy: enough for a graphics card, few enough for its memory"""
+FIELDS = ("grade", "judged", "pool", "pooled", "retrieved")
+"""what a Batch has besides the places of documents"""
+Ints = npt.NDArray[np.int64]
+
+
+def from_groups(
+    scores: Any, labels: Any, *, group: Any = None, qid: Any = None, ties: str = "expected", seed: int = 0
+) -> Batch:
+    """Return a Batch from flat scores and labels, the documents of all queries in a row; one row per query.
+
+    `group` holds how many documents each query has, as LightGBM and XGBoost want it; the documents of a query stand
+    together. Instead, `qid` can name the query of each document, in any order; rows of the Batch are then in the order
+    in which queries first appear. Both may be left out where scores and labels are lists with one list per query.
+    Arrays may be of any library of the array API. Every row is as wide as the longest query; evaluate_arrays takes
+    queries of about the same length together, and so less memory.
+
+    >>> import gradely
+    >>> batch = gradely.from_groups([0.9, 0.4, 0.1, 0.7, 0.2], [0, 2, 1, 1, 0], group=[3, 2])
+    >>> gradely.RR()(batch)
+    array([0.5, 1. ])
+    """
+    check_ties(ties, without_names=True)
+    groups = group_documents(scores, labels, group, qid, ties, seed)
+    return groups.full_batch(ties)
+
+
+class Groups(NamedTuple):
+    """Flat scores and labels; those of query i are rows start[i] … start[i] + size[i] - 1 of `order`."""
+
+    scores: Array
+    labels: Array
+    order: Array | None
+    """where the documents are, query by query; None where they stand so"""
+    start: Ints
+    size: Ints
+
+    def blocks(self) -> Iterator[Ints]:
+        """Yield queries of about the same length, few enough at a time for the processor's cache."""
+        cells = CELLS if is_numpy(self.scores) else MANY
+        if len(self.size) and (self.size == self.size[0]).all():
+            rows = max(1, cells // max(1, int(self.size[0])))
+            yield from (np.arange(i, min(i + rows, len(self.size))) for i in range(0, len(self.size), rows))
+            return
+        by_size = np.argsort(self.size, kind="stable")
+        start = 0
+        while start < len(by_size):
+            width = np.maximum(self.size[by_size[start : start + cells]], 1)
+            count = max(1, int(np.searchsorted(np.arange(1, len(width) + 1) * width, cells, side="right")))
+            yield by_size[start : start + count]
+            start += count
+
+    def full_batch(self, ties: str) -> Batch:
+        """Return the Batch of all queries, with rows as wide as the longest query; on NumPy made in blocks of them."""
+        size, width = len(self.size), max(1, int(self.size.max(initial=0)))
+        rows = rows_at_a_time(width)
+        if not is_numpy(self.scores) or size <= rows:
+            return self.batch(np.arange(size), ties)
+
+        above, tied = np.empty((2, size, width), np.int64)  # which take memory only where they are written
+        untied = np.ones(size, bool)
+
+        def make(block: slice) -> dict[str, Array]:
+            part = self.batch(np.arange(block.start, block.stop), ties, width)
+            untied[block] = part.untied
+            if not part.untied:
+                above[block], tied[block] = part.above, part.tied
+            return {name: getattr(part, name) for name in FIELDS}
+
+        fields, column = assemble(size, rows, make), np.arange(width)
+        if untied.all():
+            above, tied, last = (np.broadcast_to(x, (size, width)) for x in (column, np.ones_like(column), column + 1))
+        else:
+            above[untied], tied[untied] = column, 1
+            last = above + tied
+        policy = ties if ties in ("best", "worst") else "expected"
+        return Batch(**fields, above=above, tied=tied, first=above, last=last, ties=policy)
+
+    def batch(self, queries: Ints, ties: str, width: int | None = None) -> Batch:
+        """Return the Batch of some queries, with rows as wide as the longest of them, or as is said."""
+        scores, labels, mask = self._pad(queries, width)
+        return rank_documents(scores, labels, mask, "order" if ties == "random" else ties)
+
+    def _pad(self, queries: Ints, width: int | None) -> tuple[Array, Array, Array | None]:
+        """Return scores, labels and mask, one row per query; no mask where all are of one length."""
+        size, start = self.size[queries], self.start[queries]
+        width, xp = width or max(1, int(size.max(initial=0))), namespace(self.scores)
+        if self.order is None and (size == width).all() and (np.diff(start) == width).all():
+            rows = slice(int(start[0]), int(start[0]) + width * len(size))
+            return *(xp.reshape(x[rows], (-1, width)) for x in (self.scores, self.labels)), None
+        where = device_of(self.scores)
+        mask = np.arange(width) < size[:, None]
+        at = xp.asarray(np.where(mask, start[:, None] + np.arange(width), 0).ravel(), device=where)
+        at = at if self.order is None else xp.take(self.order, at, axis=0)
+        scores, labels = (xp.reshape(xp.take(x, at, axis=0), mask.shape) for x in (self.scores, self.labels))
+        return scores, labels, xp.asarray(mask, device=where)
+
+
+def group_documents(scores: Any, labels: Any, group: Any, qid: Any, ties: str, seed: int) -> Groups:
+    """Return flat arrays in groups; refuse what does not fit together."""
+    if group is not None and qid is not None:
+        raise DataError("group and qid say the same: give one of them")
+    check_unmasked(scores=scores, labels=labels, group=group, qid=qid)
+    if is_ragged(scores):
+        scores, labels, group = _flatten(scores, labels, group if qid is None else qid)
+    scores, labels = as_arrays({"scores": scores, "labels": labels})
+    if scores.ndim != 1 or scores.shape != labels.shape:
+        shapes = f"{tuple(scores.shape)} and {tuple(labels.shape)}"
+        raise DataError(f"with groups, scores and labels are flat and of the same length; found the shapes {shapes}")
+    if group is None and qid is None:
+        raise DataError(
+            f"{scores.shape[0]:,} scores in a row: say which query each belongs to, with group=sizes or qid=ids"
+        )
+    if not scores.shape[0]:
+        raise DataError("there are no scores and labels: give at least one document")
+    check_numbers(namespace(scores), {"score": scores, "label": labels})
+    size = _sizes(group, int(scores.shape[0])) if qid is None else None
+    if ties == "random":  # shuffled once and as a whole, so that blocks do not matter
+        check_seed(seed)
+        code = np.repeat(np.arange(len(size)), size) if size is not None else to_numpy(_codes(qid, scores))
+        shuffle = np.random.default_rng(seed).permutation(len(code))
+        order, start, count = _by_first_row(np, code[shuffle], code)
+        where = namespace(scores).asarray(shuffle[order], device=device_of(scores))
+        start, count = (start, count) if size is None else (np.cumsum(size) - size, size)
+        return Groups(scores, labels, where, start, count)
+    if size is not None:
+        return Groups(scores, labels, None, np.cumsum(size) - size, size)
+    return _by_query(scores, labels, _codes(qid, scores))
+
+
+def _by_query(scores: Array, labels: Array, code: Array) -> Groups:
+    """Return groups by the query of each document."""
+    xp = namespace(code)
+    order, start, size = _by_first_row(xp, code, code)
+    together = bool(xp.all(order == xp.arange(order.shape[0], dtype=order.dtype, device=device_of(order))))
+    return Groups(scores, labels, None if together else order, start, size)
+
+
+def _by_first_row(xp: Any, code: Array, appearance: Array) -> tuple[Array, Ints, Ints]:
+    """Return the rows query by query, and where each query begins and how long it is.
+
+    Queries come in the order in which they first appear in `appearance`, which holds the same codes.
+    """
+    order, start, size = _runs(xp, code)
+    if appearance is code:
+        first = to_numpy(order)[start]
+    else:
+        again, begins, _ = _runs(xp, appearance)
+        first = to_numpy(again)[begins]
+    rank = np.argsort(first)
+    if (np.diff(rank) == 1).all():
+        return order, start, size
+    rows = np.repeat(start[rank] - (np.cumsum(size[rank]) - size[rank]), size[rank]) + np.arange(int(size.sum()))
+    order = xp.take(order, xp.asarray(rows, device=device_of(order)), axis=0)
+    return order, np.cumsum(size[rank]) - size[rank], size[rank]
+
+
+def _runs(xp: Any, code: Array) -> tuple[Array, Ints, Ints]:
+    """Return the rows sorted by code, stably, and where each code begins and how often it is there."""
+    order = xp.argsort(code, stable=True)
+    in_order = xp.take(code, order, axis=0)
+    new = to_numpy(in_order[1:] != in_order[:-1])
+    start = np.concatenate([[0], np.flatnonzero(new) + 1])
+    return order, start, np.diff(start, append=code.shape[0])
+
+
+def _codes(qid: Any, scores: Array) -> Array:
+    """Return the query of each document as numbers, where the scores are; text is numbered."""
+    xp = namespace(scores)
+    ids = qid if is_array(qid) else np.asarray(qid)
+    if isinstance(ids, np.ndarray) and ids.dtype.kind not in "iu":
+        missing = ids.dtype.kind == "f" and np.isnan(ids).any()
+        if missing or (ids.dtype.kind == "O" and None in ids.tolist()):
+            raise DataError("a qid is missing (NaN or None); say which query each document belongs to")
+        ids = np.unique(ids.astype(str) if ids.dtype.kind == "O" else ids, return_inverse=True)[1]
+    if tuple(ids.shape) != tuple(scores.shape):
+        raise DataError(
+            f"every score needs a qid: found {scores.shape[0]:,} scores and qid of shape {tuple(ids.shape)}"
+        )
+    if isinstance(ids, np.ndarray):
+        ids = ids if is_numpy(scores) else xp.asarray(ids.astype(np.int64), device=device_of(scores))
+    return ids
+
+
+def _sizes(group: Any, length: int) -> Ints:
+    """Return the sizes of the groups; refuse what does not add up to the length of the arrays."""
+    sizes = to_numpy(group) if is_array(group) else np.asarray(group)
+    integers = sizes.astype(np.int64) if sizes.dtype.kind in "iuf" and sizes.ndim == 1 else None
+    if integers is None or not len(integers) or (integers != sizes).any() or (integers < 0).any():
+        raise DataError("group holds how many documents each query has: whole numbers, one per query")
+    if int(integers.sum()) != length:
+        hint = "; if it holds the query of each document, call it qid" if len(integers) == length else ""
+        raise DataError(f"the sizes in group add up to {int(integers.sum()):,}, but there are {length:,} scores{hint}")
+    return integers
+
+
+def is_ragged(scores: Any) -> bool:
+    """True for a list with one list or array per query, of different lengths."""
+    if not isinstance(scores, list | tuple) or not scores:
+        return False
+    return all(_is_row(row) for row in scores) and len({len(row) for row in scores}) > 1
+
+
+def _is_row(row: Any) -> bool:
+    return isinstance(row, list | tuple) or (is_array(row) and row.ndim == 1)
+
+
+def _flatten(scores: Any, labels: Any, group: Any) -> tuple[Any, Any, list[int]]:
+    """Return lists of lists as flat ones, and their lengths."""
+    if group is not None:
+        raise DataError("scores come with one list per query: leave group and qid out")
+    if not isinstance(labels, list | tuple) or len(labels) != len(scores) or not all(map(_is_row, labels)):
+        raise DataError("scores come with one list per query: labels must, too")
+    size = [len(row) for row in scores]
+    odd = next((i for i, row in enumerate(labels) if len(row) != size[i]), None)
+    if odd is not None:
+        raise DataError(f"query {odd} (from 0) has {size[odd]:,} scores and {len(labels[odd]):,} labels")
+    return _join(scores), _join(labels), size
+
+
+def _join(rows: Sequence[Any]) -> Any:
+    """Return one list or array of several."""
+    if all(is_array(row) for row in rows):
+        return namespace(*rows).concat(list(rows))
+    return list(chain.from_iterable(rows))
+
+
+def from_ids(ranked: Any, labelled: Any, labels: Any = None, *, padding: int = -1) -> Batch:
+    """Return a Batch from ranked ids and labelled ids, whole numbers, one row per user or query.
+
+    `ranked` [Q, K] holds ids, best first. `labelled` [Q, L] holds the ids that have a label, in any order, and `labels`
+    [Q, L] the labels, all 1 by default. The id `padding` stands for no document. Arrays may be of any library of the
+    array API.
+
+    >>> import gradely
+    >>> batch = gradely.from_ids([[7, 5, 3], [1, 2, 3]], [[3, 7], [4, -1]], [[1, 2], [3, 0]])
+    >>> gradely.AP()(batch)
+    array([0.83333333, 0.        ])
+    """
+    ranked, labelled, labels = _align(ranked, labelled, labels)
+    _check_padding(ranked, padding)
+    xp = namespace(ranked)
+    fields = (_fields_in_blocks if is_numpy(ranked) else _fields)(ranked, labelled, labels, padding)
+    place = fields["above"]
+    column = xp.arange(place.shape[1], dtype=place.dtype, device=device_of(place))
+    first, last, ones = (xp.broadcast_to(x, place.shape) for x in (column, column + 1, xp.ones_like(column)))
+    return Batch(tied=ones, first=first, last=last, **fields)
+
+
+def _fields_in_blocks(ranked: Array, labelled: Array, labels: Array, padding: int) -> dict[str, Array]:
+    """Return fields of the Batch, made in blocks of rows."""
+
+    def make(block: slice) -> dict[str, Array]:
+        return _fields(ranked[block], labelled[block], labels[block], padding, block.start)
+
+    return assemble(len(ranked), rows_at_a_time(ranked.shape[1] + labelled.shape[1]), make)
+
+
+def _fields(ranked: Array, labelled: Array, labels: Array, padding: int, row: int = 0) -> dict[str, Array]:
+    """Return fields of the Batch of some rows, the first of which is number `row`."""
+    xp = namespace(ranked)
+    place, column = _match(ranked, labelled, padding, row)
+    retrieved, numbers = place < ranked.shape[1], xp.astype(labels, real_type(xp))
+    return {
+        "grade": xp.where(retrieved, take_rows(numbers, column), 0.0),
+        "judged": retrieved,
+        "above": xp.where(retrieved, place, 0),
+        "retrieved": xp.sum(xp.astype(ranked != padding, place.dtype), axis=1),
+        **best_first(numbers, labelled != padding),
+    }
+
+
+def _align(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array]:
+    """Return the three as arrays of one library, one row per query; refuse what does not fit."""
+    check_unmasked(ranked=ranked, labelled=labelled, labels=labels)
+    arrays = [x for x in (ranked, labelled, labels) if is_array(x)]
+    xp = namespace(*arrays)
+    where = device_of(arrays[0]) if arrays else None
+    ranked, labelled = (x if is_array(x) else xp.asarray(np.asarray(x), device=where) for x in (ranked, labelled))
+    labels = xp.ones_like(labelled) if labels is None else labels
+    labels = labels if is_array(labels) else xp.asarray(np.asarray(labels), device=where)
+    shapes = [tuple(x.shape) for x in (ranked, labelled, labels)]
+    if any(len(shape) != 2 or 0 in shape for shape in shapes) or len({shape[0] for shape in shapes}) > 1:
+        raise DataError(
+            f"ranked, labelled and labels need the same number of rows, one per query; found the shapes {shapes}"
+        )
+    if shapes[1] != shapes[2]:
+        raise DataError(f"every labelled id needs a label; found {shapes[1]} ids and {shapes[2]} labels")
+    for name, x in (("ranked", ranked), ("labelled", labelled)):
+        if not xp.isdtype(x.dtype, "integral"):
+            raise DataError(f"{name} ids are whole numbers; found {x.dtype}: number them first")
+    if not xp.isdtype(labels.dtype, ("bool", "integral", "real floating")):
+        raise DataError(f"labels must be numbers; found {labels.dtype}, as of None or text")
+    if xp.isdtype(labels.dtype, "real floating") and not bool(xp.all(xp.isfinite(labels))):
+        raise DataError("a label is NaN or infinite; give its id the padding and it is left out")
+    return ranked, labelled, labels
+
+
+def _check_padding(ranked: Array, padding: int) -> None:
+    """Refuse a gap in a ranking, after which ranks would be unclear."""
+    real_id = ranked != padding
+    if is_any(~real_id[:, :-1] & real_id[:, 1:]):
+        raise DataError(f"the padding {padding} must come after the last ranked id of a row")
+
+
+def _match(ranked: Array, labelled: Array, padding: int, row: int) -> tuple[Array, Array]:
+    """Return [Q, L], ranked ones first: the place of each labelled id, K where it is not ranked, and its column.
+
+    Ids and columns are packed into one number: one sort of each row brings equal ids together, the labelled one first,
+    and a second one puts the labelled ones in rank order, those that are not ranked last.
+    """
+    xp, depth, width = namespace(ranked), ranked.shape[1], labelled.shape[1]
+    bits = (depth + width).bit_length()
+    packed, none = _pack(xp, _join_ids(xp, labelled, ranked), padding, bits)
+    packed = xp.sort(packed, axis=1)
+    column = packed & ((1 << bits) - 1)
+    left, right = column[:, :-1], column[:, 1:]
+    same = ((packed[:, 1:] ^ packed[:, :-1]) < 1 << bits) & (packed[:, 1:] >> bits != none)
+    _check_twice(xp, same & ((left >= width) | (right < width)), row)
+    place = xp.where(same, right - width, depth)
+    order = xp.concat([place << bits | left, column[:, -1:] | depth << bits], axis=1)
+    order = xp.astype(xp.sort(order, axis=1)[:, :width], xp.int64)
+    return order >> bits, order & ((1 << bits) - 1)
+
+
+def _pack(xp: Any, ids: Array, padding: int, bits: int) -> tuple[Array, int]:
+    """Return ids, counted from 0, and columns in one number, and what the padding has become."""
+    low, high = int(xp.min(ids)), int(xp.max(ids))
+    if (high - low + 1) << bits >= 1 << 62:
+        unique = xp.unique_inverse(xp.concat([xp.full_like(ids[:1, :1], padding), xp.reshape(ids, (1, -1))], axis=1))
+        numbers = xp.reshape(unique.inverse_indices, (-1,))
+        ids, padding = xp.reshape(numbers[1:], ids.shape), int(numbers[0])
+        low, high = 0, int(xp.max(numbers))
+    dtype = xp.int32 if (high - low + 1) << bits < 1 << 31 else xp.int64
+    column = xp.arange(ids.shape[1], dtype=dtype, device=device_of(ids))
+    return xp.astype(xp.astype(ids, xp.int64) - low, dtype) << bits | column, padding - low
+
+
+def _join_ids(xp: Any, labelled: Array, ranked: Array) -> Array:
+    """Return all ids of a row, the labelled ones first."""
+    wide = [x if labelled.dtype == ranked.dtype else xp.astype(x, xp.int64) for x in (labelled, ranked)]
+    return xp.concat(wide, axis=1)
+
+
+def _check_twice(xp: Any, twice: Array, row: int) -> None:
+    """Refuse an id that stands twice in a row."""
+    if is_any(twice):
+        first = int(xp.argmax(xp.astype(xp.any(twice, axis=1), xp.int8)))
+        raise DataError(f"row {row + first} (from 0) has an id twice among the ranked or the labelled ones; keep one")

@@ -1,0 +1,207 @@
+"""Sums and means over tie groups, exactly and without enumerating orders."""
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple, TypeAlias
+
+from gradely.kernel.backend import as_type, running_sum, sums_before, take_in_rows
+from gradely.kernel.batch import Array, Batch
+
+Discount: TypeAlias = Callable[[Batch, Array], Array]
+"""From the ranks 1, 2, … to what a gain there is divided by."""
+
+SHORT = 100
+"""as many ranks as most rankings have that are evaluated one at a time"""
+
+
+class Sums(NamedTuple):
+    """Prefix sums in two parts, high + low, so that differences lose no digit. Entry i is the sum of the first i."""
+
+    high: Array
+    low: Array
+
+
+def divisors(batch: Batch, discount: Discount) -> Array:
+    """Return what gains at ranks 1, 2, … are divided by, at least as many as there are.
+
+    They are made once a batch; of short rankings once for all rankings of the same pools.
+    """
+    if batch.depth <= SHORT and not batch.fixed:
+        return batch.of_pools(discount, lambda batch: discount(batch, batch.count_up(SHORT)))
+    memo = batch.memo
+    if discount not in memo:
+        memo[discount] = discount(batch, batch.ranks)
+    return memo[discount]
+
+
+def sums(batch: Batch, discount: Discount) -> Sums:
+    """Return the prefix sums of 1 / discount; made once a batch."""
+    if (Sums, discount) not in batch.memo:
+        batch.memo[Sums, discount] = sum_in_parts(batch, 1.0 / divisors(batch, discount))
+    sums_of_discount: Sums = batch.memo[Sums, discount]
+    return sums_of_discount
+
+
+def sum_in_parts(batch: Batch, x: Array) -> Sums:
+    """Return the prefix sums of x along its last axis, the low part being what the high one loses by rounding."""
+    high = batch.xp.cumulative_sum(x, axis=-1, include_initial=True)
+    before, after = high[..., :-1], high[..., 1:]
+    step = after - before  # which is rounded, too, where x is the larger one
+    lost = (before - (after - step)) + (x - step)
+    return Sums(high, batch.xp.cumulative_sum(lost, axis=-1, include_initial=True))
+
+
+def _places(batch: Batch, k: int | Array | None) -> tuple[Array, Array]:
+    """Return where the places of each document's tie group begin and end, as far as they lie in the top k.
+
+    k is one number, or [Q, 1] numbers.
+    """
+    start, stop = batch.above, batch.last if batch.fixed else batch.above + batch.tied
+    return (start, stop) if k is None else (batch.xp.clip(start, max=k), batch.xp.clip(stop, max=k))
+
+
+def count_within(batch: Batch, k: int | Array | None) -> Array:
+    """Return how many places of each document's tie group lie in the top k."""
+    if k is None:
+        return batch.size
+    start, stop = _places(batch, k)
+    return batch.to_real(stop - start)
+
+
+def sum_over_places(batch: Batch, discount: Discount, k: int | None) -> Array:
+    """Return the sum of 1 / discount over the places of each document's tie group that lie in the top k."""
+    start, stop = _places(batch, k)
+    high, low = sums(batch, discount)
+    return (high[stop] - high[start]) + (low[stop] - low[start])
+
+
+class GroupSums(NamedTuple):
+    """For each document, the sum of something over the documents above its tie group, and over those in it."""
+
+    before: Array
+    in_group: Array
+
+
+def sum_around(batch: Batch, x: Array) -> GroupSums:
+    """Return both sums of x; of flags, how many are true."""
+    running = _prefix_sums(batch, x)
+    if batch.untied:
+        return GroupSums(batch.to_real(running[:, :-1]), batch.to_real(x))
+    first, last = (batch.to_real(running_at) for running_at in _at_edges(batch, running))
+    return GroupSums(first, last - first)
+
+
+def up_to_column(batch: Batch, x: Array) -> Array:
+    """Return, for each document, the sum of x over the columns up to its own."""
+    return batch.to_real(running_sum(x, _sum_type(batch, x)))
+
+
+def sum_before(batch: Batch, x: Array) -> Array:
+    """Return, for each document, the sum of x over the documents above its tie group."""
+    return sum_around(batch, x).before
+
+
+def sum_in_group(batch: Batch, x: Array) -> Array:
+    """Return, for each document, the sum of x over the judged documents of its tie group."""
+    return batch.to_real(x) if batch.untied else sum_around(batch, x).in_group
+
+
+def _prefix_sums(batch: Batch, x: Array) -> Array:
+    """Return the sums of the first 0, 1, … columns."""
+    if batch.fixed:
+        return sums_before(x, batch.grade.dtype)
+    dtype = _sum_type(batch, x)
+    return batch.xp.cumulative_sum(as_type(x, dtype), axis=1, dtype=dtype, include_initial=True)
+
+
+def _at_edges(batch: Batch, table: Array) -> tuple[Array, Array]:
+    """Return what stands in a table of one more column where each document's tie group begins, and where it ends."""
+    if batch.fixed:
+        return take_in_rows(table, batch.first), take_in_rows(table, batch.last)
+    start, stop = batch.edges
+    return _cells(batch, table, start), _cells(batch, table, stop)
+
+
+def _sum_type(batch: Batch, x: Array) -> Any:
+    """Return the type in which x is summed; flags are counted in whole numbers, which is far faster."""
+    return batch.first.dtype if x.dtype == batch.judged.dtype else x.dtype
+
+
+def _cells(batch: Batch, table: Array, at: Array) -> Array:
+    """Return what stands in some cells of a table, counted row by row, which is faster than by row and column."""
+    xp = batch.xp
+    return xp.reshape(xp.take(xp.reshape(table, (-1,)), xp.reshape(at, (-1,)), axis=0), at.shape)
+
+
+def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array | None = None) -> Batch:
+    """Return the batch with ties ordered as its policy says: by priority, highest or lowest first.
+
+    Unjudged documents of a group have priority 0; others that have 0 may stand on either side of them. Groups whose
+    documents are flagged in `tied` stay tied, their documents in order.
+    """
+    if batch.ties == "expected" or batch.untied:
+        return batch
+    xp = batch.xp
+    priority = priority_of(batch)
+    priority = xp.where(batch.judged, priority if batch.ties == "best" else -priority, 0.0)
+    order = xp.argsort(-priority, axis=1, stable=True)
+    order = order[batch.row, xp.argsort(batch.first[batch.row, order], axis=1, stable=True)]
+    column = xp.broadcast_to(xp.arange(order.shape[1], dtype=batch.first.dtype, device=batch.device), order.shape)
+    unjudged = batch.tied - (batch.last - batch.first)
+    place = batch.above + column - batch.first + xp.where(priority[batch.row, order] < 0, unjudged, 0)
+    unsorted = xp.zeros_like(batch.judged) if tied is None else tied
+    return batch.reorder(
+        grade=batch.grade[batch.row, order],
+        judged=batch.judged[batch.row, order],
+        above=xp.where(unsorted, batch.above, place),
+        tied=xp.where(unsorted, batch.tied, 1),
+        first=xp.where(unsorted, batch.first, column),
+        last=xp.where(unsorted, batch.last, column + 1),
+        **({"alone": True} if batch.fixed and tied is None else {}),
+    )
+
+
+STATES = 2000
+"""a tie group with more states is not searched; so many take some milliseconds"""
+
+Adds: TypeAlias = Callable[[int, tuple[int, ...]], float]
+"""From a kind, by number, and how many of each kind stand above it in the group, to what a document of it adds."""
+
+
+class Group(NamedTuple):
+    """The tied documents of a query that are of a kind: those that may change places."""
+
+    start: int
+    """how many documents stand above them, whatever their order: also those of the group that are put first"""
+    kinds: tuple[int, ...]
+    """the distinct kinds, ascending"""
+    counts: tuple[int, ...]
+    """how many there are of each"""
+
+    @property
+    def states(self) -> int:
+        """How many ways there are to have placed some of each kind."""
+        return prod(count + 1 for count in self.counts)
+
+
+def best_order(counts: Sequence[int], adds: Adds, sign: int) -> list[int]:
+    """Return the kinds, by number, in the order with the largest sum, or the smallest for a sign of -1.
+
+    What a document adds depends on its kind and on how many of each kind stand above it. So the best way to place some
+    of each kind follows from the best ways to place one fewer: dynamic programming, exact.
+    """
+    best, last = {(0,) * len(counts): 0.0}, dict[tuple[int, ...], int]()
+    for placed in product(*(range(count + 1) for count in counts)):
+        for kind, count in enumerate(counts):
+            if placed[kind] < count:
+                after = (*placed[:kind], placed[kind] + 1, *placed[kind + 1 :])
+                value = best[placed] + sign * adds(kind, placed)
+                if after not in best or value > best[after]:
+                    best[after], last[after] = value, kind
+    order, remaining = [], tuple(counts)
+    while any(remaining):
+        kind = last[remaining]
+        order.append(kind)
+        remaining = (*remaining[:kind], remaining[kind] - 1, *remaining[kind + 1 :])
+    return order[::-1]

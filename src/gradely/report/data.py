@@ -1,0 +1,280 @@
+"""The data that the script of a comparison's page reads: values, intervals, tests, rankings, curves."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradely.comparison.compare import Leaderboard
+from gradely.comparison.influence import FEWEST, Influence
+from gradely.comparison.pairwise import Pairwise, to_optional
+from gradely.comparison.tests import Pairs, chances, count_wins, differences, effect_sizes
+from gradely.comparison.ties import RunTies, run_ties
+from gradely.data import Qrels
+from gradely.data.ids import Floats
+from gradely.data.tie_counts import Top, top_depth
+from gradely.evaluation.scores import means
+from gradely.evaluation.values import Evaluation
+from gradely.measures.names import parse_all
+from gradely.report.page import labels
+
+NUMBERS = 450_000
+"""so many numbers about pairs a page holds; beyond, only the first measures have them"""
+TURNING = 5_000_000
+"""so many tests without a query are made: 20 bytes each, and a second in all; beyond, a page does not have them"""
+NAMED = 5
+"""so many of the queries that change a verdict are named"""
+FEW, MANY = 7, 12
+"""decimals of the values of queries: a page is smaller with few, and some differences are lost then"""
+
+
+def digits_for(values: Floats, pairs: Pairs) -> int:
+    """Return how many decimals the values [measures, queries, runs] need for pairs to have the same wins and spread."""
+    rounded = values.round(FEW)
+    for table, short in zip(values, rounded, strict=True):
+        exact, near = differences(table, pairs), differences(short, pairs)
+        if not len(pairs) or not len(exact):
+            continue
+        spread = np.ptp(near, axis=0) > 2.5 * 10.0**-FEW
+        if np.any(np.sign(exact) != np.sign(near)) or np.any(spread != (np.ptp(exact, axis=0) > 0)):
+            return MANY
+    return FEW
+
+
+def pair_data(pairwise: Pairwise, influence: Influence, *, complete: bool) -> dict[str, Any]:
+    """Return the tests of the pairs, and what single queries do; `complete` says that the page holds every query."""
+    kinds = 2 + (4 if pairwise.design.rope is not None else 0) + (0 if complete else 5)
+    room = NUMBERS // max(1, kinds * len(pairwise.pairs))
+    shipped = range(len(pairwise.measures))[:room] if len(pairwise.pairs) else range(0)
+    explicit = bool(pairwise.design.baselines)
+    return {
+        "tested": len(pairwise.pairs),
+        "first": pairwise.pairs.first.tolist() if explicit else None,
+        "second": pairwise.pairs.second.tolist() if explicit else None,
+        "p": [pack_p_values(pairwise.p[m], pairwise.design.alpha) for m in shipped],
+        "adjusted": [pack_p_values(pairwise.adjusted[m], pairwise.design.alpha) for m in shipped],
+        "reach": to_optional(np.asarray(pairwise.reaches)),
+        "numbers": None if complete else [_numbers(pairwise, m) for m in shipped],
+        "equivalence": [_equivalence(pairwise, m) for m in shipped] if pairwise.design.rope is not None else None,
+        "turning": _count_turning_queries(influence) if complete and len(shipped) == len(pairwise.measures) else None,
+    }
+
+
+def pack_p_values(values: Floats, alpha: float) -> str:
+    """Return p-values as one text, three digits each; none crosses alpha by rounding, none has a 0 before its point.
+
+    Below 0.0001 a page shows no digits, and two are enough to sort by.
+
+    >>> pack_p_values(np.array([0.25, 1.0, 0.0499999, 1.234e-7]), 0.05)
+    '.25 1 .0499999 1.2e-7'
+    """
+    return " ".join(_format_p(value, alpha) for value in values.tolist())
+
+
+def _format_p(value: float, alpha: float) -> str:
+    text = f"{value:.3g}" if value >= 0.0001 else f"{value:.2g}".replace("e-0", "e-")
+    return (text if (float(text) < alpha) == (value < alpha) else repr(value)).removeprefix("0") or "0"
+
+
+def _numbers(pairwise: Pairwise, m: int) -> list[list[float | None]]:
+    """Return low, high, effect size, wins and losses of each pair, by one measure; no effect size is infinite here."""
+    differ = pairwise.by_query(m)
+    wins, _, losses = (count.tolist() for count in count_wins(differ))
+    effect = np.clip(effect_sizes(differ), -1e300, 1e300)
+    low, high = (to_optional(end.round(7)) for end in pairwise.intervals[m])
+    return [low, high, [float(f"{value:.3g}") for value in effect.tolist()], wins, losses]
+
+
+def _equivalence(pairwise: Pairwise, m: int) -> list[str]:
+    """Return the corrected p-values of TOST, and the chances of better, equal and worse, each as one text."""
+    three = chances(pairwise.by_query(m), float(pairwise.design.rope or 0))
+    alpha = pairwise.design.alpha
+    return [
+        pack_p_values(pairwise.tost_adjusted[m], alpha),
+        *(pack_p_values(np.nan_to_num(part, nan=-1.0), 0.0) for part in three),
+    ]
+
+
+def _count_turning_queries(influence: Influence) -> list[dict[str, list[int]]] | None:
+    """Return, by measure and pair, how many queries change the verdict if left out, and the first of them.
+
+    None where that was not looked for: only t is tested again without each query: it has a closed form.
+    """
+    pairwise, queries = influence.pairwise, len(influence.queries)
+    if pairwise.design.test != "t" or queries < FEWEST or queries * pairwise.p.size > TURNING:
+        return None
+    rows: list[dict[str, list[int]]] = []
+    for m in range(len(pairwise.measures)):
+        changed = influence.changes[:, m]
+        turned = np.flatnonzero(changed.any(axis=0)).tolist()
+        every = {pair: np.flatnonzero(changed[:, pair]).tolist() for pair in turned}
+        rows.append({str(pair): [len(queries), *queries[:NAMED]] for pair, queries in every.items()})
+    return rows
+
+
+CUTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
+"""the ranks at which curves are drawn, as far as rankings go"""
+VALUES = 250_000
+"""so many values of single queries a page holds; beyond, the queries on which runs differ most"""
+
+
+class Detail(NamedTuple):
+    """One run."""
+
+    ties: RunTies
+    precision: list[float]
+    """at each of the first CUTS"""
+    recall: list[float]
+    gain: list[float]
+    judged: float
+    """the share of its documents that are judged"""
+    judged_top: float
+    """the share of the top 10, in the queries that it answers"""
+    missing: int
+    """how many judged queries it does not answer"""
+
+
+@dataclass
+class Rankings:
+    """The tops of all rankings; documents are numbered within each query."""
+
+    queries: list[int]
+    """the queries that are kept, as indices"""
+    depth: int
+    documents: list[dict[str, int]] = field(default_factory=list)
+    tops: list[list[Any]] = field(default_factory=list)
+    """for each run and kept query, None or [documents, sizes of tie groups]; no sizes where nothing ties"""
+
+    def add(self, tops: list[Top | None]) -> None:
+        """Add the tops of a run, one per kept query."""
+        self.tops.append([self._number(numbers, top) for numbers, top in zip(self.documents, tops, strict=True)])
+
+    def _number(self, numbers: dict[str, int], top: Top | None) -> list[Any] | None:
+        if top is None:
+            return None
+        documents = [numbers.setdefault(doc, len(numbers)) for doc in top.documents]
+        return [documents, top.sizes if max(top.sizes) > 1 else 0]
+
+    def as_data(self, names: list[str], qrels: Qrels) -> dict[str, Any]:
+        """Return what the script reads: documents and the labels of judged ones by query, and the tops."""
+        judged = [qrels.labels(name) for name in names]
+        return {
+            "depth": self.depth,
+            "documents": [labels(numbers) for numbers in self.documents],
+            "grades": [
+                {str(i): _format_label(mine[doc]) for doc, i in numbers.items() if doc in mine}
+                for mine, numbers in zip(judged, self.documents, strict=True)
+            ],
+            "tops": self.tops,
+        }
+
+
+def _format_label(label: float) -> float | int:
+    """Return a label without needless digits."""
+    return int(label) if float(label).is_integer() else float(label)
+
+
+def kept_queries(board: Leaderboard) -> list[int]:
+    """Return the queries that a page has room for: those on which the runs differ most by the first measure."""
+    room = max(1, VALUES // board.values[:, 0].size)
+    spread = np.ptp(board.values[0], axis=1)
+    return sorted(np.argsort(-spread, kind="stable")[:room].tolist())
+
+
+def choose_cuts(board: Leaderboard) -> list[int]:
+    """Return the ranks at which curves are drawn: as far as the longest ranking goes."""
+    longest = max(int(evaluation.hits.retrieved.max()) for evaluation in board.evaluations.values())
+    return [cut for cut in CUTS if cut <= longest]
+
+
+def measure_curves(evaluation: Evaluation, cuts: list[int]) -> Floats:
+    """Return mean precision, recall and nDCG, [3, cuts]."""
+    names = [f"{kind}@{cut}" for kind in ("P", "R", "nDCG") for cut in cuts]
+    return np.reshape(_means(evaluation, names), (3, len(cuts)))
+
+
+def gather(board: Leaderboard) -> tuple[list[Detail], Rankings]:
+    """Return what there is to show of each run."""
+    queries = kept_queries(board)
+    depth = top_depth(len(board.qrels), len(board.names))
+    places = [board.qrels.index.get(board.queries[i], -1) for i in queries]
+    rankings = Rankings(queries, depth, [{} for _ in queries])
+    cuts, runs = choose_cuts(board), []
+    for name in board.names:
+        details = board.evaluations[name].details
+        assert details is not None
+        rankings.add([details.tops.get(place) for place in places])
+        runs.append(_describe(board, name, cuts))
+    return runs, rankings
+
+
+def _describe(board: Leaderboard, name: str, cuts: list[int]) -> Detail:
+    whole, common = board.evaluations[name], board.common.evaluations[name]
+    precision, recall, gain = measure_curves(common, cuts).round(5).tolist()
+    answered = replace(whole, settings=whole.settings.replace(queries="both"))
+    (judged_top,) = _means(answered, ["Judged@10"])
+    judged = len(whole.hits.query) / max(1, whole.hits.documents)
+    missing = int(np.count_nonzero(~whole.hits.answered))
+    return Detail(run_ties(common, whole.details), precision, recall, gain, judged, judged_top, missing)
+
+
+def _means(evaluation: Evaluation, names: list[str]) -> list[float]:
+    """Return the means of other measures on what was found already."""
+    return means(evaluation.with_measures(parse_all(names)).table)
+
+
+BARS = 30
+"""so many runs the chart of the leaderboard shows"""
+GREYS = 20
+"""so many of the best runs have a curve besides the two that are chosen"""
+CELLS = 25
+"""with more runs than this, the matrix is a picture without numbers"""
+
+
+def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], rankings: Rankings) -> dict[str, Any]:
+    """Return what the script reads."""
+    queries = [board.queries[i] for i in rankings.queries]
+    orders = [[detail.ties.orders[measure] for detail in details] for measure in board.measures]
+    ends = pairwise.mean_intervals
+    digits = digits_for(board.values[:, rankings.queries], pairwise.pairs)
+    return {
+        "runs": labels(board.names),
+        "measures": list(board.measures),
+        "queries": labels(queries),
+        "digits": digits,
+        "values": board.values[:, rankings.queries].transpose(0, 2, 1).round(digits).tolist(),
+        "mean": board.means.round(12).tolist(),
+        "low": [to_optional(low.round(6)) for low, _ in ends],
+        "high": [to_optional(high.round(6)) for _, high in ends],
+        "worst": [[round(order.worst, 6) for order in of_run] for of_run in orders],
+        "best": [[round(order.best, 6) for order in of_run] for of_run in orders],
+        "beaten": [[len(below) for below in pairwise.better_than(m)] for m in range(len(board.measures))],
+        "pairs": pair_data(pairwise, Influence(pairwise, board.queries), complete=len(queries) == len(board.queries)),
+        "rankings": rankings.as_data(queries, board.qrels),
+        "cuts": CUTS[: len(details[0].precision)],
+        "curves": [[detail.precision, detail.recall, detail.gain] for detail in details],
+        "start": _choose_pair(board, pairwise),
+        "alpha": pairwise.design.alpha,
+        "rope": pairwise.design.rope,
+        "bars": BARS,
+        "greys": GREYS,
+        "cells": CELLS,
+        "count": len(board.queries),
+        "spread": _spread(board, rankings),
+    }
+
+
+def _choose_pair(board: Leaderboard, pairwise: Pairwise) -> list[int]:
+    """Return the two runs that are shown first: the best, and a baseline or the next."""
+    if len(board.names) < 2:
+        return [0, 0]
+    second = board.names.index(pairwise.design.baselines[0]) if pairwise.design.baselines else 1
+    return [0, second or 1]
+
+
+def _spread(board: Leaderboard, rankings: Rankings) -> list[list[list[float]]]:
+    """Return the median and the best value of all runs on each query, by measure: what one run is held against."""
+    values = board.values[:, rankings.queries]
+    ends = np.stack([np.median(values, axis=2), values.max(axis=2)], axis=1)
+    rows: list[list[list[float]]] = ends.round(6).tolist()
+    return rows

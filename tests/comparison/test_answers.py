@@ -1,0 +1,355 @@
+"""What a comparison answers: the sentence on top, equivalence, influence, the matrix of runs."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+import gradely
+from gradely.cli.main import run as cli
+from gradely.comparison.influence import Influence, leave_one_out
+from gradely.comparison.pairwise import Design, Pairwise
+from gradely.comparison.sentences import (
+    answer,
+    describe_tests,
+    format_p,
+    format_signed,
+    list_names,
+    note_tests,
+    summary,
+)
+from gradely.comparison.tests import chances, tost
+from tests.cli.test_cli import demo  # noqa: F401 - a fixture
+from tests.comparison.test_significance import column, table
+
+RUNS = {name: f"{name}.run" for name in ("popular", "dense", "lexical")}
+
+
+def pairwise(values, baselines=(), **design):
+    """Return values [queries, runs] or [measures, queries, runs] as tested pairs of runs a, b, c…"""
+    several = np.asarray(values, float).reshape(-1, *np.shape(values)[-2:])
+    measures, names = ["AP", "RR", "P@10"][: len(several)], list("abcdefgh")
+    settled = Design(**design).settle(baselines, names)
+    return Pairwise(several, several.mean(axis=1), names[: several.shape[2]], measures, settled)
+
+
+def runs_at(*levels, queries=20, noise=0.01):
+    rng = np.random.default_rng(1)
+    return np.array(levels) + rng.normal(0, noise, (queries, len(levels)))
+
+
+@pytest.mark.parametrize(
+    ("values", "design", "expected"),
+    [
+        (runs_at(0.5, 0.2), {}, "By AP, a is better than b (p < .001, 95 % interval +.29"),
+        (runs_at(0.2, 0.5), {}, "By AP, b is better than a (p < .001, 95 % interval +.29"),
+        (runs_at(0.5, 0.5), {}, "By AP, a and b cannot be told apart (p .97, 95 % interval −.005 … +.005)"),
+        (runs_at(0.5, 0.5, 0.2), {}, "cannot be told apart (corrected p "),
+        (runs_at(0.5, 0.5, 0.2), {}, "; both are better than c."),
+        (runs_at(0.5, 0.5, 0.5, 0.2), {}, "; all 3 are better than d."),
+        (runs_at(0.5, 0.2, 0.2), {}, "By AP, a is better than c and b (corrected p < .001)."),
+        (runs_at(0.5, *[0.2] * 5), {}, "By AP, a is better than the 5 others (corrected p < .001)."),
+        (runs_at(0.5, 0.2, 0.7), {"baselines": ("a",)}, "By AP, c is better than a (corrected p < .001, 95 % interval"),
+        (runs_at(0.5, 0.2, 0.7), {"baselines": ("a",)}, "; b is worse than a (corrected p < .001"),
+        (runs_at(0.5, 0.5, 0.7), {"baselines": ("a",), "test": "max-t"}, "; a and b cannot be told apart (p .95"),
+        (np.full((5, 2), 0.3), {}, "By AP, a and b have the same value on every query."),
+        (np.array([[0.1, 0.2]]), {}, "By AP, b has the highest mean, but nothing is tested: there is one query"),
+        (runs_at(0.5)[:, :1], {}, "By AP, a has the highest mean, but nothing is tested: there is one run"),
+        (runs_at(0.5, 0.5), {"rope": 0.05}, "By AP, a and b are equivalent within ±.05 (TOST p < .001)."),
+        (runs_at(0.51, 0.5), {"rope": 0.05}, "By AP, a is better than b, yet equivalent within ±.05 (p < .001"),
+        (column(*[0.5] * 4), {}, "By AP, a and b cannot be told apart (p .12)."),
+        (column(0.0, 0.2, -0.1, 0.0), {}, "By AP, a and b cannot be told apart (p "),
+        (runs_at(0.5, 0.2, 0.2, 0.2), {}, "By AP, a is better than c, b and d (corrected p < .001)."),
+        (runs_at(0.5, 0.5, 0.5), {}, "By AP, c cannot be told apart from a and b (corrected p at least"),
+        (np.stack([runs_at(0.5, 0.2)] * 2), {"family": "all"}, "By AP, a is better than b (corrected p < .001"),
+    ],
+)  # fmt: skip
+def test_the_answer_in_a_sentence(values, design, expected):
+    assert expected in answer(pairwise(values, **design))
+
+
+def test_one_query_has_no_pairs_whatever_the_baseline():
+    assert len(pairwise([[0.1, 0.2]], baselines=("b",)).pairs) == 0
+
+
+def test_intervals_that_hold_at_once_for_each_measure_or_for_all():
+    values = np.stack([runs_at(0.5, 0.4, 0.3), table(20, 3)])
+    apart, together = (pairwise(values, simultaneous=True, family=family).reaches for family in ("measure", "all"))
+    assert apart[0] != apart[1] and together[0] == together[1] >= max(apart)
+
+
+def test_verdicts_are_strict_about_alpha():
+    same = pairwise(np.zeros((5, 2)), rope=0.1, alpha=0.5**5)
+    assert same.tost_adjusted[0, 0] == 0.5**5 and not same.equivalent.any()
+    edge = pairwise(column(0.1, 0.2, 0.3), test="randomization", alpha=2 / 2**3)
+    assert edge.power() == {"AP": 0.0}
+    assert pairwise(runs_at(0.5, 0.4)).power() == {"AP": 1.0}
+    without = list(Influence(pairwise(column(0.1, 0.2, 0.3, 0.4), test="randomization", alpha=2 / 2**3), "wxyz").rows())
+    assert [(row.adjusted, row.significant) for row in without] == [(2 / 2**3, False)] * 4
+
+
+def test_only_tests_that_divide_by_the_spread_are_replaced():
+    assert [pairwise(column(*[0.5] * 7), test=test).count_replaced for test in ("t", "wilcoxon")] == [1, 0]
+
+
+def test_one_draw_is_enough_to_ask_for():
+    assert pairwise(runs_at(0.5, 0.4), test="randomization", resamples=1).p[0, 0] in (0.5, 1.0)
+
+
+@pytest.mark.parametrize("design", [{}, {"baselines": ("a",)}, {"baselines": ("b",)}])
+def test_no_run_is_better_whose_mean_is_the_same(design):
+    """Signed ranks may differ where the means do not: 16 small gains make up for one large loss."""
+    tested = pairwise(column(*[0.125] * 16, -2.0), test="wilcoxon", **design)
+    assert tested.significant.all() and tested.differences[0, 0] == 0
+    assert [losers.tolist() for losers in tested.better_than(0)] == [[], []]
+    first, second = ("b", "a") if design.get("baselines") == ("b",) else ("a", "b")
+    assert f"By AP, {first} and {second} differ, but not in their means (p .00" in answer(tested)
+
+
+def test_a_top_run_speaks_for_itself_where_its_peers_do_not_beat_the_rest():
+    values = np.column_stack([runs_at(0.5), np.random.default_rng(1).normal(0.45, 0.3, 20), runs_at(0.4)])
+    assert answer(pairwise(values)).endswith("; a is better than c.")
+
+
+def test_the_summary_says_which_measures_agree():
+    up, down = runs_at(0.5, 0.2), runs_at(0.2, 0.5)
+    text = summary(pairwise(np.stack([up, 2 * up, down])))
+    assert text.startswith("By AP, a is better than b (p")
+    assert text.endswith(". The same holds by RR. By P@10 the verdict differs.")
+
+
+def test_numbers_do_not_hide_on_which_side_of_alpha_they_are():
+    values = column(*np.random.default_rng(5).normal(0.47, 1, 20))
+    p = pairwise(values).p[0, 0]
+    alpha = round(p, 3)
+    assert p != alpha
+    (shown,) = (word for word in answer(pairwise(values, alpha=alpha)).split() if word.startswith(".") and "," in word)
+    assert (float(shown.strip(",")) < alpha) == (p < alpha)
+
+
+@pytest.mark.parametrize(
+    ("p", "alpha", "text"),
+    [
+        (0.001, 0.05, ".001"),
+        (0.0009, 0.05, "< .001"),
+        (0.095, 0.05, ".10"),
+        (0.05, 0.05, ".050"),
+        (0.05 - 1e-15, 0.05, ".050000000000"),  # the sides cannot be told apart in print: some digits are enough
+    ],
+)
+def test_p_values_in_print(p, alpha, text):
+    assert format_p(p, alpha) == text
+
+
+def test_names_and_signs_in_print():
+    assert list_names(list("abcd")) == "a, b, c and d"
+    assert list_names(list("abcde")) == "a, b, c and 2 more"
+    assert format_signed(0.0) == "+.000"
+
+
+@pytest.mark.parametrize(
+    ("values", "design", "words"),
+    [
+        (np.stack([runs_at(0.5, 0.4, 0.3)] * 2), {"baselines": ("a",), "family": "all"}, "Holm over all 4 tests"),
+        (runs_at(0.5, 0.4), {"family": "all"}, "one test of each measure"),
+        (runs_at(0.5, 0.4), {}, "of means by the studentised bootstrap (10,000 draws); seed 0"),
+        (runs_at(0.5, 0.4), {"test": "randomization"}, "paired randomization test, 10,000 resamples, "),
+        (runs_at(0.5, 0.4), {"simultaneous": True}, "all pairs of each measure at once"),
+        (runs_at(0.5, 0.4), {"simultaneous": True, "family": "all"}, "all pairs of everything at once"),
+    ],
+)
+def test_the_caption_says_over_what_is_corrected(values, design, words):
+    assert words in describe_tests(pairwise(values, **design))
+
+
+@pytest.mark.parametrize(("length", "shown"), [(60, 60 * "x" + ")"), (61, 60 * "x" + "…)")])
+def test_long_names_of_baselines_are_cut(length, shown):
+    tested = pairwise(runs_at(0.5, 0.4), baselines=("a",))
+    tested.names = [length * "x", "b"]
+    tested.design = tested.design._replace(baselines=(length * "x",))
+    assert f"(against {shown}" in describe_tests(tested)
+
+
+@pytest.mark.parametrize(
+    ("values", "design", "least", "over"),
+    [
+        (runs_at(0.5, 0.4), {"test": "randomization", "resamples": 19}, "0.05", ""),  # 1 / 20 is not below .05
+        (runs_at(0.5, 0.4), {"test": "randomization", "resamples": 20}, None, ""),
+        (runs_at(0.5, 0.4, queries=5), {"test": "wilcoxon"}, "0.062", ""),  # 2 / 2^5
+        (runs_at(0.5, 0.4, queries=6), {"test": "wilcoxon"}, None, ""),
+        (runs_at(0.5, 0.4, queries=6), {"test": "t"}, None, ""),
+        (runs_at(0.5, 0.4, 0.3), {"test": "randomization", "resamples": 59}, "0.017", " once corrected over 3 tests"),
+        (runs_at(0.5, 0.4, 0.3), {"test": "randomization", "resamples": 60}, None, ""),
+        (runs_at(0.5, 0.4, 0.3), {"test": "randomization", "resamples": 59, "correction": "bh"}, None, ""),
+        (runs_at(0.5, 0.4, 0.3, queries=6), {"test": "randomization", "correction": "bh"}, None, ""),  # 2 / 2^6
+        (runs_at(0.5, 0.4, 0.3, queries=6), {"test": "max-t"}, None, ""),
+        (np.stack([runs_at(0.5, 0.4)] * 2), {"test": "randomization", "resamples": 30}, None, ""),
+        (
+            np.stack([runs_at(0.5, 0.4)] * 2),
+            {"test": "randomization", "resamples": 30, "family": "all"},
+            "0.032",
+            " once corrected over 2 tests",
+        ),
+    ],
+)
+def test_a_test_that_cannot_be_significant_is_noted(values, design, least, over):
+    notes = [note for note in note_tests(pairwise(values, **design)) if note.kind == "coarse"]
+    expected = [f"the least p-value there can be, {least}, is not below α{over}: "] if least else []
+    assert [note.text[: len(text)] for note, text in zip(notes, expected, strict=True)] == expected
+
+
+def test_pairs_that_tukey_pays_for_are_counted():
+    (note,) = note_tests(pairwise(runs_at(0.5, 0.4, 0.3, 0.2), test="tukey", baselines=("a",)))
+    assert (note.kind, note.count, note.of) == ("charged", 3, 6)
+    assert note_tests(pairwise(runs_at(0.5, 0.4, 0.3, 0.2), test="tukey")) == []
+
+
+def test_tost_is_the_larger_of_two_one_sided_tests():
+    differ = np.random.default_rng(2).normal(0.004, 0.02, (25, 6))
+    sides = [
+        stats.ttest_1samp(differ, -0.01, alternative="greater"),
+        stats.ttest_1samp(differ, 0.01, alternative="less"),
+    ]
+    assert tost(differ, 0.01) == pytest.approx(np.maximum(sides[0].pvalue, sides[1].pvalue), abs=1e-14)
+
+
+def test_equivalence_without_spread_takes_enough_queries():
+    assert tost(np.zeros((2, 1)), 0.01).tolist() == [0.25]
+    assert tost(np.full((8, 1), 0.005), 0.01).tolist() == [0.5**8]
+    assert tost(np.full((8, 1), 0.02), 0.01).tolist() == [1.0]
+    assert tost(np.full((8, 1), 0.01), 0.01).tolist() == [1.0]
+
+
+def test_tost_keeps_its_level_at_the_edge_of_the_region():
+    differ = np.random.default_rng(3).normal(0.01, 0.02, (30, 4000))
+    assert np.mean(tost(differ, 0.01) < 0.05) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 4000))
+
+
+def test_chances_are_the_integral_of_the_posterior():
+    """µ and σ² integrated out by hand: likelihood of the differences times the prior 1/σ², on a grid of σ."""
+    differ = np.random.default_rng(7).normal(0.01, 0.05, 12)
+
+    def density(mean):
+        return integrate.quad(lambda s: np.prod(stats.norm.pdf(differ, mean, s) / 8) / s, 0.015, 0.6, limit=200)[0]
+
+    grid = np.linspace(-0.2, 0.22, 421)
+    weights = np.array([density(mean) for mean in grid])
+    expected = [weights[where].sum() / weights.sum() for where in (grid > 0.02, np.abs(grid) < 0.02, grid < -0.02)]
+    found = chances(differ[:, None], 0.0205)
+    assert [float(chance[0]) for chance in found] == pytest.approx(expected, abs=0.005)
+    assert sum(float(chance[0]) for chance in found) == pytest.approx(1)
+
+
+def test_chances_of_two_queries_are_those_of_cauchy():
+    """t with one degree of freedom: its distribution is 1/2 + atan(x)/π."""
+    better, equal, worse = (float(chance[0]) for chance in chances(np.array([[0.01], [0.05]]), 0.01))
+    assert better == pytest.approx(0.5 + np.arctan((0.03 - 0.01) / 0.02) / np.pi)
+    assert worse == pytest.approx(0.5 - np.arctan((0.03 + 0.01) / 0.02) / np.pi)
+    assert equal == pytest.approx(1 - better - worse)
+
+
+def test_equivalence_is_part_of_each_pair(demo, capfd):  # noqa: F811
+    found = gradely.compare("qrels.txt", RUNS, ["nDCG@10"], rope=0.1)
+    pair = next(pair for pair in found.pairs if {pair.first, pair.second} == {"lexical", "dense"})
+    assert pair.equivalent and pair.tost_adjusted == pytest.approx(3 * pair.tost)
+    assert pair.chance_better + pair.chance_equal + pair.chance_worse == pytest.approx(1)
+    assert "lexical and dense are equivalent within ±.1 (TOST corrected p" in found.summary()
+    assert "equivalence within ±0.1 by TOST" in found.caption()
+    assert found.pairs_table().header == found.pairs_frame("polars").columns or found.pairs_frame("polars").width == 19
+    assert cli(["compare", "qrels.txt", *RUNS.values(), "-m", "nDCG@10", "--rope", "0.1", "--format", "json"]) == 0
+    assert json.loads(capfd.readouterr().out)["pairs"][0]["tost"] == found.pairs[0].tost
+
+
+@pytest.mark.parametrize("test", ["t", "wilcoxon", "randomization", "max-t"])
+@pytest.mark.parametrize("family", ["measure", "all"])
+def test_influence_is_testing_again_without_each_query(test, family):
+    values = np.stack([table(topics=9, systems=3), table(topics=9, systems=3, seed=2)])
+    tested = pairwise(values, test=test, family=family, resamples=600)
+    influence = Influence(tested, [f"q{i}" for i in range(9)])
+    for i in range(9):
+        again = pairwise(np.delete(values, i, axis=1), test=test, family=family, resamples=600)
+        assert influence.adjusted[i] == pytest.approx(again.adjusted, abs=1e-12)
+        assert (influence.changes[i] == (again.significant != tested.significant)).all()
+    rows = list(influence.rows())
+    assert len(rows) == 2 * 9 * 3 and rows[0][:4] == ("AP", "a", "b", "q0")
+    assert [row.significant for row in rows] == [row.adjusted < 0.05 for row in rows]
+    of_first = [row.adjusted for row in rows[: 9 * 3 : 3]]
+    assert influence.table().rows[0][3:6] == [tested.adjusted[0, 0], min(of_first), max(of_first)]
+
+
+def test_one_query_decides():
+    tested = pairwise(column(*[0.1, 0.12, 0.11, 0.09, 0.1, 0.13], -0.3))
+    table_ = Influence(tested, list("tuvwxyz")).table()
+    assert table_.rows[0][-2:] == [1, "z"] and table_.rows[0][4] < 0.05 < table_.rows[0][3]
+
+
+def test_leaving_one_out_without_spread_or_queries():
+    tested = pairwise(column(0.5, 0.5, 0.5, 0.5, 0.1))
+    influence = Influence(tested, list("vwxyz"))
+    assert influence.adjusted[4, 0, 0] == 2 / 2**4
+    few = Influence(pairwise(column(0.5, 0.4)), ["x", "y"])
+    assert few.table().rows == [] and "at least 3 queries" in few.caption() and len(few.to_frame("polars")) == 0
+
+
+def test_leaving_one_out_does_not_depend_on_the_unit_of_values():
+    differ = np.random.default_rng(8).normal(0.5, 1, (6, 3))
+    assert leave_one_out(1e-5 * differ) == pytest.approx(leave_one_out(differ), abs=1e-12)
+
+
+def test_what_is_left_is_the_same_but_for_rounding():
+    assert leave_one_out(np.array([0.1, 0.1, 0.1, 0.1, 0.7])[:, None])[4, 0] == 2 / 2**4
+    assert leave_one_out(np.array([0.7, 0.7, 0.7, 0.7, 0.1])[:, None])[4, 0] == 2 / 2**4
+    assert leave_one_out(np.array([0.0, 0.0, 0.0, 0.7])[:, None])[3, 0] == 1.0
+
+
+def test_three_queries_are_enough_to_leave_one_out():
+    influence = Influence(pairwise(column(0.5, 0.4, 0.2)), list("xyz"))
+    assert influence.adjusted.shape == (3, 1, 1) and influence.caption().startswith("corrected p-values without")
+
+
+@pytest.mark.parametrize(("queries", "shown"), [(5, "a b c d e"), (6, "a b c d e …")])
+def test_the_first_queries_that_turn_the_verdict_are_named(queries, shown):
+    values = column(*np.linspace(0.5, 0.6, queries))
+    alpha = 1.0001 * pairwise(values).p[0, 0]  # so that no query can be spared
+    assert Influence(pairwise(values, alpha=alpha), list("abcdef")[:queries]).table().rows[0][-2:] == [queries, shown]
+
+
+def test_as_many_queries_as_are_tested_one_by_one(monkeypatch):
+    monkeypatch.setattr("gradely.comparison.influence.MOST", 5)
+    assert Influence(pairwise(table(topics=5, systems=2), test="wilcoxon"), list("abcde")).adjusted.shape == (5, 1, 1)
+
+
+def test_very_many_queries_are_left_out_one_by_one_only_by_t():
+    many = np.random.default_rng(0).normal(0, 1, (2001, 2))
+    names = [f"q{i}" for i in range(2001)]
+    assert Influence(pairwise(many), names).adjusted.shape == (2001, 1, 1)
+    with pytest.raises(gradely.DataError, match="2,001 queries are too many"):
+        _ = Influence(pairwise(many, test="wilcoxon"), names).adjusted
+
+
+def test_too_few_queries_for_simultaneous_intervals_are_noted():
+    tested = pairwise(np.random.default_rng(0).normal(0, 1, (2, 4)), simultaneous=True)
+    assert np.isnan(tested.intervals[0].low).all()
+    assert [note.kind for note in note_tests(tested)] == ["endless"]
+    enough = pairwise(np.random.default_rng(0).normal(0, 1, (9, 4)), simultaneous=True)
+    assert not np.isnan(enough.intervals[0].low).any() and note_tests(enough) == []
+
+
+def test_the_matrix_lays_out_the_pairs(demo):  # noqa: F811
+    found = gradely.compare("qrels.txt", RUNS, ["nDCG@10", "AP"], baselines="dense")
+    matrix = found.matrix("AP")
+    at = {name: i for i, name in enumerate(matrix.names)}
+    for pair in (pair for pair in found.pairs if pair.measure == "AP"):
+        i, j = at[pair.first], at[pair.second]
+        assert matrix.difference[i, j] == -matrix.difference[j, i] == pair.difference
+        assert (matrix.low[i, j], matrix.high[i, j]) == (pair.low, pair.high) == (-matrix.high[j, i], -matrix.low[j, i])
+        assert matrix.adjusted[i, j] == matrix.adjusted[j, i] == pair.adjusted
+        assert matrix.significant[i, j] == matrix.significant[j, i] == pair.significant
+    i, j = at["lexical"], at["popular"]
+    assert np.isnan(matrix.difference[i, j]) and not matrix.significant[i, j]
+    assert matrix.table().rows[at["dense"]][1 + at["popular"]] == "+0.2771*"
+    assert len(matrix.to_frame("polars")) == 4
+    assert found.matrix().measure == "nDCG@10"
+    with pytest.raises(gradely.DataError, match="RR' was not measured"):
+        found.matrix("RR")

@@ -1,0 +1,196 @@
+"""Intervals: by hand, against SciPy, and how often they hold what they should, by simulation with fixed seeds."""
+
+import itertools
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gradely.comparison import tests
+from gradely.comparison.intervals import (
+    DRAWS,
+    _quantile,
+    around,
+    bootstrap_intervals,
+    simultaneous_reach,
+    t_intervals,
+    t_quantile,
+)
+from gradely.comparison.tests import all_pairs, differences
+from tests.comparison.test_significance import table
+
+
+def within(rate, expected, trials, errors=4):
+    """Return whether a simulated rate is what is expected, within Monte-Carlo error."""
+    return abs(rate - expected) <= errors * np.sqrt(expected * (1 - expected) / trials)
+
+
+def simultaneous_intervals(values, level, seed, resamples=DRAWS):
+    """Return intervals that hold for all columns at once, as a comparison makes them."""
+    return around(values, simultaneous_reach(values, level, seed, resamples))
+
+
+def test_t_intervals_are_scipys():
+    values = table(topics=12, systems=3)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.9)
+    low, high = t_intervals(values, 0.9)
+    assert low == pytest.approx(expected.low) and high == pytest.approx(expected.high)
+
+
+def test_two_queries_are_enough_for_t():
+    assert t_quantile(2, 0.95) == pytest.approx(12.7062, abs=1e-4)
+    assert np.isnan(t_quantile(1, 0.95))
+    low, high = t_intervals(np.array([[0.0], [1.0]]), 0.95)
+    assert (low[0], high[0]) == pytest.approx((0.5 - 12.7062 / 2, 0.5 + 12.7062 / 2), abs=1e-4)
+
+
+def test_values_that_differ_by_rounding_have_no_spread():
+    assert np.isnan(t_intervals(np.array([[0.3], [0.3 + 2e-13]]), 0.95).low).all()
+
+
+@pytest.mark.parametrize("share", [0.025, 0.3, 0.5, 0.975])
+def test_quantiles_are_numpys_of_the_numbers_that_count(share):
+    numbers = np.random.default_rng(3).normal(size=(8, 5))
+    counted = np.array([8, 7, 3, 2, 1])
+    for column, count in enumerate(counted):
+        numbers[count:, column] = np.nan
+    numbers.sort(axis=0)
+    expected = [np.quantile(numbers[:count, column], share) for column, count in enumerate(counted)]
+    assert _quantile(numbers, counted, share) == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_the_reach_at_once_is_that_of_the_largest_t_over_all_signs(level):
+    """Every choice of signs of the centred queries, t by its definition, the largest of the columns."""
+    values = np.random.default_rng(4).normal(0, 1, (8, 3))
+    signs = np.array(list(itertools.product([-1, 1], repeat=8)))
+    turned = signs[:, :, None] * (values - values.mean(axis=0))
+    t = np.abs(turned.mean(axis=1)) / (turned.std(axis=1, ddof=1) / np.sqrt(8))
+    largest = np.quantile(t.max(axis=1), level, method="higher")
+    assert largest > t_quantile(8, level)
+    assert simultaneous_reach(values, level, 0, 2**8) == pytest.approx(largest)
+
+
+def test_columns_without_spread_and_two_queries_at_once():
+    values = np.random.default_rng(4).normal(0, 1, (8, 2))
+    beside = np.column_stack([values, np.full(8, 0.5)])
+    assert simultaneous_reach(beside, 0.9, 0) == simultaneous_reach(values, 0.9, 0)
+    assert simultaneous_reach(values[:2], 0.3, 0) == t_quantile(2, 0.3)  # half of the signs make the sum 0
+
+
+def test_fewer_than_five_queries_have_t_intervals():
+    values = np.random.default_rng(5).normal(0, 1, (5, 1))
+    assert bootstrap_intervals(values[:4], 0.95, 0) == t_intervals(values[:4], 0.95)
+    assert bootstrap_intervals(values, 0.95, 0) != t_intervals(values, 0.95)
+
+
+@pytest.mark.parametrize("intervals", [t_intervals, bootstrap_intervals, simultaneous_intervals])
+def test_without_spread_or_with_one_query_there_is_no_interval(intervals):
+    seed = () if intervals is t_intervals else (0,)
+    for values in (np.ones((1, 2)), np.full((24, 2), 0.3), np.zeros((2, 1))):
+        assert np.isnan(intervals(values, 0.95, *seed)).all()
+
+
+def studentised(values, level, draws=10_000):
+    """Return the studentised bootstrap interval of one column, draw by draw."""
+    rng, n = np.random.default_rng(8), len(values)
+    t = []
+    for _ in range(draws):
+        drawn = rng.choice(values, n)
+        t.append((drawn.mean() - values.mean()) / (drawn.std(ddof=1) / np.sqrt(n)))
+    low, high = np.quantile(t, [(1 - level) / 2, (1 + level) / 2])
+    error = values.std(ddof=1) / np.sqrt(n)
+    return values.mean() - high * error, values.mean() - low * error
+
+
+def test_bootstrap_intervals_are_those_drawn_one_by_one():
+    values = np.random.default_rng(4).beta(0.6, 1.4, (30, 1))
+    low, high = bootstrap_intervals(values, 0.95, 0)
+    assert (low[0], high[0]) == pytest.approx(studentised(values[:, 0], 0.95), abs=0.01)
+    assert high[0] - values.mean() > 1.1 * (values.mean() - low[0])  # skewed values have a skewed interval
+
+
+def test_few_or_nearly_constant_values_have_t_intervals():
+    few, rare = np.array([[0.1], [0.4], [0.2]]), np.array([[1.0]] * 24 + [[0.0]])
+    for values in (few, rare):
+        assert np.array(bootstrap_intervals(values, 0.95, 0)) == pytest.approx(np.array(t_intervals(values, 0.95)))
+
+
+@pytest.mark.parametrize(
+    ("queries", "draw", "mean"),
+    [
+        (5, lambda rng, shape: rng.beta(0.6, 1.4, shape), 0.3),
+        (25, lambda rng, shape: rng.beta(0.6, 1.4, shape), 0.3),
+        (25, lambda rng, shape: rng.random(shape) < 0.7, 0.7),
+        (50, lambda rng, shape: 1 / rng.geometric(0.5, shape), np.log(2)),
+    ],
+    ids=["5 of AP", "25 of AP", "25 of Success", "50 of RR"],
+)
+def test_bootstrap_intervals_of_means_cover(queries, draw, mean):
+    """The percentile interval covers .81 of 5 values like AP, and .92 of 25."""
+    values = draw(np.random.default_rng(queries), (queries, 2000)).astype(float)
+    low, high = bootstrap_intervals(values, 0.95, 0, draws=2000)
+    # small samples are covered approximately, and the columns share their draws: hence .015 beside the error
+    assert np.mean((low <= mean) & (mean <= high)) == pytest.approx(0.955, abs=0.015 + 4 * np.sqrt(0.05 * 0.95 / 2000))
+
+
+@pytest.mark.parametrize("queries", [5, 25])
+def test_t_intervals_of_differences_cover(queries):
+    rng = np.random.default_rng(1)
+    values = rng.beta(0.6, 1.4, (queries, 4000)) - rng.beta(0.6, 1.4, (queries, 4000))
+    low, high = t_intervals(values, 0.95)
+    assert within(np.mean((low <= 0) & (high >= 0)), 0.95, 4000)
+
+
+@pytest.mark.parametrize(("queries", "runs"), [(8, 3), (25, 5)])
+def test_simultaneous_intervals_cover_all_at_once(queries, runs):
+    rng, trials = np.random.default_rng(6), 400
+    pairs, inside, alone = all_pairs(runs), 0, 0
+    for _ in range(trials):
+        differ = differences(rng.normal(size=(queries, runs)) * np.linspace(0.3, 1, runs), pairs)
+        low, high = simultaneous_intervals(differ, 0.9, 0, resamples=500)
+        inside += np.all((low <= 0) & (high >= 0))
+        low, high = t_intervals(differ, 0.9)
+        alone += np.all((low <= 0) & (high >= 0))
+    assert within(inside / trials, 0.9, trials)
+    assert alone / trials < 0.85
+
+
+def test_a_simultaneous_interval_of_one_pair_is_the_t_interval():
+    differ = np.random.default_rng(3).normal(0.1, 1, (40, 1))
+    one, many = t_intervals(differ, 0.95), simultaneous_intervals(differ, 0.95, 0)
+    assert np.array(many) == pytest.approx(np.array(one), abs=0.02)
+
+
+def test_intervals_do_not_depend_on_the_order_of_queries_nor_on_how_much_is_held(monkeypatch):
+    values = table(topics=30, systems=4)
+    mixed = values[np.random.default_rng(0).permutation(30)]
+    for intervals in (bootstrap_intervals, simultaneous_intervals):
+        expected = np.array(intervals(values, 0.95, 0, 500))
+        assert np.array(intervals(mixed, 0.95, 0, 500)) == pytest.approx(expected, abs=1e-12)
+        with monkeypatch.context() as patch:
+            patch.setattr(tests, "CELLS", 1000)
+            assert np.array(intervals(values, 0.95, 0, 500)) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda values: bootstrap_intervals(values, 0.95, 0),
+        lambda values: simultaneous_intervals(values, 0.95, 0),
+        lambda values: tests.bootstrap(values, 10_000, 0),
+        lambda values: tests.randomization(values, 10_000, 0),
+        lambda values: tests.max_t(values, 10_000, 0),
+        lambda values: tests.tukey(values[None], all_pairs(2), 10_000, 0),
+    ],
+)
+def test_memory_is_bounded_however_many_queries_there_are(draw, monkeypatch):
+    """All draws of 500 queries at once take 40 MB, those of 100,000 queries 8 GB."""
+    monkeypatch.setattr(tests, "CELLS", 1 << 17)
+    values = np.random.default_rng(0).random((500, 2))
+    tracemalloc.start()
+    draw(values)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8e6

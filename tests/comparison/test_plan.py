@@ -1,0 +1,161 @@
+"""Planning: against statsmodels, numerical integration and simulation; degenerate runs; the command."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import integrate, special, stats
+
+import gradely
+from gradely.cli.main import run as cli
+from gradely.comparison.plan import detectable_effect, plan_pairs, power_of, queries_needed
+from tests.cli.test_cli import demo  # noqa: F401 - a fixture
+from tests.comparison.test_answers import pairwise
+from tests.comparison.test_significance import column
+
+# statsmodels 0.14, TTestPower().solve_power(effect, None, alpha, power), rounded up
+STATSMODELS = [
+    (0.2, 0.05, 0.8, 199),
+    (0.5, 0.05, 0.8, 34),
+    (0.1, 0.01, 0.9, 1492),
+    (3.0, 0.05, 0.8, 4),
+    (0.01, 0.05, 0.8, 78491),
+    (-0.5, 0.05, 0.5, 18),
+]
+
+
+@pytest.mark.parametrize(("effect", "alpha", "power", "expected"), STATSMODELS)
+def test_queries_needed_are_those_of_statsmodels(effect, alpha, power, expected):
+    assert queries_needed(effect, alpha, power) == expected
+    assert power_of(effect, expected, alpha) >= power > power_of(effect, expected - 1, alpha)
+
+
+def integrated_power(effect, queries, alpha):
+    """Return the power from the normal and the chi distribution, without a noncentral one."""
+    free, moved = queries - 1, effect * np.sqrt(queries)
+    critical = stats.t.isf(alpha / 2, free)
+
+    def density(s):
+        beyond = special.ndtr(moved - critical * s) + special.ndtr(-moved - critical * s)
+        return beyond * stats.chi.pdf(s * np.sqrt(free), free) * np.sqrt(free)
+
+    return integrate.quad(density, 0, 1, limit=500)[0] + integrate.quad(density, 1, np.inf, limit=500)[0]
+
+
+@pytest.mark.parametrize("queries", [2, 3, 5, 24, 1000])
+def test_the_detectable_effect_has_the_power(queries):
+    effect = detectable_effect(queries, 0.05, 0.8)
+    assert power_of(effect, queries, 0.05) == pytest.approx(0.8, abs=1e-9)
+    assert integrated_power(effect, queries, 0.05) == pytest.approx(0.8, abs=1e-6)
+
+
+def test_planned_queries_find_the_difference_as_often_as_promised():
+    """4,000 experiments with the number of queries that was planned: the share that is significant is the power."""
+    rng, trials = np.random.default_rng(9), 4000
+    error = 4 * np.sqrt(0.8 * 0.2 / trials)
+    for effect in (0.3, 0.8):
+        needed = queries_needed(effect, 0.05, 0.8)
+        p = stats.ttest_1samp(rng.normal(effect, 1, (needed, trials)), 0).pvalue
+        assert np.mean(p < 0.05) == pytest.approx(power_of(effect, needed, 0.05), abs=error)
+        assert 0.8 <= power_of(effect, needed, 0.05) < 0.85
+    p = stats.ttest_1samp(rng.normal(detectable_effect(24, 0.05, 0.8), 1, (24, trials)), 0).pvalue
+    assert np.mean(p < 0.05) == pytest.approx(0.8, abs=error)
+
+
+def test_extremes():
+    assert queries_needed(0.0, 0.05, 0.8) is None
+    for effect in (1e-9, 1e-160, 1e-300, 5e-324):
+        assert queries_needed(effect, 0.05, 0.8) is None
+    assert queries_needed(1e9, 0.05, 0.8) == 2
+
+
+def test_a_pair_without_spread_or_difference_has_no_plan():
+    constant = plan_pairs(pairwise(column(0.1, 0.1, 0.1)), 0.02, 0.8, "none").rows[0]
+    assert (constant.deviation, constant.detectable, constant.queries_needed) == (0.0, None, None)
+    level = plan_pairs(pairwise(column(0.1, -0.1, 0.2, -0.2)), None, 0.8, "none")
+    assert level.rows[0].queries_needed is None and "no number of queries is enough" in level.summary()
+    alone = plan_pairs(pairwise(column(0.1)), None, 0.8, "none")
+    assert alone.rows == [] and "at least 2 runs and 2 queries" in alone.summary()
+    assert len(alone.to_frame("polars")) == 0
+
+
+def test_many_pairs_are_planned_for_with_bonferroni(demo):  # noqa: F811
+    runs = {name: f"{name}.run" for name in ("popular", "dense", "lexical")}
+    every, alone = (gradely.plan("qrels.txt", runs, ["AP"], correction=kind) for kind in ("bonferroni", "none"))
+    for one, other in zip(every.rows, alone.rows, strict=True):
+        assert one.queries_needed > other.queries_needed and one.detectable > other.detectable
+        effect = abs(one.difference) / one.deviation
+        assert one.queries_needed == queries_needed(effect, 0.05 / 3, 0.8)
+        assert one.detectable == pytest.approx(one.deviation * detectable_effect(24, 0.05 / 3, 0.8))
+    assert "α = 0.05 / 3 pairs (Bonferroni)" in every.caption()
+    against = gradely.plan("qrels.txt", runs, ["AP"], baselines="popular")
+    assert [(row.first, row.second) for row in against.rows] == [("lexical", "popular"), ("dense", "popular")]
+    assert against.to_frame("polars").columns[-2:] == ["queries_needed", "queries_for"]
+
+
+def test_the_command(demo, capfd):  # noqa: F811
+    files = ["plan", "qrels.txt", "dense.run", "lexical.run", "-m", "AP"]
+    assert cli([*files, "--difference", "0.02"]) == 0
+    text = capfd.readouterr().out
+    assert text.startswith("By AP, 24 queries tell lexical and dense apart with power 0.8 if they differ by 0.06")
+    assert "queries for 0.02" in text and "two-sided paired t-test, power 0.8, α = 0.05;" in text
+    assert cli([*files, "--format", "json"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert (
+        found["pairs"][0]["queries_needed"]
+        == gradely.plan("qrels.txt", {"dense": "dense.run", "lexical": "lexical.run"}, ["AP"]).rows[0].queries_needed
+    )
+    assert found["pairs"][0]["queries_for"] is None and found["power"] == 0.8
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--power", "1"], "power is a number between 0 and 1"),
+        (["--alpha", "0"], "alpha is a number"),
+        (["--difference", "0"], "above 0"),
+        (["--difference", "nan"], "above 0"),
+        (["--baseline", "bm25"], "no run 'bm25'"),
+    ],
+)
+def test_wrong_plans(demo, capfd, options, message):  # noqa: F811
+    assert cli(["plan", "qrels.txt", "dense.run", "lexical.run", *options]) == 2
+    out, err = capfd.readouterr()
+    assert out == "" and err.count("\n") == 1 and message in err
+
+
+SPREAD = np.array([[0.5, 0.3, 0.4], [0.6, 0.5, 0.4], [0.7, 0.4, 0.6], [0.4, 0.4, 0.3]])
+
+
+def test_a_difference_to_plan_for_counts_in_deviations():
+    (row,) = plan_pairs(pairwise(SPREAD[:, :2]), 0.05, 0.8, "none").rows
+    assert row.queries_for == queries_needed(0.05 / row.deviation, 0.05, 0.8)
+    (flat,) = plan_pairs(pairwise(column(0.1, 0.1, 0.1)), 0.05, 0.8, "none").rows
+    assert (flat.detectable, flat.queries_needed, flat.queries_for) == (None, None, None)
+
+
+def test_the_column_of_a_difference_is_there_where_one_was_asked_for():
+    fields = ["measure", "first", "second", "difference", "deviation", "detectable", "queries needed"]
+    assert plan_pairs(pairwise(SPREAD), None, 0.8, "none").table().header == fields
+    assert plan_pairs(pairwise(SPREAD), 0.05, 0.8, "none").table().header == [*fields, "queries for 0.05"]
+
+
+def test_two_pairs_share_alpha():
+    assert (
+        "α = 0.05 / 2 pairs (Bonferroni)"
+        in plan_pairs(pairwise(SPREAD, baselines=("a",)), None, 0.8, "bonferroni").caption()
+    )
+
+
+def test_what_is_noted_of_the_runs_is_noted_of_the_plan_and_the_usual_power_is_80_percent():
+    qrels = {f"q{i}": {"d": 1} for i in range(4)}
+    runs = {"a": {"q0": ["d"], "q1": ["x", "d"]}, "b": {query: ["d"] for query in qrels}}
+    plan = gradely.plan(qrels, runs, ["RR"])
+    assert plan.power == 0.8 and [note.kind for note in plan.notes] == ["missing"]
+    with pytest.raises(gradely.DataError, match="power is a number between 0 and 1"):
+        gradely.plan(qrels, runs, ["RR"], power=0)
+
+
+def test_more_than_a_billion_queries_nobody_will_judge():
+    assert queries_needed(1e-4, 0.05, 0.8) == pytest.approx(((1.959964 + 0.841621) / 1e-4) ** 2, rel=1e-6)
+    assert queries_needed(7e-5, 0.05, 0.8) is None

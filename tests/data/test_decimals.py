@@ -1,0 +1,150 @@
+"""Numbers from text: as float() reads them, and without its help wherever digits alone decide."""
+
+import numpy as np
+import pytest
+
+from gradely.data.trec import text
+from gradely.data.trec.text import _parse_alike, numbers, to_finite
+from tests.pieces import piece_of, words_in
+
+EXTENDED = np.finfo(np.longdouble).nmant == 63
+LONG = ["0.12345678901234567", "12345678901234568", "9007199254740994", "9.999999999999999999", "1234567890.123456789"]
+"""numbers of more digits than a double has"""
+
+
+def parse(texts, unusual):
+    piece = piece_of(" ".join(texts).encode())
+    return numbers(piece, *words_in(piece), unusual).tolist()
+
+
+def refuse(text):
+    raise AssertionError(f"{text} should not be unusual")
+
+
+def parse_alike(texts):
+    piece = piece_of(" ".join(texts).encode())
+    return _parse_alike(piece, *words_in(piece))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["7"],
+        ["10", "7", "0"],
+        ["12345679", "1", "99999999"],
+        ["123456789", "1"],
+        ["9007199254740991", "5", "123456789012"],
+        ["0.5", "10.5", ".5"],
+        ["5.", "17."],
+        ["0.1234567", "3.7654321"],
+        ["12345678.25", "1.50", "12345.00"],
+        ["123456789012.125", "1.125"],
+        ["1.5", "12345.5"],
+        ["12.5678", "9876.5432"],
+    ],
+)
+def test_numbers_with_as_many_decimals_are_read_at_once(texts):
+    assert parse_alike(texts).tolist() == [float(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["9007199254740992"],
+        ["9007199254740993", "1"],
+        ["1", "12345678901234567"],
+        ["1", "2.5"],
+        ["2.5", "1"],
+        ["2.5", "25"],
+        [".5", "5"],
+        ["2.5", "2,5"],
+        ["2.5", "2/5"],
+        ["2.5", "2.55"],
+        ["0.12345678"],
+        ["."],
+        ["1.5", "-1.5"],
+        ["12x45678", "12345678"],
+        ["x23456789"],
+        [":23456789"],
+        ["1234567:"],
+        ["/2345678"],
+        ["1.2.3"],
+    ],
+)
+def test_numbers_that_are_not_alike_are_read_one_by_one(texts):
+    assert parse_alike(texts) is None
+
+
+def test_no_numbers():
+    assert parse([], refuse) == []
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["1", "2.5"],
+        ["-1.5", "2", "-.5", "5.", "-0"],
+        [".2345678", "1234567.", "1234.678", "12345678"],
+        [".234567890123456", "1.34567890123456", "1234567.9012345", "12345678.012345", "12345678901234.", "1"],
+        ["-12345678901234.5", "0.00000000000000000001", "0.0000000000000000000001"],
+        ["0000000000000000000.5", "00000000000000000000000.", "000000000000000000000001"],
+    ],
+)
+def test_signs_and_points_anywhere_take_no_help(texts):
+    assert parse(texts, refuse) == [float(text) for text in texts]
+
+
+@pytest.mark.skipif(not EXTENDED, reason="needs the 64 bits of x87")
+def test_long_numbers_are_rounded_in_extended_precision():
+    assert parse(LONG, refuse) == [float(text) for text in LONG]
+
+
+def test_long_numbers_without_extended_precision_are_unusual(monkeypatch):
+    monkeypatch.setattr(text, "EXTENDED", False)
+    asked = []
+    parse([*LONG, "1"], lambda text: asked.append(text.decode()) or 0.0)
+    assert asked == LONG
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1e3",
+        "+7",
+        "1.2.3",
+        "1.2345678.9",
+        "-",
+        ".",
+        "-.",
+        "--1",
+        "/2345678",
+        "123456/8",
+        "1234567:",
+        "x234567890",
+        "12x",
+        ".00000000000000000000001",
+        "0.00000000000000000000001",
+        "0000000000000000000000001",
+        "10000000000000000000",
+        "99999999999999999999.5",
+    ],
+)
+def test_what_is_unusual_is_read_by_a_function_and_nothing_else(text):
+    asked = []
+    assert parse(["1", text, "2.5"], lambda word: asked.append(word.decode()) or 77.0) == [1, 77, 2.5]
+    assert asked == [text]
+
+
+@pytest.mark.skipif(not EXTENDED, reason="needs the 64 bits of x87")
+@pytest.mark.parametrize("beside", [-2, -1, 0, 1, 2])
+def test_next_to_the_middle_between_two_doubles_float_decides(beside):
+    """Doubles of 64 bits are 2048 apart; what lies one unit of the extended precision beside the middle is unsure."""
+    number, asked = (1 << 63) + (1 << 10) + beside, []
+    parse([str(number), "2.5"], lambda text: asked.append(int(text)) or 0.0)
+    assert asked == ([number] if abs(beside) <= 1 else [])
+
+
+@pytest.mark.parametrize("text", [b"nan", b"inf", b"-inf", b"1e999", b"1_0", b"x", b""])
+def test_what_is_no_finite_number_is_odd(text):
+    with pytest.raises(text.IrregularText):
+        to_finite(text)

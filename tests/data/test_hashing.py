@@ -1,0 +1,243 @@
+"""Hashes: names that people use collide no more than random numbers would, and where they collide, nothing is lost."""
+
+import subprocess
+import sys
+import uuid
+from itertools import product
+
+import numpy as np
+import pytest
+
+import gradely
+from gradely.data import hashing
+from gradely.data.hashing import (
+    FIXED_KEYS,
+    find_repeated,
+    hashes,
+    is_among,
+    is_distinct,
+    shuffle_keys_of,
+    slots,
+    table_bits,
+    token_hashes,
+)
+from gradely.data.ids import Tokens
+from gradely.data.locate import align
+from gradely.data.qrels import Qrels
+from gradely.data.read.readers import plain_run
+from gradely.data.read.sources import Source, ignore
+from gradely.data.tie_counts import count_run
+from gradely.data.trec import runs
+from gradely.data.trec.plain import QRELS, RUN, read, scan
+from gradely.data.trec.qrels import load_qrels
+from gradely.data.trec.runs import stream_run
+from gradely.data.trec.survey import survey
+from gradely.settings import Settings
+from tests.data.test_fast_reader import by_document
+
+BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+COUNT = 100_000
+
+
+def base62(number, width):
+    return "".join(BASE62[number // 62**i % 62] for i in reversed(range(width)))
+
+
+def identifiers(count):
+    rng = np.random.default_rng(1)
+    return [str(uuid.UUID(bytes=rng.bytes(16))) for _ in range(count)]
+
+
+FAMILIES = {
+    "base 62": lambda n: [base62(i, 4) for i in range(n)],
+    "base 62 after a word": lambda n: [f"doc{base62(i, 5)}" for i in range(n)],
+    "base 62 in two words": lambda n: [f"{base62(i // 317, 8)}{base62(i % 317, 8)}" for i in range(n)],
+    "uuid": identifiers,
+    "numbers": lambda n: [str(i) for i in range(n)],
+    "zero-padded": lambda n: [f"doc{i:08d}" for i in range(n)],
+    "zero-padded, long": lambda n: [
+        f"clueweb22-en{i % 100:04d}-{i // 100 % 100:02d}-{i // 10_000:05d}" for i in range(n)
+    ],
+    "urls": lambda n: [f"https://www.example.org/shop/item?id={i}&page={i % 7}" for i in range(n)],
+    "chunks": lambda n: [f"doc_{i // 50:04d}_chunk_{i % 50:02d}" for i in range(n)],
+    "chunks of paths": lambda n: [f"corpus/part-{i // 100:05d}.jsonl#chunk-{i % 100}" for i in range(n)],
+    "case": lambda n: ["".join(word) for word in list(product(*(c + c.upper() for c in "abcdefghijklmnopqr")))[:n]],
+}
+
+
+def collisions(names, keys=hashing.PROCESS_KEYS, bits=64):
+    """Return how many names have the hash of an earlier one, by the highest bits of it."""
+    numbers = token_hashes(Tokens.of(name.encode() for name in names), keys)
+    return len(numbers) - len(np.unique(numbers >> np.uint64(64 - bits)))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("keys", [hashing.PROCESS_KEYS, FIXED_KEYS], ids=["of the process", "fixed"])
+def test_names_that_people_use_collide_no_more_than_random_numbers(family, keys):
+    """No two of 100,000 have the same 64 bits; of 32 bits, n²/2³³ = 1.2 have, over 12 with a chance of 1e-9."""
+    names = FAMILIES[family](COUNT)
+    assert len(set(names)) == COUNT
+    assert collisions(names, keys) == 0
+    assert collisions(names, keys, bits=32) <= 12
+    lower = token_hashes(Tokens.of(name.encode() for name in names), keys) & np.uint64(2**32 - 1)
+    assert COUNT - len(np.unique(lower)) <= 12
+
+
+def test_the_pairs_that_once_collided():
+    names = ["doc0000a", "doc0000A", "ug7v8991", "ug7v899q"]
+    assert collisions(names) == 0
+
+
+def test_long_names_are_told_apart_wherever_they_differ():
+    long = b"x" * 1000
+    names = [long[:i] + b"y" + long[i + 1 :] for i in range(0, 1000, 7)] + [long[:i] for i in range(200, 1001)]
+    assert len(set(token_hashes(Tokens.of(names)).tolist())) == len(names)
+
+
+def run_in_new_process(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_look_ups_are_keyed_by_process_but_random_ties_are_not():
+    code = (
+        "from gradely.data.trec.hashing import *; from gradely.data.trec.tokens import Tokens;"
+        "print(token_hashes(Tokens.of([b'd1']))[0]);"
+        "print(shuffle_keys_of(7, b'q', [b'd1', b'd2', b'x' * 400]).tolist())"
+    )
+    first, second = (run_in_new_process(code).splitlines() for _ in range(2))
+    assert first[0] != second[0]
+    assert first[1] == second[1] == str(shuffle_keys_of(7, b"q", [b"d1", b"d2", b"x" * 400]).tolist())
+
+
+def test_documents_that_once_collided_take_turns_under_random_ties():
+    """Both used to have the same key, so that the one that came first was first under every seed."""
+    qrels, run = {"q": {"ug7v8991": 1}}, {"q": {"ug7v8991": 1.0, "ug7v899q": 1.0}}
+    values = {seed: gradely.evaluate(qrels, run, ["RR"], ties="random", seed=seed).mean()["RR"] for seed in range(40)}
+    assert set(values.values()) == {1.0, 0.5}
+
+
+@pytest.fixture
+def weak(monkeypatch):
+    """Let hashes take eight values only, so that nearly everything collides."""
+    monkeypatch.setattr(hashing, "SECOND_FACTOR", np.uint64(1 << 61))
+    assert len(np.unique(token_hashes(Tokens.of(b"%d" % i for i in range(1000))))) <= 8
+
+
+@pytest.fixture
+def collection(tmp_path):
+    rng = np.random.default_rng(3)
+    lines, labels = [], []
+    for q in range(60):
+        docs = rng.permutation(100)[:30].tolist()
+        lines += [f"q{q} Q0 d{d} 1 {rng.integers(0, 4)} t\n" for d in docs]
+        labels += [f"q{q} 0 d{d} {rng.integers(0, 3)}\n" for d in docs[::4]] if q % 5 else []
+    (tmp_path / "qrels").write_text("".join(labels))
+    (tmp_path / "run").write_text("".join(lines))
+    (tmp_path / "shuffled").write_text("".join(rng.permutation(lines)))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["run", "shuffled"])
+@pytest.mark.parametrize("policy", ["expected", "trec", "order", "random"])
+@pytest.mark.parametrize("size", [500, 1 << 20])
+def test_where_hashes_collide_names_decide(weak, collection, monkeypatch, name, policy, size):
+    monkeypatch.setattr(runs, "PIECE", size)
+    settings = Settings(policy, seed=3)
+    plain, fast = Qrels.of(read(Source(collection / "qrels"), QRELS)), load_qrels(Source(collection / "qrels"), 1)
+    assert (list(fast.queries), list(fast.docs)) == (list(plain.queries), list(plain.docs))
+    expected = by_document(plain, align(plain, plain_run(Source(collection / name)), settings))
+    assert by_document(fast, stream_run(fast, Source(collection / name), settings, 1, ignore)) == expected
+
+
+def test_a_real_duplicate_is_found_among_collisions(weak, collection):
+    for name in ("run", "shuffled"):
+        with (collection / name).open("a") as file:
+            file.write("q7 Q0 d101 1 1 t\nq8 Q0 d101 1 1 t\nq7 Q0 d101 1 2 t\n")
+        with pytest.raises(gradely.DataError, match=rf"{name}:1803: document 'd101' of query 'q7'.*in line 1801"):
+            gradely.evaluate(collection / "qrels", collection / name)
+
+
+def sorted_against(counts):
+    return counts._replace(against=sorted(counts.against))
+
+
+@pytest.mark.parametrize("name", ["run", "shuffled"])
+def test_checking_merges_no_queries(weak, collection, name):
+    plain = scan(Source(collection / name), RUN, ignore)
+    counts = survey(Source(collection / name), 1, ignore)
+    assert counts.documents == 1800
+    assert sorted_against(counts) == sorted_against(count_run(plain.values, plain.ranks))
+    assert "60 queries, 1,800 documents" in str(gradely.check(collection / "qrels", collection / name))
+
+
+def stir(word, key):
+    """Stafford's mixer 13 on Python's integers."""
+    word ^= key
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    word = (word ^ word >> 27) * 0x94D049BB133111EB % 2**64
+    return word ^ word >> 31
+
+
+def hash_of(token, keys):
+    """Return the hash of a token that is not long: its end, with its size, and every whole word before the end."""
+    last = int.from_bytes(token[-8:].rjust(8, b"\0"), "little") ^ len(token) * 0x9E3779B97F4A7C15 % 2**64
+    words = [int.from_bytes(token[i : i + 8], "little") for i in range(0, len(token) - 8, 8)]
+    return sum(map(stir, [last, *words], keys.tolist())) % 2**64
+
+
+SIZES = [0, 1, 7, 8, 9, 15, 16, 17, 24, 25, 63, 64, 65, 71, 72, 73, 79, 80, 81, 200, 255, 256]
+
+
+def test_hashes_are_those_of_the_definition():
+    keys = hashing.keys_from(5)
+    assert keys.tolist() == [stir(i * 0x9E3779B97F4A7C15 % 2**64, 5) for i in range(1, 34)]
+    names = [bytes(range(i, i + size)) if size < 100 else bytes(range(size)) for i, size in enumerate(SIZES)]
+    assert token_hashes(Tokens.of(names), keys).tolist() == [hash_of(name, keys) for name in names]
+
+
+@pytest.mark.parametrize("size", [*SIZES, 257, 400])
+def test_a_hash_does_not_depend_on_other_tokens(size):
+    mine = b"0123456789" * (size // 10) + b"x" * (size % 10)
+    alone = token_hashes(Tokens.of([mine]))[0]
+    for other in (*SIZES, 257, 400):
+        assert token_hashes(Tokens.of([b"y" * other, mine]))[1] == alone
+
+
+def test_random_orders_stay_what_they_are():
+    """A seed that is written down in a paper draws the same order in every version."""
+    keys = shuffle_keys_of(7, b"q1", [b"d1", b"document-2", b"x" * 100, b"x" * 300])
+    assert keys.tolist() == [11415973647698415519, 773850881679015147, 11857600340929940514, 9003407701470472808]
+    assert (shuffle_keys_of(-7, b"q1", [b"d1"]) != keys[:1]).all()
+
+
+def test_distinct_keys():
+    """Keys that share a place in the table go into the next round, with other bits of theirs, down to the last."""
+    few = np.arange(300, dtype=np.uint64)
+    for shift in (0, 8, 16, 24, 32, 40, 55):
+        keys = few << np.uint64(shift)
+        assert is_distinct(keys)
+        assert not is_distinct(np.append(keys, keys[77]))
+    assert is_distinct(few[:0])
+    assert not is_distinct(few[[3, 3]])
+
+
+def test_places_in_a_table():
+    keys = np.array([0x0123456789ABCDEF, 2**64 - 1, 0], np.uint64)
+    assert slots(keys, 56, 8).tolist() == [0x01, 255, 0]
+    assert slots(keys, 4, 12).tolist() == [0xCDE, 4095, 0]
+    assert slots(keys, -3, 4).tolist() == [15, 15, 0]
+    assert [table_bits(count) for count in (0, 1, 63, 64, 1000, 10**6)] == [8, 8, 8, 9, 12, 19]
+
+
+def test_keys_that_are_there_more_than_once():
+    keys = np.array([5, 3, 9, 3, 5, 5, 1], np.uint64)
+    assert find_repeated(keys).tolist() == [3, 5]
+    assert find_repeated(keys[:3]).tolist() == []
+    assert find_repeated(keys[:0]).tolist() == []
+    assert is_among(keys, find_repeated(keys)).tolist() == [True, True, False, True, True, True, False]
+    assert is_among(keys, keys[:0]).tolist() == [False] * 7
+
+
+def test_hashes_of_nothing():
+    empty = np.zeros(0, np.int64)
+    assert len(hashes(np.zeros(200, np.uint8), empty, empty)) == 0

@@ -1,0 +1,456 @@
+"""Readers: pipes, packed files, tables as people have them, and one clear line for whatever cannot be read."""
+
+import bz2
+import gzip
+import lzma
+import os
+import re
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import gradely
+from gradely import DataError, InputError
+from gradely.cli.main import run
+from gradely.data.read import sources
+from gradely.data.read.sources import DiskFile, Source
+from gradely.data.trec import runs
+from gradely.data.trec.text import IrregularText
+from gradely.trec_eval import read as trec_eval_read
+
+QRELS = "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n"
+RUN = "1 Q0 d2 1 0.5 t\n1 Q0 d1 2 0.4 t\n2 Q0 d1 1 0.5 t\n"
+EXPECTED = {"RR": 0.75}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "run").write_text(RUN)
+    return tmp_path
+
+
+def written(name, content):
+    with open(name, "wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+    return name
+
+
+def mean(qrels="qrels", ranking="run", measure="RR"):
+    return gradely.evaluate(qrels, ranking, [measure]).mean()
+
+
+# Pipes
+
+
+def shell(command):
+    program = f"{sys.executable} -m gradely"
+    return subprocess.run(
+        ["bash", "-c", command.replace("gradely", program)], capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+COMMANDS = {
+    "evaluate": "gradely evaluate {} {} -m RR",
+    "compare": "gradely compare {} {} other -m RR",
+    "ties": "gradely ties {} {} -m RR",
+    "explain": "gradely explain {} {} 1 -m RR",
+    "check": "gradely check {} {}",
+    "correlate": "gradely correlate {} {} other -m RR -m AP",
+    "gate": "gradely gate {} other --baseline {} -m RR",
+    "trec_eval": "gradely trec_eval {} {}",
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_read_pipes_for_both_files(folder, command):
+    (folder / "other").write_text(RUN.replace("0.4", "0.6"))
+    (folder / "run.gz").write_bytes(gzip.compress(RUN.encode()))
+    plain = shell(COMMANDS[command].format("qrels", "run"))
+    assert plain.returncode == 0, plain.stderr
+    piped = shell(COMMANDS[command].format("<(cat qrels)", "<(zcat run.gz)"))
+    assert piped.returncode == 0, piped.stderr
+    nameless = [re.sub(r"/dev/fd/\d+|\b6\d\b|\bqrels\b|\brun\b|[─ ]+", " ", out.stdout) for out in (plain, piped)]
+    assert nameless[0] == nameless[1]
+
+
+def test_saved_scores_from_a_pipe(folder):
+    assert shell("gradely gate qrels run -m RR --save scores.json").returncode == 0
+    for baseline in ("<(cat scores.json)", "<(gzip < scores.json)", "- < scores.json"):
+        done = shell(f"gradely gate qrels run -m RR --baseline {baseline}")
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_segments_are_a_column_of_piped_qrels(folder):
+    written("judged.csv", "query,document,label,kind\n1,d1,1,short\n2,d1,1,long\n")
+    plain, piped = (
+        shell(f"gradely evaluate {qrels} run -m RR --by kind") for qrels in ("judged.csv", "<(cat judged.csv)")
+    )
+    assert plain.returncode == 0 and plain.stdout == piped.stdout, piped.stderr
+    segments = str(gradely.evaluate("judged.csv", "run", ["RR"], by="kind").segments)
+    os.mkfifo("fifo")
+    writer = threading.Thread(target=written, args=("fifo", (folder / "judged.csv").read_text()))
+    writer.start()
+    assert str(gradely.evaluate("fifo", "run", ["RR"], by="kind").segments) == segments
+    writer.join()
+
+
+def test_standard_input_by_any_name(folder):
+    for name in ("-", "/dev/stdin", "/dev/fd/0"):
+        assert "0.7500" in shell(f"cat run | gradely evaluate qrels {name} -m RR").stdout
+        assert "0.7500" in shell(f"cat qrels | gradely evaluate {name} run -m RR").stdout
+        assert "0.7500" in shell(f"gradely evaluate qrels {name} -m RR < run").stdout
+    closed = shell("gradely evaluate qrels - <&-")
+    assert closed.returncode == 2 and re.fullmatch("gradely: standard input:? is (closed|empty)\n", closed.stderr)
+
+
+def test_a_socket_is_read(folder):
+    code = "import socket, subprocess, sys; a, b = socket.socketpair(); b.sendall(open('run', 'rb').read()); b.close();"
+    code += "sys.exit(subprocess.call([sys.executable, '-m', 'gradely', 'evaluate', 'qrels', '/dev/stdin', '-m', 'RR'],"
+    code += "stdin=a))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert "0.7500" in done.stdout, done.stderr
+
+
+def test_named_pipes_in_python(folder):
+    os.mkfifo("fifo")
+    for content, value in ((RUN, 0.75), (RUN.replace("0.4", "0.6"), 1.0)):  # what comes the second time is read anew
+        writer = threading.Thread(target=written, args=("fifo", content))
+        writer.start()
+        assert mean(ranking="fifo") == {"RR": value}
+        writer.join()
+
+
+def test_several_features_of_a_piped_file(folder):
+    written("train", "2 qid:1 1:0.5 2:1\n0 qid:1 1:0.7 2:0\n")
+    done = shell("gradely evaluate <(cat train) --feature 1 --feature 2 -m RR")
+    assert done.returncode == 0, done.stderr
+    assert "0.5000" in done.stdout and "1.0000" in done.stdout
+
+
+def test_parquet_from_a_pipe_and_packed(folder):
+    table = pa.table({"query_id": ["1", "1", "2"], "doc_id": ["d2", "d1", "d1"], "score": [0.5, 0.4, 0.5]})
+    parquet.write_table(table, "run.parquet")
+    with open("run.parquet", "rb") as file:
+        written("run.parquet.gz", gzip.compress(file.read()))
+    assert mean(ranking="run.parquet") == mean(ranking="run.parquet.gz") == EXPECTED
+    for command in ("cat run.parquet | gradely evaluate qrels - -m RR", "gradely evaluate qrels - -m RR < run.parquet"):
+        assert "0.7500" in shell(command).stdout
+    assert "0.7500" in shell("zcat run.parquet.gz | gradely evaluate qrels /dev/stdin -m RR").stdout
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("/dev/zero", "/dev/zero: is a device; name a file"),
+        ("/dev/null", "/dev/null: is empty"),
+        ("/proc/self/mem", "/proc/self/mem: cannot be read: Input/output error"),
+        ("a\0b", "cannot be opened: embedded null byte"),
+    ],
+)
+def test_what_is_no_file(folder, path, says):
+    for files in ((path, "run"), ("qrels", path)):
+        with pytest.raises(InputError, match=re.escape(says)):
+            mean(*files)
+
+
+def test_errors_while_reading(folder):
+    descriptor = os.open("run", os.O_WRONLY)
+    with (
+        DiskFile(descriptor, "run") as file,
+        pytest.raises(InputError, match="run: cannot be read: Bad file descriptor"),
+    ):
+        file.read(10)
+
+
+# Packed files
+
+
+PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+
+
+@pytest.mark.parametrize("ending", PACK)
+def test_packed_files(folder, ending):
+    pack = PACK[ending]
+    half = len(RUN) // 2
+    written(f"run.{ending}", pack(RUN[:half].encode()) + pack(b"") + pack(RUN[half:].encode()) + bytes(8))
+    written("nameless", pack("\ufeff".encode() + QRELS.encode()))
+    written(f"run.csv.{ending}", pack(b"qid,docno,score\n1,d1,1\n1,d2,2\n2,d1,1\n"))
+    assert mean("nameless", f"run.{ending}") == mean(ranking=f"run.csv.{ending}") == EXPECTED
+    assert str(gradely.evaluate("qrels", f"run.{ending}", ["RR"]).name) == "run"
+    written(f"broken.{ending}", pack(RUN.encode() * 500)[:-20])
+    with pytest.raises(InputError, match=f"broken.{ending}: cannot be read"):
+        mean(ranking=f"broken.{ending}")
+
+
+def zstandard():
+    for name in ("compression.zstd", "backports.zstd"):
+        with suppress(ImportError):
+            return import_module(name)
+    return None
+
+
+def test_zstandard_is_read_or_what_reads_it_is_named(folder, monkeypatch):
+    library = zstandard()
+    content = library.compress(RUN.encode()) if library else b"\x28\xb5\x2f\xfd" + bytes(20)
+    written("run.zst", content)
+    if library:
+        assert mean(ranking="run.zst") == EXPECTED
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+    monkeypatch.setitem(sys.modules, "backports.zstd", None)
+    with pytest.raises(gradely.MissingExtra, match=re.escape("pip install 'gradely[zstd]'")):
+        mean(ranking="run.zst")
+
+
+def test_little_is_unpacked_at_a_time(folder, monkeypatch):
+    """A megabyte of gzip may hold a gigabyte."""
+    written("run.gz", gzip.compress(b"x" * 50_000_000))
+    with Source("run.gz").stream() as stream:
+        assert stream.readinto(bytearray(1 << 26)) <= sources.MOST
+
+
+# Files that change while they are read
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_file_that_grows_is_read_as_it_was(folder, monkeypatch, order):
+    """Lines are added after every piece; in one order queries are together, in the other they are scattered."""
+    lines = [f"q{q} Q0 d{d} 1 {d} t\n" for q in range(50) for d in range(40)]
+    lines = lines if order == 1 else [lines[i] for i in np.random.default_rng(0).permutation(len(lines))]
+    written("growing", "".join(lines))
+    written("labels", "".join(f"q{q} 0 d39 1\n" for q in range(50)))
+    monkeypatch.setattr(runs, "PIECE", 2000)
+    told = []
+
+    def grow(done):
+        told.append(done)
+        with open("growing", "a") as file:
+            file.write("late Q0 d 1 1 t\nq1 Q0 d39 1 99 t\n")
+
+    hits = gradely.data.locate(gradely.read_qrels("labels"), Source("growing"), gradely.settings.Settings(), 1, grow)
+    assert hits.retrieved.tolist() == [40] * 50
+    assert told[-1] == 1 and max(told) <= 1
+
+
+@pytest.mark.parametrize("change", [lambda lines: lines[:1], lambda lines: ["\n" * len(lines[0]), *lines[1:]]])
+def test_a_file_that_is_replaced_between_two_passes_is_an_error(folder, monkeypatch, change):
+    lines = [f"q{q} Q0 d{d} 1 {d} t\n" for d in range(40) for q in range(50)]
+    lines = [lines[i] for i in np.random.default_rng(0).permutation(len(lines))]
+    content = "".join(change(lines))
+    written("changing", "".join(lines))
+    written("labels", "".join(f"q{q} 0 d39 1\n" for q in range(50)))
+    monkeypatch.setattr(runs, "PIECE", 2000)
+
+    def replace(done):
+        if done == 0.5:  # the first pass is over
+            written("changing", content)
+
+    with pytest.raises(InputError, match="changing: changed while it was read"):
+        gradely.data.locate(gradely.read_qrels("labels"), Source("changing"), gradely.settings.Settings(), 1, replace)
+
+
+# Numbers that were wrong
+
+
+RANKS = ["rank", "rank_", "#Rank", "rank ", "RANK"]
+
+
+@pytest.mark.parametrize("name", RANKS)
+def test_ranks_are_turned_around_wherever_they_stand(folder, name):
+    qrels, rows = {"1": {"d1": 1}}, [("1", "d1", 1), ("1", "x", 2)]
+    columns = dict(zip(("query_id", "doc_id", name), map(list, zip(*rows, strict=True)), strict=True))
+    written("r.csv", f'query_id,doc_id,"{name}"\n1,d1,1\n1,x,2\n')
+    written("r.jsonl", "".join(f'{{"query_id": "{q}", "doc_id": "{d}", "{name}": {r}}}\n' for q, d, r in rows))
+    parquet.write_table(pa.table(columns), "r.parquet")
+    for ranking in ("r.csv", "r.jsonl", "r.parquet", pd.DataFrame(columns), pl.DataFrame(columns)):
+        assert mean(qrels, ranking) == {"RR": 1.0}
+
+
+@pytest.mark.parametrize("labels", [[[None, 1]], [["a", "1"]], np.array([[None, 1]], object)])
+def test_labels_and_scores_that_are_no_numbers(labels):
+    for call in (gradely.evaluate_arrays, gradely.from_arrays):
+        with pytest.raises(DataError, match=r"labels (must be|are) numbers"):
+            call([[0.5, 0.4]], labels)
+        with pytest.raises(DataError, match=r"scores (must be|are) numbers"):
+            call(labels, [[0, 1]])
+    with pytest.raises(DataError, match=r"labels (must be|are) numbers"):
+        gradely.from_ids([[1, 2]], [[1, 2]], labels)
+
+
+def test_lines_that_end_in_cr_alone(folder):
+    written("cr", RUN.replace("\n", "\r"))
+    with pytest.raises(InputError, match="cr:1: a carriage return inside a line; end lines with LF or CR LF"):
+        mean(ranking="cr")
+    written("cr.csv", "qid,docno,score\r1,d2,2\r1,d1,1\r2,d1,1\r")
+    assert mean(ranking="cr.csv") == EXPECTED
+
+
+def test_line_breaks_in_cells_stay_and_cut_nothing(folder):
+    names = ["a\nb", "a\r\nb", "x\u2028y", "x\x85y", "x\x0cy", "ab", "xy"]
+    written("cells.csv", "qid,docno,score\n" + "".join(f'1,"{name}",{i}\n' for i, name in enumerate(names)))
+    assert gradely.read_run("cells.csv").scores == {"1": {name: float(i) for i, name in enumerate(names)}}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"1": {' + ", ".join(f'"x{i}": 1' for i in range(5000)) + ', "d1": 2}}\n{"2": {"d1": 1}}\n',
+        '{"1": {"d1": 1}}\r\n{"2": {"d1": 1}}\r\n',
+        '{"query_id": "1", "doc_id": "d1", "label": 1}\n',
+        '{"1": {\n"d1": 1}\n}\n',
+    ],
+    ids=["long first line", "crlf", "one record", "one object"],
+)
+def test_json_is_recognised_without_an_ending(folder, content):
+    written("nameless", content)
+    assert mean("nameless", {"1": {"d1": 2.0, "x1": 1.0}, "2": {"d1": 1.0}}) == {"RR": 1.0}
+
+
+# One line for everything that cannot be read
+
+
+def invalid_text():
+    offsets, text = np.array([0, 2, 4], np.int32), b"d1\xff\xfe"
+    return pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(text)])
+
+
+FRAMES = {
+    "lists": (pd.DataFrame({"query_id": [[1], [2]], "doc_id": ["d1", "d2"], "score": [1, 2]}), "an id is '[1]'"),
+    "dicts": (
+        pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["d", {"a": 1}], "score": [1, 2]}),
+        "an id is \"{'a': 1}",
+    ),
+    "bytes": (pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["d", b"\xff"], "score": [1, 2]}), "not UTF-8"),
+    "text": (pa.table({"query_id": ["1", "1"], "doc_id": invalid_text(), "score": [1, 2]}), "not UTF-8"),
+    "twice": (pd.DataFrame([["1", "d1", 3, 4]], columns=["query_id", "doc_id", "score", "score"]), "'score'"),
+    "alike": (pd.DataFrame([["1", "d1", 3, 4]], columns=["qid", "doc_id", "score", "Score"]), "'score' and 'Score'"),
+    "numbers": (pd.DataFrame([["1", "d1", 3]]), "no query column among the columns whose names are text"),
+    "struct": (pa.table({"query_id": ["1"], "doc_id": [{"a": 1}], "score": [1]}), "an id is"),
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_frames_that_cannot_be_read(folder, name):
+    frame, says = FRAMES[name]
+    with pytest.raises((InputError, DataError), match=re.escape(says)):
+        mean({"1": {"d1": 1}}, frame)
+    if isinstance(frame, pa.Table):
+        parquet.write_table(frame, "run.parquet")
+        with pytest.raises((InputError, DataError), match=re.escape(says)):
+            mean({"1": {"d1": 1}}, "run.parquet")
+
+
+def test_column_names_that_are_no_text_are_passed_over():
+    frame = pd.DataFrame([["1", "d1", 3, 4]], columns=["query_id", "doc_id", "score", 7])
+    assert mean({"1": {"d1": 1}}, frame) == {"RR": 1.0}
+
+
+LARGE = 2**63 + 5
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_ids_beyond_signed_integers(library):
+    frame = library.DataFrame({"query_id": np.array([1, 1], np.uint64), "doc_id": np.array([LARGE, 3], np.uint64)})
+    frame = frame.assign(label=[1, 0]) if library is pd else frame.with_columns(pl.Series("label", [1, 0]))
+    assert mean(frame, {"1": {str(LARGE): 1.0, "x": 2.0}}) == {"RR": 0.5}
+    assert mean(frame, {1: {np.uint64(LARGE): 1.0, "x": 2.0}}) == {"RR": 0.5}
+
+
+def test_ids_of_other_types_in_the_middle(folder):
+    labels = {"1": {"d9": 0, 5: 1, b"d7": 1, "d8": 0}}
+    assert mean(labels, {"1": {"5": 1.0, "x": 2.0}}) == {"RR": 0.5}
+    assert mean(labels, written("r", "1 Q0 x 1 2 t\n1 Q0 d7 1 1 t\n")) == {"RR": 0.5}
+    with pytest.raises(DataError, match="an id is missing"):
+        mean({"1": {"d1": 1, None: 1, "d2": 0}})
+    with pytest.raises(DataError, match="not UTF-8"):
+        mean({"1": {"d1": 1, b"\xff": 1, "d2": 0}})
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.json", '{"1": {"d1": ' + "9" * 5000 + "}}", "a.json: a number has too many digits"),
+        ("a.json", '{"1": {"d1": ' + "9" * 4000 + "}}", "is not a number"),
+        ("a.jsonl", '{"query_id": 1, "doc_id": ' + "9" * 5000 + ', "score": 1}\n', "a.jsonl:1: a number has too many"),
+        ("a.csv", "qid,docno,score\n1,d1,1\n1," + "d" * 200_000 + ",1\n", "a.csv:3: is not CSV: field larger than"),
+        ("a.csv", "qid,docno,score\n1," + "d" * 90_000 + ",x\n", "a.csv:2: the score 'x' is not a number"),
+        ("a.csv", "qid,docno,score\n" + "1," * 90_000 + "\n", "a.csv:2: 90001 fields"),
+        ("a", "1 Q0 d1 1 " + "9" * 5000 + " t\n", "it must be a finite number"),
+        ("a" * 130, "1 Q0 " + "d" * 250 + "\n" + "1 Q0 d 1 x t\n" * 3, "3 fields instead of 6"),
+        ("a.json", '{"' + "q" * 5000 + '": 5}', "expected {document: number}"),
+        ("a.json", '{"1": {"' + "d" * 5000 + '": "x"}}', "'x' is not a number"),
+    ],
+)
+def test_errors_of_any_input_are_one_line_of_at_most_300_characters(folder, capfd, name, content, says):
+    written(name, content)
+    for command in (["evaluate", "qrels", name], ["explain", "qrels", name, "1", "-m", "RR"]):
+        assert run(command) == 2
+        out, err = capfd.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert says in err and len(err) <= len("gradely: ") + 300 + len("\n")
+
+
+def test_a_query_without_documents_is_checked(folder, capfd):
+    written("empty.json", '{"1": {}, "2": {"d1": 1}}')
+    assert run(["check", "qrels", "empty.json"]) == 0
+    assert "empty: 2 queries, 1 document\n" in capfd.readouterr().out
+
+
+def test_explain_takes_scores_as_evaluate_does(folder, capfd):
+    written("text.json", '{"1": {"d1": "0.5", "d2": "0.7"}}')
+    assert run(["explain", "qrels", "text.json", "1", "-m", "RR"]) == 0
+    assert "RR 0.5000" in capfd.readouterr().out
+    assert gradely.evaluate("qrels", "text.json", ["RR"]).per_query()["1"] == {"RR": 0.5}
+
+
+# What trec_eval takes, the fast way
+
+
+ODD_LINES = {
+    "comment": b"# a comment\n",
+    "comment in six fields": b"# Q0 docno rank score tag\n",
+    "infinity": b"1 Q0 inf 1 inf t\n1 Q0 minus 1 -Infinity t\n",
+    "bytes": b"1 Q0 caf\xe9 1 0.45 t\n",
+    "fields": b"1 Q0 d3 1 0.45 my best run\n",
+    "prefix of a number": b"1 Q0 d3 1 0.45abc t\n",
+    "hexadecimal": b"1 Q0 d3 1 0x1p-2 t\n",
+    "control characters": b"1 Q0 d\x013 1 0.45 t\n",
+    "other white space": b"1\x0bQ0\x0cd3 1 0.45 t\r\n",
+    "blank": b"\n \n",
+}
+
+
+@pytest.mark.parametrize("name", ODD_LINES)
+@pytest.mark.parametrize("scattered", [False, True])
+def test_trec_eval_reads_odd_lines_the_fast_way(folder, monkeypatch, capfdbinary, name, scattered):
+    lines = RUN.encode() + ODD_LINES[name] + b"1 Q0 late 1 0.45 t\n" * scattered
+    written("odd", lines)
+    written("judged", QRELS.encode() + b"1 0 inf 1\n1 0 d3 1\n1 0 d\x013 1\n")
+    arguments = ["trec_eval", "-q", "-m", "official", "judged", "odd"]
+    with monkeypatch.context() as plainly:
+        plainly.setattr(trec_eval_read, "stream_run", refuse)
+        assert run(arguments) == 0
+        expected = capfdbinary.readouterr().out
+    monkeypatch.setattr(trec_eval_read, "_plain_run", refuse)
+    assert run(arguments) == 0
+    assert capfdbinary.readouterr().out == expected
+
+
+def refuse(*_):
+    raise IrregularText
+
+
+def test_tags_with_blanks_are_read_the_fast_way(folder, monkeypatch):
+    written("tagged", RUN.replace(" t\n", " my best run\n"))
+    monkeypatch.setattr(sys.modules["gradely.data.locate"], "plain_run", refuse)
+    assert mean(ranking="tagged") == EXPECTED

@@ -1,0 +1,227 @@
+"""Kernels where short rankings do not lead: large tie groups, deep ranks, curves of any shape."""
+
+from itertools import permutations
+from math import comb, fsum, log2
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import PchipInterpolator
+
+import gradely
+from gradely.kernel import batch
+from gradely.kernel.ties import Group, best_order, order_ties
+from gradely.measures import gap
+from gradely.relevance.phi import interpolate
+from tests.cases import CASES
+
+N = 3000
+
+
+def one_group(labels):
+    """Return the batch of one query whose documents are all tied."""
+    return gradely.from_arrays(np.zeros(len(labels)), labels)
+
+
+@pytest.mark.parametrize("k", [None, 1000])
+def test_err_of_a_large_group_of_equals(k):
+    """All documents stop with chance p = 1/2, so that x of them are passed with chance (1 - p)^x."""
+    value = fsum((0.5 ** (x - 1) - 0.5**x) / x for x in range(1, (k or N) + 1))
+    assert gradely.ERR(k=k)(one_group(np.ones(N))).item() == pytest.approx(value, rel=1e-12, abs=0)
+
+
+def test_err_of_a_large_group_with_one_that_satisfies():
+    labels = np.zeros(N)
+    labels[7] = 1
+    value = 0.5 * fsum(1 / i for i in range(1, N + 1)) / N
+    assert gradely.ERR()(one_group(labels)).item() == pytest.approx(value, rel=1e-10, abs=0)
+
+
+@pytest.mark.parametrize("k", [None, 5, 40])
+@pytest.mark.parametrize("stop", [0.001, 0.3, 0.9])
+def test_err_of_groups_of_which_few_are_judged(k, stop):
+    """After three documents, 60 tied ones, the judged among them at random places: E_x by its definition."""
+    n, t, passes = 60, 3, [1.0 - stop * share for share in (1.0, 0.5, 1.0, 0.25)] + [1.0] * 56
+    e = np.ones(1)
+    for q in passes:
+        e = np.append(e, 0.0) + q * np.append(0.0, e)
+    mean = [float(e[x]) / comb(n, x) for x in range(n + 1)]
+    value = fsum((mean[x - 1] - mean[x]) / (t + x) for x in range(1, n + 1) if k is None or t + x <= k)
+    grade = {f"d{i}": log2(1 + 2**4 * (1 - q)) for i, q in enumerate(passes[:4])}
+    run = {"q": {f"x{i}": 2.0 for i in range(t)} | {f"d{i}": 1.0 for i in range(n)}}
+    found = gradely.evaluate({"q": grade}, run, [gradely.ERR(top=4, k=k)]).values.item()
+    assert found == pytest.approx(value, rel=0, abs=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["tied", "untied"])
+@pytest.mark.parametrize("measure", [gradely.muAP, gradely.GAP, gradely.xGAP, gradely.eGAP], ids=lambda m: m.name)
+def test_many_levels_at_once_are_the_sum_over_levels(measure, kind, monkeypatch):
+    rng = np.random.default_rng(3)
+    scores = rng.integers(0, 99, (5, 400)) if kind == "tied" else rng.permuted(np.tile(np.arange(400), (5, 1)), axis=1)
+    labels = rng.integers(0, [[3], [100], [200], [400], [10**6]], (5, 400)) / 7
+    mask = np.arange(400) < [[400], [399], [1], [250], [400]]
+    for k in (None, 7, 300):
+        values = []
+        for many in (gap.MANY, 0, 10**9):
+            monkeypatch.setattr(gap, "MANY", many)
+            values.append(measure(k=k)(gradely.from_arrays(scores, labels, mask)))
+        np.testing.assert_allclose(values[0], values[2], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(values[1], values[2], rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("k", [10, 1000, 2990])
+def test_bpref_of_a_large_group_that_is_cut(k):
+    """A relevant document stands at any place alike, after u of the 2,000 opposed ones; each place adds one."""
+    opposed, base = 2000, N - 2000
+    u = np.arange(opposed + 1)
+    chance, credit = (u == 0).astype(float), []
+    for place in range(1, k + 1):
+        credit.append(float(chance @ (1 - np.minimum(u, base) / base)))
+        more = chance * (opposed - u) / (N - place)
+        chance = chance - more + np.concatenate([[0], more[:-1]])
+    value = gradely.bpref(k=k)(one_group(np.repeat([1.0, 0.0], [base, opposed]))).item()
+    assert value == pytest.approx(fsum(credit) / N, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize("depth", [10, 1_000_000])
+def test_no_digit_is_lost_deep_down(depth):
+    """Of two tied documents after many others: the sum over their places is the difference of two large sums."""
+    run = {"q": {f"x{i}": 1.0 for i in range(depth)} | {"a": 0.0, "b": 0.0}}
+    value = gradely.evaluate({"q": {"a": 1}}, run, ["DCG", "AP", "binG"]).per_query()["q"]
+    first, second = depth + 1, depth + 2
+    assert value["DCG"] == pytest.approx((1 / log2(first + 1) + 1 / log2(second + 1)) / 2, rel=1e-14, abs=0)
+    assert value["AP"] == pytest.approx((1 / first + 1 / second) / 2, rel=1e-14, abs=0)
+    assert value["binG"] == pytest.approx(value["DCG"], rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize("rank", [1, 200, 3000, 100_000])
+def test_rbp_of_a_document_deep_down(rank):
+    run = {"q": [*(f"x{i}" for i in range(rank - 1)), "a"]}
+    value = gradely.evaluate({"q": {"a": 1}}, run, ["RBP(p=0.8)"]).values.item()
+    assert value == pytest.approx(0.2 * 0.8 ** (rank - 1), rel=1e-11, abs=1e-290)
+
+
+tenths = lambda low, high: st.integers(low, high).map(lambda i: i / 10)
+point = st.tuples(tenths(1, 90), tenths(-50, 50))
+
+
+@settings(max_examples=100, deadline=None)
+@given(steps=st.lists(point, min_size=2, max_size=6), at=st.lists(tenths(-10, 600), min_size=1, max_size=20))
+def test_curves_of_any_shape_are_those_of_scipy(steps, at):
+    x, y = np.cumsum([step for step, _ in steps]), np.array([value for _, value in steps])
+    curve = PchipInterpolator(x, y)
+    found = interpolate(np, x[None, :], y[None, :], np.array([[*at, *x]]))[0]
+    np.testing.assert_allclose(found, curve(np.clip([*at, *x], x[0], x[-1])), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [0.01, 1, 100])
+def test_curves_with_flat_parts_and_turns(scale):
+    x = scale * np.arange(6.0)
+    for y in ([0, 1, 1, 0, 0, 3], [0, 0, 1, 1, 0, 0], [5, 0, 0, 0, 0, 1], [0, 1, 0, 1, 0, 1], [0, 9, 1, 2, 9, 0]):
+        at = scale * np.linspace(-1, 6, 71)
+        found = interpolate(np, x[None, :], np.array([y], float), at[None, :])[0]
+        np.testing.assert_allclose(found, PchipInterpolator(x, y)(np.clip(at, 0, x[-1])), rtol=0, atol=1e-12)
+
+
+def test_the_top_of_one_s_own_curve_is_its_last_point():
+    """Labels 1 and 2 become relevance 1 and 4 of at most 8: the top of RBP and ERR, and of the users' thresholds."""
+    curve, run = gradely.Phi([(0, 0), (1, 1), (2, 4), (3, 8)]), {"q": ["a", "b"]}
+    measures = [measure(relevance=curve) for measure in (gradely.RBP, gradely.ERR, gradely.eGAP)]
+    rbp, err, egap = gradely.evaluate({"q": {"a": 1, "b": 2}}, run, measures).values[0]
+    assert rbp == pytest.approx(0.2 * (1 / 8 + 0.8 * 4 / 8), abs=1e-12)
+    p = (2**1 - 1) / 2**8, (2**4 - 1) / 2**8
+    assert err == pytest.approx(p[0] + (1 - p[0]) * p[1] / 2, abs=1e-12)
+    assert egap == pytest.approx(1 / 8 * 1 + 3 / 8 * (1 / 2), abs=1e-12)
+
+
+def test_a_order_ties_batch_has_no_ties_left():
+    batch = gradely.from_arrays([1, 1, 1, 0, 0], [0, 2, 1, 1, 3], ties="best")
+    found = order_ties(batch, gradely.nDCG().priority)
+    assert found.grade.tolist() == [[2, 1, 0, 3, 1]]
+    assert found.above.tolist() == found.first.tolist() == [[0, 1, 2, 3, 4]]
+    assert found.last.tolist() == [[1, 2, 3, 4, 5]] and found.untied
+
+
+@pytest.mark.parametrize("measure", ["Judged", "Unjudged", "Utility"])
+def test_some_measures_are_never_degenerate(measure):
+    scores = gradely.evaluate({"q": {"a": 0}, "r": {"a": 1}}, {"q": ["a"], "r": ["x"]}, [measure])
+    assert [note.kind for note in scores.notes] == []
+
+
+@pytest.mark.parametrize("measure", ["DCG(gain={0: 1, 1: 3})", "DCG(relevance={0: 1, 1: 3})"])
+def test_padding_gains_nothing_though_a_label_of_0_does(measure):
+    qrels, run = {"q": {"a": 1}, "r": dict.fromkeys("abc", 0)}, {"q": ["a"], "r": ["a", "b", "c"]}
+    found = gradely.evaluate(qrels, run, [measure]).values[:, 0].tolist()
+    assert found == pytest.approx([3, 1 + 1 / log2(3) + 1 / log2(4)], abs=1e-15)
+
+
+@pytest.mark.parametrize("k", [None, 8])
+@pytest.mark.parametrize("kind", ["tied", "untied"])
+@pytest.mark.parametrize("measure", [gradely.muAP, gradely.GAP, gradely.xGAP, gradely.eGAP], ids=lambda m: m.name)
+def test_how_levels_are_added_depends_on_the_query_alone(measure, kind, k, monkeypatch):
+    """Of up to three levels one by one, of more all at once, to the last digit, whatever is in the same batch."""
+    rng = np.random.default_rng(4)
+    scores = rng.integers(0, 9, (40, 12)) if kind == "tied" else rng.permuted(np.tile(np.arange(12), (40, 1)), axis=1)
+    labels = np.where(np.arange(40)[:, None] % 2, rng.random((40, 12)), rng.integers(0, 4, (40, 12)) / 3)
+    measure = measure(k=k).fit(gradely.from_arrays(scores, labels).levels)
+    ways = {}
+    for most in (10**9, 3, 0):
+        monkeypatch.setattr(gap, "MANY", most)
+        rows = [gradely.from_arrays(scores[i : i + 1], labels[i : i + 1]) for i in range(40)]
+        ways[most] = [measure.compute(row).item() for row in rows]
+    monkeypatch.setattr(gap, "MANY", 3)
+    assert measure.compute(gradely.from_arrays(scores, labels)).tolist() == ways[3]
+    assert ways[3][::2] == ways[10**9][::2] and ways[3][1::2] == ways[0][1::2]
+    assert ways[0][::2] != ways[10**9][::2]  # or the digits would say nothing
+    assert ways[0] == pytest.approx(ways[10**9], abs=1e-14)
+
+
+def test_curves_that_turn_are_scipys():
+    """Also at the ends, where the slope is limited, and where two points have the same value."""
+    rng = np.random.default_rng(9)
+    x = np.cumsum(rng.uniform(0.1, 2, (200, 4)), axis=1)
+    y = rng.integers(-2, 3, (200, 4)) + rng.choice([0, 0.5], (200, 4))
+    at = np.sort(rng.uniform(x[:, :1], x[:, -1:], (200, 20)), axis=1)
+    expected = [PchipInterpolator(*points)(where) for *points, where in zip(x, y, at, strict=True)]
+    np.testing.assert_allclose(interpolate(np, x, y, at), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_best_order_is_that_of_all_orders(sign):
+    """Of two kinds, two and three documents, that add what their place and the kinds above them say."""
+    rng = np.random.default_rng(10)
+    value = {(kind, i, j): rng.normal() for kind in range(2) for i in range(4) for j in range(4)}
+    worth = {}
+    for order in set(permutations([0, 0, 1, 1, 1])):
+        above = [0, 0]
+        worth[order] = 0.0
+        for kind in order:
+            worth[order] += value[kind, *above]
+            above[kind] += 1
+    order = best_order((2, 3), lambda kind, placed: value[kind, *placed], sign)
+    assert worth[tuple(order)] == pytest.approx((max if sign > 0 else min)(worth.values()))
+    assert Group(0, (0, 1), (2, 3)).states == 12
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 40])
+def test_distinct_labels_of_many_are_found_block_by_block(count, monkeypatch):
+    monkeypatch.setattr(batch, "BLOCK", 16)
+    labels = np.random.default_rng(count).permutation(np.repeat(np.arange(count) / 2 - 1, 7))
+    assert sorted(batch.find_distinct(labels).tolist()) == (np.arange(count) / 2 - 1).tolist()
+    assert batch.Levels(labels)().tolist() == [level for level in (np.arange(count) / 2 - 1).tolist() if level > 0]
+
+
+@pytest.mark.parametrize("others", [{}, {"r": {"a": 1, "b": 1, "c": 0}}])
+@pytest.mark.parametrize("name", sorted({case.measure.name for case in CASES} - {"nDCGphi"}))
+def test_a_query_with_a_relevant_document_is_not_degenerate_though_nothing_is_found(name, others):
+    qrels = {"q": {"a": 1}} | others
+    ties = "expected" if gradely.parse(name).takes_expected else "trec"
+    scores = gradely.evaluate(qrels, {query: ["x"] for query in qrels}, [name, "AP"], ties=ties)
+    assert "degenerate" not in {note.kind for note in scores.notes}
+
+
+@pytest.mark.parametrize(("rank", "divisor"), [(1, 1), (2, 1), (3, log2(3)), (4, 2)])
+def test_the_discount_of_letor_begins_at_rank_3(rank, divisor):
+    run = {"q": [*"xyz"[: rank - 1], "a"]}
+    assert gradely.evaluate({"q": {"a": 1}}, run, ["DCG(discount='letor')"]).values.item() == pytest.approx(1 / divisor)

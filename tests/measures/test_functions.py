@@ -1,0 +1,65 @@
+"""Measures as functions of arrays: what they refuse, what may be traced, how rows are cut into blocks."""
+
+import numpy as np
+import pytest
+
+import gradely
+from gradely import DataError, MeasureError, as_function, evaluate_arrays, from_arrays
+from gradely.measures import base, gap, searched_measure
+from gradely.measures.gap import Population
+from tests.kernel.test_arrays import LABELS, SCORES
+from tests.kernel.test_fixed import LEVELS, WITHOUT_SHAPE, close
+
+
+def test_ties_by_document_id_are_refused():
+    with pytest.raises(DataError, match="orders by document id, which arrays do not have"):
+        as_function(["AP"], ties="trec")
+
+
+@pytest.mark.parametrize("name", WITHOUT_SHAPE)
+def test_what_has_no_fixed_shape_is_measured_all_the_same(name):
+    assert evaluate_arrays(SCORES["untied"], LABELS, [name])[name].shape == (6,)
+    with pytest.raises(MeasureError, match="no formula of fixed shape"):
+        as_function([name])
+
+
+def test_random_orders_are_those_of_the_same_seed():
+    found = as_function(["RR", "AP"], ties="random")(SCORES["tied"], LABELS)
+    close(found, evaluate_arrays(SCORES["tied"], LABELS, ["RR", "AP"], ties="random", seed=0))
+
+
+def test_labels_that_are_all_0_give_0():
+    values = as_function(["NDCNG", "DCG(relevance='max')"])(np.array([[2.0, 1.0]]), np.array([[0, 0]]))
+    assert [value.tolist() for value in values.values()] == [[0], [0]]
+
+
+def test_two_blocks_of_rows_are_put_together(monkeypatch):
+    whole = as_function(["AP", "muAP"])(SCORES["tied"], LABELS)
+    monkeypatch.setattr("gradely.measures.function.BLOCK", SCORES["tied"].size // 2)
+    close(as_function(["AP", "muAP"])(SCORES["tied"], LABELS), whole, atol=0)
+
+
+@pytest.mark.parametrize("ties", ["best", "worst"])
+def test_groups_with_a_bound_stay_tied(ties, monkeypatch):
+    monkeypatch.setattr(searched_measure, "STATES", 1)
+    expected = gradely.xGAP()(from_arrays(SCORES["tied"], LABELS, ties=ties))
+    close(as_function(["xGAP"], ties=ties)(SCORES["tied"], LABELS), {"xGAP": expected})
+
+
+@pytest.mark.parametrize("traced", [np.float32, np.float64])
+def test_nothing_is_checked_where_scores_or_labels_are_traced(traced, monkeypatch):
+    """Scores are single here and labels double, and those of one kind are taken for traced."""
+    scores, labels = np.array([[np.nan, 1]], np.float32), np.array([[1.0, 0.0]])
+    with pytest.raises(DataError, match="NaN"):
+        gradely.AP().of(scores, labels)
+    monkeypatch.setattr("gradely.measures.function.is_traced", lambda x: x.dtype == traced)
+    assert gradely.AP().of(scores, labels).shape == (1,)
+
+
+def test_nobody_asks_what_is_in_batches_of_fixed_shape(monkeypatch):
+    """However many levels there are: a function that is traced could not answer."""
+    expected = {name: gradely.parse(name)(from_arrays(SCORES["tied"], LABELS)) for name in ("muAP", "nDCG")}
+    for question in (base, "_has_negative"), (Population, "_add_at_once"):
+        monkeypatch.setattr(*question, lambda *_: pytest.fail("asked"))
+    monkeypatch.setattr(gap, "MANY", 1)
+    close(as_function(["muAP", "nDCG"], levels=LEVELS)(SCORES["tied"], LABELS), expected)

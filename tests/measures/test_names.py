@@ -1,0 +1,213 @@
+"""Names and measures: what prints reads back, what is typed is understood, what is wrong is explained."""
+
+import re
+from typing import ClassVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gradely
+from gradely import MeasureError, measures, parse
+from gradely.kernel.gains import parameter
+from gradely.measures.names import find
+from tests.cases import CASES
+from tests.other_libraries import LIBRARIES
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [case.measure for case in CASES] + [gradely.nDCG(relevance=gradely.Phi([(0, 0), (2.5, 0.5), (10, 1)]))],
+    ids=str,
+)
+def test_a_measure_prints_the_name_that_reads_back(measure):
+    assert parse(str(measure)) == measure
+    assert hash(parse(str(measure))) == hash(measure)
+
+
+shares = st.lists(st.integers(1, 9), min_size=1, max_size=5).map(lambda parts: [part / sum(parts) for part in parts])
+numbers = st.floats(-1e6, 1e6) | st.integers(-5, 5)
+
+
+@settings(deadline=None)
+@given(
+    rel=numbers,
+    k=st.none() | st.integers(1, 10**6),
+    g=shares,
+    table=st.dictionaries(numbers, st.floats(0, 1e6), max_size=4),
+)
+def test_any_parameter_reads_back(rel, k, g, table):
+    for measure in (
+        gradely.AP(rel=rel, k=k),
+        gradely.GAP(g=g, k=k),
+        gradely.nDCG(gain=table, k=k),
+        gradely.nDCG(relevance=table),
+    ):
+        assert parse(str(measure)) == measure
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("nDCG@10", gradely.nDCG(k=10)),
+        (" ndcg@10 ", gradely.nDCG(k=10)),
+        ("nDCG(dcg='exp-log2')@10", gradely.nDCG(k=10, gain="exp")),
+        ("nDCG(gain=exp)@10", gradely.nDCG(k=10, gain="exp")),
+        ("nDCG(relevance='max')", gradely.nDCG(relevance=gradely.Max())),
+        ("nDCG(relevance=max(4))", gradely.nDCG(relevance=gradely.Max(4))),
+        ("nDCG(relevance=phi(control='code'))", gradely.nDCG(relevance=gradely.Phi("code"))),
+        ("nDCG(relevance=binary(2))", gradely.nDCG(relevance=gradely.AtLeast(2))),
+        ("nDCGφ@5", gradely.nDCGphi(k=5)),
+        ("µAP", gradely.muAP()),
+        ("μAP", gradely.muAP()),
+        ("muMAP", gradely.muAP()),
+        ("MAP@100", gradely.AP(k=100)),
+        ("MRR", gradely.RR()),
+        ("Recall@20", gradely.R(k=20)),
+        ("RBP(rel=1, p=0.5)", gradely.RBP(p=0.5)),
+        ("eGAP(g=[0.2, 0.8])", gradely.eGAP(g=(0.2, 0.8))),
+        ("GAP(g={1: 0.5, 3: 0.5})", gradely.GAP(g={3: 0.5, 1: 0.5})),
+        ("map", gradely.AP()),
+        ("map_cut_20", gradely.AP(k=20)),
+        ("ndcg", gradely.nDCG()),
+        ("ndcg_cut_10", gradely.nDCG(k=10)),
+        ("P_5", gradely.P(k=5)),
+        ("recall_100", gradely.R(k=100)),
+        ("recip_rank", gradely.RR()),
+        ("success_1", gradely.Success(k=1)),
+        ("set_F", gradely.F1()),
+        ("bpref", gradely.bpref()),
+    ],
+)
+def test_what_people_type_is_understood(typed, meant):
+    assert parse(typed) == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("set_F_0.5", gradely.F(x=0.5)),
+        ("iprec_at_recall_0.10", gradely.IPrec(recall=0.1)),
+        ("11pt_avg", gradely.IPrec()),
+        ("relative_P_5", gradely.RelativeP(k=5)),
+        ("unj_20", gradely.Unjudged(k=20)),
+        ("utility", gradely.Utility()),
+        ("IPrec(recall=[0.2, 0.5], rounding='up')", gradely.IPrec(recall=(0.2, 0.5), rounding="up")),
+    ],
+)
+def test_measures_of_trec_eval_have_their_names(typed, meant):
+    assert parse(typed) == meant
+
+
+ELSEWHERE = [
+    pytest.param(name, ours, id=f"{library} {name}")
+    for library, names in LIBRARIES.items()
+    for name, ours in names.items()
+]
+
+
+@pytest.mark.parametrize(("name", "ours"), ELSEWHERE)
+def test_names_from_elsewhere_are_read_or_refused_with_what_to_type(name, ours):
+    if ours is not None:
+        assert parse(name) == parse(ours) and str(parse(name)) == ours
+        return
+    with pytest.raises(MeasureError) as refusal:
+        parse(name)
+    typed = re.findall("`([^`]+)`", str(refusal.value)) or re.findall("leave (-l2) out", str(refusal.value))
+    assert typed and "gradely measures" not in typed
+    assert all(text.startswith(("gradely trec_eval -m ", "-l")) or parse(text) for text in typed)
+
+
+def test_a_class_or_a_measure_takes_a_cut_off():
+    assert gradely.nDCG @ 10 == gradely.nDCG(k=10)
+    assert gradely.nDCG(gain="exp") @ 10 == gradely.nDCG(k=10, gain="exp")
+    assert gradely.IPrec @ 0.1 == gradely.IPrec(recall=0.1)
+    assert gradely.IPrec @ 5 == gradely.IPrec(k=5)
+    with pytest.raises(MeasureError, match="nDCG@10 has a cut-off already"):
+        _ = gradely.nDCG(10) @ 5
+    with pytest.raises(MeasureError, match="whole number"):
+        _ = gradely.nDCG @ 0.5
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("nDGC@10", "Did you mean nDCG"),
+        ("precison", "Did you mean"),
+        ("gm_map", "geometric_mean"),
+        ("P.5,10", "several measures; name each: P.5, P.10"),
+        ("nDCG(k=10)@5", "cut-off already"),
+        ("AP(real=2)", "Did you mean rel"),
+        ("AP(2)", "parameters have names"),
+        ("AP(**x)", "parameters have names"),
+        ("AP(rel=2, **x)", "parameters have names"),
+        ("P@0", "at least 1"),
+        ("P@ten", "whole number"),
+        ("P@1@2", "cannot read"),
+        ("P@", "cannot read"),
+        ("", "cannot read"),
+        ("nDCG(gain=exp", "cannot read"),
+        ("nDCG(gain=open('x'))", "cannot read"),
+        ("nDCG(relevance=max(1, 2, 3))", "cannot read"),
+        ("nDCG(judged_only=True)", "--judged-only"),
+        ("a.b", "cannot read"),
+        ("(" * 500, "cannot read"),
+        ("P" * 20_000, "too long"),
+        ("P\0", "cannot read"),
+    ],
+)
+def test_what_cannot_be_understood_is_explained(typed, says):
+    with pytest.raises(MeasureError, match=says):
+        parse(typed)
+
+
+def test_a_name_may_have_an_empty_list_of_parameters_and_ten_thousand_characters():
+    assert parse("AP()") == gradely.AP()
+    assert parse("AP(rel=2" + " " * (10_000 - 9) + ")") == gradely.AP(rel=2)
+    with pytest.raises(MeasureError, match="of 10,001 characters is too long"):
+        parse("AP(rel=2" + " " * (10_001 - 9) + ")")
+
+
+@pytest.mark.parametrize("given", [None, 3, b"AP", [["AP"]]])
+def test_what_is_no_name_is_refused(given):
+    with pytest.raises(MeasureError):
+        gradely.evaluate({"q": {"a": 1}}, {"q": ["a"]}, given if given is None else [given])
+
+
+def test_results_are_called_what_was_asked_for():
+    scores = gradely.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["map", gradely.nDCG(k=10), gradely.RR, "µAP"])
+    assert list(scores.mean()) == ["map", "nDCG@10", "RR", "µAP"]
+
+
+def test_the_card_of_a_measure_says_what_it_is_and_how_it_is_set():
+    for measure, value in {gradely.AP(rel=2): "all", gradely.AP(rel=2, k=5): "5"}.items():
+        text = " ".join(re.sub("<[^>]*>", " ", measure._repr_html_()).split())
+        assert text.startswith(f"{measure} Average precision: the mean of the precision at each relevant document.")
+        assert "Ties: for r relevant" in text and "Reference: McSherry" in text and "&gt;&gt;&gt;" not in text
+        assert f"rel 2 labels of at least this count as relevant k {value} cut-off: only the top k" in text
+    assert "relevance None graded" in " ".join(re.sub("<[^>]*>", " ", gradely.RBP()._repr_html_()).split())
+
+
+def test_every_measure_on_the_list_has_a_name_of_its_own():
+    bases = {measures.Measure, measures.Binary, measures.Graded}
+    listed = {x for x in vars(measures).values() if isinstance(x, type) and issubclass(x, measures.Measure)}
+    assert listed - bases == set(gradely.ALL), "a measure without `name` is a base class, and is not listed"
+
+
+def test_what_is_unknown_is_called_as_it_was_typed():
+    for name in ("Q-measure", "Q_measure"):
+        with pytest.raises(gradely.MeasureError, match=f"no measure '{name}'"):
+            gradely.evaluate({"q": ["a"]}, {"q": ["a"]}, [f"{name}(rel=2)@10"])
+        with pytest.raises(gradely.MeasureError, match=f"no measure '{name}'"):
+            find(name)
+
+
+def test_a_field_with_a_plain_default_is_refused_since_it_would_be_no_parameter():
+    with pytest.raises(TypeError, match=r"Mine.beta is not a parameter yet: declare it with parameter\(default=1"):
+        type("Mine", (gradely.AP,), {"__annotations__": {"beta": float}, "beta": 1})
+
+
+def test_what_belongs_to_the_class_and_what_has_no_default_is_no_field():
+    fields = {"beta": float, "title": ClassVar[str], "later": int}
+    kind = type("Mine", (gradely.AP,), {"__annotations__": fields, "beta": parameter(default=1, doc=""), "title": "x"})
+    assert list(kind.parameters) == ["k", "rel", "beta"] and kind.title == "x"
