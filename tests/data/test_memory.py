@@ -112,6 +112,36 @@ def test_a_packed_line_without_an_end_is_an_error(tmp_path, name):
     assert megabytes < 500
 
 
+TREC_EVAL = '__import__("gradely.cli.main", fromlist=["run"]).run(["trec_eval", "-c", "-n", "qrels", "run"])'
+"""prints nothing; its exit code is what is said"""
+
+
+@pytest.mark.parametrize("name", ["qrels", "run"])
+def test_trec_eval_refuses_a_packed_line_without_an_end(tmp_path, name):
+    content = {"qrels": b"q 0 d 1\n", "run": b"q Q0 d 1 1 t\n"}
+    for each, text in content.items():
+        (tmp_path / each).write_bytes(text)
+    with gzip.open(tmp_path / name, "wb", 1) as file:
+        file.write(content[name])
+        for _ in range(300):
+            file.write(b"x" * 1_000_000)
+    code, megabytes = peak(tmp_path, call=TREC_EVAL)
+    assert code == "2" and megabytes < 400
+
+
+@pytest.mark.parametrize(
+    "odd", [b"q1 0 d\xe9 1\n", b"q1 0 doc000001 1\n", b"# a comment\n", b"q1 0 x 12\n", b"q1 0 x 1x\n"]
+)
+def test_one_odd_line_of_judgments_costs_trec_eval_no_memory(tmp_path, odd):
+    lines = [b"q%d 0 doc%06d 1\n" % (q, d) for q in range(200) for d in range(1500)]
+    (tmp_path / "run").write_bytes(b"".join(b"q%d Q0 doc000001 1 1 t\n" % q for q in range(200)))
+    (tmp_path / "qrels").write_bytes(b"".join(lines))
+    _, regular = peak(tmp_path, call=TREC_EVAL)
+    (tmp_path / "qrels").write_bytes(b"".join([*lines, odd]))
+    code, megabytes = peak(tmp_path, call=TREC_EVAL)
+    assert code == ("4" if odd in lines else "0") and megabytes < regular + 15
+
+
 def test_a_name_that_is_too_long_is_an_error_with_its_line(tmp_path):
     (tmp_path / "qrels").write_text("q 0 d 1\n")
     (tmp_path / "run").write_text("q Q0 d 1 1 t\nq Q0 " + "x" * 65_536 + " 1 1 t\n")

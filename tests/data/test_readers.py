@@ -446,7 +446,7 @@ def test_trec_eval_reads_odd_lines_the_fast_way(folder, monkeypatch, capfdbinary
     assert capfdbinary.readouterr().out == expected
 
 
-def refuse(*_):
+def refuse(*_, **__):
     raise IrregularText
 
 

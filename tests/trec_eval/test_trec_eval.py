@@ -9,9 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from gradely.adapters.pytrec_eval import RelevanceEvaluator
 from gradely.cli.main import run
+from gradely.data.trec.text import IrregularText
 from gradely.trec_eval import read
 from gradely.trec_eval.command import ABOUT
 from gradely.trec_eval.measures import TABLE, select_columns, to_c_integer
@@ -663,6 +666,49 @@ def test_blank_lines_are_passed_over_line_by_line(trec_eval):
     blank = "\n# a run\n" + ranking.replace("1 Q0 z", " \n1 Q0 z")
     found, expected = (trec_eval("-q", qrels.encode("latin-1"), text.encode("latin-1")) for text in (blank, ranking))
     assert found == expected and expected[0] == 0
+
+
+NAMES = st.sampled_from(
+    [b"a", b"b", b"\xe9", "é".encode(), b"\xff\xc3", "\uffff".encode(), "𝄞".encode(), b"d\x01", b"B"]
+)
+LABELS = st.sampled_from(
+    [b"0", b"1", b"2", b"-1", b"12", b"1.7", b"-1.5", b"1e1", b"0.5e1", b"+3", b"x", b"2x", b".5", b"9007199254740993"]
+)
+SCORES = st.sampled_from([b"0.5", b"1", b"1.5", b"-2", b"1e3", b"0x10", b"inf", b"one", b"3"])
+ODD = st.sampled_from([b"# a comment\n", b"#1 0 a 1\n", b"\n", b" \n", b" # x 0 1\n", b"1 0 a\n", b"1 0 a 1 x\n"])
+
+
+def some_lines(kind, *fields):
+    """Lines of these fields: each document once, or maybe twice, or with odd lines between them."""
+    line = st.tuples(*fields)
+    lines = st.lists(
+        line, min_size=1, max_size=12, unique_by=(lambda parts: (parts[0], parts[2])) if not kind else None
+    )
+    texts = lines.map(lambda rows: [b" ".join(parts) + b"\n" for parts in rows])
+    if kind == "odd":
+        texts = st.tuples(texts, st.lists(ODD, max_size=2)).map(lambda both: [*both[1], *both[0], *both[1][:1]])
+    return texts.map(b"".join)
+
+
+@pytest.mark.parametrize("kind", ["", "twice", "odd"])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_both_readers_agree_whatever_bytes_duplicates_and_labels_there_are(trec_eval, kind, data):
+    query = st.sampled_from([b"1", b"2", b"\xe9"])
+    qrels = data.draw(some_lines(kind, query, st.just(b"0"), NAMES, LABELS))
+    ranking = data.draw(some_lines(kind, query, st.just(b"Q0"), NAMES, st.just(b"1"), SCORES, st.just(b"t")))
+    options = data.draw(
+        st.sampled_from(["-q -c", "-q --compat 9", "-q -c -M 2", "-q", "-c -J -l 2", "--compat 9 -M 1"])
+    )
+    found = trec_eval(options, qrels, ranking)
+    with pytest.MonkeyPatch.context() as plainly:
+        plainly.setattr(read, "load_qrels", refuse)
+        plainly.setattr(read, "stream_run", refuse)
+        assert found == trec_eval(options, qrels, ranking)
+
+
+def refuse(*_, **__):
+    raise IrregularText
 
 
 def test_documents_twice_at_the_top_are_refused_whatever_is_below(trec_eval):

@@ -25,7 +25,7 @@ from gradely.settings import Settings
 def break_ties(settings: Settings, query: str, tied: list[str]) -> list[str]:
     """Return tied documents of a query, given in the order of the input, as the policy has them."""
     if settings.ties == "trec":
-        return sorted(tied, reverse=True)  # Python compares code points, which orders as UTF-8 bytes do
+        return sorted(tied, key=encode, reverse=True)
     if settings.ties == "order":
         return tied
     names = [encode(doc) for doc in tied]

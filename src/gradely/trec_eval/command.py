@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels, Report
-from gradely.data.ids import Floats, Ints
+from gradely.data.ids import Floats, Ints, encode
 from gradely.data.read.sources import Source, clip, ignore
 from gradely.errors import InputError
 from gradely.kernel.batch import Batch
@@ -43,7 +43,7 @@ class Queries(NamedTuple):
 
 def sort_queries(judged: JudgmentFile) -> Ints:
     """Return the queries in the order of their names' bytes."""
-    names = [query.encode(judged.encoding) for query in judged.qrels.queries]
+    names = [encode(query) for query in judged.qrels.queries]
     return np.asarray(sorted(range(len(names)), key=names.__getitem__), np.int64)
 
 
@@ -281,7 +281,7 @@ def trec_eval(options: Options, report: Report = ignore) -> bytes:
     reference = read(options.zscores) if options.zscores is not None else None
     queries = select_queries(judged, ranked, columns, options)
     table = table_of(judged, ranked.hits, queries, columns, options)
-    names = [judged.qrels.queries[i].encode(judged.encoding) for i in queries.measured.tolist()]
+    names = [encode(judged.qrels.queries[i]) for i in queries.measured.tolist()]
     if reference is not None:
         table = deviations(table, names, columns, reference)
     out: list[bytes] = []
@@ -313,7 +313,7 @@ def _read(options: Options, report: Report) -> tuple[JudgmentFile, RankingFile]:
     if options.qrels.startswith("-") and options.run.startswith("-"):
         raise Quit(UNREADABLE, "standard input can be read only once: give a file for the judgments or for the run")
     judged = read_judgments(source_of(options.qrels), options, cores())
-    return read_ranking(judged, source_of(options.run), options.compat, options.most, cores(), report)
+    return judged, read_ranking(judged, source_of(options.run), options.compat, options.most, cores(), report)
 
 
 OPTIONS = """\

@@ -1,9 +1,11 @@
 """Judgments and runs as trec_eval reads them: the fast way where the text is regular, else line by line.
 
-Text that is not UTF-8 is read as Latin-1, so that anything is taken; names compare as bytes do in both.
+Names are bytes: text need not be UTF-8, and what is not becomes lone surrogates, as `decode` has it.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
 from io import FileIO
 from itertools import pairwise
 from math import isnan
@@ -12,9 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data import Hits, Qrels, Report, Run
-from gradely.data.ids import Floats, Ints
+from gradely.data.hashing import find_repeated, is_among
+from gradely.data.ids import Floats, Ids, Ints, decode, encode
 from gradely.data.locate import align
 from gradely.data.read.sources import Source, clip
+from gradely.data.trec.match import UNKNOWN, Judgments, Lines
 from gradely.data.trec.qrels import load_qrels
 from gradely.data.trec.runs import stream_run
 from gradely.data.trec.text import Dialect, IrregularText
@@ -89,9 +93,8 @@ class Groups(NamedTuple):
         return added / count[:, None]
 
 
-ENCODING = "latin-1"
-LARGE = 9
-"""labels of more than one digit are rare, and read line by line"""
+EXACT = 2.0**53
+"""larger labels are read line by line, since not all of them are numbers that the fast reader knows"""
 TAIL = 1 << 16
 """bytes at the end of a file that surely hold a line"""
 
@@ -101,8 +104,6 @@ class JudgmentFile(NamedTuple):
 
     qrels: Qrels
     twice: dict[str, str]
-    encoding: str
-    """how ids become bytes again"""
     relevant: int | None = None
     """judgments above 0, duplicates included; not counted where they are in groups"""
     groups: Groups | None = None
@@ -124,36 +125,71 @@ def source_of(path: str) -> Source:
 
 def read_judgments(source: Source, options: Options, threads: int) -> JudgmentFile:
     """Return the judgments of a file."""
-    content, compat = _content(source), options.compat
     if options.qrels_format == GROUPED:
-        return _read_groups(source, content, compat)
-    try:
-        qrels = load_qrels(source, threads)
-    except IrregularText:
-        return _plain_judgments(source, content, compat)
-    lines = content.count(b"\n") + (not content.endswith(b"\n"))
-    odd = np.abs(qrels.grade).max() > LARGE or (qrels.grade % 1).any()
-    if odd or lines != len(qrels.grade) or b"\n#" in content or content.startswith(b"#"):
-        return _plain_judgments(source, content, compat)
-    return JudgmentFile(qrels, {}, "utf-8", int((qrels.grade > 0).sum()))
+        return _read_groups(source, options.compat)
+    lines = _count_lines(source, options.compat)
+    dialect = Dialect(comments=options.compat == 10, any_bytes=True, number=_label)
+    for duplicates in (False, True):
+        with suppress(IrregularText):
+            qrels = load_qrels(source, threads, dialect._replace(duplicates=duplicates))
+            if lines == len(qrels.grade) and np.abs(qrels.grade).max() < EXACT:
+                np.trunc(qrels.grade, out=qrels.grade)
+                twice = _judged_twice(qrels) if duplicates else {}
+                return JudgmentFile(qrels, twice, int((qrels.grade > 0).sum()))
+    return _plain_judgments(source, options.compat)
 
 
-def _content(source: Source) -> bytes:
+def _count_lines(source: Source, compat: int) -> int:
+    """Return how many lines a file has that are no comments."""
+    lines = 0
+    for _, block in _blocks(source):
+        lines += block.count(b"\n") + (not block.endswith(b"\n"))
+        lines -= block.count(b"\n#") + block.startswith(b"#") if compat == 10 else 0
+    return lines
+
+
+def _blocks(source: Source) -> Iterator[tuple[int, bytes]]:
+    """Yield whole lines, many at a time, with the number of the first."""
+    empty = True
     try:
-        return source.read()
+        for first, block in source.blocks():
+            empty = False
+            yield first, block
     except InputError as error:
         raise Quit(UNREADABLE, str(error)) from None
+    if empty:
+        raise Quit(UNREADABLE, f"{source.name}: is empty")
 
 
-def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
-    return enumerate(content.removesuffix(b"\n").split(b"\n"), 1)
+def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
+    for first, block in _blocks(source):
+        yield from enumerate(block.removesuffix(b"\n").split(b"\n"), first)
 
 
-def _plain_judgments(source: Source, content: bytes, compat: int) -> JudgmentFile:
+def _label(text: bytes) -> float:
+    """Return a label that is written in an unusual way."""
+    return float(atol(decode(text)))
+
+
+def _judged_twice(qrels: Qrels) -> dict[str, str]:
+    """Return the first document of each query that is judged once more."""
+    key = Judgments.of(qrels).key
+    rows = np.flatnonzero(is_among(key, find_repeated(key)))
+    seen: set[tuple[str, str]] = set()
+    twice: dict[str, str] = {}
+    for row, query in zip(rows.tolist(), np.searchsorted(qrels.start, rows, side="right").tolist(), strict=True):
+        judgment = qrels.queries[query - 1], qrels.docs[row]
+        if judgment in seen:
+            twice.setdefault(*judgment)
+        seen.add(judgment)
+    return twice
+
+
+def _plain_judgments(source: Source, compat: int) -> JudgmentFile:
     labels: dict[str, dict[str, float]] = {}
     twice: dict[str, str] = {}
-    relevant, encoding = 0, _encoding(content)
-    for _, query, _, doc, label in _judgments(source, content, compat, encoding):
+    relevant = 0
+    for _, query, _, doc, label in _judgments(source, compat):
         docs = labels.setdefault(query, {})
         if doc in docs:
             twice.setdefault(query, doc)
@@ -161,13 +197,12 @@ def _plain_judgments(source: Source, content: bytes, compat: int) -> JudgmentFil
         relevant += label > 0
     if not labels:
         raise Quit(UNREADABLE, f"{source.name}: no judgments")
-    return JudgmentFile(Qrels.of(labels, source.name), twice, encoding, relevant)
+    return JudgmentFile(Qrels.of(labels, source.name), twice, relevant)
 
 
-def _read_groups(source: Source, content: bytes, compat: int) -> JudgmentFile:
+def _read_groups(source: Source, compat: int) -> JudgmentFile:
     labels: dict[str, dict[bytes, dict[str, float]]] = {}
-    encoding = _encoding(content)
-    for number, query, group, doc, label in _judgments(source, content, compat, encoding):
+    for number, query, group, doc, label in _judgments(source, compat):
         docs = labels.setdefault(query, {}).setdefault(group, {})
         if doc in docs:
             problem = f"document {clip(doc)} of query {clip(query)} is twice in the group {clip(group)}; keep one"
@@ -176,14 +211,12 @@ def _read_groups(source: Source, content: bytes, compat: int) -> JudgmentFile:
     if not labels:
         raise Quit(UNREADABLE, f"{source.name}: no judgments")
     qrels, groups = Groups.of(labels, source.name)
-    return JudgmentFile(qrels, {}, encoding, groups=groups)
+    return JudgmentFile(qrels, {}, groups=groups)
 
 
-def _judgments(
-    source: Source, content: bytes, compat: int, encoding: str
-) -> Iterator[tuple[int, str, bytes, str, float]]:
+def _judgments(source: Source, compat: int) -> Iterator[tuple[int, str, bytes, str, float]]:
     """Yield number, query, iteration or group, document and label of each line; version 10 knows comments."""
-    for number, line in _lines(content):
+    for number, line in _lines(source):
         if compat == 10 and line.startswith(b"#"):
             continue
         fields = line.split()
@@ -191,37 +224,48 @@ def _judgments(
             problem = f"{len(fields)} fields instead of 4 (query iteration document label)"
             raise Quit(UNREADABLE, f"{source.name}:{number}: malformed line, {problem}: {clip(line)}")
         query, group, doc, label = fields
-        yield number, query.decode(encoding), group, doc.decode(encoding), float(atol(label.decode(encoding)))
-
-
-def _encoding(content: bytes) -> str:
-    """Return UTF-8, which the fast reader of runs knows, or Latin-1, which takes any byte."""
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return ENCODING
-    return "utf-8"
+        yield number, decode(query), group, decode(doc), _label(label)
 
 
 def read_ranking(
     judged: JudgmentFile, source: Source, compat: int, most: int | None, threads: int, report: Report
-) -> tuple[JudgmentFile, RankingFile]:
-    """Return where the judged documents of a run landed, and the judgments, their ids read as those of the run."""
+) -> RankingFile:
+    """Return where the judged documents of a run landed."""
     settings = Settings("trec", precision="single" if compat == 9 else "double")
+    dialect = Dialect(comments=compat == 10, any_bytes=True, number=_ranking_score)
+    find_hits = partial(stream_run, judged.qrels, source, settings, threads, report, dialect)
+    twice: dict[str, str] = {}
     try:
-        name = run_id(source, compat)
-        if judged.encoding != ENCODING:
-            dialect = Dialect(comments=compat == 10, any_bytes=True, number=_ranking_score)
-            return judged, RankingFile(stream_run(judged.qrels, source, settings, threads, report, dialect), name, {})
-    except IrregularText:
-        judged = _as_bytes(judged)
+        with suppress(IrregularText):
+            return RankingFile(find_hits(), run_id(source, compat), twice)
+        with suppress(IrregularText):
+            hits = find_hits(duplicates=partial(_note_twice, twice, most))
+            return RankingFile(hits, run_id(source, compat), twice)
     except InputError as error:
         raise Quit(UNREADABLE, str(error)) from None
     rows = _plain_run(judged.qrels, source, compat)
     rows = {query: _number_levels(docs, settings) for query, docs in rows.items()}
     scores = {query: {doc: score for score, doc in sorted(docs)} for query, docs in rows.items()}
     twice = {query: doc for query, docs in rows.items() if (doc := _first_twice(docs, most)) is not None}
-    return judged, RankingFile(align(judged.qrels, Run(scores, source.name), Settings("trec")), name, twice)
+    hits = align(judged.qrels, Run(scores, source.name), Settings("trec"))
+    return RankingFile(hits, run_id(source, compat), twice)
+
+
+def _note_twice(twice: dict[str, str], most: int | None, lines: Lines) -> None:
+    """Note of each judged query of some lines a document that is there twice among those that are kept.
+
+    One that is there twice below them must count once, for which the plain reader must look.
+    """
+    docs = Ids(lines.text, lines.start, lines.stop)
+    repeated = np.flatnonzero(is_among(lines.key, find_repeated(lines.key)))
+    for query in np.unique(lines.owner(repeated)).tolist():
+        if lines.query[query] == UNKNOWN:
+            continue
+        of_query = range(lines.first[query], lines.first[query] + lines.size[query])
+        doc = _first_twice([(float(lines.score[i]), docs.name(i)) for i in of_query], most)
+        if doc is None:
+            raise IrregularText
+        twice[lines.name.name(query)] = doc
 
 
 def run_id(source: Source, compat: int) -> str:
@@ -229,7 +273,7 @@ def run_id(source: Source, compat: int) -> str:
     for line in reversed(_tail(source).split(b"\n")):
         fields = line.split()
         if len(fields) >= 6 and not (compat == 10 and fields[0].startswith(b"#")):
-            return fields[5].decode(ENCODING)
+            return fields[5].decode("latin-1")
     return ""
 
 
@@ -247,26 +291,17 @@ def _tail(source: Source) -> bytes:
 
 def _ranking_score(text: bytes) -> float:
     """Return a score that is written in an unusual way; what has no place in a ranking is explained line by line."""
-    score = atof(text.decode(ENCODING))
+    score = atof(decode(text))
     if isnan(score):
         raise IrregularText
     return score
 
 
-def _as_bytes(judged: JudgmentFile) -> JudgmentFile:
-    """Return judgments that were read as UTF-8 with ids as bytes."""
-    qrels = judged.qrels
-    queries, docs = ([name.encode().decode(ENCODING) for name in ids] for ids in (qrels.queries, qrels.docs))
-    twice = {query.encode().decode(ENCODING): doc.encode().decode(ENCODING) for query, doc in judged.twice.items()}
-    renamed = Qrels(queries, qrels.start, docs, qrels.grade, qrels.name)
-    return judged._replace(qrels=renamed, twice=twice, encoding=ENCODING)
-
-
 def _plain_run(qrels: Qrels, source: Source, compat: int) -> dict[str, list[tuple[float, str]]]:
     """Return the scores and documents of the judged queries."""
     rows: dict[str, list[tuple[float, str]]] = {}
-    for number, line in _lines(_content(source)):
-        fields = [field.decode(ENCODING) for field in line.split()]
+    for number, line in _lines(source):
+        fields = [decode(field) for field in line.split()]
         if not fields or (compat == 10 and fields[0].startswith("#")):
             continue
         if len(fields) < 6:
@@ -297,5 +332,6 @@ def _first_twice(docs: list[tuple[float, str]], most: int | None) -> str | None:
     """Return a document that is there twice among those that are kept."""
     if len({doc for _, doc in docs}) == len(docs):
         return None
-    names = sorted(doc for _, doc in sorted(docs, reverse=True)[:most])
+    ranking = sorted(((score, encode(doc), doc) for score, doc in docs), reverse=True)
+    names = sorted(doc for *_, doc in ranking[:most])
     return next((doc for doc, other in pairwise(names) if doc == other), None)

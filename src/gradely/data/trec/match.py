@@ -375,8 +375,17 @@ Observer: TypeAlias = Callable[[Lines], None]
 """is shown the lines of each piece, with whole queries in rank order"""
 
 
-def find_hits(judgments: Judgments, piece: Rows, settings: Settings, observe: Observer | None = None) -> PieceHits:
-    """Return where the judged documents of a piece stand; every query of it must be whole."""
+def find_hits(
+    judgments: Judgments,
+    piece: Rows,
+    settings: Settings,
+    observe: Observer | None = None,
+    duplicates: Observer | None = None,
+) -> PieceHits:
+    """Return where the judged documents of a piece stand; every query of it must be whole.
+
+    Lines among which a document is there twice for a query are shown to `duplicates`, or irregular without it.
+    """
     lines = read_lines(judgments, piece, settings)
     unjudged = lines.unjudged().names()
     judged = lines.query[lines.query != UNKNOWN]
@@ -385,7 +394,9 @@ def find_hits(judgments: Judgments, piece: Rows, settings: Settings, observe: Ob
     if not is_distinct(lines.key) and has_repetition(
         lines.key, np.repeat(np.arange(len(lines.size)), lines.size), lines.text, lines.start, lines.stop
     ):
-        raise IrregularText
+        if duplicates is None:
+            raise IrregularText
+        duplicates(lines)
     lines = _in_order(lines)
     if observe is not None:
         observe(lines)

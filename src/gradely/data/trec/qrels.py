@@ -75,13 +75,15 @@ def load_qrels(source: Source, threads: int, dialect: Dialect = STRICT) -> Qrels
     start, size, hashed = (np.concatenate([part[i] for part in parts]) for i in (2, 3, 4))
     queries, first = Tokens(text, start, size), np.append(first, used.sum())
     if not is_distinct(hashed):
-        queries, first, hashed, columns = _gather(queries, first, hashed, columns)
+        queries, first, hashed, columns = _gather(queries, first, hashed, columns, dialect)
     qrels = Qrels(queries, first, Tokens(text, columns.doc, columns.size), columns.label, source.name)
     qrels.hashed = Judgments(qrels, hashed, columns.key)
     return qrels
 
 
-def _gather(queries: Tokens, first: Ints, hashed: Words, columns: Columns) -> tuple[Tokens, Ints, Words, Columns]:
+def _gather(
+    queries: Tokens, first: Ints, hashed: Words, columns: Columns, dialect: Dialect
+) -> tuple[Tokens, Ints, Words, Columns]:
     """Put the lines of each query together where they are not, in the order in which queries first appear."""
     number: dict[bytes, int] = {}
     query = np.array([number.setdefault(queries.bytes_at(i), len(number)) for i in range(len(queries))])
@@ -91,7 +93,7 @@ def _gather(queries: Tokens, first: Ints, hashed: Words, columns: Columns) -> tu
     columns = columns.at(lines)
     owner = np.repeat(query[order], np.diff(first)[order])
     start = columns.doc.astype(np.int64)
-    if has_repetition(columns.key, owner, queries.text, start, start + columns.size):
+    if not dialect.duplicates and has_repetition(columns.key, owner, queries.text, start, start + columns.size):
         raise IrregularText
     bounds = np.searchsorted(owner, np.arange(len(number) + 1))
     return Tokens(queries.text, queries.start[opens], queries.size[opens]), bounds, hashed[opens], columns
@@ -160,8 +162,10 @@ def _write(piece: Piece, columns: Columns, offset: int, dialect: Dialect) -> Pie
     key ^= np.repeat(hashed * SALT, lines)
     if max(size.max(initial=0), (stop - start).max(initial=0)) > LONGEST_NAME:
         raise IrregularText
-    if not is_distinct(key) and has_repetition(key, np.repeat(np.arange(len(lines)), lines), text, doc, doc_stop):
-        raise IrregularText
+    if not (dialect.duplicates or is_distinct(key)):
+        owner = np.repeat(np.arange(len(lines)), lines)
+        if has_repetition(key, owner, text, doc, doc_stop):
+            raise IrregularText
     part = slice(offset, offset + len(doc))
     columns.doc[part], columns.size[part], columns.key[part] = doc, size, key
     columns.label[part] = numbers(piece, *label, dialect.number)

@@ -195,6 +195,7 @@ def stream_run(
     report: Report,
     dialect: Dialect = STRICT,
     observe: Observer | None = None,
+    duplicates: Observer | None = None,
 ) -> Hits:
     """Return where the judged documents of a run stand; raise IrregularText where the plain reader must look."""
 
@@ -202,22 +203,30 @@ def stream_run(
         def use(piece: Piece) -> Any:
             return work(RunPiece(piece, dialect))
 
-        large = whole_queries and observe is None and source.size >= LARGE
+        large = whole_queries and observe is None and duplicates is None and source.size >= LARGE
         if large and (processes := count_processes(source, threads)):
             with suppress(WorkerFailed):  # threads will do, or say what is wrong
                 return map_ranges(source, use, processes, report, 5 if settings.breaks_ties else 4, len(qrels))
         return map_pieces(source, use, threads, report, whole_queries=whole_queries)
 
-    return stream(qrels, source.name, over_pieces, settings, report, observe)
+    return stream(qrels, source.name, over_pieces, settings, report, observe, duplicates)
 
 
 def stream(
-    qrels: Qrels, name: str, over_pieces: Pieces, settings: Settings, report: Report, observe: Observer | None = None
+    qrels: Qrels,
+    name: str,
+    over_pieces: Pieces,
+    settings: Settings,
+    report: Report,
+    observe: Observer | None = None,
+    duplicates: Observer | None = None,
 ) -> Hits:
     """Return where the judged documents of a run stand, piece by piece, whatever the pieces are of."""
     judgments = Judgments.of(qrels)
     try:
-        parts = over_pieces(lambda piece: find_hits(judgments, piece, settings, observe), report, whole_queries=True)
+        parts = over_pieces(
+            lambda piece: find_hits(judgments, piece, settings, observe, duplicates), report, whole_queries=True
+        )
         return _join_hits(qrels, parts)
     except ScatteredQueries:
         pass

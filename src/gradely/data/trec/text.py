@@ -355,6 +355,8 @@ class Dialect(NamedTuple):
     """text need not be UTF-8, and control characters are part of names"""
     number: Callable[[bytes], float] = to_finite
     """reads a number that is written in an unusual way; raises IrregularText where it is none"""
+    duplicates: bool = False
+    """a document may be judged twice for a query"""
 
 
 STRICT = Dialect()
