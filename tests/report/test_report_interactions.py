@@ -13,8 +13,9 @@ import pytest
 import gradely
 from gradely.cli.main import run as cli
 from gradely.data.demo import collection
+from gradely.data.texts import select_texts
 from gradely.report import data
-from gradely.report.page import effect_text, format_signed, p_value, select_texts
+from gradely.report.page import effect_text, format_signed, p_value
 from tests.browser import browser  # noqa: F401 - a fixture
 from tests.hostile import HOSTILE
 from tests.report.test_report import MEASURES, choose, demo, pick, text_of  # noqa: F401 - demo is a fixture

@@ -16,6 +16,7 @@ from gradely.comparison.kendall import correlations
 from gradely.comparison.pairwise import Pair, Pairwise, to_optional
 from gradely.comparison.ties import TieSensitivity
 from gradely.data.ids import Floats
+from gradely.data.texts import Texts, length_for, select_texts
 from gradely.data.tie_counts import TieCounts
 from gradely.evaluation.notes import Note
 from gradely.lazy import optional
@@ -23,7 +24,7 @@ from gradely.measures import Measure, parameters
 from gradely.measures.base import show
 from gradely.report import charts
 from gradely.report.data import BARS, Detail, Rankings, gather, script_data
-from gradely.report.page import Chart, Texts, length_for, render, select_texts, source
+from gradely.report.page import Chart, render, source
 
 
 class Card(NamedTuple):

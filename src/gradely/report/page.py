@@ -7,17 +7,14 @@ import base64
 import hashlib
 import json
 import math
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from gradely import __version__
 from gradely.comparison.charts import PALETTE
-from gradely.data.read.sources import Source, clip
-from gradely.errors import InputError
 from gradely.lazy import altair, converter, optional
 from gradely.tables import plain_line
 
@@ -237,69 +234,3 @@ def _svg(spec: dict[str, Any]) -> str:
     wide = spec | ({"width": STILL_WIDTH} if spec.get("width") == "container" else {})
     text: str = converter().vegalite_to_svg(wide, config=CONFIG)
     return text
-
-
-Texts: TypeAlias = Mapping[Any, str] | str | os.PathLike[str]
-"""{id: text}, or a file: id, tab and text, or JSON Lines"""
-IDS = ("_id", "id", "qid", "query_id", "number", "docid", "doc_id", "docno", "pid", "cord_uid")
-TITLES = ("title",)
-BODIES = ("text", "query", "contents", "body", "abstract", "description", "passage")
-LONGEST_TEXT = 300
-"""characters of a text that a page shows"""
-ROOM = 1_000_000
-"""characters of all texts of documents together"""
-
-
-def select_texts(texts: Texts | None, ids: Iterable[str], longest: int = LONGEST_TEXT) -> dict[str, str]:
-    """Return the texts of these ids, cut to a length; ids without a text are left out.
-
-    >>> select_texts({"q1": "ties in  rankings", "q2": "other"}, ["q1"])
-    {'q1': 'ties in rankings'}
-    """
-    if texts is None:
-        return {}
-    selection = set(ids)
-    if isinstance(texts, Mapping):
-        pairs: Iterable[tuple[str, str]] = ((str(key), str(text)) for key, text in texts.items())
-    else:
-        pairs = _read(Source(texts))
-    return {key: shorten(text, longest) for key, text in pairs if key in selection}
-
-
-def length_for(count: int) -> int:
-    """Return how long texts may be where there are so many of them."""
-    return min(LONGEST_TEXT, ROOM // max(1, count))
-
-
-def shorten(text: str, longest: int) -> str:
-    """Return a text on one line, cut where it is too long."""
-    line = " ".join(text[: 4 * longest].split())
-    return line if len(line) <= longest else line[:longest].rstrip() + "…"
-
-
-def _read(source: Source) -> Iterable[tuple[str, str]]:
-    """Yield ids and texts, line by line."""
-    for number, line in source.lines():
-        name, text = f"{source.name}:{number}", line.decode().rstrip("\r")
-        yield _record(text, name) if text.lstrip().startswith("{") else _columns(text, name)
-
-
-def _columns(line: str, name: str) -> tuple[str, str]:
-    key, tab, text = line.partition("\t")
-    if not tab:
-        raise InputError(f"{name}: expected an id, a tab and a text, or a JSON object; found {clip(line)}")
-    return key.strip(), text
-
-
-def _record(line: str, name: str) -> tuple[str, str]:
-    """Return id and text of a JSON object."""
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        raise InputError(f"{name}: this is no JSON: {clip(line)}") from None
-    key = next((field for field in IDS if isinstance(record.get(field), str | int)), None)
-    parts = [record[field] for field in TITLES + BODIES if isinstance(record.get(field), str) and record[field]]
-    if key is None or not parts:
-        fields = f"an id ({', '.join(IDS[:4])}, …) and a text ({', '.join(TITLES + BODIES[:3])}, …)"
-        raise InputError(f"{name}: expected {fields}; found the fields {clip(', '.join(record))}")
-    return str(record[key]), ". ".join(parts[:2])
