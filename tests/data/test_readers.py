@@ -208,7 +208,7 @@ def test_zstandard_is_read_or_what_reads_it_is_named(folder, monkeypatch):
         assert mean(ranking="run.zst") == EXPECTED
     monkeypatch.setitem(sys.modules, "compression.zstd", None)
     monkeypatch.setitem(sys.modules, "backports.zstd", None)
-    with pytest.raises(gradely.MissingExtra, match=re.escape("pip install 'gradely[zstd]'")):
+    with pytest.raises(gradely.MissingExtra, match=r"pip install backports\.zstd$"):
         mean(ranking="run.zst")
 
 
