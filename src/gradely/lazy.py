@@ -1,6 +1,7 @@
-"""Properties that are computed once."""
+"""What is computed or imported only where it is used: properties, and packages that gradely can do without."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -37,12 +38,19 @@ class lazy(Generic[T]):  # noqa: N801 - used as property is
         return value
 
 
-def optional(module: str, package: str, extra: str) -> Any:
-    """Return an optional module, or say what brings it."""
+@contextmanager
+def needing(package: str, extra: str) -> Iterator[None]:
+    """Import an optional package inside; where it is absent, say what brings it."""
     try:
-        return import_module(module)
+        yield
     except ImportError:
         raise MissingExtra(package, extra) from None
+
+
+def optional(module: str, package: str, extra: str) -> Any:
+    """Return an optional module, or say what brings it."""
+    with needing(package, extra):
+        return import_module(module)
 
 
 def altair() -> Any:

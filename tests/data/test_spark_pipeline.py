@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 import gradely
-from gradely.adapters.spark_pipeline import measure_partition, whole_queries
+from gradely.adapters.spark import measure_partition, whole_queries
 from gradely.measures.names import parse_all
 from gradely.settings import Settings
 from tests.engines import MEASURES, collection

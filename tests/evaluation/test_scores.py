@@ -100,7 +100,7 @@ def test_frames_of_other_libraries_are_refused(scores):
 def test_a_library_that_is_not_installed_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "r.parquet").write_bytes(b"PAR1")
-    with pytest.raises(MissingExtra, match="pip install pyarrow$"):
+    with pytest.raises(MissingExtra, match=r"pip install pyarrow$"):
         gradely.read_run(tmp_path / "r.parquet")
 
 

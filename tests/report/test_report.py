@@ -225,7 +225,7 @@ def test_the_command_writes_the_page(demo, tmp_path, capfd):
 def test_what_is_not_installed_is_named(demo, monkeypatch, module):
     page.bundle.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(gradely.MissingExtra, match="pip install altair jinja2 scipy vl-convert-python$"):
+    with pytest.raises(gradely.MissingExtra, match=r"pip install altair jinja2 scipy vl-convert-python$"):
         demo[1].to_html()
 
 

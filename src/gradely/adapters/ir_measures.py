@@ -1,31 +1,106 @@
 """Gradely's measures for ir_measures and PyTerrier: `from gradely.adapters.ir_measures import nDCG, muAP`.
 
-They have cut-offs and parameters as there, `nDCG(gain="exp")@10`, and one more: `ties`, which is expected by default.
+They take cut-offs and parameters as there, `nDCG(gain="exp")@10`, and one more: `ties`, which is expected by default.
+Importing this module makes gradely a provider of ir_measures' default pipeline.
 """
 
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gradely.lazy import optional
-from gradely.measures import ALL
-from gradely.measures.names import MeasureLike, parse
-from gradely.settings import TiePolicy
+from gradely.data import read_qrels
+from gradely.evaluation.evaluate import evaluate
+from gradely.lazy import needing
+from gradely.measures import ALL, Measure
+from gradely.measures.names import MeasureLike, parse, translate
+from gradely.settings import TiePolicy, check_ties
+
+with needing("ir-measures", extra="ir_measures"):
+    import ir_measures
+    from ir_measures import providers
+    from ir_measures.util import QrelsConverter, RunConverter
 
 
-def measure(name: MeasureLike, *, ties: TiePolicy = "expected") -> Any:
+def measure(name: MeasureLike, *, ties: TiePolicy = "expected") -> "GradelyMeasure":
     """Return any measure of gradely, by name or as an object, as a measure of ir_measures."""
-    optional("ir_measures", "ir-measures", "ir_measures")
-    from gradely.adapters.ir_measures_pipeline import GradelyMeasure
-
     return GradelyMeasure(parse(name), ties)
 
 
 def __getattr__(name: str) -> Any:
     """Return a measure by its name, when it is imported."""
     if name not in __dir__():
-        raise AttributeError(f"module 'gradely.adapters.ir_measures' has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return measure(name)
 
 
 def __dir__() -> list[str]:
     """List the measures, and measure(), which takes any name."""
     return ["measure", *(kind.__name__ for kind in ALL)]
+
+
+class GradelyMeasure(ir_measures.Measure):  # type: ignore[misc] # ir_measures has no types
+    """A measure of gradely with a tie policy."""
+
+    def __init__(self, ours: Measure, ties: TiePolicy) -> None:
+        """Hold both. NAME is none of theirs, so that no other provider takes the measure for its own."""
+        super().__init__()
+        check_ties(ties)
+        self.ours, self.ties = ours, ties
+        self.NAME, self.__name__ = f"gradely.{ours.name}", ours.name
+
+    def __call__(self, *, ties: TiePolicy | None = None, **parameters: Any) -> "GradelyMeasure":
+        """Return the measure with parameters."""
+        return GradelyMeasure(self.ours.replace(**translate(self.ours, str(self), parameters)), ties or self.ties)
+
+    def __matmul__(self, at: Any) -> "GradelyMeasure":
+        """Return the measure with a cut-off, in place of another; IPrec, at a level of recall."""
+        return GradelyMeasure(self.ours.replace(k=None) @ at, self.ties)
+
+    def validate_params(self) -> None:
+        """Do nothing: parameters were checked when the measure was made."""
+
+    def __repr__(self) -> str:
+        """Show the tie policy as a parameter: measures are compared by this there, and ours is not theirs."""
+        base, _, k = str(self.ours).partition("@")
+        name, bracket, rest = base.partition("(")
+        stated = f"{rest[:-1]}, " if bracket else ""
+        return f"{name}({stated}ties={self.ties!r})" + (f"@{k}" if k else "")
+
+
+class GradelyEvaluator(providers.Evaluator):  # type: ignore[misc] # ir_measures has no types
+    """Judgments and measures, to evaluate any number of runs with."""
+
+    def __init__(self, measures: Iterable[GradelyMeasure], labels: dict[str, dict[str, float]]) -> None:
+        """Read the judgments once."""
+        super().__init__(list(measures), list(labels))
+        judged = {query: docs for query, docs in labels.items() if docs}
+        self.qrels = read_qrels(judged) if judged else None
+
+    def _iter_calc(self, run: Any) -> Iterator[Any]:
+        """Yield the values of the queries of the run that are judged; of an empty run, none."""
+        scores = RunConverter(run).as_dict_of_dict()
+        judged = {query: docs for query, docs in scores.items() if self.qrels and query in self.qrels.index}
+        by_ties: dict[TiePolicy, dict[str, GradelyMeasure]] = defaultdict(dict)
+        for measure in self.measures if judged else ():
+            by_ties[measure.ties][str(measure.ours)] = measure
+        for ties, measures in by_ties.items():
+            for query, values in evaluate(self.qrels, judged, measures, ties=ties, queries="both").per_query().items():
+                yield from (ir_measures.Metric(query, measures[name], value) for name, value in values.items())
+
+
+class GradelyProvider(providers.Provider):  # type: ignore[misc] # ir_measures has no types
+    """Provides the measures above, and no other."""
+
+    NAME = "gradely"
+
+    def supports(self, measure: Any) -> bool:
+        """Return whether it is a measure of gradely."""
+        return isinstance(measure, GradelyMeasure)
+
+    def _evaluator(self, measures: Iterable[GradelyMeasure], qrels: Any) -> GradelyEvaluator:
+        return GradelyEvaluator(measures, QrelsConverter(qrels).as_dict_of_dict())
+
+
+ir_measures.DefaultPipeline.providers.append(GradelyProvider())
+for kind in ALL:  # the names that ir_measures does not have become names that it reads
+    ir_measures.measures.registry.setdefault(kind.name, GradelyMeasure(kind(), "expected"))

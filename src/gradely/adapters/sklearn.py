@@ -1,6 +1,6 @@
 """Scikit-learn: `score` for arrays, `scorer` for cross_validate and GridSearchCV, `QidRanker` for LGBMRanker."""
 
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -8,9 +8,15 @@ from gradely.errors import DataError
 from gradely.evaluation.arrays import evaluate_arrays
 from gradely.evaluation.scores import means
 from gradely.kernel.backend import check_unmasked
-from gradely.lazy import optional
+from gradely.lazy import needing
 from gradely.measures.names import MeasureLike, parse
 from gradely.settings import TiePolicy
+
+with needing("scikit-learn", extra="sklearn"):
+    import sklearn
+    from sklearn.base import BaseEstimator, clone
+    from sklearn.metrics import make_scorer
+    from sklearn.utils import _safe_indexing
 
 ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
 
@@ -44,24 +50,39 @@ def scorer(measure: MeasureLike, *, ties: TiePolicy = "expected") -> Any:
 
     It needs metadata routing, which is off by default: without it scikit-learn gives the scorer no qid, and then NaN.
     """
-    sklearn = optional("sklearn", "scikit-learn", "sklearn")
-    metrics = optional("sklearn.metrics", "scikit-learn", "sklearn")
     name = str(parse(measure))
     if not sklearn.get_config()["enable_metadata_routing"]:
         raise DataError(f"a scorer of rankings needs the qid of each document: call {ROUTING} before scorer({name!r})")
-    return metrics.make_scorer(score, measure=name, ties=ties).set_score_request(qid=True)
+    return make_scorer(score, measure=name, ties=ties).set_score_request(qid=True)
 
 
-def __getattr__(name: str) -> Any:
-    """Return QidRanker, which is an estimator of scikit-learn, when it is imported."""
-    if name != "QidRanker":
-        raise AttributeError(f"module 'gradely.adapters.sklearn' has no attribute {name!r}")
-    optional("sklearn", "scikit-learn", "sklearn")
-    from gradely.adapters.sklearn_pipeline import QidRanker
+class QidRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A ranker that is fitted with `qid`, the query of each document, instead of the sizes of groups.
 
-    return QidRanker
+    Sizes cannot be cut into folds, qid can. Documents need not be sorted by query. Cross-validation is told by
+    `params={"qid": qid}`; with metadata routing, fit asks for it by itself.
+    """
 
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
 
-def __dir__() -> list[str]:
-    """List what is public."""
-    return ["QidRanker", "score", "scorer"]
+    def __init__(self, ranker: Any) -> None:
+        """Take a ranker whose fit has `group`, like LGBMRanker."""
+        self.ranker = ranker
+
+    def fit(self, X: Any, y: Any, qid: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
+        """Fit a copy of the ranker on documents that are brought together by query."""
+        if qid is None or len(qid) != len(y):
+            raise DataError("fit needs qid, the query of each document: fit(X, y, qid=…), or params={'qid': qid}")
+        _, query = np.unique(np.asarray(qid), return_inverse=True)
+        order = np.argsort(query, kind="stable")
+        X, y = _safe_indexing(X, order), _safe_indexing(y, order)  # noqa: N806 - scikit-learn's name
+        self.ranker_ = clone(self.ranker).fit(X, y, group=np.bincount(query))
+        return self
+
+    def predict(self, X: Any) -> Any:  # noqa: N803 - scikit-learn's name
+        """Return the scores of documents."""
+        return self.ranker_.predict(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether fit was called."""
+        return hasattr(self, "ranker_")
