@@ -248,8 +248,8 @@ def test_temporary_files_have_no_name_and_are_closed(folder, fate):
 
 KILLED = """
 import os, signal, gradely
-from gradely.data.trec import runs, spool
-spool.IN_MEMORY, runs.PIECE = 64, 900
+from gradely.data.trec import runs, scattered
+scattered.IN_MEMORY, runs.PIECE = 64, 900
 
 def die(name, done):
     if done > 0.4:
@@ -272,9 +272,9 @@ def test_a_process_that_is_killed_leaves_nothing(folder):
 
 FULL = """
 import resource, sys
-from gradely.data.trec import runs, spool
+from gradely.data.trec import runs, scattered
 from gradely.cli.main import run
-spool.IN_MEMORY, runs.PIECE = 64, 900
+scattered.IN_MEMORY, runs.PIECE = 64, 900
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 sys.exit(run(["evaluate", "qrels", "run", "-m", "RR"]))
 """
