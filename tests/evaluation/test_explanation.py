@@ -153,6 +153,22 @@ def test_what_the_rest_of_the_ideal_adds_is_said(depth, rest):
     assert rest in explained.text(depth=depth) and "more document" not in explained.text(depth=3)
 
 
+def test_a_printed_table_shows_a_thousand_documents_and_counts_the_rest(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("q 0 d0000 1\nq 0 d1004 1\n")
+    (tmp_path / "run").write_text("".join(f"q Q0 d{i:04d} 1 1.0 t\n" for i in range(1005)))
+    explained = gradely.explain("qrels", "run", "q", "P")
+    rest = "… and 5 more documents, which add 1.0000"
+    for options, shown in (([], 1000), (["--depth", "1004"], 1004), (["--depth", "2000"], 1005)):
+        assert run(["explain", "qrels", "run", "q", "-m", "P", *options]) == 0
+        out = capfd.readouterr().out
+        assert out.count("1–1005") == shown and (rest in out) == (not options)
+    assert repr(explained) in explained.text() and rest in repr(explained)
+    assert explained.text(depth=None).count("1–1005") == 1005
+    assert run(["explain", "qrels", "run", "q", "-m", "P", "--format", "csv"]) == 0
+    assert len(capfd.readouterr().out.splitlines()) == 1006
+
+
 @pytest.mark.parametrize("documents", [20, 21])
 def test_a_notebook_shows_twenty_documents(documents):
     names = [f"d{i:02}" for i in range(documents)]

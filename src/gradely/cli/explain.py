@@ -6,7 +6,7 @@ from gradely.cli import options
 from gradely.cli.options import FILE, MEASURE, InputOptions, open_file, read_judgments
 from gradely.cli.output import OutputOptions, to_json, write
 from gradely.data.read.sources import Source
-from gradely.evaluation.explain import Explanation, explain
+from gradely.evaluation.explain import LONG, Explanation, explain
 from gradely.settings import Settings
 from gradely.tables import render
 
@@ -17,7 +17,11 @@ from gradely.tables import render
 @click.argument("query")
 @click.option("-m", "--measure", required=True, type=MEASURE, metavar="MEASURE", help="The measure, like nDCG@10.")
 @options.settings("ties", "seed", "precision")
-@click.option("--depth", type=click.IntRange(min=1), help="How many documents to show, the first ones; all by default.")
+@click.option(
+    "--depth",
+    type=click.IntRange(min=1),
+    help=f"How many documents to show, the first ones.  [default: {LONG} in a table, all in other formats]",
+)
 @options.inputs
 @options.output
 def command(
@@ -55,4 +59,6 @@ def show(explanation: Explanation, form: str, digits: int, depth: int | None) ->
     if form == "json":
         lines = {key: [line._asdict() for line in getattr(explanation, key)] for key in ("lines", "ideal")}
         return to_json(explanation._asdict() | lines)
-    return explanation.text(digits, depth) if form == "table" else render(explanation.table(digits, depth), form)
+    return (
+        explanation.text(digits, depth or LONG) if form == "table" else render(explanation.table(digits, depth), form)
+    )

@@ -41,6 +41,8 @@ from gradely.tables import (
 
 NAMED = 5
 """how many of the documents that were not retrieved are named"""
+LONG = 1000
+"""documents that a printed table shows, where no depth is given"""
 DEPTH = 20
 """how many documents a notebook shows"""
 
@@ -124,8 +126,11 @@ class Explanation(NamedTuple):
         ]
         return [*header, *(["gain", "1/discount"] if discounted else []), "adds"], rows
 
-    def text(self, digits: int = 4, depth: int | None = None) -> str:
-        """Return the tables, and the sum, the norm and the value below, as the command line prints them."""
+    def text(self, digits: int = 4, depth: int | None = LONG) -> str:
+        """Return the tables, and the sum, the norm and the value below, as the command line prints them.
+
+        Tables have the first documents, down to a depth; None shows all.
+        """
         parts = [to_text(self.table(digits, depth))] if self.lines else []
         parts.append("\n".join(self.sentences(digits, depth)) + "\n")
         ideal = self.ideal_table(digits, depth)
