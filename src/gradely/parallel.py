@@ -86,7 +86,7 @@ BLOCK = 1 << 20
 
 
 class WorkerFailed(Exception):
-    """A worker ended before its work was done: it ran out of memory, was killed, or met something unexpected."""
+    """The work was not done: a worker ran out of memory, was killed or met something odd, or tasks had no room."""
 
 
 def can_fork() -> bool:
@@ -119,8 +119,13 @@ def in_processes(work: Callable[[int], bytes], tasks: int, workers: int) -> Iter
 def _filled_pipe(tasks: int) -> int:
     """Return a pipe that holds the numbers of all tasks; whoever reads one from it has that task."""
     reader, writer = os.pipe()
-    os.write(writer, b"".join(map(NUMBER.pack, range(tasks))))
+    numbers = b"".join(map(NUMBER.pack, range(tasks)))
+    os.set_blocking(writer, False)  # nobody reads yet, so that it would wait for ever
+    written = os.write(writer, numbers)
     os.close(writer)
+    if written < len(numbers):
+        os.close(reader)
+        raise WorkerFailed  # pipes are smaller for a user who has very many of them
     return reader
 
 

@@ -73,6 +73,25 @@ def same_hits(path, ties="expected"):
         assert ours is theirs is None or np.array_equal(ours, theirs)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the size of a pipe is Linux's to change")
+def test_tasks_that_a_small_pipe_does_not_hold_are_refused_and_not_waited_for(monkeypatch):
+    import fcntl
+
+    make = os.pipe
+
+    def small():
+        reader, writer = make()
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+        return reader, writer
+
+    monkeypatch.setattr(os, "pipe", small)
+    before = os.listdir("/proc/self/fd")
+    with pytest.raises(WorkerFailed):
+        list(in_processes(lambda _: b"", 2000, 2))
+    assert os.listdir("/proc/self/fd") == before
+    assert sorted(number for number, _ in in_processes(lambda _: b"", 1000, 2)) == list(range(1000))
+
+
 @pytest.mark.parametrize("ties", ["expected", "trec", "random", "order"])
 def test_same_hits(forced, tmp_path, ties):
     (tmp_path / "run").write_text(text_of())
