@@ -237,6 +237,24 @@ def test_two_outputs_that_are_one_file_are_refused(demo, capfd, options):
     assert "are the same file; name another one" in capfd.readouterr().err and contents(demo) == before
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        "gate qrels.txt dense.run --baseline popular.run --summary -",
+        "gate qrels.txt dense.run --save -",
+        "compare qrels.txt dense.run popular.run --report -",
+    ],
+)
+def test_standard_output_takes_one_thing(demo, capfd, options):
+    before = contents(demo)
+    assert run(options.split()) == 2
+    assert capfd.readouterr() == (
+        "",
+        "gradely: -: standard output has the result; name a file for what is written beside it\n",
+    )
+    assert contents(demo) == before
+
+
 def test_a_file_that_is_read_without_being_named_is_no_output(demo, capfd):
     (demo / "train").write_text("2 1:0.5 2:1\n0 1:0.7 2:0\n")
     (demo / "train.query").write_text("2\n")

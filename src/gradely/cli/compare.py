@@ -74,7 +74,7 @@ def command(
     **design: Any,
 ) -> None:
     """Compare RUNS on QRELS, each pair of them or each with a baseline."""
-    check_output(page)
+    check_output(page, beside=True)
     if page:
         check_installed()
     elif texts.queries_text or texts.docs_text:

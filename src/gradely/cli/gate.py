@@ -71,8 +71,8 @@ def command(
     """
     source = None if baseline is None else Source(baseline)  # held, since it may be a pipe
     saved = baseline if source is not None and is_saved(source) else None
-    check_output(summary)
-    check_output(save, replaces=saved)
+    check_output(summary, beside=True)
+    check_output(save, replaces=saved, beside=True)
     if baseline is None and save is None:
         raise click.UsageError("name a --baseline to compare with, or a file to --save", click.get_current_context())
     names = choose_measures(measures, settings.ties)

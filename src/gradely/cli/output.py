@@ -134,11 +134,14 @@ def check_writable(path: str | None) -> None:
         raise InputError(f"{path}: cannot be written: no permission in {os.path.dirname(path) or '.'}")
 
 
-def check_output(path: str | None, replaces: str | None = None) -> None:
+def check_output(path: str | None, replaces: str | None = None, *, beside: bool = False) -> None:
     """Raise now, before long work, where the output cannot be written, or where an input or other output is that file.
 
     A link, symbolic or hard, is the file that it leads to. `replaces` is an input that the output may be.
+    What is written beside a result goes to a file, since standard output has the result.
     """
+    if beside and path == "-":
+        raise InputError("-: standard output has the result; name a file for what is written beside it")
     check_writable(path)
     if path is None or path == "-" or _is_special(path):
         return
