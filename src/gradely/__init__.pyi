@@ -13,10 +13,12 @@ from gradely.data import Qrels, Run, read_qrels, read_run
 from gradely.data.selection import qrels_from_run
 from gradely.errors import DataError, GradelyError, InputError, MeasureError, MissingExtra
 from gradely.evaluation.arrays import evaluate_arrays
-from gradely.evaluation.check import Finding, check
+from gradely.evaluation.by_query import QueryScores
+from gradely.evaluation.check import Finding, Findings, check
 from gradely.evaluation.evaluate import Evaluations, Evaluator, evaluate, evaluate_runs
 from gradely.evaluation.explain import Explanation, Line, explain
 from gradely.evaluation.notes import Note, TieRange
+from gradely.evaluation.result import Result
 from gradely.evaluation.scores import Scores
 from gradely.kernel.arrays import from_arrays, from_groups, from_ids
 from gradely.kernel.batch import Batch
@@ -52,6 +54,7 @@ __all__ = [
     "F",
     "F1",
     "Finding",
+    "Findings",
     "G",
     "GAP",
     "Gate",
@@ -79,10 +82,12 @@ __all__ = [
     "Planned",
     "Pools",
     "Qrels",
+    "QueryScores",
     "R",
     "RBP",
     "RR",
     "RelativeP",
+    "Result",
     "Rprec",
     "Run",
     "RunTies",

@@ -43,6 +43,10 @@ MARKDOWN = str.maketrans({"<": "&lt;"} | {character: "\\" + character for charac
 """what begins a cell, a tag, a link or an image"""
 RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹")
 """marks in plain text; there is no raised q"""
+GAP = 2
+"""blanks between two columns"""
+LEAST_PROSE = 24
+"""characters of a column of sentences; in a narrower one nobody reads them"""
 LARGE = 1e15
 """from here on a double has no decimals worth printing: they would stand behind its 16 digits"""
 LATEX = str.maketrans(
@@ -59,6 +63,10 @@ class Table(NamedTuple):
     digits: int = 4
     bold: bool = False
     """in plain text, too, the best are bold, as terminals have it"""
+    more: str = ""
+    """a line below the rows where people read them: how many are not shown"""
+    width: int | None = None
+    """how many columns plain text has, such as those of a terminal; None where it may be as wide as it likes"""
 
     @classmethod
     def of(cls, records: Sequence[Mapping[str, Cell]], digits: int = 4) -> "Table":
@@ -73,6 +81,10 @@ class Table(NamedTuple):
         if cell is None:
             return "-"
         return show_number(cell, self.digits) if isinstance(cell, float) else str(cell)
+
+    def records(self) -> list[dict[str, str | float | None]]:
+        """Return one dict per row, without marks."""
+        return [dict(zip(self.header, map(plain_cell, row), strict=True)) for row in self.rows]
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return the table as a dataframe, of pandas, polars or pyarrow."""
@@ -107,24 +119,126 @@ def plain_cell(cell: Cell) -> str | float | None:
 
 
 def to_text(table: Table) -> str:
-    """Return columns padded with blanks and a line below the header; marks have their own room, to align decimals."""
-    cells, marks, right = table.cells(), table.marks(), table.numeric()
-    room = [max(len(mark.marks) for mark in column) for column in zip(*marks, strict=True)]
-    raised = [
-        [plain_line(text) + mark.marks.translate(RAISED).ljust(space) for text, mark, space in zip(*row, strict=True)]
-        for row in zip(cells, marks, [room] * len(cells), strict=True)
-    ]
-    width = [max(map(len, column)) for column in zip(*raised, strict=True)]
-    lines = [
-        "  ".join(_pad(*cell, bold=table.bold) for cell in zip(row, mark, width, right, strict=True)).rstrip()
-        for row, mark in zip(raised, marks, strict=True)
-    ]
-    return "\n".join([lines[0], "  ".join("─" * w for w in width), *lines[1:]]) + "\n"
+    """Return columns padded with blanks and a line below the header; marks have their own room, to align decimals.
+
+    What is too wide for the table's width is laid out in several tables or in records, never broken inside of words.
+
+    >>> print(to_text(Table(["run", "AP", "RR"], [["bm25", 0.25, 0.5]], width=16)), end="")
+    run       AP
+    ────  ──────
+    bm25  0.2500
+    <BLANKLINE>
+    run       RR
+    ────  ──────
+    bm25  0.5000
+    """
+    more = f"{fill(table.more, table.width)}\n" if table.more else ""
+    return _fit(table) + more
 
 
-def _pad(text: str, mark: MarkedNumber, width: int, number: bool, *, bold: bool) -> str:
-    padded = text.rjust(width) if number else text.ljust(width)
-    return f"\x1b[1m{padded}\x1b[0m" if mark.best and bold else padded
+def _fit(table: Table) -> str:
+    """Return the rows, laid out so that they fit the table's width where it has one."""
+    grid = Grid.of(table)
+    if table.width is None or grid.total(grid.columns) <= table.width:
+        return grid.text(grid.columns)
+    wrapped = grid.wrap(table.width)
+    if wrapped is not None:
+        return wrapped.text(grid.columns)
+    blocks = grid.split(table.width)
+    return "\n".join(map(grid.text, blocks)) if blocks else grid.stack()
+
+
+class Grid(NamedTuple):
+    """The cells of a table as plain text, the header first."""
+
+    cells: list[list[str]]
+    best: list[list[bool]]
+    """which cells are bold"""
+    right: list[bool]
+    """which columns are aligned right"""
+    widths: list[int]
+
+    @classmethod
+    def of(cls, table: Table) -> "Grid":
+        """Take a table; marks have the same room in all rows of a column."""
+        marks = table.marks()
+        room = [max(len(mark.marks) for mark in column) for column in zip(*marks, strict=True)]
+        cells = [
+            [
+                plain_line(text) + mark.marks.translate(RAISED).ljust(space)
+                for text, mark, space in zip(*row, strict=True)
+            ]
+            for row in zip(table.cells(), marks, [room] * len(marks), strict=True)
+        ]
+        best = [[mark.best and table.bold for mark in row] for row in marks]
+        return cls(cells, best, table.numeric(), [max(map(len, column)) for column in zip(*cells, strict=True)])
+
+    @property
+    def columns(self) -> list[int]:
+        """All columns, by number."""
+        return list(range(len(self.widths)))
+
+    def total(self, columns: Iterable[int]) -> int:
+        """Return how wide some columns are."""
+        widths = [self.widths[i] for i in columns]
+        return sum(widths) + GAP * (len(widths) - 1)
+
+    def text(self, columns: list[int]) -> str:
+        """Return some columns, padded, with a line below the header."""
+        lines = [
+            (" " * GAP).join(self._pad(row[i], i, bold=best[i]) for i in columns).rstrip()
+            for row, best in zip(self.cells, self.best, strict=True)
+        ]
+        return "\n".join([lines[0], (" " * GAP).join("─" * self.widths[i] for i in columns), *lines[1:]]) + "\n"
+
+    def _pad(self, text: str, column: int, *, bold: bool) -> str:
+        width = self.widths[column]
+        padded = text.rjust(width) if self.right[column] else text.ljust(width)
+        return f"\x1b[1m{padded}\x1b[0m" if bold else padded
+
+    def wrap(self, width: int) -> "Grid | None":
+        """Return the table with its widest column of prose on several lines; None where it would be too narrow."""
+        prose = [i for i in self.columns if not self.right[i] and any(" " in row[i] for row in self.cells[1:])]
+        if not prose:
+            return None
+        wide = max(prose, key=self.widths.__getitem__)
+        room = width - (self.total(self.columns) - self.widths[wide])
+        if room < max(LEAST_PROSE, *(len(word) for row in self.cells for word in row[wide].split())):
+            return None
+        cells, best = [], []
+        for row, flags in zip(self.cells, self.best, strict=True):
+            for n, line in enumerate(fill(row[wide], room).split("\n")):
+                cells.append([line if i == wide else cell if n == 0 else "" for i, cell in enumerate(row)])
+                best.append([flag and n == 0 for flag in flags])
+        return Grid(cells, best, self.right, [room if i == wide else self.widths[i] for i in self.columns])
+
+    def split(self, width: int) -> list[list[int]]:
+        """Return the columns in blocks that fit, each after the columns that name the row; none if one is too wide."""
+        names = list(range(self.right.index(True))) if True in self.right else [0]
+        blocks: list[list[int]] = []
+        for i in self.columns[len(names) :]:
+            if blocks and self.total([*blocks[-1], i]) <= width:
+                blocks[-1].append(i)
+            else:
+                blocks.append([*names, i])
+        return blocks if all(self.total(block) <= width for block in blocks) else []
+
+    def stack(self) -> str:
+        """Return one line per cell, after the name of its column, and a blank line between rows."""
+        header, *rows = self.cells
+        label = max(map(len, header)) + GAP
+        records = (zip(header, row, strict=True) for row in rows)
+        lines = ("".join(f"{name.ljust(label)}{cell.strip()}".rstrip() + "\n" for name, cell in one) for one in records)
+        return "\n".join(lines) if rows else self.text(self.columns)
+
+
+def fill(text: str, width: int | None) -> str:
+    """Return a line of text on several lines no longer than the width, broken between words; as it is without one."""
+    if width is None or len(text) <= width:
+        return text
+    import textwrap
+
+    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def to_delimited(table: Table, delimiter: str) -> str:
@@ -149,7 +263,8 @@ def to_markdown(table: Table, *, escape: bool = True) -> str:
     safe = [[escape_markdown(cell) if escape else cell for cell in row] for row in table.cells()]
     cells = _mark(table, safe, "**{}**", "<sup>{}</sup>")
     rule = ["---:" if number else "---" for number in table.numeric()]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [cells[0], rule, *cells[1:]]) + "\n"
+    more = f"\n{escape_markdown(table.more)}\n" if table.more else ""
+    return "\n".join("| " + " | ".join(row) + " |" for row in [cells[0], rule, *cells[1:]]) + "\n" + more
 
 
 def escape_markdown(text: str) -> str:
@@ -184,6 +299,7 @@ def to_latex(table: Table) -> str:
                 *lines[1:],
                 r"\bottomrule",
                 r"\end{tabular}",
+                *([f"% {plain_line(table.more).translate(LATEX)}"] if table.more else []),
             ]
         )
         + "\n"
@@ -208,6 +324,30 @@ def count_of(number: int, noun: str) -> str:
     return f"{number:,} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{number:,} {noun}s"
 
 
+def format_p(p: float, alpha: float = 0.05, words: str = "") -> str:
+    """Return a p-value with as many digits as it takes to see on which side of alpha it lies.
+
+    >>> format_p(0.912), format_p(0.0496), format_p(0.00002)
+    ('.91', '.0496', '< .001')
+    """
+    if p < 0.001 < alpha:
+        return "< .001"
+    digits = 2 if p >= 0.095 else 3
+    while digits < 12 and (round(p, digits) < alpha) != (p < alpha):
+        digits += 1
+    return f"{words} {format_short(p, digits)}".strip()
+
+
+def format_short(value: float, digits: int | None = None) -> str:
+    """Return a number without the 0 before its point.
+
+    >>> format_short(0.01), format_short(0.5, 2), format_short(1.0, 2)
+    ('.01', '.50', '1.00')
+    """
+    text = f"{value:g}" if digits is None else f"{value:.{digits}f}"
+    return text[1:] if text.startswith("0.") else text
+
+
 def to_html(table: Table) -> str:
     """An HTML table: numbers right, the best bold, marks raised; hostile text stays text."""
     safe = [[escape_html(cell) for cell in row] for row in table.cells()]
@@ -219,7 +359,8 @@ def to_html(table: Table) -> str:
         return f"<tr>{columns}</tr>"
 
     body = "".join(line(row, "td") for row in cells[1:])
-    return f"<table><thead>{line(cells[0], 'th')}</thead><tbody>{body}</tbody></table>"
+    more = sentence(table.more) if table.more else ""
+    return f"<table><thead>{line(cells[0], 'th')}</thead><tbody>{body}</tbody></table>{more}"
 
 
 def escape_html(text: str) -> str:

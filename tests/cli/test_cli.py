@@ -300,7 +300,7 @@ def test_features_of_a_letor_file_are_runs(tmp_path, said):
 
 def test_many_notes_are_summed_up(demo, said):
     text = said("evaluate", "qrels.txt", "lexical.run", "popular.run", "-m", "all")
-    assert "more notes; --format json has them all" in text
+    assert "more notes; the JSON output has them all" in text
 
 
 def test_all_measures(demo, said):

@@ -71,8 +71,8 @@ def test_a_query_that_the_baseline_lacks_comes_last(tmp_path, capfd):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--worst", "2", "--best", "2"], "use --worst or --best, not both"),
-        (["--sort", "RR"], "--sort takes one of the measures that are shown: nDCG@10, AP"),
+        (["--worst", "2", "--best", "2"], "show the worst or the best queries, not both"),
+        (["--sort", "RR"], "sort queries by one of the measures that are shown: nDCG@10, AP"),
         (["--baseline", "lexica"], "no run 'lexica' to be the baseline. Did you mean lexical?"),
         (["--worst", "0"], "0 is not in the range x>=1"),
     ],

@@ -30,7 +30,9 @@ def test_means_and_values(scores):
         "q3": {"RR": 0.0, "P@1": 0.0},
     }
     assert scores.mean() == {"RR": 1.75 / 3, "P@1": 0.5}
-    assert repr(scores) == "run: mean over 3 queries, ties expected\nRR   0.5833\nP@1  0.5000"
+    table, _, notes = repr(scores).partition("\n\n")
+    assert table == "measure     run\n───────  ──────\nRR       0.5833\nP@1      0.5000"
+    assert notes.split("\n") == [str(note) for note in scores.notes]
 
 
 def test_scores_are_a_mapping_of_means(scores):

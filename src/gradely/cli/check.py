@@ -6,28 +6,28 @@ import click
 
 from gradely.cli import options
 from gradely.cli.options import InputOptions, list_runs
-from gradely.cli.output import Bar, say
+from gradely.cli.output import Bar, OutputOptions, write_result
 from gradely.data import Qrels
 from gradely.errors import GradelyError
-from gradely.evaluation.check import Finding, check_qrels, check_run
-from gradely.tables import plain_line
+from gradely.evaluation.check import Finding, Findings, check_qrels, check_run
 
 
 @click.command("check")
 @options.files
 @partial(options.inputs, whole=True)
-def command(qrels: str, runs: tuple[str, ...], *, inputs: InputOptions) -> int:
+@options.output
+def command(qrels: str, runs: tuple[str, ...], *, inputs: InputOptions, output: OutputOptions) -> int:
     """Say what is wrong or odd in QRELS and RUNS.
 
     The exit code is 1 where something is wrong: lines that cannot be used, a file that cannot be read, or no query in
     common.
     """
     findings = check_files(qrels, runs, inputs)
-    say("".join(f"{plain_line(str(finding))}\n" for finding in findings))
-    return int(any(finding.kind == "wrong" for finding in findings))
+    write_result(findings, output)
+    return int(bool(findings.wrong))
 
 
-def check_files(qrels: str, runs: tuple[str, ...], inputs: InputOptions) -> list[Finding]:
+def check_files(qrels: str, runs: tuple[str, ...], inputs: InputOptions) -> Findings:
     """Return what there is to say about all files; one that cannot be read does not end the work."""
     opened, sizes = list_runs(qrels, runs, inputs) if runs or inputs.features else ({}, {})
     judgments: Qrels | None = None
@@ -42,7 +42,7 @@ def check_files(qrels: str, runs: tuple[str, ...], inputs: InputOptions) -> list
                 findings += check_run(judgments, open_file(), partial(bar, name))
             except GradelyError as error:
                 findings.append(_unreadable(name, error))
-    return findings
+    return Findings(findings)
 
 
 def _unreadable(name: str, error: GradelyError) -> Finding:

@@ -35,7 +35,7 @@ def correlate_runs(
     policies = {name: value for name, value in asdict(data.settings).items() if name != "queries"}
     with data.bar(later) as bar:
         result = work(data.qrels, data.runs, data.measures, progress=bar, **selection, **policies)
-    write_result(result, [*result.summary().splitlines(), *result.notes], output)
+    write_result(result, output)
 
 
 @click.command("correlate")

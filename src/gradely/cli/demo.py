@@ -4,14 +4,12 @@ from pathlib import Path
 
 import click
 
-from gradely.cli.evaluate import means_table
 from gradely.cli.options import FOLDER
-from gradely.cli.output import list_notes, make_folder, say, write_file
+from gradely.cli.output import make_folder, say, write_file
 from gradely.data.demo import QUERIES, RUNS, collection
 from gradely.errors import InputError
 from gradely.evaluation.evaluate import evaluate_runs
 from gradely.settings import TiePolicy
-from gradely.tables import to_text
 
 PAIR = ("lexical", "dense")
 
@@ -27,7 +25,7 @@ def command(folder: str) -> None:
     say(
         f"{folder}: qrels of {QUERIES} queries with labels 0 to 3, and three runs, whose scores are\n{listing}\n"
         f"$ gradely evaluate {folder}/qrels.txt {folder}/*.run\n\n"
-        f"{to_text(means_table(results, 'table'))}\n{list_notes(results.notes)}\n{_moral(target)}\n"
+        f"{results}\n\n{_moral(target)}\n"
         f"Next: gradely explain {folder}/qrels.txt {folder}/lexical.run q01 -m nDCG@10\n"
         f"      gradely report {folder}/qrels.txt {folder}/*.run -o report.html\n"
     )

@@ -4,11 +4,10 @@ import click
 
 from gradely.cli import options
 from gradely.cli.options import FILE, MEASURE, InputOptions, open_file, read_judgments
-from gradely.cli.output import OutputOptions, to_json, write
+from gradely.cli.output import OutputOptions, write_result
 from gradely.data.read.sources import Source
-from gradely.evaluation.explain import LONG, Explanation, explain
+from gradely.evaluation.explain import LONG, explain
 from gradely.settings import Settings
-from gradely.tables import render
 
 
 @click.command("explain")
@@ -50,15 +49,6 @@ def command(
         ties=settings.ties,
         precision=settings.precision,
         seed=settings.seed,
+        depth=depth,
     )
-    write(show(explanation, output.form, output.digits, depth), output.path)
-
-
-def show(explanation: Explanation, form: str, digits: int, depth: int | None) -> str:
-    """Return the explanation in a format; as a table, with the sum and the ideal ranking below."""
-    if form == "json":
-        lines = {key: [line._asdict() for line in getattr(explanation, key)] for key in ("lines", "ideal")}
-        return to_json(explanation._asdict() | lines)
-    return (
-        explanation.text(digits, depth or LONG) if form == "table" else render(explanation.table(digits, depth), form)
-    )
+    write_result(explanation, output)

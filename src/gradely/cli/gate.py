@@ -1,14 +1,13 @@
 """gradely gate."""
 
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 
 import click
 
 from gradely.cli import options
 from gradely.cli.options import FILE, InputOptions, Inputs, Request, choose_measures
-from gradely.cli.output import OutputOptions, check_output, say, write_file, write_verdict
+from gradely.cli.output import OutputOptions, check_output, say, write_file, write_result
 from gradely.comparison.gate import Gate, check_limits, gate, is_saved, keep_scores
 from gradely.comparison.tests import CORRECTIONS, RESAMPLES, SIMULTANEOUS, TESTS
 from gradely.data.read.sources import Source
@@ -88,7 +87,7 @@ def command(
         old = older[0] if older else baseline
         verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
     write_files(verdict, summary, save)
-    write_verdict(verdict, output, partial(as_data, verdict))
+    write_result(verdict, output)
     return 0 if verdict.passed else 1
 
 
@@ -142,19 +141,3 @@ def summarize(verdict: Gate) -> str:
             parts.append(f"<details><summary>{title}</summary>\n\n{render(losers, 'markdown')}\n</details>\n")
     parts.append("\n".join(f"- {escape_markdown(str(line))}" for line in (verdict.caption(), *verdict.notes)))
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
-
-
-def as_data(verdict: Gate) -> dict[str, Any]:
-    """Return everything as plain data, values in full."""
-    tables = {change.measure: verdict.losers(change.measure) for change in verdict.changes}
-    return {
-        "passed": verdict.passed,
-        "summary": verdict.summary(),
-        "caption": verdict.caption(),
-        "measures": [change._asdict() for change in verdict.changes],
-        "losers": {
-            measure: [dict(zip(table.header, row, strict=True)) for row in table.rows]
-            for measure, table in tables.items()
-        },
-        "notes": [note.as_dict() for note in verdict.notes],
-    }

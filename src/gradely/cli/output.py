@@ -3,18 +3,18 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from gradely.errors import InputError, shorten
-from gradely.tables import LATEX, Cell, Table, escape_markdown, plain_line, render
+from gradely.tables import plain_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from gradely.evaluation.notes import Note
+    from gradely.evaluation.result import Result
 
 ENDINGS = {
     ".csv": "csv",
@@ -26,8 +26,6 @@ ENDINGS = {
     ".txt": "table",
 }
 """formats by the ending of the file that is written"""
-MOST = 20
-"""below a table, more notes than this are summed up"""
 
 
 class OutputOptions(NamedTuple):
@@ -228,108 +226,25 @@ def _usual_mode(temporary: str, path: str) -> None:
     os.chmod(temporary, mode)
 
 
-def list_notes(notes: Iterable[object]) -> str:
-    """Return notes, one line each, and of very many only the first."""
-    from gradely.tables import plain_line
+def write_result(result: "Result", output: OutputOptions) -> None:
+    """Write a result. Notes stand below a table; for other formats, or a file, they go to standard error.
 
-    lines = [plain_line(str(note)) for note in notes]
-    if len(lines) > MOST:
-        rest = len(lines) - MOST
-        lines = [*lines[:MOST], f"… and {rest:,} more notes; --format json has them all"]
-    return "".join(f"{line}\n" for line in lines)
-
-
-def to_json(content: Any) -> str:
-    """Return content as JSON, values in full; what is not finite is null, since JSON has no infinity."""
-    import json
-
-    from gradely.report.page import replace_infinite
-
-    return json.dumps(replace_infinite(content), indent=2, ensure_ascii=False) + "\n"
-
-
-def write_results(text: str, notes: str, output: OutputOptions) -> None:
-    """Write a result. The notes stand below a table; for other formats, or a file, they go to standard error."""
-    write(f"{text}\n{notes}" if output.form == "table" and notes else text, output.path)
-    if output.form not in ("table", "json") or output.to_file:
-        import click
-
-        click.echo(notes, err=True, nl=False)
-
-
-class Verdict(Protocol):
-    """A result that says in a sentence what came out, and in a line how."""
-
-    def summary(self) -> str:
-        """Return what came out."""
-
-    def caption(self) -> str:
-        """Return how it came about."""
-
-    def table(self) -> Table:
-        """Return the table that people look at."""
-
-    @property
-    def notes(self) -> "Sequence[Note]":
-        """What there is to note."""
-
-
-class Result(Protocol):
-    """A result of several tables, which can be drawn."""
-
-    def tables(self, digits: int) -> list[Table]:
-        """Return tables for people."""
-
-    def records(self) -> list[dict[str, Cell]]:
-        """Return everything, for programs."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything, for JSON."""
-
-    def chart(self) -> Any:
-        """Return an altair chart."""
-
-
-def write_verdict(verdict: Verdict, output: OutputOptions, data: Callable[[], Any]) -> None:
-    """Write a verdict in a format: its table below the sentence, or its data as JSON."""
-    if output.form == "json":
-        text = to_json(data())
-    else:
-        text = frame_table(verdict, render(verdict.table()._replace(digits=output.digits), output.form), output.form)
-    write_results(text, list_notes([*caption_notes(verdict, output.form), *verdict.notes]), output)
-
-
-def write_result(result: Result, notes: Iterable[object], output: OutputOptions) -> None:
-    """Write a result in a format: its tables, its data as JSON, or for other programs its records.
-
-    Where the output is a picture, it is drawn there, and the text goes to standard output.
+    Where the output is a picture, the result is drawn there, and its text goes to standard output.
     """
     if output.picture:
         from gradely.comparison.charts import picture
 
-        write_file(picture(result.chart(), output.picture), str(output.path))
+        write_file(picture(result.chart(), output.picture), str(output.path))  # type: ignore[attr-defined]
         output = output._replace(path=None)
-    if output.form == "json":
-        text = to_json(result.as_dict())
-    elif output.form in ("csv", "tsv"):
-        text = render(Table.of(result.records()), output.form)
-    else:
-        text = "\n".join(render(table, output.form) for table in result.tables(output.digits))
-    write_results(text, list_notes(notes), output)
+    terminal = not output.to_file and sys.stdout is not None and sys.stdout.isatty()
+    width = os.get_terminal_size().columns if terminal else None
+    bold = terminal and "NO_COLOR" not in os.environ
+    write(result.render(output.form, output.digits, width=width, bold=bold), output.path)
+    if output.form not in ("table", "json") or output.to_file:
+        import click
 
-
-def frame_table(verdict: Verdict, table: str, form: str) -> str:
-    """Return a table below the sentence that sums it up; in a document, above the line that says how it came about."""
-    if form == "markdown":
-        return f"{escape_markdown(verdict.summary())}\n\n{table}\n{escape_markdown(verdict.caption())}\n"
-    if form == "latex":
-        return f"% {plain_line(verdict.caption()).translate(LATEX)}\n{table}"
-    return f"{plain_line(verdict.summary())}\n\n{table}" if form == "table" else table
-
-
-def caption_notes(verdict: Verdict, form: str) -> list[str]:
-    """Return how it came about, to be noted, unless it stands beside the table already."""
-    return [] if form in ("markdown", "latex") else [verdict.caption()]
+        lines = result.lines_beside(output.form, output.digits)
+        click.echo("".join(f"{plain_line(line)}\n" for line in lines), err=True, nl=False)
 
 
 PATIENCE = 2.0

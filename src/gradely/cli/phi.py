@@ -32,7 +32,7 @@ def command(qrels: str, query: str | None, *, control: str, qrels_format: str | 
     first twelve.
     """
     curves = phi(read_qrels(qrels, format=qrels_format), query, read_control(control))
-    write_result(curves, [curves.summary(), *curves.notes], output)
+    write_result(curves, output)
 
 
 def read_control(text: str) -> Any:

@@ -1,15 +1,14 @@
 """gradely plan."""
 
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 
 import click
 
 from gradely.cli import options
 from gradely.cli.options import Request
-from gradely.cli.output import OutputOptions, write_verdict
-from gradely.comparison.plan import PLANNED, POWER, Plan, plan
+from gradely.cli.output import OutputOptions, write_result
+from gradely.comparison.plan import PLANNED, POWER, plan
 
 
 @click.command("plan")
@@ -39,11 +38,4 @@ def command(request: Request, *, baselines: tuple[str, ...], output: OutputOptio
     design["baselines"] = data.name_baselines(baselines, "plan for")
     with data.bar() as bar:
         result = plan(data.qrels, data.runs, data.measures, progress=bar, **design, **asdict(data.settings))
-    write_verdict(result, output, partial(as_data, result))
-
-
-def as_data(result: Plan) -> dict[str, Any]:
-    """Return everything as plain data, values in full."""
-    design = {key: value for key, value in result._asdict().items() if key not in ("rows", "notes")}
-    pairs, notes = [row._asdict() for row in result.rows], [note.as_dict() for note in result.notes]
-    return {"summary": result.summary(), "caption": result.caption(), **design, "pairs": pairs, "notes": notes}
+    write_result(result, output)

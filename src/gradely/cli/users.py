@@ -35,4 +35,4 @@ def command(request: Request, *, measure: str, output: OutputOptions) -> None:
     data = request.read()
     with data.bar() as bar:
         regions = users(data.qrels, data.runs, measure, progress=bar, **asdict(data.settings))
-    write_result(regions, [*regions.sentences(), regions.summary(), *regions.notes], output)
+    write_result(regions, output)

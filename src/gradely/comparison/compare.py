@@ -1,7 +1,7 @@
 """compare: several runs on the same queries, with honest statistics."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from gradely.comparison.influence import Influence, SegmentComparison
 from gradely.comparison.pairwise import ALWAYS, Design, Matrix, Pair, Pairwise, to_optional
-from gradely.comparison.sentences import answer, describe_tests, note_tests, summary
+from gradely.comparison.sentences import answer, describe_power, describe_tests, note_tests, summary
 from gradely.comparison.tests import RESAMPLES
 from gradely.data import open_run
 from gradely.data.ids import Floats
@@ -20,20 +20,16 @@ from gradely.data.tie_counts import describe_run, top_depth
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import DEFAULT, Evaluations, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note, TieRange, note_names
+from gradely.evaluation.result import Result, Section
+from gradely.evaluation.scores import EVERY
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import (
     Cell,
     MarkedNumber,
     Table,
-    box,
-    bullets,
     count_of,
-    grid,
-    heading,
-    plain_line,
     to_frame,
-    to_text,
 )
 
 
@@ -79,8 +75,7 @@ class Leaderboard:
     @cached_property
     def notes(self) -> list[Note]:
         """What happened to queries and documents; ties have columns of their own."""
-        notes = (note for note in self.results.notes if note.kind != "ties")
-        return [*note_left_out(self.results, self.common), *notes]
+        return [*note_left_out(self.results, self.common), *self.results.data_notes]
 
 
 def take_common_queries(results: Evaluations) -> Evaluations:
@@ -112,7 +107,7 @@ COLUMNS = ("run", "measure", "mean", "low", "high", "worst", "best", "better_tha
 
 
 @dataclass(eq=False, repr=False)
-class Comparison:
+class Comparison(Result):
     """Runs compared: tables, frames, and a page to look at.
 
     >>> from gradely import compare
@@ -236,9 +231,9 @@ class Comparison:
         """What is known of each pair: more, where there is a region of practical equivalence."""
         return ALWAYS if self.design.rope is None else Pair._fields
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of runs_table, of pandas, polars or pyarrow."""
-        return self.runs_table().to_frame(library)
+    def data_table(self) -> Table:
+        """Return runs_table, for dataframes and CSV; with segments, CSV has those, too."""
+        return self.runs_table()
 
     def pairs_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of pairs, of pandas, polars or pyarrow."""
@@ -291,16 +286,88 @@ class Comparison:
         """What happened to queries, documents and tests, each with its count."""
         return self.board.notes + note_tests(self.pairwise)
 
-    def __repr__(self) -> str:
-        """Show the table and what is needed to do it again."""
-        text = f"{plain_line(self.summary())}\n\n{to_text(self.table())}\n{self.legend()}\n{plain_line(self.caption())}"
-        return text if self.segments is None else f"{text}\n\n{self.segments}"
+    def view(self, *, pairs: bool = False, influence: bool = False) -> "ComparisonView":
+        """Return the comparison as it prints with every pair, or with the influence of single queries, too."""
+        return ComparisonView(self, pairs, influence)
 
-    def _repr_html_(self) -> str:
-        """Show the same in a notebook; to_html is the whole page."""
-        below = (self.legend(), self.caption(), *self.notes)
-        segments = "" if self.segments is None else grid(self.segments.table())
-        return box(heading(self.summary()), grid(self.table()), segments, bullets(below))
+    def sections(self, digits: int) -> list[Section]:
+        """Return the answer, the table, and that of the segments where there are any."""
+        return self.view().sections(digits)
+
+    def remarks(self) -> list[str]:
+        """Return what the marks mean, how it was tested, and how many pairs each measure tells apart."""
+        return self.view().remarks()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, values in full."""
+        return {
+            "summary": self.summary(),
+            "answers": self.answers(),
+            "caption": self.caption(),
+            "design": self.design._asdict() | asdict(self.board.settings) | {"count": len(self.board.queries)},
+            "runs": self.runs_table().records(),
+            "pairs": [dict(zip(self.fields, pair, strict=False)) for pair in self.pairs],
+            **({} if self.segments is None else self.segments.entry()),
+            "discriminative_power": self.power(),
+            "achieved_significance_levels": self.levels(),
+            "notes": self._list_notes(),
+        }
+
+
+@dataclass(eq=False, repr=False)
+class ComparisonView(Result):
+    """A comparison, as it prints with every pair, or with the influence of single queries."""
+
+    comparison: Comparison
+    pairs: bool
+    influence: bool
+
+    @property
+    def notes(self) -> list[Note]:
+        """Those of the comparison."""
+        return self.comparison.notes
+
+    def table(self) -> Table:
+        """Return one row per run, or per pair."""
+        return self.comparison.pairs_table() if self.pairs else self.comparison.table()
+
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the answer and the tables."""
+        comparison, segments = self.comparison, self.comparison.segments
+        sections: list[Section] = [comparison.summary(), self.table()]
+        if segments is not None:
+            sections.append(segments.pairs_table() if self.pairs else segments.table())
+        if self.influence:
+            table = comparison.influence.table()
+            sections += [*([table] if table.rows else []), comparison.influence.caption()]
+        return sections
+
+    def remarks(self) -> list[str]:
+        """Return what the marks mean, how it was tested, and how many pairs each measure tells apart."""
+        comparison = self.comparison
+        tested = len(comparison.pairwise.pairs) > 0
+        return [
+            *([comparison.legend()] if tested and not self.pairs else []),
+            comparison.caption(),
+            *([] if comparison.segments is None else [comparison.segments.caption()]),
+            *([describe_power(comparison.pairwise)] if tested else []),
+        ]
+
+    def data_table(self) -> Table:
+        """Return one row per run and measure, or per pair and measure; by segment, too, where there are any."""
+        comparison, segments = self.comparison, self.comparison.segments
+        table = comparison.pairs_table() if self.pairs else comparison.runs_table()
+        if segments is None:
+            return table
+        records = segments.pairs_table().records() if self.pairs else segments.records()
+        header = ["segment", "n", *table.header]
+        rows = [[EVERY, len(comparison.board.queries), *row] for row in table.rows]
+        return Table(header, [*rows, *([record.get(name) for name in header] for record in records)])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, values in full."""
+        rows = [row._asdict() for row in self.comparison.influence.rows()] if self.influence else []
+        return self.comparison.as_dict() | ({"influence": rows} if self.influence else {})
 
 
 def compare(

@@ -14,6 +14,7 @@ from gradely.data.selection import name_queries, read_selected
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import DEFAULT, Evaluations, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note, note_names
+from gradely.evaluation.result import Result, Section
 from gradely.evaluation.values import measure_blocks
 from gradely.lazy import altair
 from gradely.measures import AP, Measure
@@ -127,7 +128,8 @@ def select_above_quartile(stacked: StackedRuns) -> tuple[Bools, list[Note]]:
     return good, [Note("quartile", low, len(ap), text)] if low else []
 
 
-class Correlation(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class Correlation(Result):
     """How alike measures rank runs. A row is a measure, a column the reference; τ is the same both ways."""
 
     measures: list[str]
@@ -173,12 +175,23 @@ class Correlation(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
-        notes = [note.as_dict() for note in self.notes]
-        return {"about": self.summary(), "values": self.records(), "notes": notes}
+        return {"about": self.summary(), "values": self.records(), "notes": self._list_notes()}
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of (measure, reference, tau, tau_ap, meaning), of pandas, polars or pyarrow."""
-        return Table.of(self.records()).to_frame(library)
+    def table(self) -> Table:
+        """Return τ, a matrix."""
+        return self.tables()[0]
+
+    def data_table(self) -> Table:
+        """Return one row per pair of measures: measure, reference, tau, tau_ap, meaning."""
+        return Table.of(self.records())
+
+    def sections(self, digits: int) -> list[Section]:
+        """Return the tables."""
+        return [*self.tables(digits)]
+
+    def remarks(self) -> list[str]:
+        """Return what it is about and what τ says."""
+        return self.summary().splitlines()
 
     def chart(self) -> Any:
         """Return an altair chart: a square per pair of measures, τ in it."""
@@ -266,7 +279,8 @@ class Draw:
         return np.asarray(self.place < count)
 
 
-class Pools(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class Pools(Result):
     """τ and τ_AP between the rankings of runs from the full and from smaller pools, [draws, rates, measures]."""
 
     measures: list[str]
@@ -277,6 +291,7 @@ class Pools(NamedTuple):
     queries: int
     ties: str
     notes: list[Note]
+    digits = 2
 
     def records(self) -> list[dict[str, Cell]]:
         """Return one record per measure and rate: the mean over the draws and the interval that holds 95 % of them.
@@ -318,12 +333,23 @@ class Pools(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
-        notes = [note.as_dict() for note in self.notes]
-        return {"about": self.summary(), "values": self.records(), "notes": notes}
+        return {"about": self.summary(), "values": self.records(), "notes": self._list_notes()}
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of (measure, rate, tau, low, high, tau_ap, meaning), of pandas, polars or pyarrow."""
-        return Table.of(self.records()).to_frame(library)
+    def table(self) -> Table:
+        """Return one row per measure, one column per rate."""
+        return self.tables()[0]
+
+    def data_table(self) -> Table:
+        """Return one row per measure and rate: measure, rate, tau, low, high, tau_ap, meaning."""
+        return Table.of(self.records())
+
+    def sections(self, digits: int) -> list[Section]:
+        """Return the tables."""
+        return [*self.tables(digits)]
+
+    def remarks(self) -> list[str]:
+        """Return what it is about and what τ says."""
+        return self.summary().splitlines()
 
     def chart(self) -> Any:
         """Return an altair chart: one line per measure, with the interval of its draws."""

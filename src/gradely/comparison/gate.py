@@ -14,7 +14,7 @@ import numpy as np
 
 from gradely.comparison.pairwise import Design, Pairwise
 from gradely.comparison.plan import POWER, plan_pairs
-from gradely.comparison.sentences import format_p, note_tests
+from gradely.comparison.sentences import note_tests
 from gradely.comparison.tests import CORRECTIONS, DRAWN, RESAMPLES, TESTS
 from gradely.data import Qrels, open_run
 from gradely.data.ids import Floats
@@ -23,10 +23,11 @@ from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError, InputError
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_run, ignore
 from gradely.evaluation.notes import SAME, Note, note_names
+from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import means
 from gradely.measures.names import MeasureLike, parse, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
-from gradely.tables import Cell, Table, count_of, plain_line, to_text
+from gradely.tables import Cell, Table, count_of, format_p
 
 VERSION = 1
 """of the format of the file"""
@@ -34,7 +35,8 @@ HEAD = re.compile(rb'\s*\{\s*"gradely"\s*:\s*"scores"')
 AGAIN = "evaluate the old run again, or save its scores again"
 
 
-class SavedScores(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class SavedScores(Result):
     """The values of one run on each query, and all that they depend on."""
 
     name: str
@@ -64,6 +66,19 @@ class SavedScores(NamedTuple):
         rows = zip(self.queries, self.values.tolist(), strict=True)
         lines = ",\n".join(f"    {json.dumps(query)}: {json.dumps(row)}" for query, row in rows)
         return f'{json.dumps(head, indent=2)[:-2]},\n  "values": {{\n{lines}\n  }}\n}}\n'
+
+    def table(self) -> Table:
+        """Return one row per measure: its mean."""
+        return Table(["measure", self.name], [list(row) for row in zip(self.measures, means(self.values), strict=True)])
+
+    def data_table(self) -> Table:
+        """Return one row per query, and one column per measure."""
+        rows = zip(self.queries, self.values.tolist(), strict=True)
+        return Table(["query", *self.measures], [[query, *row] for query, row in rows])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is written to the file, and the notes."""
+        return {**json.loads(self.text()), "notes": self._list_notes()}
 
     def check(self, new: "SavedScores") -> None:
         """Raise unless these scores came about as new ones did."""
@@ -194,7 +209,7 @@ class Change(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class Gate:
+class Gate(Result):
     """Whether a new run may take the place of an old one.
 
     >>> from gradely import gate
@@ -217,6 +232,29 @@ class Gate:
     def passed(self) -> bool:
         """Whether no measure failed."""
         return not any(change.failed for change in self.changes)
+
+    def __bool__(self) -> bool:
+        """Return whether it passed."""
+        return self.passed
+
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the verdict and the table."""
+        return [self.summary(), self.table()]
+
+    def remarks(self) -> list[str]:
+        """Return how it was decided."""
+        return [self.caption()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, values in full."""
+        return {
+            "passed": self.passed,
+            "summary": self.summary(),
+            "caption": self.caption(),
+            "measures": [change._asdict() for change in self.changes],
+            "losers": {change.measure: self.losers(change.measure).records() for change in self.changes},
+            "notes": self._list_notes(),
+        }
 
     def summary(self) -> str:
         """Return the verdict in a sentence."""
@@ -265,10 +303,6 @@ class Gate:
             f"{100 * (1 - design.alpha):g} % t intervals of the drop; {count_of(len(self.queries), 'query')}; "
             f"{policies}"
         )
-
-    def __repr__(self) -> str:
-        """Show the verdict, the table and how it was decided."""
-        return f"{plain_line(self.summary())}\n\n{to_text(self.table())}\n{plain_line(self.caption())}"
 
 
 def _verdict(change: Change) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from gradely.comparison.pairwise import Pairwise, to_optional
 from gradely.comparison.tests import count_wins, effect_sizes
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.errors import DataError
+from gradely.evaluation.notes import Note
+from gradely.evaluation.result import Result
 from gradely.evaluation.scores import means, segment_rows
 from gradely.lazy import stats
-from gradely.tables import Cell, MarkedNumber, Table, to_text
+from gradely.tables import Cell, MarkedNumber, Table
 
 FEWEST = 3
 """one query is left out, and a test takes two"""
@@ -43,11 +45,12 @@ class Without(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class Influence:
+class Influence(Result):
     """All pairs of runs, tested again without each query in turn."""
 
     pairwise: Pairwise
     queries: Sequence[str]
+    notes: ClassVar[Sequence[Note]] = ()
 
     @cached_property
     def adjusted(self) -> Floats:
@@ -96,9 +99,13 @@ class Influence:
                 rows.append([measure, pairwise.names[a], pairwise.names[b], *ends, len(turning), names])
         return Table(["measure", "first", "second", "adjusted", "least", "greatest", "changes", "queries"], rows)
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe with one row per measure, pair and query, of pandas, polars or pyarrow."""
-        return Table(Without._fields, [list(row) for row in self.rows()]).to_frame(library)
+    def data_table(self) -> Table:
+        """Return one row per measure, pair and query."""
+        return Table(Without._fields, [list(row) for row in self.rows()])
+
+    def remarks(self) -> list[str]:
+        """Return what the numbers are of."""
+        return [self.caption()]
 
     def caption(self) -> str:
         """Return what the numbers are of."""
@@ -145,8 +152,10 @@ class SegmentPair(NamedTuple):
     losses: int
 
 
-class SegmentComparison:
+class SegmentComparison(Result):
     """The runs of a comparison in each segment, in the order in which segments first appear."""
+
+    notes: Sequence[Note] = ()
 
     def __init__(self, pairwise: Pairwise, queries: Sequence[str], segment_of: Mapping[str, str]) -> None:
         """Take the values of all queries, and the segment of each."""
@@ -180,9 +189,31 @@ class SegmentComparison:
                 rows.append([segment, self.sizes[segment], name, *cells])
         return Table(["segment", "n", "run", *self._pairwise.measures], rows)
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of table, of pandas, polars or pyarrow."""
-        return self.table().to_frame(library)
+    def records(self) -> list[dict[str, Cell]]:
+        """Return one record per segment, measure and run: the mean."""
+        return [
+            {"segment": segment, "n": self.sizes[segment], "run": run, "measure": measure, "mean": mean[measure]}
+            for segment, runs in self.mean().items()
+            for measure in self._pairwise.measures
+            for run, mean in runs.items()
+        ]
+
+    def entry(self) -> dict[str, Any]:
+        """Return means and pairs by segment, and what they are, as plain data."""
+        pairs: dict[str, list[dict[str, Any]]] = {name: [] for name in self.sizes}
+        for pair in self.pairs:
+            pairs[pair.segment].append(dict(zip(pair._fields[2:], pair[2:], strict=True)))  # which segment, is said
+        mean = self.mean()
+        data = {name: {"n": size, "mean": mean[name], "pairs": pairs[name]} for name, size in self.sizes.items()}
+        return {"segments": data, "segments_caption": self.caption()}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return means and pairs by segment as plain data."""
+        return self.entry()
+
+    def remarks(self) -> list[str]:
+        """Return what the numbers by segment are, and what they are not."""
+        return [self.caption()]
 
     @cached_property
     def pairs(self) -> list[SegmentPair]:
@@ -219,7 +250,3 @@ class SegmentComparison:
             f"By segment nothing is tested, and intervals of differences are {level} t intervals, each by itself: "
             "corrected neither over pairs and measures nor over segments, of which some will look better by chance"
         )
-
-    def __repr__(self) -> str:
-        """Show the means by segment."""
-        return to_text(self.table()).rstrip("\n")

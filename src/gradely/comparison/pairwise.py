@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -32,8 +32,10 @@ from gradely.comparison.tests import (
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.read.sources import clip
 from gradely.errors import DataError, did_you_mean
+from gradely.evaluation.notes import Note
+from gradely.evaluation.result import Result
 from gradely.settings import check_choice
-from gradely.tables import Table, to_frame
+from gradely.tables import Table
 
 FAMILIES = {"measure": "the pairs of each measure", "all": "every pair on every measure"}
 
@@ -279,7 +281,8 @@ def to_optional(values: Floats) -> list[float | None]:
     return [None if np.isnan(value) else value for value in values.tolist()]
 
 
-class Matrix(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class Matrix(Result):
     """Every run against every other by one measure, row minus column; NaN and False where a pair was not tested."""
 
     measure: str
@@ -294,6 +297,7 @@ class Matrix(NamedTuple):
     """whether both have the same value on every query"""
     tost: Floats
     equivalent: Bools
+    notes: ClassVar[Sequence[Note]] = ()
 
     @classmethod
     def of(cls, pairwise: Pairwise, measure: int) -> "Matrix":
@@ -328,16 +332,21 @@ class Matrix(NamedTuple):
         ]
         return Table([self.measure, *self.names], rows)
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe with one row per tested pair, both ways, of pandas, polars or pyarrow."""
+    def data_table(self) -> Table:
+        """Return one row per tested pair, both ways."""
         rows, columns = np.nonzero(~np.isnan(self.difference))
-        ends = {"run": rows, "other": columns}
-        numbers = {"difference": self.difference, "adjusted": self.adjusted, "significant": self.significant}
-        return to_frame(
-            {key: [self.names[i] for i in index.tolist()] for key, index in ends.items()}
-            | {key: values[rows, columns].tolist() for key, values in numbers.items()},
-            library,
-        )
+        ends = [[self.names[i] for i in index.tolist()] for index in (rows, columns)]
+        numbers = [values[rows, columns].tolist() for values in (self.difference, self.adjusted, self.significant)]
+        header = ["run", "other", "difference", "adjusted", "significant"]
+        return Table(header, [list(row) for row in zip(*ends, *numbers, strict=True)])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the tested pairs as plain data."""
+        return {"measure": self.measure, "runs": self.names, "pairs": self.data_table().records()}
+
+    def remarks(self) -> list[str]:
+        """Return what the numbers are."""
+        return [f"{self.measure} of the row minus that of the column; * significant"]
 
 
 def _lay_out(pairwise: Pairwise, values: Any, mirror: Any) -> Any:

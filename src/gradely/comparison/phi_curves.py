@@ -12,6 +12,7 @@ from gradely.data import read_qrels
 from gradely.data.ids import Floats
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note
+from gradely.evaluation.result import Result, Section
 from gradely.kernel.arrays import from_arrays
 from gradely.kernel.batch import Batch
 from gradely.relevance import Phi
@@ -62,7 +63,7 @@ class PhiCurve:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PhiCurves:
+class PhiCurves(Result):
     """φ of the queries of a collection."""
 
     curves: list[PhiCurve]
@@ -83,7 +84,7 @@ class PhiCurves:
         source = f"by {NAMES[control]}" if isinstance(control, str) else "as given"
         return f"{self.name}: φ of {count_of(len(self.curves), 'query')}, control points {source}"
 
-    def tables(self, digits: int) -> list[Table]:
+    def tables(self, digits: int = 4) -> list[Table]:
         """Return the control points, and of a single query the documents."""
         rows: list[list[Cell]] = [
             [curve.query, round(x, digits), round(y, digits)] for curve in self.curves for x, y in curve.points
@@ -115,11 +116,23 @@ class PhiCurves:
             }
             for curve in self.curves
         ]
-        return {"about": self.summary(), "queries": queries, "notes": [note.as_dict() for note in self.notes]}
+        return {"about": self.summary(), "queries": queries, "notes": self._list_notes()}
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe with one row per query and control point, of pandas, polars or pyarrow."""
-        return Table.of(self.records()).to_frame(library)
+    def table(self) -> Table:
+        """Return the control points."""
+        return self.tables()[0]
+
+    def data_table(self) -> Table:
+        """Return one row per query and control point."""
+        return Table.of(self.records())
+
+    def sections(self, digits: int) -> list[Section]:
+        """Return the tables."""
+        return [*self.tables(digits)]
+
+    def remarks(self) -> list[str]:
+        """Return what it is of."""
+        return [self.summary()]
 
     def chart(self) -> Any:
         """Return an altair chart of the curves, their control points, and the scores of the documents below."""

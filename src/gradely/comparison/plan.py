@@ -1,6 +1,7 @@
 """plan: what difference so many queries can show, and how many queries a difference needs."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from math import ceil, isfinite, isnan, sqrt
 from typing import Any, NamedTuple
 
@@ -13,10 +14,11 @@ from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
+from gradely.evaluation.result import Result, Section
 from gradely.lazy import stats
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy, check_choice
-from gradely.tables import Cell, Table, count_of, plain_line, to_text
+from gradely.tables import Cell, Table, count_of
 
 POWER = 0.8
 """the power that studies are usually planned for (Cohen 1988)"""
@@ -44,7 +46,8 @@ class Planned(NamedTuple):
     """for the difference that was asked about"""
 
 
-class Plan(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Result):
     """What the queries at hand can show, pair by pair."""
 
     rows: list[Planned]
@@ -68,6 +71,26 @@ class Plan(NamedTuple):
         """Return a dataframe with one row per measure and pair, of pandas, polars or pyarrow."""
         return Table(Planned._fields, [list(row) for row in self.rows]).to_frame(library)
 
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the answer and the table."""
+        return [self.summary(), self.table()]
+
+    def remarks(self) -> list[str]:
+        """Return what the numbers rest on."""
+        return [self.caption()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, values in full."""
+        design = {key: value for key, value in vars(self).items() if key not in ("rows", "notes")}
+        pairs = [row._asdict() for row in self.rows]
+        return {
+            "summary": self.summary(),
+            "caption": self.caption(),
+            **design,
+            "pairs": pairs,
+            "notes": self._list_notes(),
+        }
+
     def summary(self) -> str:
         """Return the answer of the first pair in a sentence."""
         if not self.rows:
@@ -89,10 +112,6 @@ class Plan(NamedTuple):
             f"two-sided paired t-test, power {self.power:g}, α = {self.alpha:g}{many}; the deviation is estimated from "
             f"{count_of(self.queries, 'query')}, and the differences are assumed to be normal"
         )
-
-    def __repr__(self) -> str:
-        """Show the answer, the table and what it rests on."""
-        return f"{plain_line(self.summary())}\n\n{to_text(self.table())}\n{plain_line(self.caption())}"
 
 
 def plan(

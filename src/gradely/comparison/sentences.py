@@ -8,7 +8,7 @@ from gradely.comparison.intervals import DRAWS
 from gradely.comparison.pairwise import Matrix, Pairwise
 from gradely.comparison.tests import CORRECTIONS, DRAWN, SIMULTANEOUS, TESTS, lacks_spread
 from gradely.evaluation.notes import Note
-from gradely.tables import count_of
+from gradely.tables import count_of, format_p, format_short
 
 LONGEST = 60
 """names of baselines that are longer are cut in captions"""
@@ -122,6 +122,13 @@ def _note_endless(pairwise: Pairwise) -> list[Note]:
     )
     text = f"{pairwise.values.shape[1]:,} queries are too few for intervals that hold for so many pairs at once"
     return [Note("endless", lacking, pairwise.p.size, text)] if lacking else []
+
+
+def describe_power(pairwise: Pairwise) -> str:
+    """Return the discriminative power of each measure, in a line."""
+    power = ", ".join(f"{measure} {100 * share:.1f} %" for measure, share in pairwise.power().items())
+    kind = "" if pairwise.design.test in SIMULTANEOUS else " before correction"
+    return f"Discriminative power, the share of pairs with p below α{kind}: {power}"
 
 
 NAMED = 3
@@ -252,30 +259,6 @@ def list_names(names: Sequence[str]) -> str:
     """
     few = [*names] if len(names) <= NAMED + 1 else [*names[:NAMED], f"{len(names) - NAMED:,} more"]
     return few[0] if len(few) == 1 else f"{', '.join(few[:-1])} and {few[-1]}"
-
-
-def format_p(p: float, alpha: float, words: str = "") -> str:
-    """Return a p-value with as many digits as it takes to see on which side of alpha it lies.
-
-    >>> format_p(0.912, 0.05), format_p(0.0496, 0.05), format_p(0.00002, 0.05)
-    ('.91', '.0496', '< .001')
-    """
-    if p < 0.001 < alpha:
-        return "< .001"
-    digits = 2 if p >= 0.095 else 3
-    while digits < 12 and (round(p, digits) < alpha) != (p < alpha):
-        digits += 1
-    return f"{words} {format_short(p, digits)}".strip()
-
-
-def format_short(value: float, digits: int | None = None) -> str:
-    """Return a number without the 0 before its point.
-
-    >>> format_short(0.01), format_short(0.5, 2), format_short(1.0, 2)
-    ('.01', '.50', '1.00')
-    """
-    text = f"{value:g}" if digits is None else f"{value:.{digits}f}"
-    return text[1:] if text.startswith("0.") else text
 
 
 def format_signed(value: float) -> str:

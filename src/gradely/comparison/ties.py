@@ -11,10 +11,11 @@ from gradely.data.selection import read_selected, split_queries
 from gradely.data.tie_counts import RunDetails, TieCounts
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import SAME, Note
+from gradely.evaluation.result import MOST, Result, Section
 from gradely.evaluation.values import Evaluation
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import QueryPolicy, Settings
-from gradely.tables import Cell, Table, box, bullets, count_of, grid, heading, to_text
+from gradely.tables import Cell, Table, count_of
 
 
 class Orders(NamedTuple):
@@ -49,7 +50,7 @@ class Swap(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class TieSensitivity:
+class TieSensitivity(Result):
     """What ties do to several runs, and to their order."""
 
     runs: list[RunTies]
@@ -85,6 +86,10 @@ class TieSensitivity:
         ]
         return Table(header, rows)
 
+    def table(self) -> Table:
+        """Return orders_table: one row per measure and run."""
+        return self.orders_table()
+
     def orders_table(self) -> Table:
         """Return one row per measure and run: what each order of ties gives."""
         rows: list[list[Cell]] = [
@@ -114,16 +119,32 @@ class TieSensitivity:
         judged = ", judged documents only" if self.settings.judged_only else ""
         return f"means over {queries}, queries {policy}{judged}, {self.settings.precision} precision"
 
-    def __repr__(self) -> str:
-        """Show how many documents tie, what each order of ties gives, and which runs change places."""
-        tables = (self.runs_table(), self.orders_table(), *([self.swaps_table()] if self.swaps else []))
-        return "\n".join([*map(to_text, tables), f"{self.count_swaps()}; {self.caption()}"])
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return how many documents tie, what each order of ties gives, and which runs change places."""
+        above: list[Section] = [self.runs_table(), self.orders_table()]
+        swaps = self.swaps_table()
+        if not swaps.rows:
+            return [*above, "No pair of runs changes places with the order of ties."]
+        rest = len(swaps.rows) - MOST
+        more = f"… and {rest:,} more; the JSON output has them all" if rest > 0 else ""
+        return [*above, f"{self.count_swaps()}:", swaps._replace(rows=swaps.rows[:MOST], more=more)]
 
-    def _repr_html_(self) -> str:
-        """Show the same in a notebook."""
-        tables = (self.runs_table(), self.orders_table(), *([self.swaps_table()] if self.swaps else []))
-        title = heading(self.count_swaps())
-        return box(title, *map(grid, tables), bullets([self.caption(), *self.notes]))
+    def remarks(self) -> list[str]:
+        """Return what the numbers are of."""
+        return [self.caption()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, values in full."""
+        return {
+            "caption": self.caption(),
+            "runs": [
+                {"run": run, "ties": tied._asdict() | {"share": tied.share}}
+                | {"orders": {measure: order._asdict() for measure, order in orders.items()}}
+                for run, tied, orders in self.runs
+            ],
+            "notes": self._list_notes(),
+            "swaps": [swap._asdict() for swap in self.swaps],
+        }
 
 
 def tie_sensitivity(

@@ -18,6 +18,7 @@ from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError, MeasureError
 from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
+from gradely.evaluation.result import Result, Section
 from gradely.measures import GAP, Measure, eGAP, xGAP
 from gradely.measures.gap import PrecisionPart
 from gradely.measures.names import MeasureLike, label, parse
@@ -36,7 +37,7 @@ MOST_MEANS = 1 << 27
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class UserRegions:
+class UserRegions(Result):
     """Which run is best for which populations of users."""
 
     runs: list[str]
@@ -176,7 +177,7 @@ class UserRegions:
             " a user is content with documents of their level or more"
         )
 
-    def tables(self, digits: int) -> list[Table]:
+    def tables(self, digits: int = 4) -> list[Table]:
         """Return one row per run, and for two levels one row per stretch of shares."""
         names = [f"only level {level:g}" for level in self.levels]
         header = ["run", *names, "all alike", "best for", *(["low", "high"] if self.intervals else [])]
@@ -215,12 +216,24 @@ class UserRegions:
             "values": self.records(),
             "stretches": [{"run": self.runs[s.run], "from": s.start, "to": s.stop} for s in self.stretches],
             "sentences": self.sentences(),
-            "notes": [note.as_dict() for note in self.notes],
+            "notes": self._list_notes(),
         }
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe with one row per run, of pandas, polars or pyarrow."""
-        return Table.of(self.records()).to_frame(library)
+    def table(self) -> Table:
+        """Return one row per run."""
+        return self.tables()[0]
+
+    def data_table(self) -> Table:
+        """Return one row per run."""
+        return Table.of(self.records())
+
+    def sections(self, digits: int) -> list[Section]:
+        """Return the tables."""
+        return [*self.tables(digits)]
+
+    def remarks(self) -> list[str]:
+        """Return for which users which run is best, and what the numbers are of."""
+        return [*self.sentences(), self.summary()]
 
     def chart(self) -> Any:
         """Return an altair chart: for two levels lines, for three a triangle, for more bars of shares."""

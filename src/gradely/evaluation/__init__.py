@@ -3,6 +3,8 @@
     evaluate     evaluate and Evaluator, for one run
     values       the values of one run, measured batch by batch, with their notes and ranges of ties
     scores       what an evaluation returns: values by query, means, frames
+    by_query     the queries of several runs beside each other: the worst, the best, the largest losses
+    result       what all public functions return has in common: text, tables, frames, JSON, notebooks
     notes        what happened and matters, each with its count, as a sentence
     arrays       evaluate_arrays
     explain      one query, rank by rank

@@ -13,10 +13,11 @@ from gradely.data.read.sources import Source, format_of, ignore, split_report
 from gradely.data.tie_counts import RunCounts, count_run
 from gradely.data.trec import plain as trec
 from gradely.errors import DataError, GradelyError
-from gradely.evaluation.notes import describe_mismatch
+from gradely.evaluation.notes import Note, describe_mismatch
+from gradely.evaluation.result import Result, Section
 from gradely.parallel import cores
 from gradely.settings import Settings
-from gradely.tables import count_of
+from gradely.tables import Table, count_of
 
 SHOWN = 5
 """how many of many are named"""
@@ -37,7 +38,34 @@ class Finding(NamedTuple):
         return f"{self.about}: {self.text}" if self.kind == "fact" else f"{self.about}: {self.kind}: {self.text}"
 
 
-def check(qrels: Any, *runs: Any) -> list[Finding]:
+class Findings(Result, list[Finding]):
+    """What there is to say about qrels and runs: a list of findings, which prints one line for each."""
+
+    notes: Sequence[Note] = ()
+
+    @property
+    def wrong(self) -> list[Finding]:
+        """The findings for which `gradely check` has exit code 1."""
+        return [finding for finding in self if finding.kind == "wrong"]
+
+    def table(self) -> Table:
+        """Return one row per finding: what it is about, its kind, and what there is to say."""
+        return Table(Finding._fields, [list(finding) for finding in self])
+
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the findings, a line each."""
+        return [[str(finding) for finding in self]]
+
+    def document(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the findings as a table."""
+        return [self.table()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the findings as plain data, and whether anything is wrong."""
+        return {"wrong": bool(self.wrong), "findings": [finding._asdict() for finding in self]}
+
+
+def check(qrels: Any, *runs: Any) -> Findings:
     """Return what is wrong, odd or worth knowing in qrels and runs: all lines that cannot be used, not only the first.
 
     >>> for finding in check({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.5, "x": 0.5}}):
@@ -48,7 +76,7 @@ def check(qrels: Any, *runs: Any) -> list[Finding]:
     run: 100.0 % of the documents share their score with another one, in 1 tie group
     """
     judgments, findings = check_qrels(qrels)
-    return findings + [finding for run in runs for finding in check_run(judgments, run)]
+    return Findings([*findings, *(finding for run in runs for finding in check_run(judgments, run))])
 
 
 def check_qrels(

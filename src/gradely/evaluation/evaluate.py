@@ -3,26 +3,27 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradely.data import Qrels, Run, locate, open_run, run_name, run_names
 from gradely.data.selection import read_selected, split_queries
 from gradely.data.tie_counts import DetailsObserver, describe_run
 from gradely.errors import DataError
-from gradely.evaluation.notes import FEW, Note, describe_mismatch, merge_notes, merge_ranges
-from gradely.evaluation.scores import EVERY, Scores, flatten
+from gradely.evaluation.notes import DIGITS, FEW, Note, describe_mismatch, merge_notes
+from gradely.evaluation.result import Result, Section
+from gradely.evaluation.scores import Scores, flatten, note_runs, segments_table
 from gradely.evaluation.values import Evaluation
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.parallel import on_threads
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
-from gradely.tables import Cell, Table, box, bullets, count_of, grid, heading, to_frame, to_text
+from gradely.tables import Cell, Table, box, bullets, count_of, grid, heading, to_frame
+
+if TYPE_CHECKING:
+    from gradely.evaluation.by_query import QueryScores
 
 DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "muAP")
 """the measures where none is named"""
-
-DIGITS = 4
-"""of means in the sentences of notes"""
 
 Progress: TypeAlias = Callable[[str, float], None]
 """is called with the name of a piece of work, mostly a run, and how much of it is done, from 0 to 1"""
@@ -32,7 +33,7 @@ def ignore(name: str, done: float) -> None:
     """Take no notice of progress."""
 
 
-class Evaluations(Mapping[str, Scores]):
+class Evaluations(Result, Mapping[str, Scores]):
     """The results of several runs, {name: Scores}, in the order in which the runs were given."""
 
     def __init__(
@@ -73,13 +74,19 @@ class Evaluations(Mapping[str, Scores]):
 
     def segments_table(self) -> Table | None:
         """Return one row per run and segment, with how many queries it has, all of them first; None without `by`."""
-        rows: list[list[Cell]] = []
-        for name, scores in self.items():
-            if scores.segments is None:
-                return None
-            rows.append([name, EVERY, len(scores.queries), *scores.mean().values()])
-            rows += [[name, *row] for row in scores.segments.table().rows]
-        return Table(["run", "segment", "n", *self.measures], rows)
+        return None if self.qrels.segments is None else segments_table(self)
+
+    def data_table(self) -> Table:
+        """Return one row per run, or per run and segment: the means, which CSV has."""
+        return self.segments_table() or self.table()
+
+    def document(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the same table."""
+        return [self.data_table()]
+
+    def sections(self, digits: int) -> list[Section]:
+        """Return the same table; that of a single run stands upright."""
+        return next(iter(self.values())).sections(digits) if len(self) == 1 else [self.data_table()]
 
     def to_frame(self, library: str = "pandas", *, wide: bool = False) -> Any:
         """Return a dataframe of (run, query, measure, value), of pandas, polars or pyarrow.
@@ -94,27 +101,48 @@ class Evaluations(Mapping[str, Scores]):
                 columns.setdefault(key, []).extend(values)
         return to_frame(columns, library)
 
+    def by_query(
+        self,
+        *,
+        sort: MeasureLike | None = None,
+        worst: int | None = None,
+        best: int | None = None,
+        baseline: str | None = None,
+    ) -> "QueryScores":
+        """Return the values of each run on each query, as `gradely evaluate -q` prints them.
+
+        Queries are sorted by the measure `sort`, worst first, or by the difference from the run `baseline`; only the
+        `worst` or the `best` ones are shown, so many of each run.
+        """
+        from gradely.evaluation.by_query import QueryOrder, QueryScores
+
+        return QueryScores(self, QueryOrder(sort, worst, best, baseline))
+
     @cached_property
     def notes(self) -> list[Note]:
         """What there is to note about queries, documents and ties; what holds of all runs is said once."""
         return self.notes_at(DIGITS)
 
-    def notes_at(self, digits: int) -> list[Note]:
-        """Return the notes where means are printed with so many digits: of ties only what changes what is printed."""
-        others = {name: [note for note in scores.notes if note.kind != "ties"] for name, scores in self.items()}
-        ranges = {name: scores.tie_ranges for name, scores in self.items()}
-        return merge_notes(others) + merge_ranges(ranges, min(digits, DIGITS))
+    @property
+    def data_notes(self) -> list[Note]:
+        """The same but for ties, which take longer to look at than all the rest."""
+        return merge_notes({name: scores.data_notes for name, scores in self.items()})
 
-    def __repr__(self) -> str:
-        """Show what `gradely evaluate` shows: one row per run, and the notes below."""
-        return "\n".join([to_text(self.segments_table() or self.table()), *map(str, self.notes)])
+    def notes_at(self, digits: int) -> list[Note]:
+        """Return the notes on means that are printed with so many decimals: of ties, what changes what is printed."""
+        return note_runs(self, digits)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the means of each run as plain data, with the policies and the notes."""
+        runs = [scores.entry() | {"run": name} for name, scores in self.items()]
+        return {"ties": self.settings.ties, "queries": self.settings.queries, "runs": runs}
 
     def _repr_html_(self) -> str:
         """Show the same in a notebook."""
         queries = count_of(len(self.qrels), "query")
         means = f"means over {queries if self.settings.queries == 'qrels' else 'the queries of each run'}"
         title = heading(f"{means}, ties {self.settings.ties}")
-        return box(title, grid(self.segments_table() or self.table()), bullets(self.notes))
+        return box(title, grid(self.data_table()), bullets(self.notes))
 
 
 def evaluate_runs(

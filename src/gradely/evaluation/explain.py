@@ -1,11 +1,11 @@
 """explain: one query, rank by rank, so that a value can be recomputed by hand."""
 
 import copy
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import fsum
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from gradely.data.read.sources import Source, clip
 from gradely.data.selection import select
 from gradely.data.trec.plain import read_query
 from gradely.errors import NotFinite
+from gradely.evaluation.notes import Note
+from gradely.evaluation.result import Result, Section
 from gradely.evaluation.values import name_query, query_of
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.ties import order_ties
@@ -34,9 +36,7 @@ from gradely.tables import (
     grid,
     heading,
     plain_line,
-    sentence,
     show_number,
-    to_text,
 )
 
 NAMED = 5
@@ -72,7 +72,8 @@ class Line(NamedTuple):
         return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
 
 
-class Explanation(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Result):
     """A value of a measure on a query: a start and what the documents add, over a norm."""
 
     measure: str
@@ -95,9 +96,13 @@ class Explanation(NamedTuple):
     ideal_value: float
     unit: int
     """gains, what documents add, sum and norm are in units of 2 to this power, where they are too large for numbers"""
+    depth: int | None = None
+    """how many documents are printed, the first ones; None for a thousand in a table, all in other formats"""
+    notes: ClassVar[Sequence[Note]] = ()
 
     def table(self, digits: int = 4, depth: int | None = None) -> Table:
         """Return one row per retrieved document, down to a depth."""
+        depth = depth or self.depth
         header, rows = self._columns(self.lines[:depth], self.lines)
         scores = [f"{line.score:g}" for line in self.lines[:depth]]
         rows = [[*row[:2], score, *row[2:]] for row, score in zip(rows, scores, strict=True)]
@@ -105,8 +110,11 @@ class Explanation(NamedTuple):
 
     def ideal_table(self, digits: int = 4, depth: int | None = None) -> Table:
         """Return one row per document that adds something to the ideal ranking, down to a depth."""
+        depth = depth or self.depth
         earning = [line for line in self.ideal if line.adds]
-        return Table(*self._columns(earning[:depth], earning), digits)
+        hidden = earning[depth:] if depth else []
+        more = _count_hidden(hidden, digits) if hidden else ""
+        return Table(*self._columns(earning[:depth], earning), digits, more=more)
 
     def _columns(self, lines: list[Line], every: list[Line]) -> tuple[list[str], list[list[Cell]]]:
         """Return a header and rows without scores; relevance and gain have columns where they say something."""
@@ -131,16 +139,28 @@ class Explanation(NamedTuple):
 
         Tables have the first documents, down to a depth; None shows all.
         """
-        parts = [to_text(self.table(digits, depth))] if self.lines else []
-        parts.append("\n".join(self.sentences(digits, depth)) + "\n")
+        return replace(self, depth=max(len(self.lines), len(self.ideal)) if depth is None else depth).render(
+            "table", digits
+        )
+
+    def sections(self, digits: int) -> list[Section]:
+        """Return the ranking, how its value comes about, and the ideal ranking, so that it can be recomputed."""
+        depth = self.depth or LONG
+        sections: list[Section] = [self.table(digits, depth)] if self.lines else []
+        sections.append(self.sentences(digits, depth))
         ideal = self.ideal_table(digits, depth)
         if ideal.rows:
-            parts.append(f"{self.describe_ideal(digits)}\n\n{to_text(ideal)}{self._rest_of_ideal(digits, depth)}")
-        parts.append(f"`gradely measures {parse(self.measure).name}` has the formula\n")
-        return "\n".join(parts)
+            sections += [self.describe_ideal(digits), ideal]
+        return [*sections, f"`gradely measures {parse(self.measure).name}` has the formula"]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, all documents included."""
+        lines = {key: [line._asdict() for line in getattr(self, key)] for key in ("lines", "ideal")}
+        return {key: value for key, value in vars(self).items() if key != "depth"} | lines
 
     def sentences(self, digits: int = 4, depth: int | None = None) -> list[str]:
         """Return what comes below the table: the rest, the sum, the norm, the value."""
+        depth = depth or self.depth
         lines, hidden = [], self.lines[depth:] if depth else []
         if not self.answered:
             lines.append(f"{plain_line(self.run)} has no results for query {plain_line(self.query)}, which counts 0")
@@ -164,22 +184,14 @@ class Explanation(NamedTuple):
         worth = f"has sum {total} and {self.measure} {value}"
         return f"the ideal ranking, all judged documents of the query, best first, {worth}:"
 
-    def _rest_of_ideal(self, digits: int, depth: int | None) -> str:
-        hidden = [line for line in self.ideal if line.adds][depth:] if depth else []
-        return f"{_count_hidden(hidden, digits)}\n" if hidden else ""
-
-    def __repr__(self) -> str:
-        """Show what `gradely explain` shows."""
-        return self.text().rstrip("\n")
-
     def _repr_html_(self) -> str:
         """Show the tables in a notebook; the ideal ranking unfolds."""
+        shown = replace(self, depth=self.depth or DEPTH)
         title = f"{self.measure} of query {self.query} in {self.run}: {self.value:.4f}"
-        table = grid(self.table(depth=DEPTH)) if self.lines else ""
-        ideal = self.ideal_table(depth=DEPTH)
-        rest = sentence(self._rest_of_ideal(4, DEPTH).strip()) if len(self.ideal) > DEPTH else ""
-        folded = fold(self.describe_ideal(), grid(ideal), rest) if ideal.rows else ""
-        return box(heading(title), table, bullets(self.sentences(depth=DEPTH)), folded)
+        table = grid(shown.table()) if self.lines else ""
+        ideal = shown.ideal_table()
+        folded = fold(self.describe_ideal(), grid(ideal)) if ideal.rows else ""
+        return box(heading(title), table, bullets(shown.sentences()), folded)
 
 
 def _count_hidden(lines: list[Line], digits: int) -> str:
@@ -197,13 +209,14 @@ def explain(
     ties: TiePolicy = "expected",
     precision: Precision = "double",
     seed: int = 0,
+    depth: int | None = None,
     columns: Mapping[str, str] | None = None,
     duplicates: str = "error",
     exclude: Any = None,
 ) -> Explanation:
     """Explain the value of a measure on one query.
 
-    `columns`, `duplicates` and `exclude` are as in evaluate.
+    `depth` is how many documents are printed, a thousand by default. `columns`, `duplicates` and `exclude` are as in evaluate.
 
     >>> explained = explain({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}, "q", "AP")
     >>> [(line.rank, line.document, line.adds) for line in explained.lines]
@@ -215,7 +228,7 @@ def explain(
     judgments = select(read_qrels(qrels, columns=columns, duplicates=duplicates), exclude=exclude)
     ranking, query = open_run(run, columns=columns), str(query)
     judgments.check_query(query)
-    return _explain(judgments, ranking, query, measure, settings)
+    return replace(_explain(judgments, ranking, query, measure, settings), depth=depth)
 
 
 def _explain(qrels: Qrels, ranking: Run | Source, query: str, measure: MeasureLike, settings: Settings) -> Explanation:

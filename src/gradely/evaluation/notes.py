@@ -116,6 +116,8 @@ def describe_low_labels(levels: Sequence[float], names: list[str]) -> str:
 if TYPE_CHECKING:
     from gradely.evaluation.values import Evaluation
 
+DIGITS = 4
+"""of means in the sentences of notes"""
 NAMED = 5
 """how many of many queries a note names"""
 NAMED_RUNS = 3

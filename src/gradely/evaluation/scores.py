@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.errors import InputError
-from gradely.evaluation.notes import Note, TieRange
+from gradely.evaluation.notes import DIGITS, Note, TieRange, merge_notes, merge_ranges
+from gradely.evaluation.result import Result, Section
 from gradely.lazy import lazy
 from gradely.settings import Settings
-from gradely.tables import Cell, Table, box, bullets, count_of, grid, heading, plain_line, to_frame
+from gradely.tables import Cell, Table, box, bullets, count_of, grid, heading, to_frame
 
 REST, EVERY = "(none)", "(all)"
 """the segment of queries that have none, and what tables call all queries together"""
@@ -27,8 +28,10 @@ def segment_rows(queries: Sequence[str], segment_of: Mapping[str, str]) -> dict[
     return {segment: np.array(members) for segment, members in rows.items()}
 
 
-class Segments(Mapping[str, dict[str, float]]):
+class Segments(Result, Mapping[str, dict[str, float]]):
     """{segment: {measure: mean}}, in the order in which segments first appear, and how many queries each has."""
+
+    notes: Sequence[Note] = ()
 
     def __init__(
         self,
@@ -58,14 +61,6 @@ class Segments(Mapping[str, dict[str, float]]):
         """Return one row per segment: how many queries it has, and their means."""
         rows: list[list[Cell]] = [[segment, self.sizes[segment], *self._means[segment]] for segment in self]
         return Table(["segment", "n", *self.measures], rows)
-
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of (segment, n, one column per measure), of pandas, polars or pyarrow."""
-        return self.table().to_frame(library)
-
-    def __repr__(self) -> str:
-        """Show the means by segment."""
-        return str(self.table())
 
 
 LONGEST = 250
@@ -108,7 +103,7 @@ ROWS = 1 << 14
 """how many rows are summed in one go"""
 
 
-class Scores:
+class Scores(Result):
     """The result of an evaluation. Rows are queries, columns measures."""
 
     def __init__(
@@ -256,25 +251,66 @@ class Scores:
         return self._ranges()
 
     @lazy
+    def data_notes(self) -> list[Note]:
+        """Missing queries, degenerate queries, dropped documents, each with its count: all notes but those on ties."""
+        return self._notes()
+
+    @lazy
     def notes(self) -> list[Note]:
         """Missing queries, ties that matter, degenerate queries, dropped documents, each with its count."""
-        return self._notes() + [span.note() for span in self.tie_ranges]
+        return self.data_notes + [span.note() for span in self.tie_ranges]
 
-    def __repr__(self) -> str:
-        """Show the means, and how many queries they are of."""
-        width = max(map(len, self.measures))
-        lines = [f"{measure:<{width}}  {value:.4f}" for measure, value in self.mean().items()]
-        segments = [] if self.segments is None else ["", str(self.segments)]
-        return "\n".join([self._title(), *lines, *segments])
+    def notes_at(self, digits: int) -> list[Note]:
+        """Return the notes on means that are printed with so many decimals: of ties, what changes what is printed."""
+        return note_runs({self.name: self}, digits)
 
-    def _title(self) -> str:
-        queries = count_of(len(self.queries), "query")
-        return f"{plain_line(self.name)}: mean over {queries}, ties {self.ties}"
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the means, or where there are segments, those of each."""
+        return [self.table() if self.segments is None else segments_table({self.name: self})]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the means as plain data, with the policies and the notes."""
+        return {"ties": self.settings.ties, "queries": self.settings.queries, **self.entry()}
+
+    def entry(self, shown: Sequence[str] = (), values: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return the means, the segments and the notes as plain data, and the values of the queries where given.
+
+        `shown` are the queries that are listed by segment.
+        """
+        data: dict[str, Any] = {"run": self.name, "mean": self.mean()}
+        if self.segments is not None:
+            data["segments"] = {
+                name: {"n": self.segments.sizes[name], "mean": mean} for name, mean in self.segments.items()
+            }
+            for name, segment in data["segments"].items() if values is not None else ():
+                segment["queries"] = [query for query in shown if self.segment_of(query) == name]
+        return data | ({} if values is None else {"queries": values}) | {"notes": self._list_notes()}
 
     def _repr_html_(self) -> str:
         """Show the means, by segment too where there are any, and the notes, in a notebook."""
+        title = f"{self.name}: mean over {count_of(len(self.queries), 'query')}, ties {self.ties}"
         segments = "" if self.segments is None else grid(self.segments.table())
-        return box(heading(self._title()), grid(self.table()), segments, bullets(self.notes))
+        return box(heading(title), grid(self.table()), segments, bullets(self.notes))
+
+
+def segments_table(runs: Mapping[str, Scores]) -> Table:
+    """Return one row per run and segment, with how many queries it has, all of them first."""
+    rows: list[list[Cell]] = []
+    measures: Sequence[str] = ()
+    for name, scores in runs.items():
+        assert scores.segments is not None
+        measures = scores.measures
+        rows.append([name, EVERY, len(scores.queries), *scores.mean().values()])
+        rows += [[name, *row] for row in scores.segments.table().rows]
+    return Table(["run", "segment", "n", *measures], rows)
+
+
+def note_runs(runs: Mapping[str, Scores], digits: int) -> list[Note]:
+    """Return the notes of runs where means are printed with so many decimals; what holds of all runs is said once."""
+    ranges = {name: scores.tie_ranges for name, scores in runs.items()}
+    return merge_notes({name: scores.data_notes for name, scores in runs.items()}) + merge_ranges(
+        ranges, min(digits, DIGITS)
+    )
 
 
 def means(values: npt.NDArray[np.float64]) -> list[float]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from gradely import __version__
 from gradely.comparison.charts import PALETTE
+from gradely.evaluation.result import replace_infinite
 from gradely.lazy import altair, converter, optional
 from gradely.tables import plain_line
 
@@ -39,15 +40,6 @@ def as_json(value: Any) -> str:
     ["\u003c/script\u003e","\u2028",null]
     """
     return json.dumps(replace_infinite(value), separators=(",", ":"), allow_nan=False).translate(UNSAFE)
-
-
-def replace_infinite(value: Any) -> Any:
-    """Return content with None in place of numbers that are not finite, which JSON does not have."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: replace_infinite(item) for key, item in value.items()}
-    return [replace_infinite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def cut(text: str, longest: int = LONGEST_ID) -> str:

@@ -1,0 +1,152 @@
+"""Queries of several runs beside each other: all of them, or the worst, the best, or the largest losses."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradely.data import run_name
+from gradely.data.read.sources import clip
+from gradely.errors import DataError, did_you_mean
+from gradely.evaluation.notes import DIGITS, Note
+from gradely.evaluation.result import Result, Section
+from gradely.evaluation.scores import EVERY, Scores, note_runs, segments_table
+from gradely.measures.names import MeasureLike, parse
+from gradely.tables import Cell, Table
+
+
+class QueryOrder(NamedTuple):
+    """Which queries of each run are shown, and in which order; all as they come where nothing is asked for."""
+
+    sort: MeasureLike | None = None
+    """the measure to sort by, worst first; the first one where only other options are given"""
+    worst: int | None = None
+    """how many of the worst queries to show"""
+    best: int | None = None
+    """how many of the best queries to show, best first"""
+    baseline: str | None = None
+    """the run from which differences are taken to sort by, given by name or as its file"""
+
+    def settle(self, measures: Iterable[str], runs: Collection[str]) -> "QueryOrder":
+        """Return the order with the names that the results have; refuse names that they do not have."""
+        if self == QueryOrder():
+            return self
+        if self.worst is not None and self.best is not None:
+            raise DataError("show the worst or the best queries, not both")
+        measures = list(measures)
+        sort = measures[0] if self.sort is None else _find_measure(self.sort, measures)
+        return self._replace(sort=sort, baseline=None if self.baseline is None else _find_baseline(self.baseline, runs))
+
+
+class QueryRow(NamedTuple):
+    """A query of a run: its values, and how far it is above the baseline by the measure that sorts."""
+
+    query: str
+    values: list[float]
+    difference: float | None
+
+
+class QueryScores(Result):
+    """One row per run and query, as `gradely evaluate --per-query` prints them."""
+
+    def __init__(self, runs: Mapping[str, Scores], order: QueryOrder) -> None:
+        """Take the scores of runs by name, and which of their queries to show in which order."""
+        self._runs, self._first = runs, next(iter(runs.values()))
+        self.measures = self._first.measures
+        order = order.settle(self.measures, runs)
+        self.sort, self.baseline = None if order.sort is None else str(order.sort), order.baseline
+        self._most, self._best = order.worst or order.best, order.best is not None
+
+    @property
+    def notes(self) -> Sequence[Note]:
+        """Those of the runs."""
+        return self.notes_at(DIGITS)
+
+    def notes_at(self, digits: int) -> Sequence[Note]:
+        """Return the notes of the runs on means that are printed with so many decimals."""
+        return note_runs(self._runs, digits)
+
+    def rows(self) -> dict[str, list[QueryRow]]:
+        """Return the queries of each run in the order that was asked for."""
+        if self.sort is None:
+            return {name: [QueryRow(*row, None) for row in scores.rows()] for name, scores in self._runs.items()}
+        others = {name: scores for name, scores in self._runs.items() if name != self.baseline}
+        return {name: self._sort_queries(scores) for name, scores in others.items()}
+
+    def _sort_queries(self, scores: Scores) -> list[QueryRow]:
+        """Return queries of one run, by value or by difference; equal ones as they come, those without one last."""
+        column = list(self.measures).index(str(self.sort))
+        base = {} if self.baseline is None else {q: values[column] for q, values in self._runs[self.baseline].rows()}
+        lines = [
+            QueryRow(query, values, values[column] - base[query] if query in base else None)
+            for query, values in scores.rows()
+        ]
+        values = [line.values[column] if self.baseline is None else line.difference for line in lines]
+        keys = np.round(np.asarray(values, np.float64), 12)
+        places = np.argsort(-keys if self._best else keys, kind="stable").tolist()
+        return [lines[i] for i in places[: self._most]]
+
+    def table(self) -> Table:
+        """Return one row per run and query, and the mean over all its queries after those of a run."""
+        return self._table(means=True)
+
+    def data_table(self) -> Table:
+        """Return one row per run and query."""
+        return self._table(means=False)
+
+    def _table(self, *, means: bool) -> Table:
+        rows: list[list[Cell]] = []
+        against = [] if self.baseline is None else [f"{self.sort} against {self.baseline}"]
+        for name, lines in self.rows().items():
+            scores = self._runs[name]
+            for line in lines:
+                segment = [scores.segment_of(line.query)] if self._segmented else []
+                rows.append([name, line.query, *segment, *line.values, *([line.difference] if against else [])])
+            if means:
+                label = [name, "mean", *([EVERY] if self._segmented else [])]
+                rows.append([*label, *scores.mean().values(), *self._mean_difference(scores)])
+        return Table(["run", "query", *(["segment"] if self._segmented else []), *self.measures, *against], rows)
+
+    @property
+    def _segmented(self) -> bool:
+        return self._first.segments is not None
+
+    def _mean_difference(self, scores: Scores) -> list[float]:
+        """Return the difference of means from the baseline, where there is one."""
+        return [] if self.baseline is None else [scores[str(self.sort)] - self._runs[self.baseline][str(self.sort)]]
+
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the queries, and the means by segment where there are any."""
+        return [self.table(), *([segments_table(self._runs)] if self._segmented else [])]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return means, values by query and notes of each run as plain data."""
+        runs = []
+        for name, lines in self.rows().items():
+            values = {line.query: self._values(line) for line in lines}
+            runs.append(self._runs[name].entry(list(values), values) | {"run": name})
+        settings = self._first.settings
+        return {"ties": settings.ties, "queries": settings.queries, "runs": runs}
+
+    def _values(self, line: QueryRow) -> dict[str, float]:
+        values = dict(zip(self.measures, line.values, strict=True))
+        return values if line.difference is None else values | {"difference": line.difference}
+
+
+def _find_measure(measure: MeasureLike, measures: Sequence[str]) -> str:
+    """Return what the results call a measure; refuse one that they do not have."""
+    wanted = parse(measure)
+    name = next((name for name in measures if parse(name) == wanted), None)
+    if name is None:
+        raise DataError(f"sort queries by one of the measures that are shown: {', '.join(measures)}")
+    return name
+
+
+def _find_baseline(baseline: str, runs: Collection[str]) -> str:
+    """Return the name of the run that the others are compared with, given by name or as its file."""
+    name = baseline if baseline in runs else run_name(baseline)
+    if name not in runs:
+        raise DataError(f"no run {clip(name)} to be the baseline.{did_you_mean(name, runs)}")
+    if len(runs) == 1:
+        raise DataError("give another run to compare with the baseline")
+    return name
