@@ -139,9 +139,8 @@ class Explanation(Result):
 
         Tables have the first documents, down to a depth; None shows all.
         """
-        return replace(self, depth=max(len(self.lines), len(self.ideal)) if depth is None else depth).render(
-            "table", digits
-        )
+        depth = depth or max(len(self.lines), len(self.ideal))
+        return replace(self, depth=depth).render("table", digits)
 
     def sections(self, digits: int) -> list[Section]:
         """Return the ranking, how its value comes about, and the ideal ranking, so that it can be recomputed."""
@@ -216,7 +215,8 @@ def explain(
 ) -> Explanation:
     """Explain the value of a measure on one query.
 
-    `depth` is how many documents are printed, a thousand by default. `columns`, `duplicates` and `exclude` are as in evaluate.
+    `depth` is how many documents are printed, a thousand by default. `columns`, `duplicates` and `exclude` are as in
+    evaluate.
 
     >>> explained = explain({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}, "q", "AP")
     >>> [(line.rank, line.document, line.adds) for line in explained.lines]
