@@ -65,7 +65,7 @@ docs: $(VENV)/papers-ready
 papers: $(VENV)/test-ready
 	$(BIN)/pip install --quiet --editable . --editable "./papers[learning]"
 	$(BIN)/gradely papers run all --data "$(DATA)" --out gradely-papers
-	cp gradely-papers/claims.csv papers/src/gradely_papers/record.csv
+	$(BIN)/python -m tools.record gradely-papers
 	$(BIN)/python -m tools.derived
 
 learning: $(VENV)/test-ready

@@ -1,10 +1,12 @@
 """The files that follow from the code, so that nobody keeps them by hand.
 
 `make docs` writes them, and a test compares them: the stub of the public names for editors and type checkers, the page
-about every measure, the page of public names, the table of measures in the README, and the table of the papers' claims.
+about every measure, the page of public names, the table of measures in the README, and the tables of the papers'
+claims.
 """
 
 import inspect
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,11 @@ import gradely
 import gradely_papers
 from gradely.cli.measures import page, summary
 from gradely.tables import Table, to_markdown
-from gradely_papers.results import markdown, read_record
+from gradely_papers.results import count, document, list_claims, read_record
 
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- make docs writes this table -->\n", "<!-- end of the table -->"
-CLAIMS = "<!-- make docs writes what follows -->\n\n"
+COUNTS, CLAIMS = "<!-- make docs writes the counts -->\n", "<!-- make docs writes what follows -->\n"
 STUB = '''\
 """The public names of gradely; `make docs` writes them from __init__.py and the list of measures: change those."""
 
@@ -84,15 +86,19 @@ def readme() -> str:
 
 
 def papers() -> str:
-    """Return the page about the papers, which ends with the record of all claims."""
+    """Return the page about the papers, with the counts of all verdicts, and a row for each claim at its end."""
     text = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
-    return text[: text.index(CLAIMS) + len(CLAIMS)] + markdown(read_record())
+    entries = read_record()
+    before, rest = text.split(COUNTS)
+    prose = rest.split(END, 1)[1].partition(CLAIMS)[0]
+    return f"{before}{COUNTS}\n{to_markdown(count(entries))}\n{END}{prose}{CLAIMS}\n{list_claims(entries)}"
 
 
 FILES = {
     "src/gradely/__init__.pyi": stub,
     "docs/measures.md": page,
     "docs/papers.md": papers,
+    **{f"docs/papers/{paper.lower()}.md": partial(document, paper, read_record()) for paper in gradely_papers.PAPERS},
     "docs/python.md": names,
     "README.md": readme,
 }

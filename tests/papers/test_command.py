@@ -8,21 +8,23 @@ import sys
 
 import pytest
 
+from gradely import InputError, read_qrels
 from gradely.cli.main import run
 from gradely.tables import Table
 from gradely_papers import MODULES, PAPERS, experiments, reproduce
-from gradely_papers.experiment import Assessment, Claim, Experiment, Observation, Outcome, Sheet
-from gradely_papers.results import ROWS, Entry, enter, files, markdown, read_record, tabulate_claims
+from gradely_papers.experiment import THEOREM, Assessment, Claim, Experiment, Library, Observation, Outcome, Sheet
+from gradely_papers.results import ROWS, Entry, count, document, enter, files, list_claims, read_record, tabulate
 from gradely_papers.verdicts import decide
 
 
-def test_the_list_has_every_experiment_once(capfd):
+def test_the_list_has_every_experiment_once_on_one_screen(capfd):
     assert run(["papers"]) == 0
     lines = capfd.readouterr().out.splitlines()
-    listed = [line.split()[0] for line in lines[2 : 2 + len(experiments())]]
-    assert lines[-1].startswith("all")  # it ends with one table over all papers, and their counts
+    first = next(i for i, line in enumerate(lines) if line.startswith("name")) + 2
+    listed = [line.split()[0] for line in lines[first : first + len(experiments())]]
     assert listed == list(experiments()) and len(set(listed)) == len(listed) >= len(MODULES)
     assert all(each.paper in PAPERS for each in experiments().values())
+    assert len(lines) <= 60 and any(line.startswith("all ") for line in lines)
 
 
 def test_a_run_leaves_numbers_figures_and_a_page(tmp_path, capfd):
@@ -35,9 +37,9 @@ def test_a_run_leaves_numbers_figures_and_a_page(tmp_path, capfd):
     assert (folder / "limits.png").read_bytes().startswith(b"\x89PNG")
     assert (folder / "limits.svg").read_text().startswith("<svg")
     page = (folder / "index.html").read_text()
-    assert "seed 3" in page and page.count("✓&nbsp;holds") == 3
+    assert "seed 3" in page and page.count("✓&nbsp;holds") == 3 and "Theorems and constructions" in page
     out = capfd.readouterr().out
-    assert "The chance that a" in out and out.rstrip().splitlines()[-1].split() == ["all", "3", "3", "0", "0", "0"]
+    assert "The chance that a" in out and out.rstrip().splitlines()[-1].split() == ["all", *"0000033"]
 
 
 def test_it_is_the_same_every_time():
@@ -56,7 +58,7 @@ def outcome(rows=1, text="plain"):
     table = Table(["name", "value"], [[text, i / 3] for i in range(rows)])
     claim = Claim("x", "table 0", text, "1", text, lambda evidence: [decide(holds=False, here=text)])
     tested = [Assessment(claim, verdict) for verdict in claim.test(None)]
-    return Outcome(text, text, None, {"numbers": Sheet(text, table)}, {}, [Observation(text, text)], tested)
+    return Outcome(text, None, {"numbers": Sheet(text, table)}, {}, [Observation(text, text)], tested)
 
 
 EXPERIMENT = Experiment(
@@ -72,33 +74,58 @@ def test_a_claim_is_tested_on_the_evidence_of_the_work():
         made = EXPERIMENT._replace(
             claims=(claim,), work=lambda library, seed, progress, e=evidence: outcome()._replace(evidence=e)
         )
-        (tested,) = made.run(None, 0, None).claims
+        (tested,) = made.run(Library(), 0, None).claims
         assert (tested.verdict, tested.here, tested.text) == (word, str(evidence), "It is 3.")
 
 
 def test_the_record_speaks_of_every_claim_and_of_nothing_else():
     """The recorded verdicts are those of the claims as they stand; quick experiments give them again, word by word."""
     entries = read_record()
-    claims = {(name, claim.where, claim.says) for name, each in experiments().items() for claim in each.claims}
-    assert {(entry.experiment, entry.where, entry.claim) for entry in entries} == claims
+    claims = {(name, *claim[1:5], *claim[6:]) for name, each in experiments().items() for claim in each.claims}
+    assert {(e.experiment, e.where, e.claim, e.printed, e.criterion, e.quote, e.kind) for e in entries} == claims
     quick = ("s11-tables", "f14-limits", "m08-enumeration", "m16-days", "m16-synthetic")
     again = enter((experiments()[name], reproduce(name)) for name in quick)
     assert again == [entry for entry in entries if entry.experiment in quick]
 
 
-def test_a_claim_is_said_once_and_its_other_data_stands_below():
-    entries = [Entry("S11", "x", "table 1", "It is so.", "1", "so", data, "2", "holds") for data in ("a", "b")]
-    other = entries[0]._replace(claim="It is not.")
-    rows = tabulate_claims([*entries, other, entries[1]._replace(claim="It is not.")]).rows
-    assert [row[2] for row in rows] == ["It is so.", "", "It is not.", ""] and [row[4] for row in rows] == [*"abab"]
+SAID = Entry("S11", "s11-x", "claim", "table 1", "It is so.", "", "1", "so it is", "a", "2", "holds")
 
 
-def test_the_record_is_printed_as_a_table_for_people_and_for_machines(capfd):
-    assert run(["papers", "--format", "csv"]) == 0
+def test_a_claim_has_one_row_with_its_criterion_and_counts_of_verdicts():
+    entries = [SAID, SAID._replace(data="b", verdict="differs"), SAID._replace(experiment="s11-y", data="c")]
+    other = SAID._replace(claim="It is not.", quote="not at all", verdict="undecided")
+    assert tabulate([*entries, other]).rows == [
+        ["S11 table 1", "It is so.", "so it is", "2 ✓ 1 ≠", "s11-x, s11-y"],
+        ["S11 table 1", "“not at all”", "so it is", "1 ?", "s11-x"],
+    ]
+
+
+def test_theorems_are_listed_apart_and_never_counted_among_those_that_hold():
+    theorem = SAID._replace(kind=THEOREM, claim="1 is 1.")
+    assert count([SAID, theorem]).rows[-1] == ["all", 1, 1, 0, 0, 0, 1, 1]
+    untested = theorem._replace(data="b", verdict="cannot be tested")
+    assert count([SAID, theorem, untested]).rows[-1][-2:] == [1, 1]
+    assert count([SAID, theorem, theorem._replace(verdict="differs")]).rows[-1][-2:] == [1, 0]
+    claims, theorems = list_claims([SAID, theorem]).split("### Theorems and constructions")
+    assert "1 is 1." in theorems and "1 is 1." not in claims and "It is so." in claims
+
+
+def test_the_record_is_shown_to_people_and_to_machines(capfd):
+    assert run(["papers", "claims", "--format", "csv"]) == 0
     rows = list(csv.reader(io.StringIO(capfd.readouterr().out)))
     assert [Entry(*row) for row in rows[1:]] == read_record()
-    assert run(["papers", "--format", "markdown"]) == 0
-    assert capfd.readouterr().out == markdown(read_record())
+    assert run(["papers", "claims", "m08", "--format", "markdown"]) == 0
+    assert capfd.readouterr().out == document("M08", read_record())
+    assert run(["papers", "claims", "M08"]) == 0
+    out = capfd.readouterr().out
+    assert "M08 §2" in out and "S11" not in out and "criterion:" in out and "Misprints in M08" in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_a_page_of_a_paper_has_each_claim_once_and_each_set_of_data():
+    page = document("S11", [SAID, SAID._replace(data="b"), SAID._replace(paper="F14", claim="Another.")])
+    assert page.count("It is so.") == 1 and "| a | 2 | ✓ holds |" in page and "| b | 2 |" in page
+    assert "Another." not in page and "so it is" in page
 
 
 def test_long_tables_are_cut_on_the_page_and_whole_in_the_file():
@@ -132,7 +159,55 @@ def test_all_leaves_an_overview(tmp_path, monkeypatch, capfd):
     rows = list(csv.DictReader(io.StringIO((tmp_path / "claims.csv").read_text())))
     assert [row["verdict"] for row in rows] == ["holds", "holds", "cannot be tested"]
     assert rows[2]["here"] == "it needs nowhere"
-    assert out.rstrip().splitlines()[-1].split() == ["all", "3", "2", "0", "0", "1"]
+    assert out.rstrip().splitlines()[-1].split() == ["all", *"3200100"]
+
+
+def test_all_names_what_cannot_be_read_and_runs_the_others(tmp_path, monkeypatch, capfd):
+    """A broken file makes its experiment fail where it is asked for by name, and be skipped among all."""
+    (tmp_path / "data").mkdir()
+
+    def break_down(library, seed, progress):
+        read_qrels(library.folder)
+
+    claim = Claim("x", "table 0", "It is so.", "1", "it is so", lambda evidence: [decide(holds=True, here="so")])
+    every = {
+        "f14-bad": EXPERIMENT._replace(name="f14-bad", needs=(), claims=(claim,), work=break_down),
+        "f14-lacks": EXPERIMENT._replace(name="f14-lacks", needs=("nowhere",)),
+        "f14-good": EXPERIMENT._replace(name="f14-good", needs=(), claims=(claim,)),
+    }
+    monkeypatch.setattr("gradely_papers.experiments", lambda: every)
+    monkeypatch.setattr("gradely_papers.command.experiments", lambda: every)
+    where = ["--data", str(tmp_path / "data"), "--out", str(tmp_path / "out")]
+    assert run(["papers", "run", "all", *where]) == 0
+    out = capfd.readouterr().out
+    assert "f14-lacks is skipped: it needs nowhere" in out and (tmp_path / "out" / "f14-good" / "index.html").exists()
+    assert f"f14-bad is skipped: {tmp_path / 'data'}" in out and not (tmp_path / "out" / "f14-bad").exists()
+    assert run(["papers", "run", "f14-bad", *where]) == 2
+    assert capfd.readouterr().err.count("\n") == 1
+
+
+def write_collection(folder, runs=8):
+    """Write judgments of 11 documents, and runs that rank them in different orders."""
+    (folder / "runs").mkdir(parents=True)
+    (folder / "qrels.txt").write_text("".join(f"{q} 0 d{d} {d % 3}\n" for q in range(6) for d in range(11)))
+    for i in range(runs):
+        order = [(q, rank, (rank * (i + 2) + q) % 11) for q in range(6) for rank in range(11)]
+        (folder / "runs" / f"r{i}").write_text("".join(f"{q} Q0 d{d} {rank} {-rank} r\n" for q, rank, d in order))
+
+
+@pytest.mark.parametrize("broken", ["qrels.txt", "runs/r1"])
+def test_a_collection_that_cannot_be_read_is_named_and_the_others_are_used(tmp_path, capfd, broken):
+    for name in ("good", "bad"):
+        write_collection(tmp_path / "data" / name)
+    (tmp_path / "data" / "bad" / broken).write_text("neither this nor that\n")
+    outcome = reproduce("f14-power", tmp_path / "data")
+    assert list(outcome.skipped) == ["bad"] and broken in outcome.skipped["bad"]
+    assert {row["collection"] for row in outcome.evidence} == {"good"}
+    page = files(experiments()["f14-power"], outcome, 0)["index.html"].decode()
+    assert "bad was skipped: " in page
+    (tmp_path / "data" / "good" / broken).write_text("neither this nor that\n")
+    with pytest.raises(InputError, match="no collection"):
+        reproduce("f14-power", tmp_path / "data")
 
 
 @pytest.mark.parametrize(

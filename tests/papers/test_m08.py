@@ -61,7 +61,7 @@ def test_enumeration_claims():
         abs(enumeration.printed_rr(ranking) - enumeration.enumerate_mean(gradely.RR(), ranking)) for ranking in chosen
     )
     words = [claim.test(enumeration.Evidence(records, off))[0].word for claim in enumeration.EXPERIMENT.claims]
-    assert words == ["holds"] * 6 + ["differs"]
+    assert words == ["holds"] * 6 and off > 0.1  # the formula of RR is misprinted
 
 
 def test_times_are_taken_of_every_measure_in_both_ways():
@@ -162,8 +162,9 @@ def test_breaking_ties_moves_and_reorders_real_systems():
     tables = [real_runs.label({"clef": table(means)}) for table in (real_runs.moves, real_runs.reorderings)]
     (moved,) = real_runs.performs_differently.test(tables[0])
     assert moved.word == "holds" and "RR of KUCS_EN_Run.3.dat moves by 0.1050" in moved.here
-    assert "Of 6 pairs of systems" in real_runs.observations(tables[1])[0].answer
-    assert real_runs.story(tables[0]).startswith("Over all collections RR and ERR@10 move most")
+    furthest, reordered = real_runs.observations(*tables)
+    assert "Of 6 pairs of systems" in reordered.answer
+    assert [part.split()[0] for part in furthest.answer.split(", ")][:2] == ["RR", "ERR@10"]
     assert real_runs.ranges(means, "nDCG@10").to_dict()["layer"] and real_runs.agreement(tables[1]).to_dict()["mark"]
     assert (expected[:, means.column("AP")] > 0).all()
 
@@ -173,4 +174,4 @@ def test_where_nothing_ties_nothing_moves():
     means = real_runs.read(QRELS, runs, seed=0, seeds=2)
     tables = [real_runs.label({"plain": table(means)}) for table in (real_runs.moves, real_runs.reorderings)]
     assert [verdict.word for verdict in real_runs.performs_differently.test(tables[0])] == ["differs"]
-    assert "swapped by name none" in real_runs.observations(tables[1])[0].answer
+    assert "swapped by name none" in real_runs.observations(*tables)[1].answer

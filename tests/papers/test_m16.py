@@ -147,7 +147,7 @@ def test_the_later_the_count_the_better_the_ranking(items):
         at_10 = [record[name] for record in means if record["k"] == 10]
         assert at_10 == sorted(at_10) and 0 < at_10[0] < at_10[-1] < 1
     records = outlook.news(items)
-    assert outlook.hours(records).to_dict()["facet"] and "after 1 hour" in outlook.story(records)
+    assert outlook.hours(records).to_dict()["facet"] and "after 1 hour" in outlook.observe_news(records).question
     shares = [record["mean"] for record in records]
     assert len(shares) == 5 * 4 * 2 and 0 < min(shares) < max(shares) < 1
     final = agreement.measure_lists(items.with_grades(news.END), items.with_popularity(news.END), "paper")[10]

@@ -13,13 +13,26 @@ from gradely_papers.experiment import (
     Experiment,
     Figure,
     Library,
+    Misprint,
     Observation,
     Outcome,
     Sheet,
 )
 from gradely_papers.progress import Report, ignore
 
-__all__ = ["Assessment", "Claim", "Experiment", "Figure", "Observation", "Outcome", "Sheet", "experiments", "reproduce"]
+__all__ = [
+    "Assessment",
+    "Claim",
+    "Experiment",
+    "Figure",
+    "Misprint",
+    "Observation",
+    "Outcome",
+    "Sheet",
+    "experiments",
+    "misprints",
+    "reproduce",
+]
 
 PAPERS = {
     "S11": "Scheel, Lommatzsch, Albayrak: Performance Measures for Multi-Graded Relevance (2011)",
@@ -28,6 +41,8 @@ PAPERS = {
     " Tied Scores (2008)",
     "M16": "Moniz, Torgo, Vinagre: Data-Driven Relevance Judgments for Ranking Evaluation (2016)",
 }
+FOLDERS = {"S11": "scheel2011", "F14": "ferrante2014", "M08": "mcsherry2008", "M16": "moniz2016"}
+"""subpackages by paper, each with MISPRINTS"""
 MODULES = (
     "scheel2011.tables",
     "scheel2011.levels",
@@ -56,6 +71,12 @@ def experiments() -> dict[str, Experiment]:
     """Return all experiments by name, in the order of MODULES."""
     every = (import_module(f"{__name__}.{module}").EXPERIMENT for module in MODULES)
     return {experiment.name: experiment for experiment in every}
+
+
+def misprints(paper: str) -> tuple[Misprint, ...]:
+    """Return what a paper prints and does not mean."""
+    out: tuple[Misprint, ...] = import_module(f"{__name__}.{FOLDERS[paper]}").MISPRINTS
+    return out
 
 
 def experiment(name: str) -> Experiment:

@@ -1,83 +1,123 @@
 """The command `gradely papers`, which gradely finds by the entry point in pyproject.toml."""
 
 import os
+import shutil
+import sys
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from textwrap import wrap
 
 import click
 
 from gradely import InputError
 from gradely.cli import options
 from gradely.cli.output import Bar, make_folder, say, write_file
+from gradely.errors import GradelyError
 from gradely.tables import Table, plain_line, to_text
-from gradely_papers import PAPERS, check_data, experiment, experiments, results
-from gradely_papers.experiment import FOLDER, Experiment, Library, Outcome
-from gradely_papers.results import Entry, enter, leave_out, markdown, read_record, to_csv
+from gradely_papers import PAPERS, check_data, experiment, experiments, misprints, results
+from gradely_papers.experiment import CLAIM, FOLDER, THEOREM, Experiment, Library, Outcome
+from gradely_papers.results import Entry, by_claim, count, document, enter, leave_out, of_kind, read_record, to_csv
+from gradely_papers.verdicts import MARKS
 
 ALL = "all"
-WIDTH = 150
-"""width of the table of claims where standard output is no terminal"""
-SHARES = {"where": 2, "the paper says": 4, "its number": 3, "data": 4, "here": 6}
-"""how the columns that wrap share the width"""
+WIDTH = 100
+"""where standard output is no terminal"""
 
 
 @click.group("papers", invoke_without_command=True)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "csv", "markdown"]),
-    default="table",
-    show_default=True,
-    help="Format of the output; csv and markdown have the claims alone.",
-)
 @click.pass_context
-def papers(context: click.Context, form: str) -> None:
-    """List the experiments of the papers that the measures come from, and every claim with its recorded verdict.
+def papers(context: click.Context) -> None:
+    """List the experiments of the papers that the measures come from, and count the verdicts on their claims.
 
-    `papers run NAME` runs an experiment again.
+    `papers claims` shows every claim with its recorded verdicts, and `papers run NAME` runs an experiment again.
     """
     if context.invoked_subcommand is None:
-        entries = read_record()
-        forms = {"csv": to_csv, "markdown": markdown}
-        say(forms[form](entries) if form in forms else f"{listing()}\n{RECORDED}\n\n{claims(entries)}")
+        say(f"{listing()}\n{RECORDED}\n\n{to_text(count(read_record()))}\n{HINTS}")
 
 
-RECORDED = "The claims of the papers, as they came out on public data (`gradely papers run all`, seed 0):"
+RECORDED = "Verdicts on the papers' claims on public data, as recorded (`gradely papers run all`, seed 0):"
+HINTS = """\
+`gradely papers claims [PAPER]` shows each claim with its criterion, our numbers and the verdicts.
+`gradely papers run NAME --data DIR` runs an experiment again, `gradely papers run all --data DIR` all of them.
+"""
 
 
 def listing() -> str:
-    """Return one line for each experiment, and the papers."""
-    rows = [
-        [entry.name, f"{entry.paper}, {entry.part}", entry.shows, entry.required_data or "-"]
-        for entry in experiments().values()
-    ]
+    """Return the papers, one line for each experiment, and which data they need."""
+    every = experiments().values()
+    rows = [[entry.name, entry.part, entry.shows] for entry in every]
+    data = dict.fromkeys(entry.required_data for entry in every if entry.required_data)
+    needs = "".join(
+        f"{line}\n"
+        for needed in data
+        for line in _wrap(f"{', '.join(entry.name for entry in every if entry.required_data == needed)}: {needed}", 0)
+    )
     titles = "".join(f"{key}  {title}\n" for key, title in PAPERS.items())
-    table = to_text(Table(["name", "paper", "what it shows", "data it needs"], rows))
-    return f"{table}\n{titles}\n`gradely papers run NAME` runs one, `gradely papers run all` all of them.\n"
+    return f"{titles}\n{to_text(Table(['name', 'part', 'what it shows'], rows))}\nData that they need:\n{needs}"
 
 
-def claims(entries: list[Entry]) -> str:
-    """Return one table over all papers, its cells wrapped to the width of the terminal, and the counts below."""
-    import io
-    import shutil
-    import sys
+@papers.command("claims")
+@click.argument("paper", required=False, type=click.Choice([*PAPERS], case_sensitive=False))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "csv", "markdown"]),
+    default="text",
+    show_default=True,
+    help="Format of the output.",
+)
+def claims(paper: str | None, form: str) -> None:
+    """Show every claim of the papers, or of one PAPER, with its criterion and its recorded verdicts."""
+    chosen = [paper] if paper else [*PAPERS]
+    entries = [entry for entry in read_record() if entry.paper in chosen]
+    if form == "csv":
+        say(to_csv(entries))
+    elif form == "markdown":
+        say("\n".join(document(each, entries) for each in chosen))
+    else:
+        say(f"{show(entries)}{''.join(map(show_misprints, chosen))}")
 
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as Wrapped
-    from rich.text import Text
 
-    source = results.tabulate_claims(entries)
-    table = Wrapped(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, expand=True)
-    for name in source.header:
-        table.add_column(name, ratio=SHARES.get(name), no_wrap=name in ("paper", "verdict"), overflow="fold")
-    for row in source.cells()[1:]:
-        table.add_row(*(Text(plain_line(cell)) for cell in row))
-    out = io.StringIO()
+def show(entries: list[Entry]) -> str:
+    """Return the claims one below the other, wrapped to the width of the terminal, and the counts below."""
+    lines = []
+    for kind in (CLAIM, THEOREM):
+        for group in by_claim(of_kind(entries, kind)):
+            lines += [*_describe(group), ""]
+    return "".join(f"{line}\n" for line in lines) + (to_text(count(entries)) if entries else "")
+
+
+def _describe(group: list[Entry]) -> Iterator[str]:
+    first = group[0]
+    kind = "theorem or construction, " if first.kind == THEOREM else ""
+    yield from _wrap(f"{first.paper} {first.where} ({kind}{first.experiment}): {first.claim}", 0)
+    if first.quote:
+        yield from _wrap(f"“{first.quote}”", 2)
+    yield from _wrap(f"the paper: {first.printed}", 2)
+    yield from _wrap(f"criterion: {first.criterion}", 2)
+    for entry in group:
+        found = ": ".join(filter(None, (entry.data, entry.here)))
+        yield from _wrap(f"{MARKS[entry.verdict]} {entry.verdict}: {found}", 2)
+
+
+def show_misprints(paper: str) -> str:
+    """Return the misprints of a paper, one below the other; nothing where there are none."""
+    texts = (f"{paper} {where} prints {printed}. Right: {right}." for where, printed, right in misprints(paper))
+    lines = [line for text in texts for line in _wrap(text, 0)]
+    return "".join(f"{line}\n" for line in ["", f"Misprints in {paper}:", *lines]) if lines else ""
+
+
+def _wrap(text: str, indent: int) -> list[str]:
     width = shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
-    Console(file=out, width=max(width, 100), color_system=None).print(table)
-    lines = "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
-    return f"{lines}{to_text(results.count(entries))}"
+    hanging = " " * (indent + 2)
+    return wrap(
+        plain_line(text),
+        max(width, 60),
+        initial_indent=" " * indent,
+        subsequent_indent=hanging,
+        break_on_hyphens=False,
+    )
 
 
 def _complete_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -106,27 +146,36 @@ def _complete_names(_context: click.Context, _parameter: click.Parameter, incomp
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, each in its folder.
 
-    `all` skips an experiment whose libraries are not installed, or whose data is neither public nor there, and says so.
+    `all` skips an experiment whose libraries are not installed, or whose data is not there or cannot be read, says so,
+    and runs the others.
     """
     from gradely.lazy import stats
     from gradely.report.page import check_installed
 
     library = Library(data)
     selection, absent = choose(names, library)
-    check_data(selection, library)
-    for entry in absent:
-        say(f"{entry.name} is skipped: {entry.skip_reason}\n")
     check_folder(out)
     check_installed()
     stats()
-    outcomes = [(experiment, run_one(experiment, library, seed, Path(out))) for experiment in selection]
-    entries = [*enter(outcomes), *(entry for experiment in absent for entry in leave_out(experiment))]
+    outcomes: list[tuple[Experiment, Outcome]] = []
+    for entry in selection:
+        try:
+            outcomes.append((entry, run_one(entry, library, seed, Path(out))))
+        except (GradelyError, OSError) as error:
+            if ALL not in names:
+                raise
+            absent[entry] = str(error)
+    for entry, reason in absent.items():
+        say(f"{entry.name} is skipped: {reason}\n")
+    entries = [*enter(outcomes), *(left for entry, reason in absent.items() for left in leave_out(entry, reason))]
     if len(outcomes) > 1:
         _write(
             Path(out),
             {"index.html": results.overview(outcomes, entries).encode(), "claims.csv": to_csv(entries).encode()},
         )
-    say(claims(entries) if entries else "")
+        say(f"\nevery claim: {Path(out) / 'index.html'}\n{to_text(count(entries))}")
+    else:
+        say(show(entries))
 
 
 def check_folder(path: str) -> None:
@@ -140,14 +189,16 @@ def check_folder(path: str) -> None:
         raise InputError(f"{path}: cannot be written: no permission in {folder}")
 
 
-def choose(names: tuple[str, ...], library: Library) -> tuple[list[Experiment], list[Experiment]]:
-    """Return the experiments that are meant, and those that `all` leaves out for lack of data or libraries."""
+def choose(names: tuple[str, ...], library: Library) -> tuple[list[Experiment], dict[Experiment, str]]:
+    """Return the experiments that are meant, and those that `all` leaves out for lack of data or libraries, and why."""
     if ALL not in names:
-        return [experiment(name) for name in dict.fromkeys(names)], []
-    every = list(experiments().values())
-    absent = [
-        entry for entry in every if entry.missing_libraries or (entry.optional and library.find_missing(entry.needs))
-    ]
+        selection = [experiment(name) for name in dict.fromkeys(names)]
+        check_data(selection, library)
+        return selection, {}
+    every = experiments().values()
+    absent = {
+        entry: entry.skip_reason for entry in every if entry.missing_libraries or library.find_missing(entry.needs)
+    }
     return [entry for entry in every if entry not in absent], absent
 
 
@@ -158,6 +209,7 @@ def run_one(entry: Experiment, library: Library, seed: int, out: Path) -> Outcom
         content = results.files(entry, outcome, seed)
     _write(out / entry.name, content)
     say(f"{entry.name}: {out / entry.name / 'index.html'}\n")
+    say("".join(f"  {name} is skipped: {reason}\n" for name, reason in outcome.skipped.items()))
     say("".join(f"  {observation.question} {observation.answer}\n" for observation in outcome.observations))
     return outcome
 

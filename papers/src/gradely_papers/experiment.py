@@ -1,6 +1,6 @@
 """What an experiment is: the data it works on, the claims it tests, and what comes out of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -20,6 +20,8 @@ class Library:
     def __init__(self, folder: str | Path = FOLDER) -> None:
         """Look in this folder; it need not be there for experiments that need no data."""
         self.folder = Path(folder)
+        self.skipped: dict[str, str] = {}
+        """folders that could not be read, and why"""
 
     def path(self, name: str) -> Path:
         """Return the path of something in the library; say what is needed where it is not there."""
@@ -33,7 +35,9 @@ class Library:
         return [name for name in names if not any(self.folder.glob(name))]
 
 
-COLUMNS = ("where", "claim", "the paper", "criterion", "data", "here", "verdict")
+CLAIM, THEOREM = "claim", "theorem"
+"""about data, or of mathematics: closed forms, limits, and what follows from how something is built"""
+COLUMNS = ("kind", "where", "claim", "quote", "the paper", "criterion", "data", "here", "verdict")
 
 
 class Claim(NamedTuple):
@@ -51,13 +55,19 @@ class Claim(NamedTuple):
     """when the claim holds; decide this before you look at the data"""
     test: Callable[[Any], Sequence[Verdict]]
     """from the evidence that the experiment gathered to one verdict for each set of data"""
+    quote: str = ""
+    """the paper's own words, where it has such a sentence"""
+    kind: str = CLAIM
+    """a claim about data, or a theorem: that one holds says that the program is right, and nothing about the world"""
 
 
 def claim(
-    key: str, where: str, *, printed: str, criterion: str
+    key: str, where: str, *, printed: str, criterion: str, quote: str = "", kind: str = CLAIM
 ) -> Callable[[Callable[[Any], Sequence[Verdict]]], Claim]:
     """Make a claim of the function that tests it; the first line of its docstring is what the paper says."""
-    return lambda test: Claim(key, where, (test.__doc__ or "").partition("\n")[0], printed, criterion, test)
+    return lambda test: Claim(
+        key, where, (test.__doc__ or "").partition("\n")[0], printed, criterion, test, quote, kind
+    )
 
 
 class Assessment(NamedTuple):
@@ -84,7 +94,8 @@ class Assessment(NamedTuple):
     def row(self) -> list[str]:
         """Return it as a row of a table with the columns of COLUMNS."""
         claim, verdict = self.claim, self.outcome
-        return [claim.where, claim.says, claim.printed, claim.criterion, verdict.data, verdict.here, verdict.word]
+        about = [claim.kind, claim.where, claim.says, claim.quote, claim.printed, claim.criterion]
+        return [*about, verdict.data, verdict.here, verdict.word]
 
 
 class Observation(NamedTuple):
@@ -113,11 +124,22 @@ class Figure(NamedTuple):
     chart: Any
 
 
+class Misprint(NamedTuple):
+    """Something that a paper prints and does not mean."""
+
+    where: str
+    printed: str
+    right: str
+
+
 class Outcome(NamedTuple):
-    """The outcome of an experiment: what was done and what came out, in sentences, and tables and figures by name."""
+    """The outcome of an experiment: what was done, tables and figures by name, and what came out.
+
+    What came out are verdicts on claims and answers to questions, both from the numbers of that run: a conclusion that
+    was written beforehand has no place here, since anyone's data may contradict it.
+    """
 
     done: str
-    story: str
     evidence: Any
     """what the claims of the experiment are tested on"""
     sheets: dict[str, Sheet]
@@ -126,6 +148,8 @@ class Outcome(NamedTuple):
     """what came out that the paper does not speak of"""
     claims: Sequence[Assessment] = ()
     """the claims of the paper, each with its verdict"""
+    skipped: Mapping[str, str] = {}
+    """folders of data that could not be read, and why"""
 
 
 Work: TypeAlias = Callable[[Library, int, Report], Outcome]
@@ -176,6 +200,7 @@ class Experiment(NamedTuple):
 
     def run(self, library: Library, seed: int, progress: Report) -> Outcome:
         """Do the work, then test every claim on what came out."""
-        outcome = self.work(library, seed, progress)
+        own = Library(library.folder)
+        outcome = self.work(own, seed, progress)
         tested = [Assessment(claim, verdict) for claim in self.claims for verdict in claim.test(outcome.evidence)]
-        return outcome._replace(claims=tested)
+        return outcome._replace(claims=tested, skipped=own.skipped)

@@ -1,14 +1,18 @@
 """Collections: folders of judgments and runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from gradely import InputError, Qrels, Settings, read_qrels
 from gradely.comparison.correlate import StackedRuns, stack
+from gradely.errors import GradelyError
 from gradely.evaluation.evaluate import evaluate_all, name_runs
 from gradely_papers.experiment import Library
-from gradely_papers.progress import Report, over_runs
+from gradely_papers.progress import Report, over_runs, part
+
+T = TypeVar("T")
 
 LEAST, FEWEST = 8, 4
 """with fewer runs than the first, τ says little and no claim is tested; with fewer than the second nothing is shown"""
@@ -55,9 +59,34 @@ def collections(library: Library, *, longest: bool = True) -> list[Collection]:
     otherwise than full ones; or, on demand, the one with the most runs.
     """
     folders = [library.folder, *sorted(path for path in library.folder.iterdir() if path.is_dir())]
-    out = [collection for folder in folders for collection in _collection(folder, longest=longest)]
+    out = []
+    for folder in folders:
+        with skipping(library, folder.resolve().name):
+            out += _collection(folder, longest=longest)
     if not any(has_enough(collection) for collection in out):
         raise InputError(f"{library.folder}: no collection here; --data names a folder of {DATA}")
+    return out
+
+
+@contextmanager
+def skipping(library: Library, name: str) -> Iterator[None]:
+    """Leave a folder out where it cannot be read, and keep its name and the reason."""
+    try:
+        yield
+    except (GradelyError, OSError, UnicodeError) as error:
+        library.skipped[name] = str(error)
+
+
+def on_each(
+    library: Library, selection: Sequence[Collection], work: Callable[[Collection, Report], T], progress: Report
+) -> dict[str, T]:
+    """Do the same work on each collection, by name; those whose runs cannot be read are left out."""
+    out = {}
+    for i, collection in enumerate(selection):
+        with skipping(library, collection.name):
+            out[collection.name] = work(collection, part(progress, i, len(selection)))
+    if not out:
+        raise InputError(f"{library.folder}: no collection could be read: {'; '.join(library.skipped.values())}")
     return out
 
 

@@ -1,16 +1,16 @@
 """What comes out of experiments: the claims of all papers with their verdicts, and the files and pages of one run."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from typing import NamedTuple
 
 from gradely.report.page import chart, render
-from gradely.tables import Cell, Table, to_delimited, to_markdown
-from gradely_papers import PAPERS
+from gradely.tables import Cell, Table, escape_markdown, to_delimited, to_markdown
+from gradely_papers import PAPERS, misprints
 from gradely_papers.charts import picture
-from gradely_papers.experiment import COLUMNS, Assessment, Experiment, Outcome
-from gradely_papers.verdicts import UNTESTED, WORDS, Verdict
+from gradely_papers.experiment import CLAIM, COLUMNS, THEOREM, Assessment, Experiment, Misprint, Outcome
+from gradely_papers.verdicts import DIFFERS, HOLDS, MARKS, UNTESTED, WORDS, Verdict, tally
 
 RECORD = "record.csv"
 """verdicts of all claims on the public data sets, seed 0, as `gradely papers run all` left them in claims.csv"""
@@ -21,13 +21,20 @@ class Entry(NamedTuple):
 
     paper: str
     experiment: str
+    kind: str
     where: str
     claim: str
+    quote: str
     printed: str
     criterion: str
     data: str
     here: str
     verdict: str
+
+    @property
+    def words(self) -> str:
+        """The paper's own words, or else what it says in ours."""
+        return f"“{self.quote}”" if self.quote else self.claim
 
 
 def enter(outcomes: Iterable[tuple[Experiment, Outcome]]) -> list[Entry]:
@@ -39,9 +46,9 @@ def enter(outcomes: Iterable[tuple[Experiment, Outcome]]) -> list[Entry]:
     ]
 
 
-def leave_out(experiment: Experiment) -> list[Entry]:
-    """Return the claims of an experiment that was not run, since its data is not public or a library is absent."""
-    verdict = Verdict(UNTESTED, experiment.skip_reason)
+def leave_out(experiment: Experiment, reason: str) -> list[Entry]:
+    """Return the claims of an experiment that was not run, and why."""
+    verdict = Verdict(UNTESTED, reason)
     return [Entry(experiment.paper, experiment.name, *Assessment(claim, verdict).row()) for claim in experiment.claims]
 
 
@@ -50,44 +57,105 @@ def to_csv(entries: list[Entry]) -> str:
     return to_delimited(Table(["paper", "experiment", *COLUMNS], [list(entry) for entry in entries]), ",")
 
 
+def read_entries(text: str) -> list[Entry]:
+    """Return the entries of a file."""
+    return [Entry(*row) for row in list(csv.reader(text.splitlines()))[1:]]
+
+
 def read_record() -> list[Entry]:
     """Return the verdicts as they were recorded."""
-    text = (resources.files("gradely_papers") / RECORD).read_text("utf-8")
-    return [Entry(*row) for row in list(csv.reader(text.splitlines()))[1:]]
+    return read_entries((resources.files("gradely_papers") / RECORD).read_text("utf-8"))
+
+
+def by_claim(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """Return the entries of each claim; one that two experiments test is one."""
+    groups: dict[tuple[str, str, str], list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault((entry.paper, entry.where, entry.claim), []).append(entry)
+    return list(groups.values())
+
+
+def of_kind(entries: Iterable[Entry], kind: str) -> list[Entry]:
+    """Return those that are claims about data, or theorems."""
+    return [entry for entry in entries if entry.kind == kind]
 
 
 def count(entries: list[Entry]) -> Table:
     """Return how many claims and verdicts of each kind there are, one row per paper and one for all.
 
-    A claim that two experiments test is one.
+    A theorem that holds says nothing about data, so that theorems are counted apart: how many, and how many confirmed.
     """
     papers = list(dict.fromkeys(entry.paper for entry in entries))
     groups = {paper: [entry for entry in entries if entry.paper == paper] for paper in papers} | {"all": entries}
+    rows = [[name, *_counts(group)] for name, group in groups.items()]
+    return Table(["paper", "claims", *WORDS, "theorems", "confirmed"], rows)
+
+
+def _counts(entries: list[Entry]) -> list[Cell]:
+    claims, theorems = of_kind(entries, CLAIM), by_claim(of_kind(entries, THEOREM))
+    words = [{entry.verdict for entry in theorem} for theorem in theorems]
+    confirmed = sum(HOLDS in given and DIFFERS not in given for given in words)
+    verdicts = [sum(entry.verdict == word for entry in claims) for word in WORDS]
+    return [len(by_claim(claims)), *verdicts, len(theorems), confirmed]
+
+
+def tabulate(entries: Iterable[Entry]) -> Table:
+    """Return one row per claim: where, the paper's words, the criterion, and how often each verdict was given."""
     rows: list[list[Cell]] = [
         [
-            paper,
-            len({(entry.paper, entry.claim, entry.where) for entry in group}),
-            *(sum(entry.verdict == word for entry in group) for word in WORDS),
+            f"{first.paper} {first.where}",
+            first.words,
+            first.criterion,
+            tally(entry.verdict for entry in group),
+            ", ".join(dict.fromkeys(entry.experiment for entry in group)),
         ]
-        for paper, group in groups.items()
+        for group in by_claim(entries)
+        for first in group[:1]
     ]
-    return Table(["paper", "claims", *WORDS], rows)
+    return Table(["where", "the paper says", "criterion", "verdicts", "experiment"], rows)
 
 
-def tabulate_claims(entries: list[Entry]) -> Table:
-    """Return all claims in one table to read: what the paper says, on what data, what came out here.
-
-    The first row of a claim has what the paper says; the rows below it are other data.
-    """
-    firsts = {(entry.experiment, entry.where, entry.claim): entry for entry in reversed(entries)}.values()
-    claims = {id(entry): [entry.paper, entry.where, entry.claim, entry.printed] for entry in firsts}
-    rows = [[*claims.get(id(entry), [""] * 4), entry.data, entry.here, entry.verdict] for entry in entries]
-    return Table(["paper", "where", "the paper says", "its number", "data", "here", "verdict"], rows)
+def tabulate_misprints(paper: str) -> Table:
+    """Return what a paper prints and does not mean."""
+    return Table(list(Misprint._fields), [list(misprint) for misprint in misprints(paper)])
 
 
-def markdown(entries: list[Entry]) -> str:
-    """Return the counts and the table as the documents show them."""
-    return f"{to_markdown(count(entries))}\n{to_markdown(tabulate_claims(entries))}"
+KEY = ", ".join(f"{mark} {word}" for word, mark in MARKS.items())
+
+
+def list_claims(entries: list[Entry]) -> str:
+    """Return one row per claim, then the theorems, as the documents show them."""
+    claims, theorems = (to_markdown(tabulate(of_kind(entries, kind))) for kind in (CLAIM, THEOREM))
+    return f"{claims}\n### Theorems and constructions\n\n{theorems}"
+
+
+def document(paper: str, entries: list[Entry]) -> str:
+    """Return the page about the claims of one paper: each with its criterion and its verdict on each set of data."""
+    own = [entry for entry in entries if entry.paper == paper]
+    parts = [
+        f"# {paper}: every claim, data set by data set\n",
+        "<!-- Written by `make docs` from the record of verdicts. -->\n",
+        f"{PAPERS[paper]}. [What was claimed and found](../papers.md), in short. {KEY}.\n",
+    ]
+    if misprints(paper):
+        parts.append(f"## Misprints\n\n{to_markdown(tabulate_misprints(paper))}")
+    for title, kind in (("Claims", CLAIM), ("Theorems and constructions", THEOREM)):
+        if of_kind(own, kind):
+            parts += [f"## {title}\n", *map(_section, by_claim(of_kind(own, kind)))]
+    return "\n".join(parts)
+
+
+def _section(group: Sequence[Entry]) -> str:
+    first = group[0]
+    experiments = ", ".join(f"`{name}`" for name in dict.fromkeys(entry.experiment for entry in group))
+    lines = [f"### {first.where}: {escape_markdown(first.claim)}\n"]
+    lines += [f"> “{escape_markdown(first.quote)}”\n"] if first.quote else []
+    lines.append(
+        f"The paper's number: {escape_markdown(first.printed)}. Criterion: {escape_markdown(first.criterion)}."
+        f" Experiment: {experiments}.\n"
+    )
+    rows = [[entry.data or "-", entry.here, f"{MARKS[entry.verdict]} {entry.verdict}"] for entry in group]
+    return "\n".join([*lines, to_markdown(Table(["data", "here", "verdict"], rows))])
 
 
 ROWS = 200
@@ -102,7 +170,7 @@ def files(experiment: Experiment, outcome: Outcome, seed: int) -> dict[str, byte
         for form in ("svg", "png")
     }
     out |= {f"{name}.csv": to_delimited(sheet.table, ",").encode() for name, sheet in outcome.sheets.items()}
-    out["claims.csv"] = to_delimited(Table(list(COLUMNS), [tested.row() for tested in outcome.claims]), ",").encode()
+    out["claims.csv"] = to_csv(enter([(experiment, outcome)])).encode()
     if outcome.observations:
         table = Table(["question", "answer"], [list(observation) for observation in outcome.observations])
         out["observations.csv"] = to_delimited(table, ",").encode()
@@ -120,20 +188,31 @@ def page(experiment: Experiment, outcome: Outcome, seed: int) -> str:
         experiment=experiment,
         paper=PAPERS[experiment.paper],
         outcome=outcome,
+        groups=group_kinds(enter([(experiment, outcome)])),
+        marks=MARKS,
+        tally=tally,
         seed=seed,
         sheets={name: (sheet.title, *_excerpt(sheet.table)) for name, sheet in outcome.sheets.items()},
     )
 
 
+def group_kinds(entries: list[Entry]) -> dict[str, list[list[Entry]]]:
+    """Return the entries claim by claim, those about data and theorems apart; a kind without any is left out."""
+    kinds = {"The paper's claims": CLAIM, "Theorems and constructions": THEOREM}
+    return {title: groups for title, kind in kinds.items() if (groups := by_claim(of_kind(entries, kind)))}
+
+
 def overview(outcomes: list[tuple[Experiment, Outcome]], entries: list[Entry]) -> str:
-    """Return the page that leads to the others: every claim and whether it holds."""
+    """Return the page that leads to the others: every claim and how often it holds."""
     return render(
         "papers.html",
         package="gradely_papers",
         title="The papers' experiments",
-        outcomes=outcomes,
+        outcomes=[(*each, group_kinds(enter([each]))) for each in outcomes],
         papers=PAPERS,
         counts=count(entries).cells(),
+        key=KEY,
+        tally=tally,
     )
 
 

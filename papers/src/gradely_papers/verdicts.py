@@ -1,5 +1,7 @@
 """Verdict: whether a claim of a paper holds on some data, and how that is decided."""
 
+from collections import Counter
+from collections.abc import Iterable
 from math import floor, isclose
 from typing import Any, NamedTuple, TypeAlias
 
@@ -8,7 +10,21 @@ import numpy as np
 from gradely.data.ids import Floats
 from gradely.evaluation.notes import SAME
 
-__all__ = ["DIFFERS", "HOLDS", "SAME", "UNDECIDED", "UNTESTED", "Interval", "Record", "Verdict", "agrees", "decide"]
+__all__ = [
+    "DIFFERS",
+    "HOLDS",
+    "MARKS",
+    "SAME",
+    "UNDECIDED",
+    "UNTESTED",
+    "WORDS",
+    "Interval",
+    "Record",
+    "Verdict",
+    "agrees",
+    "decide",
+    "tally",
+]
 
 HOLDS, DIFFERS, UNDECIDED, UNTESTED = "holds", "differs", "undecided", "cannot be tested"
 WORDS = {
@@ -17,6 +33,7 @@ WORDS = {
     UNDECIDED: "the 95 % interval contains both answers",
     UNTESTED: "the data it needs is not public or too small; the reason is given instead",
 }
+MARKS = {HOLDS: "✓", DIFFERS: "≠", UNDECIDED: "?", UNTESTED: "–"}
 LEVEL = 0.95
 """of the intervals over topics"""
 Record: TypeAlias = dict[str, Any]
@@ -68,6 +85,16 @@ def decide(holds: object, here: str, data: str = "") -> Verdict:
     'holds'
     """
     return Verdict(HOLDS if holds else DIFFERS, here, data)
+
+
+def tally(words: Iterable[str]) -> str:
+    """Return how often each verdict was given, by its mark; nothing of those that were not.
+
+    >>> tally([HOLDS, UNDECIDED, HOLDS])
+    '2 ✓ 1 ?'
+    """
+    counts = Counter(words)
+    return " ".join(f"{counts[word]} {mark}" for word, mark in MARKS.items() if counts[word])
 
 
 def agrees(ours: float, printed: str) -> bool:

@@ -279,6 +279,7 @@ def observations(trials: list[Trial], records: list[Record]) -> list[Observation
     """Return what the outlook hopes for, and what bears on it."""
     return [
         *(_against_ap(trials, target) for target in ("xGAP", "eGAP")),
+        _best_objectives(trials),
         _by_itself(trials),
         _over_orders(trials),
         _against_baseline(records),
@@ -304,6 +305,14 @@ def find_best(trials: list[Trial]) -> dict[str, dict[str, str]]:
         winners = np.stack([trial.means for trial in own]).argmax(axis=0)
         best[name] = {measure: own[i].objective for measure, i in zip(MEASURES, winners, strict=True)}
     return best
+
+
+def _best_objectives(trials: list[Trial]) -> Observation:
+    winners = (
+        f"{name}: " + ", ".join(f"{measure} by {objective}" for measure, objective in best.items())
+        for name, best in find_best(trials).items()
+    )
+    return Observation("Which objective gives the highest mean of each measure?", f"{'; '.join(winners)}.")
 
 
 def _by_itself(trials: list[Trial]) -> Observation:
@@ -349,16 +358,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         "spread": Sheet.of("From the lowest to the highest mean of an order of rows, or a seed", spread(trials)),
     }
     figures = {"matrix": Figure("Trained by × measured by; dark cells are near the best of their column", heat(rows))}
-    return Outcome(DONE, _story(trials), trials, sheets, figures, observations(trials, records))
-
-
-def _story(trials: list[Trial]) -> str:
-    """Return what came out, in sentences."""
-    winners = {
-        name: ", ".join(f"{measure} by {objective}" for measure, objective in best.items())
-        for name, best in find_best(trials).items()
-    }
-    return " ".join(f"{name}: the best {words}." for name, words in winners.items())
+    return Outcome(DONE, trials, sheets, figures, observations(trials, records))
 
 
 EXPERIMENT = Experiment(

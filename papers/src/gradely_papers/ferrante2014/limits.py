@@ -8,7 +8,7 @@ import numpy as np
 from gradely import AP, GAP, eGAP, evaluate, from_arrays, xGAP
 from gradely.measures.gap import UserShares
 from gradely_papers.charts import PALETTE, altair, categories, draw, style
-from gradely_papers.experiment import Experiment, Figure, Library, Outcome, Sheet, claim
+from gradely_papers.experiment import THEOREM, Experiment, Figure, Library, Outcome, Sheet, claim
 from gradely_papers.progress import Report
 from gradely_papers.rankings import rank_labels
 from gradely_papers.verdicts import SAME, Record, Verdict, decide
@@ -127,8 +127,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     return Outcome(
         "We asked the measures themselves: the chance to pick a document is the value of a ranking that holds it alone."
         f" For the limits we measured rankings of up to {LENGTHS[-1]:,} documents, for several g.",
-        "Though the one key document comes last, GAP tends to 1: its users hardly notice. eGAP keeps only the users who"
-        " wanted nothing better, and xGAP lies between.",
         Evidence(chances, long, corners(seed)),
         {
             "probabilities": Sheet.of("The chance to pick a document", chances, 6),
@@ -148,6 +146,7 @@ def within(off: float) -> str:
     "§3-5",
     printed=", ".join(str(theirs) for *_, theirs in PRINTED),
     criterion=f"all six, to within {SAME:g}",
+    kind=THEOREM,
 )
 def same_chances(evidence: Evidence) -> list[Verdict]:
     """The chance that a user picks one document of grade 1 or 2, out of ten of grade 1 and one of grade 2."""
@@ -155,14 +154,20 @@ def same_chances(evidence: Evidence) -> list[Verdict]:
     return [decide(off < SAME, f"all six, {within(off)}" if off < SAME else f"off by up to {off:.0e}")]
 
 
-@claim("limits", "§3-5", printed="limits", criterion=f"for five g, at n = {LENGTHS[-1]:,}, within {NEAR:g}")
+@claim(
+    "limits",
+    "§3-5",
+    printed="limits",
+    criterion=f"for five g, at n = {LENGTHS[-1]:,}, within {NEAR:g}",
+    kind=THEOREM,
+)
 def same_limits(evidence: Evidence) -> list[Verdict]:
     """After n documents of grade 1, one of grade 2: GAP → 1, xGAP → 1 - g₂², eGAP → g₁."""
     off = max(abs(row["value"] - row["limit"]) for row in evidence.long if row["n"] == LENGTHS[-1])
     return [decide(off < NEAR, f"at n = {LENGTHS[-1]:,} all are within {off:.0e} of them")]
 
 
-@claim("corners", "§5", printed="equal", criterion=f"to within {SAME:g} on random rankings with ties")
+@claim("corners", "§5", printed="equal", criterion=f"to within {SAME:g} on random rankings with ties", kind=THEOREM)
 def same_corners(evidence: Evidence) -> list[Verdict]:
     """Where all users have the same threshold k, GAP = xGAP = eGAP = AP(k)."""
     return [decide(evidence.corners < SAME, f"on 200 random rankings with ties, {within(evidence.corners)}")]

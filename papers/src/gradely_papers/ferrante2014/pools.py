@@ -25,7 +25,7 @@ from gradely_papers.ferrante2014.study import (
     signs,
     tau_of_signs,
 )
-from gradely_papers.judged_collections import DATA, NEEDS, Collection
+from gradely_papers.judged_collections import DATA, NEEDS, Collection, on_each
 from gradely_papers.progress import Report, part
 from gradely_papers.verdicts import UNTESTED, Interval, Record, Verdict
 
@@ -260,20 +260,20 @@ def observations(evidence: list[Robustness]) -> list[Observation]:
     return [Observation(question, "; ".join(lines))]
 
 
-def gather(selection: list[Collection], seed: int, progress: Report) -> list[Robustness]:
+def gather(library: Library, selection: list[Collection], seed: int, progress: Report) -> list[Robustness]:
     """Shrink the pools of every collection."""
-    out = []
-    for i, collection in enumerate(selection):
-        tell = part(progress, i, len(selection))
-        study = read_study(collection, part(tell, 0, 4))
-        out += shrink(study, seed, lambda done, tell=tell: tell(1 / 4 + done * 3 / 4))  # type: ignore[misc]
-    return out
+
+    def work(collection: Collection, progress: Report) -> list[Robustness]:
+        study = read_study(collection, part(progress, 0, 4))
+        return shrink(study, seed, lambda done: progress(1 / 4 + done * 3 / 4))
+
+    return [entry for entries in on_each(library, selection, work, progress).values() for entry in entries]
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Shrink the pools of every collection in the library."""
     selection = choose_collections(library)
-    evidence = gather(selection, seed, progress)
+    evidence = gather(library, selection, seed, progress)
     records = [record for entry in evidence for record in entry.records()]
     figures = {
         f"pools-{least}": Figure(
@@ -284,8 +284,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     }
     return Outcome(
         DONE.format(", ".join(map(str, selection))),
-        "Where highly relevant documents are few, GAP loses its ranking of systems with the pool, and xGAP and eGAP"
-        " keep more of theirs; over all topics they do not.",
         evidence,
         {"pools": Sheet.of("τ between full and smaller pools, and 95 % of the draws", records, 3)},
         figures,

@@ -1,5 +1,6 @@
 """F14's outlook: the discriminative power of GAP, xGAP, eGAP, AP and nDCG."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ from gradely.measures.names import parse_all
 from gradely.tables import count_of
 from gradely_papers.charts import altair, categories, draw, panels
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
-from gradely_papers.judged_collections import DATA, NEEDS, Collection, collections, has_enough
-from gradely_papers.progress import Report, part
+from gradely_papers.judged_collections import DATA, NEEDS, Collection, collections, has_enough, on_each
+from gradely_papers.progress import Report
 
 MEASURES = ("GAP", "xGAP", "eGAP", "AP", "nDCG")
 TESTS = ("t", "tukey")
@@ -20,7 +21,7 @@ POINTS = 200
 """how many points of a curve are drawn"""
 
 
-def compute_p_values(collection: Collection, seed: int, progress: Report) -> dict[tuple[str, str], Any]:
+def compute_p_values(collection: Collection, progress: Report, seed: int) -> dict[tuple[str, str], Any]:
     """Return the p-values of all pairs of runs by measure and test."""
     systems = collection.systems(lambda part: progress(part / 2))
     values, by_test = systems.values(parse_all(MEASURES)), {}
@@ -71,15 +72,13 @@ def _title(collection: Collection) -> str:
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Test all pairs of runs of every collection in the library."""
     used = [collection for collection in collections(library) if has_enough(collection)]
-    table, curves = [], []
-    for i, collection in enumerate(used):
-        p_by_test = compute_p_values(collection, seed, part(progress, i, len(used)))
-        table += power(collection.name, p_by_test)
-        curves += levels(_title(collection), p_by_test)
+    tested = on_each(library, used, partial(compute_p_values, seed=seed), progress)
+    titles = {collection.name: _title(collection) for collection in used}
+    table = [row for name, p_by_test in tested.items() for row in power(name, p_by_test)]
+    curves = [row for name, p_by_test in tested.items() for row in levels(titles[name], p_by_test)]
     figure = Figure("Achieved significance levels by the t-test: the further left, the better.", chart(curves))
     sheet = Sheet.of("Discriminative power", table, 3)
-    story = "The measures differ little, and not in the same order on all collections."
-    return Outcome(DONE, story, table, {"power": sheet}, {"levels": figure}, observations(table))
+    return Outcome(DONE, table, {"power": sheet}, {"levels": figure}, observations(table))
 
 
 def observations(table: list[dict[str, Any]]) -> list[Observation]:

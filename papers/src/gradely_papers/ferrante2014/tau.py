@@ -14,7 +14,7 @@ from gradely.comparison.kendall import DIGITS, EQUIVALENT, NOTICEABLE
 from gradely.data.ids import Floats
 from gradely.measures.names import parse_all
 from gradely_papers.charts import altair, draw_lines, panels
-from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet, claim
+from gradely_papers.experiment import THEOREM, Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.ferrante2014.limits import FAMILY
 from gradely_papers.ferrante2014.study import (
     REFERENCES,
@@ -31,8 +31,8 @@ from gradely_papers.ferrante2014.study import (
     signs,
     tau_of_signs,
 )
-from gradely_papers.judged_collections import DATA, FEWEST, NEEDS, Collection, collections
-from gradely_papers.progress import Report, part
+from gradely_papers.judged_collections import DATA, FEWEST, NEEDS, Collection, collections, on_each
+from gradely_papers.progress import Report
 from gradely_papers.verdicts import SAME, UNTESTED, Interval, Record, Verdict, decide
 
 PARTS = {2: 10, 3: 5, 4: 4}
@@ -232,7 +232,13 @@ def not_ndcg(curves: Curves) -> Verdict:
     return decide(max(highest.values()) < EQUIVALENT, f"highest τ with nDCG over all g: {list_taus(highest, 3)}")
 
 
-@claim("corners", "tables 2 and 3", printed="1.00", criterion=f"τ = 1 to within {SAME:g} at all corners of the grid")
+@claim(
+    "corners",
+    "tables 2 and 3",
+    printed="1.00",
+    criterion=f"τ = 1 to within {SAME:g} at all corners of the grid",
+    kind=THEOREM,
+)
 @in_panels
 def same_corners(curves: Curves) -> Verdict:
     """Where all users agree, GAP, xGAP and eGAP rank systems the same."""
@@ -297,14 +303,15 @@ def same_numbers(evidence: Evidence) -> list[Verdict]:
     return out
 
 
-def gather(selection: list[Collection], seed: int, progress: Report) -> Evidence:
+def gather(library: Library, selection: list[Collection], seed: int, progress: Report) -> Evidence:
     """Correlate the measures on every collection."""
-    out = Evidence([], [])
-    for i, collection in enumerate(selection):
-        study = read_study(collection, part(progress, i, len(selection)))
-        out.table_1.append(study.record())
-        out.curves.extend(correlate_grid(study, seed))
-    return out
+
+    def work(collection: Collection, progress: Report) -> Evidence:
+        study = read_study(collection, progress)
+        return Evidence([study.record()], correlate_grid(study, seed))
+
+    every = on_each(library, selection, work, progress).values()
+    return Evidence([row for each in every for row in each.table_1], [row for each in every for row in each.curves])
 
 
 def chart(curves: list[Curves]) -> Any:
@@ -360,13 +367,12 @@ def observations(curves: list[Curves]) -> list[Observation]:
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Correlate the measures on every collection in the library."""
     selection = choose_collections(library)
-    evidence = gather(selection, seed, progress)
+    evidence = gather(library, selection, seed, progress)
     left_out = [
         collection for collection in collections(library) if collection.name not in {other.name for other in selection}
     ]
     return Outcome(
         describe(selection, left_out),
-        "How soon GAP ranks systems as AP does depends on how rare highly relevant documents are.",
         evidence,
         {
             "tau": Sheet.of("Tables 2 and 3: τ for the grid of g", as_printed(evidence.curves), 2),

@@ -1,1 +1,17 @@
 """M08: measures in the presence of tied scores."""
+
+from gradely_papers.experiment import Misprint
+
+MISPRINTS = (
+    Misprint(
+        "§2.5",
+        "RR = Σ f(x)/(t + x), f(x) the chance that the first x documents of the group are irrelevant",
+        "Σ (f(x - 1) - f(x))/(t + x), as the text has it: the chance that the first relevant document is at place x",
+    ),
+    Misprint("§2.5", "“first x elements are relevant, minus”", "irrelevant; and f(0), which is not defined, is 1"),
+    Misprint(
+        "§2.4",
+        "a term of average precision that is 0/0 for a group of one document",
+        "0: a document that ties with no other has no others of its group above it",
+    ),
+)

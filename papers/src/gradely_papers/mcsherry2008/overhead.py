@@ -253,8 +253,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         f" ours: the measure alone, on lists that are sorted already, and from a run file of {FILE_QUERIES}"
         f" queries of {RETRIEVED:,} documents to the mean. Times are the processor's, the shortest of {REPEATS},"
         " in turns. They are of this machine and not the same in every run; all else is.",
-        "Sorting costs more than most measures, so that the ratio is near 1; only where lists are short do AP and RR,"
-        " whose plain forms take a single pass, show what ties cost.",
         times,
         {"times": Sheet.of("Milliseconds and ratios", rows, 3)},
         {

@@ -14,7 +14,7 @@ from gradely.measures.names import parse_all
 from gradely.settings import TiePolicy
 from gradely_papers.charts import altair, categories, draw, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet, claim
-from gradely_papers.judged_collections import DATA, NEEDS, collections, has_enough, stack_runs
+from gradely_papers.judged_collections import DATA, NEEDS, collections, has_enough, on_each, stack_runs
 from gradely_papers.progress import Report, ignore, part
 from gradely_papers.verdicts import Record, Verdict, decide
 
@@ -159,8 +159,17 @@ def _moves(rows: list[Record]) -> str:
     )
 
 
-def observations(reordered: list[Record]) -> list[Observation]:
-    """Say for each collection whether breaking ties reorders systems."""
+def observations(moved: list[Record], reordered: list[Record]) -> list[Observation]:
+    """Say which measures move most, and for each collection whether breaking ties reorders systems."""
+    ranges = {name: fmean(_range(row) for row in moved if row["measure"] == name) for name in MEASURES}
+    order = ", ".join(f"{name} {ranges[name]:.4f}" for name in sorted(ranges, key=lambda name: -ranges[name]))
+    return [
+        Observation("How far does each measure move from the worst order to the best, mean of all collections?", order),
+        *_observe_reorderings(reordered),
+    ]
+
+
+def _observe_reorderings(reordered: list[Record]) -> list[Observation]:
     return [
         Observation(f"{name}: does the way ties are broken reorder systems?", _reorders(rows))
         for name, rows in by_collection(reordered).items()
@@ -229,25 +238,12 @@ def list_deviations(means: Means, measure: str) -> list[Record]:
     return sorted(rows, key=lambda row: float(row["worst"]) - float(row["best"]))
 
 
-def story(moved: list[Record]) -> str:
-    """Say which measures move most, and what follows."""
-    ranges = {name: fmean(_range(row) for row in moved if row["measure"] == name) for name in MEASURES}
-    first, second, *_, last_but_one, last = sorted(ranges, key=lambda name: -ranges[name])
-    return (
-        f"Over all collections {first} and {second} move most from the worst order to the best, {last_but_one} and"
-        f" {last} least. Few pairs of systems change places, but where they do, names or files decide which one is"
-        " called better. The mean over all orders depends on neither. Where hardly any judged document ties, nothing"
-        " moves."
-    )
-
-
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Break ties in every way, on every collection with enough runs."""
     selection = [collection for collection in collections(library, longest=False) if has_enough(collection)]
-    means = {
-        collection.name: read(collection.qrels, collection.runs, seed, progress=part(progress, i, len(selection)))
-        for i, collection in enumerate(selection)
-    }
+    means = on_each(
+        library, selection, lambda data, progress: read(data.qrels, data.runs, seed, progress=progress), progress
+    )
     moved, reordered = (label({name: table(runs) for name, runs in means.items()}) for table in (moves, reorderings))
     where = str(max((row for row in moved if row["measure"] == BY), key=_range)["collection"])
     sizes = ", ".join(f"{data.name} with {len(data.runs)} runs" for data in selection)
@@ -255,7 +251,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         f"We evaluated the runs of {', '.join(map(str, selection))} with {len(MEASURES)} measures: the mean over all"
         f" orders of ties; ties broken by document name, as trec_eval does; in file order; at random, {SEEDS} times;"
         " and for each measure in its best and its worst order.",
-        story(moved),
         moved,
         {
             "moves": Sheet.of("How far the order of ties moves a system", moved),
@@ -270,7 +265,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
                 agreement(reordered),
             ),
         },
-        observations(reordered),
+        observations(moved, reordered),
     )
 
 

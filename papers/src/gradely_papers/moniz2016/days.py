@@ -48,7 +48,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     return Outcome(
         "We measured the recommended order of both days, with grades by place (4 for the best item, 0 for the last) and"
         " with φ of the true scores.",
-        "Grades by place cannot tell the days apart. φ can: on day 1 the two items are nearly as good as each other.",
         table,
         {"table-1": Sheet.of("Table 1: two days, one mistake", table)},
         {},

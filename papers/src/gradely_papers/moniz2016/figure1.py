@@ -88,7 +88,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         f"We drew {ITEMS} scores {SAMPLES:,} times, balanced and imbalanced as the paper's text has it, and fitted φ to"
         " each sample, with the control points of the text and with those of the authors' code. The figure shows the"
         " first sample of each.",
-        "On balanced scores φ rises over the whole upper half. On imbalanced ones only the few that stand out matter.",
         samples,
         {"figure-1": Sheet.of("Scores and φ of one sample each", records)},
         {"figure-1": Figure("Scores by place (dashed: where grades change), and φ by score.", chart(records))},

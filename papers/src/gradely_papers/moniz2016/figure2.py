@@ -189,9 +189,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         " [1, 100] with 10% in [100, 1000] (imbalanced). As the authors' code has it: whole numbers up to 1000, and 80"
         " up to 500 with 20 from 500 to 1000, drawn again where none is an outlier; φ with the control points of the"
         " code. Grades by place are 3, 2, 1 and 0 for the top 10, 25, 50 and the rest; gains are 2^g - 1.",
-        "Grades by place charge for a border that was drawn by hand and see nothing inside of it. φ charges for the"
-        " distance between the scores. The authors' figure is that of their code: by the text, imbalanced scores are"
-        " far more so, and the inversion costs far more.",
         cases,
         {"summary": Sheet.of("Quartiles of all samples", rows)},
         {"figure-2": Figure("Two mistakes, measured in two ways. Whiskers reach to the extremes.", chart(rows))},

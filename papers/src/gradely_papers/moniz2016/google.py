@@ -143,7 +143,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         " the time of the list, and 0 beyond 48 hours; grades are 3, 2, 1, 0 for the top 10, 25, 50 and the rest by"
         " that score, equal ones by tweets and then in Google's order; φ has the authors' control points. Items that"
         f" News.csv does not know have no score. {left_out} lists without any score were left out.",
-        "; ".join(f"{entry.data}: nDCG@10 {entry.ndcg:.3f}, nDCGφ@10 {entry.phi:.3f}" for entry in summaries) + ".",
         agreement.Evidence(summaries, means),
         {
             "figure-3": Sheet.of("Means over all lists", means),

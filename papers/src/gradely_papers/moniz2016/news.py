@@ -109,9 +109,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         f" count and the last {lists.left_out}, which fill no list, were left out. Items not seen by then come last;"
         " equal counts tie, and values are means over all orders of ties. Grades by place are 3, 2, 1, 0 for the top"
         " 10, 25, 50 and the rest.",
-        "A few items are shared far more than all others: grades by place reward any of the top ten, φ asks for the few"
-        " that stand out, and early counts often miss them. After a day the few are known, and nDCGφ is often the"
-        " higher one.",
         agreement.Evidence(every, means),
         {
             "figure-3": Sheet.of("Means over all lists", means),

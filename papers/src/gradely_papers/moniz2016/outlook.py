@@ -135,18 +135,16 @@ def _observe_swap(loss: Losses, name: str, swap: str) -> Observation:
     )
 
 
-def story(shared: list[Record]) -> str:
-    """Say what came out, with the earliest rankings of news."""
+def observe_news(shared: list[Record]) -> Observation:
+    """Say how far the measures agree on the earliest rankings of news."""
     early = {
         (record["measure"], record["relevance"]): record["mean"] for record in shared if record["hours"] == HOURS[0]
     }
     by_grades, by_phi = ([early[name, of] for name in PAIRS] for of in (GRADES, PHI))
-    return (
-        "φ is a relevance function of its own: every graded measure takes it, and with it every one notices what grades"
-        " by place hide. Only a swap at rank 10 is another matter to ERR: below nine items of the top grade hardly any"
-        f" user gets there. On news ranked after {HOURS[0]} hour, grades by place give between {min(by_grades):.2f} and"
-        f" {max(by_grades):.2f} of the ideal value, depending on the measure, and φ between {min(by_phi):.2f} and"
-        f" {max(by_phi):.2f}: with relevance from the data, the measures agree more."
+    return Observation(
+        f"What share of the ideal value do news ranked after {HOURS[0]} hour reach, depending on the measure?",
+        f"Between {min(by_grades):.2f} and {max(by_grades):.2f} by grades, between {min(by_phi):.2f} and"
+        f" {max(by_phi):.2f} by φ.",
     )
 
 
@@ -160,7 +158,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         "We gave φ of the true score as relevance to ERR, graded RBP and µAP, and measured what nDCGφ was shown on: the"
         " two mistakes of figure 2, and early rankings of news. Values are shares of the ideal ranking's, since ERR and"
         " RBP do not give that 1. All measures stop at rank 10.",
-        story(shared),
         drawn_up,
         {
             "synthetic": Sheet.of("What two mistakes cost", drawn_up, 5),
@@ -172,7 +169,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
             ),
             "news": Figure(f"Early rankings of news: the mean over {len(lists.counts)} lists.", hours(shared)),
         },
-        observations(drawn_up),
+        [*observations(drawn_up), observe_news(shared)],
     )
 
 

@@ -192,8 +192,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         " the same swaps serve every number of levels. Unevenly means: each run uses a random half of the levels, among"
         " them the lowest and the highest, with random shares of the items (how the paper spread them we do not know)."
         " Mean nDCG and mean NDCNG are means over all cut-offs, as in table 2; the gain is 2^g - 1.",
-        "With more levels the few best items decide nDCG, so that the same disorder costs more. µMAP and NDCNG say"
-        " nearly the same of the same disorder, whatever the number of levels, as long as the lowest level is 0.",
         drawings,
         {name: Sheet.of(title, drawings[name].records()) for name, (title, _) in FIGURES.items()}
         | {"sensitivity": Sheet.of("Other readings of how the lists are made", rows)},

@@ -356,8 +356,6 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         f"We ranked the documents of {len(collection.queries)} queries by each of {len(FEATURES)} features, once with"
         " the mean over all orders of tied documents and once with ties in the order of the file. Mean nDCG and mean"
         " NDCNG are means over all cut-offs, as in table 2. A virtual user rates a document by its value of a feature.",
-        "The features' own scores are exactly 1. The data that is public today has more levels of TF-IDF than the paper"
-        " counts.",
         evidence,
         {name: Sheet.of(USERS[name].title, records) for name, records in evidence.values.items()}
         | {name: Sheet.of(titles[name], records) for name, records in curves.items()}

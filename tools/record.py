@@ -1,0 +1,28 @@
+"""Record the verdicts of the experiments that were run: `python -m tools.record FOLDER` after `gradely papers run`.
+
+Experiments that left nothing in the folder keep the verdicts that they have.
+"""
+
+import sys
+from pathlib import Path
+
+import gradely_papers
+from gradely_papers.results import RECORD, leave_out, read_entries, read_record, to_csv
+
+
+def merge(folder: Path) -> str:
+    """Return the record, with the claims that lie in a folder in place of the recorded ones of the same experiment."""
+    recorded, entries = read_record(), []
+    for name, experiment in gradely_papers.experiments().items():
+        made = folder / name / "claims.csv"
+        if made.exists():
+            entries += read_entries(made.read_text("utf-8"))
+        elif experiment.optional:
+            entries += leave_out(experiment, experiment.skip_reason)
+        else:
+            entries += [entry for entry in recorded if entry.experiment == name]
+    return to_csv(entries)
+
+
+if __name__ == "__main__":
+    (Path(gradely_papers.__file__).parent / RECORD).write_text(merge(Path(sys.argv[1])), encoding="utf-8")
