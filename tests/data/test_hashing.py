@@ -100,7 +100,7 @@ def run_in_new_process(code):
 
 def test_look_ups_are_keyed_by_process_but_random_ties_are_not():
     code = (
-        "from gradely.data.trec.hashing import *; from gradely.data.trec.tokens import Tokens;"
+        "from gradely.data.hashing import *; from gradely.data.ids import Tokens;"
         "print(token_hashes(Tokens.of([b'd1']))[0]);"
         "print(shuffle_keys_of(7, b'q', [b'd1', b'd2', b'x' * 400]).tolist())"
     )

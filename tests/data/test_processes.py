@@ -42,14 +42,13 @@ def forced(monkeypatch):
     """Use five processes over ranges of 5,000 bytes, whatever the file and the machine."""
     monkeypatch.setattr(runs, "RANGE", 5000)
     monkeypatch.setattr(runs, "LARGE", 0)
-    monkeypatch.setattr(runs, "LARGE", 0)
     monkeypatch.setattr(runs, "cores", lambda: 5)
     monkeypatch.setattr(runs, "workers", lambda threads: threads)
-    counted = []
+    counted, in_ranges = [], runs.map_ranges
 
     def map_ranges(*given):
         counted.append(given[2])
-        return runs.map_ranges(*given)
+        return in_ranges(*given)
 
     monkeypatch.setattr(runs, "map_ranges", map_ranges)
     return counted
@@ -191,7 +190,7 @@ def test_nobody_is_left_when_the_work_is_dropped():
 
 SLOW = """
 import os, sys, time
-from gradely.processes import in_processes
+from gradely.parallel import in_processes
 from gradely.settings import Settings
 def work(number):
     sys.stdout.write(f"{os.getpid()}\\n"); sys.stdout.flush()

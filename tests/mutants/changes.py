@@ -65,7 +65,7 @@ SPEED = {
     "gap": "FEW MANY",
     "populations": "CELLS",
     "qrels": "RANGE SMALL",
-    "read": "LARGE TAIL",
+    "read": "EXACT TAIL",
     "scattered": "CHANCE IN_MEMORY",
     "tests": "CELLS",
     "tie_counts": "SAMPLE",
