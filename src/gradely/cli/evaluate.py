@@ -60,6 +60,7 @@ def query_order(command: Command) -> Command:
 @options.settings()
 @click.option("-q", "--per-query", is_flag=True, help="Show every query, too.")
 @query_order
+@options.queries_text
 @options.by_segment
 @options.request
 @options.output
@@ -68,6 +69,7 @@ def command(
     *,
     per_query: bool,
     order: dict[str, Any],
+    queries_text: str | None,
     virtual: str | None,
     qrels_feature: int | None,
     graded_by: GradedBy | None,
@@ -90,6 +92,8 @@ def command(
     data = request.read(judgments)
     named = parse_all(data.measures)
     by_query = per_query or any(order.values())
+    if queries_text is not None and not by_query:
+        raise click.UsageError("--queries-text is for queries that are shown: add -q, --worst or --best")
     if by_query:
         from gradely.evaluation.by_query import QueryOrder
 
@@ -97,7 +101,7 @@ def command(
     with data.bar() as bar:
         results = evaluate_all(data.qrels, data.runs, named, data.settings, bar)
         results.notes_at(output.digits)  # what ties change takes a while, too
-    write_result(results.by_query(**order) if by_query else results, output)
+    write_result(results.by_query(**order, queries_text=queries_text) if by_query else results, output)
 
 
 def virtual_qrels(

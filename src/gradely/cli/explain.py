@@ -21,6 +21,8 @@ from gradely.settings import Settings
     type=click.IntRange(min=1),
     help=f"How many documents to show, the first ones.  [default: {LONG} in a table, all in other formats]",
 )
+@options.queries_text
+@options.docs_text
 @options.inputs
 @options.output
 def command(
@@ -30,6 +32,8 @@ def command(
     *,
     measure: str,
     depth: int | None,
+    queries_text: str | None,
+    docs_text: str | None,
     settings: Settings,
     inputs: InputOptions,
     output: OutputOptions,
@@ -50,5 +54,7 @@ def command(
         precision=settings.precision,
         seed=settings.seed,
         depth=depth,
+        queries_text=queries_text,
+        docs_text=docs_text,
     )
     write_result(explanation, output)

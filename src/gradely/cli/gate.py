@@ -46,6 +46,7 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
     metavar="FILE.json",
     help="Write the scores of NEW if it passes, for --baseline the next time.",
 )
+@options.queries_text
 @options.settings()
 @options.inputs
 @options.output
@@ -58,6 +59,7 @@ def command(
     drops: tuple[str, ...],
     summary: str | None,
     save: str | None,
+    queries_text: str | None,
     settings: Settings,
     inputs: InputOptions,
     output: OutputOptions,
@@ -70,6 +72,8 @@ def command(
     """
     source = None if baseline is None else Source(baseline)  # held, since it may be a pipe
     saved = baseline if source is not None and is_saved(source) else None
+    if queries_text is not None and summary is None:
+        raise click.UsageError("--queries-text is for the queries of a --summary", click.get_current_context())
     check_output(summary, beside=True)
     check_output(save, replaces=saved, beside=True)
     if baseline is None and save is None:
@@ -86,15 +90,15 @@ def command(
     with data.bar() as bar:
         old = older[0] if older else baseline
         verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
-    write_files(verdict, summary, save)
+    write_files(verdict, summary, save, queries_text)
     write_result(verdict, output)
     return 0 if verdict.passed else 1
 
 
-def write_files(verdict: Gate, summary: str | None, save: str | None) -> None:
+def write_files(verdict: Gate, summary: str | None, save: str | None, queries_text: str | None) -> None:
     """Write the summary, and the scores of a run that passed, where files for them are named."""
     if summary:
-        write_file(summarize(verdict).encode(), summary)
+        write_file(summarize(verdict, queries_text).encode(), summary)
     if save and verdict.passed:
         write_file(verdict.saved.text().encode(), save)
 
@@ -127,14 +131,14 @@ def read_limits(drops: tuple[str, ...], names: list[str]) -> dict[str, float]:
     return dict.fromkeys((str(parse(name)) for name in names), usual) | limits
 
 
-def summarize(verdict: Gate) -> str:
+def summarize(verdict: Gate, queries_text: str | None = None) -> str:
     """Return a summary in Markdown: the verdict, the table, and by measure the queries that lost most."""
     parts = [
         f"## {'✅' if verdict.passed else '❌'} {escape_markdown(verdict.summary())}",
         render(verdict.table(), "markdown"),
     ]
     for change in verdict.changes:
-        losers = verdict.losers(change.measure)
+        losers = verdict.losers(change.measure, queries_text=queries_text)
         if change.drop > 0 and losers.rows:
             lost = f"{change.measure}: {change.losses:,} of {count_of(len(verdict.queries), 'query')} lost"
             title = f"{lost}; the {len(losers.rows)} that lost most"

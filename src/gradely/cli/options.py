@@ -350,6 +350,15 @@ alpha = click.option("--alpha", type=float, default=0.05, show_default=True, hel
 qrels_format = click.option(
     "--qrels-format", type=click.Choice(INPUTS), help="Format of the qrels; by default it is recognised."
 )
+queries_text = click.option(
+    "--queries-text",
+    type=FILE,
+    metavar="FILE",
+    help="Texts of queries to show: an id, a tab and a text per line, or JSON Lines with id and text.",
+)
+docs_text = click.option(
+    "--docs-text", type=FILE, metavar="FILE", help="Texts of documents to show, in the formats of --queries-text."
+)
 by_segment = click.option(
     "--by",
     type=FILE,

@@ -30,15 +30,8 @@ def page_options(command: options.Command) -> options.Command:
     """Add --queries-text and --docs-text, of commands that write the page of a comparison."""
     return options.add_options(
         options.pack(PageOptions, "texts", PageOptions._fields, command),
-        click.option(
-            "--queries-text",
-            type=FILE,
-            metavar="FILE",
-            help="Texts of queries for the page: an id, a tab and a text per line, or JSON Lines with id and text.",
-        ),
-        click.option(
-            "--docs-text", type=FILE, metavar="FILE", help="Texts of documents for the page, in the same formats."
-        ),
+        options.queries_text,
+        options.docs_text,
     )
 
 

@@ -20,6 +20,7 @@ from gradely.data import Qrels, open_run
 from gradely.data.ids import Floats
 from gradely.data.read.sources import Source
 from gradely.data.selection import read_selected, split_queries
+from gradely.data.texts import Texts, select_texts
 from gradely.errors import DataError, InputError
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_run, ignore
 from gradely.evaluation.notes import SAME, Note, note_names
@@ -275,8 +276,8 @@ class Gate(Result):
         header = ["measure", "old", "new", "drop", "limit", "low", "high", "p", "adjusted", "losses", "verdict"]
         return Table(header, [[*change[:10], _verdict(change)] for change in self.changes])
 
-    def losers(self, measure: str, most: int = LOSERS) -> Table:
-        """Return the queries that lost most by a measure, the worst first."""
+    def losers(self, measure: str, most: int = LOSERS, queries_text: Texts | None = None) -> Table:
+        """Return the queries that lost most by a measure, the worst first, with their texts where these are given."""
         at = list(self.pairwise.measures).index(measure)
         new, old = self.pairwise.values[at].T
         order = np.lexsort([np.asarray(self.queries), -(old - new)])[:most].tolist()
@@ -285,7 +286,11 @@ class Gate(Result):
             for i in order
             if old[i] - new[i] > SAME
         ]
-        return Table(["query", "old", "new", "drop"], rows)
+        header = ["query", "old", "new", "drop"]
+        if queries_text is None:
+            return Table(header, rows)
+        texts = select_texts(queries_text, [str(row[0]) for row in rows])
+        return Table([*header, "text"], [[*row, texts.get(str(row[0]), "")] for row in rows])
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe with one row per measure, of pandas, polars or pyarrow."""

@@ -2,11 +2,12 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradely.data.read.sources import Source, clip
 from gradely.errors import InputError
+from gradely.tables import count_of
 
 Texts: TypeAlias = Mapping[Any, str] | str | os.PathLike[str]
 """{id: text}, or a file: id, tab and text, or JSON Lines"""
@@ -15,6 +16,8 @@ TITLES = ("title",)
 BODIES = ("text", "query", "contents", "body", "abstract", "description", "passage")
 LONGEST_TEXT = 300
 """characters of a text that are shown"""
+IN_A_ROW = 60
+"""characters of a text in a row of a table in the terminal"""
 ROOM = 1_000_000
 """characters of all texts of documents together"""
 
@@ -33,6 +36,17 @@ def select_texts(texts: Texts | None, ids: Iterable[str], longest: int = LONGEST
     else:
         pairs = _read(Source(texts))
     return {key: shorten(text, longest) for key, text in pairs if key in selection}
+
+
+def describe_missing(texts: Mapping[str, str], ids: Sequence[str], noun: str) -> list[str]:
+    """Return a sentence about ids without a text, where not all have one.
+
+    >>> describe_missing({"q1": "ties"}, ["q1", "q2"], "query"), describe_missing({"q1": "ties"}, ["q1"], "query")
+    (['1 of 2 queries has a text'], [])
+    """
+    if len(texts) == len(ids):
+        return []
+    return [f"{len(texts):,} of {count_of(len(ids), noun)} {'has' if len(texts) == 1 else 'have'} a text"]
 
 
 def length_for(count: int) -> int:

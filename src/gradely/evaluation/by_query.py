@@ -7,6 +7,7 @@ import numpy as np
 
 from gradely.data import run_name
 from gradely.data.read.sources import clip
+from gradely.data.texts import IN_A_ROW, Texts, describe_missing, select_texts, shorten
 from gradely.errors import DataError, did_you_mean
 from gradely.evaluation.notes import DIGITS, Note
 from gradely.evaluation.result import Result, Section
@@ -49,13 +50,17 @@ class QueryRow(NamedTuple):
 class QueryScores(Result):
     """One row per run and query, as `gradely evaluate --per-query` prints them."""
 
-    def __init__(self, runs: Mapping[str, Scores], order: QueryOrder) -> None:
-        """Take the scores of runs by name, and which of their queries to show in which order."""
+    def __init__(self, runs: Mapping[str, Scores], order: QueryOrder, queries_text: Texts | None = None) -> None:
+        """Take the scores of runs by name, which of their queries to show in which order, and texts of queries."""
         self._runs, self._first = runs, next(iter(runs.values()))
         self.measures = self._first.measures
         order = order.settle(self.measures, runs)
         self.sort, self.baseline = None if order.sort is None else str(order.sort), order.baseline
         self._most, self._best = order.worst or order.best, order.best is not None
+        self.texts: dict[str, str] | None = None
+        """of the queries that are shown, as far as they have one; None where nobody asked for them"""
+        if queries_text is not None:
+            self.texts = select_texts(queries_text, self._shown())
 
     @property
     def notes(self) -> Sequence[Note]:
@@ -86,6 +91,14 @@ class QueryScores(Result):
         places = np.argsort(-keys if self._best else keys, kind="stable").tolist()
         return [lines[i] for i in places[: self._most]]
 
+    def remarks(self) -> list[str]:
+        """Return how many of the queries have a text, where texts were asked for and some have none."""
+        return [] if self.texts is None else describe_missing(self.texts, self._shown(), "query")
+
+    def _shown(self) -> list[str]:
+        """Return the queries that are shown of any run."""
+        return list(dict.fromkeys(line.query for lines in self.rows().values() for line in lines))
+
     def table(self) -> Table:
         """Return one row per run and query, and the mean over all its queries after those of a run."""
         return self._table(means=True)
@@ -101,11 +114,21 @@ class QueryScores(Result):
             scores = self._runs[name]
             for line in lines:
                 segment = [scores.segment_of(line.query)] if self._segmented else []
-                rows.append([name, line.query, *segment, *line.values, *([line.difference] if against else [])])
+                difference = [line.difference] if against else []
+                rows.append([name, line.query, *segment, *line.values, *difference, *self._text(line, short=means)])
             if means:
                 label = [name, "mean", *([EVERY] if self._segmented else [])]
-                rows.append([*label, *scores.mean().values(), *self._mean_difference(scores)])
-        return Table(["run", "query", *(["segment"] if self._segmented else []), *self.measures, *against], rows)
+                empty = [] if self.texts is None else [""]
+                rows.append([*label, *scores.mean().values(), *self._mean_difference(scores), *empty])
+        header = ["run", "query", *(["segment"] if self._segmented else []), *self.measures, *against]
+        return Table([*header, *([] if self.texts is None else ["text"])], rows)
+
+    def _text(self, line: QueryRow, *, short: bool) -> list[str]:
+        """Return the text of a query, where texts were asked for."""
+        if self.texts is None:
+            return []
+        text = self.texts.get(line.query, "")
+        return [shorten(text, IN_A_ROW) if short else text]
 
     @property
     def _segmented(self) -> bool:
@@ -128,9 +151,10 @@ class QueryScores(Result):
         settings = self._first.settings
         return {"ties": settings.ties, "queries": settings.queries, "runs": runs}
 
-    def _values(self, line: QueryRow) -> dict[str, float]:
-        values = dict(zip(self.measures, line.values, strict=True))
-        return values if line.difference is None else values | {"difference": line.difference}
+    def _values(self, line: QueryRow) -> dict[str, Any]:
+        values: dict[str, Any] = dict(zip(self.measures, line.values, strict=True))
+        values |= {} if line.difference is None else {"difference": line.difference}
+        return values if self.texts is None else values | {"text": self.texts.get(line.query)}
 
 
 def _find_measure(measure: MeasureLike, measures: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradely.data import Qrels, Run, locate, open_run, run_name, run_names
 from gradely.data.selection import read_selected, split_queries
+from gradely.data.texts import Texts
 from gradely.data.tie_counts import DetailsObserver, describe_run
 from gradely.errors import DataError
 from gradely.evaluation.notes import DIGITS, FEW, Note, describe_mismatch, merge_notes
@@ -108,15 +109,17 @@ class Evaluations(Result, Mapping[str, Scores]):
         worst: int | None = None,
         best: int | None = None,
         baseline: str | None = None,
+        queries_text: Texts | None = None,
     ) -> "QueryScores":
         """Return the values of each run on each query, as `gradely evaluate -q` prints them.
 
         Queries are sorted by the measure `sort`, worst first, or by the difference from the run `baseline`; only the
-        `worst` or the `best` ones are shown, so many of each run.
+        `worst` or the `best` ones are shown, so many of each run. `queries_text`, {query: text} or a file of ids and
+        texts, gives a column of texts.
         """
         from gradely.evaluation.by_query import QueryOrder, QueryScores
 
-        return QueryScores(self, QueryOrder(sort, worst, best, baseline))
+        return QueryScores(self, QueryOrder(sort, worst, best, baseline), queries_text)
 
     @cached_property
     def notes(self) -> list[Note]:

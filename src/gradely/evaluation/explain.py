@@ -15,6 +15,7 @@ from gradely.data.read.dicts import flat
 from gradely.data.read.readers import Run
 from gradely.data.read.sources import Source, clip
 from gradely.data.selection import select
+from gradely.data.texts import IN_A_ROW, Texts, describe_missing, select_texts, shorten
 from gradely.data.trec.plain import read_query
 from gradely.errors import NotFinite
 from gradely.evaluation.notes import Note
@@ -98,6 +99,10 @@ class Explanation(Result):
     """gains, what documents add, sum and norm are in units of 2 to this power, where they are too large for numbers"""
     depth: int | None = None
     """how many documents are printed, the first ones; None for a thousand in a table, all in other formats"""
+    query_text: str | None = None
+    """what the query says, where its text was asked for"""
+    texts: Mapping[str, str] | None = None
+    """of documents, as far as they have one; None where nobody asked for them"""
     notes: ClassVar[Sequence[Note]] = ()
 
     def table(self, digits: int = 4, depth: int | None = None) -> Table:
@@ -129,10 +134,12 @@ class Explanation(Result):
                 *([line.relevance] if graded else []),
                 *([line.gain, line.weight] if discounted else []),
                 line.adds,
+                *([] if self.texts is None else [shorten(self.texts.get(line.document, ""), IN_A_ROW)]),
             ]
             for line in lines
         ]
-        return [*header, *(["gain", "1/discount"] if discounted else []), "adds"], rows
+        last = ["adds", *([] if self.texts is None else ["text"])]
+        return [*header, *(["gain", "1/discount"] if discounted else []), *last], rows
 
     def text(self, digits: int = 4, depth: int | None = LONG) -> str:
         """Return the tables, and the sum, the norm and the value below, as the command line prints them.
@@ -145,7 +152,8 @@ class Explanation(Result):
     def sections(self, digits: int) -> list[Section]:
         """Return the ranking, how its value comes about, and the ideal ranking, so that it can be recomputed."""
         depth = self.depth or LONG
-        sections: list[Section] = [self.table(digits, depth)] if self.lines else []
+        sections: list[Section] = [] if self.query_text is None else [f"{self.query}: {self.query_text}"]
+        sections += [self.table(digits, depth)] if self.lines else []
         sections.append(self.sentences(digits, depth))
         ideal = self.ideal_table(digits, depth)
         if ideal.rows:
@@ -155,7 +163,8 @@ class Explanation(Result):
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, all documents included."""
         lines = {key: [line._asdict() for line in getattr(self, key)] for key in ("lines", "ideal")}
-        return {key: value for key, value in vars(self).items() if key != "depth"} | lines
+        absent = {"depth", *(name for name in ("query_text", "texts") if getattr(self, name) is None)}
+        return {key: value for key, value in vars(self).items() if key not in absent} | lines
 
     def sentences(self, digits: int = 4, depth: int | None = None) -> list[str]:
         """Return what comes below the table: the rest, the sum, the norm, the value."""
@@ -176,6 +185,20 @@ class Explanation(Result):
             lines.append(f"gains, sums and norm are in units of 2^{self.unit}, since they are too large for numbers")
         total, norm, value = (show_number(number, digits) for number in (self.total, self.norm, self.value))
         return [*lines, f"ties: {self.ties}", f"sum {total} / norm {norm} = {self.measure} {value}"]
+
+    def remarks(self) -> list[str]:
+        """Return how many documents have a text, where texts were asked for and some have none."""
+        return [] if self.texts is None else describe_missing(self.texts, self._documents(), "document")
+
+    def _documents(self) -> list[str]:
+        """Return the documents that are shown: those that were retrieved, and the judged ones."""
+        return list(dict.fromkeys(line.document for line in (*self.lines, *self.ideal)))
+
+    def with_texts(self, queries_text: Texts | None, docs_text: Texts | None) -> "Explanation":
+        """Return the explanation with the text of its query, and those of its documents."""
+        query = select_texts(queries_text, [self.query]).get(self.query)
+        texts = None if docs_text is None else select_texts(docs_text, self._documents())
+        return replace(self, query_text=query, texts=texts)
 
     def describe_ideal(self, digits: int = 4) -> str:
         """Return what the ideal ranking is worth."""
@@ -212,11 +235,13 @@ def explain(
     columns: Mapping[str, str] | None = None,
     duplicates: str = "error",
     exclude: Any = None,
+    queries_text: Texts | None = None,
+    docs_text: Texts | None = None,
 ) -> Explanation:
     """Explain the value of a measure on one query.
 
     `depth` is how many documents are printed, a thousand by default. `columns`, `duplicates` and `exclude` are as in
-    evaluate.
+    evaluate. `queries_text` and `docs_text`, {id: text} or a file of ids and texts, are shown beside the ids.
 
     >>> explained = explain({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}, "q", "AP")
     >>> [(line.rank, line.document, line.adds) for line in explained.lines]
@@ -228,7 +253,8 @@ def explain(
     judgments = select(read_qrels(qrels, columns=columns, duplicates=duplicates), exclude=exclude)
     ranking, query = open_run(run, columns=columns), str(query)
     judgments.check_query(query)
-    return replace(_explain(judgments, ranking, query, measure, settings), depth=depth)
+    explanation = replace(_explain(judgments, ranking, query, measure, settings), depth=depth)
+    return explanation.with_texts(queries_text, docs_text)
 
 
 def _explain(qrels: Qrels, ranking: Run | Source, query: str, measure: MeasureLike, settings: Settings) -> Explanation:
