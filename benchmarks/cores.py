@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 import gradely
-from gradely.data.trec import runs
+from gradely.data.read import trec_pieces as runs
 
 DEPTH = 1000
 """documents of a ranking"""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradely.data.read import sources
+from gradely.data import source as sources
 
 
 @pytest.fixture(autouse=True, scope="session")

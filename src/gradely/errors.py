@@ -94,3 +94,10 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
     by_lower = {name.lower(): name for name in words}
     near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
     return f" Did you mean {by_lower[near[0]]}?" if near else ""
+
+
+def clip(content: bytes | str, limit: int = 60) -> str:
+    """Return an excerpt of the input as an error shows it: printable, in quotes, and not too long."""
+    text = content[: 4 * limit + 4].decode(errors="replace") if isinstance(content, bytes) else content
+    text = text.strip("\r\n")
+    return repr(text if len(text) <= limit else text[:limit] + "…")

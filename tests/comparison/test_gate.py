@@ -9,7 +9,7 @@ import gradely
 from gradely.cli.main import run as cli
 from gradely.comparison.gate import digest, keep_scores, read_saved
 from gradely.data import read_qrels
-from gradely.data.read.sources import Source
+from gradely.data.source import Source
 from tests.cli.test_cli import demo  # noqa: F401 - a fixture
 
 QRELS = {f"q{i}": {"d": 1} for i in range(12)}

@@ -10,9 +10,9 @@ import pytest
 import gradely
 from gradely.cli.main import run as cli
 from gradely.comparison.ties import Orders, RunTies, TieSensitivity
+from gradely.data import open_run
 from gradely.data.demo import collection
 from gradely.data.locate import locate
-from gradely.data.read.sources import Source
 from gradely.data.tie_counts import (
     DetailsObserver,
     add_ties,
@@ -132,18 +132,18 @@ def test_ties_and_tops_are_the_same_gathered_from_pieces_or_from_the_whole(tmp_p
     ]
     (tmp_path / "run").write_text("".join(lines))
     qrels = gradely.read_qrels({q: {f"d{d}": 1 for d in range(5)} for q in names})
-    monkeypatch.setattr("gradely.data.trec.runs.PIECE", piece)
-    monkeypatch.setattr("gradely.data.trec.runs.SMALL", 0)
+    monkeypatch.setattr("gradely.data.read.text.PIECE", piece)
+    monkeypatch.setattr("gradely.data.read.text.SMALL", 0)
     observer = DetailsObserver(4)
-    hits = locate(qrels, Source(tmp_path / "run"), Settings("trec"), 2, observe=observer)
-    assert observer.details(hits) == describe_run(qrels, Source(tmp_path / "run"), 4)
+    hits = locate(qrels, open_run(tmp_path / "run"), Settings("trec"), 2, observe=observer)
+    assert observer.details(hits) == describe_run(qrels, open_run(tmp_path / "run"), 4)
 
 
 def test_details_of_a_scattered_file_are_not_gathered_from_pieces(tmp_path):
     (tmp_path / "run").write_text("a Q0 d1 1 2 t\nb Q0 d1 1 2 t\na Q0 d2 1 2 t\n")
     qrels = gradely.read_qrels({"a": {"d1": 1}, "b": {"d1": 1}})
     observer = DetailsObserver(4)
-    assert observer.details(locate(qrels, Source(tmp_path / "run"), Settings(), 1, observe=observer)) is None
+    assert observer.details(locate(qrels, open_run(tmp_path / "run"), Settings(), 1, observe=observer)) is None
     ties = gradely.tie_sensitivity(qrels, {"run": tmp_path / "run"}, ["RR"])
     assert ties.runs[0].tied.tied == 2
 

@@ -9,18 +9,16 @@ import pytest
 
 import gradely
 from gradely import DataError
-from gradely.data import Blocks, Hits, Qrels, columns, ids, locate, table, tie_counts
+from gradely.data import Blocks, Hits, Qrels, columns, ids, locate, open_run, table, tie_counts
+from gradely.data import source as sources
 from gradely.data.columns import earliest_alike
 from gradely.data.ids import PAD, Ids
-from gradely.data.locate import align, count_above
-from gradely.data.read import sources
-from gradely.data.read.readers import Run
-from gradely.data.read.sources import Source
-from gradely.data.trec import runs
+from gradely.data.locate.memory import align, count_above
+from gradely.data.read import text as runs
+from gradely.data.run import Run
 from gradely.settings import Settings
 
-LOCATE = sys.modules["gradely.data.locate"]
-"""the module, whose name the function has"""
+LOCATE = sys.modules["gradely.data.locate.memory"]
 QRELS = {"a": {"d1": 1, "d2": 0, "d3": 2}, "b": {"d1": 1}, "c": {"d4": 1, "d5": 3}}
 RUN = {"b": {"d1": 1.0, "x": 1.0}, "a": {"d3": 2.0, "x": 2.0, "d1": 2.0, "y": 3.0}, "c": {"d5": 0.5}, "z": {"d1": 1.0}}
 TRIPLES = [(query, doc, score) for query, docs in RUN.items() for doc, score in docs.items()]
@@ -47,7 +45,7 @@ def test_a_file_is_read_on_as_many_threads_as_there_are_cores_unless_said(monkey
     for module in (sources, runs):
         monkeypatch.setattr(module, "SMALL", 0)
     (tmp_path / "run").write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in TRIPLES))
-    hits = locate(gradely.read_qrels(QRELS), Source(tmp_path / "run"), Settings())
+    hits = locate(gradely.read_qrels(QRELS), open_run(tmp_path / "run"), Settings())
     expected = align(gradely.read_qrels(QRELS), Run(RUN), Settings())
     order = np.argsort(hits.row)
     assert hits.row[order].tolist() == sorted(expected.row.tolist())
@@ -64,13 +62,13 @@ def test_lines_of_a_small_file_are_shown_to_whoever_observes_them(tmp_path, monk
     monkeypatch.setattr(sources, "SMALL", 1 << 12)
     (tmp_path / "run").write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in TRIPLES))
     observer = tie_counts.DetailsObserver(2)
-    hits = locate(gradely.read_qrels(QRELS), Source(tmp_path / "run"), Settings(), observe=observer)
+    hits = locate(gradely.read_qrels(QRELS), open_run(tmp_path / "run"), Settings(), observe=observer)
     assert observer.details(hits).tops == {0: (["y", "d1"], [1, 3]), 1: (["d1", "x"], [2]), 2: (["d5"], [1])}
 
 
 def test_the_rows_of_a_frame_are_not_made_dicts(monkeypatch):
     expected = gradely.evaluate(QRELS, RUN, ["AP", "RR"]).per_query()
-    monkeypatch.setattr(LOCATE, "align", None)
+    monkeypatch.setattr(sys.modules["gradely.data.locate"], "align", None)
     assert gradely.evaluate(QRELS, pd.DataFrame(ROWS), ["AP", "RR"]).per_query() == expected
 
 

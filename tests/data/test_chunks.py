@@ -6,8 +6,9 @@ import queue
 import pytest
 
 from gradely.data.ids import PAD
-from gradely.data.trec import text
-from gradely.data.trec.text import Buffer, IrregularText, ScatteredQueries, close, last_cut, pieces
+from gradely.data.read import text
+from gradely.data.read.text import Buffer, close, last_cut, pieces
+from gradely.data.table import IrregularText, ScatteredQueries
 from tests.pieces import piece_of
 
 LINES = [f"q{q} Q0 doc{d} 1 1 t\n".encode() for q in range(9) for d in range(1 + q % 4)]

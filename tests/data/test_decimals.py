@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from gradely.data.trec import text
-from gradely.data.trec.text import _parse_alike, numbers, to_finite
+from gradely.data.read import text
+from gradely.data.read.text import _parse_alike, numbers, to_finite
+from gradely.data.table import IrregularText
 from tests.pieces import piece_of, words_in
 
 EXTENDED = np.finfo(np.longdouble).nmant == 63
@@ -146,5 +147,5 @@ def test_next_to_the_middle_between_two_doubles_float_decides(beside):
 
 @pytest.mark.parametrize("text", [b"nan", b"inf", b"-inf", b"1e999", b"1_0", b"x", b""])
 def test_what_is_no_finite_number_is_odd(text):
-    with pytest.raises(text.IrregularText):
+    with pytest.raises(IrregularText):
         to_finite(text)

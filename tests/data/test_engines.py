@@ -12,8 +12,8 @@ import pytest
 
 import gradely
 from gradely.data import engine
+from gradely.data.column_roles import Roles
 from gradely.data.engine import UPLOADS, judged_table
-from gradely.data.read.column_roles import Roles
 from tests.engines import MEASURES, collection, same_everywhere
 
 
@@ -63,15 +63,17 @@ def test_order_is_refused_by_name():
 @each_engine
 def test_nothing_but_judged_documents_comes_back(into, monkeypatch):
     qrels, run = collection()
-    fetched = []
+    fetched, original = [], engine.fetch
 
     def fetch(frame):
-        fetched.append(engine.fetch(frame))
+        fetched.append(original(frame))
         return fetched[-1]
 
     monkeypatch.setattr(engine, "fetch", fetch)
     gradely.evaluate(qrels, into(run), ties="trec")
-    assert len(fetched) == 1 and 0 < len(fetched[0]) <= len(qrels) < len(run)
+    counts, hits = fetched
+    assert 0 < len(hits) <= len(qrels) < len(run)
+    assert counts.column_names == ["query", "size", "odd", "no_score", "no_document"]
 
 
 @each_engine

@@ -13,23 +13,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gradely
+from gradely.data import source as sources
 from gradely.data.hashing import FIXED_KEYS, is_distinct, shuffle_keys, shuffle_keys_of, token_hashes
 from gradely.data.ids import Tokens
-from gradely.data.locate import align
+from gradely.data.locate.memory import align
 from gradely.data.qrels import Qrels
-from gradely.data.read import sources
-from gradely.data.read.readers import plain_run
-from gradely.data.read.sources import Source, ignore
-from gradely.data.trec import qrels as fast_qrels
-from gradely.data.trec import runs
-from gradely.data.trec import text as pieces
-from gradely.data.trec.plain import QRELS, read
-from gradely.data.trec.qrels import load_qrels
-from gradely.data.trec.runs import stream_run
-from gradely.data.trec.text import IrregularText
+from gradely.data.read import text as pieces
+from gradely.data.read import text as runs
+from gradely.data.read import trec_pieces as fast_qrels
+from gradely.data.read.trec_lines import QRELS, read
+from gradely.data.read.trec_pieces import load_qrels
+from gradely.data.source import Source, ignore
+from gradely.data.table import IrregularText
 from gradely.errors import GradelyError
 from gradely.parallel import on_threads
 from gradely.settings import Settings
+from tests.pieces import plain_run, stream_run
 
 POLICIES = ["expected", "trec", "order", "random"]
 IDS = st.one_of(
@@ -354,7 +353,7 @@ def test_what_is_small_is_neither_long_nor_packed(tmp_path, monkeypatch):
 def test_judgments_are_read_by_several_threads_in_ranges(start, size, tmp_path, monkeypatch):
     content = b"".join(b"q%d 0 d%d %d\n" % (i % 7, i, i % 3) for i in sorted(range(50), key=lambda i: i % 7))
     (tmp_path / "qrels").write_bytes(start + content)
-    monkeypatch.setattr(fast_qrels, "RANGE", size)
+    monkeypatch.setattr(fast_qrels, "QRELS_RANGE", size)
     qrels = load_qrels(Source(tmp_path / "qrels"), 3)
     assert b"".join(qrels.docs.bytes_at(i) for i in range(50)) == b"".join(
         line.split()[2] for line in content.splitlines()

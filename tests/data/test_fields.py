@@ -2,9 +2,10 @@
 
 import pytest
 
-from gradely.data.trec import text as module
-from gradely.data.trec.plain import QRELS, RUN
-from gradely.data.trec.text import Dialect, IrregularText, fields
+from gradely.data.read import text as module
+from gradely.data.read.text import Dialect, fields
+from gradely.data.read.trec_lines import QRELS, RUN
+from gradely.data.table import IrregularText
 from tests.pieces import piece_of
 
 REGULAR = [

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 import gradely
+from gradely.data.locate import scattered
 from gradely.data.qrels import Qrels
-from gradely.data.read.sources import DiskFile, Source, ignore
-from gradely.data.trec import runs
-from gradely.data.trec.runs import next_query
-from gradely.data.trec.text import IrregularText, ScatteredQueries
+from gradely.data.read import trec_pieces as runs
+from gradely.data.read.trec_pieces import next_query
+from gradely.data.source import DiskFile, Source, ignore
+from gradely.data.table import IrregularText, ScatteredQueries
 from gradely.settings import Settings
+from tests.pieces import stream_run
 
 BOM = b"\xef\xbb\xbf"
 QUERIES = [("a", 3), ("bb", 1), ("c", 5), ("long-name", 2), ("d", 4), ("a-b", 1)]
@@ -40,7 +42,7 @@ def here(monkeypatch):
         monkeypatch.setattr(module, "LARGE", 0)
     monkeypatch.setattr(runs, "cores", lambda: 8)
     monkeypatch.setattr(runs, "workers", lambda threads: threads)
-    monkeypatch.setattr(runs, "count_scattered", None)
+    monkeypatch.setattr(scattered, "count_scattered", None)
     return tasks
 
 
@@ -80,7 +82,7 @@ def test_a_query_that_is_too_long_is_scattered(tmp_path, monkeypatch, content):
 
 def hits_of(path, ties, threads):
     qrels = Qrels.of(LABELS)
-    hits = runs.stream_run(qrels, Source(path), Settings(ties, seed=1), threads, ignore)
+    hits = stream_run(qrels, Source(path), Settings(ties, seed=1), threads, ignore)
     order = np.lexsort((hits.row, hits.query))
     columns = [hits.query, hits.row, hits.above, hits.tied, *([] if hits.place is None else [hits.place])]
     return [column[order].tolist() for column in columns], hits.retrieved.tolist(), hits.unjudged
@@ -114,7 +116,7 @@ def test_progress_is_told_by_range(here, tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "RANGE", 100)
     (tmp_path / "run").write_bytes(content_of())
     told = []
-    runs.stream_run(Qrels.of(LABELS), Source(tmp_path / "run"), Settings(), 5, told.append)
+    stream_run(Qrels.of(LABELS), Source(tmp_path / "run"), Settings(), 5, told.append)
     assert told == [(i + 1) / len(told) for i in range(here[0][0])]
 
 
@@ -128,19 +130,36 @@ def test_what_is_odd_in_a_range_is_odd(here, tmp_path, monkeypatch):
 @pytest.mark.parametrize("size", [20, 10_000])
 def test_a_query_that_comes_again_is_scattered_in_a_range_or_between_them(here, tmp_path, monkeypatch, size):
     monkeypatch.setattr(runs, "RANGE", size)
-    monkeypatch.setattr(runs, "count_scattered", lambda *given: "counted in two passes")
+    monkeypatch.setattr(scattered, "count_scattered", lambda *given: "counted in two passes")
     (tmp_path / "run").write_bytes(content_of([*QUERIES, *QUERIES[:1]]))
     qrels = gradely.read_qrels(LABELS)
-    assert runs.stream_run(qrels, Source(tmp_path / "run"), Settings(), 5, ignore) == "counted in two passes"
+    assert stream_run(qrels, Source(tmp_path / "run"), Settings(), 5, ignore) == "counted in two passes"
     assert here[0][1] == 5
 
 
-def test_whoever_looks_at_all_lines_reads_them_in_this_process(here, tmp_path, monkeypatch):
+class Scores:
+    """Gathers the scores of all lines."""
+
+    def __init__(self):
+        """Begin with none."""
+        self.seen = []
+
+    def look(self, lines):
+        """Return the scores of some lines."""
+        return lines.score.tolist()
+
+    def add(self, seen):
+        """Keep them."""
+        self.seen += seen
+
+
+def test_what_an_observer_sees_in_other_processes_comes_back_in_order(here, tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "RANGE", 50)
     (tmp_path / "run").write_bytes(content_of())
-    seen = []
-    runs.stream_run(Qrels.of(LABELS), Source(tmp_path / "run"), Settings(), 5, ignore, observe=seen.append)
-    assert here == []
-    assert sum(len(lines.score) for lines in seen) == 16
+    observer = Scores()
+    stream_run(Qrels.of(LABELS), Source(tmp_path / "run"), Settings(), 5, ignore, observer)
+    assert here[0][1] == 5
+    assert observer.seen == [float(line.split()[4]) for line in content_of().splitlines()]
 
 
 def test_processes_are_used_for_large_files_on_disk_where_cores_are_many(here, tmp_path, monkeypatch):

@@ -22,18 +22,17 @@ from gradely.data.hashing import (
     token_hashes,
 )
 from gradely.data.ids import Tokens
-from gradely.data.locate import align
+from gradely.data.locate.memory import align
 from gradely.data.qrels import Qrels
-from gradely.data.read.readers import plain_run
-from gradely.data.read.sources import Source, ignore
+from gradely.data.read import text as runs
+from gradely.data.read.trec_lines import QRELS, RUN, read, scan
+from gradely.data.read.trec_pieces import load_qrels
+from gradely.data.source import Source, ignore
+from gradely.data.survey import survey
 from gradely.data.tie_counts import count_run
-from gradely.data.trec import runs
-from gradely.data.trec.plain import QRELS, RUN, read, scan
-from gradely.data.trec.qrels import load_qrels
-from gradely.data.trec.runs import stream_run
-from gradely.data.trec.survey import survey
 from gradely.settings import Settings
 from tests.data.test_fast_reader import by_document
+from tests.pieces import plain_run, stream_run
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 COUNT = 100_000

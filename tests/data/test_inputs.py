@@ -15,7 +15,8 @@ from pyarrow import parquet
 
 import gradely
 from gradely import DataError, InputError
-from gradely.data.read import dicts, frames
+from gradely.data import columns, ids
+from gradely.data.read import frames
 from gradely.data.read.readers import open_run
 
 QRELS = {"1": {"d1": 2.0, "d2": 0.0, "d9": 1.0}, "2": {"d3": 1.5}}
@@ -420,9 +421,9 @@ def test_numbers_of_a_frame_are_taken_as_they_are(monkeypatch, values):
 
 def test_numbers_of_dicts_are_taken_together_where_all_are_numbers():
     tables = [{"a": 1.0, "b": 2}, {"c": np.float32(0.5)}]
-    assert dicts.flat(tables, None).tolist() == [1.0, 2.0, 0.5]
-    assert dicts.flat(tables[:1], None).tolist() == [1.0, 2.0]
-    assert dicts.flat([{"a": "1.5"}], lambda table, doc: f"{table} {doc}").tolist() == [1.5]
+    assert columns.flat(tables, None).tolist() == [1.0, 2.0, 0.5]
+    assert columns.flat(tables[:1], None).tolist() == [1.0, 2.0]
+    assert columns.flat([{"a": "1.5"}], lambda table, doc: f"{table} {doc}").tolist() == [1.5]
 
 
 @pytest.mark.parametrize(
@@ -438,6 +439,6 @@ def test_numbers_of_dicts_are_taken_together_where_all_are_numbers():
 )
 def test_ids_that_are_no_text_are_noticed_where_a_document_is_missing(docs, missing, disguised):
     """Otherwise all ids are made text for nothing."""
-    assert dicts.are_disguised(docs, missing) == disguised
+    assert ids.are_disguised(docs, missing) == disguised
     others = {f"other{i}": 0 for i in range(100)}
-    assert dicts.are_disguised({"first": 0, **others, **docs, "last": 0}, missing) == disguised
+    assert ids.are_disguised({"first": 0, **others, **docs, "last": 0}, missing) == disguised

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from gradely.data import hashing
-from gradely.data.ids import PAD
+from gradely.data.ids import LONGEST_NAME, PAD
+from gradely.data.locate.match import Judgments
 from gradely.data.qrels import Qrels
-from gradely.data.read.sources import DiskFile, Source
-from gradely.data.trec import qrels as module
-from gradely.data.trec.match import Judgments
-from gradely.data.trec.plain import LONGEST_NAME, QRELS, read
-from gradely.data.trec.qrels import _room, _split_text, load_qrels
-from gradely.data.trec.text import Dialect, IrregularText
+from gradely.data.read import trec_pieces as module
+from gradely.data.read.text import Dialect
+from gradely.data.read.trec_lines import QRELS, read
+from gradely.data.read.trec_pieces import _room, _split_text, load_qrels
+from gradely.data.source import DiskFile, Source
+from gradely.data.table import IrregularText
 from tests.pieces import piece_of
 
 LINES = [f"query-{q} 0 {'document-' * (q % 2)}{d} {d % 3}\n" for q in range(12) for d in range(1 + q % 5)]
@@ -44,7 +45,7 @@ def file(tmp_path):
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_columns_are_those_of_the_plain_reader(file, content, size, threads, pack, monkeypatch):
     monkeypatch.setattr(module, "PIECE", size)
-    monkeypatch.setattr(module, "RANGE", size + 6)
+    monkeypatch.setattr(module, "QRELS_RANGE", size + 6)
     source = file(pack(CONTENTS[content].encode()))
     plain, fast = Qrels.of(read(source, QRELS)), load_qrels(source, threads)
     assert list(fast.queries) == list(plain.queries)
@@ -52,8 +53,8 @@ def test_columns_are_those_of_the_plain_reader(file, content, size, threads, pac
     assert fast.grade.tolist() == plain.grade.tolist()
     assert fast.start.tolist() == plain.start.tolist()
     hashed = Judgments.of(plain)
-    assert fast.hashed.hash.tolist() == hashed.hash.tolist()
-    assert fast.hashed.key.tolist() == hashed.key.tolist()
+    assert fast.hashes[0].tolist() == hashed.hash.tolist()
+    assert fast.hashes[1].tolist() == hashed.key.tolist()
 
 
 def test_lines_that_are_together_are_left_as_they_are(file, monkeypatch):
@@ -122,7 +123,7 @@ def test_a_packed_line_that_never_ends_is_odd(file, monkeypatch):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_file_on_disk_is_read_on_threads(file, threads, monkeypatch):
-    monkeypatch.setattr(module, "RANGE", 300)
+    monkeypatch.setattr(module, "QRELS_RANGE", 300)
     filled, fill = [], DiskFile.fill
     monkeypatch.setattr(
         DiskFile, "fill", lambda stream, view, at: filled.append((at, len(view))) or fill(stream, view, at)

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from gradely.data.read.sources import Source, ignore
-from gradely.data.trec import runs
-from gradely.data.trec.runs import map_pieces
+from gradely.data.read import text as runs
+from gradely.data.read.text import map_pieces
+from gradely.data.source import Source, ignore
 
 LINES = [f"q{q} Q0 doc{d} 1 1 t\n".encode() for q in range(9) for d in range(1 + q % 4)]
 CONTENT = b"".join(LINES)

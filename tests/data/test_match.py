@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from gradely.data import hashing
+from gradely.data.columns import has_repetition, new_tokens
 from gradely.data.hashing import LONG, ranges
 from gradely.data.ids import Ids
+from gradely.data.locate import match
+from gradely.data.locate.match import UNKNOWN, Judgments
 from gradely.data.qrels import Qrels
-from gradely.data.trec import match
-from gradely.data.trec.match import UNKNOWN, Judgments, has_repetition, new_tokens
 from tests.pieces import ids_of, piece_of, words_in
 
 # Where one name ends and another begins
@@ -130,7 +131,8 @@ def judgments_with(keys, sizes):
     start = np.append(0, np.cumsum(sizes))
     docs = [f"d{i}" for i in range(int(start[-1]))]
     qrels = Qrels([f"q{i}" for i in range(len(sizes))], start, docs, np.zeros(len(docs)))
-    return Judgments(qrels, np.arange(len(sizes), dtype=np.uint64), np.asarray(keys, np.uint64))
+    qrels.hashes = np.arange(len(sizes), dtype=np.uint64), np.asarray(keys, np.uint64)
+    return Judgments(qrels)
 
 
 def keys_of(kind, count):

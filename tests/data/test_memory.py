@@ -13,7 +13,7 @@ CODE = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
 import gradely
-from gradely.data.trec import runs
+from gradely.data.read import text as runs
 runs.PIECE = {piece} or runs.PIECE
 try:
     print({call})

@@ -7,9 +7,10 @@ from pyarrow import parquet
 
 from gradely.data import table
 from gradely.data.read import frames as parquet_tables
-from gradely.data.read.frames import FrameTable, ParquetTable, RecordTable
-from gradely.data.read.sources import Source
-from gradely.data.trec.text import ScatteredQueries
+from gradely.data.read.frames import FrameTable, ParquetTable
+from gradely.data.read.records import RecordTable
+from gradely.data.source import Source
+from gradely.data.table import ScatteredQueries
 
 SIZES = [3, 1, 5, 2, 2, 4, 1]
 """rows of each query"""

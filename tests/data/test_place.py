@@ -6,30 +6,22 @@ import numpy as np
 import pytest
 
 from gradely.data import hashing
+from gradely.data import tie_breaking as match
 from gradely.data.columns import Triples
 from gradely.data.hashing import shuffle_keys_of
+from gradely.data.ids import LONGEST_NAME
+from gradely.data.locate import pieces as hit_pieces
+from gradely.data.locate import scattered
+from gradely.data.locate.match import UNKNOWN, Judgments
+from gradely.data.locate.pieces import PieceHits, RunQueries, _in_order, _tie_groups, find_in_part, read_lines
 from gradely.data.qrels import Qrels
-from gradely.data.read.sources import ignore
-from gradely.data.trec import match, runs, scattered
-from gradely.data.trec.match import (
-    UNKNOWN,
-    Documents,
-    Judgments,
-    PieceHits,
-    RunQueries,
-    _in_order,
-    _tie_groups,
-    find_hits,
-    place_among_tied,
-    read_lines,
-    sort_tied,
-    stands_before,
-)
-from gradely.data.trec.plain import LONGEST_NAME
-from gradely.data.trec.text import IrregularText, ScatteredQueries
+from gradely.data.source import ignore
+from gradely.data.table import IrregularText, ScatteredQueries
+from gradely.data.tie_breaking import Documents, place_among_tied, sort_tied, stands_before
 from gradely.errors import InputError
 from gradely.settings import Settings
 from tests.pieces import ids_of
+from tests.pieces import stream as stream_pieces
 
 POLICIES = ["expected", "trec", "order", "random"]
 
@@ -105,7 +97,7 @@ def stream(rows, policy, sizes=(36, 10), **settings):
         passes.append(whole_queries)
         return map(work, in_pieces(rows, sizes[0 if whole_queries else 1]))
 
-    hits = runs.stream(qrels, "run", over_pieces, Settings(policy, seed=3, **settings), ignore)
+    hits = stream_pieces(qrels, "run", over_pieces, Settings(policy, seed=3, **settings), ignore)
     return qrels, hits, passes
 
 
@@ -148,7 +140,9 @@ def test_hashes_that_collide_are_settled_by_names(order, sizes, monkeypatch):
 @pytest.mark.parametrize("judged", [0, 1])
 def test_one_of_two_tied_documents_is_judged(judged):
     rows = [("q", "a", 3.0), ("q", "b", 2.0), ("q", "c", 2.0), ("r", "a", 2.0), ("r", "b", 1.0)]
-    part = find_hits(Judgments.of(Qrels.of({"q": {"bc"[judged]: 1}, "r": {"a": 1}})), Part(0, rows), Settings("trec"))
+    part = find_in_part(
+        Judgments.of(Qrels.of({"q": {"bc"[judged]: 1}, "r": {"a": 1}})), Part(0, rows), Settings("trec")
+    )
     above, tied, rank = (column.tolist() for column in part.hits[2:])
     assert (above, tied, rank) == ([1, 0], [2, 1], [2 - judged, 0])
 
@@ -232,16 +226,19 @@ def test_a_query_that_is_twice_in_a_piece_is_scattered(query):
     rows = [(query, "a", 1.0), ("q1", "a", 1.0), (query, "b", 1.0)]
     judgments = Judgments.of(Qrels.of(labels_of(rows_of())))
     with pytest.raises(ScatteredQueries):
-        find_hits(judgments, Part(0, rows), Settings())
-    assert find_hits(judgments, Part(0, rows[:2]), Settings()).size.tolist() == [1, 1]
+        find_in_part(judgments, Part(0, rows), Settings())
+    assert find_in_part(judgments, Part(0, rows[:2]), Settings()).size.tolist() == [1, 1]
 
 
 def test_an_observer_sees_lines_in_the_order_of_ranks():
-    seen = []
+    class Observer:
+        def look(self, lines):
+            return lines
+
     rows = ORDERS["not by score"](rows_of())
-    find_hits(Judgments.of(Qrels.of(labels_of(rows))), Part(0, rows), Settings(), seen.append)
-    assert seen[0].score.tolist() == [score for query, document, score in rows_of()]
-    assert seen[0].owner(np.array([0, 11, 12, 83])).tolist() == [0, 0, 1, 6]
+    found = find_in_part(Judgments.of(Qrels.of(labels_of(rows))), Part(0, rows), Settings(), Observer())
+    assert found.seen.score.tolist() == [score for query, document, score in rows_of()]
+    assert found.seen.owner(np.array([0, 11, 12, 83])).tolist() == [0, 0, 1, 6]
 
 
 # Two passes
@@ -259,7 +256,7 @@ def test_a_judged_document_that_comes_again_ends_the_first_pass():
             yield work(part)
 
     with pytest.raises(IrregularText):
-        runs.stream(Qrels.of(labels_of(rows_of())), "run", over_pieces, Settings(), ignore)
+        stream_pieces(Qrels.of(labels_of(rows_of())), "run", over_pieces, Settings(), ignore)
     assert read[1:] == [0, 1, 2, 3]
 
 
@@ -267,7 +264,7 @@ def stream_passes(rows, passes):
     """Read a run that is, in each pass, what is given for it."""
     left = iter(passes)
     qrels = Qrels.of(labels_of(rows))
-    runs.stream(qrels, "run", lambda work, report, whole_queries: map(work, next(left)), Settings(), ignore)
+    stream_pieces(qrels, "run", lambda work, report, whole_queries: map(work, next(left)), Settings(), ignore)
 
 
 def test_a_file_that_is_empty_the_second_time_is_odd():
@@ -299,7 +296,7 @@ def test_each_pass_reports_its_half():
             yield work(part)
             report((part.number + 1) / 2)
 
-    runs.stream(Qrels.of(labels_of(rows)), "run", over_pieces, Settings(), told.append)
+    stream_pieces(Qrels.of(labels_of(rows)), "run", over_pieces, Settings(), told.append)
     assert told == [0.25, 0.5, 0.75, 1.0]
 
 
@@ -387,6 +384,6 @@ def test_judged_documents_are_compared_with_all_others_where_they_are_few(few, c
 
 
 def test_ties_are_looked_for_only_where_there_are_some(monkeypatch):
-    monkeypatch.setattr(match, "place_among_tied", None)
+    monkeypatch.setattr(hit_pieces, "place_among_tied", None)
     rows = [(query, document, -i) for i, (query, document, _) in enumerate(rows_of())]
     assert len(stream(rows, "trec")[1].place)

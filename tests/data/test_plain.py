@@ -5,9 +5,10 @@ from math import isnan
 
 import pytest
 
-from gradely.data.read import sources
-from gradely.data.read.sources import Source, ignore
-from gradely.data.trec.plain import QRELS, RUN, Rows, read, scan
+from gradely.data import source as sources
+from gradely.data.read.rows import Rows
+from gradely.data.read.trec_lines import QRELS, RUN, read, scan
+from gradely.data.source import Source, ignore
 from gradely.errors import DataError, InputError
 
 

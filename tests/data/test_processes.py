@@ -14,11 +14,12 @@ import pytest
 
 import gradely
 from gradely.data import read_qrels
-from gradely.data.read.sources import Source
-from gradely.data.trec import runs
-from gradely.data.trec.text import IrregularText
+from gradely.data.read import trec_pieces as runs
+from gradely.data.source import Source
+from gradely.data.table import IrregularText
 from gradely.parallel import WorkerFailed, can_fork, in_processes
 from gradely.settings import Settings
+from tests.pieces import stream_run
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="processes are used on Linux alone")
 
@@ -44,11 +45,11 @@ def forced(monkeypatch):
     monkeypatch.setattr(runs, "LARGE", 0)
     monkeypatch.setattr(runs, "cores", lambda: 5)
     monkeypatch.setattr(runs, "workers", lambda threads: threads)
-    counted, in_ranges = [], runs.map_ranges
+    counted, original = [], runs.map_ranges
 
     def map_ranges(*given):
         counted.append(given[2])
-        return in_ranges(*given)
+        return original(*given)
 
     monkeypatch.setattr(runs, "map_ranges", map_ranges)
     return counted
@@ -65,7 +66,7 @@ def children():
 
 def same_hits(path, ties="expected"):
     one, several = (
-        runs.stream_run(read_qrels(qrels_of()), Source(path), Settings(ties), threads, lambda done: None)
+        stream_run(read_qrels(qrels_of()), Source(path), Settings(ties), threads, lambda done: None)
         for threads in (1, 5)
     )
     for ours, theirs in zip(one, several, strict=True):
@@ -151,7 +152,7 @@ def test_packed_files_small_ones_and_few_cores_go_on_threads(forced, tmp_path, m
 def test_progress_ends_at_one(forced, tmp_path):
     (tmp_path / "run").write_text(text_of())
     seen = []
-    runs.stream_run(read_qrels(qrels_of()), Source(tmp_path / "run"), Settings(), 5, seen.append)
+    stream_run(read_qrels(qrels_of()), Source(tmp_path / "run"), Settings(), 5, seen.append)
     assert seen == sorted(seen) and seen[-1] == 1 and len(seen) > 5
 
 
@@ -217,4 +218,4 @@ def test_nobody_is_left_when_the_parent_is_ended(how):
 def test_odd_is_odd(forced, tmp_path):
     (tmp_path / "run").write_text("\n" * 9000)
     with pytest.raises(IrregularText):
-        runs.stream_run(read_qrels(qrels_of()), Source(tmp_path / "run"), Settings(), 5, lambda done: None)
+        stream_run(read_qrels(qrels_of()), Source(tmp_path / "run"), Settings(), 5, lambda done: None)

@@ -21,10 +21,12 @@ from pyarrow import parquet
 import gradely
 from gradely import DataError, InputError
 from gradely.cli.main import run
-from gradely.data.read import sources
-from gradely.data.read.sources import DiskFile, Source
-from gradely.data.trec import runs
-from gradely.data.trec.text import IrregularText
+from gradely.data import open_run
+from gradely.data import source as sources
+from gradely.data.read import text as runs
+from gradely.data.read.trec import TrecTable
+from gradely.data.source import DiskFile, Source
+from gradely.data.table import IrregularText
 from gradely.trec_eval import read as trec_eval_read
 
 QRELS = "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n"
@@ -237,7 +239,7 @@ def test_a_file_that_grows_is_read_as_it_was(folder, monkeypatch, order):
         with open("growing", "a") as file:
             file.write("late Q0 d 1 1 t\nq1 Q0 d39 1 99 t\n")
 
-    hits = gradely.data.locate(gradely.read_qrels("labels"), Source("growing"), gradely.settings.Settings(), 1, grow)
+    hits = gradely.data.locate(gradely.read_qrels("labels"), open_run("growing"), gradely.settings.Settings(), 1, grow)
     assert hits.retrieved.tolist() == [40] * 50
     assert told[-1] == 1 and max(told) <= 1
 
@@ -256,7 +258,7 @@ def test_a_file_that_is_replaced_between_two_passes_is_an_error(folder, monkeypa
             written("changing", content)
 
     with pytest.raises(InputError, match="changing: changed while it was read"):
-        gradely.data.locate(gradely.read_qrels("labels"), Source("changing"), gradely.settings.Settings(), 1, replace)
+        gradely.data.locate(gradely.read_qrels("labels"), open_run("changing"), gradely.settings.Settings(), 1, replace)
 
 
 # Numbers that were wrong
@@ -438,7 +440,7 @@ def test_trec_eval_reads_odd_lines_the_fast_way(folder, monkeypatch, capfdbinary
     written("judged", QRELS.encode() + b"1 0 inf 1\n1 0 d3 1\n1 0 d\x013 1\n")
     arguments = ["trec_eval", "-q", "-m", "official", "judged", "odd"]
     with monkeypatch.context() as plainly:
-        plainly.setattr(trec_eval_read, "stream_run", refuse)
+        plainly.setattr(trec_eval_read, "find_in_table", refuse)
         assert run(arguments) == 0
         expected = capfdbinary.readouterr().out
     monkeypatch.setattr(trec_eval_read, "_plain_run", refuse)
@@ -452,5 +454,5 @@ def refuse(*_, **__):
 
 def test_tags_with_blanks_are_read_the_fast_way(folder, monkeypatch):
     written("tagged", RUN.replace(" t\n", " my best run\n"))
-    monkeypatch.setattr(sys.modules["gradely.data.locate"], "plain_run", refuse)
+    monkeypatch.setattr(TrecTable, "plain", refuse)
     assert mean(ranking="tagged") == EXPECTED

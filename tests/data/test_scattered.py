@@ -14,21 +14,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gradely
-from gradely.data import hashing, table
+from gradely.data import hashing, open_run, table
+from gradely.data import survey as surveys
 from gradely.data.columns import leave_out_repeats
 from gradely.data.ids import Ids, Tokens
-from gradely.data.locate import align, find_hits
-from gradely.data.read import frames
-from gradely.data.read.readers import plain_run
-from gradely.data.read.sources import Source, ignore
-from gradely.data.trec import runs, scattered, text
-from gradely.data.trec import survey as surveys
-from gradely.data.trec.runs import stream_run
-from gradely.data.trec.scattered import PARTS, Spool
-from gradely.data.trec.survey import _count_piece, survey
-from gradely.data.trec.text import IrregularText
+from gradely.data.locate import find_hits, scattered
+from gradely.data.locate.memory import align
+from gradely.data.locate.scattered import PARTS, Spool
+from gradely.data.read import frames, text
+from gradely.data.read import text as runs
+from gradely.data.source import Source, ignore
+from gradely.data.survey import _count_piece, survey
+from gradely.data.table import IrregularText
 from gradely.errors import DataError, InputError
 from gradely.settings import Settings
+from tests.pieces import plain_run, stream_run
 
 POLICIES = ["expected", "best", "worst", "trec", "order", "random"]
 
@@ -113,7 +113,7 @@ def test_any_interleaving_in_any_little_memory(folder, monkeypatch, data, policy
         file.writelines(f"{query} 0 {doc} 1\n" for query, doc, _ in rows[::3] if query != "d")
         file.write("z 0 d 1\n")
     qrels, how = gradely.read_qrels("qrels"), Settings(policy, seed=5)
-    assert bits(find_hits(qrels, Source("interleaved"), how)) == bits(find_hits(qrels, Source("together"), how))
+    assert bits(find_hits(qrels, open_run("interleaved"), how)) == bits(find_hits(qrels, open_run("together"), how))
 
 
 @pytest.mark.parametrize("queries", [20, 400])
@@ -248,8 +248,9 @@ def test_temporary_files_have_no_name_and_are_closed(folder, fate):
 
 KILLED = """
 import os, signal, gradely
-from gradely.data.trec import runs, scattered
-scattered.IN_MEMORY, runs.PIECE = 64, 900
+from gradely.data.locate import scattered as spool
+from gradely.data.read import text as runs
+spool.IN_MEMORY, runs.PIECE = 64, 900
 
 def die(name, done):
     if done > 0.4:
@@ -272,9 +273,10 @@ def test_a_process_that_is_killed_leaves_nothing(folder):
 
 FULL = """
 import resource, sys
-from gradely.data.trec import runs, scattered
+from gradely.data.locate import scattered as spool
+from gradely.data.read import text as runs
 from gradely.cli.main import run
-scattered.IN_MEMORY, runs.PIECE = 64, 900
+spool.IN_MEMORY, runs.PIECE = 64, 900
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 sys.exit(run(["evaluate", "qrels", "run", "-m", "RR"]))
 """

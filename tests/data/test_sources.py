@@ -14,8 +14,10 @@ from contextlib import ExitStack
 import pytest
 
 from gradely import InputError
-from gradely.data.read import sources
-from gradely.data.read.sources import Source, clip, format_of
+from gradely.data import source as sources
+from gradely.data.read.formats import format_of
+from gradely.data.source import Source
+from gradely.errors import clip
 
 
 @pytest.fixture

@@ -200,7 +200,7 @@ def test_parts_are_put_together_whatever_their_size(ties, monkeypatch, tmp_path)
         for size in (1, 2, 7, 1000):
             monkeypatch.setattr(table, "ROWS", size)
             monkeypatch.setattr("gradely.data.read.frames.ROWS", size)
-            monkeypatch.setattr("gradely.data.trec.runs.PIECE", 16 * size)
+            monkeypatch.setattr("gradely.data.read.text.PIECE", 16 * size)
             for run in (polars(given_rows, names), pandas(given_rows, names), *files(given_rows, names, tmp_path)):
                 found = gradely.evaluate(polars(qrels, labels), run, MEASURES, ties=ties, threads=2)
                 assert found.per_query() == expected

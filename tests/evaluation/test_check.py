@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely.cli.main import run
-from gradely.data.read import sources
-from gradely.data.read.sources import Source, ignore
+from gradely.data import source as sources
+from gradely.data.read import text as pieces
+from gradely.data.read import text as runs
+from gradely.data.read import trec_lines as trec
+from gradely.data.read.trec_lines import read_query
+from gradely.data.source import Source, ignore
+from gradely.data.survey import survey
 from gradely.data.tie_counts import RunCounts, count_run
-from gradely.data.trec import plain as trec
-from gradely.data.trec import runs
-from gradely.data.trec import text as pieces
-from gradely.data.trec.plain import read_query
-from gradely.data.trec.survey import survey
 from gradely.evaluation.check import check, check_qrels, check_run
 
 CLOSE = (0.5, 1.0, 2.0, 16777216.0, 16777217.0)

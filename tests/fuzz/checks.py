@@ -11,10 +11,10 @@ import numpy as np
 
 import gradely
 from gradely.data.qrels import Qrels
-from gradely.data.read.sources import Source
-from gradely.data.trec import qrels as fast_qrels
-from gradely.data.trec import runs as fast_runs
-from gradely.data.trec.plain import QRELS, read
+from gradely.data.read import text as fast_runs
+from gradely.data.read import trec_pieces as fast_qrels
+from gradely.data.read.trec_lines import QRELS, read
+from gradely.data.source import Source
 from gradely.errors import GradelyError
 from tests.fuzz import commands
 from tests.fuzz.cases import Case
@@ -74,7 +74,7 @@ def check_readers(case):
 
 def _is_trec(case):
     """Whether both files are taken for TREC text; others are read by their own readers."""
-    from gradely.data.read.sources import format_of
+    from gradely.data.read.formats import format_of
 
     try:
         return all(format_of(Source(name)) == "trec" for name in case.files)

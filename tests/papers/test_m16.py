@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gradely import from_arrays, nDCGphi
-from gradely.data.read.sources import ignore
+from gradely.data.source import ignore
 from gradely.errors import InputError
 from gradely_papers import experiments
 from gradely_papers.experiment import Library

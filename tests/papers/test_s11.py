@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradely import from_arrays
-from gradely.data.read.sources import ignore
+from gradely.data.source import ignore
 from gradely.measures import AP, nDCG
 from gradely_papers import experiments
 from gradely_papers.experiment import Library

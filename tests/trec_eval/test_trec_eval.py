@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gradely.adapters.pytrec_eval import RelevanceEvaluator
 from gradely.cli.main import run
-from gradely.data.trec.text import IrregularText
+from gradely.data.table import IrregularText
 from gradely.trec_eval import read
 from gradely.trec_eval.command import ABOUT
 from gradely.trec_eval.measures import TABLE, select_columns, to_c_integer
@@ -703,7 +703,7 @@ def test_both_readers_agree_whatever_bytes_duplicates_and_labels_there_are(trec_
     found = trec_eval(options, qrels, ranking)
     with pytest.MonkeyPatch.context() as plainly:
         plainly.setattr(read, "load_qrels", refuse)
-        plainly.setattr(read, "stream_run", refuse)
+        plainly.setattr(read, "find_in_table", refuse)
         assert found == trec_eval(options, qrels, ranking)
 
 

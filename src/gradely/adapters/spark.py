@@ -13,8 +13,7 @@ import numpy as np
 from gradely.data import Run, open_run, read_qrels
 from gradely.data.engine import pick_by_type, rename
 from gradely.data.locate import find_hits
-from gradely.data.read.sources import clip
-from gradely.errors import DataError, InputError
+from gradely.errors import DataError, InputError, clip
 from gradely.evaluation.evaluate import DEFAULT
 from gradely.evaluation.scores import REST
 from gradely.evaluation.values import Evaluation

@@ -5,7 +5,7 @@ import click
 from gradely.cli import options
 from gradely.cli.options import FILE, MEASURE, InputOptions, open_file, read_judgments
 from gradely.cli.output import OutputOptions, write_result
-from gradely.data.read.sources import Source
+from gradely.data.source import Source
 from gradely.evaluation.explain import LONG, explain
 from gradely.settings import Settings
 

@@ -10,7 +10,7 @@ from gradely.cli.options import FILE, InputOptions, Inputs, Request, choose_meas
 from gradely.cli.output import OutputOptions, check_output, say, write_file, write_result
 from gradely.comparison.gate import Gate, check_limits, gate, is_saved, keep_scores
 from gradely.comparison.tests import CORRECTIONS, RESAMPLES, SIMULTANEOUS, TESTS
-from gradely.data.read.sources import Source
+from gradely.data.source import Source
 from gradely.errors import InputError
 from gradely.measures.names import parse
 from gradely.settings import Settings

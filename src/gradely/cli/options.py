@@ -13,10 +13,10 @@ from click.types import StringParamType
 
 from gradely.cli.output import Bar, OutputOptions, check_output, format_of_path
 from gradely.data import Qrels, Run, open_run, read_qrels, run_name, run_names
-from gradely.data.read.column_roles import DUPLICATES
-from gradely.data.read.sources import FORMATS as INPUTS
-from gradely.data.read.sources import Source
+from gradely.data.read.formats import FORMATS as INPUTS
 from gradely.data.selection import read_queries, read_segments, select
+from gradely.data.source import Source
+from gradely.data.table import DUPLICATES
 from gradely.errors import InputError
 from gradely.evaluation.evaluate import DEFAULT, Progress, ignore
 from gradely.measures import ALL, EXPECTED
@@ -91,7 +91,7 @@ class Inputs(NamedTuple):
     """The qrels, the runs that are to be read, and how they are to be measured."""
 
     qrels: Qrels
-    runs: dict[str, Callable[[], Run | Source]]
+    runs: dict[str, Callable[[], Run]]
     """how to open each one, by name"""
     sizes: dict[str, float]
     """how large the file of each one is, for the progress bar"""
@@ -153,14 +153,14 @@ def read_judgments(
 
 def list_runs(
     qrels: str, runs: tuple[str, ...], inputs: InputOptions
-) -> tuple[dict[str, Callable[[], Run | Source]], dict[str, float]]:
+) -> tuple[dict[str, Callable[[], Run]], dict[str, float]]:
     """Return how to open each run and how large it is, by name; each feature of a LETOR file is a run."""
     if not runs and not inputs.features:
         raise click.UsageError("name a run to evaluate (or, of a LETOR file, a --feature)", click.get_current_context())
     if [qrels, *runs].count("-") > 1:
         raise InputError("standard input (-) can be read only once: give a file for the other")
     paths = list(runs) or [qrels]
-    opened: dict[str, Callable[[], Run | Source]] = {}
+    opened: dict[str, Callable[[], Run]] = {}
     sizes: dict[str, float] = {}
     for title, path in zip(run_names(paths), paths, strict=True):
         source = Source(path)
@@ -171,7 +171,7 @@ def list_runs(
     return opened, sizes
 
 
-def open_file(source: Source, feature: int | None, inputs: InputOptions) -> Run | Source:
+def open_file(source: Source, feature: int | None, inputs: InputOptions) -> Run:
     """Open a run; a pipe is kept as long as its source is held, so that it can be read again."""
     return open_run(
         source.path, format=inputs.run_format, columns=inputs.columns, feature=feature, ascending=inputs.ascending

@@ -14,10 +14,9 @@ from gradely.comparison.tests import RESAMPLES
 from gradely.data import open_run
 from gradely.data.ids import Floats
 from gradely.data.qrels import Qrels
-from gradely.data.read.sources import clip
 from gradely.data.selection import read_selected, split_queries
 from gradely.data.tie_counts import describe_run, top_depth
-from gradely.errors import DataError
+from gradely.errors import DataError, clip
 from gradely.evaluation.evaluate import DEFAULT, Evaluations, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note, TieRange, note_names
 from gradely.evaluation.result import Result, Section

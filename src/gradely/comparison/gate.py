@@ -18,8 +18,8 @@ from gradely.comparison.sentences import note_tests
 from gradely.comparison.tests import CORRECTIONS, DRAWN, RESAMPLES, TESTS
 from gradely.data import Qrels, open_run
 from gradely.data.ids import Floats
-from gradely.data.read.sources import Source
 from gradely.data.selection import read_selected, split_queries
+from gradely.data.source import Source
 from gradely.data.texts import Texts, select_texts
 from gradely.errors import DataError, InputError
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_run, ignore

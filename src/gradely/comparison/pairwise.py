@@ -30,8 +30,7 @@ from gradely.comparison.tests import (
     tost,
 )
 from gradely.data.ids import Bools, Floats, Ints
-from gradely.data.read.sources import clip
-from gradely.errors import DataError, did_you_mean
+from gradely.errors import DataError, clip, did_you_mean
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result
 from gradely.settings import check_choice

@@ -18,8 +18,10 @@ Files of every format are read in data/read; TREC text, which is read fast, in d
 from gradely.data.hits import Blocks, Hits
 from gradely.data.locate import locate
 from gradely.data.qrels import Qrels
-from gradely.data.read.readers import Run, open_run, read_qrels, read_run
-from gradely.data.read.sources import FORMATS, Report, run_name, run_names
+from gradely.data.read.formats import FORMATS, run_name, run_names
+from gradely.data.read.readers import open_run, read_qrels, read_run
+from gradely.data.run import Run
+from gradely.data.source import Report
 
 __all__ = [
     "FORMATS",

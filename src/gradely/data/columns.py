@@ -4,13 +4,37 @@ An id is a stretch of bytes in a buffer, as in TREC text, so that everything tha
 (matching, ranking, breaking ties) is done with rows of tables by the same functions, with the same results.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from math import isfinite
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data.hashing import SALT, hashes, is_distinct, ranges, slots, table_bits
-from gradely.data.ids import PAD, Bools, Floats, Ids, Ints, U, compare_tokens
+from gradely.data.hashing import (
+    LONG,
+    SALT,
+    find_repeated,
+    hashes,
+    is_among,
+    is_distinct,
+    ranges,
+    slots,
+    table_bits,
+)
+from gradely.data.ids import (
+    PAD,
+    Bools,
+    Bytes,
+    Floats,
+    Ids,
+    Ints,
+    U,
+    Words,
+    compare_tokens,
+    words_of,
+)
+from gradely.errors import DataError, clip
 
 
 class Triples(NamedTuple):
@@ -95,3 +119,87 @@ def _same_ids(ids: Ids, one: Ints, other: Ints) -> Bools:
     here = np.flatnonzero(alike & (one != other))
     alike[here] = compare_tokens(ids.text, ids.start[one[here]], ids.text, ids.start[other[here]], size[one[here]])
     return alike
+
+
+def new_tokens(text: Bytes, start: Ints, stop: Ints) -> Ints:
+    """Return the lines whose token differs from that of the line before.
+
+    Words are compared with whatever stands before a short token, which is mostly the same in all lines; where they
+    differ, or a token is long, the tokens themselves decide.
+    """
+    size, words = stop - start, words_of(text)
+    longest = int(size.max(initial=0))
+    differs = (size[1:] != size[:-1]) | (size[1:] > LONG)
+    for done in range(8, min(longest, LONG) + 8, 8):
+        word = words[np.maximum(stop - done, 0)]
+        differs |= word[1:] != word[:-1]
+    maybe = np.flatnonzero(differs) + 1
+    again = size[maybe] == size[maybe - 1]
+    again[again] = compare_tokens(text, start[maybe[again]], text, start[maybe[again] - 1], size[maybe[again]])
+    return np.concatenate([[0], maybe[~again]]) if len(size) else maybe
+
+
+def has_repetition(key: Words, query: Ints, text: Bytes, start: Ints, stop: Ints) -> bool:
+    """True where two lines are about the same query and document; lines that merely share their key are not.
+
+    Given are the keys of all lines, the numbers of their queries, and where the names of their documents are.
+    """
+    suspects = np.flatnonzero(is_among(key, find_repeated(key)))
+    names = {(int(query[i]), text[start[i] : stop[i]].tobytes()) for i in suspects.tolist()}
+    return len(names) < len(suspects)
+
+
+def flat(tables: Sequence[Mapping[str, float]], where: Callable[[int, str], str]) -> Floats:
+    """Return the values of all tables in a row; `where` says what errors call a value, by table and document."""
+    size = sum(map(len, tables))
+    try:
+        columns = [table.values() for table in tables]
+        values = np.fromiter(columns[0] if len(columns) == 1 else chain.from_iterable(columns), np.float64, size)
+        if np.count_nonzero(np.isfinite(values)) == size:  # sooner counted than asked
+            return values
+    except (TypeError, ValueError, OverflowError):
+        pass
+    checked = [to_number(value, where(i, doc)) for i, table in enumerate(tables) for doc, value in table.items()]
+    return np.array(checked, np.float64)
+
+
+def to_number(value: object, title: str) -> float:
+    """Return a value as a number, also one that is written as text; refuse what is none, or not finite."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        raise DataError(f"{title} {clip(_text(value))} is too large for a number") from None
+    except (TypeError, ValueError):
+        raise DataError(f"{title} {clip(_text(value))} is not a number") from None
+    if not isfinite(number):
+        raise DataError(f"{title} is {number}; it must be a finite number")
+    return number
+
+
+def _text(value: object) -> str:
+    """Return a value as text; Python refuses to write integers of thousands of digits."""
+    try:
+        return str(value)
+    except ValueError:
+        return f"of type {type(value).__name__}"
+
+
+def check_finite(values: Floats, kind: str, name: str, start: int, row: str) -> Floats:
+    """Return numbers; refuse NaN and infinity."""
+    odd = np.flatnonzero(~np.isfinite(values))
+    if len(odd):
+        problem = f"{row} {start + odd[0] + 1}: the {kind} is {values[odd[0]]}"
+        raise DataError(f"{name}: {problem}; it must be a finite number")
+    return values
+
+
+def numbers_of_objects(values: list[Any], kind: str, name: str, start: int, row: str = "row") -> Floats:
+    """Return Python objects as numbers, all finite; text is read as in a CSV file."""
+    out = np.empty(len(values))
+    for i, value in enumerate(values):
+        try:
+            out[i] = float(value) if not (isinstance(value, str) and "_" in value) else None
+        except (TypeError, ValueError, OverflowError):
+            problem = f"{row} {start + i + 1}: the {kind} {clip(str(value))} is not a number"
+            raise DataError(f"{name}: {problem}") from None
+    return check_finite(out, kind, name, start, row)

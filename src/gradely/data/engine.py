@@ -3,7 +3,7 @@
 The engine gets the names of the judged documents and is asked what must be known of the run; only that comes back.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from threading import RLock
@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from gradely.data.column_roles import Names, Roles, pick_columns
 from gradely.data.columns import compact
 from gradely.data.hashing import FIXED_KEYS, token_hashes
 from gradely.data.hits import Hits
 from gradely.data.ids import PAD, Bools, Ids, Ints, Tokens, as_tokens, from_arrow
 from gradely.data.qrels import Qrels
-from gradely.data.read.column_roles import Names, Roles, pick_columns
-from gradely.data.read.sources import Report, change_error, clip, split_report
-from gradely.data.trec.match import Documents, sort_tied
-from gradely.errors import DataError
+from gradely.data.run import LazyScores
+from gradely.data.source import Report, change_error, split_report
+from gradely.data.tie_breaking import Documents, sort_tied
+from gradely.errors import DataError, clip
 from gradely.lazy import optional
 from gradely.settings import Settings
 
@@ -139,7 +140,7 @@ def is_lazy(native: Any) -> bool:
         return False
 
 
-class EngineScores(Mapping[str, dict[str, float]]):
+class EngineScores(LazyScores):
     """A lazy run as {query: {document: score}}: a query is fetched when it is asked for, and never all of them."""
 
     def __init__(self, native: Any, name: str, columns: Names | None = None, duplicates: str = "error") -> None:
@@ -164,6 +165,10 @@ class EngineScores(Mapping[str, dict[str, float]]):
             raise DataError(f"{self.name}: duplicates={duplicates!r} depends on the order of rows, which lazy frames "
                             "do not have; use 'max', or put rows together in the engine")  # fmt: skip
         return frame.group_by("query", "document").agg(nw.col("score").max())
+
+    def find_hits(self, qrels: Qrels, settings: Settings, report: Report) -> Hits:
+        """Return where the judged documents stand."""
+        return find_engine_hits(qrels, self, settings, report)
 
     def count_queries(self) -> tuple[Tokens, Ints]:
         """Return the queries and the lengths of their rankings; refuse what is missing or not a finite number."""

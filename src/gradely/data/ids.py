@@ -1,26 +1,26 @@
-"""NumPy arrays by what they hold, for annotations."""
+"""Ids of any type as bytes in a buffer, so that names are compared, hashed and sorted with array operations."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan
 from numbers import Real
+from operator import methodcaller
 from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.read.sources import clip
-from gradely.errors import DataError
+from gradely.errors import DataError, clip
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Words: TypeAlias = npt.NDArray[np.uint64]
-
-
 U = np.uint64
 PAD = 64
 """bytes before the first token and after the last, so that reading eight words at a time stays inside the buffer"""
+LONGEST_NAME = (1 << 16) - 1
+"""bytes of the longest name of a query or document"""
 FIRST = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=U)
 """masks for the first n bytes of a word, as they stand in the text; a word is read with its first byte lowest"""
 FINAL = np.array([((1 << (8 * n)) - 1) << (64 - 8 * n) if n else 0 for n in range(9)], dtype=U)
@@ -274,3 +274,34 @@ def _from_dictionary(array: Any, name: str) -> Ids:
         return from_arrow(array.dictionary_decode(), name)
     entries = from_arrow(array.dictionary, name)
     return entries.take(array.indices.to_numpy())
+
+
+AS_BYTES = methodcaller("encode", errors="surrogatepass")
+LOOKUP = 8
+"""ids whose types are seen sooner than one missing id is looked up in other forms; measured: 13"""
+
+
+def rename_docs(docs: Mapping[Any, float], name: str, query: str) -> dict[str, float]:
+    """Return a mapping with ids as text."""
+    out = {as_text(doc, name): value for doc, value in docs.items()}
+    if len(out) < len(docs):
+        raise DataError(
+            f"{name}: query {clip(query)} has a document twice, as different types; ids are compared as text"
+        )
+    return out
+
+
+def are_disguised(docs: Mapping[Any, float], missing: list[str]) -> bool:
+    """True where one of some documents that are not among text ids is there after all, as a number or as bytes."""
+    if len(docs) < LOOKUP * len(missing) and {*map(type, docs)} == {str}:
+        return False
+    if any(map(docs.__contains__, map(AS_BYTES, missing))):
+        return True
+    return any(_is_number_of(docs, doc) for doc in missing if doc[:1].isdigit() or doc[:1] == "-")
+
+
+def _is_number_of(docs: Mapping[Any, float], name: str) -> bool:
+    try:
+        return float(name) in docs
+    except ValueError:
+        return False

@@ -7,10 +7,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradely.data.ids import Bools, Floats, Ints
-from gradely.data.read.dicts import flat
-from gradely.data.read.sources import clip
-from gradely.errors import DataError, did_you_mean
+from gradely.data.columns import flat
+from gradely.data.ids import Bools, Floats, Ints, Words
+from gradely.errors import DataError, clip, did_you_mean
 from gradely.kernel.batch import Levels
 from gradely.lazy import lazy
 from gradely.tables import count_of
@@ -52,8 +51,10 @@ class Qrels:
     ) -> None:
         """Hold the columns; nothing is copied."""
         self.queries, self.start, self.docs, self.grade, self.name = queries, start, docs, grade, name
+        self.hashes: tuple[Words, Words] | None = None
+        """hashes of the queries, and of query and document together, where the reader made them"""
         self.hashed: object = None
-        """what the fast reader makes of it, once"""
+        """what matching makes of it, once"""
         self.whole = False
         """True where queries were given as whole numbers, and not as text that looks like them"""
         self.notes: list[str] = []

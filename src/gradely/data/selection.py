@@ -7,21 +7,16 @@ from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from gradely.data.columns import concatenate, earliest_alike
 from gradely.data.hashing import ranges
-from gradely.data.hits import Hits
-from gradely.data.ids import Bools, Ids, Ints, as_text, as_tokens
-from gradely.data.locate import locate
+from gradely.data.ids import as_text
 from gradely.data.qrels import Qrels
-from gradely.data.read.column_roles import DELIMITED, delimiter_of
-from gradely.data.read.frames import FrameTable, Record, RecordTable, are_records, flat_records, is_frame
-from gradely.data.read.readers import Run, read_qrels, read_run
-from gradely.data.read.sources import Report, Source, clip, format_of
-from gradely.data.table import qrels_from
-from gradely.errors import DataError, InputError, did_you_mean
-from gradely.settings import Settings
+from gradely.data.read.formats import delimiter_of, format_of
+from gradely.data.read.frames import FrameTable, is_frame
+from gradely.data.read.readers import read_qrels, read_run
+from gradely.data.read.records import Record, RecordTable, are_records, flat_records
+from gradely.data.source import Source
+from gradely.errors import DataError, InputError, clip, did_you_mean
 
 COLUMN = "segment"
 """what the column of a table of its own is called"""
@@ -173,16 +168,16 @@ def _read_pairs(table: Any, roles: dict[str, str]) -> Qrels | None:
         table = read_records(source, kind) or source
     if is_frame(table):
         frame = FrameTable(table, "label", name, roles, "first")
-        return qrels_from(frame) if frame.drop_nameless() else None
+        return frame.qrels() if frame.drop_nameless() else None
     if are_records(table):
-        return qrels_from(RecordTable(_fill(table, roles["document"], name), "label", name, roles, "first"))
+        return RecordTable(_fill(table, roles["document"], name), "label", name, roles, "first").qrels()
     return read_qrels(source, format=kind, columns=roles, duplicates="first")
 
 
 def _format_of(source: Source, roles: dict[str, str]) -> str:
     """Return the format of a file, which may be a table without documents."""
     delimiter = delimiter_of(source.head, [roles["document"]]) if (name := format_of(source)) == "trec" else None
-    return name if delimiter is None else DELIMITED[delimiter]
+    return name if delimiter is None else "csv" if delimiter == "," else "tsv"
 
 
 def _fill(records: Any, column: str, name: str) -> list[Record]:
@@ -191,60 +186,6 @@ def _fill(records: Any, column: str, name: str) -> list[Record]:
     if not any(column in record for record in flat):
         return flat
     return [{**record, column: "" if _is_missing(record.get(column)) else record[column]} for record in flat]
-
-
-def locate_others(
-    qrels: Qrels, excluded: Qrels, run: Run | Source, settings: Settings, threads: int | None, report: Report
-) -> Hits:
-    """Return where the judged documents of a run stand once others are dropped from it."""
-    union, dropped, row = _join(qrels, excluded)
-    hits = locate(union, run, settings, threads, report)
-    drop = dropped[hits.row]
-    out = hits.select(drop)
-    stay = hits.select(~drop)
-    span = int(hits.retrieved.max(initial=0)) + 1
-    base, others = stay.query.astype(np.int64) * span, out.query.astype(np.int64) * span
-    better, same = _count(base, stay.above, others + out.above)
-    place = None
-    if stay.place is not None and out.place is not None:
-        place = stay.place - _count(base, stay.place, others + out.place)[0]
-    retrieved = hits.retrieved - np.bincount(out.query, minlength=len(qrels))
-    return stay._replace(
-        row=row[stay.row],
-        above=stay.above - better,
-        tied=stay.tied - same,
-        place=place,
-        retrieved=retrieved,
-        excluded=len(out.row),
-    )
-
-
-def _count(base: Ints, mine: npt.NDArray[np.integer], others: Ints) -> tuple[Ints, Ints]:
-    """Return how many of the others, of the same query, are less than each of mine, and how many are equal."""
-    others = np.sort(others)
-    first, low = np.searchsorted(others, base), np.searchsorted(others, base + mine)
-    return low - first, np.searchsorted(others, base + mine, "right") - low
-
-
-def _join(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Bools, Ints]:
-    """Return judged and excluded documents as one, whether each is dropped and, if not, its row in the qrels."""
-    theirs = [i for i, query in enumerate(excluded.queries) if query in qrels.index]
-    owner = np.array([qrels.index[excluded.queries[i]] for i in theirs], np.int64)
-    begin, end = excluded.start[theirs], excluded.start[np.add(theirs, 1)] if theirs else excluded.start[:0]
-    rows = np.concatenate([np.zeros(0, np.int64), *map(np.arange, begin.tolist(), end.tolist())])
-    query = np.concatenate([np.repeat(np.arange(len(qrels)), np.diff(qrels.start)), np.repeat(owner, end - begin)])
-    document = concatenate([Ids.of(as_tokens(qrels.docs)), Ids.of(as_tokens(excluded.docs)).take(rows)])
-    judged = len(qrels.grade)
-    alike = earliest_alike(query, document)
-    alike = np.arange(len(query)) if alike is None else alike
-    dropped = np.zeros(len(query), bool)
-    dropped[alike[judged:]] = True
-    stay = np.flatnonzero(alike == np.arange(len(query)))
-    stay = stay[np.argsort(query[stay], kind="stable")]
-    start = np.searchsorted(query[stay], np.arange(len(qrels) + 1))
-    grade = np.concatenate([qrels.grade, np.zeros(len(rows))])[stay]
-    union = Qrels(qrels.queries, start, document.take(stay).tokens(), grade, qrels.name)
-    return union, dropped[stay], stay
 
 
 GradedBy = Literal["score", "rank"]

@@ -7,18 +7,36 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradely.data.columns import Triples, compact, concatenate, earliest_alike, number_ids
+from gradely.data.column_roles import Names, Roles, note_no_labels, pick_columns
+from gradely.data.columns import Triples, compact, concatenate, earliest_alike, new_tokens, number_ids
 from gradely.data.hashing import ranges
 from gradely.data.ids import Floats, Ids, Ints, as_text
 from gradely.data.qrels import Qrels
-from gradely.data.read.column_roles import Names, Roles, note_no_labels, pick_columns
-from gradely.data.read.sources import Report, clip, ignore
-from gradely.data.trec.match import new_tokens
-from gradely.data.trec.text import IrregularText, ScatteredQueries
-from gradely.errors import DataError
+from gradely.data.run import Scores
+from gradely.data.source import Report, ignore
+from gradely.errors import DataError, clip
 from gradely.parallel import cores, on_threads
 
 T = TypeVar("T")
+DUPLICATES = {
+    "error": "refuse them",
+    "max": "take the highest number",
+    "sum": "add the numbers up",
+    "first": "take the first one",
+}
+"""what can be done with a document that is there twice for a query"""
+
+
+class IrregularText(Exception):
+    """The text is not as the fast way expects it; the plain reader must look."""
+
+
+class ScatteredQueries(Exception):
+    """The lines of a query are not together, or are too many to be."""
+
+
+class ChangedFile(Exception):
+    """The file is not the same as when it was read first."""
 
 
 class Table(ABC):
@@ -36,7 +54,9 @@ class Table(ABC):
     unit = "row"
     """what errors call a row"""
     explains = False
-    """True where `plain` says better what is wrong"""
+    """True for text, of which `plain` says what is wrong, and in which line"""
+    is_small = False
+    """True for text that is read line by line before array operations would have begun"""
 
     def pick_columns(self, names: Sequence[str], columns: Names | None) -> Roles:
         """Return which of the columns to read; note where none of them holds labels."""
@@ -45,13 +65,37 @@ class Table(ABC):
             self.notes = [note_no_labels(names, roles, self.name)]
         return roles
 
-    def plain(self) -> dict[str, dict[str, float]]:
-        """Read the rows one by one, and explain what is wrong with them; for tables whose text may be odd."""
-        raise AssertionError("only text can be odd")
-
     @abstractmethod
     def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
-        """Run a function over all parts; yield the results in order. With `whole_queries`, no query is cut."""
+        """Run a function over all parts, on threads or in processes; yield the results in order.
+
+        With `whole_queries`, no query is cut.
+        """
+
+    def plain(self) -> Scores:
+        """Return all rows; of text, they are read line by line, and it is explained what is wrong with them."""
+        return _GroupedScores(self.triples())
+
+    def scores(self) -> Scores:
+        """Return all rows as {query: {document: value}}, each query's dict made when it is asked for."""
+        try:
+            return self.plain() if self.is_small else _GroupedScores(self.triples())
+        except IrregularText:
+            return self.plain()
+
+    def scores_of(self, query: str) -> Mapping[str, float] | None:
+        """Return {document: value} of one query, None where it has none."""
+        return self.scores().get(query)
+
+    def qrels(self, threads: int | None = None) -> Qrels:
+        """Return the judgments that the table holds."""
+        try:
+            rows = self.triples(threads)
+            qrels = Qrels(rows.query.tokens(), rows.start, rows.document.tokens(), rows.value, self.name)
+        except IrregularText:
+            qrels = Qrels.of(self.plain(), self.name)
+        qrels.whole, qrels.notes = self.whole, self.notes
+        return qrels
 
     def triples(self, threads: int | None = None) -> "RowsByQuery":
         """Return all rows, query by query, in the order in which queries first appear."""
@@ -116,18 +160,7 @@ def settle_duplicates(
     return np.flatnonzero(alike == np.arange(len(alike))), value
 
 
-def qrels_from(table: Table, threads: int | None = None) -> Qrels:
-    """Return the judgments that a table holds."""
-    try:
-        rows = table.triples(threads)
-        qrels = Qrels(rows.query.tokens(), rows.start, rows.document.tokens(), rows.value, table.name)
-    except IrregularText:
-        qrels = Qrels.of(table.plain(), table.name)
-    qrels.whole, qrels.notes = table.whole, table.notes
-    return qrels
-
-
-class TableScores(Mapping[str, dict[str, float]]):
+class TableScores(Mapping[str, Mapping[str, float]]):
     """A table as {query: {document: score}}; it is read when it is asked for, and each query's dict made then."""
 
     def __init__(self, table: Table) -> None:
@@ -135,13 +168,10 @@ class TableScores(Mapping[str, dict[str, float]]):
         self.table = table
 
     @cached_property
-    def _scores(self) -> Mapping[str, dict[str, float]]:
-        try:
-            return _GroupedScores(self.table.triples())
-        except IrregularText:
-            return self.table.plain()
+    def _scores(self) -> Scores:
+        return self.table.scores()
 
-    def __getitem__(self, query: str) -> dict[str, float]:
+    def __getitem__(self, query: str) -> Mapping[str, float]:
         """Return {document: score} of one query."""
         return self._scores[query]
 
@@ -203,7 +233,7 @@ class PartedTable(Table):
         """Yield all rows in parts; with `whole_queries`, no query is cut."""
 
     def map_parts(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
-        """Run a function over all parts."""
+        """Run a function over all parts, on threads."""
         parts = self.parts(whole_queries=whole_queries)
         for stop, result in on_threads(lambda part: (part.stop, work(part)), parts, threads):
             report(stop / self.rows)

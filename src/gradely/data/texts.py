@@ -5,8 +5,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gradely.data.read.sources import Source, clip
-from gradely.errors import InputError
+from gradely.data.source import Source
+from gradely.errors import InputError, clip
 from gradely.tables import count_of
 
 Texts: TypeAlias = Mapping[Any, str] | str | os.PathLike[str]

@@ -6,13 +6,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gradely.data.columns import flat
 from gradely.data.hits import Hits
 from gradely.data.ids import Bools, Floats, Ids, Ints
+from gradely.data.locate.match import UNKNOWN
+from gradely.data.locate.pieces import Lines
 from gradely.data.qrels import Qrels
-from gradely.data.read.dicts import flat
-from gradely.data.read.readers import Run, Scores, plain_run
-from gradely.data.read.sources import Source, clip
-from gradely.data.trec.match import UNKNOWN, Lines
+from gradely.data.run import Run, Scores
+from gradely.errors import clip
 from gradely.settings import Settings
 
 BITS = {"bfloat16": 8, "half precision": 11, "single precision": 24}
@@ -154,7 +155,7 @@ def count_ties(run: Run, queries: Iterable[str]) -> TieCounts:
     """Count the tied documents of some queries of a run."""
     names = list(queries)
     tables = [run.scores[query] for query in names]
-    every = flat(tables, lambda i, doc: f"{run.name}: query {clip(names[i])}, document {clip(doc)}: the score")
+    every = flat(tables, lambda i, doc: f"{run.where}: query {clip(names[i])}, document {clip(doc)}: the score")
     score, together = _sort_scores(np.repeat(np.arange(len(tables)), [len(table) for table in tables]), every)
     return add_ties([count_tied_part(score, together)])
 
@@ -242,19 +243,21 @@ def top_depth(queries: int, runs: int) -> int:
     return min(DEEPEST, ENTRIES // max(1, queries * runs))
 
 
-def describe_run(qrels: Qrels, run: Run | Source, depth: int) -> RunDetails:
+def describe_run(qrels: Qrels, run: Run, depth: int) -> RunDetails:
     """Return the ties of a run, and the tops of its rankings to this depth."""
-    whole = run if isinstance(run, Run) else plain_run(run)
+    whole = run
     judged = [query for query in whole.scores if query in qrels.index]
     if qrels.excluded is not None:
-        whole = Run({query: qrels.keep_documents(query, whole.scores[query]) for query in judged}, whole.name)
+        whole = Run(
+            {query: qrels.keep_documents(query, whole.scores[query]) for query in judged}, whole.name, whole.where
+        )
     rankings = ((query, whole.scores[query]) for query in judged if depth)
     tops = {qrels.index[query]: top(ranking, depth) for query, ranking in rankings if ranking}
     return RunDetails(count_ties(whole, judged), tops)
 
 
 class DetailsObserver:
-    """Gathers RunDetails from the lines of a run as they pass, in whole queries, on any thread."""
+    """Gathers RunDetails from the lines of a run as they pass, in whole queries."""
 
     def __init__(self, depth: int) -> None:
         """Take how deep the tops of rankings are kept."""
@@ -263,16 +266,20 @@ class DetailsObserver:
         self._queries: list[Ints] = []
         self._tops: list[dict[int, Top]] = []
 
-    def __call__(self, lines: Lines) -> None:
-        """Look at the lines of a piece: those of judged queries count."""
+    def look(self, lines: Lines) -> tuple[TiedPart, Ints, dict[int, Top]]:
+        """Return the ties, the queries and the tops of the rankings of a piece; lines of judged queries count."""
         judged = lines.query != UNKNOWN
         mine = np.repeat(judged, lines.size)
         owner = np.repeat(np.arange(len(lines.size)), lines.size)[mine]
-        self._parts.append(count_tied_part(lines.score[mine], owner[1:] == owner[:-1]))
-        self._queries.append(lines.query[judged])
-        self._tops.append(
-            {int(lines.query[i]): self._top(lines, i) for i in np.flatnonzero(judged).tolist() if self.depth}
-        )
+        tops = {int(lines.query[i]): self._top(lines, i) for i in np.flatnonzero(judged).tolist() if self.depth}
+        return count_tied_part(lines.score[mine], owner[1:] == owner[:-1]), lines.query[judged], tops
+
+    def add(self, seen: tuple[TiedPart, Ints, dict[int, Top]]) -> None:
+        """Keep what was seen of a piece."""
+        part, queries, tops = seen
+        self._parts.append(part)
+        self._queries.append(queries)
+        self._tops.append(tops)
 
     def _top(self, lines: Lines, i: int) -> Top:
         """Return the top of the ranking of a query: its first lines, and those that tie with the last of them."""

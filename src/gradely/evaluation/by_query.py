@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data import run_name
-from gradely.data.read.sources import clip
 from gradely.data.texts import IN_A_ROW, Texts, describe_missing, select_texts, shorten
-from gradely.errors import DataError, did_you_mean
+from gradely.errors import DataError, clip, did_you_mean
 from gradely.evaluation.notes import DIGITS, Note
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import EVERY, Scores, note_runs, segments_table

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data import Hits, Qrels, Report, Run, open_run, read_qrels
+from gradely.data.column_roles import Names
 from gradely.data.locate import find_hits
-from gradely.data.read.column_roles import Names
-from gradely.data.read.sources import Source, format_of, ignore, split_report
+from gradely.data.read import trec_lines as trec
+from gradely.data.read.formats import format_of
+from gradely.data.read.readers import trec_table
+from gradely.data.source import Source, ignore, split_report
 from gradely.data.tie_counts import RunCounts, count_run
-from gradely.data.trec import plain as trec
 from gradely.errors import DataError, GradelyError
 from gradely.evaluation.notes import Note, describe_mismatch
 from gradely.evaluation.result import Result, Section
@@ -99,8 +101,9 @@ def check_qrels(
 def check_run(qrels: Qrels | None, source: Any, report: Report = ignore) -> list[Finding]:
     """Return what there is to say about a run; without qrels, what can be said of it alone."""
     run = open_run(source)
-    if isinstance(run, Source):
-        hits, counts, wrong = _file(qrels, run, report)
+    table = trec_table(run)
+    if table is not None:
+        hits, counts, wrong = _check_file(qrels, run, table.source, report)
     else:
         hits = None if qrels is None else find_hits(qrels, run, Settings())
         counts, wrong = count_run(run.scores, {}), []
@@ -109,18 +112,20 @@ def check_run(qrels: Qrels | None, source: Any, report: Report = ignore) -> list
     else:
         apart = None if wrong else describe_mismatch(qrels, run, hits)
         lines = [*_describe_run(qrels, hits, counts), *([("wrong", apart)] if apart else [])]
-    return [*wrong, *(Finding(run.name, *line) for line in lines)]
+    return [*wrong, *(Finding(run.where, *line) for line in lines)]
 
 
-def _file(qrels: Qrels | None, source: Source, report: Report) -> tuple[Hits | None, RunCounts, list[Finding]]:
+def _check_file(
+    qrels: Qrels | None, run: Run, source: Source, report: Report
+) -> tuple[Hits | None, RunCounts, list[Finding]]:
     """Return all about a TREC run: in two passes and little memory, unless lines of it must be explained."""
-    from gradely.data.trec.survey import survey
-    from gradely.data.trec.text import IrregularText
+    from gradely.data.survey import survey
+    from gradely.data.table import IrregularText
 
     try:
         first, second = split_report(report)
         counts = survey(source, cores(), first)
-        return None if qrels is None else find_hits(qrels, source, Settings(), report=second), counts, []
+        return None if qrels is None else find_hits(qrels, run, Settings(), report=second), counts, []
     except (GradelyError, IrregularText):
         scanned = _scan(source, trec.RUN, report)
         hits = None if qrels is None else find_hits(qrels, Run(scanned.values, source.name), Settings())

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gradely.data import Qrels, Run, locate, open_run, run_name, run_names
+from gradely.data import Qrels, locate, open_run, run_names
 from gradely.data.selection import read_selected, split_queries
 from gradely.data.texts import Texts
 from gradely.data.tie_counts import DetailsObserver, describe_run
@@ -234,7 +234,7 @@ def evaluate_run(
 ) -> Evaluation:
     """Find where the judged documents of one run stand, ready to be measured by measures that fit the qrels."""
     ranking = open_run(run)
-    title = name or (ranking.name if isinstance(ranking, Run) else run_name(ranking.path))
+    title = name or ranking.name
     placed = settings.ties if settings.breaks_ties else places
     ranked_by = settings if placed == settings.ties else settings.replace(ties=placed)
     workers = workers or settings.workers

@@ -9,15 +9,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gradely.data import Blocks, Qrels, locate, open_run, read_qrels, run_name
-from gradely.data.locate import break_ties
-from gradely.data.read.dicts import flat
-from gradely.data.read.readers import Run
-from gradely.data.read.sources import Source, clip
+from gradely.data import Blocks, Qrels, locate, open_run, read_qrels
+from gradely.data.columns import flat
+from gradely.data.read.readers import trec_table
+from gradely.data.run import Run
 from gradely.data.selection import select
 from gradely.data.texts import IN_A_ROW, Texts, describe_missing, select_texts, shorten
-from gradely.data.trec.plain import read_query
-from gradely.errors import NotFinite
+from gradely.data.tie_breaking import break_ties
+from gradely.errors import NotFinite, clip
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.values import name_query, query_of
@@ -257,7 +256,7 @@ def explain(
     return explanation.with_texts(queries_text, docs_text)
 
 
-def _explain(qrels: Qrels, ranking: Run | Source, query: str, measure: MeasureLike, settings: Settings) -> Explanation:
+def _explain(qrels: Qrels, ranking: Run, query: str, measure: MeasureLike, settings: Settings) -> Explanation:
     """Return the explanation of a query that has judgments."""
     fitted, scores = parse(measure).fit(qrels.levels), _ranking(qrels, ranking, query, settings)
     part = _measure(qrels, scores, query, fitted, settings) if scores else _measure_nothing(qrels, query, fitted)
@@ -273,7 +272,7 @@ def _explain(qrels: Qrels, ranking: Run | Source, query: str, measure: MeasureLi
         part.total,
         part.norm,
         part.value,
-        run=ranking.name if isinstance(ranking, Run) else run_name(ranking.path),
+        run=ranking.name,
         answered=bool(scores),
         ideal=tuple(ideal.lines),
         ideal_total=ideal.total,
@@ -367,13 +366,14 @@ def _best_first(qrels: Qrels, query: str, measure: Measure) -> dict[str, float]:
     return {doc: float(-place) for place, doc in enumerate(order)}
 
 
-def _ranking(qrels: Qrels, run: Run | Source, query: str, settings: Settings) -> Mapping[str, float]:
+def _ranking(qrels: Qrels, run: Run, query: str, settings: Settings) -> Mapping[str, float]:
     """Return {document: score} of one query, empty where the run has none; of a file, only its lines are read."""
-    scores = run.scores.get(query) if isinstance(run, Run) else read_query(run, query)
+    table = trec_table(run)
+    scores = run.scores.get(query) if table is None else table.scores_of(query)
     if not scores:
         locate(qrels, run, Settings())  # refuses a file that cannot be read
     scores = qrels.keep_documents(query, scores or {})
-    numbers = flat([scores], lambda _, doc: f"{run.name}: query {clip(query)}, document {clip(doc)}: the score")
+    numbers = flat([scores], lambda _, doc: f"{run.where}: query {clip(query)}, document {clip(doc)}: the score")
     return dict(zip(scores, settings.round(numbers).tolist(), strict=True))
 
 

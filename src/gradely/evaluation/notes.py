@@ -9,10 +9,10 @@ import numpy as np
 
 from gradely.data import Hits, Qrels, Run
 from gradely.data.ids import Bools, Ints
-from gradely.data.read.sources import Source, clip, ignore
-from gradely.data.table import Table, TableScores
-from gradely.data.trec.plain import read_query
-from gradely.data.trec.text import IrregularText
+from gradely.data.read.readers import trec_table
+from gradely.data.source import ignore
+from gradely.data.table import IrregularText, Table, TableScores
+from gradely.errors import clip
 from gradely.tables import count_of, plain_line
 
 FEW = 0.01
@@ -22,7 +22,7 @@ SAMPLE = 10_000
 """so many documents of a query are compared"""
 
 
-def describe_mismatch(qrels: Qrels, run: Run | Source, hits: Hits) -> str | None:
+def describe_mismatch(qrels: Qrels, run: Run, hits: Hits) -> str | None:
     """Return a sentence where a run has no document, or almost none, in common with the judgments of its queries."""
     matches = len(hits.row)
     if matches > FEW * len(qrels.grade):  # there is no more room than that
@@ -31,7 +31,7 @@ def describe_mismatch(qrels: Qrels, run: Run | Source, hits: Hits) -> str | None
     if not room or matches > FEW * room:
         return None
     many = "no document" if not matches else f"only {matches:,} of {room:,} judged documents"
-    says = f"{many} of {qrels.name} {'is' if matches < 2 else 'are'} in the rankings of {run.name}"
+    says = f"{many} of {qrels.name} {'is' if matches < 2 else 'are'} in the rankings of {run.where}"
     query, documents = _sample(qrels, run, hits)
     judged = list(islice(qrels.labels(query), SAMPLE))
     common = {*documents} & {*judged}
@@ -42,12 +42,13 @@ def describe_mismatch(qrels: Qrels, run: Run | Source, hits: Hits) -> str | None
     return f"{says}: query {clip(query)} has {clip(document)} in the run and {clip(judgment)} in the qrels{reason}"
 
 
-def _sample(qrels: Qrels, run: Run | Source, hits: Hits) -> tuple[str, list[str]]:
+def _sample(qrels: Qrels, run: Run, hits: Hits) -> tuple[str, list[str]]:
     """Return a query that both have, and documents that the run has for it; of a file, a part is read."""
     both = np.flatnonzero(hits.answered & (hits.retrieved > 0))
     query = qrels.queries[int(both[0])]
-    if isinstance(run, Source):
-        return query, list(islice(read_query(run, query), SAMPLE))
+    table = trec_table(run)
+    if table is not None:
+        return query, list(islice(table.scores_of(query) or {}, SAMPLE))
     if isinstance(run.scores, TableScores):
         return _first_part(qrels, run.scores.table)
     return query, [str(doc) for doc in islice(run.scores[query], SAMPLE)]

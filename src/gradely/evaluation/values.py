@@ -8,9 +8,8 @@ import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.ids import Bools, Floats, Ints
-from gradely.data.read.sources import clip
 from gradely.data.tie_counts import RunDetails
-from gradely.errors import NotFinite
+from gradely.errors import NotFinite, clip
 from gradely.evaluation.notes import SAME, Note, TieRange, notes_of
 from gradely.evaluation.scores import Scores
 from gradely.kernel.backend import divide, ignore_overflow, sum_rows

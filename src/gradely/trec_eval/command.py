@@ -8,8 +8,8 @@ import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels, Report
 from gradely.data.ids import Floats, Ints, encode
-from gradely.data.read.sources import Source, clip, ignore
-from gradely.errors import InputError
+from gradely.data.source import Source, ignore
+from gradely.errors import InputError, clip
 from gradely.kernel.batch import Batch
 from gradely.parallel import cores
 from gradely.tables import count_of

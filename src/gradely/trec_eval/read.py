@@ -5,7 +5,6 @@ Names are bytes: text need not be UTF-8, and what is not becomes lone surrogates
 
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from io import FileIO
 from itertools import pairwise
 from math import isnan
@@ -16,13 +15,16 @@ import numpy as np
 from gradely.data import Hits, Qrels, Report, Run
 from gradely.data.hashing import find_repeated, is_among
 from gradely.data.ids import Floats, Ids, Ints, decode, encode
-from gradely.data.locate import align
-from gradely.data.read.sources import Source, clip
-from gradely.data.trec.match import UNKNOWN, Judgments, Lines
-from gradely.data.trec.qrels import load_qrels
-from gradely.data.trec.runs import stream_run
-from gradely.data.trec.text import Dialect, IrregularText
-from gradely.errors import InputError
+from gradely.data.locate import find_in_table
+from gradely.data.locate.match import UNKNOWN, Judgments
+from gradely.data.locate.memory import align
+from gradely.data.locate.pieces import Lines
+from gradely.data.read.text import Dialect
+from gradely.data.read.trec import TrecTable
+from gradely.data.read.trec_pieces import load_qrels
+from gradely.data.source import Source
+from gradely.data.table import IrregularText
+from gradely.errors import InputError, clip
 from gradely.settings import Settings
 from gradely.trec_eval.options import GROUPED, UNREADABLE, Options, Quit, atof, atol
 
@@ -233,14 +235,12 @@ def read_ranking(
     """Return where the judged documents of a run landed."""
     settings = Settings("trec", precision="single" if compat == 9 else "double")
     dialect = Dialect(comments=compat == 10, any_bytes=True, number=_ranking_score)
-    find_hits = partial(stream_run, judged.qrels, source, settings, threads, report, dialect)
-    twice: dict[str, str] = {}
     try:
-        with suppress(IrregularText):
-            return RankingFile(find_hits(), run_id(source, compat), twice)
-        with suppress(IrregularText):
-            hits = find_hits(duplicates=partial(_note_twice, twice, most))
-            return RankingFile(hits, run_id(source, compat), twice)
+        for duplicates, observer in (("error", None), ("keep", DuplicateObserver(most))):
+            with suppress(IrregularText):
+                table = TrecTable(source, "score", duplicates, dialect)
+                hits = find_in_table(judged.qrels, table, settings, threads, report, observer)
+                return RankingFile(hits, run_id(source, compat), observer.twice if observer else {})
     except InputError as error:
         raise Quit(UNREADABLE, str(error)) from None
     rows = _plain_run(judged.qrels, source, compat)
@@ -251,21 +251,38 @@ def read_ranking(
     return RankingFile(hits, run_id(source, compat), twice)
 
 
-def _note_twice(twice: dict[str, str], most: int | None, lines: Lines) -> None:
-    """Note of each judged query of some lines a document that is there twice among those that are kept.
+class DuplicateObserver:
+    """Notes a duplicate document of each judged query, among the documents that are kept."""
 
-    One that is there twice below them must count once, for which the plain reader must look.
-    """
-    docs = Ids(lines.text, lines.start, lines.stop)
-    repeated = np.flatnonzero(is_among(lines.key, find_repeated(lines.key)))
-    for query in np.unique(lines.owner(repeated)).tolist():
-        if lines.query[query] == UNKNOWN:
-            continue
-        of_query = range(lines.first[query], lines.first[query] + lines.size[query])
-        doc = _first_twice([(float(lines.score[i]), docs.name(i)) for i in of_query], most)
-        if doc is None:
-            raise IrregularText
-        twice[lines.name.name(query)] = doc
+    def __init__(self, most: int | None) -> None:
+        """Take how many documents of a query are kept."""
+        self.most = most
+        self.twice: dict[str, str] = {}
+
+    def look(self, lines: Lines) -> dict[str, str]:
+        """Return the duplicates of some lines by query.
+
+        Duplicates below the documents that are kept must count once, for which the plain reader must look.
+        """
+        twice = {}
+        docs = Ids(lines.text, lines.start, lines.stop)
+        repeated = np.flatnonzero(is_among(lines.key, find_repeated(lines.key)))
+        for query in np.unique(lines.owner(repeated)).tolist():
+            if lines.query[query] == UNKNOWN:
+                continue
+            of_query = range(lines.first[query], lines.first[query] + lines.size[query])
+            names = [docs.name(i) for i in of_query]
+            if len(set(names)) == len(names):  # only their hashes are the same
+                continue
+            doc = _first_twice(list(zip(lines.score[of_query].tolist(), names, strict=True)), self.most)
+            if doc is None:
+                raise IrregularText
+            twice[lines.name.name(query)] = doc
+        return twice
+
+    def add(self, seen: dict[str, str]) -> None:
+        """Keep the duplicates of some lines."""
+        self.twice |= seen
 
 
 def run_id(source: Source, compat: int) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradely import InputError
 from gradely.data.ids import Floats, Ints
-from gradely.data.read.sources import Source
+from gradely.data.source import Source
 from gradely_papers.experiment import Library
 from gradely_papers.moniz2016 import news
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradely import Batch, InputError, from_arrays
 from gradely.data.ids import Floats
-from gradely.data.read.sources import Source
+from gradely.data.source import Source
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.moniz2016 import agreement
 from gradely_papers.moniz2016.agreement import figure_3, figure_4, scatter

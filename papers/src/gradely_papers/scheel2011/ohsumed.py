@@ -9,7 +9,7 @@ import numpy as np
 
 from gradely import AP, Batch, InputError, from_arrays, nDCG, read_qrels, read_run
 from gradely.data.ids import Bools, Floats
-from gradely.data.read.sources import Source, ignore
+from gradely.data.source import Source, ignore
 from gradely_papers.charts import altair, draw, draw_dashes, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.progress import Report, part

@@ -11,15 +11,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from gradely.data.column_roles import Names
 from gradely.data.columns import Triples
 from gradely.data.ids import Bools, Bytes, Ids, Ints
-from gradely.data.read.column_roles import Names
-from gradely.data.read.sources import Report, Source, clip
-from gradely.data.table import Table
-from gradely.data.trec.plain import Rows, to_number
-from gradely.data.trec.runs import map_pieces
-from gradely.data.trec.text import NEWLINE, IrregularText, Piece, numbers
-from gradely.errors import DataError, InputError
+from gradely.data.read.rows import Rows, to_number
+from gradely.data.read.text import NEWLINE, Piece, map_pieces, numbers
+from gradely.data.source import Report, Source
+from gradely.data.table import IrregularText, Table
+from gradely.errors import DataError, InputError, clip
 
 T = TypeVar("T")
 QUOTE, RETURN = 34, 13

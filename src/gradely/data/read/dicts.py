@@ -1,23 +1,14 @@
 """Dicts of dicts as people hold them: ids of any type become text, rankings without scores get some."""
 
-from collections.abc import Callable, Iterable, Mapping, Reversible, Sequence
+from collections.abc import Iterable, Mapping, Reversible, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain
-from math import isfinite
-from operator import methodcaller
 from typing import Any
 
-import numpy as np
+from gradely.data.ids import as_text, rename_docs
+from gradely.errors import DataError, clip
 
-from gradely.data.ids import Floats, as_text
-from gradely.data.read.sources import clip
-from gradely.errors import DataError
-
-AS_BYTES = methodcaller("encode", errors="surrogatepass")
 MAPPING = (dict, Mapping)
 """what is mostly a dict, which is sooner asked"""
-LOOKUP = 8
-"""ids whose types are seen sooner than one missing id is looked up in other forms; measured: 13"""
 
 
 def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
@@ -61,32 +52,6 @@ def _all_texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str,
     return docs if all(issubclass(kind, str) for kind in set(map(type, docs))) else rename_docs(docs, name, query)
 
 
-def rename_docs(docs: Mapping[Any, float], name: str, query: str) -> dict[str, float]:
-    """Return a mapping with ids as text."""
-    out = {as_text(doc, name): value for doc, value in docs.items()}
-    if len(out) < len(docs):
-        raise DataError(
-            f"{name}: query {clip(query)} has a document twice, as different types; ids are compared as text"
-        )
-    return out
-
-
-def are_disguised(docs: Mapping[Any, float], missing: list[str]) -> bool:
-    """True where one of some documents that are not among text ids is there after all, as a number or as bytes."""
-    if len(docs) < LOOKUP * len(missing) and {*map(type, docs)} == {str}:
-        return False
-    if any(map(docs.__contains__, map(AS_BYTES, missing))):
-        return True
-    return any(_is_number_of(docs, doc) for doc in missing if doc[:1].isdigit() or doc[:1] == "-")
-
-
-def _is_number_of(docs: Mapping[Any, float], name: str) -> bool:
-    try:
-        return float(name) in docs
-    except ValueError:
-        return False
-
-
 def _check_list(docs: Any, name: str, query: str) -> Sequence[Any] | AbstractSet[Any]:
     if isinstance(docs, str | bytes) or not isinstance(docs, Iterable):
         raise DataError(
@@ -114,38 +79,3 @@ def _distinct(docs: Iterable[Any], name: str, query: str) -> list[str]:
             raise DataError(f"{name}: query {clip(query)}: document {clip(key)} is there twice")
         distinct[key] = None
     return list(distinct)
-
-
-def flat(tables: Sequence[Mapping[str, float]], where: Callable[[int, str], str]) -> Floats:
-    """Return the values of all tables in a row; `where` says what errors call a value, by table and document."""
-    size = sum(map(len, tables))
-    try:
-        columns = [table.values() for table in tables]
-        values = np.fromiter(columns[0] if len(columns) == 1 else chain.from_iterable(columns), np.float64, size)
-        if np.count_nonzero(np.isfinite(values)) == size:  # sooner counted than asked
-            return values
-    except (TypeError, ValueError, OverflowError):
-        pass
-    checked = [to_number(value, where(i, doc)) for i, table in enumerate(tables) for doc, value in table.items()]
-    return np.array(checked, np.float64)
-
-
-def to_number(value: object, title: str) -> float:
-    """Return a value as a number, also one that is written as text; refuse what is none, or not finite."""
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except OverflowError:
-        raise DataError(f"{title} {clip(_text(value))} is too large for a number") from None
-    except (TypeError, ValueError):
-        raise DataError(f"{title} {clip(_text(value))} is not a number") from None
-    if not isfinite(number):
-        raise DataError(f"{title} is {number}; it must be a finite number")
-    return number
-
-
-def _text(value: object) -> str:
-    """Return a value as text; Python refuses to write integers of thousands of digits."""
-    try:
-        return str(value)
-    except ValueError:
-        return f"of type {type(value).__name__}"

@@ -1,22 +1,21 @@
-"""Dataframes of any library that narwhals knows, as tables: their columns become arrays, some rows at a time."""
+"""Dataframes of any library that narwhals knows, and Parquet files, as tables of arrays, some rows at a time."""
 
 import glob
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from gradely.data.columns import Triples
+from gradely.data.column_roles import Names, Roles
+from gradely.data.columns import Triples, check_finite, numbers_of_objects
 from gradely.data.ids import Floats, Ids, from_arrow, from_buffer, from_floats, from_integers, from_objects
-from gradely.data.read.column_roles import DOC, QUERY, Names, Roles, normalize, pick_columns
-from gradely.data.read.sources import Source, clip
-from gradely.data.table import LONGEST, ROWS, MemoryTable, Part, PartedTable, last_query
-from gradely.data.trec.text import ScatteredQueries
+from gradely.data.read.formats import is_folder_or_pattern
+from gradely.data.source import Source
+from gradely.data.table import LONGEST, ROWS, MemoryTable, Part, PartedTable, ScatteredQueries, last_query
 from gradely.errors import DataError, InputError
 from gradely.lazy import optional
 
@@ -113,32 +112,6 @@ def numbers_of(series: Any, kind: str, name: str, start: int) -> Floats:
     if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
         return check_finite(series.to_numpy().astype(np.float64), kind, name, start, "row")
     return numbers_of_objects(series.to_list(), kind, name, start)
-
-
-def check_finite(values: Floats, kind: str, name: str, start: int, row: str) -> Floats:
-    """Return numbers; refuse NaN and infinity."""
-    odd = np.flatnonzero(~np.isfinite(values))
-    if len(odd):
-        problem = f"{row} {start + odd[0] + 1}: the {kind} is {values[odd[0]]}"
-        raise DataError(f"{name}: {problem}; it must be a finite number")
-    return values
-
-
-def numbers_of_objects(values: list[Any], kind: str, name: str, start: int, row: str = "row") -> Floats:
-    """Return Python objects as numbers, all finite; text is read as in a CSV file."""
-    out = np.empty(len(values))
-    for i, value in enumerate(values):
-        try:
-            out[i] = float(value) if not (isinstance(value, str) and "_" in value) else None
-        except (TypeError, ValueError, OverflowError):
-            problem = f"{row} {start + i + 1}: the {kind} {clip(str(value))} is not a number"
-            raise DataError(f"{name}: {problem}") from None
-    return check_finite(out, kind, name, start, row)
-
-
-def is_folder_or_pattern(path: str) -> bool:
-    """True for a folder, and for a pattern of names unless a file has that very name."""
-    return os.path.isdir(path) or (glob.has_magic(path) and not os.path.exists(path))
 
 
 def parquet_files(source: Source) -> list[Source]:
@@ -241,112 +214,3 @@ class ParquetTable(PartedTable):
         import narwhals.stable.v2 as nw
 
         return triples_of(nw.from_native(table), self.roles, self.kind, self.name, start)
-
-
-Record = Mapping[str, Any]
-NESTED_ID = ("id", "_id")
-"""what the document of a result is called, where it has none of the names of a document"""
-
-
-def are_records(value: Any) -> bool:
-    """True for a list of dicts, dataclasses or named tuples."""
-    return isinstance(value, Sequence) and bool(value) and _record(value[0]) is not None
-
-
-def _record(value: Any) -> Record | None:
-    """Return a dict, a dataclass or a named tuple as {name: value}; None where it is none of them."""
-    if isinstance(value, Mapping):
-        return value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return dict(zip(value._fields, value, strict=True))
-    return None
-
-
-def holds_results(record: Record) -> bool:
-    """True for {"query": …, "results": […]}: a query, no document beside it, and one list."""
-    names = {normalize(name) for name in record if isinstance(name, str)}
-    lists = [value for value in record.values() if isinstance(value, list | tuple)]
-    return (
-        len(lists) == 1
-        and any(normalize(name) in names for name in QUERY)
-        and not any(normalize(name) in names for name in DOC if name in record and not isinstance(record[name], list))
-    )
-
-
-def flatten(record: Record, name: str) -> Iterator[Record]:
-    """Yield a record, or each result of one that holds several; results without a score are ranked as they stand."""
-    if not holds_results(record):
-        yield record
-        return
-    inside = next(key for key, value in record.items() if isinstance(value, list | tuple))
-    outside = {key: value for key, value in record.items() if key != inside}
-    for rank, entry in enumerate(record[inside], 1):
-        result = _record(entry)
-        if result is None:
-            yield {**outside, "doc_id": entry, "rank": rank}
-            continue
-        has_document = any(normalize(key) == normalize(usual) for key in result for usual in DOC)
-        own = "" if has_document else next((key for key in NESTED_ID if key in result), "")
-        if not has_document and not own:
-            raise InputError(f"{name}: a result has no document among {', '.join(map(clip, result))}; name it id")
-        yield {**outside, **result} if has_document else {**outside, "doc_id": result[own], **result}
-
-
-def flat_records(records: Sequence[Any], name: str) -> list[Record]:
-    """Return records as dicts, one per result; refuse what is none."""
-    flat: list[Record] = []
-    for number, entry in enumerate(records, 1):
-        record = _record(entry)
-        if record is None:
-            raise InputError(f"{name}: record {number} is {clip(repr(entry))}; expected a dict, as the first is")
-        flat += flatten(record, f"{name}: record {number}")
-    return flat
-
-
-class RecordTable(MemoryTable):
-    """Records in memory."""
-
-    unit = "record"
-
-    def __init__(
-        self, records: Sequence[Any], kind: str, name: str, columns: Names | None = None, duplicates: str = "error"
-    ) -> None:
-        """Take the values out of the records."""
-        super().__init__(name, kind, duplicates)
-        flat = flat_records(records, name)
-        if not flat:
-            raise DataError(f"{name}: has no rows")
-        names = [key for key in flat[0] if isinstance(key, str)]
-        roles = self.pick_columns(names, columns)
-        self.rows = len(flat)
-        self.query, self.document = (self._column(flat, key) for key in (roles.query, roles.document))
-        values = None if roles.value is None else self._column(flat, roles.value)
-        self.value = np.ones(len(flat)) if values is None else numbers_of_objects(values, kind, name, 0, "record")
-        self.value = -self.value if roles.sign < 0 else self.value
-        self.whole = all(type(query) is int for query in self.query)
-        if roles.value is None:
-            self._check_unlabelled(flat, columns)
-
-    def _check_unlabelled(self, records: list[Record], columns: Names | None) -> None:
-        """Refuse a record with a label where the first one has none."""
-        for number, record in enumerate(records, 1):
-            if record.keys() != records[0].keys():
-                names = [key for key in record if isinstance(key, str)]
-                value = pick_columns(names, self.kind, f"{self.name}: record {number}", columns).value
-                if value is not None:
-                    problem = f"record {number} has a {self.kind}, {value!r}, which the first one has not"
-                    raise InputError(f"{self.name}: {problem}; give every record one, or none")
-
-    def _column(self, records: list[Record], column: str) -> list[Any]:
-        try:
-            return [record[column] for record in records]
-        except KeyError:
-            number = next(i for i, record in enumerate(records, 1) if column not in record)
-            raise InputError(f"{self.name}: record {number} has no {column!r}, which the first one has") from None
-
-    def take(self, start: int, stop: int) -> Triples:
-        """Return some records as arrays."""
-        query, document = (from_objects(ids[start:stop], self.name) for ids in (self.query, self.document))
-        return Triples(query, document, self.value[start:stop])

@@ -3,14 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gradely.data.read.column_roles import Names, Roles, note_no_labels, pick_columns
-from gradely.data.read.dicts import to_number
-from gradely.data.read.frames import Record, are_records, flatten, holds_results
-from gradely.data.read.sources import HEAD, LONGEST_LINE, Source, clip
-from gradely.data.trec.plain import Rows
-from gradely.errors import DataError, InputError
-
-Reader = Callable[[Mapping[Any, Any], str], dict[str, Mapping[str, float]]]
+from gradely.data.column_roles import Names, Roles, note_no_labels, pick_columns
+from gradely.data.columns import to_number
+from gradely.data.read.dicts import as_labels, as_scores
+from gradely.data.read.records import Record, RecordTable, are_records, flatten, holds_results
+from gradely.data.read.rows import Rows
+from gradely.data.run import Scores
+from gradely.data.source import HEAD, LONGEST_LINE, Source
+from gradely.data.table import Table
+from gradely.errors import DataError, InputError, clip
 
 
 def has_json_lines(source: Source) -> bool:
@@ -34,14 +35,18 @@ def _is_record(line: bytes) -> bool:
         return False
 
 
-def from_json(source: Source, reader: Reader) -> dict[str, Mapping[str, float]] | list[Any]:
-    """Read one JSON object {query: …}; records, in an array or one by itself, are returned as they are."""
+def read_json(source: Source, kind: str, columns: Names | None, duplicates: str) -> Table | Scores:
+    """Read one JSON object {query: …}, or records, in an array or one by itself."""
     content = _parse(source.text(), source.name)
     if isinstance(content, dict) and holds_results(content):
-        return [content]
+        content = [content]
     if isinstance(content, list) and are_records(content):
-        return content
-    return reader(_object(content, source.name), source.name)
+        return RecordTable(content, kind, source.name, columns, duplicates)
+    return _reader(kind)(_object(content, source.name), source.name)
+
+
+def _reader(kind: str) -> Callable[[Mapping[Any, Any], str], Scores]:
+    return as_labels if kind == "label" else as_scores
 
 
 class LineValues(dict[str, Mapping[str, float]]):
@@ -50,14 +55,12 @@ class LineValues(dict[str, Mapping[str, float]]):
     notes: Sequence[str] = ()
 
 
-def from_json_lines(
-    source: Source, kind: str, reader: Reader, columns: Names | None, duplicates: str
-) -> dict[str, Mapping[str, float]]:
+def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates: str) -> Scores:
     """Read JSON objects, one per line: {query: {document: number}} or {"query_id": …, "doc_id": …, "score": …}.
 
     Records of judgments without a label are relevant documents, each of label 1, if none of them has one.
     """
-    rows, note = Rows(source.name, duplicates), ""
+    rows, note, reader = Rows(source.name, duplicates), "", _reader(kind)
     first: dict[bool, int] = {}
     """the first line with a label, and the first one without"""
     for number, record in line_records(source):

@@ -1,108 +1,21 @@
-"""Qrels and runs from anything: files of every format, dataframes, dicts."""
+"""Qrels and runs from anything: files of every format, dataframes, records, dicts."""
 
 import os
-import re
-from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
+from gradely.data.column_roles import Names
 from gradely.data.qrels import Qrels
-from gradely.data.read.column_roles import DUPLICATES, Names
 from gradely.data.read.dicts import MAPPING, WholeKeys, as_labels, as_scores
-from gradely.data.read.sources import FORMATS, Source, clip, format_of, run_name
-from gradely.data.table import Table, TableScores, qrels_from
-from gradely.data.trec import plain as trec
-from gradely.data.trec.plain import Rows, to_number
-from gradely.errors import DataError, InputError, did_you_mean
-from gradely.parallel import cores
+from gradely.data.read.formats import ReadOptions, Rows, format_of, is_folder_or_pattern, open_file, run_name
+from gradely.data.run import Run
+from gradely.data.source import Source
+from gradely.data.table import DUPLICATES, Table, TableScores
+from gradely.errors import DataError, InputError
 from gradely.settings import check_choice
-from gradely.tables import count_of
 
-DOCID = re.compile(rb"docid\s*=\s*(\S+)")
-EXPECTED = "label qid:Q 1:value 2:value …"
-ABSENT = (b"null", b"nan")
-SIZES = (".query", ".group")
-"""endings of the file of sizes, which come after the name of the file or in place of its own ending"""
-
-
-def looks_like(start: bytes) -> bool:
-    """True where the first line has a qid field, or numbered features without one."""
-    return re.match(rb"\s*\S+\s+(qid:\S|\d+:\S+\s+\d+:)", start) is not None
-
-
-def read_labels(source: Source) -> dict[str, dict[str, float]]:
-    """Return {query: {document: label}}; a document is its docid, or else its line number."""
-    rows = Rows(source.name)
-    for number, query, doc, fields in _lines(source):
-        rows.add(number, query, doc, to_number(source, "label", number, fields[0].decode()))
-    return rows.values
-
-
-def read_feature(source: Source, feature: int, *, ascending: bool) -> dict[str, dict[str, float]]:
-    """Return {query: {document: score}} with a feature as the score.
-
-    A feature that a line does not list is 0, one that is NULL means not retrieved. With `ascending`, low values are
-    best, as where features are ranks.
-    """
-    rows, prefix, present = Rows(source.name), b"%d:" % feature, False
-    for number, query, doc, fields in _lines(source):
-        value = next((field[len(prefix) :] for field in fields[1:] if field.startswith(prefix)), None)
-        present = present or value is not None
-        rows.values.setdefault(query, {})
-        if value is None or value.lower() not in ABSENT:
-            score = to_number(source, f"feature {feature}", number, (value or b"0").decode())
-            rows.add(number, query, doc, -score if ascending else score)
-    if not present:
-        raise InputError(f"{source.name}: no line has a feature {feature}")
-    return rows.values
-
-
-def _lines(source: Source) -> Iterator[tuple[int, str, str, list[bytes]]]:
-    """Yield number, query, document and the fields of each line."""
-    beside: Iterator[str] | None = None
-    sizes = sizes_file(source.path)
-    for count, (number, line) in enumerate(source.lines()):
-        content, _, comment = line.partition(b"#")
-        fields = content.split()
-        own = len(fields) > 1 and fields[1].startswith(b"qid:")
-        if count == 0 and not own and sizes is not None:
-            beside = _queries(sizes)
-        if beside is None and (not own or len(fields[1]) == 4):
-            raise InputError(f"{source.name}:{number}: expected {EXPECTED}, found {clip(line)}{_hint(source, line)}")
-        query = fields[1][4:].decode() if beside is None else next(beside, None)
-        if query is None:
-            raise InputError(f"{source.name}:{number}: {sizes} has sizes for {count:,} lines only")
-        named = DOCID.search(comment)
-        yield number, query, named[1].decode() if named else str(number), fields
-    if beside is not None and next(beside, None) is not None:
-        raise InputError(f"{sizes}: the sizes add up to more lines than {source.name} has")
-
-
-def _hint(source: Source, line: bytes) -> str:
-    if b":" not in line or b"qid:" in line:
-        return ""
-    beside = os.path.basename(source.path) + SIZES[0]
-    return f"; write the query of each line into it, or the sizes of the groups into {beside}"
-
-
-def sizes_file(path: str) -> str | None:
-    """Return the file of sizes beside a file, where there is one."""
-    stem = os.path.splitext(path)[0]
-    names = [base + ending for base in (path, stem) for ending in SIZES]
-    return next((name for name in names if os.path.isfile(name)), None)
-
-
-def _queries(path: str) -> Iterator[str]:
-    """Yield the query of each line, numbered from 1, from a file with one size per line."""
-    query = 0
-    for number, line in Source(path).lines():
-        for word in line.split():
-            if not word.isdigit() or len(word) > 15:
-                raise InputError(f"{path}:{number}: expected the size of a group, a whole number; found {clip(line)}")
-            query += 1
-            for _ in range(int(word)):
-                yield str(query)
-
+if TYPE_CHECKING:
+    from gradely.data.read.trec import TrecTable
 
 ARRAYS = "; for arrays, there is evaluate_arrays(scores, labels, group=sizes)"
 TABLES = "; it holds many tables, so give one of them: {}.table('run')"
@@ -111,25 +24,7 @@ HINTS = {
     "duckdb": TABLES.format("connection"),
     "pyspark": TABLES.format("spark"),
 }
-"""what to do instead, by the library that something comes from which cannot be read"""
-
-Scores: TypeAlias = Mapping[str, Mapping[str, float]]
-
-
-class Run:
-    """A run, what was retrieved: {query: {document: score}}, ids as text."""
-
-    def __init__(self, scores: Scores, name: str = "run") -> None:
-        """Hold the scores and what the run is called."""
-        self.scores, self.name = scores, name
-
-    def __len__(self) -> int:
-        """Return the number of queries."""
-        return len(self.scores)
-
-    def __repr__(self) -> str:
-        """Say what it holds."""
-        return f"Run({self.name}: {count_of(len(self), 'query')})"
+"""what to do instead, by the library of an object that cannot be read"""
 
 
 def read_qrels(
@@ -145,7 +40,7 @@ def read_qrels(
     `format` is one of trec, csv, tsv, json, jsonl, parquet, letor; by default it is recognised.
     `columns` says what a table calls its columns, where their names are unusual: {"query": "uid", "document": "iid",
     "label": "clicks"}. A table without labels holds relevant documents, each with label 1.
-    `duplicates` says what to do with a document that is there twice for a query: error, or max, sum, first.
+    `duplicates` says what to do with duplicate documents of a query: error, or max, sum, first.
 
     >>> read_qrels({"q1": {"d1": 2, "d2": 0}, "q2": ["d7"]})
     Qrels(qrels: 2 queries, 3 judgments)
@@ -153,47 +48,17 @@ def read_qrels(
     if isinstance(qrels, Qrels):
         return qrels
     check_choice("way to treat duplicates", duplicates, DUPLICATES)
-    if not isinstance(qrels, str | os.PathLike | Source):
-        return _as_qrels(_in_memory(qrels, "qrels", "label", columns, duplicates), "qrels", threads)
-    source = qrels if isinstance(qrels, Source) else Source(qrels)
-    name = format or format_of(source)
-    if name == "trec":
-        return _trec_qrels(source, duplicates, threads or cores())
-    if name == "letor":
-        return Qrels.of(read_labels(source), source.name)
-    return _as_qrels(_read_shared(source, name, "label", columns, duplicates), source.name, threads)
-
-
-def files_at(path: str) -> list[str]:
-    """Return the files that are read where a path is given: itself, one of sizes beside it, or those of a folder."""
-    if not os.path.isfile(path):
-        from gradely.data.read.frames import is_folder_or_pattern, parquet_files
-
-        if is_folder_or_pattern(path):
-            with suppress(InputError):
-                return [source.path for source in parquet_files(Source(path))]
-    sizes = sizes_file(path)
-    return [path] if sizes is None else [path, sizes]
-
-
-def _as_qrels(labels: Scores | Table, name: str, threads: int | None) -> Qrels:
-    """Return judgments from what was read."""
-    if not isinstance(labels, dict) and isinstance(labels, Table):
-        return qrels_from(labels, threads)
-    qrels = Qrels.of(labels, name)
-    qrels.whole, qrels.notes = isinstance(labels, WholeKeys), list(getattr(labels, "notes", ()))
-    return qrels
-
-
-def _trec_qrels(source: Source, duplicates: str, threads: int) -> Qrels:
-    """Read judgments the fast way; small or odd text the plain way, which explains what is wrong with it."""
-    if not source.is_small:
-        from gradely.data.trec.qrels import load_qrels
-        from gradely.data.trec.text import IrregularText
-
-        with suppress(IrregularText):
-            return load_qrels(source, threads)
-    return Qrels.of(trec.read(source, trec.QRELS, duplicates), source.name)
+    options = ReadOptions("label", columns, duplicates)
+    if isinstance(qrels, str | os.PathLike | Source):
+        source = qrels if isinstance(qrels, Source) else Source(qrels)
+        name, labels = source.name, open_file(source, format, options)
+    else:
+        name, labels = "qrels", _read_object(qrels, "qrels", options)
+    if isinstance(labels, Table):
+        return labels.qrels(threads)
+    judgments = Qrels.of(labels, name)
+    judgments.whole, judgments.notes = isinstance(labels, WholeKeys), list(getattr(labels, "notes", ()))
+    return judgments
 
 
 def read_run(
@@ -215,7 +80,8 @@ def read_run(
     Run(run: 2 queries)
     """
     ranking = open_run(run, format=format, columns=columns, duplicates=duplicates, feature=feature, ascending=ascending)
-    return plain_run(ranking) if isinstance(ranking, Source) else ranking
+    table = trec_table(ranking)
+    return ranking if table is None else Run(table.plain(), ranking.name, ranking.where)
 
 
 def open_run(
@@ -226,83 +92,71 @@ def open_run(
     duplicates: str = "error",
     feature: int | None = None,
     ascending: bool = False,
-) -> Run | Source:
-    """Read a run, as read_run does, but leave a TREC file to be read piece by piece. A function opens its run."""
+) -> Run:
+    """Read a run, as read_run does, but leave files to be read piece by piece. A function opens its run."""
     if callable(run):
         return open_run(run())
-    if isinstance(run, Run | Source):
+    if isinstance(run, Run):
         return run
     check_choice("way to treat duplicates", duplicates, DUPLICATES)
-    if isinstance(run, MAPPING) or not isinstance(run, str | os.PathLike):
-        return _as_run(_in_memory(run, "run", "score", columns, duplicates), "run")
-    source = Source(run)
-    name = format or format_of(source)
-    if feature is not None or name == "letor":
-        return Run(_feature(source, name, feature, ascending=ascending), f"{run_name(source.path)}:{feature}")
-    if name == "trec":
-        return source if duplicates == "error" else plain_run(source, duplicates)
-    return _as_run(_read_shared(source, name, "score", columns, duplicates), run_name(source.path))
+    options = ReadOptions("score", columns, duplicates, feature, ascending)
+    if isinstance(run, MAPPING) or not isinstance(run, str | os.PathLike | Source):
+        return Run(_hold(_read_object(run, "run", options)), "run")
+    source = run if isinstance(run, Source) else Source(run)
+    form = format or format_of(source)
+    if feature is not None and form != "letor":
+        from gradely.data.read.letor import EXPECTED
+
+        raise InputError(f"{source.name}: a feature to rank by is for LETOR files ({EXPECTED})")
+    scores = _hold(open_file(source, form, options))
+    name = run_name(source.path)
+    return Run(scores, name if feature is None else f"{name}:{feature}", source.name)
 
 
-def _as_run(scores: Scores | Table, name: str) -> Run:
-    """Return a run from what was read; a table is read on when it is needed."""
-    return Run(scores if isinstance(scores, dict) or not isinstance(scores, Table) else TableScores(scores), name)
+def trec_table(run: Run) -> "TrecTable | None":
+    """Return the table of a run that is a TREC file, None for other runs."""
+    if not isinstance(run.scores, TableScores):
+        return None
+    from gradely.data.read.trec import TrecTable
+
+    return run.scores.table if isinstance(run.scores.table, TrecTable) else None
 
 
-def plain_run(source: Source, duplicates: str = "error") -> Run:
-    """Read a TREC file as a whole."""
-    return Run(trec.read(source, trec.RUN, duplicates), run_name(source.path))
+def files_at(path: str) -> list[str]:
+    """Return the files that are read where a path is given: itself, one of sizes beside it, or those of a folder."""
+    if not os.path.isfile(path) and is_folder_or_pattern(path):
+        from gradely.data.read.frames import parquet_files
+
+        with suppress(InputError):
+            return [source.path for source in parquet_files(Source(path))]
+    from gradely.data.read.letor import sizes_file
+
+    sizes = sizes_file(path)
+    return [path] if sizes is None else [path, sizes]
 
 
-def _in_memory(value: Any, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
+def _hold(rows: Rows) -> Any:
+    """Return the scores that were read; those of a table are read when they are needed."""
+    return TableScores(rows) if not isinstance(rows, dict) and isinstance(rows, Table) else rows
+
+
+def _read_object(value: Any, name: str, options: ReadOptions) -> Rows:
+    """Read what is in memory, or in an engine."""
+    kind, columns, duplicates, *_ = options
     if isinstance(value, MAPPING):
         return as_labels(value, name) if kind == "label" else as_scores(value, name)
-    from gradely.data import engine
-    from gradely.data.read import frames
+    from gradely.data.engine import EngineScores, is_lazy
+    from gradely.data.read.frames import FrameTable, is_frame
+    from gradely.data.read.records import RecordTable, are_records
 
-    if kind == "score" and engine.is_lazy(value):
-        return engine.EngineScores(value, name, columns, duplicates)
-    if frames.is_frame(value):
-        return frames.FrameTable(value, kind, name, columns, duplicates)
-    if frames.are_records(value):
-        return frames.RecordTable(value, kind, name, columns, duplicates)
+    if kind == "score" and is_lazy(value):
+        return EngineScores(value, name, columns, duplicates)
+    if is_frame(value):
+        return FrameTable(value, kind, name, columns, duplicates)
+    if are_records(value):
+        return RecordTable(value, kind, name, columns, duplicates)
     hint = HINTS.get(type(value).__module__.split(".")[0].lstrip("_"), "")
     raise DataError(
         f"{name}: cannot be read from {type(value).__name__}; "
         f"give a path, a dataframe or {{query: {{document: {kind}}}}}{hint}"
     )
-
-
-def _feature(source: Source, name: str, feature: int | None, *, ascending: bool) -> Scores:
-    """Read a run from a feature of a LETOR file."""
-    if name != "letor":
-        raise InputError(f"{source.name}: a feature to rank by is for LETOR files ({EXPECTED})")
-    if feature is None:
-        raise InputError(f"{source.name}: is a LETOR file; say which feature to rank by: feature=21, or --feature 21")
-    return read_feature(source, feature, ascending=ascending)
-
-
-def _read_shared(source: Source, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
-    """Read a format that judgments and runs share."""
-    if name in ("csv", "tsv"):
-        from gradely.data.read.csv_files import CsvTable
-
-        return CsvTable(source, kind, "," if name == "csv" else "\t", columns, duplicates)
-    if name == "parquet":
-        from gradely.data.read.frames import ParquetTable
-
-        return ParquetTable(source, kind, columns, duplicates)
-    if name in ("json", "jsonl"):
-        return _json(source, name, kind, columns, duplicates)
-    raise InputError(f"no format {name!r}: use one of {', '.join(FORMATS)}.{did_you_mean(name, FORMATS)}")
-
-
-def _json(source: Source, name: str, kind: str, columns: Names | None, duplicates: str) -> Scores | Table:
-    from gradely.data.read import json_files as json
-    from gradely.data.read.frames import RecordTable
-
-    reader = as_labels if kind == "label" else as_scores
-    if name == "jsonl":
-        return json.from_json_lines(source, kind, reader, columns, duplicates)
-    content = json.from_json(source, reader)
-    return RecordTable(content, kind, source.name, columns, duplicates) if isinstance(content, list) else content

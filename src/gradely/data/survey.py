@@ -6,16 +6,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.columns import number_ids
+from gradely.data.columns import new_tokens, number_ids
 from gradely.data.hashing import hashes, is_distinct
 from gradely.data.ids import Floats, Ids, Ints, Words
-from gradely.data.read.sources import Report, Source
+from gradely.data.locate.scattered import Spool
+from gradely.data.read.text import Piece, fields, map_pieces, numbers
+from gradely.data.read.trec_lines import RUN
+from gradely.data.source import Report, Source
+from gradely.data.table import IrregularText, ScatteredQueries
 from gradely.data.tie_counts import RunCounts, add_counts, count_lines
-from gradely.data.trec.match import new_tokens
-from gradely.data.trec.plain import RUN
-from gradely.data.trec.runs import map_pieces
-from gradely.data.trec.scattered import Spool
-from gradely.data.trec.text import IrregularText, Piece, ScatteredQueries, fields, numbers
 
 QUERY, RANK, SCORE = 0, 3, 4
 """the fields that matter"""

@@ -1,11 +1,9 @@
 """Which columns of a table hold the query, the document and the number, by the names people use."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gradely.data.read.sources import clip
-from gradely.errors import InputError, did_you_mean
+from gradely.errors import InputError, clip, did_you_mean
 
 QUERY = (
     "query_id", "qid", "query", "topic", "topic_id", "user_id", "user", "uid", "question_id", "question", "session_id",
@@ -21,18 +19,8 @@ VALUE = {
 }
 ROLES = {"query": QUERY, "document": DOC, "label": VALUE["label"], "score": VALUE["score"]}
 """what columns may be named for"""
-DUPLICATES = {
-    "error": "refuse them",
-    "max": "take the highest number",
-    "sum": "add the numbers up",
-    "first": "take the first one",
-}
-"""what can be done with a document that is there twice for a query"""
-DELIMITED = {",": "csv", "\t": "tsv"}
-"""formats of text, by what stands between the cells"""
 LISTED = 8
 """how many columns an error names"""
-
 Names = Mapping[str, str]
 """{"query": …, "document": …, "label" or "score": …}: what a table calls its columns, as far as it must be said"""
 
@@ -114,13 +102,3 @@ def note_no_labels(names: Sequence[str], roles: Roles, name: str) -> str:
     rest = [column for column in names if column not in (roles.query, roles.document)]
     hint = f'; if one of {_listing(rest)} holds labels, say columns={{"label": …}}' if rest else ""
     return f"{name} has no label column: every row counts as relevant, with label 1{hint}"
-
-
-def delimiter_of(head: bytes, documents: Sequence[str] = DOC) -> str | None:
-    """Return the delimiter of a table whose header names a query and a document column, or None."""
-    header = re.split(rb"[\r\n]", head)[0].decode(errors="replace")
-    for delimiter in DELIMITED:
-        cells = {normalize(cell) for cell in header.split(delimiter)}
-        if all(cells & set(map(normalize, usual)) for usual in (QUERY, documents)):
-            return delimiter
-    return None

@@ -17,18 +17,10 @@ from gradely.data.columns import leave_out_repeats
 from gradely.data.hashing import FIXED_KEYS, end_of_better, find_repeated, hashes, is_among, is_distinct
 from gradely.data.hits import Hits
 from gradely.data.ids import Bytes, Floats, Ids, Ints, Words
-from gradely.data.trec.match import (
-    UNKNOWN,
-    Documents,
-    Judgments,
-    Lines,
-    Rows,
-    match_lines,
-    read_lines,
-    sort_tied,
-    stands_before,
-)
-from gradely.data.trec.text import ChangedFile, IrregularText
+from gradely.data.locate.match import UNKNOWN, Judgments
+from gradely.data.locate.pieces import Lines, Rows, match_lines, read_lines
+from gradely.data.table import ChangedFile, IrregularText
+from gradely.data.tie_breaking import Documents, sort_tied, stands_before
 from gradely.errors import InputError
 from gradely.settings import Settings
 

@@ -1,158 +1,28 @@
-"""Locate: find the judged documents of a run, in memory or in a file, and where they stand.
+"""A run in memory."""
 
-Only judged documents are looked up; ranks are counted, so that a run is never sorted as a whole.
-"""
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradely.data.hashing import end_of_better, shuffle_keys_of
+from gradely.data.columns import flat
+from gradely.data.hashing import end_of_better
 from gradely.data.hits import Hits
-from gradely.data.ids import Bools, Floats, Ints, encode
+from gradely.data.ids import Bools, Floats, Ints, are_disguised, rename_docs
 from gradely.data.qrels import Qrels
-from gradely.data.read.dicts import are_disguised, flat, rename_docs
-from gradely.data.read.readers import Run, plain_run
-from gradely.data.read.sources import Report, Source, clip, ignore
-from gradely.data.table import Table, TableScores
-from gradely.errors import DataError
-from gradely.parallel import cores
+from gradely.data.run import Run
+from gradely.data.tie_breaking import places_among_tied
+from gradely.errors import clip
 from gradely.settings import Settings
-
-
-def break_ties(settings: Settings, query: str, tied: list[str]) -> list[str]:
-    """Return tied documents of a query, given in the order of the input, as the policy has them."""
-    if settings.ties == "trec":
-        return sorted(tied, key=encode, reverse=True)
-    if settings.ties == "order":
-        return tied
-    names = [encode(doc) for doc in tied]
-    keys = shuffle_keys_of(settings.seed, encode(query), names).tolist()
-    return [doc for *_, doc in sorted(zip(keys, names, tied, strict=True))]
-
-
-def places_among_tied(
-    settings: Settings, query: str, ranking: list[str], scores: Floats, docs: Sequence[str], mine: Floats
-) -> Ints:
-    """Return the place of each of some documents of a ranking, given with their scores, among those that share it."""
-    order = np.argsort(-scores, kind="stable")
-    descending = -scores[order]
-    out = np.zeros(len(docs), np.int64)
-    groups: dict[float, list[int]] = {}
-    for i, score in enumerate(mine.tolist()):
-        groups.setdefault(score, []).append(i)
-    for score, members in groups.items():
-        first, last = (int(np.searchsorted(descending, -score, side)) for side in ("left", "right"))
-        tied = break_ties(settings, query, [ranking[i] for i in order[first:last].tolist()])
-        place = {doc: i for i, doc in enumerate(tied)}
-        out[members] = [place[docs[i]] for i in members]
-    return out
-
-
-if TYPE_CHECKING:
-    from gradely.data.trec.match import Observer
 
 DOCUMENTS = 1 << 18
 """about how many documents of a run are looked at in one go"""
 FEW = 4
 """with fewer hits in a query, ranks are counted; with more, they are looked up in the sorted scores"""
-
 SEVERAL = 16
 """from so many sorted rankings on, all are searched at the same time"""
-
 Ranking: TypeAlias = Mapping[str, float]
-
-
-def locate(
-    qrels: Qrels,
-    run: Run | Source,
-    settings: Settings,
-    threads: int | None = None,
-    report: Report = ignore,
-    observe: "Observer | None" = None,
-) -> Hits:
-    """Return where the judged documents of a run stand, of the queries and documents that are selected.
-
-    A run that answers none of the queries is refused.
-    """
-    if qrels.excluded is not None:
-        from gradely.data.selection import locate_others
-
-        hits = locate_others(qrels, qrels.excluded, run, settings, threads, report)
-    else:
-        hits = find_hits(qrels, run, settings, threads, report, observe)
-    if not len(hits.row) and not hits.answered.any():
-        first = clip(hits.unjudged[0] if hits.unjudged else "")
-        raise DataError(
-            f"{run.name} and {qrels.name} have no query in common; the first are {first} and {clip(qrels.queries[0])}"
-        )
-    return hits._replace(unjudged=()) if qrels.selected else hits
-
-
-def find_hits(
-    qrels: Qrels,
-    run: Run | Source,
-    settings: Settings,
-    threads: int | None = None,
-    report: Report = ignore,
-    observe: "Observer | None" = None,
-) -> Hits:
-    """Return where the judged documents of a run stand; files and lazy frames are never held as a whole.
-
-    `observe` is shown lines as they pass, where they come in whole queries.
-    """
-    threads = threads or cores()
-    if isinstance(run, Source):
-        return _stream_file(qrels, run, settings, threads, report, observe)
-    if isinstance(run.scores, dict):
-        return align(qrels, run, settings)
-    if isinstance(run.scores, TableScores):
-        if run.scores.table.duplicates == "error":
-            return _from_table(qrels, run, run.scores.table, settings, threads, report, observe)
-        return align(qrels, run, settings)
-    from gradely.data.engine import EngineScores
-
-    if isinstance(run.scores, EngineScores):
-        from gradely.data.engine import find_engine_hits
-
-        return find_engine_hits(qrels, run.scores, settings, report)
-    return align(qrels, run, settings)
-
-
-def _from_table(
-    qrels: Qrels, run: Run, table: Table, settings: Settings, threads: int, report: Report, observe: "Observer | None"
-) -> Hits:
-    """Go the fast way; where rows are repeated or cannot be read so, the plain one, which explains what is wrong."""
-    from gradely.data.trec.runs import stream
-    from gradely.data.trec.text import IrregularText
-
-    def pieces(work: Callable[[Any], Any], report: Report, *, whole_queries: bool) -> Iterator[Any]:
-        return table.map_parts(work, threads, report, whole_queries=whole_queries)
-
-    try:
-        return stream(qrels, run.name, pieces, settings, report, observe)
-    except IrregularText:
-        return align(qrels, run, settings)
-
-
-def _stream_file(
-    qrels: Qrels, source: Source, settings: Settings, threads: int, report: Report, observe: "Observer | None"
-) -> Hits:
-    """Go the fast way; where the text is odd, the plain one, which explains what is wrong with it.
-
-    A small file takes the plain way, too: it is read before the fast one would have begun.
-    """
-    if observe is None and source.is_small:
-        return align(qrels, plain_run(source), settings)
-    from gradely.data.trec.runs import stream_run
-    from gradely.data.trec.text import IrregularText
-
-    try:
-        return stream_run(qrels, source, settings, threads, report, observe=observe)
-    except IrregularText:
-        return align(qrels, plain_run(source), settings)
 
 
 def align(qrels: Qrels, run: Run, settings: Settings) -> Hits:
@@ -190,7 +60,7 @@ def _align(
     size = np.fromiter(map(len, rankings), np.int64, len(rankings))
     retrieved[at] = size
     scores = flat(
-        rankings, lambda i, doc: f"{run.name}: query {clip(qrels.queries[at[i]])}, document {clip(doc)}: the score"
+        rankings, lambda i, doc: f"{run.where}: query {clip(qrels.queries[at[i]])}, document {clip(doc)}: the score"
     )
     which, row, mine = _look_up(qrels, run, at, rankings)
     scores, mine = settings.round(scores), settings.round(mine)
@@ -221,7 +91,7 @@ def _look_up(qrels: Qrels, run: Run, at: Ints, rankings: list[Ranking]) -> tuple
     for i, (ranking, names) in enumerate(zip(rankings, docs, strict=True)):
         missing = [name for name, score in zip(names, scores[i], strict=True) if score is None]
         if missing and are_disguised(ranking, missing):
-            rankings[i] = rename_docs(ranking, run.name, qrels.queries[at[i]])
+            rankings[i] = rename_docs(ranking, run.where, qrels.queries[at[i]])
             scores[i] = list(map(rankings[i].get, names))
     mine = np.array(scores[0] if len(scores) == 1 else list(chain.from_iterable(scores)), np.float64)  # none is NaN
     hits = (mine == mine).nonzero()[0]  # noqa: PLR0124 - NaN alone is not

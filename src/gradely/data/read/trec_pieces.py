@@ -1,36 +1,170 @@
-"""Judgments the fast way: from their file to columns over the text itself."""
+"""TREC text the fast way."""
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+import pickle
+import queue
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from gradely.data.columns import Triples, has_repetition, new_tokens
 from gradely.data.hashing import SALT, hashes, is_distinct, ranges
-from gradely.data.ids import PAD, Bytes, Floats, Ints, Tokens, Words
+from gradely.data.ids import LONGEST_NAME, PAD, Bytes, Floats, Ids, Ints, Tokens, Words
 from gradely.data.qrels import Qrels
-from gradely.data.read.sources import LONGEST_LINE, DiskFile, Source, UnpackedFile
-from gradely.data.trec.match import Judgments, has_repetition, new_tokens
-from gradely.data.trec.plain import LONGEST_NAME, QRELS
-from gradely.data.trec.text import (
+from gradely.data.read.text import (
+    LONGEST,
     NEWLINE,
     PIECE,
     STRICT,
     Buffer,
     Dialect,
-    IrregularText,
     Piece,
     close,
     fields,
     is_blank,
     last_cut,
+    map_pieces,
     numbers,
+    pieces,
 )
-from gradely.parallel import on_threads
+from gradely.data.read.trec_lines import QRELS, Layout
+from gradely.data.source import LONGEST_LINE, DiskFile, Report, Source, UnpackedFile
+from gradely.data.table import IrregularText, ScatteredQueries
+from gradely.parallel import MOST_TASKS, WorkerFailed, can_fork, cores, in_processes, on_threads, workers
+
+T = TypeVar("T")
+RANGE = 1 << 24
+"""bytes of a range: few enough that all workers end at about the same time, and many more than a query has"""
+LARGE = 1 << 28
+"""bytes of a file from which on starting processes costs next to nothing"""
+FEW = 4
+"""with so many workers or fewer, threads do as well"""
+BLOCK = 1 << 16
+"""bytes that are read at a time to find where a query begins"""
+
+
+def map_text(
+    source: Source,
+    layout: Layout,
+    work: Callable[[Any], T],
+    threads: int,
+    report: Report,
+    dialect: Dialect | None = None,
+    *,
+    whole_queries: bool,
+) -> Iterator[T]:
+    """Run a function over all pieces of a file; yield the results in order."""
+
+    def use(piece: Piece) -> T:
+        return work(TrecPiece(piece, layout, dialect or STRICT))
+
+    if whole_queries and (processes := count_processes(source, threads)):
+        try:
+            return iter(map_ranges(source, use, processes, report))
+        except WorkerFailed:  # threads will do, or say what is wrong
+            pass
+    return map_pieces(source, use, threads, report, whole_queries=whole_queries)
+
+
+def count_processes(source: Source, threads: int) -> int:
+    """Return how many processes read a file: none where it is small, packed or a pipe, or where cores are few."""
+    count = min(workers(threads), cores())
+    if count <= FEW or not can_fork() or source.size < LARGE:
+        return 0
+    with source.stream() as stream:
+        return count if isinstance(stream, DiskFile) and stream.closefd else 0
+
+
+def map_ranges(source: Source, work: Callable[[Piece], T], processes: int, report: Report) -> list[T]:
+    """Run a function over all pieces of a file, each range of it in one of several processes; return the results."""
+    with source.stream() as stream:
+        first = stream.tell()
+    count = min(MOST_TASKS, -(-(source.size - first) // RANGE))
+    edges = np.linspace(first, source.size, count + 1).astype(np.int64).tolist()
+    free: queue.SimpleQueue[Buffer] = queue.SimpleQueue()
+    free.put(Buffer(PIECE))
+
+    def work_on_range(number: int) -> bytes:
+        try:
+            return pickle.dumps(list(_map_range(source, free, edges, number, work)))
+        except (IrregularText, ScatteredQueries) as error:
+            return pickle.dumps(error)
+
+    results: dict[int, list[T]] = {}
+    for number, content in in_processes(work_on_range, count, processes):
+        result = pickle.loads(content)  # noqa: S301 - what a process of ours wrote
+        if isinstance(result, Exception):
+            raise result
+        results[number] = result
+        report(len(results) / count)
+    return [result for number in range(count) for result in results[number]]
+
+
+def _map_range(
+    source: Source, free: "queue.SimpleQueue[Buffer]", edges: list[int], number: int, work: Callable[[Piece], T]
+) -> Iterator[T]:
+    """Yield the results of the pieces of a range between two edges."""
+    with source.open() as file:
+        begin, end = (next_query(file, at, edges[0]) for at in edges[number : number + 2])
+        file.seek(begin)
+        file.limit = end
+        for piece in pieces(file, free, PIECE, whole_queries=True):
+            yield work(piece)
+            if piece.buffer is not None:
+                free.put(piece.buffer)
+
+
+def next_query(file: DiskFile, at: int, start: int) -> int:
+    """Return where the first query begins behind the one at a position; the start of the text and its end stay.
+
+    It depends on the position alone, so that the end of one range is the start of the next. Where the lines of a query
+    are not together, the query will be met twice.
+    """
+    if at in (start, file.limit):
+        return at
+    query, line, rest = None, at, b""
+    file.seek(at)
+    while block := file.read(BLOCK):
+        *lines, rest = (rest + block).split(b"\n")
+        for number, content in enumerate(lines):
+            name = content[:512].split(None, 1)[:1]
+            if name and (line > at or number):  # the first line may be the end of one
+                if query is not None and name != query:
+                    return line
+                query = name
+            line += len(content) + 1
+        if line - at > LONGEST or len(rest) > LONGEST:
+            raise ScatteredQueries
+    return file.limit
+
+
+QUERY, DOC = 0, 2
+"""the fields of a run that matter"""
+
+
+class TrecPiece(NamedTuple):
+    """A piece of TREC text."""
+
+    piece: Piece
+    layout: Layout
+    dialect: Dialect
+
+    @property
+    def number(self) -> int:
+        """How many pieces were before it."""
+        return self.piece.number
+
+    def columns(self) -> Triples:
+        """Return query, document and score of each line."""
+        query, document, score = fields(self.piece, self.layout, (QUERY, DOC, self.layout.value), self.dialect)
+        text = self.piece.text
+        return Triples(Ids(text, *query), Ids(text, *document), numbers(self.piece, *score, self.dialect.number))
+
 
 QUERY, DOC, LABEL = 0, 2, 3
 """the fields that matter"""
-RANGE = 1 << 24
+QRELS_RANGE = 1 << 24
 """bytes that a thread reads in one go"""
 
 
@@ -77,7 +211,7 @@ def load_qrels(source: Source, threads: int, dialect: Dialect = STRICT) -> Qrels
     if not is_distinct(hashed):
         queries, first, hashed, columns = _gather(queries, first, hashed, columns, dialect)
     qrels = Qrels(queries, first, Tokens(text, columns.doc, columns.size), columns.label, source.name)
-    qrels.hashed = Judgments(qrels, hashed, columns.key)
+    qrels.hashes = hashed, columns.key
     return qrels
 
 
@@ -123,7 +257,7 @@ def _read_ranges(stream: DiskFile | UnpackedFile, view: memoryview, threads: int
     if threads == 1 or not isinstance(stream, DiskFile):
         return 0
     first, last = stream.tell(), stream.limit
-    ranges = [(start, min(start + RANGE, last)) for start in range(first, last, RANGE)]
+    ranges = [(start, min(start + QRELS_RANGE, last)) for start in range(first, last, QRELS_RANGE)]
     for _ in on_threads(lambda part: stream.fill(view[part[0] - first : part[1] - first], part[0]), ranges, threads):
         pass
     stream.seek(last)

@@ -1,38 +1,37 @@
-"""A stream of lines as pieces that end where a query ends."""
+"""Text in pieces."""
 
 import queue
 from collections.abc import Callable, Iterator
 from io import FileIO
 from itertools import count
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from gradely.data.ids import FINAL, PAD, Bools, Bytes, Floats, Ints, U, Words, whole_words, words_of
-from gradely.data.read.sources import LONGEST_LINE, UnpackedFile
-from gradely.data.trec.plain import Layout
+from gradely.data.ids import (
+    FINAL,
+    PAD,
+    Bools,
+    Bytes,
+    Floats,
+    Ints,
+    U,
+    Words,
+    whole_words,
+    words_of,
+)
+from gradely.data.read.trec_lines import Layout
+from gradely.data.source import LONGEST_LINE, Report, Source, UnpackedFile
+from gradely.data.table import IrregularText, ScatteredQueries
+from gradely.parallel import on_threads, workers
 
 NEWLINE = 10  # ord("\n")
 PIECE = 3 << 20
 """bytes of a piece: few enough for the cache, and enough that threads seldom wait for one another"""
 LONGEST = LONGEST_LINE
 """bytes of the longest piece; a query that is longer is treated as scattered, a line is refused"""
-
-
 QueryAt: TypeAlias = Callable[[memoryview, int], bytes]
 """returns the query of the line that begins at a position"""
-
-
-class IrregularText(Exception):
-    """The text is not as the fast way expects it; the plain reader must look."""
-
-
-class ScatteredQueries(Exception):
-    """The lines of a query are not together, or are too many to be."""
-
-
-class ChangedFile(Exception):
-    """The file is not the same as when it was read first."""
 
 
 class Buffer:
@@ -425,3 +424,41 @@ def _split_any(text: Bytes, blank: Bools, layout: Layout, columns: tuple[int, ..
     if (count < width).any() or (not layout.extra and (count > width).any()):
         raise IrregularText
     return [(start[first + i], stop[first + i]) for i in columns]
+
+
+T = TypeVar("T")
+SMALL = 1 << 23
+"""bytes of a file that is read before threads would have started"""
+
+
+def map_pieces(
+    source: Source,
+    work: Callable[[Piece], T],
+    threads: int,
+    report: Report,
+    *,
+    whole_queries: bool,
+    query_at: QueryAt = first_field,
+    skip: int = 0,
+) -> Iterator[T]:
+    """Run a function over all pieces of a file, less some bytes at its start; yield the results in order."""
+    free: queue.SimpleQueue[Buffer] = queue.SimpleQueue()
+
+    def use(piece: Piece) -> T:
+        try:
+            return work(piece)
+        finally:
+            if piece.buffer is not None:
+                free.put(piece.buffer)
+
+    with source.stream() as stream:
+        while skip:
+            skip -= stream.readinto(bytearray(skip)) or skip
+        threads = workers(threads) if source.size > SMALL else 1
+        for _ in range(threads + 1 if threads > 1 else 1):
+            free.put(Buffer(PIECE))
+        for result in on_threads(
+            use, pieces(stream, free, PIECE, whole_queries=whole_queries, query_at=query_at), threads
+        ):
+            report(stream.tell() / source.size)
+            yield result

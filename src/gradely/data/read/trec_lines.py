@@ -6,12 +6,13 @@ This is the reader that explains errors. Fields are separated by any blanks or t
 import re
 from array import array
 from collections.abc import Iterator
-from math import isfinite, nan
+from math import nan
 from typing import NamedTuple
 
-from gradely.data.ids import encode
-from gradely.data.read.sources import Report, Source, clip
-from gradely.errors import DataError, GradelyError, InputError
+from gradely.data.ids import LONGEST_NAME, encode
+from gradely.data.read.rows import Rows, to_number
+from gradely.data.source import Report, Source
+from gradely.errors import GradelyError, InputError, clip
 
 
 class Layout(NamedTuple):
@@ -27,36 +28,8 @@ class Layout(NamedTuple):
     """True where fields after the last one are left aside"""
 
 
-LONGEST_NAME = (1 << 16) - 1
-"""bytes of the longest name of a query or document"""
-
 QRELS = Layout("label", "query iteration document label", width=4, value=3, extra=False)
 RUN = Layout("score", "query Q0 document rank score tag", width=6, value=4, extra=True)
-
-
-class Rows:
-    """Collects values line by line and refuses a document that comes twice."""
-
-    def __init__(self, name: str, duplicates: str = "error") -> None:
-        """Start empty; `name` is the file that errors speak of, `duplicates` what to do with a document there twice."""
-        self.name, self.duplicates = name, duplicates
-        self.values: dict[str, dict[str, float]] = {}
-        self._lines: dict[str, array[int]] = {}
-
-    def add(self, line: int, query: str, doc: str, value: float) -> None:
-        """Add one value."""
-        docs = self.values.setdefault(query, {})
-        if doc in docs and self.duplicates != "error":
-            docs[doc] = {"max": max(docs[doc], value), "sum": docs[doc] + value, "first": docs[doc]}[self.duplicates]
-            return
-        if doc in docs:
-            earlier = self._lines[query][list(docs).index(doc)]
-            raise DataError(
-                f"{self.name}:{line}: document {clip(doc)} of query {clip(query)} "
-                f"is there already, in line {earlier}; keep one"
-            )
-        docs[doc] = value
-        self._lines.setdefault(query, array("q")).append(line)
 
 
 def read(source: Source, layout: Layout, duplicates: str = "error") -> dict[str, dict[str, float]]:
@@ -112,19 +85,6 @@ def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[st
     if max(len(words[0]), len(words[2])) > LONGEST_NAME:
         raise InputError(f"{source.name}:{number}: a name is longer than {LONGEST_NAME:,} bytes: {clip(line)}")
     return words[0].decode(), words[2].decode(), to_number(source, layout.kind, number, words[layout.value].decode())
-
-
-def to_number(source: Source, kind: str, number: int, text: str) -> float:
-    """Return a value; refuse what is not a finite number."""
-    try:
-        value = float(text) if "_" not in text else None
-    except ValueError:
-        value = None
-    if value is None:
-        raise InputError(f"{source.name}:{number}: the {kind} {clip(text)} is not a number")
-    if not isfinite(value):
-        raise DataError(f"{source.name}:{number}: the {kind} is {text}; it must be a finite number")
-    return value
 
 
 BLANK = rb"[ \t\r\f\v]"

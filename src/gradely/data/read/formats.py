@@ -1,0 +1,191 @@
+"""Formats: how a file is recognised, and which reader opens it.
+
+A reader takes a Source and returns its rows: as a Table, which is read some rows at a time, or, where the format has to
+be read as a whole, as {query: {document: value}}. A new format is a reader and an entry of FORMATS.
+"""
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from gradely.data.column_roles import DOC, QUERY, Names, normalize
+from gradely.data.run import Scores
+from gradely.data.source import Source, bare_name
+from gradely.data.table import Table
+from gradely.errors import InputError, did_you_mean
+
+
+class ReadOptions(NamedTuple):
+    """How a file is to be read."""
+
+    kind: str
+    """what its numbers are: label or score"""
+    columns: Names | None = None
+    """what a table calls its columns, as far as it must be said"""
+    duplicates: str = "error"
+    """what to do with duplicate documents"""
+    feature: int | None = None
+    """of a LETOR file: the feature to rank by"""
+    ascending: bool = False
+    """of a LETOR file: whether low values of the feature are best"""
+
+
+Rows: TypeAlias = Table | Scores
+"""what a reader returns"""
+
+
+def _open_trec(source: Source, options: ReadOptions) -> Rows:
+    from gradely.data.read.trec import TrecTable
+
+    return TrecTable(source, options.kind, options.duplicates)
+
+
+def _open_csv(source: Source, options: ReadOptions) -> Rows:
+    from gradely.data.read.csv_files import CsvTable
+
+    return CsvTable(source, options.kind, ",", options.columns, options.duplicates)
+
+
+def _open_tsv(source: Source, options: ReadOptions) -> Rows:
+    from gradely.data.read.csv_files import CsvTable
+
+    return CsvTable(source, options.kind, "\t", options.columns, options.duplicates)
+
+
+def _open_json(source: Source, options: ReadOptions) -> Rows:
+    from gradely.data.read.json_files import read_json
+
+    return read_json(source, options.kind, options.columns, options.duplicates)
+
+
+def _is_json(source: Source) -> bool:
+    return re.match(rb"\s*(\{|\[\s*\{)", source.head) is not None
+
+
+def _open_json_lines(source: Source, options: ReadOptions) -> Rows:
+    from gradely.data.read.json_files import read_json_lines
+
+    return read_json_lines(source, options.kind, options.columns, options.duplicates)
+
+
+def _is_json_lines(source: Source) -> bool:
+    if not source.head.lstrip().startswith(b"{"):
+        return False
+    from gradely.data.read.json_files import has_json_lines
+
+    return has_json_lines(source)
+
+
+def _open_parquet(source: Source, options: ReadOptions) -> Rows:
+    from gradely.data.read.frames import ParquetTable
+
+    return ParquetTable(source, options.kind, options.columns, options.duplicates)
+
+
+def _open_letor(source: Source, options: ReadOptions) -> Rows:
+    from gradely.data.read.letor import read_feature, read_labels
+
+    if options.kind == "label":
+        return read_labels(source)
+    if options.feature is None:
+        raise InputError(f"{source.name}: is a LETOR file; say which feature to rank by: feature=21, or --feature 21")
+    return read_feature(source, options.feature, ascending=options.ascending)
+
+
+def _is_letor(source: Source) -> bool:
+    """True where the first line has a qid field, or numbered features without one."""
+    return re.match(rb"\s*\S+\s+(qid:\S|\d+:\S+\s+\d+:)", source.head) is not None
+
+
+class Format(NamedTuple):
+    """A format of files."""
+
+    suffixes: tuple[str, ...]
+    """endings of names that say it is this format"""
+    fits: Callable[[Source], bool]
+    """says whether a file looks like this format, mostly by its first bytes"""
+    open: Callable[[Source, ReadOptions], Rows]
+    """reads a file, or begins to"""
+
+
+FORMATS = {
+    "trec": Format((), lambda _: True, _open_trec),
+    "csv": Format((".csv",), lambda source: delimiter_of(source.head) == ",", _open_csv),
+    "tsv": Format((), lambda source: delimiter_of(source.head) == "\t", _open_tsv),
+    "json": Format((".json",), _is_json, _open_json),
+    "jsonl": Format((".jsonl", ".ndjson"), _is_json_lines, _open_json_lines),
+    "parquet": Format((".parquet", ".pq"), lambda source: source.head.startswith(b"PAR1"), _open_parquet),
+    "letor": Format((), _is_letor, _open_letor),
+}
+"""by name; the last one that fits is taken, so that a special format comes after a general one"""
+
+UNTELLING = {*(suffix for known in FORMATS.values() for suffix in known.suffixes)} | {
+    ".run",
+    ".txt",
+    ".res",
+    ".trec",
+    ".tsv",
+}
+"""endings that are not part of what a run is called"""
+
+
+def open_file(source: Source, name: str | None, options: ReadOptions) -> Rows:
+    """Open a file of some format, or of the one that it looks like."""
+    name = name or format_of(source)
+    if name not in FORMATS:
+        raise InputError(f"no format {name!r}: use one of {', '.join(FORMATS)}.{did_you_mean(name, FORMATS)}")
+    return FORMATS[name].open(source, options)
+
+
+def format_of(source: Source) -> str:
+    """Return the format of a file, by its name or else by its first line; folders and patterns are of Parquet."""
+    suffix = os.path.splitext(bare_name(source.path))[1].lower()
+    by_name = next((name for name, known in FORMATS.items() if suffix in known.suffixes), None)
+    if by_name is not None:
+        return by_name
+    if not os.path.isfile(source.path) and is_folder_or_pattern(source.path):
+        return "parquet"
+    if source.head[8:12] == b"DUCK":
+        advice = f"in Python, give duckdb.connect({source.name!r}).table('run')"
+        raise InputError(f"{source.name}: is a DuckDB database, which holds many tables; {advice}")
+    return next(name for name, known in reversed(FORMATS.items()) if known.fits(source))
+
+
+def is_folder_or_pattern(path: str) -> bool:
+    """True for a folder, and for a pattern of names unless a file has that very name."""
+    return os.path.isdir(path) or (re.search(r"[*?[]", path) is not None and not os.path.exists(path))
+
+
+def delimiter_of(head: bytes, documents: Sequence[str] = DOC) -> str | None:
+    """Return the delimiter of a table whose header names a query and a document column, or None."""
+    header = re.split(rb"[\r\n]", head)[0].decode(errors="replace")
+    for delimiter in (",", "\t"):
+        cells = {normalize(cell) for cell in header.split(delimiter)} if delimiter in header else set()
+        if all(cells & set(map(normalize, usual)) for usual in (QUERY, documents)):
+            return delimiter
+    return None
+
+
+def run_name(path: str) -> str:
+    """Return what a run is called: its file's name without the endings that all have.
+
+    >>> run_name("runs/bm25.run.gz"), run_name("bm25.run.zst")
+    ('bm25', 'bm25')
+    """
+    name = bare_name(os.path.basename(path.rstrip(os.sep)))
+    stem, dot, suffix = name.rpartition(".")
+    return stem if dot and stem and f".{suffix}" in UNTELLING else name
+
+
+def run_names(paths: Sequence[str]) -> list[str]:
+    """Return what runs are called, each by another name: their files' names or, where these are the same, their paths.
+
+    >>> run_names(["a/bm25.run", "a/dense.run"]), run_names(["a/bm25.run", "b/bm25.run"])
+    (['bm25', 'dense'], ['a/bm25.run', 'b/bm25.run'])
+    """
+    twice = next((path for path in paths if paths.count(path) > 1), None)
+    if twice is not None:
+        raise InputError(f"{twice}: the run is named twice")
+    short = [run_name(path) for path in paths]
+    return short if len(set(short)) == len(short) else list(paths)

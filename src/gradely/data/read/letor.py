@@ -1,0 +1,89 @@
+"""LETOR: lines of a label, a query and numbered features, as SVMlight and libraries of learning to rank have them."""
+
+import os
+import re
+from collections.abc import Iterator
+
+from gradely.data.read.rows import Rows, to_number
+from gradely.data.source import Source
+from gradely.errors import InputError, clip
+
+DOCID = re.compile(rb"docid\s*=\s*(\S+)")
+EXPECTED = "label qid:Q 1:value 2:value …"
+ABSENT = (b"null", b"nan")
+SIZES = (".query", ".group")
+"""endings of the file of sizes, which come after the name of the file or in place of its own ending"""
+
+
+def read_labels(source: Source) -> dict[str, dict[str, float]]:
+    """Return {query: {document: label}}; a document is its docid, or else its line number."""
+    rows = Rows(source.name)
+    for number, query, doc, fields in _lines(source):
+        rows.add(number, query, doc, to_number(source, "label", number, fields[0].decode()))
+    return rows.values
+
+
+def read_feature(source: Source, feature: int, *, ascending: bool) -> dict[str, dict[str, float]]:
+    """Return {query: {document: score}} with a feature as the score.
+
+    A feature that a line does not list is 0, one that is NULL means not retrieved. With `ascending`, low values are
+    best, as where features are ranks.
+    """
+    rows, prefix, present = Rows(source.name), b"%d:" % feature, False
+    for number, query, doc, fields in _lines(source):
+        value = next((field[len(prefix) :] for field in fields[1:] if field.startswith(prefix)), None)
+        present = present or value is not None
+        rows.values.setdefault(query, {})
+        if value is None or value.lower() not in ABSENT:
+            score = to_number(source, f"feature {feature}", number, (value or b"0").decode())
+            rows.add(number, query, doc, -score if ascending else score)
+    if not present:
+        raise InputError(f"{source.name}: no line has a feature {feature}")
+    return rows.values
+
+
+def _lines(source: Source) -> Iterator[tuple[int, str, str, list[bytes]]]:
+    """Yield number, query, document and the fields of each line."""
+    beside: Iterator[str] | None = None
+    sizes = sizes_file(source.path)
+    for count, (number, line) in enumerate(source.lines()):
+        content, _, comment = line.partition(b"#")
+        fields = content.split()
+        own = len(fields) > 1 and fields[1].startswith(b"qid:")
+        if count == 0 and not own and sizes is not None:
+            beside = _queries(sizes)
+        if beside is None and (not own or len(fields[1]) == 4):
+            raise InputError(f"{source.name}:{number}: expected {EXPECTED}, found {clip(line)}{_hint(source, line)}")
+        query = fields[1][4:].decode() if beside is None else next(beside, None)
+        if query is None:
+            raise InputError(f"{source.name}:{number}: {sizes} has sizes for {count:,} lines only")
+        named = DOCID.search(comment)
+        yield number, query, named[1].decode() if named else str(number), fields
+    if beside is not None and next(beside, None) is not None:
+        raise InputError(f"{sizes}: the sizes add up to more lines than {source.name} has")
+
+
+def _hint(source: Source, line: bytes) -> str:
+    if b":" not in line or b"qid:" in line:
+        return ""
+    beside = os.path.basename(source.path) + SIZES[0]
+    return f"; write the query of each line into it, or the sizes of the groups into {beside}"
+
+
+def sizes_file(path: str) -> str | None:
+    """Return the file of sizes beside a file, where there is one."""
+    stem = os.path.splitext(path)[0]
+    names = [base + ending for base in (path, stem) for ending in SIZES]
+    return next((name for name in names if os.path.isfile(name)), None)
+
+
+def _queries(path: str) -> Iterator[str]:
+    """Yield the query of each line, numbered from 1, from a file with one size per line."""
+    query = 0
+    for number, line in Source(path).lines():
+        for word in line.split():
+            if not word.isdigit() or len(word) > 15:
+                raise InputError(f"{path}:{number}: expected the size of a group, a whole number; found {clip(line)}")
+            query += 1
+            for _ in range(int(word)):
+                yield str(query)

@@ -1,0 +1,61 @@
+"""TREC files: qrels `query iteration document label` and runs `query Q0 document rank score tag`.
+
+There are two ways to read them, with the same results. Line by line (trec_lines) is the plain way, which explains what
+is wrong, and small files take it. In pieces of some megabytes (trec_pieces), array operations work on the text itself;
+whatever is odd about the text (fields, numbers, characters, duplicates) is left to the plain way.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gradely.data.qrels import Qrels
+from gradely.data.read.trec_lines import QRELS, RUN, read, read_query
+from gradely.data.source import Report, Source
+from gradely.data.table import IrregularText, Table
+from gradely.parallel import cores
+
+if TYPE_CHECKING:
+    from gradely.data.read.text import Dialect
+
+T = TypeVar("T")
+
+
+class TrecTable(Table):
+    """A TREC file, of judgments or of a run."""
+
+    explains = True
+
+    def __init__(self, source: Source, kind: str, duplicates: str = "error", dialect: "Dialect | None" = None) -> None:
+        """Hold the file; nothing is read yet. A dialect says what the fast way takes beside regular lines."""
+        super().__init__(source.name, kind, duplicates)
+        self.dialect = dialect
+        self.source, self.layout = source, QRELS if kind == "label" else RUN
+
+    @property
+    def is_small(self) -> bool:  # type: ignore[override]
+        """True where the file is read line by line before array operations would have begun."""
+        return self.source.is_small
+
+    def plain(self) -> dict[str, dict[str, float]]:
+        """Read the file line by line, and explain what is wrong with it."""
+        return read(self.source, self.layout, self.duplicates)
+
+    def scores_of(self, query: str) -> Mapping[str, float] | None:
+        """Return {document: score} of one query of a run, None where it has none; no other lines are read."""
+        return read_query(self.source, query) or None
+
+    def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
+        """Run a function over pieces of the file."""
+        from gradely.data.read.trec_pieces import map_text
+
+        return map_text(self.source, self.layout, work, threads, report, self.dialect, whole_queries=whole_queries)
+
+    def qrels(self, threads: int | None = None) -> Qrels:
+        """Return the judgments, read the fast way where the file is neither small nor odd."""
+        if not self.is_small:
+            from gradely.data.read.trec_pieces import load_qrels
+
+            with suppress(IrregularText):
+                return load_qrels(self.source, threads or cores())
+        return Qrels.of(self.plain(), self.name)

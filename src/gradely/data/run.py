@@ -1,0 +1,39 @@
+"""Run: what was retrieved, {query: {document: score}}, in memory, in a table, or in an engine."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from gradely.tables import count_of
+
+if TYPE_CHECKING:
+    from gradely.data.hits import Hits
+    from gradely.data.qrels import Qrels
+    from gradely.data.source import Report
+    from gradely.settings import Settings
+
+Scores: TypeAlias = Mapping[str, Mapping[str, float]]
+
+
+class Run:
+    """A run: the scores by query and document, ids as text, and its name."""
+
+    def __init__(self, scores: Scores, name: str = "run", where: str = "") -> None:
+        """Hold the scores, what the run is called, and what errors call it, where it is from a file."""
+        self.scores, self.name, self.where = scores, name, where or name
+
+    def __len__(self) -> int:
+        """Return the number of queries."""
+        return len(self.scores)
+
+    def __repr__(self) -> str:
+        """Say what it holds."""
+        return f"Run({self.name}: {count_of(len(self), 'query')})"
+
+
+class LazyScores(Mapping[str, Mapping[str, float]]):
+    """Scores that stay in an engine, which finds the judged documents itself."""
+
+    @abstractmethod
+    def find_hits(self, qrels: "Qrels", settings: "Settings", report: "Report") -> "Hits":
+        """Return where the judged documents stand."""

@@ -1,0 +1,510 @@
+"""Source: bytes from a path, a pipe or standard input, plain or packed, with errors that say what to do."""
+
+import os
+import re
+import select
+import stat
+import sys
+import weakref
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import cached_property, partial
+from importlib import import_module
+from io import FileIO
+from threading import Lock
+from typing import Any, BinaryIO, NoReturn, Self, TypeAlias
+
+from gradely.errors import InputError, MissingExtra, clip, read_error
+
+BLOCK = 1 << 20
+"""bytes that are read in one go"""
+HEAD = 4096
+"""bytes at the beginning of a file by which its format is recognised"""
+LONGEST_LINE = 1 << 26
+"""bytes of the longest line: more would be held in memory for nothing but an error"""
+SMALL = 1 << 12
+"""bytes of TREC text that is read line by line; at some 150 lines its two readers take as long, measured warm"""
+BOM = b"\xef\xbb\xbf"
+CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+Report: TypeAlias = Callable[[float], None]
+"""told how much of a file is done, from 0 to 1"""
+
+
+def ignore(done: float) -> None:
+    """Report to nobody."""
+
+
+def split_report(report: Report) -> tuple[Report, Report]:
+    """Return two reports, for the first and for the second half of the work."""
+    return lambda done: report(done / 2), lambda done: report((1 + done) / 2)
+
+
+def change_error(name: str) -> InputError:
+    """Return the error about a file that is not the same as before."""
+    return InputError(f"{name}: changed while it was read; try again when it is complete")
+
+
+class Source:
+    """A file that can be read more than once; pipes and standard input (`-`) are kept in a temporary file."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Name the file; nothing is opened yet."""
+        self.path = os.fspath(path)
+        self.name = "standard input" if self.path == "-" else self.path
+        self._pipe: Pipe | None = pipe_at(self.path) if is_pipe(self.path) else None
+
+    def open(self) -> "DiskFile":
+        """Open the file as it is stored; one that grows keeps the size that it had when it was opened first."""
+        try:
+            if self._pipe is not None:
+                file = DiskFile(self._pipe.descriptor(), self.name, closefd=False)
+            else:
+                file = DiskFile(self.path, self.name)
+        except InputError:
+            raise
+        except FileNotFoundError:
+            raise InputError(f"{self.name}: no such file") from None
+        except IsADirectoryError:
+            raise InputError(f"{self.name}: is a directory; name a file") from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"{self.name}: cannot be opened: {getattr(error, 'strerror', '') or error}") from None
+        file.limit = self.__dict__.setdefault("size", file.limit)
+        return file
+
+    def stream(self) -> "DiskFile | UnpackedFile":
+        """Open the file unpacked, without a byte order mark."""
+        file = self.open()
+        start = file.read(HEAD)
+        if kind_of(start):
+            try:
+                return UnpackedFile(file, start, self.name, skip=BOM)
+            except BaseException:
+                file.close()
+                raise
+        file.seek(len(BOM) if start.startswith(BOM) else 0)
+        return file
+
+    @cached_property
+    def size(self) -> int:
+        """How many bytes are stored."""
+        with self.open() as file:
+            return file.limit
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes, unpacked, to tell formats apart."""
+        return self.start(HEAD)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the file is read line by line in no time; of a packed one, nobody knows how large it is."""
+        if self.size > SMALL:
+            return False
+        with self.stream() as stream:
+            return isinstance(stream, DiskFile)
+
+    def start(self, most: int) -> bytes:
+        """Return the first bytes, unpacked, at most so many."""
+        buffer = bytearray(most)
+        with self.stream() as stream:
+            filled = 0
+            while filled < most and (got := stream.readinto(memoryview(buffer)[filled:])):
+                filled += got
+        return bytes(buffer[:filled])
+
+    def read(self) -> bytes:
+        """Return the whole content, unpacked; refuse an empty file."""
+        with self.stream() as stream:
+            content = stream.readall()
+        if not content.strip():
+            raise InputError(f"{self.name}: is empty")
+        return content
+
+    def text(self) -> str:
+        """Return the whole content; refuse what is not UTF-8 text."""
+        content = self.read()
+        self.check_text(content, 1)
+        return content.decode()
+
+    def check_text(self, content: bytes, first: int) -> None:
+        """Refuse what is not UTF-8 text; the content begins with the line of that number."""
+        control = CONTROL.search(content)
+        at = control.start() if control else len(content)
+        try:
+            content[:at].decode()
+        except UnicodeDecodeError as error:
+            at = error.start
+        if at < len(content):
+            self._not_text(content, at, first)
+
+    def _not_text(self, content: bytes, at: int, first: int) -> NoReturn:
+        line = content.count(b"\n", 0, at) + first
+        excerpt = clip(content[max(content.rfind(b"\n", 0, at) + 1, at - 30) : at + 30].split(b"\n")[0])
+        raise InputError(f"{self.name}:{line}: is not UTF-8 text: {excerpt}; name a text file, or convert it to UTF-8")
+
+    def unpack(self) -> "BinaryIO | DiskFile":
+        """Open the file unpacked, for readers that seek; what is packed is unpacked into a temporary file."""
+        stream = self.stream()
+        if isinstance(stream, DiskFile):
+            return stream
+        buffer = bytearray(BLOCK)
+        with stream:
+            pieces = (memoryview(buffer)[:got] for got in iter(partial(stream.readinto, buffer), 0))
+            return keep_in_file(pieces, self.name)
+
+    def blocks(self, report: Report = ignore) -> Iterator[tuple[int, bytes]]:
+        """Yield whole lines, about a megabyte at a time, with the number of the first of them, from 1."""
+        buffer, rest, number = bytearray(BLOCK), list[bytes](), 1
+        with self.stream() as stream:
+            while got := stream.readinto(buffer):
+                block = bytes(memoryview(buffer)[:got])
+                cut = block.rfind(b"\n") + 1
+                if not cut:
+                    rest.append(block)
+                    if sum(map(len, rest)) > LONGEST_LINE:
+                        raise InputError(f"{self.name}:{number}: a line is longer than {LONGEST_LINE:,} bytes")
+                    continue
+                whole = b"".join([*rest, block[:cut]])
+                yield number, whole
+                number += whole.count(b"\n")
+                rest = [block[cut:]] if cut < len(block) else []
+                report(stream.tell() / self.size)
+        if rest:
+            yield number, b"".join(rest)
+
+    def lines(self, report: Report = ignore) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines that are not blank, with their numbers from 1; refuse what is not UTF-8 text."""
+        empty = True
+        for first, block in self.blocks(report):
+            self.check_text(block, first)
+            for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), first):
+                if line and not line.isspace():
+                    empty = False
+                    yield number, line
+        if empty:
+            raise InputError(f"{self.name}: is empty")
+
+
+POSITION = Lock()
+"""held where reading at a place has to move the position of a descriptor first"""
+
+
+class DiskFile(FileIO):
+    """An open file, up to the size that it had at first: one that grows is read as it was.
+
+    It has a position of its own: several of them may share a descriptor, on several threads.
+    """
+
+    def __init__(self, file: str | int, name: str, *, closefd: bool = True) -> None:
+        """Open a path or a descriptor; errors call it by a name."""
+        super().__init__(file, closefd=closefd)
+        self.title, self.limit, self.position = name, os.fstat(self.fileno()).st_size, 0
+
+    def readinto(self, view: memoryview | bytearray) -> int:  # type: ignore[override]
+        """Fill part of a buffer; return how much, 0 at the end."""
+        room = min(len(view), self.left())
+        got = self._read_at(memoryview(view)[:room], self.position) if room else 0
+        self.position += got
+        return got
+
+    def fill(self, view: memoryview, at: int) -> None:
+        """Fill a whole buffer from some place of the file; several threads may do so at a time."""
+        while len(view):
+            got = self._read_at(view, at)
+            view, at = view[got:], at + got
+
+    def _read_at(self, view: memoryview, at: int) -> int:
+        """Fill part of a buffer from some place of the file; return how much, at least a byte."""
+        try:
+            if hasattr(os, "preadv"):
+                got = os.preadv(self.fileno(), [view], at)
+            else:  # Windows
+                with POSITION:
+                    super().seek(at)
+                    got = super().readinto(view) or 0
+        except OSError as error:
+            raise read_error(self.title, error) from None
+        if not got:
+            raise change_error(self.title)
+        return got
+
+    def tell(self) -> int:
+        """Return where the next byte is read."""
+        return self.position
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Say where to read on; return it."""
+        self.position = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self.position, os.SEEK_END: self.limit}[whence]
+        return self.position
+
+    def left(self) -> int:
+        """Return how many bytes are not read yet."""
+        return max(self.limit - self.position, 0)
+
+    def read(self, size: int | None = None) -> bytes:
+        """Return the next bytes, at most so many."""
+        buffer = bytearray(self.left() if size is None or size < 0 else min(size, self.left()))
+        return bytes(buffer[: self.readinto(buffer)])
+
+    def readall(self) -> bytes:
+        """Return the rest of the content."""
+        parts = []
+        while part := self.read(BLOCK):
+            parts.append(part)
+        return b"".join(parts)
+
+
+PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+"""how packed files begin"""
+ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+
+
+def kind_of(start: bytes) -> str | None:
+    """Return how a file is packed, by its first bytes; None where it is not."""
+    return next((kind for mark, kind in PACKED.items() if start.startswith(mark)), None)
+
+
+def bare_name(path: str) -> str:
+    """Return a file's name without the ending of a packed one."""
+    ending = next((ending for ending in ENDINGS if path.lower().endswith(ending)), "")
+    return path[: len(path) - len(ending)]
+
+
+PACKED_BLOCK = 1 << 18
+"""bytes that are read in one go"""
+MOST = 1 << 20
+"""bytes that are unpacked in one go, however well they are packed"""
+
+
+class UnpackedFile:
+    """The content of a packed file, of one member or several."""
+
+    def __init__(self, file: FileIO, start: bytes, name: str, skip: bytes) -> None:
+        """Take an open file, what was already read of it, what errors call it, and what to pass over at its start."""
+        self.file, self.name, self._kind = file, name, kind_of(start) or ""
+        self._packed, self._content = start, memoryview(b"")
+        self._engine = engine(self._kind)
+        begin = b""
+        while len(begin) < len(skip) and self._unpack_next():
+            begin += self._content
+        self._content = memoryview(begin.removeprefix(skip))
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self.file.close()
+
+    def tell(self) -> int:
+        """Return how much of the file as stored is read."""
+        return self.file.tell()
+
+    def readinto(self, view: memoryview | bytearray) -> int:
+        """Fill part of a buffer; return how much, 0 at the end."""
+        while not self._content:
+            if not self._unpack_next():
+                return 0
+        count = min(len(view), len(self._content))
+        view[:count] = self._content[:count]
+        self._content = self._content[count:]
+        return count
+
+    def readall(self) -> bytes:
+        """Return the rest of the content."""
+        parts = [bytes(self._content)]
+        while self._unpack_next():
+            parts.append(bytes(self._content))
+        self._content = memoryview(b"")
+        return b"".join(parts)
+
+    def _unpack_next(self) -> bool:
+        """Unpack the next piece; return False at the end of the file."""
+        if self._engine.eof and not self._next_member():
+            return False
+        data = b""
+        if self._engine.needs_input:
+            data, self._packed = self._packed or self.file.read(PACKED_BLOCK), b""
+            if not data:
+                self._fail(f"the {self._kind} file ends too early")
+        try:
+            self._content = memoryview(self._engine.decompress(data, MOST))
+        except Exception as error:  # noqa: BLE001 - each library has its own, for what is damaged
+            self._fail(error)
+        return True
+
+    def _next_member(self) -> bool:
+        """Begin the next member, if there is one; zeros may fill up what is between."""
+        rest = (self._engine.unused_data + self._packed).lstrip(b"\0")
+        while not rest and (block := self.file.read(PACKED_BLOCK)):
+            rest = block.lstrip(b"\0")
+        self._packed = rest
+        if rest:
+            self._engine = engine(self._kind)
+        return bool(rest)
+
+    def _fail(self, reason: object) -> NoReturn:
+        self.file.close()
+        raise InputError(f"{self.name}: cannot be read: {reason}")
+
+
+def engine(kind: str) -> Any:
+    """Return what unpacks one member of a packed file."""
+    if kind == "gzip":
+        return Gunzip()
+    if kind == "zstd":
+        return _zstd().ZstdDecompressor()
+    return import_module("bz2").BZ2Decompressor() if kind == "bzip2" else import_module("lzma").LZMADecompressor()
+
+
+def _zstd() -> Any:
+    """Return the module for Zstandard: Python 3.14 has it, for older ones there is a package that is the same."""
+    for name in ("compression.zstd", "backports.zstd"):
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    raise MissingExtra("backports.zstd to read Zstandard", "zstd")
+
+
+class Gunzip:
+    """Gzip as the standard library's other decompressors have it."""
+
+    def __init__(self) -> None:
+        """Begin a member."""
+        self._engine = zlib.decompressobj(wbits=31)
+
+    def decompress(self, data: bytes, most: int) -> bytes:
+        """Return what comes out of the next bytes, or at most so much of it."""
+        return self._engine.decompress(self._engine.unconsumed_tail + data, most)
+
+    @property
+    def eof(self) -> bool:
+        """True at the end of the member."""
+        return self._engine.eof
+
+    @property
+    def needs_input(self) -> bool:
+        """True where nothing comes out without more bytes."""
+        return not self._engine.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        """What comes after the member."""
+        return self._engine.unused_data
+
+
+DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+PIPE_BLOCK = 1 << 20
+"""bytes that are read in one go"""
+
+
+def is_pipe(path: str) -> bool:
+    """True for standard input, pipes and sockets, which can be read only once; refuse devices that never end.
+
+    Files that seem empty belong to them: those of the system, as in /proc, do not tell their size.
+    """
+    if path == "-":
+        return True
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    mode = status.st_mode
+    if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and path not in (*STANDARD_INPUT, os.devnull, "/dev/tty")):
+        raise InputError(f"{path}: is a device; name a file")
+    return not stat.S_ISDIR(mode) and (status.st_size == 0 or not stat.S_ISREG(mode))
+
+
+_pipes: "weakref.WeakValueDictionary[str, Pipe]" = weakref.WeakValueDictionary()
+_lock = Lock()
+
+
+def pipe_at(path: str) -> "Pipe":
+    """Return the pipe at a path; as long as somebody holds it, everybody who asks gets the same."""
+    key = "-" if path in STANDARD_INPUT else path
+    with _lock:
+        pipe = _pipes.get(key)
+        if pipe is None:
+            pipe = _pipes[key] = Pipe(key)
+        return pipe
+
+
+class Pipe:
+    """What comes out of a pipe. It is read once, when it is first asked for, by whichever thread asks first."""
+
+    def __init__(self, path: str) -> None:
+        """Name the pipe; nothing is read yet."""
+        self.path = path
+        self._lock = Lock()
+        self._file: BinaryIO | None = None
+        self._failure: str | None = None
+
+    def descriptor(self) -> int:
+        """Return a descriptor of a file with all that came out. Threads share it, so each reads at its own places."""
+        with self._lock:
+            if self._failure is not None:
+                raise InputError(self._failure)  # part of the pipe is gone: what is left of it would pass for the whole
+            if self._file is None:
+                with self._open() as stream:
+                    self._file = self._keep(stream)
+                weakref.finalize(self, self._file.close)
+            return self._file.fileno()
+
+    def _keep(self, stream: BinaryIO) -> BinaryIO:
+        name = "standard input" if self.path == "-" else self.path
+        try:
+            return keep_in_file(_pieces(stream, name), name)
+        except InputError as error:
+            self._failure = str(error)
+            raise
+
+    def _open(self) -> AbstractContextManager[BinaryIO]:
+        if self.path == "-":
+            if sys.stdin is None:
+                raise InputError("standard input is closed")
+            return nullcontext(sys.stdin.buffer)
+        try:
+            return open(self.path, "rb")
+        except OSError:
+            descriptor = DESCRIPTOR.fullmatch(self.path)  # a socket cannot be opened again by its name
+            if descriptor is None:
+                raise
+            return os.fdopen(os.dup(int(descriptor[1])), "rb")
+
+
+def _pieces(stream: BinaryIO, name: str) -> Iterator[bytes]:
+    """Yield all that comes out of a stream, up to its end."""
+    try:
+        while (piece := stream.read(PIPE_BLOCK)) != b"":
+            if piece is None:  # a pipe that does not block, and has nothing yet
+                select.select([stream], [], [])
+            else:
+                yield piece
+    except OSError as error:
+        raise read_error(name, error) from None
+
+
+def keep_in_file(pieces: Iterable[bytes | memoryview], name: str) -> BinaryIO:
+    """Return a file without a name that holds all pieces, or fail: a full disk must not cut the input short."""
+    import tempfile
+
+    file = None
+    try:
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        for piece in pieces:
+            file.write(piece)
+        file.flush()
+    except BaseException as error:
+        if file is not None:
+            with suppress(OSError):
+                file.close()  # which tries again to write what is left
+        if isinstance(error, OSError):
+            reason = error.strerror or error
+            advice = "set TMPDIR to a folder with room"
+            raise InputError(f"{name}: cannot be kept in a temporary file: {reason}; {advice}") from None
+        raise
+    return file
