@@ -42,14 +42,21 @@ def test_the_lowest_label_is_that_of_the_collection():
     )
 
 
-@pytest.mark.parametrize("lowest", [0, -1])
-def test_labels_are_never_shifted_up(lowest):
-    qrels = {"q": {"a": lowest, "b": 2, "c": 1}}
-    run = {"q": ["a", "b", "c"]}
-    assert (
-        gradely.evaluate(qrels, run, ["nDCG(relevance='shift')"]).values.item()
-        == gradely.evaluate(qrels, run, ["nDCG"]).values.item()
-    )
+@pytest.mark.parametrize("relevance", ["shift", gradely.Shift(-2)])
+@pytest.mark.parametrize("measure", GRADED, ids=lambda m: m.name)
+def test_a_scale_below_0_is_shifted_up(measure, relevance):
+    """S11, §3.2: labels -2 to 2 are worth what 0 to 4 are worth; a document that nobody judged stays at 0."""
+    plain = measure(relevance="identity") if measure is gradely.RBP else measure()
+    below = {query: {doc: label - 2 for doc, label in labels.items()} for query, labels in PLAIN.items()}
+    expected = gradely.evaluate(PLAIN, RUN, [plain], ties="worst").values
+    found = gradely.evaluate(below, RUN, [measure(relevance=relevance)], ties="worst").values
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
+
+
+def test_a_scale_from_0_on_stays():
+    qrels, run = {"q": {"a": 0, "b": 2, "c": 1}}, {"q": ["a", "b", "c"]}
+    plain, shifted = gradely.evaluate(qrels, run, ["nDCG", "nDCG(relevance='shift')"]).values[0]
+    assert plain == shifted
 
 
 @pytest.mark.parametrize(
@@ -94,3 +101,5 @@ def test_check_notices_labels_whose_lowest_is_above_0():
     assert low.kind == "fact" and "lowest label is 1" in low.text and "relevance=shift(1)" in low.text
     assert not any("lowest label" in finding.text for finding in gradely.check(PLAIN))
     assert len(gradely.check({"q": {"a": 1, "b": 1}})) == 1  # relevant documents alone, as many collections list them
+    _, below = gradely.check({"q": {"a": -2, "b": 0, "c": 2}})
+    assert below.kind == "odd" and "if -2 is the lowest level of a scale, use relevance=shift(-2)" in below.text

@@ -159,7 +159,9 @@ def _describe_qrels(qrels: Qrels) -> Iterator[tuple[str, str]]:
     yield "fact", f"{count_of(len(qrels), 'query')}, {count_of(len(qrels.grade), 'judgment')}; {listing}"
     if labels[0] < 0:
         below = count_of(int(counts[labels < 0].sum()), "judgment")
-        yield "odd", f"a negative label in {below}: judged, but not relevant, and without gain"
+        text = f"a negative label in {below}: judged, but not relevant, and without gain"
+        low = f"{labels[0]:g}"
+        yield "odd", f"{text}; if {low} is the lowest level of a scale, use relevance=shift({low}), and rel above it"
     if labels[0] > 0 and len(labels) > 1:
         low = f"{labels[0]:g}"
         text = f"the lowest label is {low}, so every judged document counts as relevant to graded measures"

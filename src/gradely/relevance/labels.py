@@ -171,9 +171,9 @@ class Tabled(Relevance):
 class Shift(Relevance):
     """The label less the level that means not relevant: a stated one, or the lowest label of the collection.
 
-    Judgments of 1 to 5 stars, say, become 0 to 4; unjudged documents stay at 0. Labels are never shifted up: where the
-    lowest of the collection is 0 or less, `shift` changes nothing. Another relevance function may follow, as in
-    shift(1, 'max').
+    Judgments of 1 to 5 stars, say, become 0 to 4, and judgments of -2 to 2 do, too; unjudged documents stay at 0. Where
+    labels below 0 are no levels but marks, like -2 for spam in TREC's Web tracks, do not shift: they have no gain
+    anyway. Another relevance function may follow, as in shift(1, 'max').
 
     Scheel, Lommatzsch, Albayrak: Performance Measures for Multi-Graded Relevance (2011).
     """
@@ -208,7 +208,7 @@ class Shift(Relevance):
 
     def fit(self, levels: Levels) -> Self:
         """Take the level from the collection unless it is stated."""
-        level = max(0.0, levels.lowest) if self.level is None else self.level
+        level = levels.lowest if self.level is None else self.level
         return self.replace(level=level, then=self.then.fit(levels.lower_by(float(level))))
 
     def levels(self, levels: Levels) -> tuple[float, ...] | None:
