@@ -24,7 +24,11 @@ def test_curves_are_those_of_the_measure(control, oracle, scores):
     at = np.linspace(min(scores), max(scores), 23)
     np.testing.assert_allclose(curve(at), [oracle(scores)(y) for y in at], rtol=0, atol=1e-12)
     assert curve.documents() == pytest.approx({doc: oracle(scores)(y) for doc, y in labels.items()}, abs=1e-12)
-    if len(curve.points) > 2:
+    if curve.is_step:
+        (low, _), *rise = curve.points
+        assert rise == [(max(scores), 0.0), (max(scores), 1.0)] and low <= min(s for s in scores if s > 0 or low < 0)
+        assert curve(at).tolist() == [float(y == max(scores)) for y in at]
+    elif len(curve.points) > 2:
         x, y = zip(*curve.points, strict=True)
         start = x[y.index(0.0) if y.count(0.0) == 1 else 1]
         through = PchipInterpolator(x, y)(at)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import isfinite
 from typing import Any
 
@@ -45,6 +46,11 @@ class PhiCurve:
         return control_points(self._batch, self.function.control)[0]
 
     @property
+    def is_step(self) -> bool:
+        """Whether φ is a step, since the median is the maximum: two control points have the score where it rises."""
+        return any(before[0] == after[0] for before, after in pairwise(self.points))
+
+    @property
     def fits(self) -> bool:
         """Whether the scores lie near enough to each other to be drawn: their difference is a number."""
         low, high = (f([*self.scores.values(), *(x for x, _ in self.points)]) for f in (min, max))
@@ -72,11 +78,15 @@ class PhiCurves(Result):
 
     @property
     def notes(self) -> list[Note]:
-        """Queries in which no score stands out."""
+        """Queries in which no score stands out, and those in which φ is a step."""
         flat = [curve.query for curve in self.curves if not curve.points]
         of, verb = count_of(len(self.curves), "query"), "has" if len(flat) == 1 else "have"
         text = f"{len(flat):,} of {of} {verb} no score that stands out: φ is 0 there"
-        return [Note("flat", len(flat), len(self.curves), text)] if flat else []
+        notes = [Note("flat", len(flat), len(self.curves), text)] if flat else []
+        steps = sum(curve.is_step for curve in self.curves)
+        verb = "has" if steps == 1 else "have"
+        text = f"{steps:,} of {of} {verb} its maximum for a median: φ is a step there, 1 at the maximum and 0 below"
+        return [*notes, Note("step", steps, len(self.curves), text)] if steps else notes
 
     def summary(self) -> str:
         """Return what it is of."""
@@ -159,6 +169,8 @@ class PhiCurves(Result):
 
 def _line(curve: PhiCurve) -> list[dict[str, float]]:
     low, high = min(curve.scores.values()), max(curve.scores.values())
+    if curve.is_step:
+        return [{"score": score, "phi": value} for score, value in ((low, 0.0), *curve.points)]
     at = np.linspace(min(low, curve.points[0][0]), max(high, curve.points[-1][0]), STEPS)
     return [{"score": float(x), "phi": float(y)} for x, y in zip(at, curve(at), strict=True)]
 

@@ -83,7 +83,8 @@ class Phi(Relevance):
 
     The control points are those of the paper (`'paper'`: minimum, median, upper fence where the maximum lies beyond
     it, maximum), those of the authors' code (`'code'`: the same idea, over the positive scores only), or one's own
-    list of (score, relevance).
+    list of (score, relevance). Where the median is the maximum, the paper's two demands contradict each other, and φ is
+    a step: 1 at the maximum, 0 below it.
 
     Moniz, Torgo, Vinagre: Data-Driven Relevance Judgments for Ranking Evaluation (2016).
     """
@@ -224,11 +225,11 @@ def control_points(batch: Batch, control: str | Points) -> list[Points]:
 
 
 def _distinct(start: float, median: float, w: float, high: float, level: float, lowest: float) -> Points:
-    """Return the points of one query as the curve takes them."""
+    """Return the points of one query as the curve takes them; a step has two at its score, the lower one first."""
     if lowest >= high or start >= high:
         return ()
     if median >= high:
-        return ((start, 0.0), (high, 1.0))
+        return ((start, 0.0), (high, 0.0), (high, 1.0))
     points = [(start, 0.0)] if start < median else []
     beyond = [(w, level)] if median < w < high else []
     return (*points, (median, 0.0), *beyond, (high, 1.0))
