@@ -14,9 +14,9 @@ RUN = {"q": {"a": 9.0, "b": 5.0, "c": 5.0, "d": 0.0}, "r": {"a": 1.0, "b": 2.0}}
     ("options", "labels"),
     [
         ({}, {"a": 9, "b": 5, "c": 5, "d": 0}),
-        ({"by": "rank"}, {"a": 4, "b": 3, "c": 3, "d": 1}),
+        ({"by": "rank"}, {"a": 4, "b": 2, "c": 2, "d": 1}),
         ({"levels": [1, 3]}, {"a": 2, "b": 1, "c": 1, "d": 0}),
-        ({"levels": [2]}, {"a": 1, "b": 1, "c": 1, "d": 0}),
+        ({"levels": [2]}, {"a": 1, "b": 0, "c": 0, "d": 0}),
     ],
 )
 def test_labels_are_scores_ranks_or_levels(options, labels):
@@ -31,6 +31,17 @@ def test_the_run_itself_scores_1(options):
     assert gradely.evaluate(qrels, RUN, measures).mean() == pytest.approx(dict.fromkeys(measures, 1.0), abs=1e-12)
 
 
+def test_scores_below_0_are_shifted_and_a_note_says_so():
+    """By the lowest score of the whole run, as S11 has it: distances between documents stay as they are."""
+    logits = {"q": {"a": 2.0, "b": -0.5, "c": -1.5}, "r": {"a": 1.0}}
+    qrels = gradely.qrels_from_run(logits)
+    assert (qrels.labels("q"), qrels.labels("r")) == ({"a": 3.5, "b": 1.0, "c": 0.0}, {"a": 2.5})
+    scores = gradely.evaluate(qrels, logits, ["muAP", "NDCNG"])
+    assert scores.mean() == pytest.approx({"muAP": 1, "NDCNG": 1}, abs=1e-12)
+    assert "labels are scores plus 1.5, so that the lowest is 0" in "\n".join(map(str, scores.notes))
+    assert not gradely.qrels_from_run(RUN).notes and not gradely.qrels_from_run(logits, "rank").notes
+
+
 def test_lists_are_ranked_and_have_no_ties():
     assert gradely.qrels_from_run({"q": ["x", "y", "z"]}, "rank").labels("q") == {"x": 3, "y": 2, "z": 1}
 
@@ -38,8 +49,6 @@ def test_lists_are_ranked_and_have_no_ties():
 @pytest.mark.parametrize(
     ("run", "options", "text"),
     [
-        ({"q": {"a": -1.5}}, {}, "query 'q', document 'a': a score of -1.5 is no label"),
-        ({"q": {"a": 2.0, "b": -0.5, "c": -1.5}}, {}, "query 'q', document 'c': a score of -1.5 is no label"),
         (RUN, {"by": "name"}, "by score or rank"),
         (RUN, {"levels": [5, 2]}, "that rise"),
         (RUN, {"levels": []}, "that rise"),
