@@ -151,12 +151,23 @@ def test_queries_that_cannot_reach_1_are_noted():
     assert gradely.users(qrels, {"ideal": run}, "GAP").notes == []
 
 
+@pytest.mark.parametrize("relevance", ["{0: 0, 1: 1, 2: 2, 3: 2}", "shift(-1, {0: 0, 1: 0, 2: 1, 3: 2, 4: 2})"])
+def test_levels_may_be_merged(relevance):
+    """F14 takes level 4 of TREC 21 for 3: with a relevance function, as if the labels were written so."""
+    qrels, runs = collection(3, seed=8)
+    merged = {query: {doc: min(label, 2) for doc, label in labels.items()} for query, labels in qrels.items()}
+    found, expected = gradely.users(qrels, runs, f"eGAP(relevance={relevance})"), gradely.users(merged, runs)
+    assert found.levels == [1, 2] and found.runs == expected.runs
+    assert (found.stretches, found.shares) == (expected.stretches, expected.shares)
+    assert found.means([0.3, 0.7]) == expected.means([0.3, 0.7])
+
+
 @pytest.mark.parametrize(
     ("given", "text"),
     [
         ({"measure": "AP"}, "eGAP, GAP or xGAP"),
         ({"measure": "eGAP(g=[0.5, 0.5])"}, "without g"),
-        ({"measure": "eGAP(relevance='max')"}, "labels as they are"),
+        ({"measure": "eGAP(relevance='max')"}, "levels that all queries share"),
         ({"ties": "best"}, "another order"),
     ],
 )
@@ -165,7 +176,7 @@ def test_what_makes_no_sense_is_refused(given, text):
         gradely.users({"q": {"a": 1, "b": 2}}, {"run": {"q": ["a", "b"]}}, **given)
     with pytest.raises(gradely.DataError, match="2 to 8 levels above 0; found 1"):
         gradely.users({"q": {"a": 1}}, {"run": {"q": ["a"]}})
-    with pytest.raises(gradely.DataError, match="found 9; take some together in the qrels first"):
+    with pytest.raises(gradely.DataError, match=r"found 9; merge some, as in eGAP\(relevance="):
         gradely.users({"q": {f"d{i}": i for i in range(10)}}, {"run": {"q": ["d1"]}})
     with pytest.raises(gradely.DataError, match="a share for each of the levels 1, 2"):
         gradely.users({"q": {"a": 1, "b": 2}}, {"run": {"q": ["a", "b"]}}).means([0.5, 0.4])

@@ -19,7 +19,7 @@ from gradely.comparison.users import users
     show_default=True,
     type=MEASURE,
     metavar="MEASURE",
-    help="eGAP, GAP or xGAP, with a cut-off if you like.",
+    help="eGAP, GAP or xGAP; with a cut-off or merged levels if you like: 'eGAP(relevance={0: 0, 1: 1, 2: 2, 3: 2})'.",
 )
 @options.settings()
 @options.request

@@ -19,10 +19,11 @@ from gradely.errors import DataError, MeasureError
 from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
-from gradely.measures import GAP, Measure, eGAP, xGAP
+from gradely.kernel.arrays import from_arrays
+from gradely.measures import GAP, Graded, eGAP, xGAP
 from gradely.measures.gap import PrecisionPart
 from gradely.measures.names import MeasureLike, label, parse
-from gradely.relevance import Identity
+from gradely.relevance import Identity, Relevance
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import Cell, Table, count_of
 
@@ -276,8 +277,9 @@ def users(
     """Find out for which populations of users which run, of {name: run} or a list of paths, is best.
 
     A population has a share of users for each level of relevance, who are content with documents of that level or more.
-    `measure` is eGAP, GAP or xGAP, with a cut-off if you like. For two levels the shares at which runs change places
-    are exact: eGAP is linear in them. The other options are those of evaluate; ties cannot be best or worst.
+    `measure` is eGAP, GAP or xGAP, with a cut-off if you like, and with a relevance function that merges levels, like
+    eGAP(relevance={0: 0, 1: 1, 2: 2, 3: 2}). For two levels the shares at which runs change places are exact: eGAP is
+    linear in them. The other options are those of evaluate; ties cannot be best or worst.
 
     >>> qrels = {"q": {"a": 1, "b": 2, "c": 1}}
     >>> regions = users(qrels, {"one": {"q": ["a", "c", "x", "b"]}, "two": {"q": ["b", "x", "y", "a"]}})
@@ -290,6 +292,7 @@ def users(
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
+    judgments = _apply(fitted.relevance_function, judgments)
     levels = _levels(judgments)
     pairs = [PrecisionPart(rel=h, label=r).replace(k=fitted.k) for r in levels for h in levels if h <= r]
     parts_of = {str(part): part for part in pairs}
@@ -298,12 +301,26 @@ def users(
     return UserRegions(names, levels, board.queries, parts, name, seed, _notes(parts, name))
 
 
-def _measure(measure: MeasureLike) -> Measure:
+def _measure(measure: MeasureLike) -> Graded:
     """Return the measure; refuse what has no population that could vary."""
     parsed = parse(measure)
-    if not isinstance(parsed, eGAP | GAP | xGAP) or parsed.g is not None or parsed.relevance != Identity():
-        raise MeasureError(f"users takes eGAP, GAP or xGAP, with labels as they are and without g; found {parsed}")
+    if not isinstance(parsed, eGAP | GAP | xGAP) or parsed.g is not None:
+        raise MeasureError(f"users takes eGAP, GAP or xGAP without g, which it varies; found {parsed}")
     return parsed
+
+
+def _apply(function: Relevance, qrels: Qrels) -> Qrels:
+    """Return qrels with relevance in place of labels, such as {1: 1, 2: 2, 3: 3, 4: 3}, which merges two levels."""
+    if isinstance(function, Identity):
+        return qrels
+    function = function.fit(qrels.levels)
+    if function.levels(qrels.levels) is None:
+        raise MeasureError(f"users takes levels that all queries share, which relevance={function} does not give")
+    labels, which = np.unique(qrels.grade, return_inverse=True)
+    relevance = np.asarray(function(from_arrays(np.zeros(len(labels)), labels)).grade)[0]
+    out = Qrels(qrels.queries, qrels.start, qrels.docs, np.maximum(relevance, 0.0)[which], qrels.name)
+    out.whole, out.notes, out.selected, out.excluded = qrels.whole, qrels.notes, qrels.selected, qrels.excluded
+    return out
 
 
 def _levels(qrels: Qrels) -> list[float]:
@@ -311,7 +328,7 @@ def _levels(qrels: Qrels) -> list[float]:
     levels = [float(level) for level in qrels.levels()]
     if not 2 <= len(levels) <= MOST:
         problem = f"users differ where there are 2 to {MOST} levels above 0; found {len(levels):,}"
-        advice = "; take some together in the qrels first" if len(levels) > MOST else ""
+        advice = "; merge some, as in eGAP(relevance={0: 0, 1: 1, 2: 1, 3: 2})" if len(levels) > MOST else ""
         raise DataError(f"{qrels.name}: {problem}{advice}")
     return levels
 
