@@ -48,6 +48,13 @@ def test_points_of_the_paper_and_of_one_s_own():
     assert [note.count for note in found.notes] == [1]
 
 
+def test_where_the_median_is_the_maximum_there_is_a_step_and_a_note():
+    found = gradely.phi({"step": {"a": 5, "b": 5, "c": 5, "d": 1}} | QRELS)
+    assert [(note.kind, note.count, note.of) for note in found.notes] == [("flat", 1, 3), ("step", 1, 3)]
+    assert "in 1 of 3 queries the median is the maximum" in found.notes[1].text
+    assert found.curves[0].points == ((1, 0), (5, 0), (5, 1)) and found.chart().to_dict()["concat"]
+
+
 def test_what_is_no_query_or_curve_is_refused():
     with pytest.raises(gradely.DataError, match="no query 'p'"):
         gradely.phi(QRELS, "p")

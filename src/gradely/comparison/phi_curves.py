@@ -84,8 +84,7 @@ class PhiCurves(Result):
         text = f"{len(flat):,} of {of} {verb} no score that stands out: φ is 0 there"
         notes = [Note("flat", len(flat), len(self.curves), text)] if flat else []
         steps = sum(curve.is_step for curve in self.curves)
-        verb = "has" if steps == 1 else "have"
-        text = f"{steps:,} of {of} {verb} its maximum for a median: φ is a step there, 1 at the maximum and 0 below"
+        text = f"in {steps:,} of {of} the median is the maximum: φ is a step there, 1 at the maximum and 0 below"
         return [*notes, Note("step", steps, len(self.curves), text)] if steps else notes
 
     def summary(self) -> str:
