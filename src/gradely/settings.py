@@ -69,7 +69,7 @@ class Settings:
     @property
     def breaks_ties(self) -> bool:
         """Whether the policy puts tied documents in one order, by document."""
-        return self.ties in ("trec", "order", "random")
+        return self.ties not in ("expected", "best", "worst")
 
     def round(self, scores: Any) -> Any:
         """Return an array of scores as they are compared."""

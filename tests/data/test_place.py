@@ -10,14 +10,13 @@ from gradely.data import tie_breaking as match
 from gradely.data.columns import Triples
 from gradely.data.hashing import shuffle_keys_of
 from gradely.data.ids import LONGEST_NAME
-from gradely.data.locate import pieces as hit_pieces
 from gradely.data.locate import scattered
 from gradely.data.locate.match import UNKNOWN, Judgments
 from gradely.data.locate.pieces import PieceHits, RunQueries, _in_order, _tie_groups, find_in_part, read_lines
 from gradely.data.qrels import Qrels
 from gradely.data.source import ignore
 from gradely.data.table import IrregularText, ScatteredQueries
-from gradely.data.tie_breaking import Documents, place_among_tied, sort_tied, stands_before
+from gradely.data.tie_breaking import Documents
 from gradely.errors import InputError
 from gradely.settings import Settings
 from tests.pieces import ids_of
@@ -335,29 +334,28 @@ def test_names_that_are_there_twice():
 # Ties
 
 
-def documents(names, keys=None):
+def documents(ties, names, keys=None):
     text, start, stop = ids_of(names)
     key = None if keys is None else np.array(keys, np.uint64)
-    return Documents(text, start, stop, np.arange(len(names)), key)
+    return Documents(match.ORDERS[ties], text, start, stop, np.arange(len(names)), key)
 
 
 def test_where_random_keys_are_the_same_names_decide():
-    docs = documents(["b", "a", "c", "d"], [5, 5, 5, 1])
-    how = Settings("random")
+    docs = documents("random", ["b", "a", "c", "d"], [5, 5, 5, 1])
     one, other = np.indices((4, 4)).reshape(2, -1)
     right = [3, 1, 0, 2]
-    before = stands_before(how, docs.at(one), docs.at(other)).tolist()
+    before = docs.at(one).stand_before(docs.at(other)).tolist()
     assert before == [right.index(i) < right.index(j) for i, j in zip(one.tolist(), other.tolist(), strict=True)]
-    assert sort_tied(how, docs, np.zeros(4, np.int64)).tolist() == right
-    assert sort_tied(how, docs, np.array([0, 1, 0, 1])).tolist() == [0, 2, 3, 1]
-    assert sort_tied(how, docs, np.array([1, 0, 0, 1])).tolist() == [1, 2, 3, 0]
+    assert docs.sort(np.zeros(4, np.int64)).tolist() == right
+    assert docs.sort(np.array([0, 1, 0, 1])).tolist() == [0, 2, 3, 1]
+    assert docs.sort(np.array([1, 0, 0, 1])).tolist() == [1, 2, 3, 0]
 
 
 def test_the_greater_name_stands_first_under_trec():
-    docs = documents(["b", "a", "c", "d"])
-    assert sort_tied(Settings("trec"), docs, np.zeros(4, np.int64)).tolist() == [3, 2, 0, 1]
-    assert sort_tied(Settings("trec"), docs, np.array([0, 1, 0, 1])).tolist() == [2, 0, 3, 1]
-    assert sort_tied(Settings("order"), docs, np.array([0, 1, 0, 1])).tolist() == [0, 2, 1, 3]
+    docs = documents("trec", ["b", "a", "c", "d"])
+    assert docs.sort(np.zeros(4, np.int64)).tolist() == [3, 2, 0, 1]
+    assert docs.sort(np.array([0, 1, 0, 1])).tolist() == [2, 0, 3, 1]
+    assert documents("order", ["b", "a", "c", "d"]).sort(np.array([0, 1, 0, 1])).tolist() == [0, 2, 1, 3]
 
 
 @pytest.mark.parametrize("few", [0, 1, 4, 1000])
@@ -370,20 +368,20 @@ def test_places_among_tied(few, ties, monkeypatch):
     line = np.array([10, 12, 20, 21, 22, 23, 31])
     first = np.array([10, 10, 20, 20, 20, 20, 30])
     last = np.array([13, 13, 24, 24, 24, 24, 32])
-    places = place_among_tied(Settings(ties), documents(names, keys), line, first, last).tolist()
+    places = documents(ties, names, keys).places(line, first, last).tolist()
     assert places == ([0, 1, 3, 0, 2, 1, 1] if ties == "random" else [1, 0, 0, 2, 1, 3, 0])
 
 
 @pytest.mark.parametrize(("few", "compared"), [(2, True), (1, False)])
 def test_judged_documents_are_compared_with_all_others_where_they_are_few(few, compared, monkeypatch):
     monkeypatch.setattr(match, "FEW", few)
-    monkeypatch.setattr(match, "sort_tied" if compared else "stands_before", None)
-    docs, line = documents(["b", "a", "c"]), np.array([0, 1])
-    places = place_among_tied(Settings("trec"), docs, line, np.zeros(2, np.int64), np.full(2, 3))
+    monkeypatch.setattr(Documents, "sort" if compared else "stand_before", None)
+    docs, line = documents("trec", ["b", "a", "c"]), np.array([0, 1])
+    places = docs.places(line, np.zeros(2, np.int64), np.full(2, 3))
     assert places.tolist() == [1, 2]
 
 
 def test_ties_are_looked_for_only_where_there_are_some(monkeypatch):
-    monkeypatch.setattr(hit_pieces, "place_among_tied", None)
+    monkeypatch.setattr(Documents, "places", None)
     rows = [(query, document, -i) for i, (query, document, _) in enumerate(rows_of())]
     assert len(stream(rows, "trec")[1].place)

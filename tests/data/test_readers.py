@@ -405,7 +405,7 @@ def test_errors_of_any_input_are_one_line_of_at_most_300_characters(folder, capf
 def test_a_query_without_documents_is_checked(folder, capfd):
     written("empty.json", '{"1": {}, "2": {"d1": 1}}')
     assert run(["check", "qrels", "empty.json"]) == 0
-    assert "empty: 2 queries, 1 document\n" in capfd.readouterr().out
+    assert "empty.json: 2 queries, 1 document\n" in capfd.readouterr().out
 
 
 def test_explain_takes_scores_as_evaluate_does(folder, capfd):

@@ -1,18 +1,15 @@
-"""Judgments and runs: reading them from anything, and finding out where the judged documents stand.
+"""Judgments and runs: one pipe, from bytes to the places of judged documents.
 
-    qrels             the judged documents, one flat table for all queries
-    locate            finds the judged documents of a run, in memory or in a file
-    hits              the judged documents that a run retrieved, and where they stand, put into batches
-    tie_counts        what can be counted of a run without judgments: documents, ties, ranks
-    table             rows of query, document and number that are read some at a time
-    columns           columns of ids and numbers, as arrays
-    ids               ids of any type as bytes
-    engine            runs that stay in their engine: lazy frames of polars, DuckDB, Spark and Ibis
-    demo              the demo collection
-    hashing  hashes of tokens, 64 bits each, with array operations
-    selection  selection: which queries count, which documents are dropped first, and which segment each query belongs
+    source  ──>  read  ──>  table  ──>  locate  ──>  Hits
 
-Files of every format are read in data/read; TREC text, which is read fast, in data/trec.
+A Source is bytes: a path, a pipe or standard input, plain or packed. A reader turns a source, a dataframe or a dict
+into a Table of queries, documents and numbers, which is read some rows at a time, as columns, with ids as bytes; a dict
+of dicts stays one. Locate finds the judged documents of a run, wherever it is held, and what it returns are Hits: how
+many documents stand above each one, and how many tie with it. A run that is in an engine (lazy frames of polars,
+DuckDB, Spark, Ibis) stays there, and the engine answers the same question.
+
+Readers and locate do not know each other, and import-linter checks each arrow. What all share stands below them: ids,
+hashing, columns, qrels, tie_breaking. Selection and tie counts stand above.
 """
 
 from gradely.data.hits import Blocks, Hits

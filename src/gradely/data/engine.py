@@ -13,13 +13,12 @@ import numpy as np
 
 from gradely.data.column_roles import Names, Roles, pick_columns
 from gradely.data.columns import compact
-from gradely.data.hashing import FIXED_KEYS, token_hashes
 from gradely.data.hits import Hits
 from gradely.data.ids import PAD, Bools, Ids, Ints, Tokens, as_tokens, from_arrow
 from gradely.data.qrels import Qrels
 from gradely.data.run import LazyScores
 from gradely.data.source import Report, change_error, split_report
-from gradely.data.tie_breaking import Documents, sort_tied
+from gradely.data.tie_breaking import ORDERS, Documents, Order
 from gradely.errors import DataError, clip
 from gradely.lazy import optional
 from gradely.settings import Settings
@@ -121,6 +120,8 @@ UPLOADS: dict[str, Callable[[Any, Any], Any]] = {
     "ibis": _to_ibis,
 }
 """how an Arrow table gets into the engine of a frame, for the engines that can rank"""
+WITH_ORDER = ("polars",)
+"""engines whose rows have an order"""
 
 
 SINGLE_OVERFLOW = 2.0**128 - 2.0**103
@@ -209,12 +210,13 @@ class EngineScores(LazyScores):
         import narwhals.stable.v2 as nw
 
         frame = self.frame.with_columns(score=_round_score()) if settings.precision == "single" else self.frame
-        if settings.ties == "order":
+        order = ORDERS.get(settings.ties)
+        if order is not None and order.by_line:
             frame = nw.from_native(frame.to_native().with_row_index("line"))
         judged = nw.from_native(UPLOADS[self.engine](frame.to_native(), judged_table(qrels)))
         frame = frame.join(judged, left_on=["query", "document"], right_on=["judged_query", "judged"], how="left")
-        breakers = {"trec": ["document"], "random": ["document"], "order": ["line"]}
-        return frame.select("query", "score", "row", *breakers.get(settings.ties, []))
+        breakers = [] if order is None else ["line" if order.by_line else "document"]
+        return frame.select("query", "score", "row", *breakers)
 
     def __getitem__(self, query: str) -> dict[str, float]:
         """Fetch one query."""
@@ -297,20 +299,21 @@ def find_engine_hits(qrels: Qrels, scores: EngineScores, settings: Settings, rep
 
     Random ties follow a hash that engines do not have: there documents that tie with judged ones are fetched, too.
     """
-    if settings.ties == "order" and scores.engine != "polars":
+    order = ORDERS.get(settings.ties)
+    if order is not None and order.by_line and scores.engine not in WITH_ORDER:
         raise DataError(
-            f"{scores.name}: ties='order' goes by the order of rows, which {scores.engine} does not have; "
+            f"{scores.name}: ties={settings.ties!r} goes by the order of rows, which {scores.engine} does not have; "
             "use 'expected', 'trec' or 'random'"
         )
     first, second = split_report(report)
     with ONE_AT_A_TIME:
         retrieved, unjudged = _count_retrieved(qrels, scores)
         first(1.0)
-        places = _count_places(scores.join(qrels, settings), settings)
-        row, above, tied, place = _fetch_hits(places, settings)
+        places = _count_places(scores.join(qrels, settings), order)
+        row, above, tied, place = _fetch_hits(places, order)
         query = _queries_of(qrels, row)
         _check_hits(qrels, scores, row, above + tied > retrieved[query])
-        if settings.ties == "random":
+        if order is not None and order.shuffled:
             place = above + _shuffle_places(qrels, places, settings, row, np.stack([query, above, tied]))
         second(1.0)
     return Hits(query, row, above, tied, place, retrieved, retrieved > 0, unjudged)
@@ -335,8 +338,11 @@ def _count_retrieved(qrels: Qrels, scores: EngineScores) -> tuple[Ints, tuple[st
     return retrieved, tuple(sorted(unjudged))  # engines give them in any order
 
 
-def _count_places(run: Any, settings: Settings) -> Any:
-    """Return the run in its engine with how many documents stand above each one and how many tie with it."""
+def _count_places(run: Any, order: Order | None) -> Any:
+    """Return the run in its engine with how many documents stand above each one and how many tie with it.
+
+    Where the engine can order these, how many of them stand ahead of it, too.
+    """
     import narwhals.stable.v2 as nw
 
     group = ("query", "score")
@@ -344,23 +350,22 @@ def _count_places(run: Any, settings: Settings) -> Any:
         "above": nw.col("score").rank("min", descending=True).over("query") - 1,
         "tied": nw.len().over(*group),
     }
-    if settings.ties == "trec":
-        windows["ahead"] = nw.col("document").rank("min", descending=True).over(*group) - 1
-    elif settings.ties == "order":
-        windows["ahead"] = nw.col("line").rank("min").over(*group) - 1
-    elif settings.ties == "random":
+    if order is not None and order.shuffled:
         windows["last_row"] = nw.col("row").max().over(*group)
+    elif order is not None:
+        breaker = nw.col("line") if order.by_line else nw.col("document")
+        windows["ahead"] = breaker.rank("min", descending=order.descending).over(*group) - 1
     return run.with_columns(**windows)
 
 
-def _fetch_hits(places: Any, settings: Settings) -> tuple[Ints, Ints, Ints, Ints | None]:
+def _fetch_hits(places: Any, order: Order | None) -> tuple[Ints, Ints, Ints, Ints | None]:
     """Return row, above, tied and place of the judged documents, in the order of the judgments."""
     import narwhals.stable.v2 as nw
 
-    names = ["row", "above", "tied", *(["ahead"] if settings.ties in ("trec", "order") else [])]
+    names = ["row", "above", "tied", *(["ahead"] if order is not None and not order.shuffled else [])]
     hits = fetch(places.filter(~nw.col("row").is_null()).select(names))
-    order = np.argsort(to_integers(hits["row"]), kind="stable")
-    row, above, tied, *ahead = (to_integers(hits[name])[order] for name in names)
+    by_row = np.argsort(to_integers(hits["row"]), kind="stable")
+    row, above, tied, *ahead = (to_integers(hits[name])[by_row] for name in names)
     return row, above, tied, above + ahead[0] if ahead else None
 
 
@@ -388,7 +393,7 @@ def _shuffle_places(qrels: Qrels, places: Any, settings: Settings, row: Ints, gr
     distinct = np.unique(groups[:, groups[2] > 1], axis=1)
     if (documents := int(distinct[2].sum())) > MOST_TIED:
         raise DataError(
-            f"{documents:,} documents tie with judged ones, which are more than ties='random' can shuffle here; "
+            f"{documents:,} documents tie with judged ones, which are more than can be shuffled here; "
             "use 'expected', or break ties in the engine"
         )
     if not documents:
@@ -407,9 +412,9 @@ def _shuffle(qrels: Qrels, settings: Settings, rows: Any) -> tuple[Ints, Ints]:
     A group goes by the last row of the judgments that it holds, which tells its query, too.
     """
     group, row, docs = to_integers(rows["last_row"]), to_integers(rows["row"]), from_arrow(rows["document"], "run")
-    query = token_hashes(as_tokens(qrels.queries), FIXED_KEYS)[_queries_of(qrels, group)]
-    tied = Documents.of(settings, docs.text, (docs.start, docs.stop), np.arange(len(group)), query)
-    order = sort_tied(settings, tied, group)
+    queries = Ids.of(as_tokens(qrels.queries))
+    tied = Documents.of(settings, docs, np.arange(len(group)), queries, _queries_of(qrels, group))
+    order = tied.sort(group)
     group, row = group[order], row[order]
     place = np.arange(len(order)) - np.searchsorted(group, group)
     return row[row >= 0], place[row >= 0]

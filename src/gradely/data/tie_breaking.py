@@ -1,4 +1,9 @@
-"""Tie breaking: the order of tied documents."""
+"""Tie breaking: the order of documents that share their score, for policies that go by document.
+
+This is the one place of the data that knows these policies by name. There are two ways, with the same results: lists
+of names in memory (`break_ties`), and arrays over the text of a file or table (`Documents`). Engines order by the same
+`Order`.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,19 +19,35 @@ from gradely.data.hashing import (
     shuffle_keys,
     shuffle_keys_of,
 )
-from gradely.data.ids import Bools, Bytes, Floats, Ints, Words, encode
+from gradely.data.ids import Bools, Bytes, Floats, Ids, Ints, Words, encode
 from gradely.settings import Settings
+
+
+class Order(NamedTuple):
+    """By what tied documents are ordered: their place in the input, or else a drawn key, if any, and their name."""
+
+    by_line: bool = False
+    """in the order of the input"""
+    shuffled: bool = False
+    """by a key that is drawn with the seed; names decide between documents of the same key"""
+    descending: bool = False
+    """by name, from the last to the first"""
+
+
+ORDERS = {"trec": Order(descending=True), "order": Order(by_line=True), "random": Order(shuffled=True)}
+"""by policy; names are compared by bytes"""
+FEW = 4
+"""up to so many comparisons per tied line, judged documents are compared with all others; beyond it, all are sorted"""
 
 
 def break_ties(settings: Settings, query: str, tied: list[str]) -> list[str]:
     """Return tied documents of a query, given in the order of the input, as the policy has them."""
-    if settings.ties == "trec":
-        return sorted(tied, key=encode, reverse=True)
-    if settings.ties == "order":
+    order = ORDERS[settings.ties]
+    if order.by_line:
         return tied
     names = [encode(doc) for doc in tied]
-    keys = shuffle_keys_of(settings.seed, encode(query), names).tolist()
-    return [doc for *_, doc in sorted(zip(keys, names, tied, strict=True))]
+    keys = shuffle_keys_of(settings.seed, encode(query), names).tolist() if order.shuffled else [0] * len(names)
+    return [doc for *_, doc in sorted(zip(keys, names, tied, strict=True), reverse=order.descending)]
 
 
 def places_among_tied(
@@ -47,13 +68,10 @@ def places_among_tied(
     return out
 
 
-FEW = 4
-"""up to so many comparisons per tied line, judged documents are compared with all others; beyond it, all are sorted"""
-
-
 class Documents(NamedTuple):
-    """Documents that may tie: where their names are, their lines, and their keys where ties are random."""
+    """Documents that may tie: their order, where their names are, their lines, and their keys where these are drawn."""
 
+    order: Order
     text: Bytes
     start: Ints
     stop: Ints
@@ -62,42 +80,62 @@ class Documents(NamedTuple):
     key: Words | None
 
     @classmethod
-    def of(
-        cls, settings: Settings, text: Bytes, name: tuple[Ints, Ints], line: Ints, query: Words | None
-    ) -> "Documents":
-        """Take names by start and stop; random ties need hashes of the documents' queries, with the fixed keys."""
-        start, stop = name
-        key = None if query is None else shuffle_keys(settings.seed, query, hashes(text, start, stop, FIXED_KEYS))
-        return cls(text, start, stop, line, key)
+    def of(cls, settings: Settings, names: Ids, line: Ints, queries: Ids, owner: Ints) -> "Documents":
+        """Take the names of documents, their lines, and which of some queries each one is of."""
+        order, key = ORDERS[settings.ties], None
+        if order.shuffled:
+            query = hashes(*queries, FIXED_KEYS)[owner]
+            key = shuffle_keys(settings.seed, query, hashes(*names, FIXED_KEYS))
+        return cls(order, *names, line, key)
 
     def at(self, rows: Ints) -> "Documents":
         """Return some of the documents."""
         key = None if self.key is None else self.key[rows]
-        return Documents(self.text, self.start[rows], self.stop[rows], self.line[rows], key)
+        return self._replace(start=self.start[rows], stop=self.stop[rows], line=self.line[rows], key=key)
+
+    def stand_before(self, other: "Documents") -> Bools:
+        """Return for each pair of tied documents whether the first one stands before the second."""
+        if self.order.by_line:
+            return self.line < other.line
+        if self.key is None or other.key is None:
+            return _name_before(self, other)
+        before: Bools = self.key < other.key
+        alike = np.flatnonzero(self.key == other.key)
+        before[alike] = _name_before(self.at(alike), other.at(alike))
+        return before
+
+    def sort(self, group: Ints) -> Ints:
+        """Return the order that puts groups in order, and in each group the documents as the policy has it."""
+        if self.order.by_line:
+            return np.lexsort((self.line, group))
+        name = rank_names(
+            self.text, self.start, self.stop, group if self.key is None else _number_alike(self.key, group)
+        )
+        name = -name if self.order.descending else name
+        return np.lexsort((name, group) if self.key is None else (name, self.key, group))
+
+    def places(self, line: Ints, first: Ints, last: Ints) -> Ints:
+        """Return how many of the tied documents first … last - 1 stand before each of some.
+
+        The tie groups of these ascend. The documents are those of all tie groups in a row.
+        """
+        new = np.flatnonzero(np.diff(first, prepend=-1))
+        size = (last - first)[new]
+        offset = np.repeat(np.cumsum(size) - size, np.diff(new, append=len(first)))
+        own = offset + line - first
+        if int((last - first).sum()) <= FEW * int(size.sum()):
+            mine, other = np.repeat(np.arange(len(own)), last - first), ranges(offset, last - first)
+            before = self.at(other).stand_before(self.at(own[mine]))
+            return np.bincount(mine[before], minlength=len(own))
+        place = np.empty(int(size.sum()), np.int64)
+        place[self.sort(np.repeat(np.arange(len(size)), size))] = np.arange(len(place))
+        out: Ints = place[own] - offset
+        return out
 
 
-def stands_before(settings: Settings, mine: Documents, other: Documents) -> Bools:
-    """Return for each pair of tied documents whether the first one stands before the second."""
-    if settings.ties == "order":
-        return mine.line < other.line
-    if mine.key is None or other.key is None:
-        return _compare(mine, other) > 0
-    before: Bools = mine.key < other.key
-    alike = np.flatnonzero(mine.key == other.key)
-    before[alike] = _compare(mine.at(alike), other.at(alike)) < 0
-    return before
-
-
-def _compare(mine: Documents, other: Documents) -> np.ndarray:
-    return compare_names(mine.text, mine.start, mine.stop, other.text, other.start, other.stop)
-
-
-def sort_tied(settings: Settings, docs: Documents, group: Ints) -> Ints:
-    """Return the order that puts groups in order, and in each group the documents as the policy has it."""
-    if settings.ties == "order":
-        return np.lexsort((docs.line, group))
-    name = rank_names(docs.text, docs.start, docs.stop, group if docs.key is None else _number_alike(docs.key, group))
-    return np.lexsort((-name, group) if docs.key is None else (name, docs.key, group))
+def _name_before(mine: Documents, other: Documents) -> Bools:
+    sign = compare_names(mine.text, mine.start, mine.stop, other.text, other.start, other.stop)
+    return sign > 0 if mine.order.descending else sign < 0
 
 
 def _number_alike(key: Words, group: Ints) -> Ints:
@@ -106,23 +144,4 @@ def _number_alike(key: Words, group: Ints) -> Ints:
     new = (np.diff(group[order], prepend=-1) != 0) | np.append(True, np.diff(key[order]) != 0)[: len(key)]
     out = np.empty(len(key), np.int64)
     out[order] = np.cumsum(new)
-    return out
-
-
-def place_among_tied(settings: Settings, docs: Documents, line: Ints, first: Ints, last: Ints) -> Ints:
-    """Return how many of the tied documents first … last - 1 stand before each of some.
-
-    The tie groups of these ascend. `docs` are those of all tie groups in a row.
-    """
-    new = np.flatnonzero(np.diff(first, prepend=-1))
-    size = (last - first)[new]
-    offset = np.repeat(np.cumsum(size) - size, np.diff(new, append=len(first)))
-    own = offset + line - first
-    if int((last - first).sum()) <= FEW * int(size.sum()):
-        mine, other = np.repeat(np.arange(len(own)), last - first), ranges(offset, last - first)
-        before = stands_before(settings, docs.at(other), docs.at(own[mine]))
-        return np.bincount(mine[before], minlength=len(own))
-    place = np.empty(int(size.sum()), np.int64)
-    place[sort_tied(settings, docs, np.repeat(np.arange(len(size)), size))] = np.arange(len(place))
-    out: Ints = place[own] - offset
     return out

@@ -8,7 +8,6 @@ import numpy.typing as npt
 
 from gradely.data.columns import Triples, has_repetition, new_tokens
 from gradely.data.hashing import (
-    FIXED_KEYS,
     SALT,
     hashes,
     is_distinct,
@@ -26,7 +25,7 @@ from gradely.data.ids import (
 from gradely.data.locate.match import UNKNOWN, Judgments
 from gradely.data.qrels import Qrels
 from gradely.data.table import IrregularText, ScatteredQueries
-from gradely.data.tie_breaking import Documents, place_among_tied
+from gradely.data.tie_breaking import ORDERS, Documents
 from gradely.settings import Settings
 
 
@@ -68,10 +67,8 @@ class Lines(NamedTuple):
 
     def documents(self, settings: Settings, line: Ints, base: int = 0) -> Documents:
         """Return what breaks ties between some lines; `base` lines stand before the piece."""
-        query = None
-        if settings.ties == "random":
-            query = hashes(*self.name, FIXED_KEYS)[self.owner(line)]
-        return Documents.of(settings, self.text, (self.start[line], self.stop[line]), line + base, query)
+        names = Ids(self.text, self.start[line], self.stop[line])
+        return Documents.of(settings, names, line + base, self.name, self.owner(line))
 
 
 class PieceHits(NamedTuple):
@@ -195,7 +192,7 @@ def _tie_groups(lines: Lines, line: Ints) -> tuple[Ints, Ints]:
 
 def _places(lines: Lines, line: Ints, first: Ints, last: Ints, settings: Settings) -> Ints:
     """Return how many of the tied lines first … last - 1 stand before each line."""
-    if settings.ties == "order":
+    if ORDERS[settings.ties].by_line:
         return line - first
     out = np.zeros(len(line), np.int64)
     tied = np.flatnonzero(last - first > 1)
@@ -203,7 +200,7 @@ def _places(lines: Lines, line: Ints, first: Ints, last: Ints, settings: Setting
         line, first, last = line[tied], first[tied], last[tied]
         group = np.flatnonzero(np.diff(first, prepend=-1))
         docs = lines.documents(settings, ranges(first[group], (last - first)[group]))
-        out[tied] = place_among_tied(settings, docs, line, first, last)
+        out[tied] = docs.places(line, first, last)
     return out
 
 

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.data.columns import leave_out_repeats
-from gradely.data.hashing import FIXED_KEYS, end_of_better, find_repeated, hashes, is_among, is_distinct
+from gradely.data.hashing import end_of_better, find_repeated, is_among, is_distinct
 from gradely.data.hits import Hits
-from gradely.data.ids import Bytes, Floats, Ids, Ints, Words
+from gradely.data.ids import Bytes, Floats, Ids, Ints, Tokens, Words
 from gradely.data.locate.match import UNKNOWN, Judgments
 from gradely.data.locate.pieces import Lines, Rows, match_lines, read_lines
 from gradely.data.table import ChangedFile, IrregularText
-from gradely.data.tie_breaking import Documents, sort_tied, stands_before
+from gradely.data.tie_breaking import Documents
 from gradely.errors import InputError
 from gradely.settings import Settings
 
@@ -252,19 +252,15 @@ def _rank(judgments: Judgments, settings: Settings, query: Ints, row: Ints, scor
         return Judged(start, query, row, score, None)
     new = (np.diff(query, prepend=-1) != 0) | np.append(True, score[1:] != score[:-1])[: len(score)]
     docs = _documents(judgments, settings, query, row, line)
-    order = sort_tied(settings, docs, np.cumsum(new))
+    order = docs.sort(np.cumsum(new))
     return Judged(start, query, row[order], score, docs.at(order))
 
 
 def _documents(judgments: Judgments, settings: Settings, query: Ints, row: Ints, line: Ints) -> Documents:
     """Return what breaks ties between judged documents."""
-    names, queries, hashed = judgments.docs, judgments.queries, None
-    if settings.ties == "random":
-        which, owner = np.unique(query, return_inverse=True)
-        begin = queries.start[which].astype(np.int64)
-        hashed = hashes(queries.text, begin, begin + queries.size[which], FIXED_KEYS)[owner]
-    start = names.start[row].astype(np.int64)
-    return Documents.of(settings, names.text, (start, start + names.size[row]), line, hashed)
+    docs = judgments.docs
+    names = Ids.of(Tokens(docs.text, docs.start[row], docs.size[row]))
+    return Documents.of(settings, names, line, Ids.of(judgments.queries), query)
 
 
 Counts: TypeAlias = tuple[int, Ints, tuple[Ints, Ints], Ints]
@@ -297,7 +293,7 @@ def _behind(settings: Settings, judged: Judged, lines: Lines, tied: tuple[Ints, 
     if judged.docs is None or not len(line):
         return high[:0]
     docs, mine = judged.docs, lines.documents(settings, line, base)
-    return end_of_better(high, low, lambda at: ~stands_before(settings, mine, docs.at(at)))
+    return end_of_better(high, low, lambda at: ~mine.stand_before(docs.at(at)))
 
 
 def _running(judged: Judged, count: Ints) -> Ints:

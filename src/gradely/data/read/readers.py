@@ -110,7 +110,7 @@ def open_run(
         raise InputError(f"{source.name}: a feature to rank by is for LETOR files ({EXPECTED})")
     scores = _hold(open_file(source, form, options))
     name = run_name(source.path)
-    return Run(scores, name if feature is None else f"{name}:{feature}", source.name)
+    return Run(scores, name, source.name) if feature is None else Run(scores, f"{name}:{feature}")
 
 
 def trec_table(run: Run) -> "TrecTable | None":
