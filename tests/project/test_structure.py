@@ -230,3 +230,14 @@ def test_what_is_to_be_installed_is_what_the_extras_have():
     for extra, packages in EXTRAS.items():
         listed = [re.split("[><=;]", package)[0] for package in PROJECT["optional-dependencies"][extra]]
         assert packages == " ".join(listed), extra
+
+
+def test_the_checks_never_ask_for_rights_that_they_do_not_have():
+    for path in (ROOT / "Makefile", *(ROOT / ".ci").iterdir()):
+        assert "sudo" not in path.read_text(), path
+
+
+def test_hooks_before_a_commit_are_checks_of_make_test():
+    hooks = re.findall(r"entry: \.venv/bin/(.*)", (ROOT / ".pre-commit-config.yaml").read_text())
+    recipe = re.search(r"^test:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
+    assert len(hooks) == 5 and all(f"$(BIN)/{hook}" in recipe for hook in hooks)
