@@ -167,12 +167,20 @@ def delimiter_of(head: bytes, documents: Sequence[str] = DOC) -> str | None:
     return None
 
 
-def run_name(path: str) -> str:
-    """Return what a run is called: its file's name without the endings that all have.
+DESCRIPTOR = re.compile(r"/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")
+"""what a shell puts in place of <(…)"""
 
-    >>> run_name("runs/bm25.run.gz"), run_name("bm25.run.zst")
-    ('bm25', 'bm25')
+
+def run_name(path: str) -> str:
+    """Return what a run is called: its file's name without the endings that all have; a pipe has no name of its own.
+
+    >>> run_name("runs/bm25.run.gz"), run_name("bm25.run.zst"), run_name("-"), run_name("/dev/fd/63")
+    ('bm25', 'bm25', 'stdin', 'pipe')
     """
+    if path == "-":
+        return "stdin"
+    if DESCRIPTOR.fullmatch(path):
+        return "pipe"
     name = bare_name(os.path.basename(path.rstrip(os.sep)))
     stem, dot, suffix = name.rpartition(".")
     return stem if dot and stem and f".{suffix}" in UNTELLING else name
@@ -181,11 +189,17 @@ def run_name(path: str) -> str:
 def run_names(paths: Sequence[str]) -> list[str]:
     """Return what runs are called, each by another name: their files' names or, where these are the same, their paths.
 
+    Several pipes are numbered.
+
     >>> run_names(["a/bm25.run", "a/dense.run"]), run_names(["a/bm25.run", "b/bm25.run"])
     (['bm25', 'dense'], ['a/bm25.run', 'b/bm25.run'])
+    >>> run_names(["/dev/fd/63", "/dev/fd/62", "bm25.run"])
+    ['pipe-1', 'pipe-2', 'bm25']
     """
     twice = next((path for path in paths if paths.count(path) > 1), None)
     if twice is not None:
         raise InputError(f"{twice}: the run is named twice")
-    short = [run_name(path) for path in paths]
-    return short if len(set(short)) == len(short) else list(paths)
+    pipes = [path for path in paths if DESCRIPTOR.fullmatch(path)]
+    numbers = {path: f"pipe-{i}" for i, path in enumerate(pipes, 1)} if len(pipes) > 1 else {}
+    short = [numbers.get(path) or run_name(path) for path in paths]
+    return short if len(set(short)) == len(short) else [numbers.get(path, path) for path in paths]
