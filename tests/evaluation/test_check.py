@@ -190,15 +190,22 @@ def test_five_queries_are_named(missing, names):
     assert f"no results for {missing} queries ({names}) of the qrels" in str(check(qrels, {"q0": ["a"]}))
 
 
-def test_what_is_no_trec_file_is_refused_as_elsewhere(tmp_path):
+def test_what_cannot_be_read_at_all_is_a_finding_that_says_what_other_functions_say(tmp_path):
     path = tmp_path / "qrels.json"
     path.write_text('{"1": {"a"')
     for broken in (path, {"1": {"a": "much"}}):
-        with pytest.raises(gradely.GradelyError) as ours:
-            check(broken)
+        wrong, *rest = check(broken, {"q": {"d": 1.0}})
         with pytest.raises(gradely.GradelyError) as theirs:
             gradely.read_qrels(broken)
-        assert str(ours.value) == str(theirs.value)
+        assert wrong.kind == "wrong" and f"{wrong.about}: {wrong.text}" == str(theirs.value)
+        assert [str(finding) for finding in rest] == ["run: 1 document"]  # which is checked all the same
+
+
+def test_runs_may_be_a_list_of_paths(tmp_path):
+    for name in ("a.run", "b.run"):
+        (tmp_path / name).write_text("q Q0 d 1 1.0 t\n")
+    paths = [tmp_path / "a.run", str(tmp_path / "b.run")]
+    assert check({"q": {"d": 1}}, paths) == check({"q": {"d": 1}}, *paths)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
 """check: what is wrong or odd in judgments and runs, before anyone trusts a number."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data import Hits, Qrels, Report, Run, open_run, read_qrels
+from gradely.data import Hits, Qrels, Report, Run, open_run, read_qrels, run_name
 from gradely.data.column_roles import Names
 from gradely.data.locate import find_hits
 from gradely.data.read import trec_lines as trec
@@ -15,6 +16,8 @@ from gradely.data.read.readers import trec_table
 from gradely.data.source import Source, ignore, split_report
 from gradely.data.tie_counts import RunCounts, count_run
 from gradely.errors import DataError, GradelyError
+from gradely.evaluation.evaluate import Progress
+from gradely.evaluation.evaluate import ignore as ignore_progress
 from gradely.evaluation.notes import Note, describe_mismatch
 from gradely.evaluation.result import Result, Section
 from gradely.parallel import cores
@@ -24,7 +27,7 @@ from gradely.tables import Table, count_of
 SHOWN = 5
 """how many of many are named"""
 TOP = 10
-"""so many documents are what people look at"""
+"""depth that users inspect"""
 
 
 class Finding(NamedTuple):
@@ -67,8 +70,17 @@ class Findings(Result, list[Finding]):
         return {"wrong": bool(self.wrong), "findings": [finding._asdict() for finding in self]}
 
 
-def check(qrels: Any, *runs: Any) -> Findings:
+def check(
+    qrels: Any,
+    *runs: Any,
+    columns: Names | None = None,
+    duplicates: str = "error",
+    progress: Progress = ignore_progress,
+) -> Findings:
     """Return what is wrong, odd or worth knowing in qrels and runs: all lines that cannot be used, not only the first.
+
+    A run may also be a list of paths. What cannot be read at all is a finding, too, and the rest is checked. `columns`
+    and `duplicates` are as in read_qrels.
 
     >>> for finding in check({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.5, "x": 0.5}}):
     ...     print(finding)
@@ -77,8 +89,43 @@ def check(qrels: Any, *runs: Any) -> Findings:
     run: 50.0 % of the documents are unjudged, 50.0 % of the top 10
     run: 100.0 % of the documents share their score with another one, in 1 tie group
     """
-    judgments, findings = check_qrels(qrels)
-    return Findings([*findings, *(finding for run in runs for finding in check_run(judgments, run))])
+    every = [run for item in runs for run in (item if isinstance(item, list | tuple) and _are_paths(item) else [item])]
+    named = [(run_name(os.fspath(run)) if isinstance(run, str | os.PathLike) else "run", run) for run in every]
+    return check_files(qrels, named, columns=columns, duplicates=duplicates, progress=progress)
+
+
+def _are_paths(items: Sequence[Any]) -> bool:
+    return all(isinstance(item, str | os.PathLike) for item in items)
+
+
+def check_files(
+    qrels: Any,
+    runs: Iterable[tuple[str, Any]],
+    form: str | None = None,
+    columns: Names | None = None,
+    duplicates: str = "error",
+    progress: Progress = ignore_progress,
+) -> Findings:
+    """Check qrels, and runs with their names; one that cannot be read does not end the work."""
+    judgments: Qrels | None = None
+    findings = Findings()
+    try:
+        judgments, found = check_qrels(qrels, form, columns, duplicates)
+        findings += found
+    except GradelyError as error:
+        findings.append(_unreadable(str(qrels) if isinstance(qrels, str | os.PathLike) else "qrels", error))
+    for name, run in runs:
+        try:
+            findings += check_run(judgments, run, partial(progress, name))
+        except GradelyError as error:
+            findings.append(_unreadable(name, error))
+    return findings
+
+
+def _unreadable(name: str, error: GradelyError) -> Finding:
+    text = str(error)
+    about, colon, rest = text.partition(": ")
+    return Finding(about, "wrong", rest) if colon else Finding(name, "wrong", text)
 
 
 def check_qrels(
@@ -165,7 +212,7 @@ def _describe_qrels(qrels: Qrels) -> Iterator[tuple[str, str]]:
     if labels[0] > 0 and len(labels) > 1:
         low = f"{labels[0]:g}"
         text = f"the lowest label is {low}, so every judged document counts as relevant to graded measures"
-        yield "fact", f"{text}; if {low} means not relevant, use relevance=shift({low}), and rel above it"
+        yield "fact", f"{text}; if {low} means not relevant, use nDCG(relevance=shift({low})), and rel above it"
     best = np.maximum.reduceat(qrels.grade, qrels.start[:-1])
     barren = [qrels.queries[i] for i in np.flatnonzero(best <= 0).tolist()]
     if barren:
