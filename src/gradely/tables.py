@@ -34,7 +34,14 @@ class MarkedNumber(NamedTuple):
     marks: str = ""
 
 
-Cell: TypeAlias = str | float | int | MarkedNumber | None
+class PValue(NamedTuple):
+    """A p-value, shown as format_p has it, by the significance level that it is compared with."""
+
+    value: float
+    alpha: float = 0.05
+
+
+Cell: TypeAlias = str | float | int | MarkedNumber | PValue | None
 SAFE: ContextVar[bool] = ContextVar("safe", default=False)
 """whether CSV and TSV are written so that a spreadsheet takes no cell for a formula"""
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -75,12 +82,15 @@ class Table(NamedTuple):
 
     def cells(self) -> list[list[str]]:
         """Return all cells as people read them, without marks, the header first."""
-        return [[*self.header], *([self._show(plain_cell(cell)) for cell in row] for row in self.rows)]
+        return [[*self.header], *([self._show(cell) for cell in row] for row in self.rows)]
 
-    def _show(self, cell: str | float | None) -> str:
-        if cell is None:
+    def _show(self, cell: Cell) -> str:
+        if isinstance(cell, PValue):
+            return format_p(*cell)
+        value = plain_cell(cell)
+        if value is None:
             return "-"
-        return show_number(cell, self.digits) if isinstance(cell, float) else str(cell)
+        return show_number(value, self.digits) if isinstance(value, float) else str(value)
 
     def records(self) -> list[dict[str, str | float | None]]:
         """Return one dict per row, without marks."""
@@ -98,7 +108,7 @@ class Table(NamedTuple):
 
     def numeric(self) -> list[bool]:
         """Return which columns hold numbers."""
-        numbers = (float, int, MarkedNumber)
+        numbers = (float, int, MarkedNumber, PValue)
         return [any(isinstance(row[i], numbers) for row in self.rows) for i in range(len(self.header))]
 
     def marks(self) -> list[list[MarkedNumber]]:
@@ -115,7 +125,7 @@ def show_number(number: float, digits: int = 4) -> str:
 
 def plain_cell(cell: Cell) -> str | float | None:
     """Return what a cell holds, without marks."""
-    return cell.value if isinstance(cell, MarkedNumber) else cell
+    return cell.value if isinstance(cell, MarkedNumber | PValue) else cell
 
 
 def to_text(table: Table) -> str:

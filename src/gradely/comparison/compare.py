@@ -26,6 +26,7 @@ from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import (
     Cell,
     MarkedNumber,
+    PValue,
     Table,
     count_of,
     to_frame,
@@ -87,7 +88,7 @@ def take_common_queries(results: Evaluations) -> Evaluations:
     unjudged = tuple(query for query in hits[0].unjudged if query in everywhere)
     common = {name: evaluation.with_queries(answered, unjudged) for name, evaluation in results.evaluations.items()}
     if not len(next(iter(common.values())).queries):
-        raise DataError("the runs have no query in common; with queries='qrels' missing ones count 0")
+        raise DataError("the runs have no query in common; by the query policy qrels, missing queries count 0")
     return Evaluations(results.qrels, results.measures, results.settings, common)
 
 
@@ -102,6 +103,8 @@ def note_left_out(results: Evaluations, common: Evaluations) -> list[Note]:
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 """marks of runs; there is no raised q"""
+P_VALUES = ("p", "adjusted", "tost", "tost_adjusted")
+"""the fields of a pair that are p-values"""
 COLUMNS = ("run", "measure", "mean", "low", "high", "worst", "best", "better_than")
 
 
@@ -221,9 +224,15 @@ class Comparison(Result):
 
     def pairs_table(self) -> Table:
         """Return one row per measure and pair."""
-        words = {True: "yes", False: "no"}
-        rows = [[words[value] if isinstance(value, bool) else value for value in pair] for pair in self.pairs]
-        return Table(self.fields, [row[: len(self.fields)] for row in rows])
+        words, alpha = {True: "yes", False: "no"}, self.design.alpha
+
+        def cell(field: str, value: Any) -> Cell:
+            if field in P_VALUES and value is not None:
+                return PValue(value, alpha)
+            return words[value] if isinstance(value, bool) else value
+
+        rows = [[cell(field, getattr(pair, field)) for field in self.fields] for pair in self.pairs]
+        return Table(self.fields, rows)
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result
 from gradely.evaluation.scores import means, segment_rows
 from gradely.lazy import stats
-from gradely.tables import Cell, MarkedNumber, Table
+from gradely.tables import Cell, MarkedNumber, PValue, Table
 
 FEWEST = 3
 """one query is left out, and a test takes two"""
@@ -95,7 +95,8 @@ class Influence(Result):
             for i, (a, b) in enumerate(zip(*pairwise.pairs, strict=True)):
                 p, turning = self.adjusted[:, m, i], np.flatnonzero(self.changes[:, m, i]).tolist()
                 names = " ".join(self.queries[q] for q in turning[:SHOWN]) + (" …" if len(turning) > SHOWN else "")
-                ends = [float(pairwise.adjusted[m, i]), float(p.min()), float(p.max())]
+                numbers = (float(pairwise.adjusted[m, i]), float(p.min()), float(p.max()))
+                ends = [PValue(number, pairwise.design.alpha) for number in numbers]
                 rows.append([measure, pairwise.names[a], pairwise.names[b], *ends, len(turning), names])
         return Table(["measure", "first", "second", "adjusted", "least", "greatest", "changes", "queries"], rows)
 

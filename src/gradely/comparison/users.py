@@ -288,7 +288,7 @@ def users(
     """
     fitted, name = _measure(measure), label(measure)
     if ties in ("best", "worst"):
-        raise DataError(f"ties={ties!r} takes another order for every population of users: use 'expected' or 'trec'")
+        raise DataError(f"the tie policy {ties} takes another order for each population of users: use expected or trec")
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
