@@ -1,6 +1,5 @@
 """gradely compare."""
 
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -15,33 +14,33 @@ from gradely.comparison.tests import CORRECTIONS, RESAMPLES, TESTS
 from gradely.report.page import check_installed
 
 
-@click.command("compare")
+@options.command("compare")
 @options.measures
-@click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Compare with this run only; repeatable.")
-@options.choice("--test", TESTS, "t", "The significance test.")
+@click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Compare only with this run; repeatable.")
+@options.choice("--test", TESTS, "t", "Significance test.")
 @click.option(
     "--correction",
     type=click.Choice(list(CORRECTIONS)),
-    help="How p-values are corrected for many tests; holm by default, and tukey and max-t take none.",
+    help="Correction for multiple tests.  [default: holm; none for tukey and max-t, which need none]",
 )
 @options.choice(
     "--family",
     FAMILIES,
     "measure",
-    "Which tests are corrected together: the pairs of each measure, or all pairs on all measures.",
+    "Tests that are corrected together: the pairs of each measure, or all pairs on all measures.",
 )
 @options.alpha
-@options.count("--resamples", RESAMPLES, "How many draws a randomization, bootstrap, Tukey or max-t test takes.")
-@click.option("--simultaneous", is_flag=True, help="Give differences intervals that hold for the whole family at once.")
+@options.count("--resamples", RESAMPLES, "Resamples of the randomization, bootstrap, tukey and max-t tests.")
+@click.option("--simultaneous", is_flag=True, help="Intervals of differences that hold for the whole family at once.")
 @click.option(
     "--rope",
     type=float,
-    metavar="DIFFERENCE",
-    help="The largest difference that does not matter. Tests whether runs are equivalent, too.",
+    metavar="MARGIN",
+    help="Equivalence margin: test as well whether runs differ by less than this.",
 )
-@click.option("--influence", is_flag=True, help="Show how much each verdict depends on single queries, too.")
-@click.option("--pairs", is_flag=True, help="Show every pair: difference, interval, effect size, wins, p-values.")
-@click.option("--report", "page", type=FILE, metavar="FILE.html", help="Write an HTML page, too.")
+@click.option("--influence", is_flag=True, help="Show the influence of single queries on each verdict.")
+@click.option("--pairs", is_flag=True, help="Show every pair: difference, interval, effect size, wins and p-values.")
+@click.option("--report", "page", type=FILE, metavar="FILE.html", help="Also write an HTML page.")
 @page_options
 @options.settings()
 @options.by_segment
@@ -58,7 +57,7 @@ def command(
     output: OutputOptions,
     **design: Any,
 ) -> None:
-    """Compare RUNS on QRELS, each pair of them or each with a baseline."""
+    """Compare RUNS on QRELS: all pairs, or each run with a baseline."""
     check_output(page, beside=True)
     if page:
         check_installed()
@@ -74,7 +73,7 @@ def command(
             details=bool(page),
             progress=bar,
             **design,
-            **asdict(data.settings),
+            **request.policies,
         )
         html = comparison.to_html(**texts._asdict(), command=texts.command) if page else ""
     if page:

@@ -1,7 +1,6 @@
 """gradely correlate, and what gradely pools shares with it: the queries and runs that they take, what they show."""
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -16,9 +15,9 @@ def selection_options(command: options.Command) -> options.Command:
     """Add the options that choose queries and runs: --topics, --level, --min-quartile."""
     return options.add_options(
         command,
-        options.choice("--topics", TOPICS, "all", f"Which queries count; few-high are {TOPICS['few-high']}."),
-        click.option("--level", type=float, help="The level k of --topics few-high; by default the highest."),
-        click.option("--min-quartile", is_flag=True, help="Leave out runs below the first quartile of AP."),
+        options.choice("--topics", TOPICS, "all", f"Queries to use; few-high: {TOPICS['few-high']}."),
+        click.option("--level", type=float, help="Level k of --topics few-high.  [default: the highest]"),
+        click.option("--min-quartile", is_flag=True, help="Drop runs below the first quartile of AP."),
     )
 
 
@@ -32,13 +31,12 @@ def correlate_runs(
 ) -> None:
     """Read qrels and runs, correlate, and write what came out. `later` is work after the runs are read, for the bar."""
     data = request.read()
-    policies = {name: value for name, value in asdict(data.settings).items() if name != "queries"}
     with data.bar(later) as bar:
-        result = work(data.qrels, data.runs, data.measures, progress=bar, **selection, **policies)
+        result = work(data.qrels, data.runs, data.measures, progress=bar, **selection, **request.policies)
     write_result(result, output)
 
 
-@click.command("correlate")
+@options.command("correlate")
 @options.measures
 @selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "threads")

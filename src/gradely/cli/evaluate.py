@@ -10,55 +10,64 @@ from gradely.cli.options import FILE, MEASURE, Command, InputOptions, Request, a
 from gradely.cli.output import OutputOptions, write_result
 from gradely.data import Qrels, open_run
 from gradely.data.selection import GradedBy, qrels_from_run
-from gradely.evaluation.evaluate import evaluate_all
-from gradely.measures.names import parse_all
+from gradely.evaluation.evaluate import evaluate_runs
+
+
+def _order(sort: str | None, worst: int | None, best: int | None, against: str | None) -> dict[str, Any]:
+    """Return the keywords of Evaluations.by_query."""
+    return {"sort": sort, "worst": worst, "best": best, "baseline": against}
 
 
 def query_order(command: Command) -> Command:
     """Add --sort, --worst, --best and --baseline."""
     count = click.IntRange(min=1)
     return add_options(
-        pack(dict, "order", ("sort", "worst", "best", "baseline"), command),
+        pack(_order, "order", ("sort", "worst", "best", "against"), command),
         click.option(
             "--sort",
             type=MEASURE,
             metavar="MEASURE",
-            help="With -q: sort queries by this measure, worst first.  [default: the first]",
+            help="Sort queries by this measure, worst first; implies -q.  [default: the first]",
         ),
-        click.option("--worst", type=count, metavar="N", help="With -q: only the N worst queries."),
-        click.option("--best", type=count, metavar="N", help="With -q: only the N best queries, best first."),
+        click.option("--worst", type=count, metavar="N", help="Show only the N worst queries; implies -q."),
+        click.option("--best", type=count, metavar="N", help="Show only the N best queries, best first; implies -q."),
         click.option(
             "--baseline",
+            "against",
             metavar="RUN",
-            help="With -q: sort by the difference from this one of RUNS, largest losses first.",
+            help="Sort queries by the difference from this run, largest losses first; implies -q.",
         ),
     )
 
 
-@click.command("evaluate")
+@options.command("evaluate")
 @options.measures
 @click.option(
     "--qrels-from-run",
     "virtual",
     type=FILE,
     metavar="RUN",
-    help="Take this run for the qrels of a virtual user, who would rank as it does. Then name RUNS only.",
+    help="Use this run as the qrels, those of a virtual user who would rank as it does; then name only RUNS.",
 )
 @click.option(
-    "--qrels-feature", type=click.IntRange(min=1), help="The feature to take from --qrels-from-run, a LETOR file."
+    "--qrels-feature",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Feature of --qrels-from-run, of a LETOR file.",
 )
 @click.option(
     "--graded-by",
     type=click.Choice(["score", "rank"]),
-    help="What the labels of --qrels-from-run are: scores (the default), or ranks counted from the last.",
+    help="Labels of --qrels-from-run: its scores, or its ranks counted from the last.  [default: score]",
 )
 @click.option(
     "--levels",
     metavar="DEPTHS",
-    help="Labels of --qrels-from-run by depth: 10,25,50 gives 3, 2 and 1 to the top 10, 25 and 50, 0 to the rest.",
+    help="Labels of --qrels-from-run by depth: 10,25,50 gives the top 10 label 3, the top 25 label 2, the top 50 "
+    "label 1, and the rest 0.",
 )
 @options.settings()
-@click.option("-q", "--per-query", is_flag=True, help="Show every query, too.")
+@click.option("-q", "--per-query", is_flag=True, help="Show the values of every query.")
 @query_order
 @options.queries_text
 @options.by_segment
@@ -76,10 +85,10 @@ def command(
     levels: str | None,
     output: OutputOptions,
 ) -> None:
-    """Measure RUNS against QRELS.
+    """Evaluate RUNS against QRELS.
 
-    Files may be TREC text, CSV, TSV, JSON, JSON Lines, Parquet or LETOR, plain or packed; - is standard input. A LETOR
-    file that holds both qrels and runs is named once, with --feature.
+    Files may be TREC text, CSV, TSV, JSON, JSON Lines, Parquet or LETOR, plain or compressed; - is standard input. A
+    LETOR file that holds both qrels and runs is named once, with --feature.
     """
     judgments = None
     if virtual is not None:
@@ -90,16 +99,15 @@ def command(
             "--graded-by, --levels and --qrels-feature grade a run that is named with --qrels-from-run"
         )
     data = request.read(judgments)
-    named = parse_all(data.measures)
     by_query = per_query or any(order.values())
     if queries_text is not None and not by_query:
         raise click.UsageError("--queries-text is for queries that are shown: add -q, --worst or --best")
     if by_query:
         from gradely.evaluation.by_query import QueryOrder
 
-        QueryOrder(**order).settle(named, data.runs)  # refuses a wrong name before the runs are read
+        QueryOrder(**order).settle(data.measures, data.runs)  # refuses a wrong name before the runs are read
     with data.bar() as bar:
-        results = evaluate_all(data.qrels, data.runs, named, data.settings, bar)
+        results = evaluate_runs(data.qrels, data.runs, data.measures, progress=bar, **request.policies)
         results.notes_at(output.digits)  # what ties change takes a while, too
     write_result(results.by_query(**order, queries_text=queries_text) if by_query else results, output)
 

@@ -1,5 +1,7 @@
 """gradely explain."""
 
+from typing import Any
+
 import click
 
 from gradely.cli import options
@@ -7,19 +9,18 @@ from gradely.cli.options import FILE, MEASURE, InputOptions, open_file, read_jud
 from gradely.cli.output import OutputOptions, write_result
 from gradely.data.source import Source
 from gradely.evaluation.explain import LONG, explain
-from gradely.settings import Settings
 
 
-@click.command("explain")
+@options.command("explain")
 @click.argument("qrels", type=FILE)
 @click.argument("run", type=FILE)
 @click.argument("query")
-@click.option("-m", "--measure", required=True, type=MEASURE, metavar="MEASURE", help="The measure, like nDCG@10.")
+@click.option("-m", "--measure", required=True, type=MEASURE, metavar="MEASURE", help="The measure, such as nDCG@10.")
 @options.settings("ties", "seed", "precision")
 @click.option(
     "--depth",
     type=click.IntRange(min=1),
-    help=f"How many documents to show, the first ones.  [default: {LONG} in a table, all in other formats]",
+    help=f"Number of documents to show, from the top.  [default: {LONG} in a table, all in other formats]",
 )
 @options.queries_text
 @options.docs_text
@@ -34,13 +35,13 @@ def command(
     depth: int | None,
     queries_text: str | None,
     docs_text: str | None,
-    settings: Settings,
+    policies: dict[str, Any],
     inputs: InputOptions,
     output: OutputOptions,
 ) -> None:
-    """Show the value of a measure on one QUERY, rank by rank: document, label, gain, discount, what it adds.
+    """Explain the value of a measure on one QUERY, rank by rank: document, label, gain, discount and what it adds.
 
-    Below is the ideal ranking, so that the value can be recomputed by hand.
+    The ideal ranking stands below, so that the value can be recomputed by hand.
     """
     if len(inputs.features) > 1:
         raise click.UsageError("one --feature is explained at a time", click.get_current_context())
@@ -50,11 +51,9 @@ def command(
         open_file(Source(run), feature, inputs),
         query,
         measure,
-        ties=settings.ties,
-        precision=settings.precision,
-        seed=settings.seed,
         depth=depth,
         queries_text=queries_text,
         docs_text=docs_text,
+        **policies,
     )
     write_result(explanation, output)

@@ -1,6 +1,6 @@
 """gradely gate."""
 
-from dataclasses import asdict
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -13,17 +13,16 @@ from gradely.comparison.tests import CORRECTIONS, RESAMPLES, SIMULTANEOUS, TESTS
 from gradely.data.source import Source
 from gradely.errors import InputError
 from gradely.measures.names import parse
-from gradely.settings import Settings
 from gradely.tables import count_of, escape_markdown, plain_line, render
 
 ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 """tests of one pair of runs"""
 
 
-@click.command("gate")
+@options.command("gate")
 @click.argument("qrels", type=FILE)
 @click.argument("new", type=FILE)
-@click.option("--baseline", type=FILE, metavar="OLD", help="The old run, or scores of it that --save wrote.")
+@click.option("--baseline", type=FILE, metavar="OLD", help="The old run, or its scores as written by --save.")
 @options.measures
 @click.option(
     "--max-drop",
@@ -34,9 +33,9 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 )
 @click.option("--strict", is_flag=True, help="Fail where a drop exceeds its limit, significant or not.")
 @options.alpha
-@options.choice("--test", ALONE, "t", "The significance test.")
-@options.choice("--correction", CORRECTIONS, "holm", "How p-values are corrected over the measures.")
-@options.count("--resamples", RESAMPLES, "How many draws a randomization or bootstrap test takes.")
+@options.choice("--test", ALONE, "t", "Significance test.")
+@options.choice("--correction", CORRECTIONS, "holm", "Correction for multiple measures.")
+@options.count("--resamples", RESAMPLES, "Resamples of the randomization and bootstrap tests.")
 @click.option(
     "--summary", type=FILE, metavar="FILE.md", help="Write a summary in Markdown, with the queries that lost most."
 )
@@ -60,7 +59,7 @@ def command(
     summary: str | None,
     save: str | None,
     queries_text: str | None,
-    settings: Settings,
+    policies: dict[str, Any],
     inputs: InputOptions,
     output: OutputOptions,
     **design: Any,
@@ -78,18 +77,19 @@ def command(
     check_output(save, replaces=saved, beside=True)
     if baseline is None and save is None:
         raise click.UsageError("name a --baseline to compare with, or a file to --save", click.get_current_context())
-    names = choose_measures(measures, settings.ties)
+    names = choose_measures(measures, policies["ties"])
     limits = check_limits(read_limits(drops, names), names)
     paths = (new,) if baseline in (None, saved) else (new, baseline)
-    data = Request(qrels, paths, settings, inputs, measures).read()
+    request = Request(qrels, paths, policies, inputs, measures)
+    data = request.read()
     if len(data.runs) != len(paths):
         raise InputError("give one --feature: a gate is about one run")
     if baseline is None:
-        return save_first(data, str(save))
+        return save_first(request, data, str(save))
     run, *older = data.runs.values()
     with data.bar() as bar:
         old = older[0] if older else baseline
-        verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, **design, **asdict(settings))
+        verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, **design, **policies)
     write_files(verdict, summary, save, queries_text)
     write_result(verdict, output)
     return 0 if verdict.passed else 1
@@ -103,17 +103,17 @@ def write_files(verdict: Gate, summary: str | None, save: str | None, queries_te
         write_file(verdict.saved.text().encode(), save)
 
 
-def save_first(data: Inputs, path: str) -> int:
+def save_first(request: Request, data: Inputs, path: str) -> int:
     """Write the scores of the only run, as the first ones to be compared with; return the exit code."""
     (run,) = data.runs.values()
     with data.bar() as bar:
-        scores = keep_scores(data.qrels, run, data.measures, progress=bar, **asdict(data.settings))
+        scores = keep_scores(data.qrels, run, data.measures, progress=bar, **request.policies)
     write_file(scores.text().encode(), path)
     say(f"{plain_line(path)}: the scores of {plain_line(scores.name)}; nothing was compared\n")
     return 0
 
 
-def read_limits(drops: tuple[str, ...], names: list[str]) -> dict[str, float]:
+def read_limits(drops: tuple[str, ...], names: Iterable[str]) -> dict[str, float]:
     """Return the limit of each measure from what was typed: DROP for all of them, MEASURE=DROP for one."""
     usual, limits = 0.0, {}
     for text in drops:

@@ -15,26 +15,38 @@ from gradely import __version__
 from gradely.cli.output import fail, open_streams
 from gradely.errors import GradelyError, did_you_mean
 
-COMMANDS = {
-    "evaluate": "Measure runs against qrels.",
-    "compare": "Compare runs: tests, intervals, effect sizes.",
-    "plan": "Say how many queries a difference needs.",
-    "gate": "Fail where a run is worse than the last one.",
-    "ties": "Show what the order of tied documents decides.",
-    "report": "Write one HTML page to look at.",
-    "plot": "Draw a figure for a paper.",
-    "measures": "List all measures, or explain one.",
-    "explain": "Show a value rank by rank.",
-    "check": "Find what is wrong or odd in the data.",
-    "correlate": "Say how alike measures rank runs.",
-    "pools": "Say how runs would rank with fewer judgments.",
-    "phi": "Show the curve of φ and its control points.",
-    "users": "Say for which users which run is best.",
-    "papers": "Run the experiments of the papers again.",
-    "trec_eval": "Do what trec_eval does, with its options.",
-    "completion": "Let a shell complete commands and options.",
-    "demo": "Make a small collection and evaluate it.",
+GROUPS = {
+    "Measure": {
+        "evaluate": "Evaluate runs against qrels.",
+        "explain": "Explain a value rank by rank.",
+        "ties": "Show how much the order of tied documents matters.",
+        "measures": "List all measures, or describe one.",
+    },
+    "Compare": {
+        "compare": "Compare runs: tests, intervals, effect sizes.",
+        "gate": "Fail if a run is worse than the last one.",
+        "plan": "Plan how many queries a difference needs.",
+        "report": "Write an interactive HTML page.",
+        "plot": "Draw a figure for a paper.",
+    },
+    "Judgments": {
+        "check": "Find errors and oddities in qrels and runs.",
+        "pools": "Correlate rankings from full and smaller pools.",
+    },
+    "Study": {
+        "correlate": "Correlate measures by how they rank runs.",
+        "users": "Find the best run for each kind of user.",
+        "phi": "Show the relevance function of nDCGφ.",
+        "papers": "Run the experiments of the papers again.",
+    },
+    "Tools": {
+        "demo": "Create a small collection and evaluate it.",
+        "trec_eval": "Do what trec_eval does, with its options.",
+        "completion": "Print a script for completion in your shell.",
+    },
 }
+"""the commands by what one wants to do, each with a line of help"""
+COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
 
 
 COMPLETION = "_GRADELY_COMPLETE"
@@ -66,15 +78,16 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """Write the list of subcommands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(max(map(len, COMMANDS))), text) for name, text in commands.items()])
 
 
 @click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gradely", message="%(prog)s %(version)s")
 @click.pass_context
 def gradely(context: click.Context) -> None:
-    """Say how good rankings are: exact measures, for graded relevance and for tied scores.
+    """Measure ranking quality, with graded relevance and exact handling of ties.
 
     Try `gradely demo`, then `gradely evaluate QRELS RUN`.
     """

@@ -1,17 +1,22 @@
 """gradely measures: a list, all about one, or the page about all of them in Markdown, from their docstrings."""
 
 import inspect
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
-from gradely.cli.options import FILE, MEASURE
-from gradely.cli.output import write
+from gradely.cli import options
+from gradely.cli.options import MEASURE
+from gradely.cli.output import OutputOptions, write, write_result
+from gradely.evaluation.notes import Note
+from gradely.evaluation.result import Result, Section
 from gradely.measures import ALL, Measure, parameters
 from gradely.measures.base import show
 from gradely.measures.names import find
 from gradely.relevance import AtLeast, Identity, Max, Phi, Relevance, Shift, Tabled
 from gradely.settings import TIES
-from gradely.tables import Table, to_markdown, to_text
+from gradely.tables import Cell, Table, to_markdown
 
 HEAD = """\
 # Measures
@@ -44,35 +49,68 @@ FUNCTIONS: dict[str, type[Relevance]] = {
 """relevance functions, as they are written"""
 
 
-@click.command("measures")
+class Overview(Result):
+    """All measures, a line each; in Markdown, the page about all of them."""
+
+    notes: Sequence[Note] = ()
+
+    def table(self) -> Table:
+        """Return one row per measure."""
+        rows: list[list[Cell]] = [[measure.name, summary(measure), ", ".join(parameters(measure))] for measure in ALL]
+        return Table(["measure", "what it says", "parameters"], rows)
+
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the table, and where there is more."""
+        return [self.table(), "`gradely measures NAME` explains one."]
+
+    def markdown(self) -> str:
+        """Return the page about all measures."""
+        return page()
+
+
+class Card(Result):
+    """All about one measure: its documentation and its parameters."""
+
+    notes: Sequence[Note] = ()
+
+    def __init__(self, measure: type[Measure]) -> None:
+        """Take the measure."""
+        self.measure = measure
+
+    def table(self) -> Table:
+        """Return one row per parameter."""
+        rows: list[list[Cell]] = [
+            [name, show(declared.default), declared.doc] for name, declared in parameters(self.measure).items()
+        ]
+        return Table(["parameter", "default", "meaning"], rows)
+
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the name, the documentation and the parameters."""
+        return [self.measure.name, (inspect.getdoc(self.measure) or "").split("\n"), self.table()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the same as plain data."""
+        text = inspect.getdoc(self.measure)
+        return {"measure": self.measure.name, "documentation": text, "parameters": self.table().records()}
+
+    def markdown(self) -> str:
+        """Return the section about the measure."""
+        return section(self.measure)
+
+
+@options.command("measures")
 @click.argument("name", type=MEASURE, required=False)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "markdown"]),
-    default="table",
-    show_default=True,
-    help="Format of the output. Without NAME, markdown is a page that explains all measures.",
-)
-@click.option("-o", "--output", "path", type=FILE, metavar="FILE", help="Write to a file instead of standard output.")
-def command(name: str | None, form: str, path: str | None) -> None:
-    """List all measures, or explain one: formula, parameters, ties, reference."""
-    if form == "markdown":
-        write(section(find(name)) if name else page(), path)
+@options.output
+def command(name: str | None, output: OutputOptions) -> None:
+    """List all measures, or describe one: formula, parameters, ties, reference.
+
+    Without NAME, --format markdown is a page that describes all measures.
+    """
+    result = Card(find(name)) if name else Overview()
+    if output.form == "markdown":
+        write(result.markdown(), output.path)
     else:
-        write(card(find(name)) if name else overview(), path)
-
-
-def overview() -> str:
-    """Return one line per measure."""
-    rows = [[measure.name, summary(measure), ", ".join(parameters(measure))] for measure in ALL]
-    return to_text(Table(["measure", "what it says", "parameters"], rows)) + "\n`gradely measures NAME` explains one.\n"
-
-
-def card(measure: type[Measure]) -> str:
-    """Return all about a measure: its documentation and its parameters."""
-    rows = [[name, show(declared.default), declared.doc] for name, declared in parameters(measure).items()]
-    return f"{measure.name}\n\n{inspect.getdoc(measure)}\n\n{to_text(Table(['parameter', 'default', 'meaning'], rows))}"
+        write_result(result, output)
 
 
 def page() -> str:

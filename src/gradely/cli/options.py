@@ -1,9 +1,10 @@
 """Options that several commands share. Those that belong together reach a command as one object."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial, wraps
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,11 +18,11 @@ from gradely.data.read.formats import FORMATS as INPUTS
 from gradely.data.selection import read_queries, read_segments, select
 from gradely.data.source import Source
 from gradely.data.table import DUPLICATES
-from gradely.errors import InputError
+from gradely.errors import InputError, MeasureError
 from gradely.evaluation.evaluate import DEFAULT, Progress, ignore
-from gradely.measures import ALL, EXPECTED
-from gradely.measures.names import parse_all
-from gradely.settings import PRECISIONS, QUERIES, TIES, Settings
+from gradely.measures import ALL, EXPECTED, Measure
+from gradely.measures.names import parse, parse_all
+from gradely.settings import PRECISIONS, QUERIES, TIES
 from gradely.tables import FORMATS, SAFE
 
 CUT_OFFS = (1, 3, 5, 10, 20, 50, 100, 1000)
@@ -53,8 +54,6 @@ class MeasureType(StringParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
         """Complete the name, in any case of letters; after @, a cut-off."""
-        from gradely.measures import ALL
-
         name, at, cut_off = incomplete.partition("@")
         if at:
             ends = [str(k) for k in CUT_OFFS if str(k).startswith(cut_off)]
@@ -63,6 +62,14 @@ class MeasureType(StringParamType):
             self.words
         )
         return [CompletionItem(key, help=text) for key, text in names.items() if key.lower().startswith(name.lower())]
+
+
+class FormatType(click.Choice[str]):
+    """A format of the output, by its name or by the ending that its files have."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name of the format."""
+        return str(super().convert({"md": "markdown", "tex": "latex"}.get(value, value), param, ctx))
 
 
 FILE, FOLDER = PathType("file"), PathType("dir")
@@ -95,8 +102,7 @@ class Inputs(NamedTuple):
     """how to open each one, by name"""
     sizes: dict[str, float]
     """how large the file of each one is, for the progress bar"""
-    measures: list[str]
-    settings: Settings
+    measures: dict[str, Measure]
 
     def bar(self, later: Mapping[str, float] | None = None) -> AbstractContextManager[Progress]:
         """Return a progress bar over the runs, and over later work that is so many times as much as all of them.
@@ -120,16 +126,17 @@ class Request(NamedTuple):
 
     qrels: str
     runs: tuple[str, ...]
-    settings: Settings
+    policies: dict[str, Any]
+    """the options of Settings that the command has, as keywords of its function"""
     inputs: InputOptions
     measures: tuple[str, ...] = ()
 
     def read(self, judgments: Qrels | None = None) -> Inputs:
         """Read the qrels, unless they are there, and see which runs there are; each is opened when its turn comes."""
-        measures = choose_measures(self.measures, self.settings.ties)
+        measures = choose_measures(self.measures, self.policies.get("ties", "expected"))
         runs, sizes = list_runs(self.qrels, self.runs, self.inputs)
-        qrels = read_judgments(self.qrels, self.inputs, self.settings.threads, judgments)
-        return Inputs(qrels, runs, sizes, measures, self.settings)
+        qrels = read_judgments(self.qrels, self.inputs, self.policies.get("threads"), judgments)
+        return Inputs(qrels, runs, sizes, measures)
 
 
 def read_judgments(
@@ -139,6 +146,7 @@ def read_judgments(
 
     They have their segments, and what is excluded.
     """
+    refuse_measure(path)
     source = Source(path)  # held, since segments may come from the same pipe
     if judgments is None:
         judgments = read_qrels(
@@ -163,6 +171,7 @@ def list_runs(
     opened: dict[str, Callable[[], Run]] = {}
     sizes: dict[str, float] = {}
     for title, path in zip(run_names(paths), paths, strict=True):
+        refuse_measure(path)
         source = Source(path)
         for feature in inputs.features or (None,):
             name = title if feature is None else f"{title}:{feature}"
@@ -178,15 +187,102 @@ def open_file(source: Source, feature: int | None, inputs: InputOptions) -> Run:
     )
 
 
-def choose_measures(measures: tuple[str, ...], ties: str) -> list[str]:
+def refuse_measure(path: str) -> None:
+    """Raise where a measure stands in place of a file, as after `-m nDCG@10 MAP`."""
+    if os.path.exists(path):
+        return
+    with suppress(MeasureError):
+        parse(path)
+        raise click.UsageError(
+            f"{path} is a measure, and a file is expected here: put a comma between measures, as in -m nDCG@10,{path}, "
+            "or repeat -m",
+            click.get_current_context(),
+        )
+
+
+def choose_measures(measures: tuple[str, ...], ties: str) -> dict[str, Measure]:
     """Return the measures asked for: the usual ones where none is named, all that the tie policy allows for `all`."""
     if "all" in measures:
-        return [measure.name for measure in (EXPECTED if ties == "expected" else ALL)]
-    names = list(measures or DEFAULT)
-    parse_all(names)  # a wrong name is refused before anything is read
+        return parse_all([measure.name for measure in (EXPECTED if ties == "expected" else ALL)])
+    return parse_all(measures or DEFAULT)
+
+
+def split_names(text: str) -> list[str]:
+    """Return the names of measures that stand between commas; commas in brackets and in names belong to a measure.
+
+    >>> split_names("nDCG@10,eGAP(g=[0.2, 0.8]), MAP"), split_names("utility.1,-1,0,0")
+    (['nDCG@10', 'eGAP(g=[0.2, 0.8])', 'MAP'], ['utility.1,-1,0,0'])
+    """
+    names = [name.strip() for name in re.split(r",(?![^(]*\))(?![^\[]*\])", text)]
+    if len(names) > 1:
+        with suppress(MeasureError):
+            parse(text)
+            return [text]
     return names
 
 
+GROUPS = {
+    "Measures": ("measures", "measure", "control"),
+    "Tests": (
+        *(
+            "baseline",
+            "baselines",
+            "drops",
+            "strict",
+            "undecided",
+            "difference",
+            "power",
+            "test",
+            "correction",
+            "family",
+            "alpha",
+        ),
+        *("rope", "simultaneous", "resamples"),
+    ),
+    "Ties and queries": (
+        *("ties", "queries", "only", "by", "judged_only", "exclude", "topics", "level", "min_quartile", "rates"),
+        *("repeat", "least", "seed", "precision"),
+    ),
+    "Input": (
+        *("columns", "duplicates", "queries_text", "docs_text", "qrels_format", "run_format", "features", "ascending"),
+        *("virtual", "graded_by", "levels", "qrels_feature", "threads"),
+    ),
+    "Output": (
+        *("path", "form", "digits", "per_query", "worst", "best", "sort", "against", "depth", "pairs", "influence"),
+        *("page", "title", "summary", "save", "safe_csv", "help"),
+    ),
+}
+"""the options by what they are about, the most used ones first; the help of every command shows them so"""
+
+
+LEFT = 28
+"""characters of the column of flags in a help; longer ones have a line of their own"""
+
+
+class GroupedCommand(click.Command):
+    """A command whose help shows its options in groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options of each group; those that no group knows come first, since they are the command's own."""
+        every = (option for option in self.get_params(ctx) if isinstance(option, click.Option))
+        records = {name_option(option): record for option in every if (record := option.get_help_record(ctx))}
+        grouped = {name for names in GROUPS.values() for name in names}
+        own = tuple(name for name in records if name not in grouped)
+        left = max(len(flag) for flag, _ in records.values() if len(flag) <= LEFT)
+        for title, names in {"Options": own, **GROUPS}.items():
+            rows = [(records[name][0].ljust(left), records[name][1]) for name in names if name in records]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows, col_max=left)
+
+
+def name_option(option: click.Option) -> str:
+    """Return what GROUPS calls an option: its keyword, or `help`, whatever click's own keyword for that is."""
+    return "help" if "--help" in option.opts else str(option.name)
+
+
+command = partial(click.command, cls=GroupedCommand)
+"""makes a command of a function, as click.command does"""
 PICTURES = ("svg", "png")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -209,6 +305,11 @@ def add_options(command: Command, *options: Callable[[Any], Any]) -> Command:
     return command
 
 
+def _split_measures(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return all names, of which several may stand in one value."""
+    return tuple(name for value in values for name in split_names(value))
+
+
 def files(command: Command) -> Command:
     """Add the arguments QRELS and RUNS."""
     return add_options(command, click.argument("qrels", type=FILE), click.argument("runs", nargs=-1, type=FILE))
@@ -217,7 +318,7 @@ def files(command: Command) -> Command:
 def measures(
     command: Command,
     kind: StringParamType = MEASURE_OR_ALL,
-    more: str = " 'all' stands for every measure that takes --ties.",
+    more: str = " 'all' stands for every measure that supports the tie policy.",
 ) -> Command:
     """Add the option -m, which may be repeated."""
     return click.option(
@@ -227,7 +328,9 @@ def measures(
         multiple=True,
         type=kind,
         metavar="MEASURE",
-        help=f"A measure, like nDCG@10 or 'AP(rel=2)'; repeat for more.{more} [default: {', '.join(DEFAULT)}]",
+        callback=_split_measures,
+        help=f"A measure, like nDCG@10 or 'AP(rel=2)', or several with commas between them; repeatable.{more} "
+        f"[default: {', '.join(DEFAULT)}]",
     )(command)
 
 
@@ -236,7 +339,7 @@ def settings(*names: str) -> Callable[[Command], Command]:
     selected = [name for name in SETTINGS if name in names] if names else list(SETTINGS)
 
     def add(command: Command) -> Command:
-        command = pack(Settings, "settings", tuple(SETTINGS), command)
+        command = pack(dict, "policies", tuple(SETTINGS), command)
         return add_options(command, *(SETTINGS[name] for name in selected))
 
     return add
@@ -257,28 +360,25 @@ def inputs(command: Command, *, whole: bool = False) -> Command:
     return add_options(
         pack(InputOptions, "inputs", InputOptions._fields, command),
         qrels_format,
-        click.option(
-            "--run-format", type=click.Choice(INPUTS), help="Format of the runs; by default it is recognised."
-        ),
+        click.option("--run-format", type=click.Choice(INPUTS), metavar="FORMAT", help="Format of the runs, as above."),
         click.option(
             "--feature",
             "features",
             type=click.IntRange(min=1),
+            metavar="N",
             multiple=True,
-            help="The feature of a LETOR file to rank by; repeat for more.",
+            help="Feature of a LETOR file to rank by; repeatable.",
         ),
         click.option(
-            "--ascending", is_flag=True, help="Take low values of --feature as best, where features are ranks."
+            "--ascending", is_flag=True, help="Rank low values of --feature first, such as ranks or distances."
         ),
         click.option(
             "--columns",
             callback=_columns,
             metavar="ROLE=NAME,…",
-            help="What tables call their columns, where names are unusual: query=uid,document=iid,label=r,score=est.",
+            help="Column names of tables, if they are unusual: query=uid,document=iid,label=r,score=est.",
         ),
-        choice(
-            "--duplicates", DUPLICATES, "error", "What to do with a document that the qrels have twice for a query."
-        ),
+        choice("--duplicates", DUPLICATES, "error", "What to do with duplicate judgments of a document for a query."),
         *(() if whole else SELECTION),
     )
 
@@ -297,15 +397,16 @@ def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Comm
         click.option(
             "--format",
             "form",
-            type=click.Choice([*FORMATS, "json"]),
-            help="Format of the output.  [default: by the ending of -o, else table]",
+            type=FormatType([*FORMATS, "json"]),
+            help="Output format; md and tex work, too.  [default: by the extension of -o, else table]",
         ),
         click.option(
             "--digits",
             type=click.IntRange(0, 17),
+            metavar="N",
             default=digits,
             show_default=True,
-            help="How many decimals formats for people have; csv, tsv and json have all.",
+            help="Decimals in tables, Markdown, LaTeX and HTML; CSV, TSV and JSON have all digits.",
         ),
         click.option(
             "-o",
@@ -313,15 +414,15 @@ def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Comm
             "path",
             type=FILE,
             metavar="FILE",
-            help=f"Write to a file; its ending gives the format: {endings}{picture}.",
+            help=f"Write to a file; its extension sets the format: {endings}{picture}.",
         ),
         click.option(
             "--safe-csv",
             is_flag=True,
             expose_value=False,
             callback=lambda _context, _parameter, safe: SAFE.set(safe),
-            help="In csv and tsv, put ' before text that a spreadsheet would take for a formula: "
-            "= + - @ at its beginning.",
+            help="In CSV and TSV, put ' before text that a spreadsheet would read as a formula: "
+            "text that begins with = + - @.",
         ),
     )
 
@@ -343,12 +444,17 @@ def choice(flag: str, choices: Iterable[str], default: str, text: str) -> Callab
 
 def count(flag: str, default: int, text: str, least: int = 1) -> Callable[[Command], Command]:
     """Return an option that takes a whole number, of at least so much."""
-    return click.option(flag, type=click.IntRange(min=least), default=default, show_default=True, help=text)
+    return click.option(
+        flag, type=click.IntRange(min=least), default=default, show_default=True, metavar="N", help=text
+    )
 
 
-alpha = click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
+alpha = click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level.")
 qrels_format = click.option(
-    "--qrels-format", type=click.Choice(INPUTS), help="Format of the qrels; by default it is recognised."
+    "--qrels-format",
+    type=click.Choice(INPUTS),
+    metavar="FORMAT",
+    help=f"Format of the qrels: {', '.join(INPUTS)}.",
 )
 queries_text = click.option(
     "--queries-text",
@@ -363,17 +469,17 @@ by_segment = click.option(
     "--by",
     type=FILE,
     metavar="COLUMN|FILE",
-    help="Show means by segment. Segments are a column of the qrels, or a table of query and segment.",
+    help="Show means by segment: a column of the qrels, or a table with columns query and segment.",
 )
 """adds --by, which is read with the other options of inputs: it stands above them"""
 SELECTION = (
-    click.option("--only", type=FILE, metavar="FILE", help="A file with the queries that count, one per line."),
+    click.option("--only", type=FILE, metavar="FILE", help="Evaluate only the queries in this file, one per line."),
     click.option(
         "--exclude",
         type=FILE,
         metavar="FILE",
-        help="A table of query and document: what to drop from the rankings first, such as items that users had in "
-        "training.",
+        help="Drop these documents from the rankings first: a table with columns query and document, such as the "
+        "items of each user in the training data.",
     ),
 )
 """the options of inputs that say which part of the files counts"""
@@ -382,31 +488,30 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
         "--ties",
         TIES,
         "expected",
-        "What happens to tied documents. expected: the mean over all their orders; trec: ordered by id, as trec_eval "
-        "does; order: as in the input; random: ordered by --seed; best, worst: in the order that is best or worst for "
+        "Tie policy. expected: the exact mean over all orders of tied documents; trec: by document id, as trec_eval "
+        "does; order: as in the input; random: shuffled with --seed; best, worst: the order that is best or worst for "
         "each measure.",
     ),
-    "seed": count("--seed", 0, "Seed of what is drawn at random.", least=0),
+    "seed": count("--seed", 0, "Random seed.", least=0),
     "precision": choice(
         "--precision",
         PRECISIONS,
         "double",
-        "Precision of scores: single rounds them before they are compared, as trec_eval 9 and older do.",
+        "Precision of scores; single rounds them before they are compared, as trec_eval 9 and older do.",
     ),
     "queries": choice(
         "--queries",
         QUERIES,
         "qrels",
-        "Which queries count: those of the qrels (one that the run lacks counts 0), those in both, or all of the run.",
+        "Queries to average over: those of the qrels (a query missing from the run counts 0), those in both, or those "
+        "of the run.",
     ),
-    "judged_only": click.option(
-        "--judged-only", is_flag=True, help="Drop unjudged documents from the runs before they are measured."
-    ),
+    "judged_only": click.option("--judged-only", is_flag=True, help="Drop unjudged documents from the rankings first."),
     "threads": click.option(
         "--threads",
         type=click.IntRange(min=1),
-        help="How many threads read and measure; by default as many as there are processors. Results do not depend "
-        "on it.",
+        metavar="N",
+        help="Number of threads, which changes no result.  [default: one per processor]",
     ),
 }
 """the options of Settings by name, in the order of the help"""

@@ -13,7 +13,7 @@ from gradely.comparison.phi_curves import phi
 from gradely.data import read_qrels
 
 
-@click.command("phi")
+@options.command("phi")
 @click.argument("qrels", type=FILE)
 @click.argument("query", required=False)
 @click.option(
@@ -21,15 +21,16 @@ from gradely.data import read_qrels
     default="paper",
     show_default=True,
     metavar="POINTS",
-    help="Control points: paper (the paper's text), code (the authors' code), or your own, like '[(0, 0), (10, 1)]'.",
+    help="Control points: those of the paper's text (paper), of the authors' code (code), or a list like "
+    "'[(0, 0), (10, 1)]'.",
 )
 @options.qrels_format
 @partial(options.output, pictures=True)
 def command(qrels: str, query: str | None, *, control: str, qrels_format: str | None, output: OutputOptions) -> None:
-    """Show φ, the relevance of nDCGφ: its control points, and what it makes of the scores in QRELS.
+    """Show φ, the relevance function of nDCGφ: its control points and the relevance of the scores in QRELS.
 
-    Of one QUERY the documents are shown, too. With -o FILE.svg or FILE.png the curves are drawn, of many queries the
-    first twelve.
+    For a single QUERY, documents are shown as well. -o FILE.svg or FILE.png draws the curves, of twelve
+    queries at most.
     """
     curves = phi(read_qrels(qrels, format=qrels_format), query, read_control(control))
     write_result(curves, output)

@@ -1,7 +1,6 @@
 """gradely plot."""
 
 import os
-from dataclasses import asdict
 
 import click
 
@@ -15,7 +14,7 @@ from gradely.tables import count_of, plain_line
 FORMS = ("svg", "pdf", "png")
 
 
-@click.command("plot")
+@options.command("plot")
 @click.argument("kind", type=click.Choice(KINDS), metavar="|".join(KINDS))
 @click.option(
     "-o", "--output", "path", required=True, type=FILE, metavar="FILE", help="The file to write: .svg, .pdf or .png."
@@ -35,15 +34,15 @@ def command(kind: str, *, path: str, request: Request) -> None:
         raise click.UsageError(f"{path}: a figure is an .svg, a .pdf or a .png file", click.get_current_context())
     check_output(path)
     check_installed()
-    if kind == "tau" and request.settings.queries != "qrels":
+    if kind == "tau" and request.policies["queries"] != "qrels":
         raise click.UsageError("tau takes all queries of the qrels: leave out --queries", click.get_current_context())
-    if kind == "ties" and (request.settings.ties, request.settings.precision) != ("expected", "double"):
+    if kind == "ties" and (request.policies["ties"], request.policies["precision"]) != ("expected", "double"):
         raise click.UsageError(
             "ties compares the orders of ties itself, in double precision: leave out --ties and --precision"
         )
     data = request.read()
     with data.bar() as bar:
-        chart = plot(kind, data.qrels, data.runs, data.measures, progress=bar, **asdict(data.settings))
+        chart = plot(kind, data.qrels, data.runs, data.measures, progress=bar, **request.policies)
     from gradely.comparison.charts import picture
 
     write_file(picture(chart, form), path)

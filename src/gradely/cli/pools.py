@@ -18,27 +18,25 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
         raise click.BadParameter("shares of the pool, like 1.0,0.5,0.1", context, parameter) from None
 
 
-@click.command("pools")
+@options.command("pools")
 @options.measures
 @click.option(
     "--rates",
     default=",".join(map(str, RATES)),
     show_default=True,
     callback=shares,
-    help="Shares of the pool that stay judged.",
+    help="Shares of the pool to keep.",
 )
-@options.count("--repeat", 10, "How often pools are drawn.")
-@options.count(
-    "--least", 1, "How many documents of each query and grade stay judged at least; 0 lets grades vanish.", least=0
-)
+@options.count("--repeat", 10, "Number of draws.")
+@options.count("--least", 1, "Documents of each query and grade to keep at least; 0 lets grades vanish.", least=0)
 @selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
 @options.request
 @partial(options.output, digits=2)
 def command(**keywords: Any) -> None:
-    """Correlate the rankings of RUNS by the full pools with those by smaller ones.
+    """Correlate the rankings of RUNS from the full pools with those from smaller pools.
 
-    A random share of the documents of each query and grade stays judged, at least --least of them; the others count as
-    unjudged. Shown are the mean τ, and the interval that holds 95 % of the draws.
+    Of each query and grade, a random share of the documents stays judged, at least --least of them; the others count as
+    unjudged. The table shows the mean τ and the interval that holds 95 % of the draws.
     """
     correlate_runs(pools, {POOLS: 3.0}, **keywords)

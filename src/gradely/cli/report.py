@@ -1,7 +1,6 @@
 """gradely report."""
 
 import shlex
-from dataclasses import asdict
 from typing import NamedTuple
 
 import click
@@ -35,9 +34,9 @@ def page_options(command: options.Command) -> options.Command:
     )
 
 
-@click.command("report")
+@options.command("report")
 @click.option("-o", "--output", "path", required=True, type=FILE, metavar="FILE.html", help="The file to write.")
-@click.option("--title", help="The title of the page.")
+@click.option("--title", help="Title of the page.")
 @page_options
 @options.measures
 @options.settings()
@@ -52,7 +51,7 @@ def command(request: Request, *, path: str, title: str | None, texts: PageOption
     data = request.read()
     many = count_of(len(data.runs), "run")
     with data.bar() as bar:
-        comparison = compare(data.qrels, data.runs, data.measures, details=True, progress=bar, **asdict(data.settings))
+        comparison = compare(data.qrels, data.runs, data.measures, details=True, progress=bar, **request.policies)
         about = texts._asdict() | {"command": texts.command}
         page = comparison.to_html(title or f"Evaluation of {many}", **about).encode()
     write_file(page, path)

@@ -12,13 +12,13 @@ from gradely.data.tie_counts import DetailsObserver, describe_run
 from gradely.errors import DataError
 from gradely.evaluation.notes import DIGITS, FEW, Note, describe_mismatch, merge_notes
 from gradely.evaluation.result import Result, Section
-from gradely.evaluation.scores import Scores, flatten, note_runs, segments_table
+from gradely.evaluation.scores import Scores, flatten, means_table, note_runs, segments_table
 from gradely.evaluation.values import Evaluation
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.parallel import on_threads
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
-from gradely.tables import Cell, Table, box, bullets, count_of, grid, heading, to_frame
+from gradely.tables import Table, box, bullets, count_of, grid, heading, to_frame
 
 if TYPE_CHECKING:
     from gradely.evaluation.by_query import QueryScores
@@ -70,8 +70,7 @@ class Evaluations(Result, Mapping[str, Scores]):
 
     def table(self) -> Table:
         """Return one row per run and one column per measure: the means."""
-        rows: list[list[Cell]] = [[name, *mean.values()] for name, mean in self.mean().items()]
-        return Table(["run", *self.measures], rows)
+        return Table(["run", *self.measures], [[name, *mean.values()] for name, mean in self.mean().items()])
 
     def segments_table(self) -> Table | None:
         """Return one row per run and segment, with how many queries it has, all of them first; None without `by`."""
@@ -79,7 +78,7 @@ class Evaluations(Result, Mapping[str, Scores]):
 
     def data_table(self) -> Table:
         """Return one row per run, or per run and segment: the means, which CSV has."""
-        return self.segments_table() or self.table()
+        return means_table(self)
 
     def document(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
         """Return the same table."""

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import exp, ldexp
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,12 @@ from gradely.errors import InputError
 from gradely.evaluation.notes import DIGITS, Note, TieRange, merge_notes, merge_ranges
 from gradely.evaluation.result import Result, Section
 from gradely.lazy import lazy
+from gradely.measures.names import MeasureLike
 from gradely.settings import Settings
 from gradely.tables import Cell, Table, box, bullets, count_of, grid, heading, to_frame
+
+if TYPE_CHECKING:
+    from gradely.evaluation.by_query import QueryScores
 
 REST, EVERY = "(none)", "(all)"
 """the segment of queries that have none, and what tables call all queries together"""
@@ -268,9 +272,28 @@ class Scores(Result):
         """Return the means, or where there are segments, those of each."""
         return [self.table() if self.segments is None else segments_table({self.name: self})]
 
+    def data_table(self) -> Table:
+        """Return the means as one row, or one row per segment, which CSV has."""
+        return means_table({self.name: self})
+
+    def document(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the same row."""
+        return [self.data_table()]
+
+    def by_query(
+        self, *, sort: MeasureLike | None = None, worst: int | None = None, best: int | None = None
+    ) -> "QueryScores":
+        """Return the values of each query, as `gradely evaluate -q` prints them.
+
+        Queries are sorted by the measure `sort`, worst first, and only the `worst` or the `best` ones are shown.
+        """
+        from gradely.evaluation.by_query import QueryOrder, QueryScores
+
+        return QueryScores({self.name: self}, QueryOrder(sort, worst, best))
+
     def as_dict(self) -> dict[str, Any]:
         """Return the means as plain data, with the policies and the notes."""
-        return {"ties": self.settings.ties, "queries": self.settings.queries, **self.entry()}
+        return {"ties": self.settings.ties, "queries": self.settings.queries, "runs": [self.entry()]}
 
     def entry(self, shown: Sequence[str] = (), values: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the means, the segments and the notes as plain data, and the values of the queries where given.
@@ -293,16 +316,22 @@ class Scores(Result):
         return box(heading(title), grid(self.table()), segments, bullets(self.notes))
 
 
+def means_table(runs: Mapping[str, Scores]) -> Table:
+    """Return one row per run, or per run and segment."""
+    first = next(iter(runs.values()))
+    if first.segments is not None:
+        return segments_table(runs)
+    return Table(["run", *first.measures], [[name, *scores.mean().values()] for name, scores in runs.items()])
+
+
 def segments_table(runs: Mapping[str, Scores]) -> Table:
     """Return one row per run and segment, with how many queries it has, all of them first."""
     rows: list[list[Cell]] = []
-    measures: Sequence[str] = ()
     for name, scores in runs.items():
         assert scores.segments is not None
-        measures = scores.measures
         rows.append([name, EVERY, len(scores.queries), *scores.mean().values()])
         rows += [[name, *row] for row in scores.segments.table().rows]
-    return Table(["run", "segment", "n", *measures], rows)
+    return Table(["run", "segment", "n", *next(iter(runs.values())).measures], rows)
 
 
 def note_runs(runs: Mapping[str, Scores], digits: int) -> list[Note]:

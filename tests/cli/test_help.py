@@ -1,0 +1,133 @@
+"""Help in groups, names of measures between commas, names of runs that have no file, and tables that fit a terminal."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+
+import gradely
+from gradely.cli import options
+from gradely.cli.main import COMMANDS, GROUPS, run
+from gradely.tables import PValue, Table, to_delimited, to_text
+from tests.cli.test_cli import demo, said  # noqa: F401 - fixtures
+
+OURS = [name for name in COMMANDS if name not in ("papers", "trec_eval", "completion", "demo")]
+
+
+def test_all_commands_fit_a_screen_in_groups(said):  # noqa: F811
+    text = said("--help")
+    assert [line[:-1] for line in text.splitlines() if re.fullmatch(r"\w+:", line)] == ["Options", *GROUPS]
+    assert all(re.search(rf"^  {name} +\S", text, re.MULTILINE) for name in COMMANDS)
+    assert len(text.splitlines()) <= 50 and max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", OURS)
+def test_options_stand_in_the_same_groups_in_every_command(command, said):  # noqa: F811
+    text = said(command, "--help")
+    titles = re.findall(r"^([A-Z][a-z ]+):$", text, re.MULTILINE)
+    assert titles == [title for title in options.GROUPS if title in titles]  # no option is without a group
+    flags = re.findall(r"^  (?:-\w, )?(--[\w-]+)", text.partition(f"\n{titles[0]}:")[2], re.MULTILINE)
+    assert len(flags) == len(set(flags)) and flags[-1] == "--help" and max(map(len, text.splitlines())) <= 80
+    known = {flag for option in _command(command).params for flag in option.opts if flag.startswith("--")}
+    assert set(flags) == known | {"--help"}
+
+
+def _command(name):
+    import importlib
+
+    return importlib.import_module(f"gradely.cli.{name}").command
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        ("nDCG@10,MAP", ["nDCG@10", "MAP"]),
+        ("nDCG@10, MAP", ["nDCG@10", "MAP"]),
+        ("eGAP(g=[0.2, 0.8])@5,RR", ["eGAP(g=[0.2, 0.8])@5", "RR"]),
+        ("RBP(p=0.8, rel=2)", ["RBP(p=0.8, rel=2)"]),
+        ("utility.1,-1,0,0", ["utility.1,-1,0,0"]),
+        ("nDCG(relevance={1: 0.5, 2: 1}),AP", ["nDCG(relevance={1: 0.5, 2: 1})", "AP"]),
+    ],
+)
+def test_measures_stand_between_commas(typed, names):
+    assert options.split_names(typed) == names
+    gradely.evaluate({"q": {"a": 2, "b": 1}}, {"q": ["a"]}, names)  # and all are measures
+
+
+def test_commas_are_read_as_repeated_options(demo, said):  # noqa: F811
+    commas = said("evaluate", "qrels.txt", "dense.run", "-m", "nDCG@10,MAP", "--format", "csv")
+    assert commas == said("evaluate", "qrels.txt", "dense.run", "-m", "nDCG@10", "-m", "MAP", "--format", "csv")
+
+
+@pytest.mark.parametrize("files", [["AP", "qrels.txt", "dense.run"], ["qrels.txt", "dense.run", "ndcg_cut_10"]])
+def test_a_measure_in_place_of_a_file_is_explained(demo, capfd, files):  # noqa: F811
+    assert run(["evaluate", "-m", "nDCG@10", *files]) == 2
+    error = capfd.readouterr().err
+    name = files[0] if files[0] == "AP" else files[-1]
+    assert (
+        error.startswith(f"gradely: {name} is a measure, and a file is expected here") and f"-m nDCG@10,{name}" in error
+    )
+    assert error.count("\n") == 1
+
+
+def test_runs_without_a_file_have_names(demo):  # noqa: F811
+    """They were called 62 and -."""
+    call = f"{sys.executable} -m gradely evaluate qrels.txt"
+    script = f"{call} <(cat dense.run) <(cat lexical.run) -m AP --format csv; {call} - -m AP --format csv < dense.run"
+    out = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"^[\w-]+(?=,)", out, re.MULTILINE) == ["run", "pipe-1", "pipe-2", "run", "stdin"]
+
+
+WIDE = Table(["run", "measure", *(f"column {i}" for i in range(9))], [["bm25", "AP", *(i / 7 for i in range(9))]] * 2)
+PROSE = Table(["name", "what it says", "number"], [["AP", "Average precision: the mean of the precision " * 3, 0.5]])
+
+
+@pytest.mark.parametrize("width", range(12, 140, 7))
+@pytest.mark.parametrize("table", [WIDE, PROSE])
+def test_a_table_fits_its_width_and_loses_nothing(table, width):
+    text = to_text(table._replace(width=width))
+    words = [word for row in table.cells() for cell in row for word in cell.split()]
+    longest = max(map(len, words))
+    assert all(text.count(word) >= words.count(word) for word in set(words) if not word.isdigit())
+    if width >= 40:
+        assert max(map(len, text.splitlines())) <= max(width, longest)
+    assert to_text(table) == to_text(table._replace(width=1000))
+
+
+@pytest.mark.parametrize(
+    "command", [["compare", "--pairs", "--influence"], ["ties"], ["evaluate", "-q"], ["users", "-m", "eGAP"]]
+)
+def test_a_terminal_of_80_columns_breaks_no_line(demo, command):  # noqa: F811
+    """A real terminal: what is wider wraps inside of words."""
+    name, *more = command
+    main, other = pty.openpty()
+    import fcntl
+    import struct
+    import termios
+
+    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
+    arguments = [sys.executable, "-m", "gradely", name, "qrels.txt", "dense.run", "lexical.run", "popular.run", *more]
+    with subprocess.Popen(arguments, stdout=other, stderr=subprocess.DEVNULL) as process:
+        os.close(other)
+        out = b""
+        while True:
+            try:
+                piece = os.read(main, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            out += piece
+    os.close(main)
+    assert process.returncode == 0
+    lines = re.sub(r"\x1b\[[01]m", "", out.decode()).splitlines()
+    assert len(lines) > 5 and max(map(len, lines)) <= 80
+
+
+def test_p_values_have_one_format():
+    table = Table(["p"], [[PValue(0.00002)], [PValue(0.0496)], [PValue(0.73)], [PValue(1.0)]])
+    assert [row[0] for row in table.cells()[1:]] == ["< .001", ".0496", ".73", "1.00"]
+    assert to_delimited(table, ",") == "p\n2e-05\n0.0496\n0.73\n1.0\n" and table.records()[0] == {"p": 2e-05}
