@@ -195,7 +195,7 @@ def test_a_document_is_marked_in_both_rankings_with_its_change_of_rank(browser, 
     ]
     assert rows("first-ranking") == [
         ["1", "a", "1", "2–3 ▲ 1.5"], ["2", "b", "0", "1 ▼ 1"], ["3", "c", "–", "2–3 ▼ 0.5"],
-        ["4", "e", "–", "not found"],
+        ["4", "e", "–", "not retrieved"],
     ]  # fmt: skip
     assert rows("second-ranking")[0] == ["1", "b", "0", "2 ▲ 1"]
     browser.driver.find_element("xpath", "//*[@id='second-ranking']//button[.='c']").send_keys("\ue007")
@@ -450,3 +450,49 @@ def test_hostile_texts_stay_text(browser, tmp_path):  # noqa: F811
     assert browser.ask("window.pwned") is None
     assert browser.console() == []
     assert select_texts({"a": "x" * 500}, ["a"])["a"] == "x" * 300 + "…"
+
+
+def test_the_answer_on_top_follows_the_measure(demo, opened):  # noqa: F811
+    _, compared = demo
+    assert text_of(opened, "#answer") == [compared.summary()]
+    for measure in MEASURES[1:]:
+        choose(opened, "measure", measure)
+        assert text_of(opened, "#answer") == [compared.answers()[measure]]
+
+
+def test_back_undoes_a_choice_and_stays_on_the_page(opened):
+    address = opened.ask("location.pathname")
+    choose(opened, "measure", MEASURES[1])
+    pick(opened, "second", "popular")
+    opened.ask("history.back()")
+    opened.settle()
+    assert opened.ask("document.getElementById('second').value") == "dense"
+    assert opened.ask("document.getElementById('measure').selectedIndex") == 1
+    opened.ask("history.back()")
+    opened.settle()
+    assert opened.ask("document.getElementById('measure').selectedIndex") == 0
+    assert opened.ask("location.pathname") == address and opened.ask("location.hash") == ""
+
+
+def test_ranks_below_the_top_are_told_from_documents_that_are_not_retrieved(browser, tmp_path):  # noqa: F811
+    top = [f"x{i}" for i in range(40)]
+    qrels = {"q": {"deep": 1, "gone": 2}}
+    runs = {"one": {"q": ["deep", "gone", "unjudged", *top]}, "two": {"q": [*top, "deep"]}}
+    path, _ = save_page(tmp_path, qrels, runs, ["AP"])
+    browser.open(path)
+    rows = browser.ask("[...document.querySelectorAll('#first-ranking tr')].map((e) => e.lastChild.textContent)")
+    depth = browser.ask("gradely.data.rankings.depth")
+    assert rows[:3] == ["41", "not retrieved", f"not in the top {depth}"]
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_no_table_is_cut(browser, tmp_path, width):  # noqa: F811
+    qrels, runs = many_runs(9)
+    runs = {f"BM25_RM3__output_v2_4096_{name}_2023-09-13T115844": run for name, run in runs.items()}
+    path, _ = save_page(tmp_path, qrels, runs, ["nDCG@10", "AP", "RR", "muAP", "P@5", "bpref"])
+    browser.open(path, width=width)
+    cut = browser.ask(
+        "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth + 1)"
+        ".map((e) => e.getAttribute('aria-label'))"
+    )
+    assert cut == []

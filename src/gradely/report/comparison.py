@@ -24,7 +24,7 @@ from gradely.measures import Measure, parameters
 from gradely.measures.base import show
 from gradely.report import charts
 from gradely.report.data import BARS, Detail, Rankings, gather, script_data
-from gradely.report.page import Chart, render, source
+from gradely.report.page import Chart, cut, render, source
 
 
 class Card(NamedTuple):
@@ -71,6 +71,8 @@ def _split_labels(paragraph: str) -> dict[str, str]:
     return {label: " ".join(lines) for label, lines in parts.items()}
 
 
+ANSWER = 2000
+"""characters of an answer, at most"""
 SWAPS = 50
 """so many pairs of runs that change places a page names"""
 
@@ -182,6 +184,8 @@ def page(
     board, pairwise = comparison.board, comparison.pairwise
     details, rankings = gather(board)
     data = script_data(board, pairwise, details, rankings)
+    data["summary"] = cut(comparison.summary(), ANSWER)
+    data["answers"] = [cut(answer, ANSWER) for answer in comparison.answers().values()]
     lacking = _add_texts(data, board, rankings, queries_text, docs_text)
     taus = _correlations(board)
     return render(

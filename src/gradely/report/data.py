@@ -10,7 +10,7 @@ from gradely.comparison.influence import FEWEST, Influence
 from gradely.comparison.pairwise import Pairwise, to_optional
 from gradely.comparison.tests import Pairs, chances, count_wins, differences, effect_sizes
 from gradely.comparison.ties import RunTies, run_ties
-from gradely.data import Qrels
+from gradely.data import Hits, Qrels
 from gradely.data.ids import Floats
 from gradely.data.tie_counts import Top, top_depth
 from gradely.evaluation.scores import means
@@ -144,10 +144,13 @@ class Rankings:
     documents: list[dict[str, int]] = field(default_factory=list)
     tops: list[list[Any]] = field(default_factory=list)
     """for each run and kept query, None or [documents, sizes of tie groups]; no sizes where nothing ties"""
+    hits: list[Hits] = field(default_factory=list)
+    """of each run, which tell the ranks of judged documents below the top"""
 
-    def add(self, tops: list[Top | None]) -> None:
+    def add(self, tops: list[Top | None], hits: Hits) -> None:
         """Add the tops of a run, one per kept query."""
         self.tops.append([self._number(numbers, top) for numbers, top in zip(self.documents, tops, strict=True)])
+        self.hits.append(hits)
 
     def _number(self, numbers: dict[str, int], top: Top | None) -> list[Any] | None:
         if top is None:
@@ -166,7 +169,21 @@ class Rankings:
                 for mine, numbers in zip(judged, self.documents, strict=True)
             ],
             "tops": self.tops,
+            "below": [self._ranks_below(i, names, qrels) for i in range(len(self.tops))],
         }
+
+    def _ranks_below(self, run: int, names: list[str], qrels: Qrels) -> list[dict[str, str]]:
+        """Return, for each kept query, the ranks of documents that other runs have in their tops and this one below."""
+        hits, kept = self.hits[run], {qrels.index[name]: i for i, name in enumerate(names) if name in qrels.index}
+        ranks: list[dict[str, str]] = [{} for _ in names]
+        first = (hits.above if hits.place is None else hits.place) + 1
+        last = hits.above + hits.tied if hits.place is None else first
+        for at in np.flatnonzero(last > self.depth).tolist():
+            i = kept.get(int(hits.query[at]), -1)
+            number = self.documents[i].get(qrels.docs[hits.row[at]]) if i >= 0 else None
+            if number is not None:
+                ranks[i][str(number)] = str(first[at]) if first[at] == last[at] else f"{first[at]}–{last[at]}"
+        return ranks
 
 
 def _format_label(label: float) -> float | int:
@@ -203,7 +220,7 @@ def gather(board: Leaderboard) -> tuple[list[Detail], Rankings]:
     for name in board.names:
         details = board.evaluations[name].details
         assert details is not None
-        rankings.add([details.tops.get(place) for place in places])
+        rankings.add([details.tops.get(place) for place in places], board.evaluations[name].hits)
         runs.append(_describe(board, name, cuts))
     return runs, rankings
 

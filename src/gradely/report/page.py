@@ -7,6 +7,7 @@ import base64
 import hashlib
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -28,6 +29,8 @@ INHERITED = (
 """what every object of JavaScript has: as the name of a group it would be taken for one that is there already"""
 JOINER = "\u2060"
 """takes no room, and makes another name of one that is inherited"""
+SEPARATORS = re.compile(r"(?<=[_\-./:])(?=.)")
+"""where a name may break"""
 UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
@@ -45,6 +48,17 @@ def as_json(value: Any) -> str:
 def cut(text: str, longest: int = LONGEST_ID) -> str:
     """Return the text as a page shows it: cut where it is very long, without marks that steer the direction of text."""
     return plain_line(text if len(text) <= longest else text[:longest] + "…")
+
+
+def breakable(text: str) -> Any:
+    """Return a name as HTML that may break after a separator, where a word ends, rather than inside of a word.
+
+    >>> print(breakable("bm25_rm3.run<"))
+    bm25_<wbr>rm3.<wbr>run&lt;
+    """
+    from markupsafe import Markup
+
+    return Markup("<wbr>").join(SEPARATORS.split(text))
 
 
 def labels(names: Iterable[str]) -> list[str]:
@@ -203,7 +217,7 @@ def _environment(package: str) -> Any:
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja.StrictUndefined
     )
     environment.filters.update(
-        clipped=cut, fixed=format_fixed, signed=format_signed, effect=effect_text, p_value=p_value
+        breakable=breakable, clipped=cut, fixed=format_fixed, signed=format_signed, effect=effect_text, p_value=p_value
     )
     return environment
 

@@ -17,7 +17,9 @@ const element = (tag, content = [], attributes = {}) => {
   Object.entries(attributes).forEach(([key, value]) => node.setAttribute(key, value));
   return node;
 };
-const bdi = (text) => element("bdi", text);
+// A name may break after a separator, where a word ends, rather than inside of a word.
+const breakable = (text) => text.split(/(?<=[_\-./:])/).flatMap((part, i) => (i ? [element("wbr"), part] : part));
+const bdi = (text) => element("bdi", breakable(text));
 const row = (...cells) => element("tr", cells);
 const number = (content, value = null) => {
   const cell = element("td", content, { class: "number" });

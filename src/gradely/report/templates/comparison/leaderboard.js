@@ -1,3 +1,6 @@
+// The answer on top follows the measure; that of the first one says where other measures differ, too.
+const showAnswer = () => get("answer").replaceChildren(bdi(state.measure ? board.answers[state.measure] : board.summary));
+
 // The leaderboard follows the measure: the chart, and the columns that hold its intervals.
 const showLeaderboard = () => {
   const m = state.measure;

@@ -1,7 +1,7 @@
 // Every run against every other: a table where there is room for numbers, a picture where there are many runs.
 const kindOf = (pair) =>
   pair.adjusted === null ? "none" : `${isSure(pair) ? "sure" : "unsure"}-${pair.difference < 0 ? "worse" : "better"}`;
-const colours = { "sure-better": "#0072b2", "unsure-better": "#cfe3f0", "unsure-worse": "#f5ddcc", "sure-worse": "#d55e00", none: "#8d8d8d" };
+const kinds = ["sure-better", "unsure-better", "unsure-worse", "sure-worse", "none"];
 const sizeOf = runs.length > 80 ? 5 : 10;
 let order = [];
 
@@ -38,17 +38,17 @@ const svgNode = (tag, attributes) => {
 
 // One path for each colour: cells of one row that stand side by side are one rectangle.
 const matrixPaths = () => {
-  const paths = Object.fromEntries(Object.keys(colours).map((kind) => [kind, ""]));
+  const paths = Object.fromEntries(kinds.map((kind) => [kind, ""]));
   order.forEach((a, i) => {
     let from = 0;
-    const kinds = order.map((b) => (a === b ? "" : kindOf(quickPair(state.measure, a, b))));
-    kinds.forEach((kind, j) => {
-      if (j + 1 < kinds.length && kinds[j + 1] === kind) return;
+    const kindsOfRow = order.map((b) => (a === b ? "" : kindOf(quickPair(state.measure, a, b))));
+    kindsOfRow.forEach((kind, j) => {
+      if (j + 1 < kindsOfRow.length && kindsOfRow[j + 1] === kind) return;
       if (kind) paths[kind] += `M${from * sizeOf} ${i * sizeOf}h${(j + 1 - from) * sizeOf}v${sizeOf}h${(from - j - 1) * sizeOf}z`;
       from = j + 1;
     });
   });
-  return Object.entries(paths).filter(([, d]) => d).map(([kind, d]) => svgNode("path", { d, fill: colours[kind] }));
+  return Object.entries(paths).filter(([, d]) => d).map(([kind, d]) => svgNode("path", { d, class: kind }));
 };
 
 // The verdict alone, without the values of the queries: there are thousands of pairs.

@@ -20,9 +20,17 @@ const documentCell = (query, doc) => {
   return element("td", text ? [name, element("small", bdi(text), { class: "text" })] : name);
 };
 
+// Below the top of a ranking, the ranks of judged documents are known; of others only that they are not in the top.
+const missingRank = (run, query, doc, others) => {
+  const rank = rankings.below[run]?.[query]?.[doc];
+  if (rank) return rank;
+  if (others.length < rankings.depth || doc in rankings.grades[query]) return "not retrieved";
+  return `not in the top ${rankings.depth}`;
+};
+
 // Where the other run has a document, and how many places higher (▲) or lower (▼) this run has it.
-const otherRank = (mine, other, others) => {
-  if (!other) return element("td", others.length < rankings.depth ? "not found" : `> ${rankings.depth}`, { class: "moved" });
+const otherRank = (mine, other, others, compared, query) => {
+  if (!other) return element("td", missingRank(compared, query, mine.doc, others), { class: "moved" });
   const moved = other.mean - mine.mean;
   const places = fixed(Math.abs(moved), 1).replace(".0", "");
   const arrow = moved === 0 ? "=" : `${moved > 0 ? "▲" : "▼"} ${places}`;
@@ -37,7 +45,7 @@ const rankingRows = (run, query, compared = null) => {
   return mine.map((rank) => {
     const grade = rankings.grades[query][rank.doc] ?? null;
     const cells = [element("td", rank.text), documentCell(query, rank.doc), number(gradeText(grade), grade ?? "")];
-    if (compared !== null) cells.push(otherRank(rank, byDocument.get(rank.doc), others));
+    if (compared !== null) cells.push(otherRank(rank, byDocument.get(rank.doc), others, compared, query));
     const line = row(...cells);
     line.dataset.doc = rank.doc;
     line.classList.toggle("relevant", grade > 0);

@@ -6,6 +6,7 @@ const showControls = () => {
 
 const update = () => {
   showControls();
+  showAnswer();
   showLeaderboard();
   showOneRun();
   if (several) {
@@ -51,9 +52,13 @@ const listenToControls = () => {
 };
 
 const goTo = (name) => {
-  const heading = get(name);
   state.at = name;
   writeAddress();
+  scrollTo(name);
+};
+
+const scrollTo = (name) => {
+  const heading = get(name);
   heading.setAttribute("tabindex", -1);
   heading.focus({ preventScroll: true });
   heading.scrollIntoView();
@@ -66,10 +71,10 @@ const listenToPage = () => {
       goTo(link.hash.slice(1));
     }),
   );
-  addEventListener("hashchange", () => {
+  addEventListener("popstate", () => {
     readAddress();
     update();
-    if (state.at) goTo(state.at);
+    if (state.at) scrollTo(state.at);
   });
   let opened = [];
   addEventListener("beforeprint", () => {
@@ -85,7 +90,7 @@ const listenToPage = () => {
       );
     }
     const drawn = [...document.querySelectorAll("[data-chart]")].map((place) => gradely.view(place.dataset.chart));
-    if (state.at) Promise.all(drawn).then(() => goTo(state.at));
+    if (state.at) Promise.all(drawn).then(() => scrollTo(state.at));
   });
 };
 

@@ -8,8 +8,8 @@ const writeAddress = () => {
   const entries = Object.keys(domains).filter((key) => state[key] !== initial[key] && state[key] !== null);
   const parts = new URLSearchParams(entries.map((key) => [key, domains[key][state[key]]]));
   if (state.at) parts.set("at", state.at);
-  const text = parts.toString();
-  if (text || location.hash) history.replaceState(null, "", `#${text}`);
+  const hash = parts.size ? `#${parts}` : "";
+  if (hash !== location.hash) history.pushState(null, "", hash || location.pathname + location.search); // Back undoes a choice
 };
 
 // Names that the page does not have leave things as they are: an address may be of another page.
