@@ -337,15 +337,27 @@ def count_of(number: int, noun: str) -> str:
 def format_p(p: float, alpha: float = 0.05, words: str = "") -> str:
     """Return a p-value with as many digits as it takes to see on which side of alpha it lies.
 
-    >>> format_p(0.912), format_p(0.0496), format_p(0.00002)
-    ('.91', '.0496', '< .001')
+    With the words "at least" or "at most" it is rounded down or up, so that they are true.
+
+    >>> format_p(0.912, 0.05), format_p(0.0496, 0.05), format_p(0.00002, 0.05), format_p(0.507, 0.05, "at least")
+    ('.91', '.0496', '< .001', 'at least .50')
     """
-    if p < 0.001 < alpha:
-        return "< .001"
-    digits = 2 if p >= 0.095 else 3
-    while digits < 12 and (round(p, digits) < alpha) != (p < alpha):
+    places = 3
+    while 10.0**-places >= alpha and places < 12:
+        places += 1
+    if p < 10.0**-places:
+        return f"< {format_short(10.0**-places, places)}"
+    digits = 2 if p >= 0.095 else places
+    while digits < 12 and (_round_p(p, digits, words) < alpha) != (p < alpha):
         digits += 1
-    return f"{words} {format_short(p, digits)}".strip()
+    return f"{words} {format_short(_round_p(p, digits, words), digits)}".strip()
+
+
+def _round_p(p: float, digits: int, words: str) -> float:
+    """Return a rounded number: the nearest, for "at least" one that is not above it, for "at most" not below."""
+    nearest = round(p, digits)
+    step = {"at least": -1, "at most": 1}.get(words, 0)
+    return nearest + step * 10.0**-digits if step * (nearest - p) < 0 else nearest
 
 
 def format_short(value: float, digits: int | None = None) -> str:

@@ -13,13 +13,13 @@ from gradely.comparison.pairwise import Design, Pairwise
 from gradely.comparison.sentences import (
     answer,
     describe_tests,
-    format_p,
     format_signed,
     list_names,
     note_tests,
     summary,
 )
 from gradely.comparison.tests import chances, tost
+from gradely.tables import format_p, plain_cell
 from tests.cli.test_cli import demo  # noqa: F401 - a fixture
 from tests.comparison.test_significance import column, table
 
@@ -34,8 +34,8 @@ def pairwise(values, baselines=(), **design):
     return Pairwise(several, several.mean(axis=1), names[: several.shape[2]], measures, settled)
 
 
-def runs_at(*levels, queries=20, noise=0.01):
-    rng = np.random.default_rng(1)
+def runs_at(*levels, queries=20, noise=0.01, seed=1):
+    rng = np.random.default_rng(seed)
     return np.array(levels) + rng.normal(0, noise, (queries, len(levels)))
 
 
@@ -50,9 +50,9 @@ def runs_at(*levels, queries=20, noise=0.01):
         (runs_at(0.5, 0.5, 0.5, 0.2), {}, "; all 3 are better than d."),
         (runs_at(0.5, 0.2, 0.2), {}, "By AP, a is better than c and b (corrected p < .001)."),
         (runs_at(0.5, *[0.2] * 5), {}, "By AP, a is better than the 5 others (corrected p < .001)."),
-        (runs_at(0.5, 0.2, 0.7), {"baselines": ("a",)}, "By AP, c is better than a (corrected p < .001, 95 % interval"),
+        (runs_at(0.5, 0.2, 0.7), {"baselines": ("a",)}, "c is better than a (corrected p < .001, corrected 95 %"),
         (runs_at(0.5, 0.2, 0.7), {"baselines": ("a",)}, "; b is worse than a (corrected p < .001"),
-        (runs_at(0.5, 0.5, 0.7), {"baselines": ("a",), "test": "max-t"}, "; a and b cannot be told apart (p .95"),
+        (runs_at(0.5, 0.5, 0.7), {"baselines": ("a",), "test": "max-t"}, "cannot be told apart (corrected p .95, corr"),
         (np.full((5, 2), 0.3), {}, "By AP, a and b have the same value on every query."),
         (np.array([[0.1, 0.2]]), {}, "By AP, b has the highest mean, but nothing is tested: there is one query"),
         (runs_at(0.5)[:, :1], {}, "By AP, a has the highest mean, but nothing is tested: there is one run"),
@@ -97,14 +97,59 @@ def test_one_draw_is_enough_to_ask_for():
     assert pairwise(runs_at(0.5, 0.4), test="randomization", resamples=1).p[0, 0] in (0.5, 1.0)
 
 
-@pytest.mark.parametrize("design", [{}, {"baselines": ("a",)}, {"baselines": ("b",)}])
-def test_no_run_is_better_whose_mean_is_the_same(design):
-    """Signed ranks may differ where the means do not: 16 small gains make up for one large loss."""
-    tested = pairwise(column(*[0.125] * 16, -2.0), test="wilcoxon", **design)
-    assert tested.significant.all() and tested.differences[0, 0] == 0
-    assert [losers.tolist() for losers in tested.better_than(0)] == [[], []]
-    first, second = ("b", "a") if design.get("baselines") == ("b",) else ("a", "b")
-    assert f"By AP, {first} and {second} differ, but not in their means (p .00" in answer(tested)
+LARGE_GAIN = (*[-0.011] * 19, 0.9)
+"""a loses 19 of 20 queries by little and wins one by much, so that its mean is higher"""
+
+
+@pytest.mark.parametrize(
+    ("differ", "better", "means"),
+    [
+        (LARGE_GAIN, "b", ", though its mean is lower by .0345"),
+        ([-d for d in LARGE_GAIN], "a", ", though its mean is lower by .0345"),
+        ((*[0.125] * 16, -2.0), "a", ", though their means are equal"),
+        ((*[-0.125] * 16, 2.0), "b", ", though their means are equal"),
+    ],
+)
+@pytest.mark.parametrize("baselines", [(), ("a",), ("b",)])
+def test_signed_ranks_decide_and_the_means_are_said_where_they_disagree(differ, better, means, baselines):
+    tested = pairwise(column(*differ), test="wilcoxon", baselines=baselines)
+    assert tested.significant.all() and tested.contradicts.all()
+    other = "b" if better == "a" else "a"
+    assert tested.better_than(0)["ab".index(better)].tolist() == ["ab".index(other)]
+    how = "worse" if baselines == (better,) else "better"
+    first, second = (other, better) if how == "worse" else (better, other)
+    text = answer(tested)
+    assert text.startswith(f"By AP, {first} is {how} than {second} by signed ranks (p ")
+    assert text.endswith((means.replace("lower", "higher") if how == "worse" else means) + ".")
+    (note,) = [note for note in note_tests(tested) if note.kind == "contradiction"]
+    assert (note.count, note.of) == (1, 1)
+
+
+def test_a_test_of_means_never_contradicts_them():
+    for test in ("t", "randomization", "bootstrap", "max-t", "tukey"):
+        assert not pairwise(column(*LARGE_GAIN), test=test).contradicts.any()
+
+
+def test_three_runs_of_equal_mean_that_signed_ranks_tell_apart():
+    """It once said that they cannot be told apart (p < .001)."""
+    ups = np.array([*[0.125] * 16, -2.0])
+    tested = pairwise(np.column_stack([ups, np.zeros(17), -ups]), test="wilcoxon")
+    text = answer(tested)
+    assert "cannot be told apart" not in text
+    assert text == (
+        "By AP, a is better than b and c by signed ranks (corrected p at most .007), "
+        "though the means are equal or lower."
+    )
+
+
+def test_runs_above_the_highest_mean_by_signed_ranks():
+    """a has the highest mean by one query; b and c win the 19 others."""
+    rng = np.random.default_rng(3)
+    b = rng.uniform(0.4, 0.5, 20)
+    tested = pairwise(np.column_stack([b + LARGE_GAIN, b, b + 0.001]), test="wilcoxon")
+    assert answer(tested) == (
+        "By AP, c and b are better than a by signed ranks (corrected p < .001), though the means are equal or lower."
+    )
 
 
 def test_a_top_run_speaks_for_itself_where_its_peers_do_not_beat_the_rest():
@@ -117,6 +162,88 @@ def test_the_summary_says_which_measures_agree():
     text = summary(pairwise(np.stack([up, 2 * up, down])))
     assert text.startswith("By AP, a is better than b (p")
     assert text.endswith(". The same holds by RR. By P@10 the verdict differs.")
+
+
+def test_the_order_of_names_does_not_make_another_verdict():
+    """a before b by one measure and b before a by the other, or c before d: what is said of them is the same."""
+    low = runs_at(0.2)
+    first = np.column_stack([runs_at(0.5, 0.5001, seed=5), low])
+    turned = first[:, [1, 0, 2]]
+    text = summary(pairwise(np.stack([first, turned])))
+    assert text.endswith("; both are better than c. The same holds by RR.")
+    beaten = np.column_stack([runs_at(0.5), runs_at(0.2, 0.21, seed=7)])
+    assert "The same holds by RR" in summary(pairwise(np.stack([beaten, beaten[:, [0, 2, 1]]])))
+    same = np.stack([np.full((20, 2), 0.3), runs_at(0.5, 0.5)])
+    assert summary(pairwise(same)).endswith("By RR the verdict differs.")  # equal on every query is more than alike
+    assert "differs" in summary(pairwise(same[::-1]))
+
+
+@pytest.mark.parametrize("baselines", [(), ("b",)])
+def test_other_winners_are_another_verdict(baselines):
+    up, down = runs_at(0.5, 0.2), runs_at(0.2, 0.5)
+    assert "RR the verdict differs" in summary(pairwise(np.stack([up, down]), baselines=baselines))
+    assert "The same holds by RR" in summary(pairwise(np.stack([up, up * 0.9]), baselines=baselines))
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh"])
+def test_an_interval_in_a_sentence_leaves_out_0_where_the_corrected_p_is_below_alpha(correction):
+    for seed in range(40):
+        values = np.random.default_rng(seed).normal(0, 1, (12, 4)) + np.linspace(0, 1, 4)
+        tested = pairwise(values, correction=correction)
+        for pair in range(6):
+            low, high = tested.corrected_interval(0, pair)
+            assert ((low > 0) | (high < 0)) == tested.significant[0, pair]
+            alone = tested.intervals[0]
+            assert low <= alone.low[pair] + 1e-12 and high >= alone.high[pair] - 1e-12
+    wide = stats.ttest_1samp(tested.by_query(0)[:, 0], 0).confidence_interval(1 - 0.05 / 6)
+    if correction == "bonferroni" and tested.adjusted[0, 0] < 1:
+        assert tested.corrected_interval(0, 0) == pytest.approx((wide.low, wide.high))
+
+
+def test_an_interval_of_tukey_leaves_out_0_where_its_p_is_below_alpha():
+    for seed in range(40):
+        values = np.random.default_rng(seed).normal(0, 1, (10, 3)) + np.linspace(0, 1, 3)
+        tested = pairwise(values, test="tukey", resamples=999)
+        for pair in range(3):
+            low, high = tested.corrected_interval(0, pair)
+            sure = tested.significant[0, pair]
+            assert ((low > 0) | (high < 0)) == sure or abs(tested.p[0, pair] - 0.05) < 0.003
+
+
+@pytest.mark.parametrize(
+    ("design", "words"),
+    [
+        ({}, "(corrected p .71, corrected 95 % interval "),
+        ({"correction": "none"}, "(p .71, 95 % interval "),
+        ({"test": "tukey"}, "(corrected p 1.00, corrected 95 % interval "),
+        ({"test": "max-t"}, "(corrected p .95, corrected 95 % interval "),
+        ({"simultaneous": True}, "(corrected p .71, simultaneous 95 % interval "),
+    ],
+)
+def test_a_sentence_names_what_is_corrected(design, words):
+    assert words in answer(pairwise(runs_at(0.5, 0.5, 0.2), **design))
+
+
+def test_p_values_without_correction_are_not_called_corrected():
+    tested = pairwise(table(topics=9, systems=3), correction="none")
+    assert "corrected" not in answer(tested) and Influence(tested, list("abcdefghi")).caption().startswith("p-values")
+
+
+WILD = np.random.default_rng(4).normal(0.47, 0.5, 20)
+
+
+@pytest.mark.parametrize(
+    ("values", "rope", "words"),
+    [
+        (runs_at(0.5, 0.5, 0.5), 0.05, "By AP, c is equivalent within ±.05 to a and b (TOST corrected p < .001)."),
+        (runs_at(0.5, 0.5, 0.5, 0.2), 0.05, " within ±.05 to b and a (TOST corrected p < .001); all 3 are better"),
+        (np.column_stack([runs_at(0.5, 0.5), WILD]), 0.05, "a is equivalent within ±.05 to b (TOST corrected p < .001"),
+        (np.column_stack([runs_at(0.5, 0.5), WILD]), 0.05, ") and cannot be told apart from c (corrected p 1.00, corr"),
+        (np.full((6, 3), 0.3), 0.05, "By AP, a, b and c have the same value on every query."),
+    ],
+)  # fmt: skip
+def test_several_runs_may_be_equivalent(values, rope, words):
+    assert words in answer(pairwise(values, rope=rope))
 
 
 def test_numbers_do_not_hide_on_which_side_of_alpha_they_are():
@@ -140,6 +267,24 @@ def test_numbers_do_not_hide_on_which_side_of_alpha_they_are():
 )
 def test_p_values_in_print(p, alpha, text):
     assert format_p(p, alpha) == text
+
+
+@pytest.mark.parametrize(
+    ("p", "alpha", "words", "text"),
+    [
+        (0.507, 0.05, "at least", "at least .50"),
+        (0.51, 0.05, "at least", "at least .51"),
+        (0.0312, 0.05, "at most", "at most .032"),
+        (0.0499, 0.05, "at most", "at most .0499"),
+        (0.0501, 0.05, "at least", "at least .050"),
+        (0.0003, 0.001, "", ".0003"),
+        (0.00003, 0.001, "", "< .0001"),
+        (0.0004, 0.0005, "", ".0004"),
+        (0.0001, 0.05, "at most", "< .001"),
+    ],
+)
+def test_bounds_are_rounded_so_that_they_hold_and_no_p_value_is_printed_as_0(p, alpha, words, text):
+    assert format_p(p, alpha, words) == text
 
 
 def test_names_and_signs_in_print():
@@ -197,6 +342,53 @@ def test_a_test_that_cannot_be_significant_is_noted(values, design, least, over)
     notes = [note for note in note_tests(pairwise(values, **design)) if note.kind == "coarse"]
     expected = [f"the least p-value there can be, {least}, is not below α{over}: "] if least else []
     assert [note.text[: len(text)] for note, text in zip(notes, expected, strict=True)] == expected
+
+
+RARELY = np.zeros((30, 2))
+RARELY[:4, 0] = [0.5, 0.3, 0.2, 0.4]
+
+
+@pytest.mark.parametrize("test", ["randomization", "wilcoxon", "max-t", "tukey"])
+def test_runs_that_differ_on_too_few_queries_cannot_be_told_apart(test):
+    """26 of 30 queries tie: 2 / 2^4 is the least p there can be, and here it is reached."""
+    tested = pairwise(RARELY, test=test)
+    assert tested.p[0, 0] == pytest.approx(2 / 2**4, abs=0.02) and tested.least[0, 0] == 2 / 2**4
+    (note,) = note_tests(tested)
+    assert note.text.startswith("the least p-value there can be, 0.12, is not below α: ")
+    assert note_tests(pairwise(RARELY)) == []  # t has no least p-value
+
+
+def test_some_pairs_differ_on_too_few_queries():
+    values = np.column_stack([RARELY, runs_at(0.9, queries=30), RARELY[:, 1]])
+    (note,) = note_tests(pairwise(values, test="wilcoxon"))
+    assert note.text.startswith("in 2 of 5 tests p cannot get below α, however clear the difference")
+    assert (note.count, note.of) == (2, 5)  # equal runs are not counted: nothing differs there
+
+
+@pytest.mark.parametrize(("queries", "runs", "noted"), [(2, 3, True), (2, 5, True), (2, 6, False), (3, 3, False)])
+def test_tukey_of_very_few_queries_cannot_be_significant(queries, runs, noted):
+    """The best and the worst run of a query have r(r - 1) places: p is at least as many to the power of 1 - n."""
+    values = np.tile(np.arange(runs) / 10, (queries, 1)) + np.arange(queries)[:, None] / 100
+    tested = pairwise(values, test="tukey", resamples=20_000)
+    least = (runs * (runs - 1.0)) ** (1 - queries)
+    assert tested.least[0].min() == least and tested.p[0].min() == pytest.approx(least, abs=0.01)
+    assert ["coarse" in note.kind for note in note_tests(tested)] == [True] * noted
+
+
+def test_unequal_spreads_are_noted_for_tukey_alone():
+    noisy = np.column_stack([runs_at(0.5, 0.5, 0.5), WILD])
+    (note,) = note_tests(pairwise(noisy, test="tukey"))
+    assert note.kind == "unequal" and "by 1 of 1 measure some runs vary more than 2 times as much" in str(note)
+    assert note_tests(pairwise(noisy, test="max-t")) == note_tests(pairwise(noisy[:, :3], test="tukey")) == []
+
+
+def test_few_queries_have_another_test_than_the_bootstrap():
+    tested = pairwise(column(1 / 2, 2 / 3), test="bootstrap")
+    assert answer(tested) == "By AP, a and b cannot be told apart (p .090, 95 % interval −.476 … +1.642)."
+    (note,) = note_tests(tested)
+    assert str(note) == "2 queries are too few for the bootstrap, which takes 5: p is that of the paired t-test"
+    assert describe_tests(tested).startswith("paired t-test, one test")
+    assert note_tests(pairwise(table(topics=5, systems=2), test="bootstrap")) == []
 
 
 def test_pairs_that_tukey_pays_for_are_counted():
@@ -275,13 +467,14 @@ def test_influence_is_testing_again_without_each_query(test, family):
     assert len(rows) == 2 * 9 * 3 and rows[0][:4] == ("AP", "a", "b", "q0")
     assert [row.significant for row in rows] == [row.adjusted < 0.05 for row in rows]
     of_first = [row.adjusted for row in rows[: 9 * 3 : 3]]
-    assert influence.table().rows[0][3:6] == [tested.adjusted[0, 0], min(of_first), max(of_first)]
+    ends = [plain_cell(cell) for cell in influence.table().rows[0][3:6]]
+    assert ends == [tested.adjusted[0, 0], min(of_first), max(of_first)]
 
 
 def test_one_query_decides():
     tested = pairwise(column(*[0.1, 0.12, 0.11, 0.09, 0.1, 0.13], -0.3))
     table_ = Influence(tested, list("tuvwxyz")).table()
-    assert table_.rows[0][-2:] == [1, "z"] and table_.rows[0][4] < 0.05 < table_.rows[0][3]
+    assert table_.rows[0][-2:] == [1, "z"] and plain_cell(table_.rows[0][4]) < 0.05 < plain_cell(table_.rows[0][3])
 
 
 def test_leaving_one_out_without_spread_or_queries():
@@ -305,7 +498,7 @@ def test_what_is_left_is_the_same_but_for_rounding():
 
 def test_three_queries_are_enough_to_leave_one_out():
     influence = Influence(pairwise(column(0.5, 0.4, 0.2)), list("xyz"))
-    assert influence.adjusted.shape == (3, 1, 1) and influence.caption().startswith("corrected p-values without")
+    assert influence.adjusted.shape == (3, 1, 1) and influence.caption().startswith("p-values without")
 
 
 @pytest.mark.parametrize(("queries", "shown"), [(5, "a b c d e"), (6, "a b c d e …")])

@@ -218,7 +218,7 @@ def test_runs_need_names(given):
 def test_the_command_prints_table_marks_and_what_is_needed_to_do_it_again(demo, capfd):  # noqa: F811
     text = said(capfd, "compare", *FILES, "-m", "AP", "--test", "tukey", "--seed", "4").out
     assert "a  lexical  0.5275ᶜ" in text and "\x1b" not in text
-    assert text.startswith("By AP, lexical and dense cannot be told apart (p ")
+    assert text.startswith("By AP, lexical and dense cannot be told apart (corrected p .87, corrected 95 % interval ")
     assert (
         "randomised Tukey HSD, blocked by query, 10,000 resamples, which holds for all pairs of the 3 runs at" in text
     )

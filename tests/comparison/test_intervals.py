@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import gradely
 from gradely.comparison import tests
 from gradely.comparison.intervals import (
     DRAWS,
+    Intervals,
     _quantile,
     around,
     bootstrap_intervals,
+    keep_within,
     simultaneous_reach,
     t_intervals,
     t_quantile,
@@ -90,6 +93,52 @@ def test_without_spread_or_with_one_query_there_is_no_interval(intervals):
     seed = () if intervals is t_intervals else (0,)
     for values in (np.ones((1, 2)), np.full((24, 2), 0.3), np.zeros((2, 1))):
         assert np.isnan(intervals(values, 0.95, *seed)).all()
+
+
+def test_an_interval_of_absurd_length_gives_way_to_that_of_t():
+    """nDCG@30 of one relevant document at ranks 22, 1, 20, 21, 24: it reached from .123 to 22.3."""
+    values = 1 / np.log2(1 + np.array([[22.0], [1], [20], [21], [24]]))
+    assert np.array(bootstrap_intervals(values, 0.95, 0)) == pytest.approx(np.array(t_intervals(values, 0.95)))
+    ordinary = np.random.default_rng(1).beta(0.6, 1.4, (25, 1))
+    assert np.array(bootstrap_intervals(ordinary, 0.95, 0)) != pytest.approx(np.array(t_intervals(ordinary, 0.95)))
+
+
+@pytest.mark.parametrize("queries", [5, 8, 25])
+@pytest.mark.parametrize("zeros", [0.0, 0.8])
+def test_no_bootstrap_interval_reaches_three_times_as_far_as_that_of_t(queries, zeros):
+    rng = np.random.default_rng(queries)
+    values = np.where(rng.random((queries, 300)) < zeros, 0.0, 1 / rng.geometric(0.3, (queries, 300)))
+    (low, high), (left, right) = bootstrap_intervals(values, 0.95, 0, 999), t_intervals(values, 0.95)
+    some, mean = ~np.isnan(left), values.mean(axis=0)
+    assert np.all((mean - low)[some] <= 3 * (mean - left)[some] + 1e-12)
+    assert np.all((high - mean)[some] <= 3 * (right - mean)[some] + 1e-12)
+
+
+QRELS = {f"q{i}": {"d": 1} for i in range(5)}
+
+
+def at(*ranks):
+    return {f"q{i}": [f"x{k}" for k in range(rank - 1)] + ["d"] for i, rank in enumerate(ranks)}
+
+
+def test_intervals_of_means_stay_within_the_range_of_the_measure():
+    runs = {"low": at(22, 1, 20, 21, 24), "high": at(1, 1, 1, 2, 1), "none": {q: ["x"] for q in QRELS}}
+    rows = gradely.compare(QRELS, runs, ["nDCG@30", "RR", "DCG", "Utility"]).runs_table().rows
+    ends = {(run, measure): (low, high) for run, measure, _, low, high, *_ in rows}
+    for (run, measure), (low, high) in ends.items():
+        if run == "none" and measure != "Utility":
+            assert (low, high) == (None, None)
+        elif measure in ("nDCG@30", "RR"):
+            assert 0 <= low < high <= 1
+    assert ends["low", "RR"][0] == 0 and ends["high", "RR"][1] == 1
+    assert ends["high", "DCG"][1] > 1 and ends["low", "DCG"][0] == 0  # which has no upper bound
+    assert ends["low", "Utility"][0] < 0
+
+
+def test_bounds_are_not_believed_where_a_value_lies_beyond():
+    values = np.array([[0.2], [1.5]])
+    low, high = keep_within(Intervals(np.array([-3.0]), np.array([4.0])), (0.0, 1.0), values)
+    assert (low[0], high[0]) == (0.0, 1.5)
 
 
 def studentised(values, level, draws=10_000):

@@ -65,7 +65,8 @@ class Leaderboard:
 
     def pairwise(self, design: Design) -> Pairwise:
         """Return the pairs of runs, to be tested by a design."""
-        return Pairwise(self.values, self.means, self.names, list(self.measures), design)
+        bounds = [measure.bounds for measure in self.measures.values()]
+        return Pairwise(self.values, self.means, self.names, list(self.measures), design, bounds)
 
     @cached_property
     def tie_ranges(self) -> dict[str, dict[str, TieRange]]:

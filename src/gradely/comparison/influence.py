@@ -9,13 +9,13 @@ import numpy as np
 
 from gradely.comparison.intervals import t_intervals
 from gradely.comparison.pairwise import Pairwise, to_optional
+from gradely.comparison.student import t_tail
 from gradely.comparison.tests import count_wins, effect_sizes
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result
 from gradely.evaluation.scores import means, segment_rows
-from gradely.lazy import stats
 from gradely.tables import Cell, MarkedNumber, PValue, Table
 
 FEWEST = 3
@@ -112,8 +112,9 @@ class Influence(Result):
         """Return what the numbers are of."""
         if len(self.queries) < FEWEST:
             return f"no query can be left out: that takes at least {FEWEST} queries"
+        kind = "corrected p-values" if self.pairwise.is_corrected else "p-values"
         return (
-            "corrected p-values without each query in turn: the least and the greatest, how many queries change the "
+            f"{kind} without each query in turn: the least and the greatest, how many queries change the "
             "verdict if left out, and which"
         )
 
@@ -130,7 +131,7 @@ def leave_one_out(differ: Floats) -> Floats:
     means = mean - centred / rest
     spread = squares > ROUNDING * np.maximum((centred**2).sum(axis=0), ROUNDING)
     error = np.sqrt(np.where(spread, squares, 1.0) / (rest - 1) / rest)
-    p = 2 * stats().t.sf(np.abs(means) / error, rest - 1)
+    p = 2 * t_tail(np.abs(means) / error, rest - 1)
     return np.where(spread, p, np.where(np.round(means, 12) == 0, 1.0, 2.0 ** (1 - rest)))
 
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.comparison import tests
+from gradely.comparison.student import t_upper
 from gradely.comparison.tests import lacks_spread
 from gradely.data.ids import Bools, Floats, Ints
-from gradely.lazy import stats
 
 DRAWS = 10_000
 """as for the tests; of so many draws, 250 lie beyond each end of an interval of 95 %"""
@@ -18,6 +18,8 @@ SPREADLESS = 0.2
 """where more draws than this share of a tail have no spread, t says too little about that tail. By simulation, the
 studentised bootstrap covers .95 to .97 below it; above it (fewer than 5 queries, values nearly all the same) as little
 as .5, where t intervals cover .9 and more"""
+ABSURD = 3.0
+"""a bootstrap interval that reaches this many times as far as t's to one side rests on draws with hardly any spread"""
 
 
 class Intervals(NamedTuple):
@@ -39,7 +41,10 @@ def t_intervals(values: Floats, level: float) -> Intervals:
 
 def t_quantile(queries: int, level: float) -> float:
     """Return how many standard errors a t interval reaches to each side."""
-    return float(stats().t.ppf((1 + level) / 2, queries - 1)) if queries > 1 else np.nan
+    if queries < 2:
+        return np.nan
+    tail = (1 - level) / 2
+    return t_upper(tail, queries - 1) if tail > 0 else np.inf  # a level that no number below 1 is as near to
 
 
 def simultaneous_reach(values: Floats, level: float, seed: int, resamples: int = DRAWS) -> float:
@@ -63,7 +68,8 @@ def simultaneous_reach(values: Floats, level: float, seed: int, resamples: int =
 def bootstrap_intervals(values: Floats, level: float, seed: int, draws: int = DRAWS) -> Intervals:
     """Return the studentised bootstrap interval of the mean of each column (Efron and Tibshirani 1993, 12.5).
 
-    Draws without spread have no t and are left out; where they are many, the t interval takes its place (SPREADLESS).
+    Draws without spread have no t and are left out. Where they are many (SPREADLESS), or where draws with next to no
+    spread make an interval absurdly long (ABSURD), the t interval takes its place.
     """
     low, high = t_intervals(values, level)
     spread = np.flatnonzero(~_find_constant(values)) if len(values) > 1 else np.zeros(0, np.int64)
@@ -71,9 +77,16 @@ def bootstrap_intervals(values: Floats, level: float, seed: int, draws: int = DR
         part = spread[block]
         below, above, enough = _drawn_quantiles(np.sort(values[:, part], axis=0), level, seed, draws)
         mean, error = _mean_and_error(values[:, part])
-        low[part] = np.where(enough, mean - above * error, low[part])
-        high[part] = np.where(enough, mean - below * error, high[part])
+        fits = enough & (np.maximum(above, -below) <= ABSURD * t_quantile(len(values), level))
+        low[part] = np.where(fits, mean - above * error, low[part])
+        high[part] = np.where(fits, mean - below * error, high[part])
     return Intervals(low, high)
+
+
+def keep_within(intervals: Intervals, bounds: tuple[float, float], values: Floats) -> Intervals:
+    """Return intervals of means cut at the bounds of a measure, which are not believed where a value lies beyond."""
+    low, high = min(bounds[0], float(values.min())), max(bounds[1], float(values.max()))
+    return Intervals(*(np.clip(end, low, high) for end in intervals))
 
 
 def _drawn_quantiles(table: Floats, level: float, seed: int, draws: int) -> tuple[Floats, Floats, Bools]:

@@ -3,13 +3,21 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from gradely.comparison import tests
-from gradely.comparison.intervals import Intervals, around, bootstrap_intervals, simultaneous_reach, t_quantile
+from gradely.comparison.intervals import (
+    Intervals,
+    around,
+    bootstrap_intervals,
+    keep_within,
+    simultaneous_reach,
+    t_intervals,
+    t_quantile,
+)
 from gradely.comparison.tests import (
     BY_SPREAD,
     CORRECTIONS,
@@ -23,10 +31,13 @@ from gradely.comparison.tests import (
     check_values,
     count_wins,
     differences,
+    directions,
     effect_sizes,
     joint_p_values,
     lacks_spread,
+    least_p_values,
     pair_with_baselines,
+    replace_test,
     tost,
 )
 from gradely.data.ids import Bools, Floats, Ints
@@ -123,6 +134,8 @@ class Pairwise:
     names: Sequence[str]
     measures: Sequence[str]
     design: Design
+    bounds: Sequence[tuple[float, float]] = ()
+    """the least and the greatest value of each measure; unknown where there are none"""
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -170,10 +183,37 @@ class Pairwise:
         """Where the corrected p-value is below alpha."""
         return self.adjusted < self.design.alpha
 
+    @property
+    def is_corrected(self) -> bool:
+        """Whether the p-values hold for more than one test: by a correction, or by themselves."""
+        return self.family_size > 1 and (self.design.correction != "none" or self.design.test in SIMULTANEOUS)
+
+    @cached_property
+    def differing(self) -> Bools:
+        """Where two runs differ on any query."""
+        return np.stack([np.any(differ != 0, axis=0) for differ in self._by_query()])
+
+    @cached_property
+    def least(self) -> Floats:
+        """The least p-values that there can be, not corrected, on as many queries as differ."""
+        test, resamples = self.design.test, self.design.resamples
+        return np.stack([least_p_values(table, test, self.pairs, resamples) for table in self.values])
+
     @cached_property
     def differences(self) -> Floats:
         """The differences of means."""
         return self.means[:, self.pairs.first] - self.means[:, self.pairs.second]
+
+    @cached_property
+    def directions(self) -> Floats:
+        """Which run of a pair the test favours: 1 for the first, -1 for the second; only Wilcoxon's may contradict."""
+        return np.stack([directions(differ, self.design.test) for differ in self._by_query()])
+
+    @cached_property
+    def contradicts(self) -> Bools:
+        """Where a significant test favours a run whose mean is not the higher one."""
+        by_mean = np.stack([directions(differ, "t") for differ in self._by_query()])
+        return np.asarray(self.significant & (self.directions != by_mean))
 
     def by_query(self, measure: int) -> Floats:
         """Return the differences on each query by one measure, [queries, pairs]."""
@@ -185,9 +225,13 @@ class Pairwise:
     @cached_property
     def reaches(self) -> list[float]:
         """How many standard errors the intervals of differences reach to each side, by measure; NaN for none."""
+        if self.design.simultaneous:
+            return self._simultaneous_reaches
+        return [t_quantile(self.values.shape[1], 1 - self.design.alpha)] * len(self.measures)
+
+    @cached_property
+    def _simultaneous_reaches(self) -> list[float]:
         level, seed, size = 1 - self.design.alpha, self.design.seed, len(self.measures)
-        if not self.design.simultaneous:
-            return [t_quantile(self.values.shape[1], level)] * size
         if self.design.family == "measure":
             return [simultaneous_reach(differ, level, seed) for differ in self._by_query()]
         return [simultaneous_reach(np.concatenate(list(self._by_query()), axis=1), level, seed)] * size
@@ -197,13 +241,47 @@ class Pairwise:
         """The intervals of the differences, measure by measure: t intervals, or such as hold for a family at once."""
         return [around(differ, reach) for differ, reach in zip(self._by_query(), self.reaches, strict=True)]
 
+    def corrected_interval(self, measure: int, pair: int) -> tuple[float, float]:
+        """Return the interval of a difference, corrected as its p-value is; NaN where there is none.
+
+        Those of tukey and max-t hold for all pairs at once. For other tests, alpha is divided by as much as the
+        correction multiplied p, so that a t interval leaves 0 out exactly where the corrected p of t is below alpha.
+        """
+        differ, alpha = self.by_query(measure)[:, [pair]], self.design.alpha
+        if self.design.simultaneous or not self.is_corrected:
+            low, high = around(differ, self.reaches[measure])
+        elif self.design.test == "tukey":
+            mean, half = differ.mean(axis=0), np.where(lacks_spread(differ), np.nan, self._tukey_reaches[measure])
+            low, high = mean - half, mean + half
+        elif self.design.test == "max-t":
+            low, high = around(differ, self._simultaneous_reaches[measure])
+        else:
+            share = float(self.p[measure, pair] / self.adjusted[measure, pair])
+            low, high = t_intervals(differ, 1 - alpha * share)
+        return float(low[0]), float(high[0])
+
+    @cached_property
+    def _tukey_reaches(self) -> list[float]:
+        """Up to which difference, by measure, tukey cannot tell two runs apart."""
+        design = self.design
+        together = [self.values] if design.family == "all" else [table[None] for table in self.values]
+        drawn = (tests.shuffled_ranges(family, design.resamples, design.seed) for family in together)
+        return [float(np.quantile(ranges, 1 - design.alpha) * unit) for ranges, scale in drawn for unit in scale[:, 0]]
+
     @cached_property
     def mean_intervals(self) -> list[Intervals]:
-        """The bootstrap intervals of the means, measure by measure."""
+        """The bootstrap intervals of the means, measure by measure, within the bounds of the measure."""
         columns = np.concatenate(self.values, axis=1)
         low, high = bootstrap_intervals(columns, 1 - self.design.alpha, self.design.seed)
         ends = (end.reshape(self.means.shape) for end in (low, high))
-        return [Intervals(*pair) for pair in zip(*ends, strict=True)]
+        intervals = [Intervals(*pair) for pair in zip(*ends, strict=True)]
+        bounds = self.bounds or [(-inf, inf)] * len(intervals)
+        return [keep_within(*each) for each in zip(intervals, bounds, self.values, strict=True)]
+
+    @property
+    def test(self) -> str:
+        """The test that is made, which is t where the bootstrap was asked for and there are too few queries for it."""
+        return replace_test(self.design.test, self.values.shape[1])
 
     @cached_property
     def count_replaced(self) -> int:
@@ -258,8 +336,8 @@ class Pairwise:
                 yield Pair(measure, names[first[i]], names[second[i]], *row)
 
     def better_than(self, measure: int) -> list[Ints]:
-        """Return, for each run, those of its pairs that it is significantly better than."""
-        sure, apart = self.significant[measure], self.differences[measure]
+        """Return, for each run, those of its pairs that it is significantly better than, in the test's direction."""
+        sure, apart = self.significant[measure], self.directions[measure]
         up, down = sure & (apart > 0), sure & (apart < 0)
         winner = np.concatenate([self.pairs.first[up], self.pairs.second[down]])
         loser = np.concatenate([self.pairs.second[up], self.pairs.first[down]])
@@ -296,6 +374,10 @@ class Matrix(Result):
     """whether both have the same value on every query"""
     tost: Floats
     equivalent: Bools
+    direction: Floats
+    """1 where the test favours the row, -1 where it favours the column"""
+    contradicts: Bools
+    """whether a significant test favours the run whose mean is not the higher one, as Wilcoxon's may"""
     notes: ClassVar[Sequence[Note]] = ()
 
     @classmethod
@@ -309,6 +391,7 @@ class Matrix(Result):
             "same": ~np.any(differ != 0, axis=0),
             "tost": pairwise.tost_adjusted[measure],
             "equivalent": pairwise.equivalent[measure],
+            "contradicts": pairwise.contradicts[measure],
         }
         apart = pairwise.differences[measure]
         return cls(
@@ -318,6 +401,7 @@ class Matrix(Result):
             _lay_out(pairwise, low, -high),
             _lay_out(pairwise, high, -low),
             **{key: _lay_out(pairwise, values, values) for key, values in symmetric.items()},
+            direction=_lay_out(pairwise, pairwise.directions[measure], -pairwise.directions[measure]),
         )
 
     def table(self) -> Table:

@@ -1,12 +1,14 @@
 """The answer in one sentence: who is better than whom, and who cannot be told apart."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from gradely.comparison.intervals import DRAWS
 from gradely.comparison.pairwise import Matrix, Pairwise
-from gradely.comparison.tests import CORRECTIONS, DRAWN, SIMULTANEOUS, TESTS, lacks_spread
+from gradely.comparison.tests import CORRECTIONS, DIGITS, DRAWN, FEWEST_DRAWN, SIMULTANEOUS, TESTS, lacks_spread
+from gradely.data.ids import Ints
 from gradely.evaluation.notes import Note
 from gradely.tables import count_of, format_p, format_short
 
@@ -19,8 +21,8 @@ def describe_tests(pairwise: Pairwise) -> str:
     design = pairwise.design
     if not len(pairwise.pairs):
         return explain_untested(pairwise)
-    draws = f", {design.resamples:,} resamples" if design.test in DRAWN else ""
-    parts = [f"{TESTS[design.test]}{draws}, {_family(pairwise)}, α = {design.alpha:g}", _intervals(pairwise)]
+    draws = f", {design.resamples:,} resamples" if pairwise.test in DRAWN else ""
+    parts = [f"{TESTS[pairwise.test]}{draws}, {_family(pairwise)}, α = {design.alpha:g}", _intervals(pairwise)]
     if design.rope is not None:
         correction = CORRECTIONS["holm" if design.test in SIMULTANEOUS else str(design.correction)]
         parts.append(f"equivalence within ±{design.rope:g} by TOST, {correction}, and chances by the Bayesian t-test")
@@ -71,7 +73,24 @@ def note_tests(pairwise: Pairwise) -> list[Note]:
     if not len(pairwise.pairs):
         runs = len(pairwise.names)
         return [Note("untested", runs, runs, explain_untested(pairwise))]
-    return [*_note_replaced(pairwise), *_note_charge(pairwise), *_note_coarse(pairwise), *_note_endless(pairwise)]
+    return [
+        *_note_few(pairwise),
+        *_note_replaced(pairwise),
+        *_note_charge(pairwise),
+        *_note_unequal(pairwise),
+        *_note_contradictions(pairwise),
+        *_note_coarse(pairwise),
+        *_note_endless(pairwise),
+    ]
+
+
+def _note_few(pairwise: Pairwise) -> list[Note]:
+    """Say that t took the place of the bootstrap."""
+    if pairwise.test == pairwise.design.test:
+        return []
+    tests, queries = pairwise.p.size, count_of(pairwise.values.shape[1], "query")
+    text = f"{queries} are too few for the bootstrap, which takes {FEWEST_DRAWN}: p is that of the {TESTS['t']}"
+    return [Note("few", tests, tests, text)]
 
 
 def _note_replaced(pairwise: Pairwise) -> list[Note]:
@@ -79,7 +98,7 @@ def _note_replaced(pairwise: Pairwise) -> list[Note]:
     count, tests = pairwise.count_replaced, pairwise.p.size
     text = (
         f"in {count:,} of {count_of(tests, 'test')} the difference is the same on every query, so that "
-        f"the {TESTS[pairwise.design.test]} cannot be computed: p is that of the exact randomization test"
+        f"the {TESTS[pairwise.test]} cannot be computed: p is that of the exact randomization test"
     )
     return [Note("spreadless", count, tests, text)] if count else []
 
@@ -94,22 +113,49 @@ def _note_charge(pairwise: Pairwise) -> list[Note]:
     return [Note("charged", pairs, every, text)]
 
 
-def _note_coarse(pairwise: Pairwise) -> list[Note]:
-    """Say where the least p-value that a test can give is above alpha once corrected: nothing can be significant."""
-    design, queries = pairwise.design, pairwise.values.shape[1]
-    family = pairwise.family_size
-    least = 1 / (design.resamples + 1) if design.test in DRAWN else 0.0
-    if design.test in ("randomization", "max-t", "wilcoxon"):
-        least = max(least, 2.0 ** (1 - queries))
-    times = family if design.correction in ("holm", "bonferroni") else 1
-    if least * times < design.alpha:
+def _note_unequal(pairwise: Pairwise) -> list[Note]:
+    """Say where tukey may find too much: it shuffles runs within queries, and so takes them to vary alike."""
+    if pairwise.design.test != "tukey":
         return []
-    lifted = f" once corrected over {family:,} tests" if times > 1 else ""
+    centred = pairwise.values - pairwise.values.mean(axis=2, keepdims=True)
+    low, high = (end(centred.std(axis=1, ddof=1), axis=1) for end in (np.min, np.max))
+    count, measures = int(np.count_nonzero(high > UNEQUAL * low + 10.0**-DIGITS)), len(pairwise.measures)
     text = (
-        f"the least p-value there can be, {least:.2g}, is not below α{lifted}: take more queries or resamples, "
-        "fewer runs or measures, or a baseline"
+        f"by {count:,} of {count_of(measures, 'measure')} some runs vary more than {UNEQUAL:g} times as much as others "
+        "from query to query; tukey assumes that all vary alike, and may find too many differences: max-t does not"
     )
-    return [Note("coarse", family, family, text)]
+    return [Note("unequal", count, measures, text)] if count else []
+
+
+def _note_contradictions(pairwise: Pairwise) -> list[Note]:
+    """Say how often signed ranks and means disagree about which run is better."""
+    count, tests = int(np.count_nonzero(pairwise.contradicts)), pairwise.p.size
+    text = (
+        f"in {count:,} of {count_of(tests, 'test')} the signed ranks favour a run whose mean is not the higher one: "
+        "Wilcoxon's test does not ask about means"
+    )
+    return [Note("contradiction", count, tests, text)] if count else []
+
+
+def _note_coarse(pairwise: Pairwise) -> list[Note]:
+    """Say where the least p-value that a test can give is not below alpha: nothing can be significant.
+
+    A corrected p-value grows with every p-value of its family, so that none is below what the least ones give.
+    """
+    alpha, least, family = pairwise.design.alpha, pairwise.least, pairwise.family_size
+    coarse = pairwise.differing & (pairwise.correct(least) >= alpha)
+    count, tests = int(np.count_nonzero(coarse)), int(np.count_nonzero(pairwise.differing))
+    if not count:
+        return []
+    lifted = f" once corrected over {family:,} tests" if (least[coarse] < alpha).all() else ""
+    text = (
+        f"the least p-value there can be, {least[coarse].min():.2g}, is not below α{lifted}: take more queries or "
+        "resamples, fewer runs or measures, or a baseline"
+        if count == tests
+        else f"in {count:,} of {count_of(tests, 'test')} p cannot get below α{lifted}, however clear the difference: "
+        "the runs differ on too few queries"
+    )
+    return [Note("coarse", count, tests, text)]
 
 
 def _note_endless(pairwise: Pairwise) -> list[Note]:
@@ -133,6 +179,8 @@ def describe_power(pairwise: Pairwise) -> str:
 
 NAMED = 3
 """of more runs than this, the first are named and the rest counted"""
+UNEQUAL = 2.0
+"""where the spreads of runs differ by more than this factor, tukey's error rate leaves alpha behind"""
 
 
 def answer(pairwise: Pairwise, measure: int = 0) -> str:
@@ -142,14 +190,15 @@ def answer(pairwise: Pairwise, measure: int = 0) -> str:
 
 def summary(pairwise: Pairwise) -> str:
     """Return what the tests say by the first measure, and which other measures say the same."""
-    verdicts = [Answer(pairwise, m).text(numbers=False) for m in range(len(pairwise.measures))]
-    others = list(zip(pairwise.measures[1:], verdicts[1:], strict=True))
-    same = [name for name, verdict in others if verdict == verdicts[0]]
-    different = [name for name, verdict in others if verdict != verdicts[0]]
+    if not len(pairwise.pairs):
+        return answer(pairwise)
+    first, *others = (Answer(pairwise, m).claims() for m in range(len(pairwise.measures)))
+    same = [name for name, claims in zip(pairwise.measures[1:], others, strict=True) if claims == first]
+    different = [name for name, claims in zip(pairwise.measures[1:], others, strict=True) if claims != first]
     parts = ([f"The same holds by {list_names(same)}."] if same else []) + (
         [f"By {list_names(different)} the verdict differs."] if different else []
     )
-    return " ".join([answer(pairwise), *(parts if len(pairwise.pairs) else [])])
+    return " ".join([answer(pairwise), *parts])
 
 
 class Answer:
@@ -157,14 +206,13 @@ class Answer:
 
     def __init__(self, pairwise: Pairwise, measure: int) -> None:
         """Look at the verdicts of one measure."""
-        self.pairwise, self.design, self.names = pairwise, pairwise.design, pairwise.names
-        self.means = pairwise.means[measure]
+        self.pairwise, self.measure = pairwise, measure
+        self.design, self.names, self.means = pairwise.design, pairwise.names, pairwise.means[measure]
         self.matrix = Matrix.of(pairwise, measure)
-        self.beats = self.matrix.significant & (self.matrix.difference > 0)
+        self.beats = self.matrix.significant & (self.matrix.direction > 0)
 
-    def text(self, *, numbers: bool = True) -> str:
-        """Return the sentence, with or without p-values and intervals."""
-        self.numbers = numbers
+    def text(self) -> str:
+        """Return the sentence."""
         if not len(self.pairwise.pairs):
             return (
                 f"{self.names[int(np.argmax(self.means))]} has the highest mean, but {explain_untested(self.pairwise)}"
@@ -173,21 +221,44 @@ class Answer:
             return "; ".join(self._describe_baseline(self.names.index(name)) for name in self.design.baselines)
         return self._describe_best()
 
+    def claims(self) -> frozenset[tuple[Any, ...]]:
+        """Return what the sentence says of which runs, whatever the order in which it names them."""
+        if self.design.baselines:
+            bases = [self.names.index(name) for name in self.design.baselines]
+            return frozenset(self._claim(base, i) for base in bases for i in range(len(self.names)) if i != base)
+        top, peers, rest, above = self._split()
+        said = {(top, i) for i in (*peers, *rest, *above)}
+        said |= {(i, j) for i in peers for j in rest} if self._all_beat([top, *peers], rest) else set()
+        return frozenset(self._claim(i, j) for i, j in said)
+
+    def _claim(self, i: int, j: int) -> tuple[Any, ...]:
+        if self.matrix.significant[i, j]:
+            return ("better", *((i, j) if self.beats[i, j] else (j, i)), bool(self.matrix.contradicts[i, j]))
+        alike = "same" if self.matrix.same[i, j] else "equivalent" if self.matrix.equivalent[i, j] else "alike"
+        return (alike, frozenset((i, j)))
+
+    def _split(self) -> tuple[int, list[int], list[int], list[int]]:
+        """Return the run with the highest mean, its peers, those it beats, and those that beat it by signed ranks."""
+        top, *others = sorted(range(len(self.names)), key=lambda i: (-self.means[i], self.names[i]))
+        rest, above = [i for i in others if self.beats[top, i]], [i for i in others if self.beats[i, top]]
+        return top, [i for i in others if i not in rest and i not in above], rest, above
+
+    def _all_beat(self, group: list[int], rest: list[int]) -> bool:
+        return all(self.beats[i, j] for i in group for j in rest)
+
     def _describe_best(self) -> str:
         """Tell the best run and its peers, and what they are better than."""
-        top, *others = sorted(range(len(self.names)), key=lambda i: (-self.means[i], self.names[i]))
-        peers, rest = [i for i in others if not self.beats[top, i]], [i for i in others if self.beats[top, i]]
-        if not peers:
-            return self._say_better([top], rest)
-        group = [top, *peers]
-        everyone = all(self.beats[i, j] for i in group for j in rest)
-        if not rest:
-            return self._say_alike(group)
-        below = self._list(rest, others="the ")
-        if everyone:
+        top, peers, rest, above = self._split()
+        group, parts = [top, *peers], []
+        if peers:
+            parts.append(self._say_alike(group))
+        if peers and rest:
             number = "both" if len(group) == 2 else f"all {len(group)}"
-            return f"{self._say_alike(group)}; {number} are better than {below}"
-        return f"{self._say_alike(group)}; {self.names[top]} is better than {below}"
+            who = f"{number} are" if self._all_beat(group, rest) else f"{self.names[top]} is"
+            parts.append(f"{who} better than {self._list(rest, others='the ')}")
+        elif rest:
+            parts += self._say_beaten([top], rest)
+        return "; ".join([*parts, *(self._say_beaten(above, [top]) if above else [])])
 
     def _describe_baseline(self, base: int) -> str:
         """Tell which runs are better than a baseline, worse, or neither."""
@@ -195,54 +266,87 @@ class Answer:
         better = [i for i in others if self.beats[i, base]]
         worse = [i for i in others if self.beats[base, i]]
         alike = [i for i in others if i not in better and i not in worse]
-        parts = [self._say_better(better, [base])] if better else []
-        parts += [self._say_better(worse, [base], "worse")] if worse else []
-        parts += [self._say_alike([base, *alike])] if alike else []
-        return "; ".join(parts)
+        parts = self._say_beaten(better, [base]) + self._say_beaten(worse, [base], "worse")
+        return "; ".join(parts + ([self._say_alike([base, *alike])] if alike else []))
 
-    def _say_better(self, group: list[int], rest: list[int], how: str = "better") -> str:
+    def _say_beaten(self, group: list[int], rest: list[int], how: str = "better") -> list[str]:
+        """Return that runs are better or worse than others: first where means say so, too, then where they do not."""
+        against = self.matrix.contradicts[np.ix_(group, rest)]
+        if len(rest) == 1:
+            parts = [[i for i, yes in zip(group, against[:, 0], strict=True) if yes == turn] for turn in (False, True)]
+            return [self._say_better(part, rest, how) for part in parts if part]
+        parts = [[j for j, yes in zip(rest, against[0], strict=True) if yes == turn] for turn in (False, True)]
+        return [self._say_better(group, part, how) for part in parts if part]
+
+    def _say_better(self, group: list[int], rest: list[int], how: str) -> str:
         verb = "is" if len(group) == 1 else "are"
-        alone = len(group) == len(rest) == 1
-        details = self._details(group[0], rest[0]) if alone else self._extreme(group, rest, "at most")
-        close = alone and self.matrix.equivalent[group[0], rest[0]]
+        first, second = group[0], rest[0]
+        alone, against = len(group) == len(rest) == 1, bool(self.matrix.contradicts[first, second])
+        details = self._details(first, second) if alone else self._extreme(group, rest, "at most")
+        close = alone and self.matrix.equivalent[first, second]
         yet = f", yet equivalent within ±{format_short(self.design.rope or 0.0)}" if close else ""
-        return f"{self._list(group)} {verb} {how} than {self._list(rest, others='the ')}{yet}{details}"
+        by, though = (" by signed ranks", self._say_means(group, rest, how)) if against else ("", "")
+        return f"{self._list(group)} {verb} {how} than {self._list(rest, others='the ')}{by}{yet}{details}{though}"
+
+    def _say_means(self, group: list[int], rest: list[int], how: str) -> str:
+        """Return what the means say where signed ranks say something else."""
+        wrong = "higher" if how == "worse" else "lower"
+        apart = self.matrix.difference[group[0], rest[0]]
+        if len(group) > 1 or len(rest) > 1:
+            return f", though the means are equal or {wrong}"
+        if round(abs(apart), DIGITS) == 0:
+            return ", though their means are equal"
+        return f", though its mean is {wrong} by {format_short(abs(apart), 4)}"
 
     def _say_alike(self, group: list[int]) -> str:
-        """Tell that the first of a group cannot be told apart from the rest of it."""
+        """Tell that the first of a group cannot be told apart from the rest of it, or is equivalent to it."""
         first, *rest = group
-        if len(rest) > 1:
-            details = self._extreme([first], rest, "at least")
-            return f"{self.names[first]} cannot be told apart from {self._list(rest)}{details}"
-        names = f"{self.names[first]} and {self.names[rest[0]]}"
-        if self.matrix.same[first, rest[0]]:
-            return f"{names} have the same value on every query"
-        if self.matrix.significant[first, rest[0]]:  # by signed ranks, which need no other mean
-            return f"{names} differ, but not in their means{self._details(first, rest[0])}"
-        if self.matrix.equivalent[first, rest[0]]:
-            chance = f"TOST {self._p(self.matrix.tost[first, rest[0]])}"
-            return f"{names} are equivalent within ±{format_short(self.design.rope or 0.0)}" + (
-                f" ({chance})" if self.numbers else ""
-            )
-        return f"{names} cannot be told apart{self._details(first, rest[0])}"
+        same = [i for i in rest if self.matrix.same[first, i]]
+        if same == rest:
+            return f"{self._list(group)} have the same value on every query"
+        close = [i for i in rest if self.matrix.equivalent[first, i]]
+        open_ = [i for i in rest if i not in close]
+        if not open_ and len(rest) == 1:
+            names = self._list(group)
+            return f"{names} are equivalent within {self._margin()}{self._extreme([first], rest, 'at most', tost=True)}"
+        if len(rest) == 1:
+            return f"{self._list(group)} cannot be told apart{self._details(first, rest[0])}"
+        parts = []
+        if close:
+            details = self._extreme([first], close, "at most", tost=True)
+            parts.append(f"is equivalent within {self._margin()} to {self._list(close)}{details}")
+        if open_:
+            alone = len(open_) == 1
+            details = self._details(first, open_[0]) if alone else self._extreme([first], open_, "at least")
+            parts.append(f"cannot be told apart from {self._list(open_)}{details}")
+        return f"{self.names[first]} {' and '.join(parts)}"
+
+    def _margin(self) -> str:
+        return f"±{format_short(self.design.rope or 0.0)}"
 
     def _details(self, first: int, second: int) -> str:
-        """Return p-value and interval of a pair, in brackets."""
-        if not self.numbers:
-            return ""
-        low, high = self.matrix.low[first, second], self.matrix.high[first, second]
-        level = f"{100 * (1 - self.design.alpha):g} % interval"
+        """Return p-value and interval of a pair, in brackets, both corrected or neither."""
+        turned = not len(found := self._find(first, second))
+        at = int((self._find(second, first) if turned else found)[0])
+        low, high = self.pairwise.corrected_interval(self.measure, at)
+        low, high = (-high, -low) if turned else (low, high)
+        kind = "simultaneous " if self.design.simultaneous else "corrected " if self.pairwise.is_corrected else ""
+        level = f"{kind}{100 * (1 - self.design.alpha):g} % interval"
         interval = "" if np.isnan(low) else f", {level} {format_signed(low)} … {format_signed(high)}"
         return f" ({self._p(self.matrix.adjusted[first, second])}{interval})"
 
-    def _extreme(self, group: list[int], rest: list[int], words: str) -> str:
+    def _find(self, first: int, second: int) -> Ints:
+        pairs = self.pairwise.pairs
+        return np.flatnonzero((pairs.first == first) & (pairs.second == second))
+
+    def _extreme(self, group: list[int], rest: list[int], words: str, *, tost: bool = False) -> str:
         """Return the p-value that none of several is above, or below, in brackets."""
-        p = self.matrix.adjusted[np.ix_(group, rest)]
-        return f" ({self._p(float(p.max() if words == 'at most' else p.min()), words)})" if self.numbers else ""
+        p = (self.matrix.tost if tost else self.matrix.adjusted)[np.ix_(group, rest)]
+        worst = float(p.max() if words == "at most" else p.min())
+        return f" ({'TOST ' if tost else ''}{self._p(worst, words if p.size > 1 else '')})"
 
     def _p(self, p: float, words: str = "") -> str:
-        corrected = "corrected " if self.design.correction != "none" and self.pairwise.family_size > 1 else ""
-        return f"{corrected}p {format_p(p, self.design.alpha, words)}"
+        return f"{'corrected ' if self.pairwise.is_corrected else ''}p {format_p(p, self.design.alpha, words)}"
 
     def _list(self, runs: list[int], others: str = "") -> str:
         """Return names of runs; all the others where they are too many."""

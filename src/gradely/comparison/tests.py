@@ -1,4 +1,4 @@
-"""Pairs of runs, and the differences of their values on each query."""
+"""Tests: whether two runs differ, by more than chance explains, in their values on each query."""
 
 from collections.abc import Callable, Iterator, Sequence
 from math import erfc, sqrt
@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradely.comparison.student import t_tail
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.errors import DataError
-from gradely.lazy import stats
 from gradely.settings import check_choice
 
 DIGITS = 12
@@ -74,23 +74,32 @@ RESAMPLES = 10_000
 CELLS = 1 << 22
 """about how many numbers are held at a time: 32 MB of doubles"""
 SLACK = 1e-12
-"""statistics that differ by less, of the size of the observed one, are as extreme as it"""
+"""a variance below this share of the mean square is rounding"""
 ROUNDING = 1e-9
-"""the same for sums over all queries of values that were rounded to 12 decimals"""
+"""sums of differences that are equal in exact arithmetic differ by less, as a share of the sum of their sizes"""
 
 
-def randomization(differ: Floats, resamples: int, seed: int) -> Floats:
+def randomization(differ: Floats, resamples: int, seed: int, *, one_sided: bool = False) -> Floats:
     """Return p-values from swapping the runs of a pair in random queries: all 2^n ways where they are few enough.
 
-    The observed assignment counts as one of the draws, so that p is never 0 (Phipson and Smyth 2010).
+    The observed assignment counts as one of the draws, so that p is never 0 (Phipson and Smyth 2010). Differences are
+    sums of fractions like 1/3, so that many assignments have equal sums: rounding must not decide whether one is as
+    extreme as the observed one. One-sided, p is the share of sums that are as large; every draw counts both ways
+    round, since the negative of an assignment is as likely.
     """
-    size, observed = np.sort(np.abs(differ), axis=0), np.abs(differ.sum(axis=0))
+    size, total = np.sort(np.abs(differ), axis=0), differ.sum(axis=0)
+    reached = (total if one_sided else np.abs(total)) - ROUNDING * size.sum(axis=0)
     extreme = np.zeros(differ.shape[1])
     for signs in draw_signs(len(differ), resamples, seed):
         for block in blocks(differ.shape[1], len(signs)):
-            sums = np.abs(signs @ size[:, block])
-            extreme[block] += np.count_nonzero(sums >= observed[block] * (1 - SLACK), axis=0)
-    return _share(extreme, len(differ), resamples)
+            sums = signs @ size[:, block]
+            extreme[block] += np.count_nonzero((sums if one_sided else np.abs(sums)) >= reached[block], axis=0)
+            if one_sided:
+                extreme[block] += np.count_nonzero(-sums >= reached[block], axis=0)
+    if not one_sided:
+        return _share(extreme, len(differ), resamples)
+    itself = 0 if _enumerate(len(differ), resamples) else np.where(-total >= reached, 0.5, 0.0) - 0.5
+    return _share(extreme / 2 + itself, len(differ), resamples)
 
 
 def max_t(differ: Floats, resamples: int, seed: int) -> Floats:
@@ -133,21 +142,27 @@ def sort_canonically(columns: Floats) -> Floats:
     return turned[np.lexsort(turned.T)]
 
 
-def bootstrap(differ: Floats, resamples: int, seed: int) -> Floats:
+def bootstrap(differ: Floats, resamples: int, seed: int, *, one_sided: bool = False) -> Floats:
     """Return p-values from t of differences that are shifted to mean 0 and drawn again (Efron and Tibshirani 1993).
 
     A draw in which all differences are the same has no t. Only its mean is compared there: it is extreme where its mean
     is as large as the observed one.
     """
     queries = len(differ)
-    differ = np.sort(np.where(differ.mean(axis=0) < 0, -differ, differ), axis=0)
-    observed, spread = differ.mean(axis=0), differ.std(axis=0, ddof=1) / np.sqrt(queries)
+    if not one_sided:
+        differ = np.where(differ.mean(axis=0) < 0, -differ, differ)
+    differ = np.sort(differ, axis=0)
+    observed, deviation = differ.mean(axis=0), differ.std(axis=0, ddof=1)
+    spread, slack = deviation / np.sqrt(queries), ROUNDING * deviation
     shifted, extreme = differ - observed, np.zeros(differ.shape[1])
     for counts in draw_counts(queries, resamples, seed):
         for block in blocks(differ.shape[1], len(counts)):
             mean, error = moments(counts, shifted[:, block])
-            larger = np.abs(mean) * spread[block] >= observed[block] * error
-            extreme[block] += np.count_nonzero(np.where(error > 0, larger, np.abs(mean) >= observed[block]), axis=0)
+            mean = mean if one_sided else np.abs(mean)
+            larger = mean * spread[block] >= observed[block] * error - slack[block] * spread[block]
+            extreme[block] += np.count_nonzero(
+                np.where(error > 0, larger, mean >= observed[block] - slack[block]), axis=0
+            )
     return (extreme + 1) / (resamples + 1)
 
 
@@ -162,17 +177,22 @@ def moments(counts: Floats, centred: Floats) -> tuple[Floats, Floats]:
 def tukey(values: Floats, pairs: tuple[Ints, Ints], resamples: int, seed: int) -> Floats:
     """Return p-values [measures, pairs] of values [measures, queries, runs]: how often the largest range is as large.
 
-    The runs are shuffled within each query, alike for all measures (Carterette 2012). Where there are several measures,
-    a range counts in units of the spread within queries, which shuffling leaves as it is. Rows and columns are sorted
-    first, so that the order of queries and runs does not matter.
+    The runs are shuffled within each query, alike for all measures (Carterette 2012). A range counts in units of the
+    spread within queries, which shuffling leaves as it is. Rows and columns are sorted first, so that the order of
+    queries and runs does not matter.
     """
-    scale = np.sqrt(((values - values.mean(axis=2, keepdims=True)) ** 2).sum(axis=(1, 2)))
-    scale = np.where((len(values) > 1) & (scale > 0), scale, 1.0)[:, None]
-    means = values.mean(axis=1)
-    apart = np.abs(np.round((means[:, pairs[0]] - means[:, pairs[1]]) / scale, 12))
-    ranges = np.sort(_ranges(_sort_within(values) / scale[:, :, None], resamples, seed))
-    below = np.searchsorted(ranges, apart * (1 - SLACK) - SLACK, side="left")
+    means, (ranges, scale) = values.mean(axis=1), shuffled_ranges(values, resamples, seed)
+    apart = np.abs(means[:, pairs[0]] - means[:, pairs[1]]) / scale
+    slack = ROUNDING * np.ptp(values, axis=2).mean(axis=1)[:, None] / scale
+    below = np.searchsorted(ranges, apart - slack, side="left")
     return np.asarray((resamples - below + 1) / (resamples + 1))
+
+
+def shuffled_ranges(values: Floats, resamples: int, seed: int) -> tuple[Floats, Floats]:
+    """Return the largest range of means of each draw, sorted, and the unit [measures, 1] that it counts in."""
+    scale = np.sqrt(((values - values.mean(axis=2, keepdims=True)) ** 2).sum(axis=(1, 2)))
+    scale = np.where(scale > 0, scale, 1.0)[:, None]
+    return np.sort(_ranges(_sort_within(values) / scale[:, :, None], resamples, seed)), scale
 
 
 def _sort_within(values: Floats) -> Floats:
@@ -246,6 +266,9 @@ DRAWN = ("randomization", "bootstrap", *SIMULTANEOUS)
 """tests whose p-values come from draws"""
 BY_SPREAD = ("t", "bootstrap")
 """tests that divide by the spread of the differences"""
+FEWEST_DRAWN = 5
+"""queries that the bootstrap takes: with two or three it calls half or a seventh of all nulls significant, and t takes
+its place"""
 EXACT = 100
 """up to so many differences that are not 0 the distribution of Wilcoxon's test is computed: 0.5 ms for each pair"""
 CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini–Hochberg", "none": "no correction"}
@@ -259,7 +282,7 @@ def p_values(
     `values` is [queries, runs]. `test` is one of TESTS; randomization, bootstrap, tukey and max-t draw `resamples`
     times with `seed`. tukey holds for all pairs of the runs at once, max-t for all given pairs; neither needs a
     correction. Where the difference is the same on every query, t and bootstrap cannot be computed, and p is that of
-    the exact randomization test, 2 / 2^n.
+    the exact randomization test, 2 / 2^n. Below five queries, t takes the place of the bootstrap.
 
     >>> p_values([[0.5, 0.4], [0.7, 0.4], [0.9, 0.4]], "randomization").tolist() == [2 / 2**3]
     True
@@ -279,13 +302,59 @@ def joint_p_values(values: Floats, test: str, pairs: Pairs, *, resamples: int, s
     if test == "tukey":
         return tukey(values, pairs, resamples, seed)
     differ = np.concatenate([differences(table, pairs) for table in values], axis=1)
+    return p_of_differences(differ, test, resamples, seed).reshape(len(values), len(pairs))
+
+
+def p_of_differences(differ: Floats, test: str, resamples: int, seed: int, *, one_sided: bool = False) -> Floats:
+    """Return the p-value of each column of differences: that its mean is not 0, or, one-sided, that it is above 0.
+
+    max-t has no one-sided form here: it tests all columns together.
+    """
+    test = replace_test(test, len(differ))
     out, differing = np.ones(differ.shape[1]), np.any(differ != 0, axis=0)
     if test in BY_SPREAD:
         constant = differing & lacks_spread(differ)
-        out[constant], differing = 2.0 ** (1 - len(differ)), differing & ~constant
+        exact = np.where(differ[0] > 0, 0.5 ** len(differ), 1.0) if one_sided else 2.0 ** (1 - len(differ))
+        out, differing = np.where(constant, exact, out), differing & ~constant
     if differing.any():
-        out[differing] = _TESTS[test](differ[:, differing], resamples, seed)
-    return out.reshape(len(values), len(pairs))
+        columns, sides = differ[:, differing], {"one_sided": True} if one_sided else {}
+        out[differing] = _TESTS[test](columns, resamples, seed, **sides)
+    return out
+
+
+def replace_test(test: str, queries: int) -> str:
+    """Return the test that is made where another one was asked for: t for the bootstrap of very few queries."""
+    return "t" if test == "bootstrap" and queries < FEWEST_DRAWN else test
+
+
+def directions(differ: Floats, test: str) -> Floats:
+    """Return of each pair which run the test favours: 1 for the first, -1 for the second, 0 for neither.
+
+    Wilcoxon's test goes by signed ranks and may favour the run with the lower mean; all others go by the mean.
+    """
+    if test != "wilcoxon":
+        total, size = differ.sum(axis=0), np.abs(differ).sum(axis=0)
+        return np.where(np.abs(total) > ROUNDING * size, np.sign(total), 0.0)
+    sums = [_rank_sums(column[column != 0])[1:] for column in differ.T]
+    return np.asarray([np.sign(positive - negative) for positive, negative in sums], np.float64)
+
+
+def least_p_values(values: Floats, test: str, pairs: Pairs, resamples: int) -> Floats:
+    """Return the least p-value [pairs] that a test could give were all differences of a pair in its favour.
+
+    Only queries on which runs differ count. Each has two signs, or, for tukey, as many places for its best and its
+    worst run as there are ordered pairs of runs. t and the bootstrap have no least p-value, but for that of the draws.
+    """
+    drawn = 1 / (resamples + 1) if test in DRAWN else 0.0
+    differ = differences(values, pairs)
+    if test == "tukey":
+        runs, spread = values.shape[1], np.count_nonzero(np.ptp(values, axis=1) > 10.0**-DIGITS)
+        exact = np.full(len(pairs), float(runs * (runs - 1)) ** (1 - spread))
+    elif replace_test(test, len(values)) in BY_SPREAD:
+        exact = np.where(lacks_spread(differ), 2.0 ** (1 - len(values)), 0.0)
+    else:
+        exact = 2.0 ** (1.0 - np.count_nonzero(differ, axis=0))
+    return np.where(np.any(differ != 0, axis=0), np.clip(exact, drawn, 1.0), 1.0)
 
 
 def check_values(values: Any) -> Floats:
@@ -300,24 +369,38 @@ def check_values(values: Any) -> Floats:
     return table
 
 
-def wilcoxon(differ: Floats) -> Floats:
-    """Return the two-sided p-value of each column of differences; those that are 0 are left out (Wilcoxon 1945).
+def t_test(differ: Floats, *, one_sided: bool = False) -> Floats:
+    """Return the p-value of a paired t-test of each column of differences, which have spread."""
+    t = differ.mean(axis=0) / (differ.std(axis=0, ddof=1) / np.sqrt(len(differ)))
+    return t_tail(t, len(differ) - 1) if one_sided else 2 * t_tail(np.abs(t), len(differ) - 1)
+
+
+def wilcoxon(differ: Floats, *, one_sided: bool = False) -> Floats:
+    """Return the p-value of each column of differences; those that are 0 are left out (Wilcoxon 1945).
 
     It is exact where ranks tie and where differences are 0, too.
 
     >>> wilcoxon(np.array([[0.1], [0.1], [0.3], [0.0]])).tolist() == [2 / 2**3]
     True
     """
-    return np.asarray([_test_signed_ranks(column[column != 0]) for column in differ.T])
+    columns = (_rank_sums(column[column != 0]) for column in differ.T)
+    if one_sided:
+        return np.asarray([_tail(ranks, negative) for ranks, _, negative in columns])
+    return np.asarray([min(1.0, 2 * _tail(ranks, min(sums))) for ranks, *sums in columns])
 
 
-def _test_signed_ranks(differ: Floats) -> float:
-    if not len(differ):
-        return 1.0
+def _rank_sums(differ: Floats) -> tuple[Ints, int, int]:
+    """Return twice the ranks of differences that are not 0, and their sums over those above and below 0."""
     ranks = _doubled_ranks(np.abs(differ))
     positive = int(ranks[differ > 0].sum())
-    lower = min(positive, int(ranks.sum()) - positive)
-    return _exact_p(ranks, lower) if len(ranks) <= EXACT else _normal_p(ranks, lower)
+    return ranks, positive, int(ranks.sum()) - positive
+
+
+def _tail(ranks: Ints, lower: int) -> float:
+    """Return the chance of a sum of ranks, of either sign, that is no larger than this one."""
+    if not len(ranks):
+        return 1.0
+    return _exact_tail(ranks, lower) if len(ranks) <= EXACT else _normal_tail(ranks, lower)
 
 
 def _doubled_ranks(size: Floats) -> Ints:
@@ -327,28 +410,28 @@ def _doubled_ranks(size: Floats) -> Ints:
     return (2 * last - count + 1)[group]
 
 
-def _exact_p(ranks: Ints, lower: int) -> float:
-    """Return the share of the 2^n ways to choose signs whose smaller sum of ranks is no larger than this one.
+def _exact_tail(ranks: Ints, lower: int) -> float:
+    """Return the share of the 2^n ways to choose signs whose sum of positive ranks is no larger than this one.
 
     The ways to reach each sum are counted by adding one rank after another, a convolution with 1 + x^rank. Only sums up
-    to `lower` matter: the distribution is symmetric. Counts are positive doubles, so nothing cancels.
+    to `lower` matter. Counts are positive doubles, so nothing cancels.
     """
     ways = np.zeros(lower + 1)
     ways[0] = 1.0
     for rank in ranks[ranks <= lower].tolist():
         ways[rank:] += ways[:-rank].copy()
-    return min(1.0, float(np.ldexp(ways.sum(), 1 - len(ranks))))
+    return float(np.ldexp(ways.sum(), -len(ranks)))
 
 
-def _normal_p(ranks: Ints, lower: int) -> float:
-    """Return the p-value by the normal approximation; the variance of the sum is Σ rank²/4, ties or not."""
+def _normal_tail(ranks: Ints, lower: int) -> float:
+    """Return the same by the normal approximation; the variance of the sum is Σ rank²/4, ties or not."""
     mean, deviation = float(ranks.sum()) / 2, sqrt(float((ranks.astype(np.float64) ** 2).sum())) / 2
-    return erfc((mean - lower) / deviation / sqrt(2))
+    return erfc((mean - lower) / deviation / sqrt(2)) / 2
 
 
-_TESTS: dict[str, Callable[[Floats, int, int], Floats]] = {
-    "t": lambda differ, *_: np.asarray(stats().ttest_1samp(differ, 0).pvalue),
-    "wilcoxon": lambda differ, *_: wilcoxon(differ),
+_TESTS: dict[str, Callable[..., Floats]] = {
+    "t": lambda differ, *_, **sides: t_test(differ, **sides),
+    "wilcoxon": lambda differ, *_, **sides: wilcoxon(differ, **sides),
     "randomization": randomization,
     "bootstrap": bootstrap,
     "max-t": max_t,
@@ -365,13 +448,14 @@ def adjust(p: Any, correction: str = "holm") -> Floats:
     raw: Floats = np.asarray(p, np.float64)
     if correction == "none" or not len(raw):
         return raw
-    if correction == "bh":
-        return np.asarray(stats().false_discovery_control(raw))
     if correction == "bonferroni":
         return np.minimum(1.0, raw * len(raw))
-    order = np.argsort(raw, kind="stable")
+    order, steps = np.argsort(raw, kind="stable"), np.arange(len(raw), 0, -1)
     out = np.empty_like(raw)
-    out[order] = np.minimum(1.0, np.maximum.accumulate(raw[order] * np.arange(len(raw), 0, -1)))
+    if correction == "holm":
+        out[order] = np.minimum(1.0, np.maximum.accumulate(raw[order] * steps))
+    else:
+        out[order[::-1]] = np.minimum(1.0, np.minimum.accumulate(raw[order[::-1]] * len(raw) / steps))
     return out
 
 
@@ -399,7 +483,7 @@ def tost(differ: Floats, rope: float) -> Floats:
     """
     mean, error, constant = _moments(differ)
     inside = np.where(np.abs(mean) < rope, 0.5 ** len(differ), 1.0)
-    p = stats().t.sf((rope - np.abs(mean)) / error, len(differ) - 1)
+    p = t_tail((rope - np.abs(mean)) / error, len(differ) - 1)
     return np.where(constant, inside, p)
 
 
@@ -411,8 +495,8 @@ def chances(differ: Floats, rope: float) -> Chances:
     with correlation 0, since queries, unlike folds of a cross-validation, share no data.
     """
     mean, error, constant = _moments(differ)
-    above = stats().t.sf((rope - mean) / error, len(differ) - 1)
-    below = stats().t.cdf((-rope - mean) / error, len(differ) - 1)
+    above = t_tail((rope - mean) / error, len(differ) - 1)
+    below = t_tail((rope + mean) / error, len(differ) - 1)
     return Chances(*(np.where(constant, np.nan, chance) for chance in (above, 1 - above - below, below)))
 
 

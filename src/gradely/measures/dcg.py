@@ -1,6 +1,7 @@
 """Measures of cumulated gain: DCG, nDCG, NDCNG, nDCGφ."""
 
 from collections.abc import Mapping
+from math import inf
 from typing import Any, Self
 
 from gradely.errors import MeasureError
@@ -123,6 +124,7 @@ class DCG(Discounted):
     """
 
     name = "DCG"
+    bounds = (0.0, inf)
 
     def exponent(self, batch: Batch) -> Array | None:
         """Nothing cancels here, so units go by the documents that can be in the top k, not by the pool."""

@@ -1,5 +1,7 @@
 """Measures of the set of documents in the top k: P, R, F1, F, RelativeP, Rprec, Utility."""
 
+from math import inf
+
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import count_in_top
@@ -183,6 +185,7 @@ class Utility(InTop):
     """
 
     name = "Utility"
+    bounds = (-inf, inf)
     a: float = parameter(default=1, doc="the worth of a relevant document that is retrieved")
     b: float = parameter(default=-1, doc="the worth of another document that is retrieved")
     c: float = parameter(default=0, doc="the worth of a relevant document that is not retrieved")
