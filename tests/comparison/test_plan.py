@@ -8,7 +8,7 @@ from scipy import integrate, special, stats
 
 import gradely
 from gradely.cli.main import run as cli
-from gradely.comparison.plan import detectable_effect, plan_pairs, power_of, queries_needed
+from gradely.comparison.plan import detectable_effect, effect_interval, plan_pairs, power_of, queries_needed
 from tests.cli.test_cli import demo  # noqa: F401 - a fixture
 from tests.comparison.test_answers import pairwise
 from tests.comparison.test_significance import column
@@ -73,7 +73,10 @@ def test_a_pair_without_spread_or_difference_has_no_plan():
     constant = plan_pairs(pairwise(column(0.1, 0.1, 0.1)), 0.02, 0.8, "none").rows[0]
     assert (constant.deviation, constant.detectable, constant.queries_needed) == (0.0, None, None)
     level = plan_pairs(pairwise(column(0.1, -0.1, 0.2, -0.2)), None, 0.8, "none")
-    assert level.rows[0].queries_needed is None and "no number of queries is enough" in level.summary()
+    assert (
+        level.rows[0].queries_needed is None
+        and "takes more queries than anybody can judge (95 % interval 11 or more)." in level.summary()
+    )
     alone = plan_pairs(pairwise(column(0.1)), None, 0.8, "none")
     assert alone.rows == [] and "at least 2 runs and 2 queries" in alone.summary()
     assert len(alone.to_frame("polars")) == 0
@@ -90,14 +93,14 @@ def test_many_pairs_are_planned_for_with_bonferroni(demo):  # noqa: F811
     assert "α = 0.05 / 3 pairs (Bonferroni)" in every.caption()
     against = gradely.plan("qrels.txt", runs, ["AP"], baselines="popular")
     assert [(row.first, row.second) for row in against.rows] == [("lexical", "popular"), ("dense", "popular")]
-    assert against.to_frame("polars").columns[-2:] == ["queries_needed", "queries_for"]
+    assert against.to_frame("polars").columns[-4:] == ["queries_for", "for_low", "for_high", "power_for"]
 
 
 def test_the_command(demo, capfd):  # noqa: F811
     files = ["plan", "qrels.txt", "dense.run", "lexical.run", "-m", "AP"]
     assert cli([*files, "--difference", "0.02"]) == 0
     text = capfd.readouterr().out
-    assert text.startswith("By AP, 24 queries tell lexical and dense apart with power 0.8 if they differ by 0.06")
+    assert text.startswith("By AP, the smallest difference between lexical and dense that 24 queries can detect with")
     assert "queries for 0.02" in text and "two-sided paired t-test, power 0.8, α = 0.05;" in text
     assert cli([*files, "--format", "json"]) == 0
     found = json.loads(capfd.readouterr().out)
@@ -135,9 +138,16 @@ def test_a_difference_to_plan_for_counts_in_deviations():
 
 
 def test_the_column_of_a_difference_is_there_where_one_was_asked_for():
-    fields = ["measure", "first", "second", "difference", "deviation", "detectable", "queries needed"]
+    fields = ["measure", "first", "second", "difference", "deviation", "detectable"]
+    fields += ["queries needed", "needed low", "needed high"]
     assert plan_pairs(pairwise(SPREAD), None, 0.8, "none").table().header == fields
-    assert plan_pairs(pairwise(SPREAD), 0.05, 0.8, "none").table().header == [*fields, "queries for 0.05"]
+    assert plan_pairs(pairwise(SPREAD), 0.05, 0.8, "none").table().header == [
+        *fields,
+        "queries for 0.05",
+        "for low",
+        "for high",
+        "power for",
+    ]
 
 
 def test_two_pairs_share_alpha():
@@ -151,7 +161,7 @@ def test_what_is_noted_of_the_runs_is_noted_of_the_plan_and_the_usual_power_is_8
     qrels = {f"q{i}": {"d": 1} for i in range(4)}
     runs = {"a": {"q0": ["d"], "q1": ["x", "d"]}, "b": {query: ["d"] for query in qrels}}
     plan = gradely.plan(qrels, runs, ["RR"])
-    assert plan.power == 0.8 and [note.kind for note in plan.notes] == ["missing"]
+    assert plan.power == 0.8 and [note.kind for note in plan.notes] == ["missing", "beyond"]
     with pytest.raises(gradely.DataError, match="power is a number between 0 and 1"):
         gradely.plan(qrels, runs, ["RR"], power=0)
 
@@ -159,3 +169,51 @@ def test_what_is_noted_of_the_runs_is_noted_of_the_plan_and_the_usual_power_is_8
 def test_more_than_a_billion_queries_nobody_will_judge():
     assert queries_needed(1e-4, 0.05, 0.8) == pytest.approx(((1.959964 + 0.841621) / 1e-4) ** 2, rel=1e-6)
     assert queries_needed(7e-5, 0.05, 0.8) is None
+
+
+def test_a_difference_larger_than_the_measure_can_show_is_no_answer():
+    """Four queries of RR: the difference that could be detected was 1.36."""
+    qrels = {f"q{i}": {"d": 1} for i in range(4)}
+    runs = {"a": {"q0": ["d"], "q1": ["d"], "q2": ["x"]}, "b": {q: ["x", "d"] if q < "q2" else ["d"] for q in qrels}}
+    found = gradely.plan(qrels, runs, ["RR", "DCG"])
+    assert found.rows[0].detectable is None and found.rows[1].detectable > 1  # DCG has no upper bound
+    assert found.summary().startswith("By RR, 4 queries cannot detect any difference between b and a with power 0.8;")
+    (note,) = [note for note in found.notes if note.kind == "beyond"]
+    assert (note.count, note.of) == (
+        1,
+        2,
+    ) and "would have to differ by more than the measure can show: RR 1." in note.text
+
+
+@pytest.mark.parametrize(
+    ("values", "words"), [([0.0] * 4, "have the same value"), ([0.1] * 4, "differ by the same, +0.1")]
+)
+def test_runs_without_spread_are_equal_or_differ_by_the_same(values, words):
+    assert f"By AP, a and b {words}" in plan_pairs(pairwise(column(*values)), None, 0.8, "none").summary()
+
+
+@pytest.mark.parametrize(("effect", "queries"), [(0.2, 24), (-0.5, 10), (0.0, 5), (1.3, 50)])
+def test_an_effect_has_the_interval_of_the_noncentral_distribution(effect, queries):
+    low, high = effect_interval(effect, queries, 0.05)
+    t = effect * np.sqrt(queries)
+    assert stats.nct.sf(t, queries - 1, low * np.sqrt(queries)) == pytest.approx(0.025, abs=1e-6)
+    assert stats.nct.sf(t, queries - 1, high * np.sqrt(queries)) == pytest.approx(0.975, abs=1e-6)
+
+
+def test_intervals_of_numbers_of_queries_cover():
+    """200 pilots of 24 queries with effect .3: the number that it truly takes lies within 95 % of the intervals."""
+    rng, true = np.random.default_rng(2), queries_needed(0.3, 0.05, 0.8)
+    asked = queries_needed(0.1 / 1.0, 0.05, 0.8)
+    inside = within = 0
+    for differ in rng.normal(0.3, 1, (200, 24)):
+        (row,) = plan_pairs(pairwise(column(*differ)), 0.1, 0.8, "none").rows
+        inside += row.needed_low <= true <= (row.needed_high or 10**9)
+        within += row.for_low <= asked <= row.for_high
+    assert inside / 200 == pytest.approx(0.95, abs=4 * np.sqrt(0.05 * 0.95 / 200))
+    assert within / 200 == pytest.approx(0.95, abs=4 * np.sqrt(0.05 * 0.95 / 200))
+
+
+def test_the_power_for_a_difference_is_that_of_the_queries_at_hand():
+    (row,) = plan_pairs(pairwise(SPREAD[:, :2]), 0.05, 0.8, "none").rows
+    assert row.power_for == pytest.approx(integrated_power(0.05 / row.deviation, 4, 0.05), abs=1e-6)
+    assert "; one of 0.05 takes " in plan_pairs(pairwise(SPREAD[:, :2]), 0.05, 0.8, "none").summary()

@@ -1,21 +1,23 @@
-"""plan: what difference so many queries can show, and how many queries a difference needs."""
+"""plan: the smallest difference that the queries can detect, and how many queries a difference needs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import ceil, isfinite, isnan, sqrt
+from functools import lru_cache
+from math import ceil, inf, isfinite, sqrt
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradely.comparison.compare import Leaderboard
 from gradely.comparison.pairwise import Design, Pairwise
+from gradely.comparison.student import deviation_quantile, noncentral_tail, t_upper
 from gradely.comparison.tests import CORRECTIONS, lacks_spread
 from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
-from gradely.lazy import stats
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy, check_choice
 from gradely.tables import Cell, Table, count_of
@@ -29,7 +31,7 @@ PLANNED = {key: CORRECTIONS[key] for key in ("bonferroni", "none")}
 
 
 class Planned(NamedTuple):
-    """Two runs on one measure: which difference the queries could show, and how many queries it would take."""
+    """Two runs on one measure: the smallest difference the queries can detect, and how many queries it would take."""
 
     measure: str
     first: str
@@ -39,16 +41,30 @@ class Planned(NamedTuple):
     deviation: float
     """the standard deviation of the differences over the queries"""
     detectable: float | None
-    """the smallest difference that as many queries as there are show with the power asked for"""
+    """the smallest difference that as many queries as there are detect with the power asked for; None where nothing
+    varies, and where it would be larger than the measure can show"""
     queries_needed: int | None
     """for the observed difference; None where it is 0, or no number of queries is enough"""
+    needed_low: int | None
+    """the interval of queries_needed: the effect is an estimate"""
+    needed_high: int | None
+    """None where no number of queries may be enough"""
     queries_for: int | None = None
     """for the difference that was asked about"""
+    for_low: int | None = None
+    """the interval of queries_for: the deviation is an estimate"""
+    for_high: int | None = None
+    power_for: float | None = None
+    """the power of as many queries as there are for the difference that was asked about"""
+
+
+ALWAYS = Planned._fields.index("queries_for")
+"""how many fields there are where no difference was asked about"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):
-    """What the queries at hand can show, pair by pair."""
+    """What the queries at hand can detect, pair by pair."""
 
     rows: list[Planned]
     queries: int
@@ -62,7 +78,7 @@ class Plan(Result):
 
     def table(self) -> Table:
         """Return one row per measure and pair."""
-        fields = Planned._fields if self.difference is not None else Planned._fields[:-1]
+        fields = Planned._fields if self.difference is not None else Planned._fields[:ALWAYS]
         rows: list[list[Cell]] = [list(row[: len(fields)]) for row in self.rows]
         header = [f"queries for {self.difference:g}" if name == "queries_for" else name for name in fields]
         return Table([name.replace("_", " ") for name in header], rows)
@@ -96,21 +112,40 @@ class Plan(Result):
         if not self.rows:
             return "Nothing can be planned: that takes at least 2 runs and 2 queries."
         row = self.rows[0]
-        pair = f"{row.first} and {row.second}"
-        if row.detectable is None:
-            return f"By {row.measure}, {pair} differ by the same on every query: nothing can be planned."
-        text = f"By {row.measure}, {self.queries:,} queries tell {pair} apart with power {self.power:g}"
-        count = row.queries_needed
-        needed = "no number of queries is enough" if count is None else f"it takes {count_of(count, 'query')}"
-        here = f"at their difference here, {row.difference:+.4f}, {needed}"
-        return f"{text} if they differ by {row.detectable:.4f}; {here}."
+        pair, queries = f"{row.first} and {row.second}", count_of(self.queries, "query")
+        if row.deviation == 0:
+            same = "have the same value" if row.difference == 0 else f"differ by the same, {row.difference:+.4f},"
+            return f"By {row.measure}, {pair} {same} on every query: nothing can be planned."
+        found = (
+            f"{queries} cannot detect any difference between {pair} with power {self.power:g}"
+            if row.detectable is None
+            else f"the smallest difference between {pair} that {queries} can detect with power {self.power:g} is "
+            f"{row.detectable:.4f}"
+        )
+        needed = self._say_needed(row.queries_needed, row.needed_low, row.needed_high)
+        parts = [found, f"their difference here, {row.difference:+.4f}, takes {needed}"]
+        if self.difference is not None:
+            needed = self._say_needed(row.queries_for, row.for_low, row.for_high)
+            parts.append(
+                f"one of {self.difference:g} takes {needed}, and {queries} have power {row.power_for:.2f} for it"
+            )
+        return f"By {row.measure}, {'; '.join(parts)}."
+
+    def _say_needed(self, count: int | None, low: int | None, high: int | None) -> str:
+        """Return a number of queries with its interval."""
+        number = "more queries than anybody can judge" if count is None else count_of(count, "query")
+        if low is None:
+            return number
+        ends = f"{low:,} or more" if high is None else f"{low:,} … {high:,}"
+        return f"{number} ({100 * (1 - self.alpha):g} % interval {ends})"
 
     def caption(self) -> str:
         """Return what the numbers rest on."""
         many = f" / {self.tests:,} pairs (Bonferroni)" if self.tests > 1 and self.correction == "bonferroni" else ""
         return (
-            f"two-sided paired t-test, power {self.power:g}, α = {self.alpha:g}{many}; the deviation is estimated from "
-            f"{count_of(self.queries, 'query')}, and the differences are assumed to be normal"
+            f"two-sided paired t-test, power {self.power:g}, α = {self.alpha:g}{many}; effect and deviation are "
+            f"estimated from {count_of(self.queries, 'query')}, hence the {100 * (1 - self.alpha):g} % intervals of "
+            "numbers of queries, which are not corrected; the differences are assumed to be normal"
         )
 
 
@@ -145,6 +180,8 @@ def plan(
     >>> runs = {"a": {q: ["d"] for q in qrels}, "b": {q: ["x", "y", "z"][: i % 4] + ["d"] for i, q in enumerate(qrels)}}
     >>> [(row.queries_needed, round(row.detectable, 3)) for row in plan(qrels, runs, ["RR"]).rows]
     [(6, 0.36)]
+
+    Each number of queries has an interval at the level 1 - `alpha`, since effect and deviation are estimates.
     """
     _check(power, difference)
     check_choice("correction", correction, PLANNED)
@@ -162,17 +199,45 @@ def plan_pairs(
     """Plan for pairs of runs whose values are known."""
     tests, queries, alpha = len(pairwise.pairs), pairwise.values.shape[1], pairwise.design.alpha
     level = alpha / tests if correction == "bonferroni" and tests else alpha
-    rows = []
+    bounds = pairwise.bounds or [(-inf, inf)] * len(pairwise.measures)
+    rows, beyond = [], []
     for m, measure in enumerate(pairwise.measures if tests else []):
         differ = pairwise.by_query(m)
         spread = np.where(lacks_spread(differ), 0.0, differ.std(axis=0, ddof=1)).tolist()
         for i, (a, b) in enumerate(zip(*pairwise.pairs, strict=True)):
-            apart, deviation = float(pairwise.differences[m, i]), spread[i]
-            effects = [apart / deviation, (difference or 0.0) / deviation] if deviation > 0 else [0.0, 0.0]
-            needed = [queries_needed(effect, level, power) for effect in effects]
-            detectable = detectable_effect(queries, level, power) * deviation if deviation > 0 else None
-            rows.append(Planned(measure, pairwise.names[a], pairwise.names[b], apart, deviation, detectable, *needed))
-    return Plan(rows, queries, power, alpha, correction, tests, difference, notes or [])
+            apart, deviation = float(differ[:, i].mean()), spread[i]
+            numbers = _plan_pair(apart, deviation, queries, level, alpha, power, difference)
+            if numbers[0] is not None and numbers[0] > bounds[m][1] - bounds[m][0]:
+                beyond.append(f"{measure} {numbers[0]:.2f}")
+                numbers = (None, *numbers[1:])
+            rows.append(Planned(measure, pairwise.names[a], pairwise.names[b], apart, deviation, *numbers))
+    return Plan(
+        rows, queries, power, alpha, correction, tests, difference, [*(notes or []), *_note_beyond(beyond, rows)]
+    )
+
+
+def _plan_pair(
+    apart: float, deviation: float, queries: int, level: float, alpha: float, power: float, difference: float | None
+) -> tuple[Any, ...]:
+    """Return the fields of Planned from `detectable` on."""
+    if deviation == 0:
+        return (None,) * (len(Planned._fields) - Planned._fields.index("detectable"))
+    detectable = detectable_effect(queries, level, power) * deviation
+    effects = effect_interval(apart / deviation, queries, alpha)
+    nearest = 0.0 if effects[0] < 0 < effects[1] else min(map(abs, effects))
+    needed = (queries_needed(effect, level, power) for effect in (apart / deviation, max(map(abs, effects)), nearest))
+    if difference is None:
+        return (detectable, *needed)
+    effect = difference / deviation
+    ends = (deviation_quantile(share, queries - 1) for share in (1 - alpha / 2, alpha / 2))
+    asked = (queries_needed(effect * end, level, power) for end in (1.0, *ends))
+    return (detectable, *needed, *asked, power_of(effect, queries, level))
+
+
+def _note_beyond(beyond: list[str], rows: list[Planned]) -> list[Note]:
+    """Say where the difference that could be detected is larger than the measure can show."""
+    text = f"{len(beyond):,} of {count_of(len(rows), 'pair')} would have to differ by more than the measure can show: "
+    return [Note("beyond", len(beyond), len(rows), text + ", ".join(beyond[:5]))] if beyond else []
 
 
 def _check(power: float, difference: float | None) -> None:
@@ -182,42 +247,57 @@ def _check(power: float, difference: float | None) -> None:
         raise DataError(f"the difference to plan for is a number above 0, like 0.02; found {difference!r}")
 
 
-def power_of(effect: float, queries: int, alpha: float) -> float:
-    """Return the chance that a two-sided paired t-test finds an effect, a mean over its standard deviation.
+def power_of(effect: float, queries: int, alpha: float, *, one_sided: bool = False) -> float:
+    """Return the chance that a paired t-test finds an effect, a mean over its standard deviation.
 
     t has the noncentral t distribution, with n - 1 degrees of freedom, moved by effect · √n.
     """
-    freedom, moved = queries - 1, abs(effect) * sqrt(queries)
-    critical = stats().t.isf(alpha / 2, freedom)
-    wrong_side = float(stats().nct.cdf(-critical, freedom, moved))
-    # SciPy has NaN for some chances that are far too small to matter
-    return float(stats().nct.sf(critical, freedom, moved)) + (0.0 if isnan(wrong_side) else wrong_side)
+    freedom, moved = queries - 1, effect * sqrt(queries)
+    if one_sided:
+        return noncentral_tail(t_upper(alpha, freedom), freedom, moved)
+    critical = t_upper(alpha / 2, freedom)
+    return noncentral_tail(critical, freedom, moved) + noncentral_tail(critical, freedom, -moved)
 
 
-def detectable_effect(queries: int, alpha: float, power: float) -> float:
+def effect_interval(effect: float, queries: int, alpha: float) -> tuple[float, float]:
+    """Return the interval of an observed effect: the true ones under which its t would lie in either tail."""
+    t, root = effect * sqrt(queries), sqrt(queries)
+
+    def solve(tail: float) -> float:
+        low, high = t - 40 - abs(t), t + 40 + abs(t)
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (middle, high) if noncentral_tail(t, queries - 1, middle) < tail else (low, middle)
+        return high / root
+
+    return solve(alpha / 2), solve(1 - alpha / 2)
+
+
+@lru_cache(maxsize=256)
+def detectable_effect(queries: int, alpha: float, power: float, *, one_sided: bool = False) -> float:
     """Return the smallest effect that so many queries show with this power."""
     low, high = 0.0, 1.0
-    while power_of(high, queries, alpha) < power:
+    while power_of(high, queries, alpha, one_sided=one_sided) < power:
         high *= 2
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if power_of(middle, queries, alpha) < power else (low, middle)
+        low, high = (middle, high) if power_of(middle, queries, alpha, one_sided=one_sided) < power else (low, middle)
     return high
 
 
-def queries_needed(effect: float, alpha: float, power: float) -> int | None:
+def queries_needed(effect: float, alpha: float, power: float, *, one_sided: bool = False) -> int | None:
     """Return the least number of queries that shows an effect with this power (Sakai 2016)."""
     if effect == 0:
         return None
-    normal = stats().norm
-    root = float(normal.isf(alpha / 2) + normal.ppf(power)) / effect
-    if root * root > MOST:  # which may be infinite
-        return None
+    normal, effect = NormalDist(), abs(effect)
+    root = (normal.inv_cdf(power) - normal.inv_cdf(alpha if one_sided else alpha / 2)) / effect
+    if root < 0 or root * root > MOST:  # which may be infinite
+        return None if root > 0 else 2
     low = max(1, ceil(root * root) - 1)  # by the normal distribution: never more than t needs, and a few below it
     high = low + 1
-    while power_of(effect, high, alpha) < power:
+    while power_of(effect, high, alpha, one_sided=one_sided) < power:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if power_of(effect, middle, alpha) < power else (low, middle)
+        low, high = (middle, high) if power_of(effect, middle, alpha, one_sided=one_sided) < power else (low, middle)
     return high
