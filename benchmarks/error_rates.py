@@ -1,9 +1,10 @@
 """How often each test finds a difference that is not there, and how often intervals cover what they should.
 
     python -m benchmarks.error_rates [TRIALS]
+    python -m benchmarks.error_rates gate [TRIALS]
 
-Prints the tables of docs/compare.md. Seeds are fixed. A null is a distribution of differences whose mean is 0: for the
-tests the question is the mean, so a skewed null is a null, too.
+Prints the tables of docs/compare.md, or those of docs/gate.md. Seeds are fixed. A null is a distribution of differences
+whose mean is 0: for the tests the question is the mean, so a skewed null is a null, too.
 """
 
 import sys
@@ -13,12 +14,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gradely.comparison import tests
+from gradely.comparison.gate import p_of_limits
 from gradely.comparison.intervals import around, bootstrap_intervals, simultaneous_reach, t_intervals
+from gradely.comparison.pairwise import Design
 from gradely.comparison.tests import all_pairs, differences, p_values
 from gradely.tables import Table, to_markdown
 
 ALPHA, TRIALS, RESAMPLES = 0.05, 4_000, 1_999
 SIZES = (10, 25, 50)
+FEW = (2, 3, 4, 5)
 TESTS = ("t", "wilcoxon", "randomization", "bootstrap")
 Draw: TypeAlias = Callable[[np.random.Generator, tuple[int, ...]], Any]
 
@@ -29,6 +33,11 @@ def mostly_ties(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
     return np.where(rng.random(shape) < 0.8, 0.0, steps)
 
 
+def mostly_zero(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    """80 % of the values are 0, the others like AP: 0.06 on average."""
+    return np.where(rng.random(shape) < 0.8, 0.0, rng.beta(0.6, 1.4, shape))
+
+
 NULLS: dict[str, Draw] = {
     "normal": lambda rng, shape: rng.normal(0, 0.1, shape),
     "like AP: difference of two beta(0.6, 1.4)": lambda rng, shape: (
@@ -37,23 +46,43 @@ NULLS: dict[str, Draw] = {
     "skewed: exponential, many small losses and few large wins": lambda rng, shape: rng.exponential(1, shape) - 1,
     "very skewed: gamma(0.3)": lambda rng, shape: rng.gamma(0.3, 1, shape) - 0.3,
     "like RR: 80 % ties, symmetric": mostly_ties,
+    "zero-inflated: two runs with 80 % zeros": lambda rng, shape: mostly_zero(rng, shape) - mostly_zero(rng, shape),
+    "unequal: 80 % zeros against a fifth of beta(0.6, 1.4)": lambda rng, shape: (
+        mostly_zero(rng, shape) - rng.beta(0.6, 1.4, shape) / 5
+    ),
 }
 VALUES: dict[str, tuple[Draw, float]] = {
     "like AP: beta(0.6, 1.4)": (lambda rng, shape: rng.beta(0.6, 1.4, shape), 0.3),
     "like RR: 1 / geometric(0.5)": (lambda rng, shape: 1 / rng.geometric(0.5, shape), float(np.log(2))),
     "like Success: 0 or 1, 0.7 on average": (lambda rng, shape: (rng.random(shape) < 0.7).astype(float), 0.7),
+    "zero-inflated: 80 % zeros, else beta(0.6, 1.4)": (mostly_zero, 0.06),
+}
+NOISY = np.array([0.05] * 5 + [0.25])
+FAMILIES: dict[str, Draw] = {
+    "equal: beta(0.6, 1.4)": lambda rng, shape: rng.beta(0.6, 1.4, shape),
+    "one noisy run: normal, five times the deviation": lambda rng, shape: 0.5 + rng.normal(0, 1, shape) * NOISY,
+    "zero-inflated: 80 % zeros": mostly_zero,
 }
 
 
 def type_one_errors(trials: int) -> Table:
     """Return the share of nulls with p below 0.05, by distribution, number of queries and test."""
+    return _errors(NULLS, SIZES, trials, "null")
+
+
+def errors_of_few(trials: int) -> Table:
+    """Return the same for very few queries, of which most tests cannot find anything."""
+    return _errors({name: NULLS[name] for name in list(NULLS)[:3]}, FEW, trials, "null, few queries")
+
+
+def _errors(nulls: dict[str, Draw], sizes: tuple[int, ...], trials: int, title: str) -> Table:
     rows: list[list[Any]] = []
-    for name, draw in NULLS.items():
-        for queries in SIZES:
+    for name, draw in nulls.items():
+        for queries in sizes:
             differ = np.round(draw(np.random.default_rng(queries), (queries, trials)), 12)
             rates = [float(np.mean(pairs_of_one(differ, test) < ALPHA)) for test in TESTS]
             rows.append([name, queries, *rates])
-    return Table(["null", "queries", *TESTS], rows, 3)
+    return Table([title, "queries", *TESTS], rows, 3)
 
 
 def pairs_of_one(differ: Any, test: str) -> Any:
@@ -66,16 +95,19 @@ def pairs_of_one(differ: Any, test: str) -> Any:
 
 def family_errors(trials: int) -> Table:
     """Return the share of null families, six runs on 25 queries, with any p below 0.05."""
-    rng = np.random.default_rng(6)
-    errors: dict[str, list[bool]] = {"t, not corrected": [], "t, Holm": [], "tukey": [], "max-t": []}
-    for _ in range(trials):
-        values = rng.beta(0.6, 1.4, (25, 6))
-        p = p_values(values, "t")
-        errors["t, not corrected"].append(p.min() < ALPHA)
-        errors["t, Holm"].append(p.min() * len(p) < ALPHA)
-        for test in ("tukey", "max-t"):
-            errors[test].append(p_values(values, test, resamples=399).min() < ALPHA)
-    return Table([*errors], [[float(np.mean(hits)) for hits in errors.values()]], 3)
+    rows: list[list[Any]] = []
+    for name, draw in FAMILIES.items():
+        rng = np.random.default_rng(6)
+        errors: dict[str, list[bool]] = {"t, not corrected": [], "t, Holm": [], "tukey": [], "max-t": []}
+        for _ in range(trials):
+            values = draw(rng, (25, 6))
+            p = p_values(values, "t")
+            errors["t, not corrected"].append(p.min() < ALPHA)
+            errors["t, Holm"].append(p.min() * len(p) < ALPHA)
+            for test in ("tukey", "max-t"):
+                errors[test].append(p_values(values, test, resamples=399).min() < ALPHA)
+        rows.append([name, *(float(np.mean(hits)) for hits in errors.values())])
+    return Table(["six runs", *errors], rows, 3)
 
 
 def percentile(values: Any, level: float, draws: int) -> tuple[Any, Any]:
@@ -117,11 +149,39 @@ def simultaneous_coverage(trials: int) -> Table:
     return Table(["queries", "t", "simultaneous"], rows, 3)
 
 
+LIMIT = 0.03
+DROPS: dict[str, Callable[[np.random.Generator, tuple[int, ...], float], Any]] = {
+    "normal": lambda rng, shape, drop: rng.normal(drop, 0.1, shape),
+    "like RR": lambda rng, shape, drop: 0.5 * (rng.random(shape) < 2 * drop),
+}
+
+
+def gate_verdicts(trials: int) -> Table:
+    """Return how often a gate says worse, undecided and not worse, by the true drop."""
+    rows: list[list[Any]] = []
+    for name, draw in DROPS.items():
+        for queries in (25, 100, 400):
+            for drop in (0.0, LIMIT, 2 * LIMIT):
+                differ = draw(np.random.default_rng(queries), (queries, trials), drop)
+                beyond = np.round(differ - LIMIT, 12)
+                above, below = p_of_limits(beyond, Design().settle())
+                same = ~np.any(differ, axis=0)
+                worse, within = np.mean((above < ALPHA) & ~same), np.mean((below < ALPHA) | same)
+                rows.append([name, queries, f"{drop:g}", float(worse), float(1 - worse - within), float(within)])
+    return Table(["drops", "queries", "true drop", "worse", "undecided", "not worse"], rows, 3)
+
+
 def main() -> None:
     """Print all tables."""
-    trials = int(sys.argv[1]) if len(sys.argv) > 1 else TRIALS
+    about_gates = sys.argv[1:2] == ["gate"]
+    numbers = sys.argv[2:] if about_gates else sys.argv[1:]
+    trials = int(numbers[0]) if numbers else TRIALS
+    if about_gates:
+        print(to_markdown(gate_verdicts(trials)))
+        return
     for title, table in (
         ("Type I errors", type_one_errors(trials)),
+        ("Type I errors with very few queries", errors_of_few(trials)),
         ("Family-wise errors", family_errors(trials // 2)),
         ("Coverage of intervals of means", coverage(trials)),
         ("Coverage of all intervals of differences at once", simultaneous_coverage(trials // 2)),

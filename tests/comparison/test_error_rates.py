@@ -1,4 +1,4 @@
-"""The error rates that docs/compare.md prints: drawn again with other numbers of trials, they are the same."""
+"""The error rates that documents print: drawn again with other numbers of trials, they are the same."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from benchmarks import error_rates
 
-TEXT = (Path(__file__).parents[2] / "docs" / "compare.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+TEXT = "\n\n".join((DOCS / name).read_text(encoding="utf-8") for name in ("compare.md", "gate.md"))
 
 
 def printed(header):
@@ -20,8 +21,10 @@ def printed(header):
     ("work", "trials", "names"),
     [
         (error_rates.type_one_errors, 400, 2),
-        (error_rates.family_errors, 60, 0),
+        (error_rates.errors_of_few, 400, 2),
+        (error_rates.family_errors, 60, 1),
         (error_rates.coverage, 400, 2),
+        (error_rates.gate_verdicts, 400, 3),
         (error_rates.simultaneous_coverage, 100, 1),
     ],
 )

@@ -8,7 +8,7 @@ import click
 from gradely.cli import options
 from gradely.cli.options import FILE, InputOptions, Inputs, Request, choose_measures
 from gradely.cli.output import OutputOptions, check_output, say, write_file, write_result
-from gradely.comparison.gate import Gate, check_limits, gate, is_saved, keep_scores
+from gradely.comparison.gate import UNDECIDED, Gate, check_limits, gate, is_saved, keep_scores, read_saved
 from gradely.comparison.tests import CORRECTIONS, RESAMPLES, SIMULTANEOUS, TESTS
 from gradely.data.source import Source
 from gradely.errors import InputError
@@ -31,7 +31,8 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
     metavar="[MEASURE=]DROP",
     help="How much a mean may fall, like 0.01; for one measure, like AP=0.02. Repeatable. [default: 0]",
 )
-@click.option("--strict", is_flag=True, help="Fail where a drop exceeds its limit, significant or not.")
+@click.option("--strict", is_flag=True, help="Fail where a drop exceeds its limit, shown or not.")
+@options.choice("--undecided", UNDECIDED, "pass", "What to do where neither is shown.")
 @options.alpha
 @options.choice("--test", ALONE, "t", "Significance test.")
 @options.choice("--correction", CORRECTIONS, "holm", "Correction for multiple measures.")
@@ -64,22 +65,24 @@ def command(
     output: OutputOptions,
     **design: Any,
 ) -> int:
-    """Fail, with exit code 1, where the run NEW is worse than OLD by more than is allowed, and significantly so.
+    """Fail, with exit code 1, where the run NEW is shown to be worse than OLD by more than is allowed.
 
-    Exit code 0 says that it passed, 2 that something could not be read. Without --baseline, nothing is compared, and
-    --save keeps the scores of NEW for the next time.
+    Exit code 0 says that it passed: NEW is shown not to be worse, or that is undecided, as the first line says. Exit
+    code 2 says that something could not be read. Without --baseline, nothing is compared, and --save keeps the scores
+    of NEW for the next time. Without -m, the measures are those of the scores that --save wrote.
     """
     source = None if baseline is None else Source(baseline)  # held, since it may be a pipe
-    saved = baseline if source is not None and is_saved(source) else None
+    earlier = read_saved(source) if source is not None and is_saved(source) else None
     if queries_text is not None and summary is None:
         raise click.UsageError("--queries-text is for the queries of a --summary", click.get_current_context())
     check_output(summary, beside=True)
-    check_output(save, replaces=saved, beside=True)
+    check_output(save, replaces=baseline if earlier else None, beside=True)
     if baseline is None and save is None:
         raise click.UsageError("name a --baseline to compare with, or a file to --save", click.get_current_context())
+    measures = measures or tuple(earlier.measures if earlier else ())
     names = choose_measures(measures, policies["ties"])
     limits = check_limits(read_limits(drops, names), names)
-    paths = (new,) if baseline in (None, saved) else (new, baseline)
+    paths = (new,) if baseline is None or earlier else (new, baseline)
     request = Request(qrels, paths, policies, inputs, measures)
     data = request.read()
     if len(data.runs) != len(paths):
@@ -88,7 +91,7 @@ def command(
         return save_first(request, data, str(save))
     run, *older = data.runs.values()
     with data.bar() as bar:
-        old = older[0] if older else baseline
+        old = older[0] if older else earlier
         verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, **design, **policies)
     write_files(verdict, summary, save, queries_text)
     write_result(verdict, output)

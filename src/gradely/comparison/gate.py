@@ -1,4 +1,4 @@
-"""gate: whether a run is worse than an older one, by more than is allowed and by more than chance."""
+"""gate: whether a run is worse than an older one by more than is allowed, is shown not to be, or neither."""
 
 import hashlib
 import json
@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.pairwise import Design, Pairwise
-from gradely.comparison.plan import POWER, plan_pairs
-from gradely.comparison.sentences import note_tests
-from gradely.comparison.tests import CORRECTIONS, DRAWN, RESAMPLES, TESTS
+from gradely.comparison.intervals import around
+from gradely.comparison.pairwise import Design, Pairwise, to_optional
+from gradely.comparison.plan import POWER, detectable_effect, queries_needed
+from gradely.comparison.sentences import format_signed, note_tests
+from gradely.comparison.student import t_upper
+from gradely.comparison.tests import CORRECTIONS, DIGITS, DRAWN, RESAMPLES, TESTS, p_of_differences
 from gradely.data import Qrels, open_run
 from gradely.data.ids import Floats
 from gradely.data.selection import read_selected, split_queries
@@ -27,8 +29,8 @@ from gradely.evaluation.notes import SAME, Note, note_names
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import means
 from gradely.measures.names import MeasureLike, parse, parse_all
-from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
-from gradely.tables import Cell, Table, count_of, format_p
+from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy, check_choice
+from gradely.tables import Cell, PValue, Table, count_of, format_p
 
 VERSION = 1
 """of the format of the file"""
@@ -188,7 +190,7 @@ LOSERS = 10
 
 
 class Change(NamedTuple):
-    """One measure, in the old run and in the new one."""
+    """One measure, in the old run and in the new one, against its limit."""
 
     measure: str
     old: float
@@ -197,26 +199,33 @@ class Change(NamedTuple):
     """old minus new: below 0 where the new run is better"""
     limit: float
     low: float | None
-    """the interval of the drop; None where there is none"""
+    """the interval of the drop, of the level 1 - 2·alpha; None where there is none"""
     high: float | None
     p: float | None
-    """None where nothing can be tested"""
+    """of the test that the drop is larger than the limit; None where nothing can be tested"""
     adjusted: float | None
+    """the same, corrected over the measures"""
+    p_not_worse: float | None
+    """of the test that the drop is smaller than the limit"""
     losses: int
     """on how many queries the new run is worse"""
-    exceeds: bool
-    significant: bool
+    verdict: str
+    """worse (than allowed), not worse (shown to be within the limit), same (on every query) or undecided"""
     failed: bool
+    detectable: float | None
+    """from which drop on the gate would say worse with a power of 0.8; None where nothing varies"""
+    queries_needed: int | None
+    """how many queries would decide, with a power of 0.8, if the drop is what it seems; None where none would"""
 
 
 @dataclass(eq=False, repr=False)
 class Gate(Result):
-    """Whether a new run may take the place of an old one.
+    """Whether a new run may take the place of an old one; true where it may.
 
     >>> from gradely import gate
     >>> qrels = {f"q{i}": {"d": 1} for i in range(9)}
     >>> old, new = {q: ["d", "x"] for q in qrels}, {q: ["x", "d"] for q in qrels}
-    >>> gate(qrels, new, old, ["RR"], max_drop=0.01).passed, gate(qrels, new, old, ["RR"], max_drop=0.5).passed
+    >>> bool(gate(qrels, new, old, ["RR"], max_drop=0.01)), bool(gate(qrels, new, old, ["RR"], max_drop=0.6))
     (False, True)
     """
 
@@ -227,6 +236,8 @@ class Gate(Result):
     saved: SavedScores
     """the scores of the new run, to be kept"""
     strict: bool
+    undecided: str
+    """pass or fail: what becomes of a run that is shown to be neither worse nor not worse"""
     notes: list[Note]
 
     @property
@@ -235,8 +246,14 @@ class Gate(Result):
         return not any(change.failed for change in self.changes)
 
     def __bool__(self) -> bool:
-        """Return whether it passed."""
+        """Return whether it passed, so that `assert gate(…)` says what it seems to say."""
         return self.passed
+
+    @property
+    def verdict(self) -> str:
+        """What is known of all measures together: worse where one is, not worse where all are, or undecided."""
+        verdicts = {change.verdict for change in self.changes}
+        return next((kind for kind in ("worse", "undecided", "not worse") if kind in verdicts), "same")
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
         """Return the verdict and the table."""
@@ -250,6 +267,7 @@ class Gate(Result):
         """Return everything as plain data, values in full."""
         return {
             "passed": self.passed,
+            "verdict": self.verdict,
             "summary": self.summary(),
             "caption": self.caption(),
             "measures": [change._asdict() for change in self.changes],
@@ -260,21 +278,63 @@ class Gate(Result):
     def summary(self) -> str:
         """Return the verdict in a sentence."""
         new, old = self.pairwise.names
-        if self.passed:
-            beyond = "is allowed" if self.strict else "is allowed and more than chance explains"
-            return f"Passed: {new} is not worse than {old} by more than {beyond}."
-        parts = [
-            f"{change.measure} fell by {change.drop:.4f}, more than {change.limit:g}"
-            + ("" if change.adjusted is None else f" (p {format_p(change.adjusted, self.pairwise.design.alpha)})")
-            for change in self.changes
-            if change.failed
-        ]
-        return f"Failed: {new} is worse than {old}: {'; '.join(parts)}."
+        says = {
+            "worse": f"{new} is worse than {old} by more than is allowed",
+            "undecided": f"undecided whether {new} is worse than {old} by more than is allowed",
+            "not worse": f"{new} is shown not to be worse than {old} by more than is allowed",
+            "same": f"{new} and {old} have the same value on every query",
+        }
+        told = [self._tell(change) for change in self.changes if change.verdict == self.verdict != "same"]
+        details = f": {'; '.join(told)}" if told else ""
+        return f"{'Passed' if self.passed else 'Failed'}: {says[self.verdict]}{details}."
+
+    def _tell(self, change: Change) -> str:
+        """Return what happened to one measure, and why that decides or does not."""
+        alpha, size = self.pairwise.design.alpha, f"{abs(change.drop):.4f}"
+        how = "has the same mean" if abs(change.drop) <= SAME else f"{'fell' if change.drop > 0 else 'rose'} by {size}"
+        moved = f"{change.measure} {how}"
+        if change.verdict == "undecided":
+            return f"{moved}, the limit is {change.limit:g}{self._say_what_it_takes(change)}"
+        p = change.adjusted if change.verdict == "worse" else change.p_not_worse
+        kind = "corrected p" if change.verdict == "worse" and self.pairwise.is_corrected else "p"
+        limit = f"more than {change.limit:g}" if change.verdict == "worse" else f"and may fall by {change.limit:g}"
+        return f"{moved}, {limit} ({kind} {format_p(1.0 if p is None else p, alpha)})"
+
+    def _say_what_it_takes(self, change: Change) -> str:
+        """Return what an undecided measure lacks."""
+        if change.p is None:
+            return ", and one query cannot be tested"
+        if self.pairwise.design.test == "wilcoxon" and (change.drop > change.limit) == (change.p > 0.5):
+            return ", and its signed ranks say the opposite of its mean"
+        if change.low is None or change.high is None:
+            return f", and {count_of(len(self.queries), 'query')} are too few"
+        interval = f"{self._level} interval of the drop {format_signed(change.low)} … {format_signed(change.high)}"
+        needed = change.queries_needed
+        count = "more queries than anybody can judge" if needed is None else f"about {count_of(needed, 'query')}"
+        return f", {interval}: if it is what it seems, it takes {count} to tell"
+
+    @property
+    def _level(self) -> str:
+        return f"{100 * (1 - 2 * self.pairwise.design.alpha):g} %"
 
     def table(self) -> Table:
         """Return one row per measure."""
-        header = ["measure", "old", "new", "drop", "limit", "low", "high", "p", "adjusted", "losses", "verdict"]
-        return Table(header, [[*change[:10], _verdict(change)] for change in self.changes])
+        tests = ["p worse", "p not worse"]
+        header = ["measure", "old", "new", "drop", "limit", "low", "high", *tests, "losses", "verdict"]
+        rows: list[list[Cell]] = [
+            [
+                *change[:7],
+                self._show_p(change.adjusted),
+                self._show_p(change.p_not_worse),
+                change.losses,
+                _show_verdict(change),
+            ]
+            for change in self.changes
+        ]
+        return Table(header, rows)
+
+    def _show_p(self, p: float | None) -> PValue | None:
+        return None if p is None else PValue(p, self.pairwise.design.alpha)
 
     def losers(self, measure: str, most: int = LOSERS, queries_text: Texts | None = None) -> Table:
         """Return the queries that lost most by a measure, the worst first, with their texts where these are given."""
@@ -298,34 +358,44 @@ class Gate(Result):
 
     def caption(self) -> str:
         """Return how it was decided."""
-        design, count = self.pairwise.design, len(self.changes)
-        draws = f", {design.resamples:,} resamples, seed {design.seed}" if design.test in DRAWN else ""
-        corrected = f", {CORRECTIONS[str(design.correction)]} over {count} measures" if count > 1 else ""
-        rule = "exceeds its limit" if self.strict else "exceeds its limit and is significant"
+        design, count, test = self.pairwise.design, len(self.changes), self.pairwise.test
+        draws = f", {design.resamples:,} resamples, seed {design.seed}" if test in DRAWN else ""
+        corrected = (
+            f", p worse {CORRECTIONS[str(design.correction)]} over {count} measures, p not worse not corrected, since "
+            "every measure has to be"
+            if count > 1
+            else ""
+        )
         policies = ", ".join(f"{key} {value}" for key, value in self.saved.settings.items() if value is not False)
+        shown = "exceeds its limit, shown or not" if self.strict else "is shown to exceed its limit"
+        undecided = ", and where it is not shown to be within" if self.undecided == "fail" else ""
         return (
-            f"the gate fails where a drop {rule}: {TESTS[design.test]}{draws}{corrected}, α = {design.alpha:g}; "
-            f"{100 * (1 - design.alpha):g} % t intervals of the drop; {count_of(len(self.queries), 'query')}; "
-            f"{policies}"
+            f"the gate fails where a drop {shown}{undecided}: one-sided {TESTS[test]}{draws} against the limit"
+            f"{corrected}, α = {design.alpha:g}; {self._level} t intervals of the drop, not corrected; "
+            f"{count_of(len(self.queries), 'query')}; {policies}"
         )
 
 
-def _verdict(change: Change) -> str:
-    if change.failed:
-        return "failed"
-    if change.exceeds:
-        return "not tested" if change.p is None else "not significant"
-    return "within limit" if change.drop > SAME else "not worse"
+def _show_verdict(change: Change) -> str:
+    """Return the verdict on a measure, with what becomes of it where that is not plain."""
+    if change.verdict == "worse" or not change.failed:
+        return change.verdict
+    return f"{change.verdict}, fails"
+
+
+UNDECIDED = ("pass", "fail")
+"""what becomes of a run that is shown to be neither worse nor not worse"""
 
 
 def gate(
     qrels: Any,
     new: Any,
     baseline: Any,
-    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
+    measures: MeasureLike | Iterable[MeasureLike] | None = None,
     *,
     max_drop: float | Mapping[str, float] = 0.0,
     strict: bool = False,
+    undecided: str = "pass",
     alpha: float = 0.05,
     test: str = "t",
     correction: str = "holm",
@@ -341,28 +411,36 @@ def gate(
     duplicates: str = "error",
     exclude: Any = None,
 ) -> Gate:
-    """Decide whether a new run is worse than a baseline by more than `max_drop`, and significantly so.
+    """Decide whether a new run is worse than a baseline by more than `max_drop`: worse, not worse, or undecided.
 
-    `baseline` is a run, or what an earlier gate saved: a path to it, or `Gate.saved`. `max_drop` says how much a mean
-    may fall: a number, or {measure: number}; measures that are not named there may not fall. With `strict`, a drop
-    fails where it exceeds its limit, significant or not. `correction` is over the measures. The rest is as in compare.
+    `baseline` is a run, or what an earlier gate saved: a path to it, or `Gate.saved`, whose measures are taken where
+    none are given. `max_drop` says how much a mean may fall: a number, or {measure: number}; measures that are not
+    named there may not fall. A gate fails where a drop is shown to be larger than its limit, with `undecided="fail"`
+    also where it is not shown to be smaller, and with `strict` where it is larger, shown or not. `correction` is over
+    the measures. The rest is as in compare.
     """
     design = Design(test, correction, alpha, seed, resamples, family="all").settle()
+    check_choice("undecided", undecided, UNDECIDED)
+    if alpha >= 0.5:
+        raise DataError(f"alpha of a gate is below 0.5, since its tests are one-sided; found {alpha!r}")
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
-    limits = check_limits(max_drop, measures)
-    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
     source = Source(baseline) if isinstance(baseline, str | os.PathLike) else None  # held, since it may be a pipe
     earlier = baseline if isinstance(baseline, SavedScores) else None
     if source is not None and is_saved(source):
         earlier = read_saved(source)
+    measures = measures if measures is not None else earlier.measures if earlier else DEFAULT
+    limits = check_limits(max_drop, measures)
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
     scores = score_run(judgments, open_run(new, columns=columns), measures, settings, progress)
     if earlier is None:
         earlier = score_run(judgments, open_run(baseline, columns=columns), measures, settings, progress)
-    return decide(scores, earlier, limits, design, strict=strict)
+    return decide(scores, earlier, limits, design, strict=strict, undecided=undecided)
 
 
-def decide(new: SavedScores, old: SavedScores, limits: dict[str, float], design: Design, *, strict: bool) -> Gate:
+def decide(
+    new: SavedScores, old: SavedScores, limits: dict[str, float], design: Design, *, strict: bool, undecided: str
+) -> Gate:
     """Decide by the scores of both runs on the queries that both have."""
     old.check(new)
     at = {query: i for i, query in enumerate(old.queries)}
@@ -374,14 +452,15 @@ def decide(new: SavedScores, old: SavedScores, limits: dict[str, float], design:
     names = [new.name, old.name] if new.name != old.name else [f"{new.name} (new)", f"{old.name} (old)"]
     values, mean = np.stack([table.T for table in tables], axis=2), np.asarray([means(table) for table in tables]).T
     pairwise = Pairwise(values, mean, names, list(limits), design)
+    changes = _changes(pairwise, limits, strict=strict, undecided=undecided)
     notes = [
         *_note_left_out(new, old, queries),
         *new.notes,
         *(Note(note.kind, note.count, note.of, f"baseline: {note}") for note in old.notes),
-        *note_tests(pairwise),
-        *_weak(pairwise, limits),
+        *_note_untested(pairwise),
+        *_note_power(changes, len(queries), pairwise),
     ]
-    return Gate(_changes(pairwise, limits, strict=strict), pairwise, queries, new, strict, notes)
+    return Gate(changes, pairwise, queries, new, strict, undecided, notes)
 
 
 def _note_left_out(new: SavedScores, old: SavedScores, queries: list[str]) -> list[Note]:
@@ -390,13 +469,23 @@ def _note_left_out(new: SavedScores, old: SavedScores, queries: list[str]) -> li
     return note_names("uncommon", len(names), len(names) + len(queries), "query", text, names)
 
 
-def _changes(pairwise: Pairwise, limits: dict[str, float], *, strict: bool) -> list[Change]:
-    """Return what became of each measure; a pair of the test is the new run minus the old one."""
-    pairs = {pair.measure: pair for pair in pairwise.rows()}
+def _changes(pairwise: Pairwise, limits: dict[str, float], *, strict: bool, undecided: str) -> list[Change]:
+    """Return what became of each measure."""
+    design, queries = pairwise.design, pairwise.values.shape[1]
+    drops = np.round(pairwise.values[:, :, 1] - pairwise.values[:, :, 0], DIGITS).T
+    beyond = np.round(drops - list(limits.values()), DIGITS)
+    tested = queries > 1
+    worse, within = p_of_limits(beyond, design) if tested else (np.ones(len(limits)), np.ones(len(limits)))
+    adjusted = pairwise.correct(worse[:, None])[:, 0]
+    reach = t_upper(design.alpha, queries - 1) if tested else np.nan
+    low, high = (to_optional(end) for end in around(drops, reach))
     changes = []
-    for (measure, limit), (new, old) in zip(limits.items(), pairwise.means.tolist(), strict=True):
-        pair = pairs.get(measure)
-        exceeds, significant = old - new - limit > SAME, pair is not None and pair.significant
+    for m, (measure, limit) in enumerate(limits.items()):
+        new, old = pairwise.means[m].tolist()
+        exceeds = old - new - limit > SAME
+        verdict = _judge(drops[:, m], exceeds, adjusted[m], within[m], design.alpha)
+        failed = verdict == "worse" or (verdict == "undecided" and (undecided == "fail" or (strict and exceeds)))
+        detectable, needed = _what_it_takes(beyond[:, m], limit, design, len(limits))
         changes.append(
             Change(
                 measure,
@@ -404,27 +493,68 @@ def _changes(pairwise: Pairwise, limits: dict[str, float], *, strict: bool) -> l
                 new,
                 drop=old - new,
                 limit=limit,
-                low=None if pair is None or pair.high is None else -pair.high,
-                high=None if pair is None or pair.low is None else -pair.low,
-                p=None if pair is None else pair.p,
-                adjusted=None if pair is None else pair.adjusted,
-                losses=int(old > new) if pair is None else pair.losses,
-                exceeds=exceeds,
-                significant=significant,
-                failed=exceeds and (strict or significant),
+                low=low[m],
+                high=high[m],
+                p=float(worse[m]) if tested else None,
+                adjusted=float(adjusted[m]) if tested else None,
+                p_not_worse=float(within[m]) if tested else None,
+                losses=int(np.count_nonzero(drops[:, m] > 0)),
+                verdict=verdict,
+                failed=failed,
+                detectable=detectable,
+                queries_needed=needed,
             )
         )
     return changes
 
 
-def _weak(pairwise: Pairwise, limits: dict[str, float]) -> list[Note]:
-    """Say where so few queries would hardly show a drop that is not allowed."""
-    rows = plan_pairs(pairwise, None, POWER, "none").rows
-    weak = [row for row in rows if row.detectable is not None and row.detectable > limits[row.measure]]
-    least = ", ".join(f"{row.measure} {row.detectable:.4f}" for row in weak)
-    queries = count_of(pairwise.values.shape[1], "query")
-    text = f"with {queries}, a drop below these sizes would be missed too often (power {POWER:g}): {least}"
-    return [Note("weak", len(weak), len(limits), text)] if weak else []
+def p_of_limits(beyond: Floats, design: Design) -> tuple[Floats, Floats]:
+    """Return p-values [measures] that drops are above their limits, and below, from drops minus limits by query."""
+    above, below = (
+        p_of_differences(side, design.test, design.resamples, design.seed, one_sided=True) for side in (beyond, -beyond)
+    )
+    return above, below
+
+
+def _judge(drops: Floats, exceeds: bool, worse: float, within: float, alpha: float) -> str:
+    """Return the verdict; a test that contradicts the mean, as Wilcoxon's may, decides nothing."""
+    if not np.any(drops):
+        return "same"
+    if worse < alpha and exceeds:
+        return "worse"
+    return "not worse" if within < alpha and not exceeds else "undecided"
+
+
+def _what_it_takes(beyond: Floats, limit: float, design: Design, measures: int) -> tuple[float | None, int | None]:
+    """Return from which drop on the gate says worse with a power of 0.8, and how many queries would decide.
+
+    Of several measures the level is that of the first step of the correction. The power is that of the t-test, which
+    randomization and bootstrap come near to.
+    """
+    if len(beyond) < 2 or np.ptp(beyond) == 0:
+        return None, None
+    level = design.alpha / (1 if design.correction == "none" else measures)
+    deviation, effect = float(beyond.std(ddof=1)), float(beyond.mean() / beyond.std(ddof=1))
+    detectable = limit + deviation * detectable_effect(len(beyond), level, POWER, one_sided=True)
+    return detectable, queries_needed(effect, level if effect > 0 else design.alpha, POWER, one_sided=True)
+
+
+def _note_untested(pairwise: Pairwise) -> list[Note]:
+    """Say what there is to note about the tests: nothing is tested, or another test was made."""
+    return [note for note in note_tests(pairwise) if note.kind in ("untested", "few")]
+
+
+def _note_power(changes: list[Change], queries: int, pairwise: Pairwise) -> list[Note]:
+    """Say which drops so few queries would miss."""
+    sizes = [
+        f"{c.measure} {c.detectable:.4f}" for c in changes if c.verdict == "undecided" and c.detectable is not None
+    ]
+    level = f", {CORRECTIONS[str(pairwise.design.correction)]}" if len(changes) > 1 else ""
+    text = (
+        f"with {count_of(queries, 'query')}, a drop is shown to exceed its limit with power {POWER:g} (t-test{level}) "
+        f"from these sizes on: {', '.join(sizes)}"
+    )
+    return [Note("weak", len(sizes), len(changes), text)] if sizes else []
 
 
 def check_limits(
