@@ -97,5 +97,5 @@ def check_seed(seed: int) -> None:
 def check_ties(ties: str, *, without_names: bool = False) -> None:
     """Raise unless this is a tie policy, and one that works where documents have no names."""
     check_choice("tie policy", ties, TIES)
-    if without_names and ties == "trec":
-        raise DataError("ties='trec' orders by document id, which arrays do not have: use 'expected' or 'order'")
+    if without_names and ties not in ("expected", "order", "best", "worst", "random"):
+        raise DataError(f"ties={ties!r} orders by document id, which arrays do not have: use 'expected' or 'order'")

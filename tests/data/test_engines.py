@@ -105,7 +105,7 @@ def rows(query, document, score):
         (rows(["q", "q"], ["a", "b"], [1, None]), "column 'score' has missing values, as in query 'q'"),
         (rows(["q", "q"], ["a", None], [1, 2]), "column 'docno' has missing values, as in query 'q'"),
         (rows(["q", None], ["a", "b"], [1, 2]), "column 'qid' has missing values"),
-        (rows(["q", "q"], ["a", "a"], [1, 2]), "document 'a' of query 'q' is there twice"),
+        (rows(["q", "q"], ["a", "a"], [1, 2]), "duplicate document 'a' of query 'q'"),
         (rows(pa.array([], pa.string()), pa.array([], pa.string()), []), "has no rows"),
         (rows(["x"], ["a"], [1]), "no query in common; the first are 'x' and 'q'"),
         (rows([1.5], ["a"], [1]), "column 'qid' holds Float64; cast ids to text or to whole numbers"),
@@ -212,7 +212,7 @@ def test_a_run_that_changes_between_two_looks_is_an_error(into, monkeypatch):
 @each_engine
 def test_a_document_there_twice_is_named_with_its_query(into):
     run = rows(["p", "q", "r", "r"], ["a", "a", "a", "a"], [1, 1, 1, 2])
-    with pytest.raises(gradely.GradelyError, match="document 'a' of query 'r' is there twice"):
+    with pytest.raises(gradely.GradelyError, match="duplicate document 'a' of query 'r'"):
         gradely.evaluate({"p": {"a": 1}, "q": {"a": 1}, "r": {"a": 1}}, into(run))
 
 

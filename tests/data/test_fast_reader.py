@@ -353,7 +353,7 @@ def test_what_is_small_is_neither_long_nor_packed(tmp_path, monkeypatch):
 def test_judgments_are_read_by_several_threads_in_ranges(start, size, tmp_path, monkeypatch):
     content = b"".join(b"q%d 0 d%d %d\n" % (i % 7, i, i % 3) for i in sorted(range(50), key=lambda i: i % 7))
     (tmp_path / "qrels").write_bytes(start + content)
-    monkeypatch.setattr(fast_qrels, "QRELS_RANGE", size)
+    monkeypatch.setattr(fast_qrels, "READ_AT_ONCE", size)
     qrels = load_qrels(Source(tmp_path / "qrels"), 3)
     assert b"".join(qrels.docs.bytes_at(i) for i in range(50)) == b"".join(
         line.split()[2] for line in content.splitlines()

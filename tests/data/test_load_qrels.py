@@ -10,10 +10,11 @@ from gradely.data import hashing
 from gradely.data.ids import LONGEST_NAME, PAD
 from gradely.data.locate.match import Judgments
 from gradely.data.qrels import Qrels
+from gradely.data.read import text as text_module
 from gradely.data.read import trec_pieces as module
-from gradely.data.read.text import Dialect
+from gradely.data.read.text import Dialect, split_text
 from gradely.data.read.trec_lines import QRELS, read
-from gradely.data.read.trec_pieces import _room, _split_text, load_qrels
+from gradely.data.read.trec_pieces import _room, load_qrels
 from gradely.data.source import DiskFile, Source
 from gradely.data.table import IrregularText
 from tests.pieces import piece_of
@@ -44,8 +45,8 @@ def file(tmp_path):
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_columns_are_those_of_the_plain_reader(file, content, size, threads, pack, monkeypatch):
-    monkeypatch.setattr(module, "PIECE", size)
-    monkeypatch.setattr(module, "QRELS_RANGE", size + 6)
+    monkeypatch.setattr(text_module, "PIECE", size)
+    monkeypatch.setattr(module, "READ_AT_ONCE", size + 6)
     source = file(pack(CONTENTS[content].encode()))
     plain, fast = Qrels.of(read(source, QRELS)), load_qrels(source, threads)
     assert list(fast.queries) == list(plain.queries)
@@ -123,7 +124,7 @@ def test_a_packed_line_that_never_ends_is_odd(file, monkeypatch):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_file_on_disk_is_read_on_threads(file, threads, monkeypatch):
-    monkeypatch.setattr(module, "QRELS_RANGE", 300)
+    monkeypatch.setattr(module, "READ_AT_ONCE", 300)
     filled, fill = [], DiskFile.fill
     monkeypatch.setattr(
         DiskFile, "fill", lambda stream, view, at: filled.append((at, len(view))) or fill(stream, view, at)
@@ -140,9 +141,9 @@ def test_a_file_on_disk_is_read_on_threads(file, threads, monkeypatch):
 
 @pytest.mark.parametrize("size", [1, 30, 60, 1000])
 def test_pieces_are_numbered_and_hold_whole_queries(size, monkeypatch):
-    monkeypatch.setattr(module, "PIECE", size)
+    monkeypatch.setattr(text_module, "PIECE", size)
     piece = piece_of(b"\n" * 200 + "".join(LINES[:20]).encode() + b" \n" * 100 + "".join(LINES[20:]).encode())
-    parts = list(_split_text(piece.text, piece.stop))
+    parts = list(split_text(piece.text, piece.stop))
     assert [part.number for part in parts] == list(range(len(parts)))
     texts = [part.text[part.start : part.stop].tobytes().split() for part in parts]
     assert [word for text in texts for word in text] == "".join(LINES).encode().split()

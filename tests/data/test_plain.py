@@ -49,8 +49,8 @@ def test_documents_that_are_there_twice_are_put_together_where_asked(duplicates,
         (RUN, "q Q0 d 1 x t", "the score 'x' is not a number"),
         (RUN, "q Q0 d 1 nan t", "the score is nan; it must be a finite number"),
         (RUN, "q Q0 d 1 -inf t", "the score is -inf; it must be a finite number"),
-        (RUN, "a Q0 a 1 1 t", "document 'a' of query 'a' is there already, in line 2; keep one"),
-        (RUN, "a Q0 b 1 1 t", "document 'b' of query 'a' is there already, in line 3; keep one"),
+        (RUN, "a Q0 a 1 1 t", "duplicate document 'a' of query 'a', first in line 2; keep one"),
+        (RUN, "a Q0 b 1 1 t", "duplicate document 'b' of query 'a', first in line 3; keep one"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(file, layout, line, says):

@@ -159,9 +159,7 @@ def test_a_line_that_is_there_twice_is_found_however_far_apart(folder, apart, ju
     write_judgments(rows, step=1 if judged else 50)
     again = rows[20]
     write_lines("run", [*rows[: 20 + apart], again, *rows[20 + apart :]])
-    with pytest.raises(
-        DataError, match=rf"run:{21 + apart}: document 'd11' of query 'q0' is there already, in line 21"
-    ):
+    with pytest.raises(DataError, match=rf"run:{21 + apart}: duplicate document 'd11' of query 'q0', first in line 21"):
         gradely.evaluate("qrels", "run", ["RR"])
 
 

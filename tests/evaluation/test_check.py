@@ -114,7 +114,7 @@ def test_lines_that_cannot_be_used_are_named_and_the_others_counted(collection, 
     findings = check(qrels, path)
     wrong = [finding.text for finding in findings if finding.kind == "wrong"]
     assert wrong[0].startswith(f"{len(lines) + 1}: the score is nan")
-    assert wrong[1].startswith(f"{len(lines) + 2}: document ") and wrong[1].endswith("in line 1; keep one")
+    assert wrong[1].startswith(f"{len(lines) + 2}: duplicate document ") and wrong[1].endswith("in line 1; keep one")
     assert wrong[-1] == "11 lines in all cannot be used"
     rest = [each for each in texts(findings) if each[0] != "wrong"]
     assert rest == texts(check(qrels, ranked))
@@ -162,7 +162,7 @@ GOOD = b"a Q0 d 1 1 t\nb Q0 d 1 1 t\n"
         (b"a Q0 d 1 x t\n", "run:1: the score 'x' is not a number"),
         (b"\n" + GOOD + b"b Q0 e 1 x t\n", "run:4: the score 'x' is not a number"),
         (GOOD + b"\nb Q0 e 1 x t\n", "run:4: the score 'x' is not a number"),
-        (GOOD + b"b Q0 d 1 2 t\n", "run:3: document 'd' of query 'b' is there already, in line 2"),
+        (GOOD + b"b Q0 d 1 2 t\n", "run:3: duplicate document 'd' of query 'b', first in line 2"),
         (GOOD + b"b Q0 \xe9 1 2 t\n", "run:3: is not UTF-8 text"),
         (GOOD + b"b Q0 \x01 1 2 t\n", "run:3: is not UTF-8 text"),
     ],

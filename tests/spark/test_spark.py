@@ -86,7 +86,7 @@ def test_bad_data_is_found_in_spark(spark, score, message):
 
 def test_duplicates_among_hits(spark):
     run = rows(qid=["q", "q"], docno=["a", "a"], score=[1.0, 2.0])
-    with pytest.raises(gradely.GradelyError, match="document 'a' of query 'q' is there twice"):
+    with pytest.raises(gradely.GradelyError, match="duplicate document 'a' of query 'q'"):
         gradely.evaluate(SMALL, spark.createDataFrame(run))
 
 

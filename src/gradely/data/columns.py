@@ -80,7 +80,7 @@ def number_ids(ids: Ids) -> tuple[Ints, Ints]:
 
 
 def leave_out_repeats(ids: Ids) -> Ids:
-    """Return the ids in the order of first appearance; those that are left out are there before, and most are left out.
+    """Return the ids in the order of first appearance, most repeats left out.
 
     All are put into a table by their hashes, the first ones last; each one that finds itself in its place is left out.
     """
@@ -155,7 +155,7 @@ def flat(tables: Sequence[Mapping[str, float]], where: Callable[[int, str], str]
     try:
         columns = [table.values() for table in tables]
         values = np.fromiter(columns[0] if len(columns) == 1 else chain.from_iterable(columns), np.float64, size)
-        if np.count_nonzero(np.isfinite(values)) == size:  # sooner counted than asked
+        if np.count_nonzero(np.isfinite(values)) == size:  # faster than .all()
             return values
     except (TypeError, ValueError, OverflowError):
         pass

@@ -157,14 +157,14 @@ class EngineScores(LazyScores):
             self.frame = self._merge(rename(frame, self.roles, "score"), duplicates)
 
     def _merge(self, frame: Any, duplicates: str) -> Any:
-        """Return the frame with documents that are there twice put together."""
+        """Return the frame with duplicate documents merged."""
         import narwhals.stable.v2 as nw
 
         if duplicates == "error":
             return frame
         if duplicates != "max":
             raise DataError(f"{self.name}: duplicates={duplicates!r} depends on the order of rows, which lazy frames "
-                            "do not have; use 'max', or put rows together in the engine")  # fmt: skip
+                            "do not have; use 'max', or merge rows in the engine")  # fmt: skip
         return frame.group_by("query", "document").agg(nw.col("score").max())
 
     def find_hits(self, qrels: Qrels, settings: Settings, report: Report) -> Hits:
@@ -291,7 +291,7 @@ def _first(flags: Any) -> int | None:
 
 
 MOST_TIED = 1 << 24
-"""documents that tie with judged ones, of which at most so many are fetched to shuffle them: about 1 GB with names"""
+"""documents that tie with judged ones and are fetched at most, to shuffle them: about 1 GB with names"""
 
 
 def find_engine_hits(qrels: Qrels, scores: EngineScores, settings: Settings, report: Report) -> Hits:
@@ -370,13 +370,13 @@ def _fetch_hits(places: Any, order: Order | None) -> tuple[Ints, Ints, Ints, Int
 
 
 def _check_hits(qrels: Qrels, scores: EngineScores, row: Ints, beyond: Any) -> None:
-    """Refuse a judged document that is there twice, and a run that changed between two looks at it."""
+    """Refuse duplicates of a judged document, and a run that changed between two looks at it."""
     again = np.flatnonzero(np.diff(row) == 0)
     if len(again):
         at = int(row[again[0]])
         query = qrels.queries[int(_queries_of(qrels, row)[again[0]])]
         raise DataError(
-            f"{scores.name}: document {clip(qrels.docs[at])} of query {clip(query)} is there twice; "
+            f"{scores.name}: duplicate document {clip(qrels.docs[at])} of query {clip(query)}; "
             "keep one, or say duplicates='max'"
         )
     if beyond.any():

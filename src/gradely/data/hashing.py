@@ -111,12 +111,12 @@ def slots(key: Words, shift: int, bits: int) -> Ints:
 
 
 def table_bits(count: int) -> int:
-    """Return how many bits of so many keys are their places in a table that few share, and that fits into the cache."""
+    """Return the number of bits for a table of keys in which few share a place, and which fits into the cache."""
     return min(19, max(8, (4 * count).bit_length()))
 
 
 def is_distinct(key: Words) -> bool:
-    """True where no key is there twice.
+    """True where there are no duplicate keys.
 
     All keys are put into a small table, one overwriting another; those overwritten are either the same as what they
     find in their place, or go into the next round, with other slots.
@@ -135,7 +135,7 @@ def is_distinct(key: Words) -> bool:
 
 
 def find_repeated(key: Words) -> Words:
-    """Return the keys that are there more than once, each once, in order."""
+    """Return the duplicate keys, each once, in order."""
     key = np.sort(key)
     repeated = key[1:][key[1:] == key[:-1]]
     out: Words = repeated[np.append(True, repeated[1:] != repeated[:-1])[: len(repeated)]]

@@ -46,7 +46,7 @@ class Hits(NamedTuple):
 
     @classmethod
     def empty(cls, queries: int) -> "Hits":
-        """Return those of a run that retrieved nothing for so many queries."""
+        """Return the hits of a run that retrieved nothing, given the number of queries."""
         empty = np.zeros(0, np.int64)
         return cls(empty, empty, empty, empty, None, np.zeros(queries, np.int64), np.zeros(queries, bool), ())
 

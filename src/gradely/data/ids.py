@@ -221,7 +221,7 @@ def from_objects(values: Iterable[Any], name: str) -> Ids:
 
 
 def from_buffer(content: bytes, size: npt.NDArray[np.int64]) -> Ids:
-    """Return ids that stand side by side, of so many bytes each."""
+    """Return ids that stand side by side, given their sizes in bytes."""
     stop = PAD + np.cumsum(size)
     return Ids(np.frombuffer(b"\n" * PAD + content + b"\n" * PAD, np.uint8), stop - size, stop)
 
@@ -278,7 +278,7 @@ def _from_dictionary(array: Any, name: str) -> Ids:
 
 AS_BYTES = methodcaller("encode", errors="surrogatepass")
 LOOKUP = 8
-"""ids whose types are seen sooner than one missing id is looked up in other forms; measured: 13"""
+"""ids whose types take as long to check as looking up one missing id in other forms; measured: 13"""
 
 
 def rename_docs(docs: Mapping[Any, float], name: str, query: str) -> dict[str, float]:
@@ -286,13 +286,13 @@ def rename_docs(docs: Mapping[Any, float], name: str, query: str) -> dict[str, f
     out = {as_text(doc, name): value for doc, value in docs.items()}
     if len(out) < len(docs):
         raise DataError(
-            f"{name}: query {clip(query)} has a document twice, as different types; ids are compared as text"
+            f"{name}: query {clip(query)}: duplicate document, as different types; ids are compared as text"
         )
     return out
 
 
 def are_disguised(docs: Mapping[Any, float], missing: list[str]) -> bool:
-    """True where one of some documents that are not among text ids is there after all, as a number or as bytes."""
+    """True where a document that is missing among text ids is found as a number or as bytes."""
     if len(docs) < LOOKUP * len(missing) and {*map(type, docs)} == {str}:
         return False
     if any(map(docs.__contains__, map(AS_BYTES, missing))):

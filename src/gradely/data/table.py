@@ -24,7 +24,7 @@ DUPLICATES = {
     "sum": "add the numbers up",
     "first": "take the first one",
 }
-"""what can be done with a document that is there twice for a query"""
+"""what can be done with duplicate documents of a query"""
 
 
 class IrregularText(Exception):
@@ -132,16 +132,16 @@ def _group(table: Table, query: Ids, size: Ints, document: Ids, value: Floats) -
         code, document, value = code[row], document.take(row), value[row]
     alike = earliest_alike(code, document)
     if alike is not None:
-        keep, value = settle_duplicates(table, query.take(first), code, document, value, alike, row)
+        keep, value = merge_duplicates(table, query.take(first), code, document, value, alike, row)
         code, document, value = code[keep], document.take(keep), value[keep]
         count = np.bincount(code, minlength=len(first))
     return RowsByQuery(query.take(first), np.concatenate([[0], np.cumsum(count)]), document, value)
 
 
-def settle_duplicates(
+def merge_duplicates(
     table: Table, query: Ids, code: Ints, document: Ids, value: Floats, alike: Ints, row: Ints
 ) -> tuple[Ints, Floats]:
-    """Return the rows that stay where documents are there twice, and all values; of rows put together, the result."""
+    """Return the rows that stay where there are duplicates, and all values; of merged rows, the result."""
     again = np.flatnonzero(alike != np.arange(len(alike)))
     if table.duplicates == "error":
         if table.explains:
@@ -149,8 +149,8 @@ def settle_duplicates(
         at = again[0]
         pair = f"{table.unit}s {row[alike[at]] + 1} and {row[at] + 1}"
         raise DataError(
-            f"{table.name}: document {clip(document.name(at))} of query {clip(query.name(int(code[at])))} "
-            f"is there twice, in {pair}; keep one, or say duplicates='max', 'sum' or 'first'"
+            f"{table.name}: duplicate document {clip(document.name(at))} of query "
+            f"{clip(query.name(int(code[at])))}, in {pair}; keep one, or say duplicates='max', 'sum' or 'first'"
         )
     value = value.copy()
     if table.duplicates == "max":

@@ -37,7 +37,7 @@ class Order(NamedTuple):
 ORDERS = {"trec": Order(descending=True), "order": Order(by_line=True), "random": Order(shuffled=True)}
 """by policy; names are compared by bytes"""
 FEW = 4
-"""up to so many comparisons per tied line, judged documents are compared with all others; beyond it, all are sorted"""
+"""comparisons per tied line up to which judged documents are compared with all others; beyond it, all are sorted"""
 
 
 def break_ties(settings: Settings, query: str, tied: list[str]) -> list[str]:

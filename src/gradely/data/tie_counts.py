@@ -21,7 +21,7 @@ BITS = {"bfloat16": 8, "half precision": 11, "single precision": 24}
 PRINTED = 5e-6
 """scores are often printed with six digits: nearer ones may be the same number"""
 SAMPLE = 10_000
-"""so many distinct scores tell how all were stored"""
+"""distinct scores that tell how all were stored"""
 
 
 def to_half(scores: Floats) -> Floats:
@@ -221,7 +221,7 @@ def _find_rank_conflicts(query: Numbers, score: Floats, rank: Floats) -> Numbers
 
 
 ENTRIES, DEEPEST = 150_000, 20
-"""so many documents of rankings are kept in all, about a megabyte of a page, and so many of one ranking"""
+"""documents of rankings that are kept in all, about a megabyte of a page, and of one ranking"""
 
 
 class Top(NamedTuple):

@@ -102,7 +102,7 @@ TAIL = 1 << 16
 
 
 class JudgmentFile(NamedTuple):
-    """Judgments, and the documents that are there twice, by query."""
+    """Judgments, and duplicate documents by query."""
 
     qrels: Qrels
     twice: dict[str, str]
@@ -113,7 +113,7 @@ class JudgmentFile(NamedTuple):
 
 
 class RankingFile(NamedTuple):
-    """Where the judged documents of a run landed, its name, and documents that are there twice."""
+    """Where the judged documents of a run landed, its name, and duplicate documents by query."""
 
     hits: Hits
     run_id: str
@@ -207,7 +207,7 @@ def _read_groups(source: Source, compat: int) -> JudgmentFile:
     for number, query, group, doc, label in _judgments(source, compat):
         docs = labels.setdefault(query, {}).setdefault(group, {})
         if doc in docs:
-            problem = f"document {clip(doc)} of query {clip(query)} is twice in the group {clip(group)}; keep one"
+            problem = f"duplicate document {clip(doc)} of query {clip(query)} in the group {clip(group)}; keep one"
             raise Quit(UNREADABLE, f"{source.name}:{number}: {problem}")
         docs[doc] = label
     if not labels:
@@ -346,7 +346,7 @@ def _number_levels(docs: list[tuple[float, str]], settings: Settings) -> list[tu
 
 
 def _first_twice(docs: list[tuple[float, str]], most: int | None) -> str | None:
-    """Return a document that is there twice among those that are kept."""
+    """Return a duplicate document among those that are kept."""
     if len({doc for _, doc in docs}) == len(docs):
         return None
     ranking = sorted(((score, encode(doc), doc) for score, doc in docs), reverse=True)

@@ -1,4 +1,4 @@
-"""A run in memory."""
+"""A run in memory: judged documents are looked up, and ranks counted, some queries at a time."""
 
 from collections.abc import Iterator, Mapping
 from itertools import chain, pairwise
@@ -17,11 +17,11 @@ from gradely.errors import clip
 from gradely.settings import Settings
 
 DOCUMENTS = 1 << 18
-"""about how many documents of a run are looked at in one go"""
+"""documents of a run that are looked at in one go, about"""
 FEW = 4
 """with fewer hits in a query, ranks are counted; with more, they are looked up in the sorted scores"""
 SEVERAL = 16
-"""from so many sorted rankings on, all are searched at the same time"""
+"""sorted rankings from which on all are searched at the same time"""
 Ranking: TypeAlias = Mapping[str, float]
 
 

@@ -1,4 +1,4 @@
-"""A run in pieces."""
+"""A run in pieces: rows are matched with the judgments by hashes, put in rank order, and counted."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
@@ -88,13 +88,13 @@ class RunQueries:
     """The queries of a run, gathered piece by piece."""
 
     def __init__(self, judged: int) -> None:
-        """Begin with none; so many have judgments."""
+        """Begin with none; take the number of queries that have judgments."""
         self.retrieved = np.zeros(judged, np.int64)
         """[judged queries] how many lines each one has"""
         self.unjudged: dict[str, None] = {}
 
     def add(self, part: PieceHits) -> None:
-        """Take the queries of a piece, in which each is there once; one that was in an earlier piece is scattered."""
+        """Take the queries of a piece, each once; one that was in an earlier piece is scattered."""
         judged = part.query != UNKNOWN
         query, before = part.query[judged], len(self.unjudged)
         self.unjudged.update(dict.fromkeys(part.unjudged))

@@ -1,8 +1,8 @@
 """Files whose queries are not contiguous, in two passes and little memory.
 
 The first pass finds the judged documents and their scores. The second counts, for every line, which judged documents of
-its query it stands above or ties with. Of the lines themselves only hashes are kept, to find one that is there twice,
-and beyond some millions in a temporary file.
+its query it stands above or ties with. Of the lines themselves only hashes are kept, to find duplicates,
+and beyond a million in a temporary file.
 """
 
 from collections.abc import Callable, Iterable, Iterator

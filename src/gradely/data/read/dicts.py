@@ -8,7 +8,7 @@ from gradely.data.ids import as_text, rename_docs
 from gradely.errors import DataError, clip
 
 MAPPING = (dict, Mapping)
-"""what is mostly a dict, which is sooner asked"""
+"""dict first: the cheaper check"""
 
 
 def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
@@ -32,7 +32,7 @@ def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Map
     for query, docs in values.items():
         key = as_text(query, name)
         if key in out:
-            raise DataError(f"{name}: query {clip(key)} is there twice, as different types; ids are compared as text")
+            raise DataError(f"{name}: duplicate query {clip(key)}, as different types; ids are compared as text")
         out[key] = _texts(docs, name, key) if isinstance(docs, MAPPING) else plain(key, _check_list(docs, name, key))
     if not out:
         raise DataError(f"{name}: no queries")
@@ -76,6 +76,6 @@ def _distinct(docs: Iterable[Any], name: str, query: str) -> list[str]:
     for doc in docs:
         key = as_text(doc, name)
         if key in distinct:
-            raise DataError(f"{name}: query {clip(query)}: document {clip(key)} is there twice")
+            raise DataError(f"{name}: query {clip(query)}: duplicate document {clip(key)}")
         distinct[key] = None
     return list(distinct)

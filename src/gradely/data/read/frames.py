@@ -64,7 +64,7 @@ class FrameTable(MemoryTable):
             twice = next(column for column in native.columns if list(native.columns).count(column) > 1)
             roles = self.pick_columns(names, columns)  # refuses a name that matters
             if twice in roles.names:
-                raise InputError(f"{self.name}: column {twice!r} is there twice; rename or drop one") from None
+                raise InputError(f"{self.name}: duplicate column {twice!r}; rename or drop one") from None
             return nw.from_native(native[roles.names]), roles
 
     def drop_nameless(self) -> int:

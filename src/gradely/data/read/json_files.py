@@ -135,5 +135,5 @@ def _distinct(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
     if len(out) < len(pairs):
         distinct: set[str] = set()
         twice = next(key for key, _ in pairs if key in distinct or distinct.add(key))  # type: ignore[func-returns-value]
-        raise DataError(f"{name}: {clip(twice)} is there twice in one object; keep one")
+        raise DataError(f"{name}: duplicate key {clip(twice)} in one object; keep one")
     return out

@@ -1,4 +1,4 @@
-"""Values collected line by line."""
+"""Rows that are read line by line: values by query and document, with errors that name the line."""
 
 from array import array
 from math import isfinite
@@ -8,10 +8,10 @@ from gradely.errors import DataError, InputError, clip
 
 
 class Rows:
-    """Collects values line by line and refuses a document that comes twice."""
+    """Collects values line by line, and refuses duplicate documents or merges them."""
 
     def __init__(self, name: str, duplicates: str = "error") -> None:
-        """Start empty; `name` is the file that errors speak of, `duplicates` what to do with a document there twice."""
+        """Start empty; `name` is the file that errors speak of, `duplicates` what to do with duplicate documents."""
         self.name, self.duplicates = name, duplicates
         self.values: dict[str, dict[str, float]] = {}
         self._lines: dict[str, array[int]] = {}
@@ -25,8 +25,8 @@ class Rows:
         if doc in docs:
             earlier = self._lines[query][list(docs).index(doc)]
             raise DataError(
-                f"{self.name}:{line}: document {clip(doc)} of query {clip(query)} "
-                f"is there already, in line {earlier}; keep one"
+                f"{self.name}:{line}: duplicate document {clip(doc)} of query {clip(query)}, first in line {earlier}; "
+                "keep one"
             )
         docs[doc] = value
         self._lines.setdefault(query, array("q")).append(line)

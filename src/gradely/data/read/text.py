@@ -1,4 +1,9 @@
-"""Text in pieces."""
+"""Text in pieces of some megabytes, split into fields and numbers with array operations.
+
+A piece ends with a line and, where a query has to stay whole, where the next line is of another query; `last_cut` is
+what decides that, for streams (`pieces`) and for text in memory (`split_text`). Nothing that is per line outlives its
+piece.
+"""
 
 import queue
 from collections.abc import Callable, Iterator
@@ -114,6 +119,20 @@ def pieces(
             yield Piece(buffer.bytes, PAD, close(buffer.bytes, cut), next(number), buffer)
         if ended:
             return
+
+
+def split_text(text: Bytes, stop: int) -> Iterator[Piece]:
+    """Yield text that is in memory as a whole in pieces that end where a query ends; nothing is copied."""
+    view, start, number = memoryview(text), PAD, 0  # type: ignore[arg-type]
+    while start < stop:
+        cut, reach = start, start
+        while cut == start and reach < stop:
+            reach = min(reach + PIECE, stop)
+            cut = stop if reach == stop else last_cut(view, start, reach, whole_queries=True)
+        if not is_blank(view[start:cut]):
+            yield Piece(text, start, cut, number)
+            number += 1
+        start = cut
 
 
 def _fill(stream: FileIO | UnpackedFile, buffer: Buffer, start: bytes, limit: int) -> tuple[int, bool]:

@@ -1,4 +1,4 @@
-"""TREC text the fast way."""
+"""TREC text in pieces, with array operations: parts of a run, and judgments as columns over the text itself."""
 
 import pickle
 import queue
@@ -22,11 +22,10 @@ from gradely.data.read.text import (
     Piece,
     close,
     fields,
-    is_blank,
-    last_cut,
     map_pieces,
     numbers,
     pieces,
+    split_text,
 )
 from gradely.data.read.trec_lines import QRELS, Layout
 from gradely.data.source import LONGEST_LINE, DiskFile, Report, Source, UnpackedFile
@@ -39,7 +38,7 @@ RANGE = 1 << 24
 LARGE = 1 << 28
 """bytes of a file from which on starting processes costs next to nothing"""
 FEW = 4
-"""with so many workers or fewer, threads do as well"""
+"""workers up to which threads do as well"""
 BLOCK = 1 << 16
 """bytes that are read at a time to find where a query begins"""
 
@@ -164,7 +163,7 @@ class TrecPiece(NamedTuple):
 
 QUERY, DOC, LABEL = 0, 2, 3
 """the fields that matter"""
-QRELS_RANGE = 1 << 24
+READ_AT_ONCE = 1 << 24
 """bytes that a thread reads in one go"""
 
 
@@ -193,9 +192,13 @@ class PieceQueries(NamedTuple):
 
 
 def load_qrels(source: Source, threads: int, dialect: Dialect = STRICT) -> Qrels:
-    """Return judgments as columns over the text; raise IrregularText where the plain reader must look."""
+    """Return judgments as columns over the text; raise IrregularText where the plain reader must look.
+
+    The text is held once, and pieces write into columns that have room for all lines. Joining what pieces return, as
+    runs do, takes a third more time and memory: for 7 million lines 1.5 s and 490 MB instead of 1.1 s and 350 MB.
+    """
     text, stop = _load(source, threads)
-    pieces = list(_split_text(text, stop))
+    pieces = list(split_text(text, stop))
     room = np.cumsum([0, *(np.count_nonzero(text[piece.start : piece.stop] == NEWLINE) for piece in pieces)])
     columns = _room(text, int(room[-1]))
     parts = list(on_threads(lambda piece: _write(piece, columns, int(room[piece.number]), dialect), pieces, threads))
@@ -257,25 +260,11 @@ def _read_ranges(stream: DiskFile | UnpackedFile, view: memoryview, threads: int
     if threads == 1 or not isinstance(stream, DiskFile):
         return 0
     first, last = stream.tell(), stream.limit
-    ranges = [(start, min(start + QRELS_RANGE, last)) for start in range(first, last, QRELS_RANGE)]
+    ranges = [(start, min(start + READ_AT_ONCE, last)) for start in range(first, last, READ_AT_ONCE)]
     for _ in on_threads(lambda part: stream.fill(view[part[0] - first : part[1] - first], part[0]), ranges, threads):
         pass
     stream.seek(last)
     return last - first
-
-
-def _split_text(text: Bytes, stop: int) -> Iterator[Piece]:
-    """Yield the text in pieces that end where a query ends."""
-    view, start, number = memoryview(text), PAD, 0  # type: ignore[arg-type]
-    while start < stop:
-        cut, reach = start, start
-        while cut == start and reach < stop:
-            reach = min(reach + PIECE, stop)
-            cut = stop if reach == stop else last_cut(view, start, reach, whole_queries=True)
-        if not is_blank(view[start:cut]):
-            yield Piece(text, start, cut, number)
-            number += 1
-        start = cut
 
 
 def _room(text: Bytes, lines: int) -> Columns:
