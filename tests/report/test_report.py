@@ -11,7 +11,7 @@ from gradely.cli.main import run as cli
 from gradely.data.demo import collection
 from gradely.report import data, page
 from gradely.report.comparison import card
-from gradely.report.page import p_value
+from gradely.tables import format_p
 from tests.browser import browser  # noqa: F401 - a fixture
 from tests.hostile import HOSTILE
 from tests.report.test_page import Scripts
@@ -107,7 +107,7 @@ def test_two_runs_are_chosen_and_turned_around(demo, browser):  # noqa: F811
         assert row[4] == f"−{pair.high:.4f} to −{pair.low:.4f}"
         assert row[6] == f"{pair.losses} / {pair.ties} / {pair.wins}"
         assert row[5] == f"−{pair.effect:.2f}"
-        assert row[7:] == [p_value(pair.p), p_value(pair.adjusted)]
+        assert row[7:] == [format_p(pair.p), format_p(pair.adjusted)]
     values = gradely.evaluate(folder / "qrels.txt", folder / "popular.run", ["AP"]).per_query()
     shown = dict(
         zip(text_of(browser, "#queries tbody th"), text_of(browser, "#queries tbody td:nth-child(2)"), strict=True)

@@ -15,7 +15,8 @@ from gradely.cli.main import run as cli
 from gradely.data.demo import collection
 from gradely.data.texts import select_texts
 from gradely.report import data
-from gradely.report.page import effect_text, format_signed, p_value
+from gradely.report.page import effect_text, format_signed
+from gradely.tables import format_p
 from tests.browser import browser  # noqa: F401 - a fixture
 from tests.hostile import HOSTILE
 from tests.report.test_report import MEASURES, choose, demo, pick, text_of  # noqa: F401 - demo is a fixture
@@ -82,7 +83,7 @@ def test_the_page_computes_what_python_does(demo, browser, tmp_path, design):  #
         pick(browser, "first", first)
         pick(browser, "second", second)
         pairs = [pair for pair in compared.pairs if (pair.first, pair.second) == (first, second)]
-        expected = [[*expected_row(pair, compared.mean()), p_value(pair.p), p_value(pair.adjusted)] for pair in pairs]
+        expected = [[*expected_row(pair, compared.mean()), format_p(pair.p), format_p(pair.adjusted)] for pair in pairs]
         assert pair_rows(browser) == expected
 
 
@@ -93,7 +94,7 @@ def test_equivalence_is_shown_where_a_region_is_given(demo, browser, tmp_path): 
     browser.open(path)
     (pair,) = compared.pairs
     chances = [f"{100 * chance:.0f} %" for chance in (pair.chance_better, pair.chance_equal, pair.chance_worse)]
-    verdict = f"{'yes' if pair.equivalent else 'no'}, p {p_value(pair.tost_adjusted)}"
+    verdict = f"{'yes' if pair.equivalent else 'no'}, p {format_p(pair.tost_adjusted)}"
     assert pair_rows(browser)[0][9:] == [verdict, " / ".join(chances)]
 
 
@@ -116,7 +117,7 @@ def test_what_was_tested_is_never_called_untested(browser, tmp_path, monkeypatch
     rows = pair_rows(browser)
     first = {pair.measure: pair for pair in compared.pairs[::6]}
     assert rows[0][3:] == [
-        *expected_row(first["AP"], compared.mean())[3:], p_value(first["AP"].p), p_value(first["AP"].adjusted),
+        *expected_row(first["AP"], compared.mean())[3:], format_p(first["AP"].p), format_p(first["AP"].adjusted),
     ]  # fmt: skip
     assert "Of 8 queries, the 4 on which" in path.read_text(encoding="utf-8")
     monkeypatch.setattr(data, "NUMBERS", 6 * 7)  # one measure

@@ -17,6 +17,7 @@ from gradely.evaluation.scores import means
 from gradely.evaluation.values import Evaluation
 from gradely.measures.names import parse_all
 from gradely.report.page import labels
+from gradely.tables import format_p
 
 NUMBERS = 450_000
 """so many numbers about pairs a page holds; beyond, only the first measures have them"""
@@ -61,9 +62,9 @@ def pair_data(pairwise: Pairwise, influence: Influence, *, complete: bool) -> di
 
 
 def pack_p_values(values: Floats, alpha: float) -> str:
-    """Return p-values as one text, three digits each; none crosses alpha by rounding, none has a 0 before its point.
+    """Return p-values as one text, with as many digits as it takes to show the same; none has a 0 before its point.
 
-    Below 0.0001 a page shows no digits, and two are enough to sort by.
+    Below .001 a page shows no digits, and two are enough to sort by.
 
     >>> pack_p_values(np.array([0.25, 1.0, 0.0499999, 1.234e-7]), 0.05)
     '.25 1 .0499999 1.2e-7'
@@ -72,8 +73,9 @@ def pack_p_values(values: Floats, alpha: float) -> str:
 
 
 def _format_p(value: float, alpha: float) -> str:
-    text = f"{value:.3g}" if value >= 0.0001 else f"{value:.2g}".replace("e-0", "e-")
-    return (text if (float(text) < alpha) == (value < alpha) else repr(value)).removeprefix("0") or "0"
+    text = f"{value:.3g}" if value >= 0.001 else f"{value:.2g}".replace("e-0", "e-")
+    same = (float(text) < alpha) == (value < alpha) and format_p(float(text), alpha) == format_p(value, alpha)
+    return (text if same else repr(value)).removeprefix("0") or "0"
 
 
 def _numbers(pairwise: Pairwise, m: int) -> list[list[float | None]]:

@@ -18,7 +18,7 @@ from gradely import __version__
 from gradely.comparison.charts import PALETTE
 from gradely.evaluation.result import replace_infinite
 from gradely.lazy import altair, converter, optional
-from gradely.tables import plain_line
+from gradely.tables import format_p, plain_line
 
 LONGEST_ID = 120
 """ids longer than this are cut where they are shown"""
@@ -95,15 +95,6 @@ def format_signed(value: float) -> str:
 def effect_text(value: float) -> str:
     """Return an effect size, which is infinite where the difference is the same on every query."""
     return format_fixed(value, 2) if math.isfinite(value) else "−∞" if value < 0 else "∞"
-
-
-def p_value(value: float) -> str:
-    """Return a p-value with three digits.
-
-    >>> p_value(0.0312345), p_value(1e-9), p_value(1.0)
-    ('0.0312', '< 0.0001', '1')
-    """
-    return "< 0.0001" if value < 0.0001 else f"{value:.3g}"
 
 
 __all__ = ["Chart", "altair", "chart", "check_installed", "policy", "render", "source"]
@@ -217,7 +208,7 @@ def _environment(package: str) -> Any:
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja.StrictUndefined
     )
     environment.filters.update(
-        breakable=breakable, clipped=cut, fixed=format_fixed, signed=format_signed, effect=effect_text, p_value=p_value
+        breakable=breakable, clipped=cut, fixed=format_fixed, signed=format_signed, effect=effect_text, p_value=format_p
     )
     return environment
 

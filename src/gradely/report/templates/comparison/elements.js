@@ -9,7 +9,19 @@ const signed = (x, digits = 4) => {
   return (Number(text) === 0 ? "" : x < 0 ? "−" : "+") + text;
 };
 const effectText = (x) => (Number.isFinite(x) && Math.abs(x) < 1e300 ? fixed(x, 2) : x < 0 ? "−∞" : "∞");
-const pText = (p) => (p < 0.0001 ? "< 0.0001" : p.toPrecision(3).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, ""));
+// Half-way cases go to the even digit, as in Python: p .125 is .12.
+const rounded = (x, digits) => {
+  const [whole, rest] = x.toFixed(60).split(".");
+  const down = `${whole}.${rest.slice(0, digits)}`;
+  return /^50*$/.test(rest.slice(digits)) && Number(down.at(-1)) % 2 === 0 ? down : x.toFixed(digits);
+};
+// As many digits as it takes to see on which side of alpha p lies.
+const pText = (p) => {
+  if (p < 0.001 && board.alpha > 0.001) return "< .001";
+  let digits = p >= 0.095 ? 2 : 3;
+  while (digits < 12 && Number(rounded(p, digits)) < board.alpha !== p < board.alpha) digits += 1;
+  return rounded(p, digits).replace(/^0/, "");
+};
 
 const element = (tag, content = [], attributes = {}) => {
   const node = document.createElement(tag);
