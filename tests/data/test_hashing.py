@@ -1,4 +1,4 @@
-"""Hashes: names that people use collide no more than random numbers would, and where they collide, nothing is lost."""
+"""Hashes of names that people use, which collide no more than random numbers would, and names compared by bytes."""
 
 import subprocess
 import sys
@@ -12,27 +12,19 @@ import gradely
 from gradely.data import hashing
 from gradely.data.hashing import (
     FIXED_KEYS,
+    compare_names,
     find_repeated,
     hashes,
     is_among,
     is_distinct,
+    rank_names,
+    shuffle_keys,
     shuffle_keys_of,
     slots,
     table_bits,
     token_hashes,
 )
-from gradely.data.ids import Tokens
-from gradely.data.locate.memory import align
-from gradely.data.qrels import Qrels
-from gradely.data.read import text as runs
-from gradely.data.read.trec_lines import QRELS, RUN, read, scan
-from gradely.data.read.trec_pieces import load_qrels
-from gradely.data.source import Source, ignore
-from gradely.data.survey import survey
-from gradely.data.tie_counts import count_run
-from gradely.settings import Settings
-from tests.data.test_fast_reader import by_document
-from tests.pieces import plain_run, stream_run
+from gradely.data.ids import Tokens, as_tokens, compare_tokens, decode, encode, whole_words
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 COUNT = 100_000
@@ -115,60 +107,6 @@ def test_documents_that_once_collided_take_turns_under_random_ties():
     assert set(values.values()) == {1.0, 0.5}
 
 
-@pytest.fixture
-def weak(monkeypatch):
-    """Let hashes take eight values only, so that nearly everything collides."""
-    monkeypatch.setattr(hashing, "SECOND_FACTOR", np.uint64(1 << 61))
-    assert len(np.unique(token_hashes(Tokens.of(b"%d" % i for i in range(1000))))) <= 8
-
-
-@pytest.fixture
-def collection(tmp_path):
-    rng = np.random.default_rng(3)
-    lines, labels = [], []
-    for q in range(60):
-        docs = rng.permutation(100)[:30].tolist()
-        lines += [f"q{q} Q0 d{d} 1 {rng.integers(0, 4)} t\n" for d in docs]
-        labels += [f"q{q} 0 d{d} {rng.integers(0, 3)}\n" for d in docs[::4]] if q % 5 else []
-    (tmp_path / "qrels").write_text("".join(labels))
-    (tmp_path / "run").write_text("".join(lines))
-    (tmp_path / "shuffled").write_text("".join(rng.permutation(lines)))
-    return tmp_path
-
-
-@pytest.mark.parametrize("name", ["run", "shuffled"])
-@pytest.mark.parametrize("policy", ["expected", "trec", "order", "random"])
-@pytest.mark.parametrize("size", [500, 1 << 20])
-def test_where_hashes_collide_names_decide(weak, collection, monkeypatch, name, policy, size):
-    monkeypatch.setattr(runs, "PIECE", size)
-    settings = Settings(policy, seed=3)
-    plain, fast = Qrels.of(read(Source(collection / "qrels"), QRELS)), load_qrels(Source(collection / "qrels"), 1)
-    assert (list(fast.queries), list(fast.docs)) == (list(plain.queries), list(plain.docs))
-    expected = by_document(plain, align(plain, plain_run(Source(collection / name)), settings))
-    assert by_document(fast, stream_run(fast, Source(collection / name), settings, 1, ignore)) == expected
-
-
-def test_a_real_duplicate_is_found_among_collisions(weak, collection):
-    for name in ("run", "shuffled"):
-        with (collection / name).open("a") as file:
-            file.write("q7 Q0 d101 1 1 t\nq8 Q0 d101 1 1 t\nq7 Q0 d101 1 2 t\n")
-        with pytest.raises(gradely.DataError, match=rf"{name}:1803: document 'd101' of query 'q7'.*in line 1801"):
-            gradely.evaluate(collection / "qrels", collection / name)
-
-
-def sorted_against(counts):
-    return counts._replace(against=sorted(counts.against))
-
-
-@pytest.mark.parametrize("name", ["run", "shuffled"])
-def test_checking_merges_no_queries(weak, collection, name):
-    plain = scan(Source(collection / name), RUN, ignore)
-    counts = survey(Source(collection / name), 1, ignore)
-    assert counts.documents == 1800
-    assert sorted_against(counts) == sorted_against(count_run(plain.values, plain.ranks))
-    assert "60 queries, 1,800 documents" in str(gradely.check(collection / "qrels", collection / name))
-
-
 def stir(word, key):
     """Stafford's mixer 13 on Python's integers."""
     word ^= key
@@ -240,3 +178,117 @@ def test_keys_that_are_there_more_than_once():
 def test_hashes_of_nothing():
     empty = np.zeros(0, np.int64)
     assert len(hashes(np.zeros(200, np.uint8), empty, empty)) == 0
+
+
+def test_shuffling_by_hash_is_that_by_name():
+    query, docs = b"q7", [b"d1", b"document-2", b"x" * 30]
+    query_hash, doc_hashes = (token_hashes(Tokens.of(names), FIXED_KEYS) for names in ([query], docs))
+    assert shuffle_keys_of(1, query, docs).tolist() == shuffle_keys(1, query_hash, doc_hashes).tolist()
+
+
+# Names
+
+NAMES = [
+    b"",
+    b"\0",
+    b"\0\0",
+    b"a",
+    b"a\0",
+    b"ab",
+    b"abcdefg",
+    b"abcdefgh",
+    b"abcdefgh\0",
+    b"abcdefghi",
+    b"abcdefgi",
+    b"abcdefgh12345678",
+    b"abcdefgh12345679",
+    b"abcdefgh123456789",
+    b"b",
+    b"\xff",
+    b"\xc3\xa9",
+    b"x" * 63,
+    b"x" * 64,
+    b"x" * 65,
+    b"x" * 64 + b"y",
+    b"y" * 300,
+]
+
+
+def test_tokens_are_a_sequence_of_text():
+    tokens = Tokens.of(NAMES)
+    assert len(tokens) == len(NAMES)
+    assert list(tokens) == [decode(name) for name in NAMES]
+    assert tokens[3:9:2] == [decode(name) for name in NAMES[3:9:2]]
+    assert [tokens.bytes_at(i) for i in range(len(NAMES))] == NAMES
+    assert as_tokens(tokens) is tokens
+    assert list(as_tokens(["é", "", "x"])) == ["é", "", "x"]
+
+
+@pytest.mark.parametrize("text", ["", "é", "\udcff", "a\udc80b"])
+def test_ids_become_bytes_and_back(text):
+    assert decode(encode(text)) == text
+
+
+def test_other_lone_surrogates_become_bytes_too():
+    assert encode("a\ud800") == b"a\xed\xa0\x80"
+
+
+@pytest.mark.parametrize("count", range(9))
+def test_words_side_by_side(count):
+    text = np.arange(200, dtype=np.uint8)
+    start = np.array([64, 65, 100, 130])
+    words = [word.view(np.uint8).reshape(4, 8).tolist() for word in whole_words(text, start, count)]
+    assert words == [[list(range(at + 8 * i, at + 8 * i + 8)) for at in start.tolist()] for i in range(count)]
+
+
+def pairs():
+    """Return tokens, and every pair of them by number."""
+    one, other = np.indices((len(NAMES), len(NAMES))).reshape(2, -1)
+    return Tokens.of(NAMES), one, other
+
+
+def test_tokens_of_the_same_size_are_compared_byte_for_byte():
+    tokens, one, other = pairs()
+    same = tokens.size[one] == tokens.size[other]
+    one, other = one[same], other[same]
+    reverse = Tokens.of(NAMES[::-1])
+    equal = compare_tokens(
+        tokens.text, tokens.start[one], reverse.text, reverse.start[len(NAMES) - 1 - other], tokens.size[one]
+    )
+    assert equal.tolist() == (one == other).tolist()
+
+
+def test_one_byte_anywhere_makes_a_difference():
+    names = [b"x" * i + b"y" + b"x" * (29 - i) for i in range(30)]
+    tokens, first = Tokens.of([*names, b"x" * 30]), np.full(30, 30)
+    equal = compare_tokens(tokens.text, tokens.start[:30], tokens.text, tokens.start[first], tokens.size[:30])
+    assert not equal.any()
+
+
+def test_names_are_compared_by_their_bytes():
+    tokens, one, other = pairs()
+    stop = tokens.start + tokens.size
+    sign = compare_names(tokens.text, tokens.start[one], stop[one], tokens.text, tokens.start[other], stop[other])
+    expected = [
+        (NAMES[i] > NAMES[j]) - (NAMES[i] < NAMES[j]) for i, j in zip(one.tolist(), other.tolist(), strict=True)
+    ]
+    assert sign.tolist() == expected
+
+
+@pytest.mark.parametrize("groups", [1, 2, 5, 100])
+def test_names_have_places_by_group_and_bytes(groups):
+    rng = np.random.default_rng(groups)
+    names = [NAMES[i] for i in rng.permutation(len(NAMES)).tolist()] * 2
+    group = np.arange(len(names)) // len(NAMES) * groups + rng.integers(0, groups, len(names))
+    tokens = Tokens.of(names)
+    place = rank_names(tokens.text, tokens.start, tokens.start + tokens.size, group)
+    order = sorted(range(len(names)), key=lambda i: (group[i], names[i]))
+    first = {}
+    for at, i in enumerate(order):
+        first.setdefault((int(group[i]), names[i]), at)
+    assert place.tolist() == [first[int(group[i]), names[i]] for i in range(len(names))]
+
+
+def test_places_of_no_names():
+    empty = np.zeros(0, np.int64)
+    assert rank_names(Tokens.of([]).text, empty, empty, empty).tolist() == []

@@ -1,10 +1,11 @@
-"""Worker processes over ranges of a file: the same hits, however the file is cut, and nobody left behind."""
+"""Threads and worker processes: the same values, nobody left behind, and no more than make sense."""
 
 import gzip
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -13,13 +14,10 @@ import numpy as np
 import pytest
 
 import gradely
-from gradely.data import read_qrels
-from gradely.data.read import trec_pieces as runs
-from gradely.data.source import Source
-from gradely.data.table import IrregularText
-from gradely.parallel import WorkerFailed, can_fork, in_processes
-from gradely.settings import Settings
-from tests.pieces import stream_run
+from gradely.data.read.sources import Source
+from gradely.data.trec import runs
+from gradely.parallel import MOST, WorkerFailed, can_fork, cores, in_processes, on_threads
+from tests import ways
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="processes are used on Linux alone")
 
@@ -41,18 +39,9 @@ def qrels_of(queries=48, documents=40):
 @pytest.fixture
 def forced(monkeypatch):
     """Use five processes over ranges of 5,000 bytes, whatever the file and the machine."""
-    monkeypatch.setattr(runs, "RANGE", 5000)
-    monkeypatch.setattr(runs, "LARGE", 0)
-    monkeypatch.setattr(runs, "cores", lambda: 5)
-    monkeypatch.setattr(runs, "workers", lambda threads: threads)
-    counted, original = [], runs.map_ranges
-
-    def map_ranges(*given):
-        counted.append(given[2])
-        return original(*given)
-
-    monkeypatch.setattr(runs, "map_ranges", map_ranges)
-    return counted
+    with ways.fast(explained=True, range=5000, processes=5):
+        monkeypatch.setattr(runs, "in_processes", in_processes)
+        yield
 
 
 def children():
@@ -64,65 +53,18 @@ def children():
     return {process for process, parent in parents.items() if parent == os.getpid()}
 
 
-def same_hits(path, ties="expected"):
-    one, several = (
-        stream_run(read_qrels(qrels_of()), Source(path), Settings(ties), threads, lambda done: None)
-        for threads in (1, 5)
-    )
-    for ours, theirs in zip(one, several, strict=True):
-        assert ours is theirs is None or np.array_equal(ours, theirs)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the size of a pipe is Linux's to change")
-def test_tasks_that_a_small_pipe_does_not_hold_are_refused_and_not_waited_for(monkeypatch):
-    import fcntl
-
-    make = os.pipe
-
-    def small():
-        reader, writer = make()
-        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
-        return reader, writer
-
-    monkeypatch.setattr(os, "pipe", small)
-    before = os.listdir("/proc/self/fd")
-    with pytest.raises(WorkerFailed):
-        list(in_processes(lambda _: b"", 2000, 2))
-    assert os.listdir("/proc/self/fd") == before
-    assert sorted(number for number, _ in in_processes(lambda _: b"", 1000, 2)) == list(range(1000))
+def same_values(path, ties="expected"):
+    scores = [gradely.evaluate(qrels_of(), run, ties=ties) for run in (path, gradely.read_run(path))]
+    assert scores[0].per_query() == scores[1].per_query()
 
 
 @pytest.mark.parametrize("ties", ["expected", "trec", "random", "order"])
-def test_same_hits(forced, tmp_path, ties):
-    (tmp_path / "run").write_text(text_of())
-    same_hits(tmp_path / "run", ties)
-    assert forced == [5]
-
-
-@pytest.mark.parametrize("size", [7, 100, 3000, 10**9])
-def test_ranges_of_any_size(forced, tmp_path, monkeypatch, size):
-    monkeypatch.setattr(runs, "RANGE", size)
-    monkeypatch.setattr(runs, "BLOCK", 64)
-    (tmp_path / "run").write_bytes(b"\xef\xbb\xbf" + text_of(12).rstrip("\n").encode())
-    same_hits(tmp_path / "run")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda text: text.replace("\n", "\r\n"),
-        lambda text: text.replace("\n", "\n\n"),
-        lambda text: "\n" * 7000 + text + " \n" * 7000,
-        lambda text: text_of(order="shuffled"),
-        lambda text: text + "q0 Q0 late 0 1 run\n",
-        lambda text: "".join(f"q1 Q0 d{i} 0 {i} run\n" for i in range(4000)),
-        lambda text: text.replace("q1 ", "é𝄞 "),
-    ],
-    ids=["crlf", "blank lines", "blank ends", "scattered", "one line scattered", "one query", "names"],
-)
-def test_odd_files(forced, tmp_path, change):
-    (tmp_path / "run").write_text(change(text_of()), newline="")
-    same_hits(tmp_path / "run")
+@pytest.mark.parametrize("order", [None, "shuffled"])
+def test_workers_give_the_values_of_the_plain_reader(forced, tmp_path, ties, order):
+    (tmp_path / "run").write_text(text_of(order=order))
+    before = children()
+    same_values(tmp_path / "run", ties)
+    assert children() == before
 
 
 @pytest.mark.parametrize("line", ["q7 Q0 d1 0 nan run", "q7 Q0 d1", "q49 Q0 twice 0 1 run\nq49 Q0 twice 0 2 run"])
@@ -131,9 +73,8 @@ def test_the_same_error(forced, tmp_path, line):
     (tmp_path / "run").write_text(text_of() + line + "\n")
     with pytest.raises(gradely.GradelyError) as several:
         gradely.evaluate(qrels_of(), tmp_path / "run", threads=5)
-    assert forced == [5]
     with pytest.raises(gradely.GradelyError) as one:
-        gradely.evaluate(qrels_of(), tmp_path / "run", threads=1)
+        gradely.read_run(tmp_path / "run")
     assert str(one.value) == str(several.value)
     assert children() == before
 
@@ -142,18 +83,14 @@ def test_packed_files_small_ones_and_few_cores_go_on_threads(forced, tmp_path, m
     plain, packed = tmp_path / "run", tmp_path / "run.gz"
     plain.write_text(text_of())
     packed.write_bytes(gzip.compress(text_of().encode()))
+    monkeypatch.setattr(runs, "workers", lambda threads: threads)
     assert runs.count_processes(Source(plain), 5) == 5
     assert runs.count_processes(Source(plain), 4) == 0
+    assert runs.count_processes(Source(plain), 20) == 5
     assert runs.count_processes(Source(packed), 5) == 0
-    monkeypatch.setattr(runs, "LARGE", 1 << 28)
-    assert runs.count_processes(Source(plain), 5) == 0
-
-
-def test_progress_ends_at_one(forced, tmp_path):
-    (tmp_path / "run").write_text(text_of())
-    seen = []
-    stream_run(read_qrels(qrels_of()), Source(tmp_path / "run"), Settings(), 5, seen.append)
-    assert seen == sorted(seen) and seen[-1] == 1 and len(seen) > 5
+    for large, processes in ((Source(plain).size, 5), (Source(plain).size + 1, 0)):
+        monkeypatch.setattr(runs, "LARGE", large)
+        assert runs.count_processes(Source(plain), 5) == processes
 
 
 def test_a_worker_that_is_killed_is_replaced_by_threads(forced, tmp_path, monkeypatch):
@@ -166,7 +103,7 @@ def test_a_worker_that_is_killed_is_replaced_by_threads(forced, tmp_path, monkey
         return pieces(*given, **settings)
 
     monkeypatch.setattr(runs, "pieces", killed)
-    same_hits(tmp_path / "run")
+    same_values(tmp_path / "run")
 
 
 def test_results_of_any_size_come_back_once():
@@ -192,7 +129,6 @@ def test_nobody_is_left_when_the_work_is_dropped():
 SLOW = """
 import os, sys, time
 from gradely.parallel import in_processes
-from gradely.settings import Settings
 def work(number):
     sys.stdout.write(f"{os.getpid()}\\n"); sys.stdout.flush()
     time.sleep(0.3)
@@ -215,7 +151,31 @@ def test_nobody_is_left_when_the_parent_is_ended(how):
     parent.communicate()
 
 
-def test_odd_is_odd(forced, tmp_path):
-    (tmp_path / "run").write_text("\n" * 9000)
-    with pytest.raises(IrregularText):
-        stream_run(read_qrels(qrels_of()), Source(tmp_path / "run"), Settings(), 5, lambda done: None)
+def test_very_many_threads_are_not_started():
+    busy, most, lock = 0, 0, threading.Lock()
+
+    def work(thing):
+        nonlocal busy, most
+        with lock:
+            busy += 1
+            most = max(most, busy)
+        time.sleep(0.002)
+        with lock:
+            busy -= 1
+        return thing * thing
+
+    things = range(40 * cores())
+    assert list(on_threads(work, things, 5000)) == [thing * thing for thing in things]
+    assert 1 < most <= MOST * cores()
+
+
+def test_one_thread_takes_one_thing_at_a_time():
+    """A reader with one buffer waits for it: to ask for a second piece before the first is used would be for ever."""
+    taken = []
+
+    def things():
+        for i in range(3):
+            assert len(taken) == i
+            yield i
+
+    assert list(on_threads(lambda i: taken.append(i) or i, things(), 1)) == [0, 1, 2]

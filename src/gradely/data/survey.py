@@ -11,7 +11,7 @@ from gradely.data.hashing import hashes, is_distinct
 from gradely.data.ids import Floats, Ids, Ints, Words
 from gradely.data.locate.scattered import Spool
 from gradely.data.read.text import Piece, fields, map_pieces, numbers
-from gradely.data.read.trec_lines import RUN
+from gradely.data.read.trec_lines import RUN, to_rank
 from gradely.data.source import Report, Source
 from gradely.data.table import IrregularText, ScatteredQueries
 from gradely.data.tie_counts import RunCounts, add_counts, count_lines
@@ -30,7 +30,7 @@ class PieceLines(NamedTuple):
     size: Ints
     score: Floats
     rank: Floats
-    """NaN where one of a piece is not a number"""
+    """NaN where it is not a number"""
     piece: Piece
     start: Ints
     stop: Ints
@@ -68,14 +68,8 @@ def _columns(piece: Piece) -> PieceLines:
     first = new_tokens(piece.text, start, stop)
     size = np.diff(first, append=len(start))
     salt = hashes(piece.text, start[first], stop[first])
-    return PieceLines(salt, size, numbers(piece, *score), _ranks(piece, *rank), piece, start[first], stop[first])
-
-
-def _ranks(piece: Piece, start: Ints, stop: Ints) -> Floats:
-    try:
-        return numbers(piece, start, stop)
-    except IrregularText:
-        return np.full(len(start), np.nan)
+    ranks = numbers(piece, *rank, to_rank)
+    return PieceLines(salt, size, numbers(piece, *score), ranks, piece, start[first], stop[first])
 
 
 def _count_piece(piece: Piece) -> tuple[Words, RunCounts]:

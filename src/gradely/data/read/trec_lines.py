@@ -62,13 +62,14 @@ def scan(source: Source, layout: Layout, report: Report) -> Scan:
             wrong.append(str(error))
             continue
         if layout is RUN:
-            ranks.setdefault(query, array("d")).append(_rank(line))
+            ranks.setdefault(query, array("d")).append(to_rank(line.split(None, 4)[3]))
     return Scan(rows.values, ranks, wrong)
 
 
-def _rank(line: bytes) -> float:
+def to_rank(text: bytes) -> float:
+    """Return a rank, or NaN where it is not a number; nothing but `gradely check` looks at it."""
     try:
-        return float(line.split(None, 4)[3])
+        return float(text)
     except ValueError:
         return nan
 
