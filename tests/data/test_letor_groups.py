@@ -56,3 +56,11 @@ def test_a_file_that_names_its_queries_needs_no_sizes(tmp_path):
     (tmp_path / "a.txt").write_text("1 qid:7 1:0.5\n")
     (tmp_path / "a.txt.group").write_text("100\n")
     assert gradely.read_qrels(tmp_path / "a.txt").labels("7") == {"1": 1.0}
+
+
+def test_a_query_none_of_whose_documents_has_the_feature_is_answered_with_nothing(tmp_path):
+    (tmp_path / "train").write_text("1 qid:1 1:0.5\n1 qid:2 1:NULL\n0 qid:2 1:NULL\n")
+    run = gradely.read_run(tmp_path / "train", feature=1)
+    assert run.scores == {"1": {"1": 0.5}, "2": {}}
+    for queries in ("qrels", "run", "both"):
+        assert gradely.evaluate(tmp_path / "train", run, ["RR"], queries=queries).mean() == {"RR": 0.5}

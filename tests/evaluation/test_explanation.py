@@ -174,3 +174,12 @@ def test_a_notebook_shows_twenty_documents(documents):
     names = [f"d{i:02}" for i in range(documents)]
     html = gradely.explain({"q": dict.fromkeys(names, 1)}, {"q": names}, "q", "AP")._repr_html_()
     assert html.count("… and 1 more document, which adds 1.0000") == (2 if documents > 20 else 0)
+
+
+def test_sentences_say_where_a_sum_begins_and_in_which_unit_it_is():
+    begins = "the sum begins with -2.5000, before any judged document"
+    assert begins in gradely.explain(QRELS, RUN, "q1", "Utility(d=0.5, size=10)").sentences()
+    assert not [line for line in gradely.explain(QRELS, RUN, "q1", "AP").sentences() if "begins" in line]
+    large = gradely.explain({"q": {"a": 2000, "b": 1999}}, {"q": {"b": 2, "a": 1}}, "q", "nDCG(gain='exp')")
+    units = f"gains, sums and norm are in units of 2^{large.unit}, since they are too large for numbers"
+    assert large.unit and units in large.sentences()

@@ -24,6 +24,9 @@ def parse():
     parser.add_argument(
         "--seconds", type=float, default=60, help="of tests that a mutant meets at most; 6 for a first look"
     )
+    parser.add_argument(
+        "--tests", nargs="+", default=["tests", "src"], metavar="PATH", help="tests that mutants meet, for a first look"
+    )
     parser.add_argument("--all", action="store_true", help="every change of a line, not one; some hours at first")
     parser.add_argument("--listed", action="store_true", help="also those that are listed as survivors")
     parser.add_argument("--again", action="store_true", help="forget what became of mutants before")
@@ -39,8 +42,7 @@ def main():
     made = [mutant for path in paths if not given.files or path.name in given.files for mutant in mutants(path)]
     chosen = made if given.all else one_per_line(made)
     check = Check(chosen, given.jobs, given.minutes, given.seconds, listed=given.listed, again=given.again)
-    left_out = [f"--ignore=tests/{name}" for name in LEFT_OUT]
-    code = pytest.main([*OPTIONS, *left_out, "tests", "src"], plugins=[check])
+    code = pytest.main([*OPTIONS, *LEFT_OUT, *given.tests], plugins=[check])
     code = int(code) or conclude(check, made)
     sys.stdout.flush()
     os._exit(code)  # libraries would call leaked what the forks have in common

@@ -36,7 +36,8 @@ SLOW = """
 documents error_rates figures fuzz memory mutants notebook page real_data
 report report_interactions spark_pipeline streams structure terminals
 """
-LEFT_OUT = [*(f"test_{name}.py" for name in SLOW.split()), "papers", "tools", "spark", "fuzz", "mutants"]
+LEFT_OUT = [*(f"--ignore-glob=*/test_{name}.py" for name in SLOW.split())]
+LEFT_OUT += [f"--ignore=tests/{folder}" for folder in ("papers", "tools", "spark", "fuzz", "mutants")]
 """tests that open pages, start processes, recompute papers or take long; they touch little that others do not"""
 
 

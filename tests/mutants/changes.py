@@ -1,10 +1,10 @@
-"""Changes of a file, one operator, number, comparison or call at a time."""
+"""Changes of a file: another operator, number or comparison, or a statement, keyword or call that is left out."""
 
 import ast
 import hashlib
 from collections import Counter
 from functools import cache
-from itertools import dropwhile
+from itertools import dropwhile, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +31,13 @@ SWAPS = {
     ast.IsNot: [ast.Is],
 }
 CALLS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "any": "all", "all": "any"}
+
+CONVERSIONS = {"bool", "cast", "dict", "float", "frozenset", "int", "iter", "list", "set", "str", "tuple"}
+"""calls that give the same value in another type, mostly for those who read on"""
+OTHERS = {"all", "any", "enumerate", "len", "max", "min", "range", "sum", "super", "type"}
+"""calls whose argument can never stand for what they return: any test would meet an error"""
+NO_WORK = ("close", "copy", "debug", "flush", "freeze", "keep_freed", "report", "progress", "say")
+"""calls that tell, tidy up or save work"""
 
 SHORT, WIDE = 30, 100
 """characters: a change of a shorter expression is told with what is around it, up to so much"""
@@ -83,6 +90,13 @@ class Change(NamedTuple):
     field: str
     value: object
     around: tuple[ast.AST, ...]
+    left_out: ast.AST | None = None
+    """the statement, keyword or call that is no longer there"""
+
+    @property
+    def place(self):
+        """The node by whose lines and text the change is known."""
+        return self.left_out or self.node
 
     def make(self):
         setattr(self.node, self.field, self.value)
@@ -90,17 +104,18 @@ class Change(NamedTuple):
     @property
     def functions(self):
         """The functions in whose bodies the change is, the outermost first."""
-        pairs = zip(self.around, (*self.around[1:], self.node), strict=True)
-        return [node for node, child in pairs if is_function(node) and child in node.body]
+        nodes = (*self.around, self.node, self.place)
+        return [node for node, child in pairwise(nodes) if is_function(node) and child in node.body]
 
     @property
     def scope(self):
         """The names of the classes and functions around the change."""
-        return ".".join(node.name for node in self.around if is_function(node) or isinstance(node, ast.ClassDef))
+        nodes = (*self.around, *([self.node] if isinstance(self.left_out, ast.stmt) else []))
+        return ".".join(node.name for node in nodes if is_function(node) or isinstance(node, ast.ClassDef))
 
     @property
     def statement(self):
-        return next(node for node in reversed((*self.around, self.node)) if isinstance(node, ast.stmt))
+        return next(node for node in reversed((*self.around, self.node, self.place)) if isinstance(node, ast.stmt))
 
 
 class Mutant(NamedTuple):
@@ -117,6 +132,8 @@ class Mutant(NamedTuple):
     """the function that is changed; empty where the change is outside of all functions"""
     constants: frozenset[str]
     """the names of what is changed outside of all functions and classes, which other files may use"""
+    leaves_out: bool = False
+    """whether something is left out, and not only another value"""
 
     def tree(self):
         """Return the changed syntax tree."""
@@ -151,6 +168,60 @@ def changes(node):
         yield "id", CALLS[node.id]
 
 
+def deletions(node):
+    """Yield what can be left out of a node: statements of its body, keywords of its call, or the call itself."""
+    is_module = isinstance(node, ast.Module)  # without a statement of it nothing could be imported
+    for field in ("body", "orelse", "finalbody"):
+        statements = getattr(node, field, None)
+        for i, statement in enumerate(statements if isinstance(statements, list) and not is_module else ()):
+            if is_deletable(node, statement):
+                yield (
+                    field,
+                    [*statements[:i], ast.copy_location(ast.Pass(), statement), *statements[i + 1 :]],
+                    statement,
+                )
+    for name, value in ast.iter_fields(node) if not isinstance(node, ast.Expr) else ():
+        for i, child in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(child, ast.Call) and (kept := without_call(child)) is not None:
+                yield name, [*value[:i], kept, *value[i + 1 :]] if isinstance(value, list) else kept, child
+    if isinstance(node, ast.Call):
+        for i, keyword in enumerate(node.keywords):
+            if keyword.arg not in (None, *NO_KEYWORDS):
+                yield "keywords", [*node.keywords[:i], *node.keywords[i + 1 :]], keyword
+
+
+def is_deletable(parent, statement):
+    """Return whether a statement can be left out so that the code still runs: what it sets is set before, or by others.
+
+    Where a name is set for the first time, any test would meet an error.
+    """
+    if isinstance(statement, ast.Raise | ast.Continue | ast.Break | ast.AugAssign):
+        return True
+    if isinstance(statement, ast.Return):
+        return isinstance(parent, ast.If)
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Call) and name_of_call(statement.value) not in NO_WORK
+    if isinstance(statement, ast.Assign):
+        names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+        return read.issuperset(node.id for node in names if isinstance(node.ctx, ast.Store))
+    return False
+
+
+def without_call(call):
+    """Return what is left where f(x) is x, or x.f() is x; None where the call has other arguments or only converts."""
+    name = name_of_call(call)
+    if call.keywords or name in {*CONVERSIONS, *OTHERS, *NO_WORK} or name[:1].isupper():
+        return None
+    if len(call.args) == 1:
+        return None if isinstance(call.args[0], ast.Starred | ast.GeneratorExp) else call.args[0]
+    return call.func.value if isinstance(call.func, ast.Attribute) and not call.args else None
+
+
+def name_of_call(call):
+    return getattr(call.func, "attr", getattr(call.func, "id", ""))
+
+
 def computes_nothing(node):
     """Return whether nothing inside a node can change a value."""
     if isinstance(node, ast.AnnAssign):
@@ -179,6 +250,9 @@ def all_changes(node, around=()):
     if computes_nothing(node) or is_stand_in(node, around):
         return
     yield from (Change(node, field, value, around) for field, value in changes(node))
+    for field, value, left_out in deletions(node):
+        if field not in NO_FIELDS and not (isinstance(left_out, ast.Call) and computes_nothing(left_out)):
+            yield Change(node, field, value, around, left_out)
     for name, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST) and name not in NO_FIELDS:
@@ -198,22 +272,26 @@ def mutants(path):
         source = source_of(change.functions[0]) if change.functions else ""
         constants = frozenset() if change.scope else frozenset(names_set_by(change.statement))
         touched = touched_by(change, tree)
-        found.append(Mutant(path, number, name + again, change.node.lineno, touched, source, constants))
+        leaves_out = change.left_out is not None
+        found.append(Mutant(path, number, name + again, change.place.lineno, touched, source, constants, leaves_out))
     return found
 
 
 def one_per_line(mutants):
-    """Return one mutant of each line, always the same one: those of a line are mostly noticed by the same tests."""
+    """Return one mutant of each line that changes a value, and one that leaves something out, always the same ones.
+
+    Those of a line are mostly noticed by the same tests.
+    """
     lines = {}
     for mutant in sorted(mutants, key=lambda mutant: hashlib.sha256(mutant.name.encode()).digest()):
-        lines.setdefault((mutant.path, mutant.line), mutant)
-    return [mutant for mutant in mutants if lines[mutant.path, mutant.line] is mutant]
+        lines.setdefault((mutant.path, mutant.line, mutant.leaves_out), mutant)
+    return [mutant for mutant in mutants if lines[mutant.path, mutant.line, mutant.leaves_out] is mutant]
 
 
 def touched_by(change, tree):
     """Return the lines of which a test must touch one to notice a change."""
     if change.functions:
-        return lines_of(change.node)
+        return lines_of(change.place)
     inside = [node for node in change.around if is_function(node) or isinstance(node, ast.ClassDef)]
     if inside:
         return lines_of(inside[-1])
@@ -235,7 +313,7 @@ def lines_of(node):
 
 def name_of(path, change):
     """Say what changes, in one line, and in the largest expression around it that is short enough to read."""
-    before = around = ast.unparse(change.node)
+    before = around = ast.unparse(change.place)
     inside = dropwhile(lambda node: node is not change.statement, change.around)
     for node in reversed(list(inside)):
         text = ast.unparse(node).split("\n")[0]
@@ -244,6 +322,11 @@ def name_of(path, change):
     change.make()
     after = ast.unparse(change.node.operand if isinstance(change.value, ast.UAdd) else change.node)
     setattr(change.node, change.field, old)
+    if change.left_out is not None:
+        before, after = (
+            before.split("\n")[0],
+            "nothing" if not isinstance(change.left_out, ast.Call) else "its argument",
+        )
     place = f"{path.relative_to(SOURCE)} {change.scope}".strip()
     return f"{place}: {before}  →  {after}" + (f"  in  {around}" if len(before) < SHORT else "")
 

@@ -62,7 +62,7 @@ class Check:
 
     def prepare(self):
         """Do once what each fork would do again."""
-        from tests import test_together
+        from tests.kernel import test_together
 
         for kind in test_together.LABELS:  # what the reference says takes long, and no mutant changes it
             for policy in test_together.POLICIES:
