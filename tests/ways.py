@@ -6,28 +6,30 @@ tests set the sizes, so that files of a few lines go every way.
 """
 
 from contextlib import contextmanager
+from importlib import import_module
 
 import numpy as np
 import pytest
 
-from gradely.data.read.sources import Source
-from gradely.data.trec import runs, survey
-from gradely.data.trec.text import IrregularText
+from gradely.data import survey
+from gradely.data.read import trec_pieces
+from gradely.data.source import Source
+from gradely.data.table import IrregularText
 
 SIZES = {
-    "small": ["read.sources.SMALL"],  # bytes of a file that is read line by line
-    "piece": ["trec.runs.PIECE", "trec.qrels.PIECE"],
-    "longest": ["trec.text.LONGEST", "trec.runs.LONGEST"],  # bytes of the longest piece
-    "part": ["trec.qrels.RANGE"],  # bytes of judgments that a thread reads in one go
-    "unthreaded": ["trec.runs.SMALL"],  # bytes of a run that is read on one thread
-    "large": ["trec.runs.LARGE"],  # bytes from which on processes read a run
-    "range": ["trec.runs.RANGE"],  # bytes of a run that a process reads at a time
-    "block": ["trec.runs.BLOCK"],  # bytes in which the next query is looked for at a time
-    "most_ranges": ["trec.runs.MOST_TASKS"],
-    "in_memory": ["trec.scattered.IN_MEMORY"],  # lines of a scattered run before a temporary file is used
-    "chance": ["trec.scattered.CHANCE"],  # hashes that lines of a scattered run may share
-    "many": ["trec.match.MANY"],  # judgments per line from which on lines are searched for
-    "few": ["trec.match.FEW"],  # comparisons per tied line up to which all pairs are compared
+    "small": ["source.SMALL"],  # bytes of a file that is read line by line
+    "piece": ["read.text.PIECE", "read.trec_pieces.PIECE"],
+    "longest": ["read.text.LONGEST", "read.trec_pieces.LONGEST"],  # bytes of the longest piece
+    "part": ["read.trec_pieces.READ_AT_ONCE"],  # bytes of judgments that a thread reads in one go
+    "unthreaded": ["read.text.SMALL"],  # bytes of a run that is read on one thread
+    "large": ["read.trec_pieces.LARGE"],  # bytes from which on processes read a run
+    "range": ["read.trec_pieces.RANGE"],  # bytes of a run that a process reads at a time
+    "block": ["read.trec_pieces.BLOCK"],  # bytes in which the next query is looked for at a time
+    "most_ranges": ["read.trec_pieces.MOST_TASKS"],
+    "in_memory": ["locate.scattered.IN_MEMORY"],  # lines of a scattered run before a temporary file is used
+    "chance": ["locate.scattered.CHANCE"],  # hashes that lines of a scattered run may share
+    "many": ["locate.match.MANY"],  # judgments per line from which on lines are searched for
+    "few": ["tie_breaking.FEW"],  # comparisons per tied line up to which all pairs are compared
 }
 """what each size is called here, and where it is"""
 
@@ -38,7 +40,8 @@ def patched(**sizes):
     with pytest.MonkeyPatch.context() as patch:
         for name, size in sizes.items():
             for place in SIZES[name]:
-                patch.setattr(f"gradely.data.{place}", size)
+                module, _, constant = place.rpartition(".")
+                patch.setattr(import_module(f"gradely.data.{module}"), constant, size)
         yield patch
 
 
@@ -73,9 +76,9 @@ def fast(*, explained=False, processes=0, **sizes):
         if not explained:
             patch.setattr(Source, "lines", refuse_plain)
         if processes:
-            patch.setattr(runs, "cores", lambda: processes)
-            patch.setattr(runs, "workers", lambda threads: processes)
-            patch.setattr(runs, "in_processes", in_turn)
+            patch.setattr(trec_pieces, "cores", lambda: processes)
+            patch.setattr(trec_pieces, "workers", lambda threads: processes)
+            patch.setattr(trec_pieces, "in_processes", in_turn)
         yield
 
 

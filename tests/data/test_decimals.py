@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradely.data.ids import PAD
-from gradely.data.trec import text as module
-from gradely.data.trec.text import IrregularText, Piece, numbers, to_finite
+from gradely.data.read import text as module
+from gradely.data.read.text import Piece, numbers, to_finite
+from gradely.data.table import IrregularText
 
 EXTENDED = np.finfo(np.longdouble).nmant == 63
 LONG = ["0.12345678901234567", "12345678901234568", "9007199254740994", "9.999999999999999999", "1234567890.123456789"]

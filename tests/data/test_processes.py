@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import gradely
-from gradely.data.read.sources import Source
-from gradely.data.trec import runs
+from gradely.data.read import trec_pieces
+from gradely.data.source import Source
 from gradely.parallel import MOST, WorkerFailed, can_fork, cores, in_processes, on_threads
 from tests import ways
 
@@ -40,7 +40,7 @@ def qrels_of(queries=48, documents=40):
 def forced(monkeypatch):
     """Use five processes over ranges of 5,000 bytes, whatever the file and the machine."""
     with ways.fast(explained=True, range=5000, processes=5):
-        monkeypatch.setattr(runs, "in_processes", in_processes)
+        monkeypatch.setattr(trec_pieces, "in_processes", in_processes)
         yield
 
 
@@ -83,26 +83,26 @@ def test_packed_files_small_ones_and_few_cores_go_on_threads(forced, tmp_path, m
     plain, packed = tmp_path / "run", tmp_path / "run.gz"
     plain.write_text(text_of())
     packed.write_bytes(gzip.compress(text_of().encode()))
-    monkeypatch.setattr(runs, "workers", lambda threads: threads)
-    assert runs.count_processes(Source(plain), 5) == 5
-    assert runs.count_processes(Source(plain), 4) == 0
-    assert runs.count_processes(Source(plain), 20) == 5
-    assert runs.count_processes(Source(packed), 5) == 0
+    monkeypatch.setattr(trec_pieces, "workers", lambda threads: threads)
+    assert trec_pieces.count_processes(Source(plain), 5) == 5
+    assert trec_pieces.count_processes(Source(plain), 4) == 0
+    assert trec_pieces.count_processes(Source(plain), 20) == 5
+    assert trec_pieces.count_processes(Source(packed), 5) == 0
     for large, processes in ((Source(plain).size, 5), (Source(plain).size + 1, 0)):
-        monkeypatch.setattr(runs, "LARGE", large)
-        assert runs.count_processes(Source(plain), 5) == processes
+        monkeypatch.setattr(trec_pieces, "LARGE", large)
+        assert trec_pieces.count_processes(Source(plain), 5) == processes
 
 
 def test_a_worker_that_is_killed_is_replaced_by_threads(forced, tmp_path, monkeypatch):
     (tmp_path / "run").write_text(text_of())
-    parent, pieces = os.getpid(), runs.pieces
+    parent, pieces = os.getpid(), trec_pieces.pieces
 
     def killed(*given, **settings):
         if os.getpid() != parent:
             os.kill(os.getpid(), signal.SIGKILL)
         return pieces(*given, **settings)
 
-    monkeypatch.setattr(runs, "pieces", killed)
+    monkeypatch.setattr(trec_pieces, "pieces", killed)
     same_values(tmp_path / "run")
 
 

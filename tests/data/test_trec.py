@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gradely
-from gradely.data.read import sources
-from gradely.data.read.sources import Source
+from gradely.data.source import SMALL, Source
 from tests import ways
 
 POLICIES = ["expected", "best", "worst", "trec", "order", "random"]
@@ -260,8 +259,8 @@ def test_duplicates_are_put_together_where_asked(file, duplicates, value):
         ("run", "q Q0 d 1 x t", "the score 'x' is not a number"),
         ("run", "q Q0 d 1 nan t", "the score is nan; it must be a finite number"),
         ("run", "q Q0 d 1 -inf t", "the score is -inf; it must be a finite number"),
-        ("run", "a Q0 a 1 1 t", "document 'a' of query 'a' is there already, in line 2; keep one"),
-        ("run", "a Q0 b 1 1 t", "document 'b' of query 'a' is there already, in line 3; keep one"),
+        ("run", "a Q0 a 1 1 t", "duplicate document 'a' of query 'a', first in line 2; keep one"),
+        ("run", "a Q0 b 1 1 t", "duplicate document 'b' of query 'a', first in line 3; keep one"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(file, kind, line, says):
@@ -293,7 +292,7 @@ def test_ranks_that_go_against_scores_are_found_whatever_other_ranks_are(file):
 
 def test_the_small_files_of_newcomers_are_read_line_by_line(file):
     """One byte more, or a packed file, whose size nobody knows, and they are read in pieces."""
-    lines = b"q 0 d 1\n" + b"\n" * (sources.SMALL - 8)
+    lines = b"q 0 d 1\n" + b"\n" * (SMALL - 8)
     for content, small in ((lines, True), (lines + b"\n", False), (gzip.compress(lines), False)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Source, "lines", ways.refuse_plain)
@@ -348,7 +347,7 @@ def test_a_duplicate_is_found_however_far_apart(many, file, apart, chance, name)
     run = file("".join([*lines[: 20 + apart], lines[20], *lines[20 + apart :], *lines[21:29]]))
     with (
         ways.fast(explained=True, piece=900, in_memory=64, chance=chance),
-        pytest.raises(gradely.DataError, match=rf"file:{21 + apart}: document 'doc.*' is there already, in line 21"),
+        pytest.raises(gradely.DataError, match=rf"file:{21 + apart}: duplicate document 'doc.*', first in line 21"),
     ):
         gradely.evaluate(many / "qrels", run, ["RR"])
 

@@ -17,9 +17,9 @@ import gradely
 from gradely.data import table
 from gradely.data.columns import leave_out_repeats
 from gradely.data.ids import Ids, Tokens
+from gradely.data.locate import scattered
+from gradely.data.locate.scattered import PARTS, Spool
 from gradely.data.read import frames
-from gradely.data.trec import scattered
-from gradely.data.trec.scattered import PARTS, Spool
 from gradely.errors import DataError, InputError
 from tests import ways
 
@@ -138,9 +138,10 @@ def test_temporary_files_have_no_name_and_are_closed(folder, fate):
 
 KILLED = """
 import os, signal, gradely
-from gradely.data.read import sources
-from gradely.data.trec import runs, scattered
-sources.SMALL, scattered.IN_MEMORY, runs.PIECE = -1, 64, 900
+from gradely.data import source
+from gradely.data.locate import scattered
+from gradely.data.read import text
+source.SMALL, scattered.IN_MEMORY, text.PIECE = -1, 64, 900
 
 def die(name, done):
     if done > 0.4:
@@ -163,10 +164,11 @@ def test_a_process_that_is_killed_leaves_nothing(folder):
 
 FULL = """
 import resource, sys
-from gradely.data.read import sources
-from gradely.data.trec import runs, scattered
+from gradely.data import source
+from gradely.data.locate import scattered
+from gradely.data.read import text
 from gradely.cli.main import run
-sources.SMALL, scattered.IN_MEMORY, runs.PIECE = -1, 64, 900
+source.SMALL, scattered.IN_MEMORY, text.PIECE = -1, 64, 900
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 sys.exit(run(["evaluate", "qrels", "run", "-m", "RR"]))
 """

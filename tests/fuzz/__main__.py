@@ -17,6 +17,7 @@ from collections import Counter
 
 from tests.fuzz.cases import Case, failure_of, shrink
 from tests.fuzz.checks import CHECK, MAKE, SHARE
+from tests.fuzz.commands import WEIGHTS
 
 MOST = 20
 """failures of a process, after which it stops: they are the same few"""
@@ -99,6 +100,10 @@ def report(given, done, failures, memory, seconds):
         **{
             name: done[name]
             for name in ("inputs", "commands", "refused", "pairs", "numbers", *(f"checks of {name}" for name in SHARE))
+        },
+        **{
+            f"{command} through": f"{done[f'{command} through']:,} of {done[f'{command} in all']:,}"
+            for command in WEIGHTS
         },
     }
     for name, value in about.items():

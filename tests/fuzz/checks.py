@@ -5,17 +5,13 @@ import json
 import os
 import random
 from collections import Counter
-from contextlib import contextmanager
 
 import numpy as np
 
 import gradely
-from gradely.data.qrels import Qrels
-from gradely.data.read import text as fast_runs
-from gradely.data.read import trec_pieces as fast_qrels
-from gradely.data.read.trec_lines import QRELS, read
 from gradely.data.source import Source
 from gradely.errors import GradelyError
+from tests import ways
 from tests.fuzz import commands
 from tests.fuzz.cases import Case
 from tests.fuzz.content import content, number_text, of_lines, to_lines
@@ -59,10 +55,10 @@ def check_readers(case):
         with open(name, "wb") as file:
             file.write(text)
     options = {"ties": ties, "precision": precision, "seed": 5}
-    with pieces(size):
+    with ways.fast(explained=True, piece=size):
         ours = _try(lambda: gradely.evaluate("qrels", "run", FEW[:5], threads=threads, **options))
-    theirs = _try(lambda: gradely.evaluate(_plain_qrels("qrels"), gradely.read_run("run", format="trec"), **options,
-                                             measures=FEW[:5]))  # fmt: skip
+    with ways.plain():
+        theirs = _try(lambda: gradely.evaluate("qrels", "run", FEW[:5], **options))
     if _is_trec(case):
         assert ours[0] == theirs[0], f"one reader complains: {ours[0] or theirs[0]}"
     numbers = 0
@@ -87,22 +83,6 @@ def _try(work):
         return "", work()
     except GradelyError as error:
         return str(error), None
-
-
-def _plain_qrels(path):
-    source = Source(path)
-    return Qrels.of(read(source, QRELS), source.name)
-
-
-@contextmanager
-def pieces(size):
-    """Cut files into pieces of a size."""
-    before = fast_runs.PIECE
-    fast_runs.PIECE = fast_qrels.PIECE = size
-    try:
-        yield
-    finally:
-        fast_runs.PIECE = fast_qrels.PIECE = before
 
 
 def make_contents(check, rng, **sizes):

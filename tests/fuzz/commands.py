@@ -1,72 +1,108 @@
-"""Mutated files through every command, in this process: one clear line or a result, and nothing half-written."""
+"""Files through every command, in this process: one clear line or a whole result, and its numbers are right.
+
+Most files are valid in form and odd in content: ties, one query, levels of all kinds, nothing in common. Most options
+are valid, too, so that most commands come to the end and their output can be looked at. The rest get broken files.
+"""
 
 import contextlib
+import csv
 import importlib.util
 import io
+import json
 import os
+import re
 import signal
 from collections import Counter
 
+import gradely
 from gradely.cli.main import run
 from tests.fuzz.cases import Case
-from tests.fuzz.content import content
-from tests.fuzz.formats import write_table
+from tests.fuzz.content import content, score
+from tests.fuzz.formats import trec, write_table
 from tests.fuzz.mutations import mutate
 
+BROKEN = 0.25
+"""the share of commands with a broken file, and at times a broken name of a measure"""
 SECONDS = 60
 """no command on a small file takes the processor as long"""
 WAIT = 900
 """nor does one wait as long, however busy the machine is"""
-CODES = {"check": (0, 1, 2), "trec_eval": (0, 1, 2, 4, 7, 255)}
+CODES = {"check": (0, 1, 2), "gate": (0, 1, 2), "trec_eval": (0, 1, 2, 4, 7, 255)}
 MEASURES = [
-    *("nDCG@10", "AP", "AP(rel=2)", "RR", "P@3", "ERR", "RBP(p=0.8)", "muAP", "GAP", "xGAP", "eGAP", "bpref", "infAP"),
-    *("nDCG(gain=exp)", "IPrec", "Judged@5", "Rprec", "all", "NDCNG", "F(x=2)", "ndcg_cut_10", "nDCGphi", "G", "binG"),
+    *("nDCG@10", "AP", "AP(rel=2)", "RR", "P@3", "ERR", "RBP(p=0.8)", "muAP", "eGAP", "bpref", "infAP", "Judged@5"),
+    *("nDCG(gain=exp)", "IPrec", "Rprec", "NDCNG", "F(x=2)", "ndcg_cut_10", "nDCGphi", "G", "binG", "R@2", "Success@1"),
 ]
-TREC_EVAL = ["official", "all_trec", "P.5", "ndcg.1=3", "qrels_jg", "map", "relstring", "utility.1,-1,0,0", "set_F.0.5"]
+"""measures that take every policy of ties"""
+TREC_EVAL = ["official", "all_trec", "P.5", "ndcg.1=3", "map", "relstring", "utility.1,-1,0,0", "set_F.0.5"]
 FORMS = ["table", "csv", "tsv", "markdown", "latex", "json"]
-WEIGHTS = {"evaluate": 8, "check": 5, "trec_eval": 6, "explain": 4, "compare": 2, "ties": 2, "correlate": 1, "pools": 1}
+WEIGHTS = {"evaluate": 8, "check": 4, "trec_eval": 6, "explain": 4, "compare": 2, "ties": 2}
+WEIGHTS |= dict.fromkeys(["plan", "gate", "users", "phi", "correlate", "pools"], 1)
 if all(map(importlib.util.find_spec, ("altair", "jinja2", "scipy", "vl_convert"))):
     WEIGHTS["report"] = 0.02  # a page takes a second
 POLICIES = ["expected", "trec", "order", "best", "worst", "random"]
+SINGLE = ("explain", "evaluate", "trec_eval", "check")
+"""commands that take one run"""
 
 
 def make(rng):
-    """Return a command line and its files, at least one of them broken."""
+    """Return a command line and its files."""
     command = rng.choices([*WEIGHTS], [*WEIGHTS.values()])[0]
-    qrels, ranking = content(rng)
-    runs = 1 if command in ("explain", "evaluate", "trec_eval", "check") else rng.randint(2, 3)
-    named = [write_table(qrels, "qrels", rng), *(write_table(ranking, "run", rng) for _ in range(runs))]
-    files = dict(named)
-    broken = rng.sample([*files], rng.randint(1, len(files)))
-    files |= {name: mutate(rng, files[name]) for name in broken}
-    arguments = [command, *dict.fromkeys(name for name, _ in named)]
-    if command == "explain":
-        arguments.append(rng.choice([*qrels, "nowhere"]))
-    return Case("commands", files, arguments + _options(rng, command))
-
-
-def _options(rng, command):
+    broken = rng.random() < BROKEN
+    qrels, ranking = content(rng, whole=command == "trec_eval" and not broken)
+    runs = {"phi": 0, "gate": 2}.get(command, 1 if command in SINGLE else rng.randint(2, 3))
+    rankings = [ranking, *(_other(rng, ranking) for _ in range(runs - 1))][:runs]
+    tables = [(qrels, "qrels"), *((some, "run") for some in rankings)]
     if command == "trec_eval":
-        flags = rng.sample(["-q", "-c", "-n", "-J", "-l2", "-M3", "--compat=9", "-Rqrels_jg"], rng.randint(0, 3))
-        return flags + [f"-m{_name(rng, TREC_EVAL)}" for _ in range(rng.randint(0, 2))]
+        files = {kind: trec(table, kind) for table, kind in tables}
+    else:
+        written = (write_table(table, kind, rng, number) for number, (table, kind) in enumerate(tables))
+        files = dict(written)
+    names = [*files]
+    if command == "gate":
+        names.insert(2, "--baseline")
+    if broken:
+        files |= {name: mutate(rng, files[name]) for name in rng.sample([*files], rng.randint(1, len(files)))}
+    arguments = [command, *names]
+    if command == "explain" or (command == "phi" and rng.random() < 0.5):
+        arguments.append(rng.choice([*qrels]))
+    return Case("commands", files, arguments + _options(rng, command, broken=broken))
+
+
+def _other(rng, ranking):
+    """Return another run over the same documents."""
+    levels = rng.choice([1, 2, 5, 1000])
+    return {query: {doc: score(rng, levels) for doc in docs} for query, docs in ranking.items()}
+
+
+def _options(rng, command, *, broken):
+    if command == "trec_eval":
+        flags = rng.sample(["-q", "-c", "-c", "-n", "-J", "-l2", "-M3", "--compat=9"], rng.randint(0, 3))
+        flags += ["-Rqrels_jg"] if broken and rng.random() < 0.2 else []
+        return flags + [f"-m{_name(rng, TREC_EVAL, broken=broken)}" for _ in range(rng.randint(0, 2))]
     if command == "check":
         return []
     if command == "report":
         return ["-o", "out"]
-    options = ["--ties", rng.choice(POLICIES), "--format", rng.choice(FORMS)]
-    options += ["--feature", rng.choice("123")] if rng.random() < 0.1 else []
-    options += ["-o", "out"] if rng.random() < 0.3 else []
-    options += ["--seed", str(rng.randrange(9)), "--precision", rng.choice(["single", "double"])]
+    options = ["--format", rng.choice(FORMS)] if command != "gate" else []
+    options += ["-o", "out"] if command != "gate" and rng.random() < 0.3 else []
+    if command == "phi":
+        return [*options, "--control", rng.choice(["paper", "code", "[(0, 0), (10, 1)]"])]
+    options += ["--ties", rng.choice(POLICIES)] if command not in ("ties", "users") else []
+    options += ["--seed", str(rng.randrange(9))]
+    options += ["--precision", rng.choice(["single", "double"])]
     options += ["--queries", rng.choice(["qrels", "both", "run"])] if command == "evaluate" else []
     options += ["-q"] if command == "evaluate" and rng.random() < 0.5 else []
     options += ["--repeat", "2", "--rates", "1.0,0.5"] if command == "pools" else []
-    return [*options, "-m", _name(rng, MEASURES)]
+    options += ["--difference", rng.choice(["0.1", "1e-300", "1"])] if command == "plan" and rng.random() < 0.5 else []
+    names = ["eGAP", "GAP"] if command == "users" else MEASURES
+    several = rng.randint(1, 3) if command in ("evaluate", "compare", "correlate") else 1
+    return [*options, *(part for _ in range(several) for part in ("-m", _name(rng, names, broken=broken)))]
 
 
-def _name(rng, names):
-    """Return the name of a measure, at times a broken one."""
+def _name(rng, names, *, broken):
+    """Return the name of a measure; with broken files, at times a broken one."""
     name = rng.choice(names)
-    if rng.random() < 0.85:
+    if not broken or rng.random() < 0.8:
         return name
     return mutate(rng, name.encode()).decode(errors="replace").replace("\x00", "")[:400]
 
@@ -80,22 +116,79 @@ def check(case):
     code, out, err = outcome(case.arguments)
     command = case.arguments[0]
     after = set(os.listdir("."))
+    numbers = 0
     try:
         assert code in CODES.get(command, (0, 2)), f"exit code: {code}"
         assert err.replace("\n", "").isprintable(), f"errors steer the terminal: {err!r}"
-        if code and not (command == "check" and code == 1):
+        if code and not (command in ("check", "gate") and code == 1):
             assert err.count("\n") == 1 and len(err) <= 301, f"no clear line: {err!r}"
             assert not out, f"output besides an error: {out[:200]!r}"
             assert after == before, f"files left behind: {after - before}"
         else:
             assert after - before <= {"out"}, f"files left behind: {after - before}"
+            numbers = look_at(case, out)
         for name, text in case.files.items():
             with open(name, "rb") as file:
                 assert file.read() == text, f"changed input: {name}"
     finally:
         for name in after:
             os.unlink(name)
-    return Counter(inputs=len(case.files), commands=1, refused=int(code != 0))
+    through = int(code == 0 or (command in ("check", "gate") and code == 1))
+    counts = {f"{command} through": through, f"{command} in all": 1}
+    return Counter(inputs=len(case.files), commands=1, refused=1 - through, numbers=numbers, **counts)
+
+
+def look_at(case, out):
+    """Read the output as others would: JSON that parses, rows as wide as their header, numbers that are numbers.
+
+    Values of `evaluate` and `explain` are those of the Python functions; return how many were compared.
+    """
+    command, options = case.arguments[0], case.arguments[1:]
+    form = option(options, "--format")
+    if "out" in options and os.path.exists("out"):
+        with open("out", "rb") as file:
+            out = file.read()
+    text = out.decode()
+    assert text.strip() or command == "report" or "-n" in options, "no output"
+    if form == "json":
+        return compare(case, json.loads(text, parse_constant=refuse_constant))
+    if form in ("csv", "tsv"):
+        rows = list(csv.reader(io.StringIO(text), delimiter="," if form == "csv" else "\t"))
+        assert len({len(row) for row in rows}) == 1, f"columns: {text[:200]!r}"
+        assert not [cell for row in rows for cell in row if cell.lower() in ("nan", "inf", "-inf")], "not finite"
+    if form == "markdown":
+        widths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if line.startswith("|")}
+        assert len(widths) == 1 or command not in ("evaluate", "ties"), f"columns: {text[:200]!r}"
+    return 0
+
+
+def option(options, name):
+    """Return what is given for an option; None where it is not."""
+    return options[options.index(name) + 1] if name in options else None
+
+
+def refuse_constant(name):
+    raise AssertionError(f"not finite: {name}")
+
+
+def compare(case, content):
+    """Compare values of a command with those of the Python function; return how many there are."""
+    command, *options = case.arguments
+    if command not in ("evaluate", "explain") or not set(case.files) <= set(options):
+        return 0
+    qrels, ranking = case.files
+    how = {"ties": option(options, "--ties"), "seed": int(option(options, "--seed"))}
+    how |= {"precision": option(options, "--precision"), "queries": option(options, "--queries") or "qrels"}
+    names = [options[i + 1] for i, name in enumerate(options) if name == "-m"]
+    scores = gradely.evaluate(qrels, ranking, names, **how)
+    if command == "explain":
+        values, told = scores.query(content["query"]), {content["measure"]: content["value"]}
+        assert all(abs(values[name] - told[name]) <= 1e-9 * max(1, abs(values[name])) for name in told), "other value"
+        return 1
+    assert content["runs"][0]["mean"] == scores.mean(), "other means"
+    queries = content["runs"][0].get("queries")
+    assert queries is None or queries == scores.per_query(), "other values of queries"
+    return len(scores.measures) * (1 + (len(scores.queries) if queries else 0))
 
 
 def outcome(arguments):

@@ -26,10 +26,14 @@ def names(rng, kind, count):
     return [KINDS[kind].format(n, n % 97) for n in numbers]
 
 
-def content(rng, most_queries=6, most_docs=12):
-    """Return judgments and a run, {query: {document: number}} each."""
-    queries = names(rng, rng.choice([*KINDS]), rng.randint(1, most_queries))
+def content(rng, most_queries=6, most_docs=12, *, whole=False):
+    """Return judgments and a run, {query: {document: number}} each; at times they have nothing in common.
+
+    With `whole`, labels are whole numbers, as trec_eval has them.
+    """
+    queries = names(rng, rng.choice([*KINDS]), rng.choice([1, rng.randint(1, most_queries), most_queries]))
     kind, labels = rng.choice([*KINDS]), rng.choice(LABELS)
+    labels = [int(label) for label in labels] if whole else labels
     qrels, run = {}, {}
     for query in queries:
         docs = names(rng, kind, rng.randint(1, most_docs))
@@ -42,6 +46,8 @@ def content(rng, most_queries=6, most_docs=12):
     run = run or {queries[0]: {"x": 1.0}}
     if rng.random() < 0.2:
         run["not-judged"] = {"a": 1.0}
+    if rng.random() < 0.03:
+        run = {f"other-{query}": docs for query, docs in run.items()}
     return qrels, run
 
 

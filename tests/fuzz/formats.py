@@ -65,11 +65,12 @@ FORMATS = {
 }
 
 
-def write_table(table, kind, rng):
+def write_table(table, kind, rng, number):
     """Return the name of a file and its content, in some format, at times compressed."""
-    form = rng.choice([*FORMATS, "letor", "trec", "trec"])
+    has_comment = any("#" in name for query, doc, _ in rows(table) for name in (query, doc))
+    form = rng.choice([*FORMATS, "trec", "trec", "trec" if has_comment or kind == "run" else "letor"])
     text = (letor if form == "letor" else FORMATS[form])(table, kind)
-    name = f"{kind}{rng.randrange(10)}.{form}"
+    name = f"{kind}{number}.{form}"
     if rng.random() < 0.15:
         name, text = f"{name}.gz", gzip.compress(text, 1, mtime=0)
     return name, text

@@ -23,9 +23,9 @@ AREAS = {
     "explanation": area(evaluation="explain check notes"),
     "evaluation": area(evaluation="*"),
     "tables": area(data="columns table ids engine demo"),
+    "readers": area(data__read="text trec trec_lines trec_pieces rows", data="source survey"),
     "inputs": area(data__read="*"),
-    "readers": area(data__trec="*"),
-    "alignment": area(data="*"),
+    "alignment": area(data__locate="*", data="*"),
 }
 """a file belongs to the first area that names it, so that * takes the rest of a folder"""
 ACCELERATED = ["kernel/backend.py", "kernel/by_place.py"]
