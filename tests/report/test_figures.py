@@ -122,3 +122,10 @@ def test_an_unknown_figure_and_a_missing_library_are_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(gradely.MissingExtra, match="Altair"):
         gradely.plot("queries", "qrels.txt", RUNS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_notebook_shows_a_figure_without_the_network(kind):
+    bundle = gradely.plot(kind, "qrels.txt", RUNS, ["AP", "RR"])._repr_mimebundle_()
+    assert set(bundle) == {"image/svg+xml", "text/plain"}
+    assert ET.fromstring(bundle["image/svg+xml"]).tag.endswith("svg") and "http" not in bundle["text/plain"]

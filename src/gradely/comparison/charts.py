@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from gradely.lazy import altair, converter
@@ -32,7 +33,7 @@ def categories(column: str, order: Sequence[Any], second: str = "shape", title: 
 
 def style(chart: Any) -> Any:
     """Return a chart in the common look: a white ground, quiet lines, letters that can be read."""
-    return (
+    styled = (
         chart.configure(background="white", font="sans-serif")
         .configure_axis(
             labelFontSize=12, titleFontSize=12, gridColor="#e4e4e4", titleFontWeight="normal", labelLimit=400
@@ -43,6 +44,18 @@ def style(chart: Any) -> Any:
         .configure_range(category=list(PALETTE))
         .configure_view(stroke="#d0d0d0")
     )
+    styled.__class__ = _shown_as_picture(type(styled))
+    return styled
+
+
+@cache
+def _shown_as_picture(kind: type) -> type:
+    """Return a kind of chart that notebooks show as SVG: altair's own view loads its script from the network."""
+
+    def mimebundle(chart: Any, *_: Any, **__: Any) -> dict[str, str]:
+        return {"image/svg+xml": picture(chart, "svg").decode(), "text/plain": f"<gradely {kind.__name__}>"}
+
+    return type(kind.__name__, (kind,), {"_repr_mimebundle_": mimebundle})
 
 
 def picture(chart: Any, form: str) -> bytes:
