@@ -8,9 +8,12 @@ from fractions import Fraction
 import array_api_strict
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import gradely
-from gradely import DataError, evaluate_arrays, from_arrays
+from gradely import DataError, as_function, evaluate_arrays, from_arrays
+from gradely.measures.function import takes_fixed
 from tests.cases import CASES
 
 MEASURES = [
@@ -53,6 +56,55 @@ def test_every_library_agrees_with_numpy(name, ties, kind):
         value = measure(theirs)
         assert type(value) is type(array(np.zeros(1)))
         np.testing.assert_allclose(np.from_dlpack(value), measure(ours), rtol=0, atol=1e-12, err_msg=str(measure))
+
+
+REAL = np.random.default_rng(7).random((6, 17)) * 5
+"""labels of which sums in different orders differ in the last bit"""
+OF_REAL = [kind(k=k) for kind in gradely.ALL for k in (None, 3)] + [
+    gradely.nDCG(gain="exp"),
+    gradely.RBP(relevance="phi"),
+]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    columns=st.lists(st.tuples(st.integers(0, 2), st.floats(-1, 5, width=32)), min_size=2, max_size=9),
+    ties=st.sampled_from(["expected", "best", "worst"]),
+    random=st.randoms(use_true_random=False),
+)
+def test_no_order_of_documents_changes_a_bit(columns, ties, random):
+    """In rows, with padding, in groups and by the query of each document."""
+    measures = [m for m in OF_REAL if m.takes_expected or ties != "expected"]
+    mixed = random.sample(columns, len(columns))
+    given, other = (np.array(pairs).T for pairs in (columns, mixed))
+    expected = evaluate_arrays(given[:1], given[1:], measures, ties=ties)
+    mask = [[True] * len(columns) + [False]]
+    padded = [np.concatenate([row, [9.0]])[None, :] for row in other]
+    for found in (
+        evaluate_arrays(other[:1], other[1:], measures, ties=ties),
+        evaluate_arrays(*padded, measures, mask, ties=ties),
+        evaluate_arrays(*other, measures, group=[len(columns)], ties=ties),
+        evaluate_arrays(*other, measures, qid=["q"] * len(columns), ties=ties),
+    ):
+        assert {name: value.tolist() for name, value in found.items()} == {
+            name: value.tolist() for name, value in expected.items()
+        }
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "worst"])
+@pytest.mark.parametrize("name", ["numpy", "array_api_strict", "torch", "jax"])
+def test_no_order_of_columns_changes_a_bit_in_any_library(name, ties):
+    array, order = np.asarray if name == "numpy" else library(name), np.random.default_rng(1).permutation(17)
+    given, other = ([array(x[:, at]) for x in (SCORES["tied"], REAL, MASK)] for at in (slice(None), order))
+    fixed = as_function([m for m in OF_REAL if takes_fixed(m)], ties=ties)
+    pairs = [(fixed(*given), fixed(*other))]
+    pairs += [
+        ({"": m(from_arrays(*given, ties=ties))}, {"": m(from_arrays(*other, ties=ties))})
+        for m in (gradely.nDCG(), gradely.AP(rel=2), gradely.muAP(k=3))
+    ]
+    for ours, theirs in pairs:
+        for measure, values in ours.items():
+            assert np.from_dlpack(values).tolist() == np.from_dlpack(theirs[measure]).tolist(), measure
 
 
 @pytest.mark.parametrize("name", ["array_api_strict", "torch", "jax"])

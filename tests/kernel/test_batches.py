@@ -12,7 +12,7 @@ from gradely import DataError
 from gradely.evaluation import arrays
 from gradely.kernel import arrays as groups
 from gradely.kernel import backend, batch
-from gradely.kernel.backend import divide, sort_rows, sum_rows
+from gradely.kernel.backend import divide, rank_rows, sum_rows
 from gradely.kernel.batch import Levels, card, title
 from gradely.kernel.fixed import fix_shapes
 from gradely.kernel.gains import Parametric, parameter
@@ -64,8 +64,11 @@ def test_padding_of_fixed_shapes_counts_nothing():
 
 
 def test_keys_rise_where_the_highest_comes_first():
-    rising, other = sort_rows(np.array([[1.0, 3.0, 2.0, 3.0]]), np.array([[0, 1, 2, 3]]), stable=True)
-    assert other.tolist() == [[1, 3, 2, 0]] and (np.diff(rising) >= 0).all() and rising[0, 0] == rising[0, 1]
+    keys, labels = np.array([[1.0, 3.0, 2.0, 3.0]]), np.array([[0, 1, 2, 3]])
+    for stable, in_order in ((True, [[1, 3, 2, 0]]), (False, [[3, 1, 2, 0]])):
+        rising, by_key, pool = rank_rows(keys, labels, stable=stable)
+        assert by_key.tolist() == in_order and pool.tolist() == [[3, 2, 1, 0]]
+        assert (np.diff(rising) >= 0).all() and rising[0, 0] == rising[0, 1]
 
 
 @pytest.mark.parametrize("make", [gradely.from_arrays, gradely.from_groups])
@@ -209,12 +212,12 @@ def test_flat_arrays_of_other_libraries_need_groups():
 
 def test_long_rows_of_jax_are_not_flagged_by_bits(monkeypatch):
     monkeypatch.setattr("array_api_compat.is_jax_array", lambda x: True)
-    assert [backend.is_short_in_jax(strict.ones((2, width))) for width in (1, 31, 32)] == [True, True, False]
-    assert not backend.is_short_in_jax(np.ones((2, 3)))
+    assert [backend.has_short_rows(strict.ones((2, width))) for width in (1, 31, 32)] == [True, True, False]
+    assert not backend.has_short_rows(np.ones((2, 3)))
 
 
 def test_numbers_are_never_counted_as_flags(monkeypatch):
-    monkeypatch.setattr(backend, "is_short_in_jax", lambda x: True)
+    monkeypatch.setattr(backend, "has_short_rows", lambda x: True)
     monkeypatch.setattr(backend, "_flags_before", None)
     before = backend.sums_to_look_up(np.array([[1.0, 2.0, 3.0]]), np.float64)
     assert before(np.array([[0, 1, 3]])).tolist() == [[0.0, 1.0, 6.0]]

@@ -170,7 +170,7 @@ class Blocks:
             columns = (self.qrels.grade[self.row[hits]][None, :], judged, above, tied, *groups)
         batch = Batch(*columns, pool, pooled, self.retrieved[query : query + 1], _group_policy(ties))
         facts = {"untied": True, "depth": int(batch.above[0, -1]) + 1} if self.untied else {}
-        batch.know(xp=np, pool_memo=pool_memo, memo={}, **facts)
+        batch.set_cached(xp=np, pool_memo=pool_memo, memo={}, **facts)
         return batch
 
     def batch_of_queries(self, queries: Ints, ties: str) -> Batch:

@@ -1,13 +1,13 @@
-"""The numbers: what a batch of rankings is, tie groups, and the formulas of the families.
+"""The numbers: batches of rankings, tie groups, and one formula per family of measures.
 
-    batch          where the judged documents of a block of queries stand
-    families       what each judged document adds to a measure, as a mean over all orders of ties
-    by_place       the same by place, which takes less time for dense arrays
-    gains          from relevance to gains, and from ranks to discounts
-    fixed          batches of fixed shape, for compilers
-    backend        the array library of some arrays
-    arrays  from arrays of scores and labels to a Batch, in the caller's array library and on its device
-    ties  sums and means over tie groups, exactly and without enumerating orders
+    batch     where the judged documents of a block of queries stand, and the labels of a collection
+    arrays    from arrays of scores and labels, of groups and of ids to batches
+    fixed     batches of fixed shape, for compilers
+    ties      sums over tie groups, and the orders of tied documents
+    families  what each judged document adds to a measure, as a mean over all orders of ties
+    by_place  the same for each place, which is faster where every document is judged
+    gains     from relevance to gains and from ranks to discounts, and the parameters of measures
+    backend   the array library of some arrays, and what is done differently in each
 
-The formulas speak the array API only, so that they run on NumPy, PyTorch, JAX and CuPy.
+Only backend knows array libraries by name: the other files follow the array API standard.
 """

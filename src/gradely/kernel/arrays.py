@@ -1,4 +1,11 @@
-"""From arrays of scores and labels to a Batch, in the caller's array library and on its device."""
+"""From arrays to a Batch, in the caller's array library and on its device.
+
+    from_arrays  scores and labels with one row per query
+    from_groups  scores and labels of all queries in a row, and which query each belongs to
+    from_ids     ranked ids and labelled ids, one row per query
+
+Tied documents stand in the order of their labels, so that no order of input changes a digit.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -13,6 +20,12 @@ from gradely.kernel.backend import check_unmasked, device_of, is_any, is_array, 
 from gradely.kernel.batch import CELLS, Array, Batch, rows_at_a_time
 from gradely.parallel import cores, on_threads
 from gradely.settings import check_seed, check_ties
+
+Ints = npt.NDArray[np.int64]
+MANY = 1 << 24
+"""cells of a block on other libraries than NumPy: enough for a graphics card, few enough for its memory"""
+FIELDS = ("grade", "judged", "pool", "pooled", "retrieved")
+"""what a Batch has besides the places of documents"""
 
 
 def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: str = "expected", seed: int = 0) -> Batch:
@@ -102,11 +115,13 @@ def rank_documents(scores: Array, labels: Array, mask: Array | None, ties: str) 
     number = real_type(xp)
     keys = -(scores if xp.isdtype(scores.dtype, "real floating") else xp.astype(scores, number))
     keys = keys if mask is None else xp.where(mask, keys, xp.inf)
-    order = xp.argsort(keys, axis=1, stable=ties in ("order", "random"))
+    alone = ties in ("order", "random")
+    order = xp.argsort(keys, axis=1, stable=alone)
     keys, labels = (take_rows(x, order) for x in (keys, labels))
     judged = xp.ones_like(keys, dtype=xp.bool) if mask is None else take_rows(mask, order)
-    above, tied = _groups(xp, keys, judged, alone=ties in ("order", "random"))
+    above, tied = _groups(xp, keys, judged, alone=alone)
     labels = xp.astype(labels, number)
+    labels = labels if alone else _by_label(xp, labels, above, tied)
     return Batch(
         grade=labels if mask is None else xp.where(judged, labels, 0.0),
         judged=judged,
@@ -118,6 +133,26 @@ def rank_documents(scores: Array, labels: Array, mask: Array | None, ties: str) 
         ties=ties if ties in ("best", "worst") else "expected",
         **best_first(labels, judged),
     )
+
+
+def _by_label(xp: Any, labels: Array, above: Array, tied: Array) -> Array:
+    """Return the labels of each row, those of tied documents sorted, the highest first.
+
+    Most rows have no tied documents of different labels, and stay as they are.
+    """
+    rises = (tied[:, 1:] > 1) & (above[:, 1:] == above[:, :-1]) & (labels[:, 1:] > labels[:, :-1])
+    if not is_any(rises):
+        return labels
+    if is_numpy(labels):  # which sorts complex numbers by both parts, in half the time of lexsort
+        rows = rises.any(axis=1)
+        pairs = np.empty((np.count_nonzero(rows), labels.shape[1]), np.complex128)
+        pairs.real, pairs.imag = above[rows], -labels[rows]
+        pairs.sort(axis=1)
+        labels[rows] = -pairs.imag
+        return labels
+    order = xp.argsort(-labels, axis=1, stable=True)
+    order = take_rows(order, xp.argsort(take_rows(above, order), axis=1, stable=True))
+    return take_rows(labels, order)
 
 
 def check_numbers(xp: Any, arrays: dict[str, Array], mask: Array | None = None) -> None:
@@ -187,11 +222,7 @@ def assemble(rows: int, at_a_time: int, make: Callable[[slice], dict[str, Array]
     return whole
 
 
-MANY = 1 << 24
-"""cells of a block on other libraries than NumPy: enough for a graphics card, few enough for its memory"""
-FIELDS = ("grade", "judged", "pool", "pooled", "retrieved")
-"""what a Batch has besides the places of documents"""
-Ints = npt.NDArray[np.int64]
+# Scores and labels of all queries in a row
 
 
 def from_groups(
@@ -413,6 +444,9 @@ def _join(rows: Sequence[Any]) -> Any:
     if all(is_array(row) for row in rows):
         return namespace(*rows).concat(list(rows))
     return list(chain.from_iterable(rows))
+
+
+# Ranked ids and labelled ids
 
 
 def from_ids(ranked: Any, labelled: Any, labels: Any = None, *, padding: int = -1) -> Batch:

@@ -1,7 +1,7 @@
-"""Batch: where the judged documents of a block of queries landed.
+"""Batch: where the judged documents of a block of queries landed; Levels: which labels a collection has.
 
-A measure needs nothing else. It has one row per query, and one column per judged, retrieved document, in rank order.
-Unjudged documents enter only through `above`, `tied` and `retrieved`.
+A measure needs nothing else. A batch has one row per query, and one column per judged, retrieved document, in rank
+order. Unjudged documents enter only through `above`, `tied` and `retrieved`.
 """
 
 from collections.abc import Callable
@@ -12,64 +12,11 @@ from gradely.kernel.backend import as_type, device_of, is_any, is_numpy, namespa
 from gradely.lazy import lazy
 from gradely.tables import Table, box, count_of, grid, heading, sentence
 
-BLOCK, FEW = 1 << 16, 8
-"""labels that are looked at in one go, which fit into a cache; levels up to which comparing is quicker than sorting"""
-
-
-class Levels:
-    """The labels of a collection, looked at by those who need them: called, the distinct positive ones, ascending."""
-
-    def __init__(self, labels: Any, counted: Any | None = None) -> None:
-        """Take labels, and which of them count."""
-        self._labels, self._counted = labels, counted
-
-    def __call__(self) -> Any:
-        """Return the distinct positive labels, ascending."""
-        return self._positive
-
-    @lazy
-    def _positive(self) -> Any:
-        labels, xp = self._labels, namespace(self._labels)
-        if self._counted is None and is_numpy(labels):
-            labels = find_distinct(labels.reshape(-1))
-        positive = labels > 0 if self._counted is None else self._counted & (labels > 0)
-        values = xp.sort(xp.unique_values(xp.where(positive, labels, xp.zeros_like(labels))))
-        return values[1:] if values.shape[0] and float(values[0]) == 0 else values
-
-    def lower_by(self, level: float) -> "Levels":
-        """Return the labels, all lower by this much."""
-        return Levels(self._labels - level, self._counted)
-
-    @lazy
-    def lowest(self) -> float:
-        """The lowest label."""
-        xp, highest = namespace(self._labels), float(namespace(self._labels).max(self._labels))
-        return float(xp.min(self._labels if self._counted is None else xp.where(self._counted, self._labels, highest)))
-
-
-def find_distinct(labels: Any) -> Any:
-    """Return the distinct ones of many labels in any order.
-
-    Most collections have few, and to compare all labels with those takes a tenth of what sorting takes, and no memory.
-    """
-    xp, known = namespace(labels), labels[:0]
-    for start in range(0, labels.shape[0], BLOCK):
-        if known.shape[0] > FEW:
-            return xp.unique_values(labels)
-        block = labels[start : start + BLOCK]
-        new = xp.ones_like(block, dtype=xp.bool)
-        for level in known:
-            new &= block != level
-        if xp.any(new):
-            known = xp.unique_values(xp.concat([known, block[new]]))
-    return known
-
-
 Array: TypeAlias = Any
 """An array of any library that follows the array API standard."""
 T = TypeVar("T")
-KNOWN = ("xp", "device", "untied", "depth", "row", "ranks", "rank", "size", "edges")
-"""what is known of a batch whatever its labels"""
+LASTING = ("xp", "device", "untied", "depth", "row", "ranks", "rank", "size", "edges")
+"""lazy properties of a batch that do not depend on its labels"""
 CELLS = 1 << 17
 """about how many cells an array of a block of rows has: few enough for the processor's cache"""
 
@@ -221,18 +168,20 @@ class Batch:
     def reorder(self, **changes: Any) -> "Batch":
         """Return the batch with another ranking of the same pools; what follows from these stays known."""
         other = replace(self, **changes)
-        other.know(pool_memo=self.pool_memo)
+        other.set_cached(pool_memo=self.pool_memo)
         return other
 
-    def know(self, **facts: Any) -> None:
-        """Take for known what is found out elsewhere, by name: what follows from the same pools, that nothing ties."""
+    def set_cached(self, **facts: Any) -> None:
+        """Set lazy properties that are known from elsewhere: what follows from the same pools, that nothing ties."""
         self.__dict__.update(facts)
 
     def relabel(self, grade: Array, pool: Array, pooled: Array) -> "Batch":
         """Return the batch with other labels; what is known of its ties stays known."""
         other = replace(self, grade=grade, pool=pool, pooled=pooled)
-        other.know(
-            memo=self.memo, pool_memo=self.pool_memo, **{name: vars(self)[name] for name in KNOWN if name in vars(self)}
+        other.set_cached(
+            memo=self.memo,
+            pool_memo=self.pool_memo,
+            **{name: vars(self)[name] for name in LASTING if name in vars(self)},
         )
         return other
 
@@ -260,7 +209,7 @@ class Batch:
         return self.of_pools((Batch, x), lambda batch: batch.xp.full_like(batch.grade[:, 0], x))
 
     @property
-    def levels(self) -> Levels:
+    def levels(self) -> "Levels":
         """The labels of all pools; called, the distinct positive ones, ascending."""
         return Levels(self.pool, self.pooled)
 
@@ -274,12 +223,65 @@ class Batch:
 
 
 def rows_at_a_time(width: int) -> int:
-    """Return how many rows of so many columns stay in the processor's cache."""
+    """Return how many rows of some width fit into the processor's cache."""
     return max(1, CELLS // max(1, width))
 
 
+BLOCK, FEW = 1 << 16, 8
+"""labels that are looked at in one go, which fit into a cache; levels up to which comparing is quicker than sorting"""
+
+
+class Levels:
+    """The labels of a collection, looked at by those who need them: called, the distinct positive ones, ascending."""
+
+    def __init__(self, labels: Any, counted: Any | None = None) -> None:
+        """Take labels, and which of them count."""
+        self._labels, self._counted = labels, counted
+
+    def __call__(self) -> Any:
+        """Return the distinct positive labels, ascending."""
+        return self._positive
+
+    @lazy
+    def _positive(self) -> Any:
+        labels, xp = self._labels, namespace(self._labels)
+        if self._counted is None and is_numpy(labels):
+            labels = find_distinct(labels.reshape(-1))
+        positive = labels > 0 if self._counted is None else self._counted & (labels > 0)
+        values = xp.sort(xp.unique_values(xp.where(positive, labels, xp.zeros_like(labels))))
+        return values[1:] if values.shape[0] and float(values[0]) == 0 else values
+
+    def lower_by(self, level: float) -> "Levels":
+        """Return the labels, all lower by this much."""
+        return Levels(self._labels - level, self._counted)
+
+    @lazy
+    def lowest(self) -> float:
+        """The lowest label."""
+        xp, highest = namespace(self._labels), float(namespace(self._labels).max(self._labels))
+        return float(xp.min(self._labels if self._counted is None else xp.where(self._counted, self._labels, highest)))
+
+
+def find_distinct(labels: Any) -> Any:
+    """Return the distinct ones of many labels in any order.
+
+    Most collections have few, and to compare all labels with those takes a tenth of what sorting takes, and no memory.
+    """
+    xp, known = namespace(labels), labels[:0]
+    for start in range(0, labels.shape[0], BLOCK):
+        if known.shape[0] > FEW:
+            return xp.unique_values(labels)
+        block = labels[start : start + BLOCK]
+        new = xp.ones_like(block, dtype=xp.bool)
+        for level in known:
+            new &= block != level
+        if xp.any(new):
+            known = xp.unique_values(xp.concat([known, block[new]]))
+    return known
+
+
 ROWS = 10
-"""how many queries are shown"""
+"""queries that a notebook shows"""
 
 
 def title(batch: Batch) -> str:

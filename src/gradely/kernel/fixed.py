@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradely.kernel.arrays import real_type
-from gradely.kernel.backend import as_type, device_of, equal_runs, namespace, sort_down, sort_rows
+from gradely.kernel.backend import as_type, device_of, equal_runs, namespace, rank_rows
 from gradely.kernel.batch import Array, Batch
 
 
@@ -74,47 +74,35 @@ def fix_shapes(scores: Array, labels: Array, mask: Array | None, ties: str, most
     keys, labels = as_type(scores, number), as_type(labels, number)
     if mask is not None:  # a real document stands above padding, whatever its score
         keys = xp.where(mask, xp.clip(keys, min=float(xp.finfo(number).min)), -xp.inf)
+        labels = xp.where(mask, labels, -xp.inf)
     alone = ties in ("order", "random")
-    others = (labels,) if mask is None else (labels, mask)
-    rising, grade, *rest = sort_rows(keys, *others, stable=alone)
-    judged = rest[0] if rest else _everywhere(xp, labels)
-    first, last = _columns(xp, rising) if alone else equal_runs(rising)
-    length = xp.full_like(first[:, 0], labels.shape[1])
+    rising, grade, pool = rank_rows(keys, labels, stable=alone)
+    column = xp.arange(labels.shape[1], dtype=xp.int32, device=device_of(labels))
+    first, last = (xp.broadcast_to(x, labels.shape) for x in (column, column + 1)) if alone else equal_runs(rising)
+    if mask is None:
+        real = xp.broadcast_to(xp.ones((1, 1), dtype=xp.bool, device=device_of(labels)), labels.shape)  # of one cell
+        retrieved = xp.full_like(first[:, 0], labels.shape[1])
+    else:
+        retrieved = xp.sum(xp.astype(mask, first.dtype), axis=1)
+        real = column < retrieved[:, None]
+        grade, pool = (xp.where(real, x, 0.0) for x in (grade, pool))
     return Fixed(
-        grade=grade if mask is None else xp.where(judged, grade, 0.0),
-        judged=judged,
+        grade=grade,
+        judged=real,
         above=first,
         tied=last - first,
         first=first,
         last=last,
-        retrieved=length if mask is None else xp.sum(xp.astype(judged, first.dtype), axis=1),
+        pool=pool,
+        pooled=real,
+        retrieved=retrieved,
         ties=ties if ties in ("best", "worst") else "expected",
         alone=alone,
         whole=mask is None,
         most_levels=most_levels,
-        **_pool(xp, labels, mask),
     )
 
 
 def precision_of(xp: Any, scores: Array) -> Any:
     """Return the real numbers to compute in: those of the scores, if these are single or double, else the widest."""
     return scores.dtype if scores.dtype in (xp.float32, xp.float64) else real_type(xp)
-
-
-def _pool(xp: Any, labels: Array, mask: Array | None) -> dict[str, Array]:
-    if mask is None:
-        return {"pool": sort_down(labels), "pooled": _everywhere(xp, labels)}
-    pool = sort_down(xp.where(mask, labels, -xp.inf))
-    pooled = pool > -xp.inf
-    return {"pool": xp.where(pooled, pool, 0.0), "pooled": pooled}
-
-
-def _everywhere(xp: Any, like: Array) -> Array:
-    """Return an array of a shape that is true everywhere, and takes no memory where the library can share a cell."""
-    return xp.broadcast_to(xp.ones((1, 1), dtype=xp.bool, device=device_of(like)), like.shape)
-
-
-def _columns(xp: Any, like: Array) -> tuple[Array, Array]:
-    """Return the columns where each document's tie group begins and ends, one column each."""
-    column = xp.broadcast_to(xp.arange(like.shape[1], dtype=xp.int32, device=device_of(like)), like.shape)
-    return column, column + 1

@@ -189,11 +189,11 @@ def _of_block(
     step = rows_at_a_time(width, truncation)
     for i in range(0, upper, step):
         rows = slice(i, min(i + step, upper))
-        pull, bend = pairs.pulls(rows, change(rows))
-        gradient -= pull.sum(axis=1)
-        hessian += bend.sum(axis=1)
-        gradient[:, rows] += pull.sum(axis=2)
-        hessian[:, rows] += bend.sum(axis=2)
+        pair_gradient, pair_hessian = pairs.derivatives(rows, change(rows))
+        gradient -= pair_gradient.sum(axis=1)
+        hessian += pair_hessian.sum(axis=1)
+        gradient[:, rows] += pair_gradient.sum(axis=2)
+        hessian[:, rows] += pair_hessian.sum(axis=2)
     back = np.argsort(order, axis=1, kind="stable")
     return reorder(gradient, back), reorder(hessian, back)
 
@@ -212,7 +212,7 @@ class Pairs(NamedTuple):
         column = xp.arange(self.scores.shape[1], device=device_of(self.scores))
         return xp.where((column > column[rows, None]) & self.real[:, None, :], change, 0.0)
 
-    def pulls(self, rows: slice, change: Array) -> tuple[Array, Array]:
+    def derivatives(self, rows: slice, change: Array) -> tuple[Array, Array]:
         """Return [Q, columns, n]: the derivative by the score of the upper document, and the second derivative.
 
         The upper score is the higher, so e = exp(-σ·difference) cannot overflow; ρ is e/(1+e) where the upper document

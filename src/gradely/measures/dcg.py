@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from gradely.errors import MeasureError
 from gradely.kernel import by_place
-from gradely.kernel.backend import is_short_in_jax, sum_rows
+from gradely.kernel.backend import has_short_rows, sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
 from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, headroom, parameter, units
@@ -187,7 +187,7 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
 
     def _ideal_sum(self, batch: Batch) -> Array:
         xp = batch.xp
-        if batch.by_place and is_short_in_jax(batch.grade):
+        if batch.by_place and has_short_rows(batch.grade):
             return by_place.best_sum(batch, self.retrieved_gains(batch), DISCOUNTS[self.discount], self.k)
         gains = self.ideal(batch)
         gains = gains if self.k is None else gains[:, : min(self.k, gains.shape[1])]
