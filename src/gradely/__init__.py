@@ -34,7 +34,7 @@ _PUBLIC = {
     "kernel.batch": "Batch",
     "learning.lambdas": "lambdas Lambdas",
     "measures": "ALL Measure",
-    "measures.function": "as_function",
+    "measures.function": "as_function MeasureFunction",
     "measures.names": "parse",
     "relevance": "AtLeast Max Phi Shift",
     "errors": "GradelyError InputError DataError MeasureError MissingExtra",

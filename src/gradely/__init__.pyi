@@ -26,7 +26,7 @@ from gradely.learning.lambdas import Lambdas, lambdas
 from gradely.measures import ALL, Measure
 from gradely.measures.ap import AP, IPrec, bpref, infAP
 from gradely.measures.dcg import DCG, NDCNG, nDCG, nDCGphi
-from gradely.measures.function import as_function
+from gradely.measures.function import MeasureFunction, as_function
 from gradely.measures.g import G, binG
 from gradely.measures.gap import GAP, eGAP, muAP, xGAP
 from gradely.measures.names import parse
@@ -69,6 +69,7 @@ __all__ = [
     "Max",
     "Measure",
     "MeasureError",
+    "MeasureFunction",
     "MissingExtra",
     "NDCNG",
     "Note",

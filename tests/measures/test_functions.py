@@ -1,12 +1,19 @@
 """Measures as functions of arrays: what they refuse, what may be traced, how rows are cut into blocks."""
 
+import copy
+import pickle
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import gradely
 from gradely import DataError, MeasureError, as_function, evaluate_arrays, from_arrays
+from gradely.kernel.batch import Levels
 from gradely.measures import base, gap, searched_measure
 from gradely.measures.gap import Population
+from tests.cases import CASES
 from tests.kernel.test_arrays import LABELS, SCORES
 from tests.kernel.test_fixed import LEVELS, WITHOUT_SHAPE, close
 
@@ -63,3 +70,34 @@ def test_nobody_asks_what_is_in_batches_of_fixed_shape(monkeypatch):
         monkeypatch.setattr(*question, lambda *_: pytest.fail("asked"))
     monkeypatch.setattr(gap, "MANY", 1)
     close(as_function(["muAP", "nDCG"], levels=LEVELS)(SCORES["tied"], LABELS), expected)
+
+
+PICKLED = """\
+import pickle, sys
+import numpy as np
+scores, labels, of, function, measures, expected = pickle.load(sys.stdin.buffer)
+values = [of(scores, labels), *function(scores, labels).values(), *(measure(batch) for measure in measures for batch in
+          [__import__("gradely").from_arrays(scores, labels, ties="best")])]
+assert all((a == b).all() for a, b in zip(values, expected, strict=True)), values
+print([str(measure) for measure in measures])
+"""
+
+
+def test_measures_and_functions_are_pickled_to_other_processes():
+    measures = [*dict.fromkeys(case.measure for case in CASES), gradely.ERR().fit(Levels(LABELS))]
+    function, of = as_function(["nDCG@5", gradely.eGAP()], levels=LEVELS, check=True), gradely.nDCG(k=3, gain="exp").of
+    batch = from_arrays(SCORES["tied"], LABELS, ties="best")
+    values = [measure(batch) for measure in measures]
+    expected = [of(SCORES["tied"], LABELS), *function(SCORES["tied"], LABELS).values(), *values]
+    sent = pickle.dumps((SCORES["tied"], LABELS, of, function, measures, expected))
+    done = subprocess.run([sys.executable, "-c", PICKLED], input=sent, capture_output=True, check=False)
+    assert done.stdout.decode() == f"{[str(measure) for measure in measures]}\n", done.stderr.decode()
+
+
+def test_what_is_read_from_a_pickle_is_the_same():
+    measures = list(dict.fromkeys(case.measure for case in CASES))
+    assert pickle.loads(pickle.dumps(measures)) == measures and copy.deepcopy(measures) == measures
+    function = pickle.loads(pickle.dumps(as_function("AP", ties="best", levels=[2, 1])))
+    assert repr(function) == "as_function(['AP'], levels=(1.0, 2.0), ties='best', check=False)"
+    with pytest.raises(DataError, match="NaN"):
+        pickle.loads(pickle.dumps(as_function("AP", check=True)))(np.array([[np.nan, 1]]), np.array([[1, 0]]))

@@ -1,5 +1,9 @@
 """Gradient boosting with measures as metrics and objectives, in the libraries themselves."""
 
+import pickle
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -39,6 +43,17 @@ def moved(train, predict):
     """Return how far predictions move when the rows of each query come in another order."""
     order = np.lexsort((rng.random(ROWS), QID))
     return np.abs(predict(train(X, Y))[order] - predict(train(X[order], Y[order]), X[order])).max()
+
+
+def elsewhere(model, folder, x, expected):
+    """Save a model with joblib; read it in another process, and predict the same."""
+    joblib = tool("joblib")
+    joblib.dump((model, x, expected), folder / "model.joblib")
+    code = "import joblib, sys; m, x, y = joblib.load(sys.argv[1]); assert (m.predict(x) == y).all(); print('same')"
+    done = subprocess.run(
+        [sys.executable, "-c", code, folder / "model.joblib"], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "same\n", done.stderr
 
 
 class TestLightGBM:
@@ -86,6 +101,32 @@ class TestLightGBM:
         again = self.lgb.Booster(model_file=tmp_path / "model.txt")
         np.testing.assert_allclose(again.predict(X), model.predict(X, num_iteration=model.best_iteration))
 
+    def test_a_fitted_ranker_is_pickled_and_read_in_another_process(self, tmp_path):
+        ranker = self.lgb.LGBMRanker(
+            objective=for_lightgbm.objective("eGAP"), n_estimators=5, n_jobs=1, verbose=-1, deterministic=True
+        )
+        ranker.fit(X, Y, group=SIZES, eval_set=[(X, Y)], eval_group=[SIZES], eval_metric=for_lightgbm.metric("AP"))
+        assert len(pickle.dumps(ranker)) < 100_000  # without what the objective keeps of the training data
+        elsewhere(ranker, tmp_path, X, ranker.predict(X))
+
+    def test_a_saved_model_is_trained_further(self, tmp_path):
+        whole = self.train(X, Y, for_lightgbm.objective("eGAP"), rounds=6)
+        self.train(X, Y, for_lightgbm.objective("eGAP"), rounds=3).save_model(tmp_path / "model.txt")
+        more = self.train(X, Y, for_lightgbm.objective("eGAP"), rounds=3, init_model=tmp_path / "model.txt")
+        assert more.num_trees() == whole.num_trees() == 6
+        np.testing.assert_allclose(more.predict(X), whole.predict(X), rtol=0, atol=1e-6)
+
+    def test_its_own_ndcg_has_exponential_gain(self):
+        """And theirs is ours then, once no scores tie."""
+        record, data = {}, self.lgb.Dataset(X[:, 2:] + 0.3 * X[:, :4], Y, group=SIZES)
+        exp, linear = "nDCG(gain='exp')@10", "nDCG@10"
+        self.lgb.train(
+            LIGHTGBM | {"objective": "lambdarank", "metric": "ndcg", "eval_at": [10]}, data, 10, valid_sets=[data],
+            feval=for_lightgbm.metric(exp, linear), callbacks=[self.lgb.record_evaluation(record)],
+        )  # fmt: skip
+        theirs, *ours = (record["training"][name][-1] for name in ("ndcg@10", exp, linear))
+        assert ours[0] == pytest.approx(theirs, abs=1e-12) and abs(ours[1] - theirs) > 0.01
+
     def test_data_without_queries_is_refused(self):
         with pytest.raises(gradely.DataError, match="group=sizes"):
             for_lightgbm.metric("AP")(Y, X[:, 0])
@@ -126,6 +167,19 @@ class TestXGBoost:
         again = self.xgb.Booster(model_file=tmp_path / "model.json")
         scores = again.predict(data, output_margin=True).astype(float)
         assert values(scores)["eGAP"] > values(rng.random(ROWS))["eGAP"] + 0.2
+
+    def test_objective_and_metric_are_pickled_with_a_model(self, tmp_path):
+        made, data = (for_xgboost.objective("eGAP"), for_xgboost.metric("eGAP")), self.xgb.DMatrix(X, Y, qid=QID)
+        first = self.train(X, Y, 3, obj=made[0])
+        objective, metric, model = pickle.loads(pickle.dumps((*made, first)))
+        assert metric(model.predict(data, output_margin=True), data) == made[1](
+            first.predict(data, output_margin=True), data
+        )
+        first.save_model(tmp_path / "model.json")
+        more = self.train(X, Y, 3, obj=objective, xgb_model=tmp_path / "model.json")
+        whole = self.train(X, Y, 6, obj=made[0])
+        assert more.num_boosted_rounds() == 6
+        np.testing.assert_allclose(*(m.predict(data, output_margin=True) for m in (more, whole)), rtol=0, atol=1e-4)
 
     def test_data_without_queries_is_refused(self):
         with pytest.raises(gradely.DataError, match="qid=ids"):

@@ -1,49 +1,64 @@
-"""LightGBM: measures as evaluation metrics and as objectives, in `lightgbm.train` and in `LGBMRanker`."""
+"""LightGBM: measures as evaluation metrics and as objectives, in `lightgbm.train` and in `LGBMRanker`.
 
-from collections.abc import Callable
+What `metric` and `objective` return can be pickled, so that a fitted LGBMRanker can be, too.
+"""
+
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gradely.errors import DataError
 from gradely.learning.lambdas import Objective, mean_values
+from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, parse_all
 
-Gradients = tuple[Any, Any]
+__all__ = ["metric", "objective"]
 
 
-def metric(*measures: MeasureLike) -> Callable[..., list[tuple[str, float, bool]]]:
+def metric(*measures: MeasureLike) -> "LightGBMMetric":
     """Return a metric for `lightgbm.train(feval=…)` and for `LGBMRanker.fit(eval_metric=…)`: means over queries.
 
-    `params={"metric": "None"}` leaves LightGBM's own ones out, so that early stopping looks at these.
+    `params={"metric": "None"}` leaves LightGBM's own ones out, so that early stopping looks at these. LightGBM's own
+    `ndcg@10` has exponential gain, as `nDCG(gain='exp')@10` here.
     """
-    parsed = parse_all(measures)
-
-    def gradely_metric(
-        y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
-    ) -> list[tuple[str, float, bool]]:
-        scores, labels, _, sizes = _arguments(y_true, y_pred, weight, group)
-        values = mean_values(scores, labels, list(parsed.values()), group=sizes)
-        return [(name, value, True) for name, value in zip(parsed, values, strict=True)]
-
-    return gradely_metric
+    return LightGBMMetric(parse_all(measures))
 
 
-def objective(
-    measure: MeasureLike = "nDCG", *, sigma: float = 1.0, truncation: int | None = 30
-) -> Callable[..., Gradients]:
+def objective(measure: MeasureLike = "nDCG", *, sigma: float = 1.0, truncation: int | None = 30) -> "LightGBMObjective":
     """Return an objective for `lightgbm.train(params={"objective": …})` and for `LGBMRanker(objective=…)`.
 
     It learns by the lambdas of a measure, as means over all orders of ties: see `gradely.lambdas`.
     """
-    learned = Objective(measure, sigma, truncation)
+    return LightGBMObjective(Objective(measure, sigma, truncation))
 
-    def gradely_objective(y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> Gradients:
+
+@dataclass(frozen=True)
+class LightGBMMetric:
+    """Measures by name, called as LightGBM calls a metric."""
+
+    measures: dict[str, Measure]
+
+    def __call__(
+        self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
+    ) -> list[tuple[str, float, bool]]:
+        """Return name, mean, and that more is better, of each measure."""
+        scores, labels, _, sizes = _arguments(y_true, y_pred, weight, group)
+        values = mean_values(scores, labels, list(self.measures.values()), group=sizes)
+        return [(name, value, True) for name, value in zip(self.measures, values, strict=True)]
+
+
+@dataclass(frozen=True)
+class LightGBMObjective:
+    """Lambdas of a measure, called as LightGBM calls an objective."""
+
+    lambdas: Objective
+
+    def __call__(self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> tuple[Any, Any]:
+        """Return gradient and second derivative of each row."""
         scores, labels, weights, sizes = _arguments(y_true, y_pred, weight, group)
-        gradient, hessian = learned(scores, labels, sizes)
+        gradient, hessian = self.lambdas(scores, labels, sizes)
         return (gradient, hessian) if weights is None else (gradient * weights, hessian * weights)
-
-    return gradely_objective
 
 
 def _arguments(first: Any, second: Any, weight: Any, group: Any) -> tuple[Any, Any, Any, Any]:
@@ -56,6 +71,3 @@ def _arguments(first: Any, second: Any, weight: Any, group: Any) -> tuple[Any, A
     if group is None:
         raise DataError("the data has no queries: give lightgbm.Dataset(…, group=sizes), or LGBMRanker.fit(…, group=)")
     return np.asarray(second), np.asarray(first), weight, np.asarray(group)
-
-
-__all__ = ["metric", "objective"]

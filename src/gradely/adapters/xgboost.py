@@ -1,51 +1,66 @@
-"""XGBoost: measures as evaluation metrics and as objectives in `xgboost.train`."""
+"""XGBoost: measures as evaluation metrics and as objectives in `xgboost.train`.
 
-from collections.abc import Callable
+What `metric` and `objective` return can be pickled, so that what holds them can be, too.
+"""
+
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gradely.errors import DataError
 from gradely.learning.lambdas import Objective, mean_values
+from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, label, parse
 
 __all__ = ["metric", "objective"]
 
 
-def metric(measure: MeasureLike) -> Callable[[Any, Any], tuple[str, float]]:
+def metric(measure: MeasureLike) -> "XGBoostMetric":
     """Return a metric for `xgboost.train(custom_metric=…)`: the mean over queries. XGBoost takes one.
 
     XGBRanker is no place for it: it calls a metric once per query and weights the values by the queries' lengths.
     Stop early with `xgboost.callback.EarlyStopping(rounds, maximize=True, metric_name=…)`.
     """
-    parsed, name = parse(measure), label(measure)
-
-    def gradely_metric(scores: Any, matrix: Any) -> tuple[str, float]:
-        (value,) = mean_values(scores, matrix.get_label(), [parsed], group=_sizes(matrix))
-        return name, value
-
-    return gradely_metric
+    return XGBoostMetric(label(measure), parse(measure))
 
 
-def objective(
-    measure: MeasureLike = "nDCG", *, sigma: float = 1.0, truncation: int | None = 30
-) -> Callable[[Any, Any], tuple[Any, Any]]:
+def objective(measure: MeasureLike = "nDCG", *, sigma: float = 1.0, truncation: int | None = 30) -> "XGBoostObjective":
     """Return an objective for `xgboost.train(obj=…)`: the lambdas of a measure, as means over all orders of ties.
 
     The second derivatives are small, since a measure is at most 1 for a whole query: set `min_child_weight` to 0.001 or
     so, since with the default, 1, hardly any leaf is made. XGBRanker takes no objective of one's own.
     """
-    learned = Objective(measure, sigma, truncation)
+    return XGBoostObjective(Objective(measure, sigma, truncation))
 
-    def gradely_objective(scores: Any, matrix: Any) -> tuple[Any, Any]:
-        gradient, hessian = learned(np.asarray(scores).ravel(), matrix.get_label(), _sizes(matrix))
-        weight = matrix.get_weight()
-        if len(weight):
-            weight = np.repeat(weight, _sizes(matrix))
-            gradient, hessian = gradient * weight, hessian * weight
-        return gradient, hessian
 
-    return gradely_objective
+@dataclass(frozen=True)
+class XGBoostMetric:
+    """A measure and its name, called as XGBoost calls a metric."""
+
+    name: str
+    measure: Measure
+
+    def __call__(self, scores: Any, matrix: Any) -> tuple[str, float]:
+        """Return the name, and the mean over queries."""
+        (value,) = mean_values(scores, matrix.get_label(), [self.measure], group=_sizes(matrix))
+        return self.name, value
+
+
+@dataclass(frozen=True)
+class XGBoostObjective:
+    """Lambdas of a measure, called as XGBoost calls an objective."""
+
+    lambdas: Objective
+
+    def __call__(self, scores: Any, matrix: Any) -> tuple[Any, Any]:
+        """Return gradient and second derivative of each row."""
+        sizes, weight = _sizes(matrix), matrix.get_weight()
+        gradient, hessian = self.lambdas(np.asarray(scores).ravel(), matrix.get_label(), sizes)
+        if not len(weight):
+            return gradient, hessian
+        weight = np.repeat(weight, sizes)
+        return gradient * weight, hessian * weight
 
 
 def _sizes(matrix: Any) -> Any:

@@ -237,6 +237,10 @@ class Objective:
         check_options(sigma, truncation)
         self._kept: tuple[Any, Any, Lambdas] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle without what was kept: it belongs to the training data, which a saved model does not hold."""
+        return vars(self) | {"_kept": None}
+
     def __call__(self, scores: Any, labels: Any, group: Any) -> tuple[Floats, Floats]:
         """Return gradient and second derivative."""
         if self._kept is None or not (np.array_equal(self._kept[0], labels) and np.array_equal(self._kept[1], group)):

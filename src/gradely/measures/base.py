@@ -79,15 +79,9 @@ class Measure(Parametric, metaclass=_MeasureType):
         infinity are refused, also as a value, unless the function is traced or called with check=False. `as_function`
         serves several measures with one sort, and measures that need to know the levels of the collection.
         """
-        from gradely.measures.function import as_function
+        from gradely.measures.function import ValueFunction
 
-        checked, quick = (as_function([self], check=check) for check in (True, False))
-        name = str(self)
-
-        def of(scores: Any, labels: Any, mask: Any = None, *, check: bool = True) -> Array:
-            return (checked if check else quick)(scores, labels, mask)[name]
-
-        return of
+        return ValueFunction(self)
 
     def compute(self, batch: Batch) -> Array:
         """Return the value of each query; the measure has been fitted to the collection."""

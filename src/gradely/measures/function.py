@@ -1,6 +1,7 @@
 """Measures as pure functions of arrays: of fixed shape, so that compilers take them, and in one pass over all."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from gradely.errors import MeasureError, NotFinite
@@ -26,7 +27,7 @@ def as_function(
     levels: Iterable[float] | None = None,
     ties: str = "expected",
     check: bool = False,
-) -> Callable[..., dict[str, Array]]:
+) -> "MeasureFunction":
     """Return a function of (scores, labels, mask=None) to the values of each measure, for jax.jit and torch.compile.
 
     Documents are sorted once for all measures, and nothing waits for the device. `levels` lists the distinct
@@ -41,24 +42,62 @@ def as_function(
     {'RR': array([0.5]), 'P@1': array([0.])}
     """
     check_ties(ties, without_names=True)
-    parsed = parse_all(measures)
-    for measure in parsed.values():
-        check_fixed(measure)
-    names, fitted = list(parsed), list(parsed.values())
-    constant_levels = None if levels is None else constants(sorted({float(level) for level in levels if level > 0}))
-    if constant_levels is not None:
-        fitted = [measure.fit(Levels(constant_levels)) for measure in fitted]
+    known = None if levels is None else tuple(sorted({float(level) for level in levels if level > 0}))
+    return MeasureFunction(parse_all(measures), known, ties, check=check)
 
-    def step(*arrays: Array) -> tuple[Array, ...]:
-        return tuple(values_of(fitted, *arrays, levels=constant_levels, ties=ties, check=check))
 
-    step = as_one_step(step)
+class MeasureFunction:
+    """A function of (scores, labels, mask=None) to the values of each measure, as as_function makes it.
 
-    def function(scores: Any, labels: Any, mask: Any = None) -> dict[str, Array]:
-        values = step(scores, labels) if mask is None else step(scores, labels, mask)
-        return dict(zip(names, values, strict=True))
+    It can be compiled, and pickled, as it is or as part of a model.
+    """
 
-    return function
+    def __init__(
+        self, measures: dict[str, Measure], levels: tuple[float, ...] | None, ties: str, *, check: bool
+    ) -> None:
+        """Refuse measures without a formula of fixed shape; fit them to the levels, where these are known."""
+        for measure in measures.values():
+            check_fixed(measure)
+        self.measures, self.levels, self.ties, self.check = measures, levels, ties, check
+        known = None if levels is None else constants(levels)
+        fitted = [measure if known is None else measure.fit(Levels(known)) for measure in measures.values()]
+
+        def step(*arrays: Array) -> tuple[Array, ...]:
+            return tuple(values_of(fitted, *arrays, levels=known, ties=ties, check=check))
+
+        self._step = as_one_step(step)
+
+    def __call__(self, scores: Any, labels: Any, mask: Any = None) -> dict[str, Array]:
+        """Return the values of each measure, one per query."""
+        values = self._step(scores, labels) if mask is None else self._step(scores, labels, mask)
+        return dict(zip(self.measures, values, strict=True))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what it was made from; the step is made anew."""
+        return partial(MeasureFunction, check=self.check), (self.measures, self.levels, self.ties)
+
+    def __repr__(self) -> str:
+        """Show what it was made from."""
+        return f"as_function({list(self.measures)}, levels={self.levels}, ties={self.ties!r}, check={self.check})"
+
+
+class ValueFunction:
+    """A measure as a function of (scores, labels, mask=None), as Measure.of gives it; it can be pickled."""
+
+    def __init__(self, measure: Measure) -> None:
+        """Take the measure."""
+        self.measure, self._name = measure, str(measure)
+        self._checked, self._quick = (
+            MeasureFunction({self._name: measure}, None, "expected", check=c) for c in (True, False)
+        )
+
+    def __call__(self, scores: Any, labels: Any, mask: Any = None, *, check: bool = True) -> Array:
+        """Return one value per row, or one number for arrays of one dimension."""
+        return (self._checked if check else self._quick)(scores, labels, mask)[self._name]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the measure."""
+        return ValueFunction, (self.measure,)
 
 
 def check_fixed(measure: Measure) -> None:
