@@ -44,12 +44,13 @@ def style(chart: Any) -> Any:
         .configure_range(category=list(PALETTE))
         .configure_view(stroke="#d0d0d0")
     )
-    styled.__class__ = _shown_as_picture(type(styled))
+    kind: Any = type(styled)
+    object.__setattr__(styled, "__class__", _shown_as_picture(kind))  # altair takes plain attributes as parts
     return styled
 
 
 @cache
-def _shown_as_picture(kind: type) -> type:
+def _shown_as_picture(kind: Any) -> Any:
     """Return a kind of chart that notebooks show as SVG: altair's own view loads its script from the network."""
 
     def mimebundle(chart: Any, *_: Any, **__: Any) -> dict[str, str]:
