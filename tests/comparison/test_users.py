@@ -12,6 +12,7 @@ import gradely
 from gradely.cli.main import run as gradely_command
 from gradely.comparison import populations, users
 from gradely.comparison.populations import Parts, draw_shares, find_best, find_leaders, grid, split_users, stretches
+from gradely.comparison.users import UserRegions
 from tests import reference
 
 
@@ -292,6 +293,33 @@ def test_queries_and_random_ties_are_drawn_by_seed_0():
     assert "95 % intervals from 1,000 draws of queries" in usual.summary()
 
 
+def clip(polygon, side):
+    """Return the part of a polygon of populations for which side · g is not below 0."""
+    out = []
+    for p, q in zip(polygon, polygon[1:] + polygon[:1], strict=True):
+        if side @ p >= 0:
+            out.append(p)
+        if (side @ p) * (side @ q) < 0:
+            out.append(p + (q - p) * (side @ p) / (side @ p - side @ q))
+    return out
+
+
+def test_shares_of_three_levels_are_near_the_exact_areas():
+    """eGAP is linear in the shares, so that the populations for which a run is best are a polygon; docs/users.md."""
+    rng, points, errors = np.random.default_rng(0), grid(3), []
+    for _ in range(300):
+        values = rng.normal(0.5, 0.05, (rng.integers(2, 9), 1)) + rng.normal(0, 0.03, 3)
+        values = values + rng.normal(0, 0.03, values.shape)
+        found = np.bincount(find_best(points @ values.T), minlength=len(values)) / len(points)
+        for i, own in enumerate(values):
+            polygon = [*np.eye(3)]
+            for j in (j for j in range(len(values)) if j != i):
+                polygon = clip(polygon, own - values[j]) if polygon else []
+            x, y = np.array(polygon)[:, 1:].T if len(polygon) > 2 else np.zeros((2, 1))
+            errors.append(abs(abs((x * np.roll(y, -1) - y * np.roll(x, -1)).sum()) - found[i]))
+    assert np.mean(np.array(errors) <= 0.002) > 0.95 and max(errors) < 0.007
+
+
 def test_the_best_runs_are_named_from_the_largest_share_to_the_least():
     qrels, runs = collection(3, seed=8)
     (sentence,) = gradely.users(qrels, runs).sentences()
@@ -322,8 +350,49 @@ def test_the_sentence_of_each_change_of_places_has_its_interval():
     for sentence, crossing in zip(others, found.crossings, strict=True):
         assert 0 <= crossing.min() < crossing.max() <= 1
         low, high = np.quantile(crossing, [0.025, 0.975])
-        absent = f"; in {(1000 - len(crossing)) / 10:.0f} % of the draws they do not change places"
-        assert sentence.endswith(f" (95 % interval over queries: {100 * low:.0f} % to {100 * high:.0f} %{absent}).")
+        assert f" (95 % interval over queries: {100 * low:.0f} % to {100 * high:.0f} %" in sentence
+
+
+def test_draws_without_a_change_and_with_the_opposite_one_are_told_apart():
+    """Of 1,000 draws, those in which the runs change places the other way round were said not to change them."""
+    qrels, runs = collection(2, seed=3, runs=6)
+    found = gradely.users(qrels, runs)
+    for i, (before, after) in enumerate(zip(found.stretches, found.stretches[1:], strict=False)):
+        kinds = {"as": 0, "turned": 0, "not": 0}
+        for counts in np.random.default_rng(0).multinomial(9, np.full(9, 1 / 9), 1000).astype(float):
+            lead = found.parts.means(split_users([0.0, 1.0]), counts[None])[0]
+            left, right = (lead[:, before.run] - lead[:, after.run]).tolist()
+            kinds["as" if left > 0 >= right else "turned" if left < 0 <= right else "not"] += 1
+        assert (len(found.crossings[i]), found.turned[i]) == (kinds["as"], kinds["turned"])
+        sentence = found.sentences()[i + 1]
+        for count, words in (
+            (kinds["turned"], "change places the other way round"),
+            (kinds["not"], "do not change places"),
+        ):
+            share = f"{count / 10:.0f} %" if count >= 5 else "less than 1 %"
+            assert (f"; in {share} of the draws they {words}" in sentence) == (count > 0)
+
+
+def test_edges_and_corners_are_named_where_a_run_has_next_to_no_share():
+    """eGAP is linear: sharp is ahead by a hair where all want level 3, and far behind elsewhere."""
+    table = np.zeros((3, 3, 1, 2))
+    table[0, 0, 0], table[1, 1, 0], table[2, 2, 0] = [0.9, 0.1], [0.9, 0.1], [0.5, 0.501]
+    parts = Parts(table, np.ones((3, 1)), "eGAP")
+    found = UserRegions(["broad", "sharp"], [1.0, 2.0, 3.0], ["q"], parts, "eGAP", 0, [])
+    assert found.means([0, 0, 1]) == {"broad": 0.5, "sharp": 0.501} and found.shares == [1.0, 0.0]
+    assert found.sentences() == [
+        "Of all populations of users, the best run is broad for nearly all; sharp is best where all users want level 3."
+    ]
+
+
+def test_a_run_that_is_best_on_an_edge_alone_is_named():
+    table = np.zeros((3, 3, 1, 3))
+    table[0, 0, 0], table[1, 1, 0], table[2, 2, 0] = [0.5, 0.4, 0.4501], [0.4, 0.5, 0.4501], [0.9, 0.9, 0.1]
+    parts = Parts(table, np.ones((3, 1)), "eGAP")
+    found = UserRegions(["one", "two", "edge"], [1.0, 2.0, 3.0], ["q"], parts, "eGAP", 0, [])
+    (text,) = found.sentences()
+    assert found.shares[2] == 0
+    assert text.endswith("; edge is best for some who all want level 1 or 2.")
 
 
 @pytest.mark.parametrize("measure", ["eGAP", "GAP", "xGAP"])

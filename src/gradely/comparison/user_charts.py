@@ -5,16 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradely.comparison.charts import altair, draw, style
+from gradely.comparison.charts import altair, categories, draw, style
 from gradely.comparison.populations import find_best, split_users
 from gradely.tables import count_of
 
 if TYPE_CHECKING:
     from gradely.comparison.users import UserRegions
 
-SAFE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#000000")
-"""Okabe and Ito's, told apart by the colour-blind"""
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 WIDTH, HEIGHT = 460, 320
 
 
@@ -25,23 +22,10 @@ def chart(regions: "UserRegions") -> Any:
     return style(makers.get(len(regions.levels), bars)(regions).properties(title=title))
 
 
-def _names(regions: "UserRegions") -> list[str]:
-    """Return the runs, those last that are best for nobody, since colours come again after eight."""
+def _channels(regions: "UserRegions") -> dict[str, Any]:
+    """Return colours and dashes of the runs, those last that are best for nobody, since colours come again."""
     order = sorted(range(len(regions.runs)), key=lambda i: regions.shares[i] == 0)
-    return [regions.runs[i] for i in order]
-
-
-def _colour(regions: "UserRegions") -> Any:
-    alt, names = altair(), _names(regions)
-    colours = [SAFE[i % len(SAFE)] for i in range(len(names))]
-    return alt.Color("run:N", title=None, sort=None, scale=alt.Scale(domain=names, range=colours))
-
-
-def _dash(regions: "UserRegions") -> Any:
-    """Return solid lines for the first eight colours, and dashes where they come again."""
-    alt, names = altair(), _names(regions)
-    dashes = [DASHES[i // len(SAFE) % len(DASHES)] for i in range(len(names))]
-    return alt.StrokeDash("run:N", title=None, sort=None, scale=alt.Scale(domain=names, range=dashes))
+    return categories("run", [regions.runs[i] for i in order], "strokeDash")
 
 
 def lines(regions: "UserRegions") -> Any:
@@ -61,8 +45,7 @@ def lines(regions: "UserRegions") -> Any:
         .encode(
             x=alt.X("share:Q", title=title, axis=axis, scale=alt.Scale(domain=[0, 1])),
             y=alt.Y("mean:Q", title=f"mean {regions.name}", scale=alt.Scale(zero=False, nice=True)),
-            color=_colour(regions),
-            strokeDash=_dash(regions),
+            **_channels(regions),
         )
     )
     crossings = [
@@ -97,7 +80,7 @@ def triangle(regions: "UserRegions") -> Any:
         .encode(
             x=alt.X("x:Q", scale=alt.Scale(domain=[-0.12, 1.12]), **hidden),
             y=alt.Y("y:Q", scale=alt.Scale(domain=[-0.12, 0.98]), **hidden),
-            color=_colour(regions),
+            color=_channels(regions)["color"],
         )
     )
     names = [
@@ -117,7 +100,7 @@ def bars(regions: "UserRegions") -> Any:
     ]
     x = alt.X("share:Q", title="share of populations for which a run is best", axis=alt.Axis(format=".0%"))
     y = alt.Y("run:N", title=None, sort=None)
-    bar = draw(records).mark_bar().encode(x=x, y=y, color=_colour(regions).legend(None))
+    bar = draw(records).mark_bar().encode(x=x, y=y, color=_channels(regions)["color"].legend(None))
     if not regions.intervals:
         return bar.properties(width=WIDTH)
     rule = draw(records).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from math import fsum
 from typing import Any
 
@@ -11,9 +12,10 @@ import numpy as np
 from gradely.comparison import populations
 from gradely.comparison.compare import Leaderboard
 from gradely.comparison.populations import Parts, Stretch, corners, find_best, split_users
+from gradely.comparison.sentences import list_names
 from gradely.comparison.user_charts import chart
 from gradely.data import Qrels
-from gradely.data.ids import Floats
+from gradely.data.ids import Bools, Floats
 from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError, MeasureError
 from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_runs, open_runs
@@ -127,8 +129,40 @@ class UserRegions(Result):
     def _name_leaders(self) -> str:
         leaders = [run for run in set(self.leaders) if self.shares[run] >= LEAST]
         leaders.sort(key=lambda run: (-self.shares[run], run))
-        parts = [f"{self._name_peers(run)[0]} for {_percent(self.shares[run])}" for run in leaders]
-        return f"Of all populations of users, the best run is {', '.join(parts)}."
+        if self.shares[leaders[0]] == 1 and not self.borders:
+            names, verb = self._name_peers(leaders[0])
+            return f"{names} {verb} best for every population of users."
+        shown = ("nearly all" if self.shares[run] == 1 else _percent(self.shares[run]) for run in leaders)
+        parts = [f"{self._name_peers(run)[0]} for {share}" for run, share in zip(leaders, shown, strict=True)]
+        return f"Of all populations of users, the best run is {', '.join(parts)}{self._name_borders(leaders)}."
+
+    @cached_property
+    def borders(self) -> dict[int, list[str]]:
+        """Of three levels or more: where runs are best whose share is 0 or next to it, at corners and on edges.
+
+        At a corner all users want the same level, on an edge one of two. Neither has any area, and the populations of
+        the grid lie inside.
+        """
+        out: dict[int, list[str]] = {}
+        for places in (corner_populations(self.levels), edge_populations(self.levels)):
+            found: dict[int, list[str]] = {}
+            for words, points in places.items():
+                for run in sorted(set(find_best(self.parts.means(points)).tolist())):
+                    if self.shares[run] < LEAST and run not in out:
+                        found.setdefault(self.leaders[run], []).append(words)
+            out |= found
+        return out
+
+    def _name_borders(self, leaders: list[int]) -> str:
+        """Return which runs are best only at corners or on edges, or for a share too small to be named."""
+        rare = {run: f"for {_percent(self.shares[run])}" for run in set(self.leaders) if 0 < self.shares[run] < LEAST}
+        where = {run: list_names(words) for run, words in self.borders.items() if run not in leaders}
+        names = {run: self._name_peers(run) for run in sorted({*rare, *where})}
+        parts = [
+            f"{name} {verb} best {', '.join(text[run] for text in (rare, where) if run in text)}"
+            for run, (name, verb) in names.items()
+        ]
+        return "".join(f"; {part}" for part in parts)
 
     def _sentence(self, i: int) -> str:
         """Return for which users a run is best, of two levels, with the interval of where it changes places."""
@@ -151,9 +185,13 @@ class UserRegions(Result):
         if not len(crossing) or len(self.queries) == 1:
             return ""
         low, high = np.quantile(crossing, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
-        absent = 1 - len(crossing) / DRAWS
-        missing = f"; in {_percent(absent)} of the draws they do not change places" if absent > 0 else ""
-        return f" ({_percent(LEVEL)} interval over queries: {_percent(low)} to {_percent(high)}{missing})"
+        turned = self.turned[i - 1]
+        absent = DRAWS - len(crossing) - turned
+        parts = [
+            f"; in {_percent(turned / DRAWS)} of the draws they change places the other way round" if turned else "",
+            f"; in {_percent(absent / DRAWS)} of the draws they do not change places" if absent else "",
+        ]
+        return f" ({_percent(LEVEL)} interval over queries: {_percent(low)} to {_percent(high)}{''.join(parts)})"
 
     @cached_property
     def crossings(self) -> list[Floats]:
@@ -161,13 +199,21 @@ class UserRegions(Result):
 
         Draws in which they do not change places, or do so the other way round, are left out.
         """
-        out = []
+        return [find_zeros(ahead, at) for ahead, at in self._leads]
+
+    @cached_property
+    def turned(self) -> list[int]:
+        """Of two levels, for each change of places, in how many draws those two runs change the other way round."""
+        leads = (ahead for ahead, _ in self._leads)
+        return [int(np.count_nonzero(_falls(-ahead).any(axis=1) & ~_falls(ahead).any(axis=1))) for ahead in leads]
+
+    @cached_property
+    def _leads(self) -> list[tuple[Floats, Floats]]:
+        """For each change of places, the lead [draws, points] of the run before over the one after, and the points."""
         points = split_users([0.0, 1.0]) if self.parts.measure == "eGAP" else split_users(np.linspace(0, 1, 201))
         drawn = self.parts.means(points, self._counts) if len(self.stretches) > 1 else np.empty((0, 0, 0))
-        for before, after in zip(self.stretches, self.stretches[1:], strict=False):
-            ahead = drawn[:, :, before.run] - drawn[:, :, after.run]
-            out.append(find_zeros(ahead, points[:, 0]))
-        return out
+        pairs = zip(self.stretches, self.stretches[1:], strict=False)
+        return [(drawn[:, :, one.run] - drawn[:, :, next_.run], points[:, 0]) for one, next_ in pairs]
 
     def summary(self) -> str:
         """Return what the numbers are of."""
@@ -242,12 +288,41 @@ class UserRegions(Result):
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    """Return a share as people read it; what is not 0 or 1 is not printed as 0 or 100 %.
+
+    >>> _percent(0.423), _percent(0.0004), _percent(0.9996), _percent(1.0)
+    ('42 %', 'less than 1 %', 'more than 99 %', '100 %')
+    """
+    if 0 < share < LEAST:
+        return "less than 1 %"
+    return "more than 99 %" if 1 - LEAST < share < 1 else f"{100 * share:.0f} %"
+
+
+def corner_populations(levels: list[float]) -> dict[str, Floats]:
+    """Return the populations of one kind of user, with words for each."""
+    return {
+        f"where all users want level {level:g}": row[None]
+        for level, row in zip(levels, np.eye(len(levels)), strict=True)
+    }
+
+
+def edge_populations(levels: list[float]) -> dict[str, Floats]:
+    """Return populations of two kinds of users, with words for each pair of levels."""
+    out, unit, shares = {}, np.eye(len(levels)), np.linspace(0.005, 0.995, 199)[:, None]
+    for i, j in combinations(range(len(levels)), 2):
+        words = f"for some who all want level {levels[i]:g} or {levels[j]:g}"
+        out[words] = shares * unit[i] + (1 - shares) * unit[j]
+    return out
+
+
+def _falls(ahead: Floats) -> Bools:
+    """Return [rows, points - 1]: where a row goes from above 0 to 0 or below."""
+    return (ahead[:, :-1] > 0) & (ahead[:, 1:] <= 0)
 
 
 def find_zeros(ahead: Floats, at: Floats) -> Floats:
     """Return where each row first falls from above 0 to 0 or below, on the line between two points; none: left out."""
-    falls = (ahead[:, :-1] > 0) & (ahead[:, 1:] <= 0)
+    falls = _falls(ahead)
     rows = np.flatnonzero(falls.any(axis=1))
     first = falls[rows].argmax(axis=1)
     left, right = ahead[rows, first], ahead[rows, first + 1]
