@@ -1,7 +1,6 @@
 """Work on several things at a time: on threads, or in processes."""
 
 import os
-import selectors
 import struct
 import sys
 import warnings
@@ -164,6 +163,8 @@ def _serve(work: Callable[[int], bytes], queue: int, writer: int, others: list[i
 
 def _results(readers: dict[int, int], tasks: int) -> Iterator[tuple[int, bytes]]:
     """Yield the results of all workers as they come."""
+    import selectors
+
     waiting = {reader: bytearray() for reader in readers}
     with selectors.DefaultSelector() as selector:
         for reader in readers:

@@ -6,14 +6,16 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
-from click.shell_completion import CompletionItem
 
 from gradely import __version__
 from gradely.cli.output import fail, open_streams
 from gradely.errors import GradelyError, did_you_mean
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 GROUPS = {
     "Measure": {
@@ -71,8 +73,10 @@ class Commands(click.Group):
         command: click.Command = importlib.import_module(f"gradely.cli.{name}").command
         return command
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Complete the names of subcommands without importing them, and options."""
+        from click.shell_completion import CompletionItem
+
         names = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
         return names + click.Command.shell_complete(self, ctx, incomplete)
 

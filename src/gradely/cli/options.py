@@ -6,10 +6,9 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial, wraps
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 from click.types import StringParamType
 
 from gradely.cli.output import Bar, OutputOptions, check_output, format_of_path
@@ -25,6 +24,9 @@ from gradely.measures.names import parse, parse_all
 from gradely.settings import PRECISIONS, QUERIES, TIES
 from gradely.tables import FORMATS, SAFE
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 CUT_OFFS = (1, 3, 5, 10, 20, 50, 100, 1000)
 """what is offered after nDCG@"""
 
@@ -38,8 +40,10 @@ class PathType(StringParamType):
         """Say whether it is a `file` or a `dir`, as shells complete them."""
         self.kind = kind
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002 - click's signature
         """Leave it to the shell, which knows its files."""
+        from click.shell_completion import CompletionItem
+
         return [CompletionItem(incomplete, type=self.kind)]
 
 
@@ -52,8 +56,10 @@ class MeasureType(StringParamType):
         """Take other words, too, like `all`."""
         self.words = words
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002 - click's signature
         """Complete the name, in any case of letters; after @, a cut-off."""
+        from click.shell_completion import CompletionItem
+
         name, at, cut_off = incomplete.partition("@")
         if at:
             ends = [str(k) for k in CUT_OFFS if str(k).startswith(cut_off)]

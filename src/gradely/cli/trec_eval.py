@@ -2,14 +2,17 @@
 
 import os
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
 from gradely import __version__
 from gradely.cli.output import Bar, fail, say_bytes
 from gradely.trec_eval.command import help_text, trec_eval
 from gradely.trec_eval.options import Options, Quit, parse
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Verbatim(click.Command):
@@ -20,8 +23,10 @@ class Verbatim(click.Command):
         ctx.params = {"arguments": list(args)}
         return []
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002 - click's signature
         """Complete files."""
+        from click.shell_completion import CompletionItem
+
         return [CompletionItem(incomplete, type="file")]
 
 

@@ -12,9 +12,7 @@ from gradely.data.hashing import ranges
 from gradely.data.ids import as_text
 from gradely.data.qrels import Qrels
 from gradely.data.read.formats import delimiter_of, format_of
-from gradely.data.read.frames import FrameTable, is_frame
 from gradely.data.read.readers import read_qrels, read_run
-from gradely.data.read.records import Record, RecordTable, are_records, flat_records
 from gradely.data.source import Source
 from gradely.errors import DataError, InputError, clip, did_you_mean
 
@@ -101,6 +99,9 @@ def read_segments(by: Any, qrels: Any, columns: Mapping[str, str] | None = None)
 
     A query may have none; rows without a value in that column say nothing about their query.
     """
+    from gradely.data.read.frames import is_frame  # few evaluations have segments, and all start faster without
+    from gradely.data.read.records import are_records
+
     by = by.to_dict() if hasattr(by, "to_dict") and not is_frame(by) else by  # a Series of pandas
     if isinstance(by, Mapping):
         return {
@@ -156,11 +157,12 @@ def _segments_from(table: Any, roles: dict[str, str]) -> dict[str, str]:
 
 def _read_pairs(table: Any, roles: dict[str, str]) -> Qrels | None:
     """Return queries with their segments in the place of documents, which may be empty; None where no row has any."""
+    from gradely.data.read.frames import FrameTable, ParquetTable, is_frame
+    from gradely.data.read.records import RecordTable, are_records
+
     source = Source(table) if isinstance(table, str | os.PathLike) else table
     name, kind = (source.name, _format_of(source, roles)) if isinstance(source, Source) else ("qrels", None)
     if kind == "parquet":
-        from gradely.data.read.frames import ParquetTable
-
         table = ParquetTable(source, "label", roles).read()
     elif kind in ("json", "jsonl"):
         from gradely.data.read.json_files import read_records
@@ -180,8 +182,10 @@ def _format_of(source: Source, roles: dict[str, str]) -> str:
     return name if delimiter is None else "csv" if delimiter == "," else "tsv"
 
 
-def _fill(records: Any, column: str, name: str) -> list[Record]:
+def _fill(records: Any, column: str, name: str) -> list[Mapping[str, Any]]:
     """Return records of which each has a column that some have: empty text where it has no value."""
+    from gradely.data.read.records import flat_records
+
     flat = flat_records(records, name)
     if not any(column in record for record in flat):
         return flat

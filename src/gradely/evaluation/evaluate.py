@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradely.data import Qrels, locate, open_run, run_names
 from gradely.data.selection import read_selected, split_queries
-from gradely.data.texts import Texts
-from gradely.data.tie_counts import DetailsObserver, describe_run
 from gradely.errors import DataError
 from gradely.evaluation.notes import DIGITS, FEW, Note, describe_mismatch, merge_notes
 from gradely.evaluation.result import Result, Section
@@ -21,6 +19,8 @@ from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import Table, box, bullets, count_of, grid, heading, to_frame
 
 if TYPE_CHECKING:
+    from gradely.data.texts import Texts
+    from gradely.data.tie_counts import RunDetails
     from gradely.evaluation.by_query import QueryScores
 
 DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "muAP")
@@ -108,7 +108,7 @@ class Evaluations(Result, Mapping[str, Scores]):
         worst: int | None = None,
         best: int | None = None,
         baseline: str | None = None,
-        queries_text: Texts | None = None,
+        queries_text: "Texts | None" = None,
     ) -> "QueryScores":
         """Return the values of each run on each query, as `gradely evaluate -q` prints them.
 
@@ -242,9 +242,13 @@ def evaluate_run(
         if done < 1:  # the end comes once, when the run is measured
             progress(title, done)
 
-    observer = None if depth is None else DetailsObserver(depth)
+    observer = None
+    if depth is not None:
+        from gradely.data.tie_counts import DetailsObserver, describe_run
+
+        observer = DetailsObserver(depth)
     hits = locate(qrels, ranking, ranked_by, workers, report, observer)
-    details = None
+    details: RunDetails | None = None
     if observer is not None:
         details = observer.details(hits) or describe_run(qrels, ranking, observer.depth)
     few = len(hits.row) <= FEW * len(qrels.grade)

@@ -114,8 +114,9 @@ class Result:
             return "\n".join(render_section(section, form, width) for section in sections)
         sections += self.remarks()
         if form == "latex":  # comments first: a blank line inside of a float would be a paragraph
-            sections.sort(key=lambda section: isinstance(section, Table))
-            return "".join(render_section(section, form) for section in sections)
+            comments = [render_section(section, form) for section in sections if not isinstance(section, Table)]
+            tables = [render(section, form) for section in sections if isinstance(section, Table)]
+            return "".join(comments) + "\n".join(tables)
         return "\n".join(render_section(section, form) for section in sections)
 
     def lines_beside(self, form: str, digits: int | None = None) -> list[str]:

@@ -2,13 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.ids import Bools, Floats, Ints
-from gradely.data.tie_counts import RunDetails
 from gradely.errors import NotFinite, clip
 from gradely.evaluation.notes import SAME, Note, TieRange, notes_of
 from gradely.evaluation.scores import Scores
@@ -18,6 +17,9 @@ from gradely.lazy import lazy
 from gradely.measures import Measure
 from gradely.measures.names import fit_all
 from gradely.settings import Settings, TiePolicy
+
+if TYPE_CHECKING:
+    from gradely.data.tie_counts import RunDetails
 
 
 @dataclass(eq=False, repr=False)
@@ -33,7 +35,7 @@ class Evaluation:
     """the tie policy that the places of the hits are of"""
     workers: int = 1
     """how many threads measure"""
-    details: RunDetails | None = None
+    details: "RunDetails | None" = None
     """where asked for: how many documents tie, and the tops of the rankings"""
     apart: str | None = None
     """what to say where the run and the qrels have no documents in common"""
