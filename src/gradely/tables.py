@@ -223,7 +223,16 @@ class Grid(NamedTuple):
         return Grid(cells, best, self.right, [room if i == wide else self.widths[i] for i in self.columns])
 
     def split(self, width: int) -> list[list[int]]:
-        """Return the columns in blocks that fit, each after the columns that name the row; none if one is too wide."""
+        """Return the columns in blocks that fit, each after the columns that name the row; none if one is too wide.
+
+        No more blocks than it takes, and all of about the same width.
+        """
+        blocks = self._fill_blocks(width)
+        while blocks and len(narrower := self._fill_blocks(width - 1)) == len(blocks):
+            width, blocks = width - 1, narrower
+        return blocks
+
+    def _fill_blocks(self, width: int) -> list[list[int]]:
         names = list(range(self.right.index(True))) if True in self.right else [0]
         blocks: list[list[int]] = []
         for i in self.columns[len(names) :]:
