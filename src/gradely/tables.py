@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 from gradely.errors import InputError, MissingExtra
 
@@ -34,14 +34,19 @@ class MarkedNumber(NamedTuple):
     marks: str = ""
 
 
-class PValue(NamedTuple):
+class PValue(float):
     """A p-value, shown as format_p has it, by the significance level that it is compared with."""
 
-    value: float
-    alpha: float = 0.05
+    alpha: float
+
+    def __new__(cls, value: float, alpha: float = 0.05) -> Self:
+        """Take the p-value and the level."""
+        self = super().__new__(cls, value)
+        self.alpha = alpha
+        return self
 
 
-Cell: TypeAlias = str | float | int | MarkedNumber | PValue | None
+Cell: TypeAlias = str | float | int | MarkedNumber | None
 SAFE: ContextVar[bool] = ContextVar("safe", default=False)
 """whether CSV and TSV are written so that a spreadsheet takes no cell for a formula"""
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -86,7 +91,7 @@ class Table(NamedTuple):
 
     def _show(self, cell: Cell) -> str:
         if isinstance(cell, PValue):
-            return format_p(*cell)
+            return format_p(cell, cell.alpha)
         value = plain_cell(cell)
         if value is None:
             return "-"
@@ -108,7 +113,7 @@ class Table(NamedTuple):
 
     def numeric(self) -> list[bool]:
         """Return which columns hold numbers."""
-        numbers = (float, int, MarkedNumber, PValue)
+        numbers = (float, int, MarkedNumber)
         return [any(isinstance(row[i], numbers) for row in self.rows) for i in range(len(self.header))]
 
     def marks(self) -> list[list[MarkedNumber]]:
@@ -125,7 +130,9 @@ def show_number(number: float, digits: int = 4) -> str:
 
 def plain_cell(cell: Cell) -> str | float | None:
     """Return what a cell holds, without marks."""
-    return cell.value if isinstance(cell, MarkedNumber | PValue) else cell
+    if isinstance(cell, PValue):
+        return float(cell)
+    return cell.value if isinstance(cell, MarkedNumber) else cell
 
 
 def to_text(table: Table) -> str:
