@@ -13,12 +13,12 @@ from gradely.data import Blocks, Hits, Qrels, columns, ids, locate, open_run, ta
 from gradely.data import source as sources
 from gradely.data.columns import earliest_alike
 from gradely.data.ids import PAD, Ids
-from gradely.data.locate.memory import align, count_above
+from gradely.data.locate import align, count_above
 from gradely.data.read import text as runs
 from gradely.data.run import Run
 from gradely.settings import Settings
 
-LOCATE = sys.modules["gradely.data.locate.memory"]
+LOCATE = sys.modules["gradely.data.locate"]
 QRELS = {"a": {"d1": 1, "d2": 0, "d3": 2}, "b": {"d1": 1}, "c": {"d4": 1, "d5": 3}}
 RUN = {"b": {"d1": 1.0, "x": 1.0}, "a": {"d3": 2.0, "x": 2.0, "d1": 2.0, "y": 3.0}, "c": {"d5": 0.5}, "z": {"d1": 1.0}}
 TRIPLES = [(query, doc, score) for query, docs in RUN.items() for doc, score in docs.items()]

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property, partial
 from importlib import import_module
 from io import FileIO
+from itertools import chain
 from threading import Lock
 from typing import Any, BinaryIO, NoReturn, Self, TypeAlias
 
@@ -175,14 +176,18 @@ class Source:
             yield number, b"".join(rest)
 
     def lines(self, report: Report = ignore) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines that are not blank, with their numbers from 1; refuse what is not UTF-8 text."""
+        """Return the lines that are not blank, with their numbers from 1; refuse what is not UTF-8 text."""
+        return chain.from_iterable(self._numbered_lines(report))
+
+    def _numbered_lines(self, report: Report) -> Iterator[list[tuple[int, bytes]]]:
+        """Yield many lines at a time."""
         empty = True
         for first, block in self.blocks(report):
             self.check_text(block, first)
-            for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), first):
-                if line and not line.isspace():
-                    empty = False
-                    yield number, line
+            lines = enumerate(block.removesuffix(b"\n").split(b"\n"), first)
+            numbered = [(number, line) for number, line in lines if line and not line.isspace()]
+            empty = empty and not numbered
+            yield numbered
         if empty:
             raise InputError(f"{self.name}: is empty")
 

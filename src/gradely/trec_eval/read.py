@@ -15,9 +15,8 @@ import numpy as np
 from gradely.data import Hits, Qrels, Report, Run
 from gradely.data.hashing import find_repeated, is_among
 from gradely.data.ids import Floats, Ids, Ints, decode, encode
-from gradely.data.locate import find_in_table
+from gradely.data.locate import align, find_in_table
 from gradely.data.locate.match import UNKNOWN, Judgments
-from gradely.data.locate.memory import align
 from gradely.data.locate.pieces import Lines
 from gradely.data.read.text import Dialect
 from gradely.data.read.trec import TrecTable

@@ -15,7 +15,7 @@ import numpy as np
 from gradely.data.column_roles import Names
 from gradely.data.columns import Triples
 from gradely.data.ids import Bools, Bytes, Ids, Ints
-from gradely.data.read.rows import Rows, to_number
+from gradely.data.read.lines import Rows, to_number
 from gradely.data.read.text import NEWLINE, Piece, map_pieces, numbers
 from gradely.data.source import Report, Source
 from gradely.data.table import IrregularText, Table

@@ -160,8 +160,8 @@ def is_folder_or_pattern(path: str) -> bool:
 def delimiter_of(head: bytes, documents: Sequence[str] = DOC) -> str | None:
     """Return the delimiter of a table whose header names a query and a document column, or None."""
     header = re.split(rb"[\r\n]", head)[0].decode(errors="replace")
-    for delimiter in (",", "\t"):
-        cells = {normalize(cell) for cell in header.split(delimiter)} if delimiter in header else set()
+    for delimiter in filter(header.__contains__, (",", "\t")):
+        cells = {normalize(cell) for cell in header.split(delimiter)}
         if all(cells & set(map(normalize, usual)) for usual in (QUERY, documents)):
             return delimiter
     return None

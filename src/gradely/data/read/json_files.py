@@ -6,8 +6,8 @@ from typing import Any
 from gradely.data.column_roles import Names, Roles, note_no_labels, pick_columns
 from gradely.data.columns import to_number
 from gradely.data.read.dicts import as_labels, as_scores
+from gradely.data.read.lines import Rows
 from gradely.data.read.records import Record, RecordTable, are_records, flatten, holds_results
-from gradely.data.read.rows import Rows
 from gradely.data.run import Scores
 from gradely.data.source import HEAD, LONGEST_LINE, Source
 from gradely.data.table import Table

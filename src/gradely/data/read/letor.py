@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from gradely.data.read.rows import Rows, to_number
+from gradely.data.read.lines import Rows, to_number
 from gradely.data.source import Source
 from gradely.errors import InputError, clip
 

@@ -25,7 +25,7 @@ from gradely.data.ids import (
     whole_words,
     words_of,
 )
-from gradely.data.read.trec_lines import Layout
+from gradely.data.read.lines import Layout
 from gradely.data.source import LONGEST_LINE, Report, Source, UnpackedFile
 from gradely.data.table import IrregularText, ScatteredQueries
 from gradely.parallel import on_threads, workers

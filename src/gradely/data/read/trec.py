@@ -1,6 +1,6 @@
 """TREC files: qrels `query iteration document label` and runs `query Q0 document rank score tag`.
 
-There are two ways to read them, with the same results. Line by line (trec_lines) is the plain way, which explains what
+There are two ways to read them, with the same results. Line by line (lines) is the plain way, which explains what
 is wrong, and small files take it. In pieces of some megabytes (trec_pieces), array operations work on the text itself;
 whatever is odd about the text (fields, numbers, characters, duplicates) is left to the plain way.
 """
@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradely.data.qrels import Qrels
-from gradely.data.read.trec_lines import QRELS, RUN, read, read_query
+from gradely.data.read.lines import QRELS, RUN, read, read_query
 from gradely.data.source import Report, Source
 from gradely.data.table import IrregularText, Table
 from gradely.parallel import cores

@@ -12,6 +12,7 @@ from gradely.data.columns import Triples, has_repetition, new_tokens
 from gradely.data.hashing import SALT, hashes, is_distinct, ranges
 from gradely.data.ids import LONGEST_NAME, PAD, Bytes, Floats, Ids, Ints, Tokens, Words
 from gradely.data.qrels import Qrels
+from gradely.data.read.lines import QRELS, Layout
 from gradely.data.read.text import (
     LONGEST,
     NEWLINE,
@@ -27,7 +28,6 @@ from gradely.data.read.text import (
     pieces,
     split_text,
 )
-from gradely.data.read.trec_lines import QRELS, Layout
 from gradely.data.source import LONGEST_LINE, DiskFile, Report, Source, UnpackedFile
 from gradely.data.table import IrregularText, ScatteredQueries
 from gradely.parallel import MOST_TASKS, WorkerFailed, can_fork, cores, in_processes, on_threads, workers
