@@ -95,6 +95,16 @@ RANX = {
     "r-precision-l2": "Rprec(rel=2)",
     "ndcg@10-l2": None,
 }
+TORCHMETRICS_FUNCTIONS = {
+    "retrieval_average_precision": "AP",
+    "retrieval_reciprocal_rank": "RR",
+    "retrieval_precision": "P",
+    "retrieval_recall": "R",
+    "retrieval_hit_rate": "Success",
+    "retrieval_r_precision": "Rprec",
+    "retrieval_normalized_dcg": "nDCG",
+    **dict.fromkeys(["retrieval_fall_out", "retrieval_auroc", "retrieval_precision_recall_curve"]),
+}
 TORCHMETRICS = {
     "RetrievalMAP": "AP",
     "RetrievalMRR": "RR",
@@ -116,10 +126,114 @@ BEIR = {
     "Hole@10": None,
     "Accuracy@10": None,
 }
+MTEB = {
+    "ndcg_at_10": "nDCG@10",
+    "map_at_100": "AP@100",
+    "mrr_at_10": "RR@10",
+    "recall_at_1000": "R@1000",
+    "precision_at_5": "P@5",
+    "hit_rate_at_10": "Success@10",
+    **dict.fromkeys(["accuracy", "accuracy_at_5", "nauc_ndcg_at_10_max", "nauc_map_at_1_std"]),
+}
+SENTENCE_TRANSFORMERS = {
+    "cosine_precision@5": "P@5",
+    "cosine_recall@5": "R@5",
+    "cosine_ndcg@10": "nDCG@10",
+    "dot_mrr@10": "RR@10",
+    "NanoBEIR_mean_cosine_map@100": "AP@100",
+    **dict.fromkeys(["accuracy@5", "cosine_accuracy@5"]),
+}
+RECBOLE = {
+    "Recall@10": "R@10",
+    "MRR@10": "RR@10",
+    "NDCG@10": "nDCG@10",
+    "Hit@10": "Success@10",
+    "hit@10": "Success@10",
+    "MAP@10": "AP@10",
+    "Precision@10": "P@10",
+    **dict.fromkeys(["GAUC", "AUC", "MAE", "RMSE", "LogLoss", "ItemCoverage@10", "AveragePopularity@10"]),
+    **dict.fromkeys(["ShannonEntropy@10", "GiniIndex@10", "TailPercentage@10"]),
+}
+RECTOOLS = {
+    "Precision": "P",
+    "Recall": "R",
+    "HitRate": "Success",
+    "MAP": "AP",
+    "NDCG": "nDCG",
+    "MRR": "RR",
+    **dict.fromkeys(["F1Beta", "Accuracy", "MCC", "PartialAUC", "PAP", "IntraListDiversity", "AvgRecPopularity"]),
+    **dict.fromkeys(["MeanInvUserFreq", "Serendipity", "CatalogCoverage", "CoveredUsers", "NumRetrieved"]),
+    **dict.fromkeys(["SufficientReco", "UnrepeatedReco", "Intersection"]),
+}
+LLAMA_INDEX = {
+    "hit_rate": "Success",
+    "mrr": "RR",
+    "precision": "P",
+    "recall": "R",
+    "ap": "AP",
+    "ndcg": "nDCG",
+}
+LIGHTGBM = {
+    "ndcg": "nDCG",
+    "ndcg@10": "nDCG@10",
+    "map@5": "AP@5",
+    "mean_average_precision": "AP",
+    "average_precision": "AP",
+    **dict.fromkeys(["lambdarank", "rank_xendcg", "auc"]),
+}
+XGBOOST = {
+    "ndcg@10": "nDCG@10",
+    "map@10": "AP@10",
+    "pre@5": "P@5",
+    **dict.fromkeys(["ndcg@10-", "map-", "auc", "aucpr", "rank:ndcg", "rank:map"]),
+}
+CATBOOST = {
+    "MRR": "RR",
+    "ERR": "ERR",
+    **dict.fromkeys(
+        ["NDCG:top=10;type=Exp", "PrecisionAt:top=5", "RecallAt:top=5", "MAP:top=10", "QueryAUC", "PFound"]
+    ),
+}
+TYPED = {
+    "mean_reciprocal_rank": "RR",
+    "reciprocal_rank": "RR",
+    "Mean-Average-Precision@10": "AP@10",
+    "normalized_discounted_cumulative_gain@10": "nDCG@10",
+    "discounted_cumulative_gain": "DCG",
+    "HR@10": "Success@10",
+    "hr10": "Success@10",
+    "hit_ratio@10": "Success@10",
+    "ndcg10": "nDCG@10",
+    "nDCG_10": "nDCG@10",
+    "NDCG-10": "nDCG@10",
+    "mrr10": "RR@10",
+    "MAP.10": "AP@10",
+    "P5": "P@5",
+    "p_10": "P@10",
+    "precision_5": "P@5",
+    "recall10": "R@10",
+    "ERR_20": "ERR@20",
+    "f1_10": "F1@10",
+    "F1_at_10": "F1@10",
+    "dcg_burges_10": "DCG(gain='exp')@10",
+    "r_precision": "Rprec",
+    **dict.fromkeys(["F2", "F_2", "R2", "R_10", "RBP80", "hits_at_10", "G5", "GMAP", "IDCG", "top_k_accuracy@5"]),
+}
+"""not of one library: what people write in papers, tables and dashboards"""
 LIBRARIES = {
     "trec_eval": TREC_EVAL,
     "ir_measures": IR_MEASURES,
     "ranx": RANX,
     "torchmetrics": TORCHMETRICS,
     "BEIR": BEIR,
+    "torchmetrics' functions": TORCHMETRICS_FUNCTIONS,
+    "MTEB": MTEB,
+    "sentence-transformers": SENTENCE_TRANSFORMERS,
+    "RecBole": RECBOLE,
+    "RecTools": RECTOOLS,
+    "LlamaIndex": LLAMA_INDEX,
+    "LightGBM": LIGHTGBM,
+    "XGBoost": XGBOOST,
+    "CatBoost": CATBOOST,
+    "people": TYPED,
 }

@@ -133,6 +133,10 @@ def test_a_class_or_a_measure_takes_a_cut_off():
     ("typed", "says"),
     [
         ("nDGC@10", "Did you mean nDCG"),
+        ("recal@10", "Did you mean Recall"),
+        ("accuracy@5", "`Success@5`"),
+        ("accuracy_at_5", "`Success@5`"),
+        ("hits_at_10", "`hits@10` if 10 is a cut-off; `Success@10`"),
         ("precison", "Did you mean"),
         ("gm_map", "geometric_mean"),
         ("P.5,10", "several measures; name each: P.5, P.10"),
@@ -159,6 +163,15 @@ def test_a_class_or_a_measure_takes_a_cut_off():
 def test_what_cannot_be_understood_is_explained(typed, says):
     with pytest.raises(MeasureError, match=says):
         parse(typed)
+
+
+@pytest.mark.parametrize(
+    "typed", ["mean_precision", "rank", "AUC2", "HRR", "xAP", "gain", "GMAPP@10", "novelty_score", "relevance", "MAPPE"]
+)
+def test_a_hint_is_a_slip_of_the_pen_or_none(typed):
+    with pytest.raises(MeasureError) as refusal:
+        parse(typed)
+    assert "Did you mean" not in str(refusal.value)
 
 
 def test_a_name_may_have_an_empty_list_of_parameters_and_ten_thousand_characters():

@@ -40,8 +40,20 @@ ALIASES = {
     "RetrievalHitRate": "Success",
     "RetrievalRPrecision": "Rprec",
     "RetrievalNormalizedDCG": "nDCG",
+    **dict.fromkeys(("average_precision", "mean_average_precision", "retrieval_average_precision"), "AP"),
+    **dict.fromkeys(("reciprocal_rank", "mean_reciprocal_rank", "retrieval_reciprocal_rank"), "RR"),
+    **dict.fromkeys(("normalized_dcg", "retrieval_normalized_dcg"), "nDCG"),
+    **dict.fromkeys(("normalized_discounted_cumulative_gain", "normalized_discounted_cumulated_gain"), "nDCG"),
+    **dict.fromkeys(("discounted_cumulative_gain", "discounted_cumulated_gain"), "DCG"),
+    **dict.fromkeys(("Hit", "HR", "hit_ratio", "success_rate", "retrieval_hit_rate"), "Success"),
+    **dict.fromkeys(("pre", "prec", "PrecisionAt", "retrieval_precision"), "P"),
+    **dict.fromkeys(("RecallAt", "retrieval_recall"), "R"),
+    "f1_score": "F1",
+    "retrieval_r_precision": "Rprec",
+    "expected_reciprocal_rank": "ERR",
+    "rank_biased_precision": "RBP",
 }
-"""other names, of ir_measures, ranx, torchmetrics, BEIR; case, - and _ do not matter"""
+"""other names, of ir_measures, ranx, torchmetrics, BEIR, MTEB, RecBole, XGBoost; case, - and _ do not matter"""
 PATTERNS = {
     r"map": "AP",
     r"map_cut[._](\d+)": "AP@{}",
@@ -62,12 +74,27 @@ PATTERNS = {
     r"utility\.([-\d.]+),([-\d.]+),([-\d.]+),([-\d.]+)": "Utility(a={}, b={}, c={}, d={})",
     r"rbp\.(\d+)": "RBP(p=0.{})",
     r"([\w-]+(?:@\d+)?)-l(\d+)": "{}-l{}",
+    r"(?:\w+_)?(?:cosine|dot|euclidean|manhattan)[_-](\w+@\d+)": "{}",
+    r"(?i:f1)(?:_at_|[._-])(\d+)": "F1@{}",
 }
-"""names with numbers in them, of trec_eval and ranx, and the names that they stand for"""
+"""names with numbers in them, of trec_eval, ranx and sentence-transformers, and the names that they stand for"""
+WITH_CUTOFF = re.compile(r"([^\d@(]*?[^\W\d_])(?:_at_|[._-])?(\d+)")
+"""a name and a cut-off, as in ndcg_at_10 of MTEB, recall_10 and ndcg10"""
+UNCLEAR = {
+    **dict.fromkeys(("g", "iprec", "r", "utility"), "other parameters have names, as in `AP(rel=2)`"),
+    "f": "β is a parameter, as its square, `F(x=4)`",
+    "hits": "`Success@10` is the share of queries with a hit, and hits counts them",
+    "rbp": "the persistence is a parameter, `RBP(p=0.8)`",
+}
+"""names after which a number may be something else than a cut-off, as in R2, RBP80 and hits_at_10, and what to type"""
 PARAMETERS = {"cutoff": "k", "gains": "gain", "beta": "x"}
 """what ir_measures calls parameters"""
 _COUNT = "it counts, and is no measure of a ranking: `gradely trec_eval -m {}` prints it"
 _TREC = "`gradely trec_eval -m {}` prints it"
+_ITEMS = "it is about the items that are shown, not about how well they are ranked: `nDCG` and `R` are"
+_PREDICTION = "it compares predicted with true numbers, and no ranking: `nDCG` takes true numbers as labels"
+_AUC = "`bpref` is near it: it says how relevant and other judged documents are ordered"
+_OBJECTIVE = "it is an objective for learning to rank, and no measure: {}"
 _USERS = "gradely has no user models of that family; `RBP(p=0.8)` and `ERR` are near it"
 _SUBTOPICS = "it needs judgments by subtopic, which gradely does not read; `nDCG` is near it without them"
 _PREFERENCES = "it needs preference judgments, which gradely does not read; `bpref` is near it with qrels"
@@ -85,16 +112,36 @@ REFUSED = {
     **dict.fromkeys(("map_avgjg", "P_avgjg", "Rprec_mult_avgjg"), _PREFERENCES),
     "Compat": _PREFERENCES,
     "SDCG": "gradely scales by the ideal ranking of the query: `nDCG`",
-    "Accuracy": "it is `Success` of gradely in BEIR and sentence-transformers; ir_measures' is near `bpref`",
+    "Accuracy": "in BEIR, MTEB and sentence-transformers it is `Success{at}`; ir_measures' is near `bpref`",
+    "top_k_accuracy": "it is `Success{at}`",
     "Hole": "`Unjudged` says it by the judgments of the query itself",
-    "RetrievalFallOut": "1 - `P` is the share of what is retrieved that is not relevant",
-    "RetrievalAUROC": "`bpref` says how relevant and other judged documents are ordered",
-    "RetrievalPrecisionRecallCurve": "`IPrec(recall=0.1)` is a point of it, `IPrec` the mean of eleven",
+    **dict.fromkeys(
+        ("RetrievalFallOut", "retrieval_fall_out"),
+        "1 - `P{at}` is the share of what is retrieved that is not relevant",
+    ),
+    **dict.fromkeys(("RetrievalAUROC", "retrieval_auroc", "AUC", "AUROC", "GAUC", "QueryAUC", "PartialAUC"), _AUC),
+    **dict.fromkeys(
+        ("RetrievalPrecisionRecallCurve", "retrieval_precision_recall_curve", "aucpr", "auc_pr", "PAP"),
+        "`IPrec(recall=0.1)` is a point of the curve, `IPrec` the mean of eleven, `AP` near the area under it",
+    ),
     "RetrievalRecallAtFixedPrecision": "`R` and `P` are at a cut-off; `IPrec` is precision at a level of recall",
-    "gm_map": "a geometric mean over queries: scores.geometric_mean() of `AP`, or `gradely trec_eval -m gm_map`",
+    **dict.fromkeys(
+        ("gm_map", "GMAP"),
+        "a geometric mean over queries: scores.geometric_mean() of `AP`, or `gradely trec_eval -m gm_map`",
+    ),
     "gm_bpref": "a geometric mean over queries: scores.geometric_mean() of `bpref`, or `gradely trec_eval -m gm_bpref`",
+    **dict.fromkeys(("MAE", "MSE", "RMSE", "MAPE", "LogLoss"), _PREDICTION),
+    **dict.fromkeys(("ItemCoverage", "CatalogCoverage", "AveragePopularity", "AvgRecPopularity", "GiniIndex"), _ITEMS),
+    **dict.fromkeys(("ShannonEntropy", "TailPercentage", "MeanInvUserFreq", "Serendipity", "Novelty"), _ITEMS),
+    **dict.fromkeys(("IntraListDiversity", "CoveredUsers", "SufficientReco", "UnrepeatedReco", "Intersection"), _ITEMS),
+    **dict.fromkeys(("F2", "F1Beta", "F_beta"), "x is the square of β: `F(x=4){at}` for β = 2, `F1{at}` for β = 1"),
+    "MCC": "it needs the size of the catalogue; `F1{at}` is near it without",
+    "NumRetrieved": _COUNT.format("num_ret"),
+    "IDCG": _TREC.format("ideal_dcg"),
+    **dict.fromkeys(("lambdarank", "rank_xendcg"), _OBJECTIVE.format("`nDCG(gain='exp'){at}` is what it learns by")),
+    "PFound": "`ERR` is the same idea, with another chance to stop",
 }
-"""names of measures that are not here, and what to type"""
+"""names of measures that are not here, and what to type; {at} stands for the cut-off that was typed"""
 
 
 MeasureLike: TypeAlias = str | Measure | type[Measure]
@@ -153,6 +200,8 @@ def _parse(text: str) -> Measure:
         if match := re.fullmatch(pattern, text):
             base, level, threshold = name.format(*match.groups()).partition("-l")
             return _parse(base).replace(**_threshold(base, threshold)) if level else _parse(base)
+    _refuse_form(text)
+    text = _mark_cutoff(text)
     tree = _tree(_quote(text))
     at, arguments = None, dict[str, Any]()
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
@@ -164,7 +213,7 @@ def _parse(text: str) -> Measure:
         tree = tree.func
     if not isinstance(tree, ast.Name):
         _unreadable(text)
-    measure = _find_measure(tree.id, re.split(r"[@(]", text)[0].strip())
+    measure = _find_measure(tree.id, re.split(r"[@(]", text)[0].strip(), "" if at is None else f"@{at}")
     if isinstance(measure, P) and arguments.pop("relative", False):
         measure = RelativeP()
     replaced = measure.replace(**translate(measure, text, arguments))
@@ -183,7 +232,8 @@ def _quote(text: str) -> str:
     if match := re.fullmatch(r"(\w+)[._](\d+(?:,\d+)+)", text):
         names = ", ".join(f"{match[1]}.{k}" for k in match[2].split(","))
         raise MeasureError(f"{text} is several measures; name each: {names}")
-    return re.sub(r"^([A-Za-z]+)-([A-Za-z]+)", r"\1_\2", text)
+    name, *rest = re.split(r"(?=[@(])", text, maxsplit=1)
+    return re.sub(r"(?<=[A-Za-z])-(?=[A-Za-z])", "_", name) + "".join(rest)
 
 
 def _tree(text: str) -> ast.expr:
@@ -199,12 +249,36 @@ def _unreadable(text: str) -> NoReturn:
     raise MeasureError(f"cannot read the measure {text!r}: write it like nDCG@10 or AP(rel=2)@100")
 
 
+def _mark_cutoff(text: str) -> str:
+    """Return a name with its cut-off after an @; refuse a number that may be something else."""
+    match, plain = WITH_CUTOFF.fullmatch(text), plain_name(text)
+    if match is None or plain in BY_NAME or plain in OTHERS or plain in NOT_HERE:
+        return text
+    base, k = match.groups()
+    plain = plain_name(base)
+    if plain in UNCLEAR:
+        raise MeasureError(f"{text}: write `{base}@{k}` if {k} is a cut-off; {UNCLEAR[plain]}")
+    return f"{base}@{k}" if plain in BY_NAME or plain in OTHERS or plain in NOT_HERE else text
+
+
+def _refuse_form(text: str) -> None:
+    """Refuse names that only one tool writes so, and say what to type."""
+    if match := re.fullmatch(r"(\w+(?:@\d+)?)-", text):
+        raise MeasureError(f"{text}: queries without a relevant document count as 0 here anyway: write `{match[1]}`")
+    if match := re.fullmatch(r"rank:(ndcg|map)", text):
+        raise MeasureError(f"{text} is an objective of XGBoost, and no measure: write `{match[1]}`")
+    if match := re.fullmatch(r"(\w+):top=(\d+)(?:;.*)?", text):
+        raise MeasureError(f"{text}: write the cut-off of CatBoost as `{match[1]}@{match[2]}`")
+    if text.startswith("nauc_"):
+        raise MeasureError(f"{text} says how well a model knows where it fails; `nDCG@10` says how well it ranks")
+
+
 def find(name: str) -> type[Measure]:
     """Return the measure class of a bare name, whatever its case."""
     return type(_find_measure(name, name))
 
 
-def _find_measure(name: str, typed: str) -> Measure:
+def _find_measure(name: str, typed: str, at: str = "") -> Measure:
     """Return the measure of a bare name, ours or that of another library; errors have it as it was typed."""
     plain = plain_name(name)
     if plain in BY_NAME:
@@ -213,9 +287,24 @@ def _find_measure(name: str, typed: str) -> Measure:
         return _parse(OTHERS[plain])
     if plain in NOT_HERE or plain.startswith("prefs"):
         title, text = NOT_HERE.get(plain) or (name, NOT_HERE["compat"][1])
-        raise MeasureError(f"{title} is no measure of gradely: {text}")
-    hint = did_you_mean(name, [*ALIASES, *(measure.name for measure in ALL)])
+        raise MeasureError(f"{title} is no measure of gradely: {text.replace('{at}', at)}")
+    near = [other for other in (*(measure.name for measure in ALL), *ALIASES) if _is_slip(plain, plain_name(other))]
+    hint = f" Did you mean {near[0]}?" if near else ""
     raise MeasureError(f"no measure {typed!r}.{hint} `gradely measures` lists them all")
+
+
+def _is_slip(typed: str, name: str) -> bool:
+    """True where one letter is missing, too many or another one, or two stand in the wrong order.
+
+    Words that are further apart, or shorter than four letters, are other measures rather than slips.
+    """
+    short, long = sorted((typed, name), key=len)
+    if len(short) < 4 or len(long) > len(short) + 1:
+        return False
+    start = next((i for i, letter in enumerate(short) if letter != long[i]), len(short))
+    rest, other = short[start:], long[start:]
+    swapped = rest[:2] == other[:2][::-1] and rest[2:] == other[2:]
+    return rest == other[1:] or rest[1:] == other[1:] or swapped
 
 
 def translate(measure: Measure, text: str, arguments: dict[str, Any]) -> dict[str, Any]:
