@@ -1,5 +1,7 @@
 """Every claim of a paper can fail: for each there is data, made for it, on which its criterion is not met."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -11,9 +13,9 @@ from gradely_papers.ferrante2014.study import REFERENCES, Panel, read_printed
 from gradely_papers.ferrante2014.tau import Curves, Evidence, grid, printed_curves
 from gradely_papers.mcsherry2008 import enumeration, overhead
 from gradely_papers.mcsherry2008.overhead import Pair
-from gradely_papers.moniz2016 import agreement, days, figure2, synthetic
+from gradely_papers.moniz2016 import agreement, days, figure2, google, synthetic
+from gradely_papers.progress import ignore
 from gradely_papers.scheel2011 import levels, ohsumed, tables
-from gradely_papers.scheel2011.means import MEANS
 from gradely_papers.scheel2011.ohsumed import FEATURES
 from gradely_papers.verdicts import DIFFERS, HOLDS, UNDECIDED, UNTESTED, Interval
 
@@ -28,38 +30,52 @@ def s11_tables(key):
         tables.weights(),
         tables.double_grades(),
         tables.shift_grades(),
+        tables.two_levels(),
     )
-    off = lambda cells: [cells[0]._replace(ours=cells[0].ours + 1), *cells[1:]]
+    off = lambda cells: [cells[0]._replace(printed="7"), *cells[1:]]  # a paper that prints another number
     return {
         "table-1": real._replace(first=off(real.first)),
         "table-2": real._replace(second=off(real.second)),
         "weights": real._replace(weights=off(real.weights)),
         "doubling": real._replace(doubled_means=real.doubled_means | {"NDCNG": (0.3942, 0.3)}),
         "shift": real._replace(shifted_values={"muAP": (0.4, 0.5, 0.6)}),
+        "binary": real._replace(binary={"levels 1 and 2": real.binary["levels 1 and 2, as they are"]}),
     }[key]
 
 
+@cache
+def spread_unevenly():
+    """What is measured where the number of items of each level varies."""
+    return [row for row in levels.vary(0, runs=2, swaps=30, step=10) if row["varies"] == levels.SIZES]
+
+
 def s11_levels(key):
-    """The measure in the key does what it should not: nDCG rises with the levels, the others spread as nDCG does."""
-    falling, rising = np.array([[0.9], [0.8], [0.7], [0.6]]), np.array([[0.6], [0.7], [0.8], [0.9]])
-    values = dict.fromkeys(MEANS, falling) | ({"mean nDCG": rising} if key.endswith("nDCG") else {})
-    return {key[:8]: levels.Curves(values, [0])}
+    """Lists of many levels where there should be few, lists without an irrelevant item, or with items of one level."""
+    others = {2: 50, 10: 20, 20: 10, 50: 2}
+    reference = levels.number_from_one(levels.number_from_one(levels.draw_uniform))
+    if key.endswith("nDCG"):
+        reference = lambda rng, runs, count: levels.draw_uniform(rng, runs, others[count])
+    if key == "decreases":
+        reference = lambda rng, runs, count: np.ones((runs, levels.ITEMS), np.int64)
+    drawing = levels.curves(reference, seed=0, runs=4, swaps=40, step=10)
+    varied = [row | {"varies": levels.UNUSED if key == "unused" else levels.SIZES} for row in spread_unevenly()]
+    grades = levels.list_in_order(2 if key == "constant" else 10)[::5]
+    upside_down = grades if key == "constant" else grades[::-1]
+    return levels.Evidence(dict.fromkeys(levels.FIGURES, drawing), varied, levels.swap_every_pair(upside_down))
 
 
 def s11_ohsumed(key):
-    """Every system scores the same, less than 1, by every measure; MAP is something else; no level is as printed."""
-    names = [*MEANS, "MAP at 1", "MAP at 2"]
-    values = {
-        figure: [
-            {"system": system, "ties": ties, "measure": name, "value": 0.5 if name in MEANS else 0.1}
-            for system in FEATURES.values()
-            for ties in ohsumed.TIES
-            for name in names
-        ]
-        for figure in ohsumed.USERS
-    }
-    letor = [{"LETOR 2.0": 0.4, "here": 0.5}]
-    return ohsumed.Evidence(values, dict.fromkeys(ohsumed.VIRTUAL, 3), 0.5, 5, letor)
+    """Features at random, with four levels, evenly spaced."""
+    rng, shape = np.random.default_rng(7), (12, 8)
+    features = {number: rng.integers(0, 4, shape).astype(float) for number in FEATURES}
+    grades = rng.integers(0, 3, shape).astype(float)
+    grades[:3] = np.minimum(grades[:3], 1)
+    some = ohsumed.Collection([f"q{i}" for i in range(12)], 8, grades, features, np.ones(shape, bool))
+    evidence = ohsumed.gather(some, ignore)
+    if key == "one":  # a theorem: no ratings make it fail, so that the values are made up
+        made_up = {name: [record | {"value": 0.5} for record in rows] for name, rows in evidence.values.items()}
+        return evidence._replace(values=made_up)
+    return evidence
 
 
 def f14_limits(key):
@@ -117,25 +133,36 @@ def m08_ties(key):
 
 
 def m16_days(key):
-    """Day 2 costs less, and nDCG tells the days apart."""
-    return [{"nDCG of grades by place": 0.9, "nDCGφ": 0.8}, {"nDCG of grades by place": 0.8, "nDCGφ": 0.9}]
+    """The days the other way round; or on the second day items 2 and 4 in the wrong order, too."""
+    first, second = days.DAYS.values()
+    return days.table_1({"day 1": second, "day 2": first if key == "more" else (100, 15, 90, 20, 10)})
 
 
 def m16_curves(key):
-    """Scores of which most are equal to the maximum, so that the median is it; and as many stand out in both."""
-    flat = np.tile([2.0] * 60 + [1.0] * 40, (3, 1))
-    return {"balanced": flat, "imbalanced": flat}
+    """Scores of which most are the maximum, or the median, or of which one is far beyond the other extreme ones."""
+    scores = {
+        "ends": [2.0] * 60 + [1.0] * 40,
+        "fence": [10.0] * 10 + [2.0] * 80 + [1.0] * 10,
+        "extremes": [1000.0, *[150.0] * 9, *np.linspace(40, 1, 90)],
+    }[key]
+    return dict.fromkeys(synthetic.TEXT, np.tile(scores, (3, 1)))
 
 
 def m16_synthetic(key):
-    """Both measures vary alike, nDCGφ has the lower values, and imbalanced scores cost less."""
-    values = {"balanced": np.linspace(0.4, 0.6, 9), "imbalanced": np.linspace(0.8, 1.0, 9)}
-    cases = {
-        (name, scenario): {figure2.PLAIN: some + 0.2, figure2.PHI: some}
-        for name, some in values.items()
-        for scenario in synthetic.SCENARIOS
-    }
-    return dict.fromkeys(figure2.SOURCES, cases)
+    """Scores of which ten are equal and far above the others; or all samples the same; or both distributions alike."""
+    equal = lambda rng, samples: np.tile([1000.0] * 10 + [*np.linspace(60, 1, 90)], (samples, 1))
+    same = lambda rng, samples: np.tile(np.linspace(1000, 1, 100), (samples, 1))
+    draw = {"finer": same, "varies": same, "worse": synthetic.draw_balanced}.get(key, equal)
+    cases = {source: figure2.study(0, source, 9, dict.fromkeys(figure2.BOTH, draw)) for source in figure2.SOURCES}
+    if key == "blind":  # a theorem: no data makes it fail, so that the values are made up
+        for samples in cases.values():
+            samples["balanced", figure2.SWAP][figure2.PLAIN] = np.linspace(0.4, 0.6, 9)
+    return cases
+
+
+def m16_google(key):
+    """As m16_news, with three lists of five items."""
+    return google.Evidence(*m16_news(key), [3], 5)
 
 
 def m16_news(key):
@@ -159,7 +186,7 @@ FAILING = {
     "m16-curves": m16_curves,
     "m16-synthetic": m16_synthetic,
     "m16-news": m16_news,
-    "m16-google": m16_news,
+    "m16-google": m16_google,
 }
 CLAIMS = [
     pytest.param(name, claim, id=f"{name} {claim.key}")

@@ -1,12 +1,12 @@
 """M16 again: its table, its synthetic study on fewer samples, news, and φ in other measures."""
 
 import gzip
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
 
-from gradely import from_arrays, nDCGphi
+from gradely import evaluate, from_arrays, nDCGphi, qrels_from_run
 from gradely.data.source import ignore
 from gradely.errors import InputError
 from gradely_papers import experiments
@@ -49,6 +49,15 @@ def test_grades_by_place_share_the_last_place_of_equals():
     assert place_grades(100).tolist() == [3] * 10 + [2] * 15 + [1] * 25 + [0] * 50
 
 
+def test_grades_by_place_are_those_of_the_command_line():
+    """A practitioner can make them again: `--qrels-from-run final.run --levels 10,25,50`."""
+    scores = np.random.default_rng(5).integers(0, 30, 100).astype(float)
+    run = {f"d{i}": score for i, score in enumerate(scores.tolist())}
+    assert (
+        list(qrels_from_run({"q": run}, levels=[10, 25, 50]).labels("q").values()) == adhoc(scores[None, :])[0].tolist()
+    )
+
+
 def test_samples_are_as_the_paper_describes_them():
     rng = np.random.default_rng(1)
     even, odd = synthetic.draw_balanced(rng, 50), synthetic.draw_imbalanced(rng, 50)
@@ -68,7 +77,9 @@ def test_the_finding_of_figure_2_on_fewer_samples(seed):
     cases = {source: figure2.study(seed, source, samples=200) for source in figure2.SOURCES}
     verdicts = [(claim.key, found) for claim in figure2.EXPERIMENT.claims for found in claim.test(cases)]
     differing = [(key, found.data) for key, found in verdicts if found.word != "holds"]
-    assert differing == [("medians", "samples by the paper's text")], verdicts
+    assert differing == [("worse", "samples by the authors' code"), ("medians", "samples by the paper's text")], (
+        verdicts
+    )
     assert len(figure2.summary(cases)) == 2 * 2 * 2 * 2
     assert len(figure2.chart(figure2.summary(cases)).to_dict()["vconcat"]) == 2
     top = 7 / np.log2(np.arange(2, 12))
@@ -88,9 +99,17 @@ def test_curves_of_phi_are_drawn_from_the_first_sample():
     rng = np.random.default_rng(1)
     samples = {name: draw(rng, 20) for name, draw in synthetic.TEXT.items()}
     rows = figure1.curves(samples)
-    assert len(rows) == 2 * 2 * 100 and len(figure1.chart(rows).to_dict()["vconcat"]) == 2
+    assert figure1.chart(rows).to_dict()["facet"]
     assert all(found.word == "holds" for claim in figure1.EXPERIMENT.claims for found in claim.test(samples))
-    assert rows[0]["φ"] == 1 and rows[99]["φ"] == 0 and rows[0]["score"] == samples["balanced"][0, 0]
+    for name in samples:
+        for label in figure1.CONTROLS.values():
+            own = [row for row in rows if (row["scores"], row["φ by"]) == (name, label)]
+            points = [(row["score"], row["φ"]) for row in own if row["is"] == "control point"]
+            assert points[-1] == (samples[name][0, 0], 1) and len(points) == (3 if name == "balanced" else 4)
+            curve = [row["φ"] for row in own if row["is"] == "curve"]
+            assert len(curve) == figure1.STEPS and curve[0] == 0 and curve[-1] == 1 and (np.diff(curve) >= 0).all()
+            assert max(np.diff(curve)) < 0.03  # smooth, whatever lies between two items
+            assert sum(row["is"] == "item" for row in own) == 100
 
 
 def test_the_study_follows_the_seed():
@@ -129,7 +148,7 @@ def test_values_in_the_outlook_are_shares_of_the_ideal():
 
 @pytest.fixture(scope="module")
 def items():
-    return news.read(DATA / news.DATA)
+    return news.read_topics(Library(DATA))["palestine"]
 
 
 @needs("news-popularity")
@@ -141,7 +160,7 @@ def test_news_are_read_in_the_order_of_their_ids(items):
 
 @needs("news-popularity")
 def test_the_later_the_count_the_better_the_ranking(items):
-    means = agreement.by_cutoff(news.measure(items))
+    means = agreement.by_cutoff(news.measure("palestine", items))
     assert len(means) == 5 * 4
     for name in ("nDCG", "nDCGφ"):
         at_10 = [record[name] for record in means if record["k"] == 10]
@@ -156,7 +175,7 @@ def test_the_later_the_count_the_better_the_ranking(items):
 
 @needs("news-popularity")
 def test_both_measures_differ_on_news(items):
-    values = news.measure(items)
+    values = news.measure("palestine", items)
     each, ours = agreement.by_list(values), agreement.summarise(values)
     assert len(each) == 5 * 75
     assert [round(summary.positive, 2) for summary in ours] == [0.89, 0.81, 0.75, 0.65, 0.33]
@@ -164,6 +183,34 @@ def test_both_measures_differ_on_news(items):
         -0.29, abs=0.005
     )
     assert all(record["difference"] == record["nDCG@10"] - record["nDCGφ@10"] for record in each)
+
+
+@needs("news-popularity")
+def test_the_news_can_be_measured_from_runs(items):
+    """As from the command line: the final counts as a virtual user, graded by place or as they are."""
+    early, final = (
+        {f"q{q}": {f"d{i}": value for i, value in enumerate(row)} for q, row in enumerate(counts[:4].tolist())}
+        for counts in (items.after(2), items.final)
+    )
+    some = items._replace(counts=items.counts[:4])
+    expected = news.measure("palestine", some)["Facebook, palestine, after 2 hours"][10]
+    grades = evaluate(qrels_from_run(final, levels=[10, 25, 50]), early, ["nDCG(gain='exp')@10"]).values[:, 0]
+    scores = evaluate(qrels_from_run(final), early, ["nDCGphi@10"]).values[:, 0]
+    assert grades == pytest.approx(expected["nDCG"], abs=1e-12) and scores == pytest.approx(
+        expected["nDCGφ"], abs=1e-12
+    )
+
+
+def test_every_topic_in_the_folder_is_read(tmp_path):
+    folder = tmp_path / "news-popularity"
+    folder.mkdir()
+    header = ",".join(["IDLink", *(f"TS{i}" for i in range(1, 145))])
+    rows = [",".join(map(str, [i, *[i % 7] * 143, i % 11])) for i in range(100)]
+    for topic, suffix in (("Obama", ".csv"), ("Economy", ".csv")):
+        (folder / f"Facebook_{topic}{suffix}").write_text("\n".join([header, *rows]) + "\n")
+    outcome = experiments()["m16-news"].run(Library(tmp_path), 0, ignore)
+    assert {row["data"].split(", ")[1] for row in outcome.evidence.means} == {"economy", "obama"}
+    assert "news on economy and obama" in outcome.done and "2 lists" in outcome.done
 
 
 @needs("news-popularity")
@@ -214,10 +261,10 @@ def test_a_summary_by_hand():
     assert agreement.Summary.of("x", np.array([0.5, 0.5]), np.array([0.1, 0.2])).correlation == 0
 
 
-def authors_files(folder, when="2014-09-03 12:00:00"):
+def authors_files(folder, month="2015-07"):
     """Write files as the authors have them: 110 items, one of them a day old, and a list of 100 of them per topic."""
     rows = [
-        [i, f"{'A, B' if i % 2 else 'C'}", "2014-09-02 12:00:00" if i == 3 else "2014-09-03 11:50:00", max(0, 60 - i)]
+        [i, f"{'A, B' if i % 2 else 'C'}", f"{month}-02 12:00:00" if i == 3 else f"{month}-03 11:50:00", max(0, 60 - i)]
         for i in range(110)
     ]
     lines = ["IDLink,Title,PublishDate,TimesPublishedTwitter", *(f'{i},"{t}",{d},{n}' for i, t, d, n in rows)]
@@ -225,27 +272,41 @@ def authors_files(folder, when="2014-09-03 12:00:00"):
     header = ",".join(["Timestamp", *(f"R{i}" for i in range(1, 101))])
     for topic, first in zip(google.TOPICS, range(4), strict=True):
         ids = [str(i) for i in range(first, first + 100)]
-        table = [header, ",".join([when, *ids]), ",".join(["2014-09-03 12:30:00", *reversed(ids)])]
+        table = [
+            header,
+            ",".join([f"{month}-03 12:00:00", *ids]),
+            ",".join([f"{month}-03 12:30:00", *reversed(ids)]),
+            ",".join([f"{month}-30 12:30:00", *ids]),  # of the last two days it has no item
+        ]
         (folder / f"RankTable_{topic}.csv.gz").write_bytes(gzip.compress(("\n".join(table) + "\n").encode()))
 
 
-def test_the_authors_protocol_runs_on_their_files(tmp_path):
-    authors_files(tmp_path)
+@pytest.mark.parametrize("month", ["2014-09", "2015-07"])
+def test_the_authors_protocol_runs_on_their_files(tmp_path, month):
+    authors_files(tmp_path, month)
     experiment = experiments()["m16-google"]
     outcome = experiment.run(Library(tmp_path), 0, ignore)
-    assert [summary.lists for summary in outcome.evidence.summaries] == [2] * 4
-    assert len(outcome.claims) == 4 * 4 and len(outcome.evidence.means) == 4 * 4
+    assert [summary.lists for summary in outcome.evidence.summaries] == [2] * 8
+    assert len(outcome.claims) == 1 + 4 * 8 and len(outcome.evidence.means) == 4 * 8
+    assert outcome.claims[0].here == "3 rankings for each topic, 110 items"
+    assert f"from {month}-03 to {month}-03" in outcome.done and "4 lists without any score" in outcome.done
+    assert [row[1:] for row in outcome.sheets["months"].table.rows] == [[month, 2]] * 4
     news_items = google.read_news(tmp_path / "News.csv")
     lists = google.read_lists(tmp_path / "RankTable_Economy.csv.gz", news_items)
     # ten minutes old: the first slice; a day old: the 48th, 1 - 47/96; half an hour later, the second and the 49th
-    assert lists.scores[0, :5].tolist() == pytest.approx([60, 59, 58, 57 * (1 - 47 / 96), 56])
-    assert lists.scores[1, ::-1][:4].tolist() == pytest.approx([60 * 95 / 96, 59 * 95 / 96, 58 * 95 / 96, 57 * 48 / 96])
-    order = sorted(range(100), key=lambda i: -lists.scores[0, i])
+    decayed, tweets = lists.scores(google.CODE), lists.scores(google.TEXT)
+    assert tweets[0, :5].tolist() == [60, 59, 58, 57, 56]
+    assert decayed[0, :5].tolist() == pytest.approx([60, 59, 58, 57 * (1 - 47 / 96), 56])
+    assert decayed[1, ::-1][:4].tolist() == pytest.approx([60 * 95 / 96, 59 * 95 / 96, 58 * 95 / 96, 57 * 48 / 96])
+    order = sorted(range(100), key=lambda i: -decayed[0, i])
     grades = np.empty(100)
     grades[order] = place_grades(100)
     gain = lambda labels: sum((2.0**g - 1) / np.log2(i + 2) for i, g in enumerate(labels[:10]))
     expected = gain(grades) / gain(sorted(grades, reverse=True))
-    assert outcome.sheets["figure-4"].table.rows[0][2] == pytest.approx(expected, abs=1e-12)
+    rows = {row[0]: row[2] for row in reversed(outcome.sheets["figure-4"].table.rows)}
+    assert (
+        rows[f"Economy, {google.CODE}"] == pytest.approx(expected, abs=1e-12) and rows[f"Economy, {google.TEXT}"] == 1
+    )
     assert all(made.startswith(b"<svg") for name, made in files(experiment, outcome, 0).items() if name.endswith("svg"))
 
 
@@ -266,7 +327,7 @@ def test_the_authors_protocol_runs_on_their_files(tmp_path):
             ",".join("x" * 101) + "\n2014-09-01 00:00:00,1\n",
             ":2: expected a time and 100 ids",
         ),
-        ("RankTable_Obama.csv.gz", ",".join("x" * 101) + "\n", "no list of September 2014"),
+        ("RankTable_Obama.csv.gz", ",".join("x" * 101) + "\n", "no list has an item of the last 48 hours"),
     ],
 )
 def test_files_of_another_form_are_refused(tmp_path, name, text, said):
@@ -278,8 +339,9 @@ def test_files_of_another_form_are_refused(tmp_path, name, text, said):
 
 
 def test_an_item_from_the_future_is_new_and_one_of_two_days_counts_nothing():
-    item = google.Item(google.MONTH[0], 10.0)
+    when = datetime.fromisoformat("2015-07-01 00:00:00")
+    item = google.Item(when, 10.0)
     ages = {-1: 10.0, 0: 10.0, 48: 10 * (1 - 95 / 96), 48.01: 0.0}
     for hours, score in ages.items():
-        assert google.decay(item, google.MONTH[0] + timedelta(hours=hours)) == pytest.approx(score)
-    assert google.decay(None, google.MONTH[0]) == 0
+        assert google.decay(item, when + timedelta(hours=hours)) == pytest.approx(score)
+    assert google.decay(None, when) == 0

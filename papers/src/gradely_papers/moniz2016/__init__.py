@@ -2,4 +2,4 @@
 
 from gradely_papers.experiment import Misprint
 
-MISPRINTS: tuple[Misprint, ...] = ()
+MISPRINTS = (Misprint("§4.2", "six months, June 1st to December 31st 2015", "seven months"),)

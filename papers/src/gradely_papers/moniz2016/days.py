@@ -1,7 +1,9 @@
 """M16, table 1: the same mistake on two days, harmless on one of them."""
 
+from collections.abc import Mapping
+
 from gradely import nDCG, nDCGphi
-from gradely_papers.experiment import Experiment, Library, Outcome, Sheet, claim
+from gradely_papers.experiment import THEOREM, Experiment, Library, Outcome, Sheet, claim
 from gradely_papers.progress import Report
 from gradely_papers.rankings import value_of
 from gradely_papers.verdicts import SAME, Record, Verdict, decide
@@ -15,8 +17,8 @@ def places(scores: tuple[int, ...]) -> list[int]:
     return [sum(other < score for other in scores) for score in scores]
 
 
-def table_1() -> list[Record]:
-    """Return both measures on both days."""
+def table_1(days: Mapping[str, tuple[int, ...]] = DAYS) -> list[Record]:
+    """Return both measures on two days."""
     return [
         {
             "day": day,
@@ -24,18 +26,18 @@ def table_1() -> list[Record]:
             "nDCG of grades by place": value_of(nDCG(gain="exp"), places(scores)),
             "nDCGφ": value_of(nDCGphi(), scores),
         }
-        for day, scores in DAYS.items()
+        for day, scores in days.items()
     ]
 
 
 @claim("more", "table 1, §1", printed="words", criterion="nDCGφ is below 1 on day 1, and lower still on day 2")
 def costs_more(table: list[Record]) -> list[Verdict]:
-    """The same swap of ranks 2 and 3 must cost more on day 2, where the items differ more."""
+    """The same swap of ranks 2 and 3 costs more on day 2, where the items differ more."""
     first, second = (row["nDCGφ"] for row in table)
     return [decide(second < first < 1, f"nDCGφ {first:.4f} on day 1, {second:.4f} on day 2")]
 
 
-@claim("same", "table 1, §1", printed="words", criterion=f"equal to within {SAME:g}")
+@claim("same", "table 1, §1", printed="words", criterion=f"equal to within {SAME:g}", kind=THEOREM)
 def costs_same(table: list[Record]) -> list[Verdict]:
     """nDCG of grades by place is the same on both days."""
     first, second = (row["nDCG of grades by place"] for row in table)

@@ -1,54 +1,84 @@
-"""M16, figure 1: scores by place in the ranking, and the curve of φ, on balanced and imbalanced scores."""
+"""M16, figure 1: the curves of φ with their control points, on balanced and imbalanced scores."""
 
 from typing import Any
 
 import numpy as np
 
-from gradely import Phi
-from gradely.data.ids import Floats
-from gradely_papers.charts import altair, draw, draw_dashes, style
-from gradely_papers.experiment import Experiment, Figure, Library, Outcome, Sheet, claim
-from gradely_papers.moniz2016.grades import TOP
+from gradely import Phi, phi
+from gradely.data.ids import Bools, Floats
+from gradely_papers.charts import PALETTE, altair, draw, panels
+from gradely_papers.experiment import THEOREM, Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.moniz2016.synthetic import ITEMS, SAMPLES, TEXT
 from gradely_papers.progress import Report
 from gradely_papers.rankings import rank_labels
-from gradely_papers.verdicts import SAME, Record, Verdict, decide
+from gradely_papers.verdicts import SAME, UNTESTED, Record, Verdict, decide
 
 CONTROLS = {"paper": "φ, the paper's text", "code": "φ, the authors' code"}
-HALF = 0.5
+STEPS = 400
+"""points of a drawn curve"""
+CLEAR = 0.5
+"""means of φ that differ by more are clearly distinguished; the limit is ours"""
 
 
-def relevance(scores: Floats, control: str) -> Floats:
-    """Return φ of [samples, items] of scores."""
-    return np.asarray(Phi(control)(rank_labels(scores)).grade)
+def relevance(scores: Floats, control: str, at: Floats | None = None) -> Floats:
+    """Return φ of [samples, items] of scores, fitted to each sample: at its own scores, or at others."""
+    batch = rank_labels(scores)
+    if at is not None:
+        batch = batch.relabel(at, batch.pool, batch.pooled)
+    return np.asarray(Phi(control)(batch).grade)
+
+
+def upper_fence(scores: Floats) -> Floats:
+    """Return w = Q3 + 1.5·IQR of each sample, [samples, 1]."""
+    q1, q3 = np.percentile(scores, [25, 75], axis=1, keepdims=True)
+    return np.asarray(q3 + 1.5 * (q3 - q1))
+
+
+def has_extremes(scores: Floats) -> Bools:
+    """Return which samples have scores beyond w."""
+    return np.asarray(scores.max(axis=1, keepdims=True) > upper_fence(scores))[:, 0]
 
 
 def curves(samples: dict[str, Floats]) -> list[Record]:
-    """Return the scores of the first sample of each distribution, with both φ."""
-    return [
-        {"scores": name, "place": i, "score": float(score), "φ by": label, "φ": float(value)}
-        for name, scores in samples.items()
-        for control, label in CONTROLS.items()
-        for i, (score, value) in enumerate(zip(scores[0], relevance(scores[:1], control)[0], strict=True), 1)
-    ]
+    """Return the curves of the first sample of each distribution, their control points, and the scores of its items."""
+    out: list[Record] = []
+    for name, scores in samples.items():
+        first = {f"item {i}": float(score) for i, score in enumerate(scores[0], 1)}
+        for control, label in CONTROLS.items():
+            (curve,) = phi({name: first}, name, control).curves
+            shared = {"scores": name, "φ by": label}
+            at = np.linspace(min(0.0, *first.values()), max(first.values()), STEPS)
+            line = zip(at.tolist(), curve(at).tolist(), strict=True)
+            out += [shared | {"is": "curve", "score": x, "φ": y} for x, y in line]
+            out += [shared | {"is": "control point", "score": x, "φ": y} for x, y in curve.points]
+            out += [shared | {"is": "item", "score": first[doc], "φ": y} for doc, y in curve.documents().items()]
+    return out
 
 
 def chart(records: list[Record]) -> Any:
-    """Return scores by place, with the borders of the grades, above the curves of φ by score."""
+    """Return the curves with their control points, and the scores of the items as ticks below; a panel for each."""
     alt = altair()
-    x = alt.X("place:Q", title="place in the true order", scale=alt.Scale(domain=[0, ITEMS + 1], nice=False))
-    base = draw([*records, *({"scores": name, "border": last} for name in TEXT for last, _ in TOP)])
-    dots = base.transform_filter("isValid(datum.score)").mark_circle(size=18, opacity=0.8)
-    borders = base.transform_filter("isValid(datum.border)").mark_rule(strokeDash=[4, 4])
-    places = dots.encode(x=x, y=alt.Y("score:Q", title="score")) + borders.encode(x="border:Q")
-    column = alt.Column("scores:N", title=None)
-    phi = alt.Y("φ:Q", scale=alt.Scale(domain=[-0.02, 1.02], nice=False))
-    lines = draw_dashes(records, alt.X("score:Q", title="score"), phi, "φ by", [*CONTROLS.values()])
-    upper, lower = places.properties(width=330, height=170), lines.properties(width=330, height=170)
-    return style(alt.vconcat(upper.facet(column=column), lower.facet(column=column)))
+    titled = [record | {"panel": f"{record['scores']} scores; {record['φ by']}"} for record in records]
+    x = alt.X("score:Q", title="score", scale=alt.Scale(nice=False, padding=10))
+    y = alt.Y("φ:Q", title="φ", scale=alt.Scale(domain=[-0.06, 1.06], nice=False))
+    base = draw(titled)
+    line = base.transform_filter("datum.is == 'curve'").mark_line(strokeWidth=2, color=PALETTE[0]).encode(x=x, y=y)
+    points = base.transform_filter("datum.is == 'control point'").mark_point(
+        filled=True, size=80, opacity=1, color=PALETTE[1]
+    )
+    ticks = base.transform_filter("datum.is == 'item'").mark_tick(thickness=1, size=8, color="#333333")
+    layers = line + ticks.encode(x=x, y=alt.datum(-0.03)) + points.encode(x=x, y=y)
+    order = list(dict.fromkeys(record["panel"] for record in titled))
+    return panels(layers.properties(width=330, height=190), by="panel", columns=2, order=order)
 
 
-@claim("ends", "figure 1, §3", printed="control points", criterion=f"so for every sample, to within {SAME:g}")
+@claim(
+    "ends",
+    "figure 1, §3.1",
+    printed="control points",
+    criterion=f"so for every sample, to within {SAME:g}",
+    kind=THEOREM,
+)
 def ends(samples: dict[str, Floats]) -> list[Verdict]:
     """φ is 0 up to the median of the scores and 1 at their maximum."""
     out = []
@@ -64,18 +94,55 @@ def ends(samples: dict[str, Floats]) -> list[Verdict]:
 
 
 @claim(
-    "few",
-    "figure 1, §3",
-    printed="figure only",
-    criterion=f"the mean number of items with φ above {HALF} is lower on imbalanced than on balanced scores",
+    "fence",
+    "(2)",
+    printed="φ(w) = 1 - α",
+    criterion=f"so for every sample with scores beyond w = Q3 + 1.5·IQR, to within {SAME:g}",
+    kind=THEOREM,
 )
-def fewer_relevant(samples: dict[str, Floats]) -> list[Verdict]:
-    """Where few scores stand out, few items are relevant."""
+def at_fence(samples: dict[str, Floats]) -> list[Verdict]:
+    """φ of w, where scores begin to be extreme, is 1 - α, α = (maximum - w)/(maximum - minimum)."""
+    off, count = 0.0, 0
+    for scores in samples.values():
+        some = scores[has_extremes(scores)]
+        if len(some):
+            w, high, low = upper_fence(some), some.max(axis=1, keepdims=True), some.min(axis=1, keepdims=True)
+            expected = 1 - (high - w) / (high - low)
+            off, count = max(off, float(np.abs(relevance(some, "paper", w) - expected).max())), count + len(some)
+    if not count:
+        return [Verdict(UNTESTED, "no sample has scores beyond w")]
+    return [decide(off < SAME, f"{count:,} samples; off by at most {off:.1g}")]
+
+
+@claim(
+    "extremes",
+    "§3.1",
+    printed="words",
+    criterion=f"the mean φ of scores beyond w is above that of the others by more than {CLEAR}",
+    quote="clearly distinguished",
+)
+def distinguished(samples: dict[str, Floats]) -> list[Verdict]:
+    """Extreme scores are clearly distinguished from the others."""
     out = []
     for control, label in CONTROLS.items():
-        counts = {name: float((relevance(s, control) > HALF).sum(axis=1).mean()) for name, s in samples.items()}
-        here = ", ".join(f"{count:.1f} of {ITEMS} {name}" for name, count in counts.items())
-        out.append(decide(counts["imbalanced"] < counts["balanced"], f"φ above {HALF}: {here}", label))
+        for name, scores in samples.items():
+            some = scores[has_extremes(scores)]
+            if not len(some):
+                continue
+            value, extreme = relevance(some, control), some > upper_fence(some)
+            high, low = float(value[extreme].mean()), float(value[~extreme].mean())
+            here = f"mean φ {high:.3f} of {extreme.sum() / len(some):.1f} extreme items, {low:.3f} of the others"
+            out.append(decide(high - low > CLEAR, here, f"{name} scores ({len(some):,} samples), {label}"))
+    return out or [Verdict(UNTESTED, "no sample has scores beyond w")]
+
+
+def observations(samples: dict[str, Floats]) -> list[Observation]:
+    """Ask how many items are relevant on each distribution."""
+    out = []
+    for control, label in CONTROLS.items():
+        counts = {name: float((relevance(s, control) > CLEAR).sum(axis=1).mean()) for name, s in samples.items()}
+        here = ", ".join(f"{count:.1f} of {ITEMS} on {name} scores" for name, count in counts.items())
+        out.append(Observation(f"How many items have a φ above {CLEAR}, on average ({label})?", f"{here}."))
     return out
 
 
@@ -87,18 +154,23 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     return Outcome(
         f"We drew {ITEMS} scores {SAMPLES:,} times, balanced and imbalanced as the paper's text has it, and fitted φ to"
         " each sample, with the control points of the text and with those of the authors' code. The figure shows the"
-        " first sample of each.",
+        " first sample of each. Where the median is the maximum, φ is a step from 0 to 1 at the maximum.",
         samples,
-        {"figure-1": Sheet.of("Scores and φ of one sample each", records)},
-        {"figure-1": Figure("Scores by place (dashed: where grades change), and φ by score.", chart(records))},
+        {"figure-1": Sheet.of("Curves, control points and items of one sample each", records)},
+        {
+            "figure-1": Figure(
+                "φ by score: curves, control points (dots), and the scores of the items below.", chart(records)
+            )
+        },
+        observations(samples),
     )
 
 
 EXPERIMENT = Experiment(
     "m16-curves",
     "figure 1",
-    "Scores by place, and the curves of φ, on balanced and imbalanced scores",
+    "The curves of φ with their control points, on balanced and imbalanced scores",
     "Grades that are set by place ignore how far scores lie apart. φ is fitted to their distribution.",
     run,
-    claims=(ends, fewer_relevant),
+    claims=(ends, at_fence, distinguished),
 )

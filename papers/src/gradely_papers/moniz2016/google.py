@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -12,18 +13,17 @@ import numpy as np
 from gradely import Batch, InputError
 from gradely.data.ids import Floats
 from gradely.data.source import Source
-from gradely_papers.experiment import Experiment, Figure, Library, Outcome, Sheet
+from gradely_papers.experiment import Experiment, Figure, Library, Outcome, Sheet, claim
 from gradely_papers.moniz2016 import agreement
 from gradely_papers.moniz2016.agreement import figure_3, figure_4, scatter
 from gradely_papers.moniz2016.grades import place_grades
 from gradely_papers.progress import Report
 from gradely_papers.rankings import rank_labels
+from gradely_papers.verdicts import Record, Verdict, decide
 
 TOPICS = ("Economy", "Microsoft", "Obama", "Palestine")
 SIZE, SLICE, SLICES = 100, 30 * 60, 96
 """items of a list; seconds of a slice of age; slices, after which an item counts nothing: 48 hours"""
-MONTH = (datetime(2014, 9, 1), datetime(2014, 10, 1))  # noqa: DTZ001 - the files name no zone; only differences count
-"""the lists of the paper"""
 NEWS = ("IDLink", "PublishDate", "TimesPublishedTwitter")
 
 
@@ -37,18 +37,29 @@ class Item(NamedTuple):
 class Lists(NamedTuple):
     """Lists of one topic, [lists, items] in Google's order."""
 
-    scores: Floats
+    decayed: Floats
     """tweets, less the older the item was"""
     tweets: Floats
+    times: list[datetime]
     left_out: int
     """how many lists were left out, since none of their items has a score"""
 
-    def with_grades(self) -> Batch:
+    def scores(self, reading: str) -> Floats:
+        """Return the scores by the paper's text or by the authors' code."""
+        return self.tweets if reading == TEXT else self.decayed
+
+    def with_grades(self, reading: str) -> Batch:
         """Return the lists with grades by place: the order of scores, then of tweets, then Google's."""
-        order = np.lexsort((-self.tweets, -self.scores), axis=1)
-        grades = np.empty_like(self.scores)
+        scores = self.scores(reading)
+        order = np.lexsort((-self.tweets, -scores), axis=1)
+        grades = np.empty_like(scores)
         np.put_along_axis(grades, order, np.broadcast_to(place_grades(SIZE), order.shape), axis=1)
         return rank_labels(grades)
+
+
+TEXT, CODE = "tweets in two days, as the text has it", "tweets that decay, as the code has it"
+READINGS = {TEXT: "paper", CODE: "code"}
+"""what the score of an item is, and the control points of φ"""
 
 
 def rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -75,12 +86,12 @@ def read_news(path: Path) -> dict[str, Item]:
 
 
 def read_lists(path: Path, news: dict[str, Item]) -> Lists:
-    """Read the lists of a topic, those of September 2014, and score their items."""
+    """Read the lists of a topic, whenever they were made, and score their items."""
     rows = rows_of(path)
     _, header = next(rows, (1, []))
     if len(header) != SIZE + 1:
         raise InputError(f"{path}:1: expected Timestamp and {SIZE} ids in a row; found {len(header)} columns")
-    scores, tweets = [], []
+    scores, tweets, times = [], [], []
     for line, row in rows:
         try:
             when = datetime.fromisoformat(row[0])
@@ -90,15 +101,21 @@ def read_lists(path: Path, news: dict[str, Item]) -> Lists:
             ) from None
         if len(row) != SIZE + 1:
             raise InputError(f"{path}:{line}: expected a time and {SIZE} ids; found {len(row)} cells")
-        if MONTH[0] <= when < MONTH[1]:
-            items = [news.get(key) for key in row[1:]]
-            scores.append([decay(item, when) for item in items])
-            tweets.append([item.tweets if item else 0.0 for item in items])
+        items = [news.get(key) for key in row[1:]]
+        scores.append([decay(item, when) for item in items])
+        tweets.append([item.tweets if item else 0.0 for item in items])
+        times.append(when)
     table = np.array(scores).reshape(-1, SIZE)
     popular = table.max(axis=1, initial=0.0) > 0
     if not popular.any():
-        raise InputError(f"{path}: no list of September 2014 has an item that News.csv knows and somebody tweeted")
-    return Lists(table[popular], np.array(tweets).reshape(-1, SIZE)[popular], int(np.count_nonzero(~popular)))
+        problem = "an item of the last 48 hours that News.csv knows and somebody tweeted"
+        raise InputError(f"{path}: no list has {problem}")
+    return Lists(
+        table[popular],
+        np.array(tweets).reshape(-1, SIZE)[popular],
+        [times[i] for i in np.flatnonzero(popular)],
+        int(np.count_nonzero(~popular)),
+    )
 
 
 def decay(item: Item | None, when: datetime) -> float:
@@ -121,30 +138,64 @@ def find(library: Library, name: str) -> Path:
     return paths[0]
 
 
-def gather(library: Library, progress: Report) -> tuple[agreement.Values, int]:
-    """Read the authors' files and measure all four topics, φ by their control points; count the lists left out."""
+class Files(NamedTuple):
+    """What the authors' files hold, and both measures of their lists."""
+
+    items: int
+    lists: dict[str, Lists]
+    values: agreement.Values
+    layers: dict[str, str]
+    """the topic of each set of lists"""
+
+    @property
+    def left_out(self) -> int:
+        """How many lists were left out."""
+        return sum(lists.left_out for lists in self.lists.values())
+
+    def months(self) -> list[Record]:
+        """Return how many lists each topic has by month."""
+        return [
+            {"topic": topic, "month": month, "lists": count}
+            for topic, lists in self.lists.items()
+            for month, count in sorted(Counter(f"{when:%Y-%m}" for when in lists.times).items())
+        ]
+
+
+def gather(library: Library, progress: Report) -> Files:
+    """Read the authors' files and measure all topics, by the text and by the code."""
     news = read_news(find(library, "News"))
-    values, left_out = {}, 0
+    topics: dict[str, Lists] = {}
+    values: agreement.Values = {}
+    layers = {}
     for i, topic in enumerate(TOPICS):
-        lists = read_lists(find(library, f"RankTable_{topic}"), news)
-        left_out += lists.left_out
-        values[topic] = agreement.measure_lists(lists.with_grades(), rank_labels(lists.scores), "code")
+        lists = topics[topic] = read_lists(find(library, f"RankTable_{topic}"), news)
+        for reading, control in READINGS.items():
+            name = f"{topic}, {reading}"
+            grades, scores = lists.with_grades(reading), rank_labels(lists.scores(reading))
+            values[name] = agreement.measure_lists(grades, scores, control)
+            layers[name] = topic.lower()
         progress((i + 1) / len(TOPICS))
-    return values, left_out
+    return Files(len(news), topics, values, layers)
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn
     """Follow the authors' protocol."""
-    values, left_out = gather(library, progress)
+    made = gather(library, progress)
+    values = made.values
     means, rows, summaries = agreement.by_cutoff(values), agreement.by_list(values), agreement.summarise(values)
-    layers = {topic: topic.lower() for topic in TOPICS}
+    times = [when for lists in made.lists.values() for when in lists.times]
+    count = sum(len(lists.times) for lists in made.lists.values())
     return Outcome(
-        f"The score of an item is its tweets times 1 - (s-1)/{SLICES}, s the number of its half-hour slice of age at"
-        " the time of the list, and 0 beyond 48 hours; grades are 3, 2, 1, 0 for the top 10, 25, 50 and the rest by"
-        " that score, equal ones by tweets and then in Google's order; φ has the authors' control points. Items that"
-        f" News.csv does not know have no score. {left_out} lists without any score were left out.",
-        agreement.Evidence(summaries, means),
+        f"We took all {count:,} lists of the files, from {min(times):%Y-%m-%d} to {max(times):%Y-%m-%d}; those of the"
+        " paper are of June to December 2015. By the paper's text the score of an item is the number of its tweets in"
+        " two days, and φ has the control points of the text. By the authors' code it is its tweets times"
+        f" 1 - (s-1)/{SLICES}, s the number of its half-hour slice of age at the time of the list, and 0 beyond 48"
+        " hours, and φ has the control points of the code. Grades are 3, 2, 1, 0 for the top 10, 25, 50 and the rest by"
+        " that score, equal ones by tweets and then in Google's order. Items that News.csv does not know have no score."
+        f" {made.left_out} lists without any score were left out.",
+        Evidence(summaries, means, [len(lists.times) + lists.left_out for lists in made.lists.values()], made.items),
         {
+            "months": Sheet.of("Lists by month", made.months()),
             "figure-3": Sheet.of("Means over all lists", means),
             "figure-4": Sheet.of("Every list at 10", rows),
             "agreement": Sheet.of(
@@ -154,9 +205,38 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         {
             "figure-3": Figure("nDCG@k and nDCGφ@k by cut-off.", figure_3(means, rows)),
             "figure-4": Figure("nDCG@10 - nDCGφ@10, list by list, in the order of nDCG@10.", figure_4(rows)),
-            "points": Figure("These lists as dots on the authors' figure as counts.", scatter(rows, layers)),
+            "points": Figure(
+                "These lists as dots on the authors' lists of September 2014 as counts.", scatter(rows, made.layers)
+            ),
         },
     )
+
+
+class Evidence(NamedTuple):
+    """What agreement.Evidence has, and how much data there is."""
+
+    summaries: list[agreement.Summary]
+    means: list[Record]
+    lists: list[int]
+    """of each topic"""
+    items: int
+
+
+RANKINGS, ITEMS, NEAR = 9_795, 107_590, 0.01
+"""printed: rankings of each topic, on average, and news items; ours may differ by this share"""
+
+
+@claim(
+    "size",
+    "§4.2",
+    printed="about 9,795 rankings for each topic; 107,590 items, of them 6,468 (6 %)",
+    criterion=f"as many rankings on average, and as many items, to within {NEAR:.0%}; the 6,468 are not counted",
+)
+def size(evidence: Evidence) -> list[Verdict]:
+    """How many rankings and items there are."""
+    mean = float(np.mean(evidence.lists))
+    same = abs(mean / RANKINGS - 1) <= NEAR and abs(evidence.items / ITEMS - 1) <= NEAR
+    return [decide(same, f"{mean:,.0f} rankings for each topic, {evidence.items:,} items")]
 
 
 DATA = (
@@ -166,10 +246,10 @@ DATA = (
 EXPERIMENT = Experiment(
     "m16-google",
     "figures 3 and 4",
-    "The authors' own protocol on their own files, all four topics",
+    "The authors' own protocol on their own files, all topics and months, by the text and by the code",
     "On rankings of Google News, with popularity on Twitter as the truth, nDCG is mostly above nDCGφ.",
     run,
-    claims=agreement.CLAIMS,
+    claims=(size, *agreement.CLAIMS),
     needs=("**/News.csv*", *(f"**/RankTable_{topic}.csv*" for topic in TOPICS)),
     data=DATA,
     optional=True,

@@ -8,7 +8,7 @@ from gradely import ERR, RBP, Batch, Measure, muAP, nDCG, nDCGphi
 from gradely.data.ids import Floats
 from gradely_papers.charts import altair, categories, draw, draw_lines, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
-from gradely_papers.moniz2016.news import DATA, END, HOURS, Lists, read
+from gradely_papers.moniz2016.news import DATA, END, HOURS, Lists, join, read_topics
 from gradely_papers.moniz2016.synthetic import SAMPLES, SCENARIOS, draw_samples
 from gradely_papers.progress import Report
 from gradely_papers.verdicts import Record
@@ -152,7 +152,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Measure the synthetic study and the news with φ in every measure."""
     drawn_up = synthetic(seed)
     progress(0.5)
-    lists = read(library.path(DATA))
+    lists = join(read_topics(library))
     shared = news(lists)
     return Outcome(
         "We gave φ of the true score as relevance to ERR, graded RBP and µAP, and measured what nDCGφ was shown on: the"

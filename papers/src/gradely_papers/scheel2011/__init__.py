@@ -2,4 +2,12 @@
 
 from gradely_papers.experiment import Misprint
 
-MISPRINTS: tuple[Misprint, ...] = ()
+MISPRINTS = (
+    Misprint(
+        "(4)",
+        "a distance of levels d^t for i > 1, and t if i = 0, which leaves i = 1 open",
+        "the lowest level above 0 has the distance t to 0, and every other the distance to the one below it",
+    ),
+    Misprint("§3.1", "“AP^t = 0.3 - 0.0 = 0.3”", "d^t = 0.3, the weight of the threshold"),
+    Misprint("§4", "that OHSUMED “uses two relevance levels”, after three were named", "three: 0, 1 and 2"),
+)

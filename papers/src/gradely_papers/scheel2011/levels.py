@@ -1,4 +1,4 @@
-"""S11, figures 4 and 5: what the number of levels does to each measure."""
+"""S11, figures 4 and 5: what the number of levels does to each measure, those that are unused, and items per level."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -6,13 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradely import AP
 from gradely.data.ids import Floats, Ints
-from gradely_papers.charts import altair, draw_dashes, style
-from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observation, Outcome, Sheet
+from gradely.lazy import stats
+from gradely_papers.charts import altair, draw_dashes, draw_lines, style
+from gradely_papers.experiment import THEOREM, Claim, Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.progress import Report, ignore, part
 from gradely_papers.rankings import rank_labels
 from gradely_papers.scheel2011.means import MEANS
-from gradely_papers.verdicts import Record, Verdict, decide
+from gradely_papers.verdicts import SAME, Record, Verdict, decide
 
 ITEMS, SWAPS, RUNS = 100, 100, 100
 LEVELS = (2, 10, 20, 50)
@@ -38,6 +40,26 @@ class Curves(NamedTuple):
         return float(np.mean(np.ptp(self.values[measure], axis=0)))
 
 
+class Evidence(NamedTuple):
+    """The curves of both figures, what varies at a fixed number of levels, and every single swap."""
+
+    drawings: dict[str, Curves]
+    varied: list[Record]
+    """what varies, its value, levels, measure, and the mean over all swaps"""
+    swaps: "Swaps"
+
+
+class Swaps(NamedTuple):
+    """All swaps of two items of different levels in a list in order: one value for each."""
+
+    distance: Ints
+    """between the levels of the two items"""
+    loss: dict[str, Floats]
+    """of each measure"""
+    constant: dict[int, float]
+    """by threshold, the share of the swaps that leave average precision as it is"""
+
+
 def swap_pairs(rng: np.random.Generator, runs: int, swaps: int) -> Ints:
     """Return [runs, swaps, items]: the items in order, then after 1, 2, … swaps of a random pair."""
     order = np.broadcast_to(np.arange(ITEMS), (runs, ITEMS)).copy()
@@ -53,7 +75,7 @@ def swap_pairs(rng: np.random.Generator, runs: int, swaps: int) -> Ints:
 
 def draw_uniform(rng: np.random.Generator, runs: int, levels: int) -> Ints:  # noqa: ARG001 - nothing is drawn
     """Return [runs, items]: grades 0 … levels - 1, the same number of items each, best first."""
-    return np.broadcast_to(np.arange(ITEMS)[::-1] * levels // ITEMS, (runs, ITEMS))
+    return np.broadcast_to(list_in_order(levels), (runs, ITEMS))
 
 
 def draw_uneven(rng: np.random.Generator, runs: int, levels: int) -> Ints:
@@ -98,12 +120,89 @@ def curves(
     order = swap_pairs(rng, runs, swaps)[:, ::step]
     values: dict[str, list[Floats]] = {name: [] for name in MEANS}
     for i, levels in enumerate(LEVELS):
-        grades = np.take_along_axis(reference(rng, runs, levels)[:, None, :], order, axis=2)
-        batch = rank_labels(grades.reshape(-1, ITEMS))
-        for name, mean in MEANS.items():
-            values[name].append(mean(batch).reshape(runs, -1).mean(axis=0))
+        for name, row in measure_swaps(reference(rng, runs, levels), order).items():
+            values[name].append(row)
         progress((i + 1) / len(LEVELS))
     return Curves({name: np.stack(rows) for name, rows in values.items()}, list(range(0, swaps, step)))
+
+
+def measure_swaps(grades: Ints, order: Ints) -> dict[str, Floats]:
+    """Return by measure the mean over all runs for each number of swaps, of [runs, items] and [runs, swaps, items]."""
+    batch = rank_labels(np.take_along_axis(grades[:, None, :], order, axis=2).reshape(-1, ITEMS))
+    return {name: mean(batch).reshape(len(grades), -1).mean(axis=0) for name, mean in MEANS.items()}
+
+
+UNUSED, SIZES = "levels that no item has", "items of a level"
+SHARES = (0.0, 0.25, 0.5, 0.75)
+"""of the levels that no item has; the lowest and the highest are always used"""
+
+
+def leave_unused(rng: np.random.Generator, runs: int, levels: int, share: float) -> Ints:
+    """Return [runs, items]: grades best first; a random share of the levels is unused, the others are used evenly."""
+    others = max(0, round((1 - share) * levels) - 2)
+    inner = np.arange(1, levels - 1)
+    used = [np.sort(np.concatenate([[0, levels - 1], rng.permutation(inner)[:others]])) for _ in range(runs)]
+    return np.stack([each[np.arange(ITEMS)[::-1] * len(each) // ITEMS] for each in used])
+
+
+def _fewer_above(rng: np.random.Generator, levels: int) -> Floats:  # noqa: ARG001 - nothing is drawn
+    return np.arange(levels, 0, -1) / (levels * (levels + 1) / 2)
+
+
+WEIGHTS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
+    "fewer, the higher": _fewer_above,
+    "as many each": lambda rng, levels: np.full(levels, 1 / levels),  # noqa: ARG005 - nothing is drawn
+    "at random": lambda rng, levels: rng.dirichlet(np.ones(levels)),
+    "more, the higher": lambda rng, levels: _fewer_above(rng, levels)[::-1],
+}
+"""how items are spread over levels, all of which are used"""
+
+
+def spread_items(rng: np.random.Generator, runs: int, levels: int, how: str) -> Ints:
+    """Return [runs, items]: grades best first; each level has an item, the others are spread by weight."""
+    return np.stack([_spread(WEIGHTS[how](rng, levels), levels) for _ in range(runs)])
+
+
+def _spread(weight: Floats, levels: int) -> Ints:
+    ends = np.round(np.cumsum(weight) * (ITEMS - levels)).astype(np.int64)
+    return np.repeat(np.arange(levels), 1 + np.diff(ends, prepend=0))[::-1]
+
+
+def vary(seed: int, runs: int = RUNS, swaps: int = SWAPS, step: int = 5, progress: Report = ignore) -> list[Record]:
+    """Return the mean over all swaps of each measure, by the share of unused levels, and by the items of each level."""
+    cases = [(UNUSED, f"{share:.0%}", levels) for share in SHARES for levels in LEVELS[1:]]
+    cases += [(SIZES, how, levels) for how in WEIGHTS for levels in LEVELS]
+    order = swap_pairs(np.random.default_rng(seed), runs, swaps)[:, ::step]
+    out = []
+    for i, (varies, value, levels) in enumerate(cases):
+        rng = np.random.default_rng([seed, i])
+        if varies == UNUSED:
+            grades = leave_unused(rng, runs, levels, SHARES[i // len(LEVELS[1:])])
+        else:
+            grades = spread_items(rng, runs, levels, value)
+        for name, row in measure_swaps(grades, order).items():
+            out.append({"varies": varies, "value": value, "levels": levels, "measure": name, "mean": float(row.mean())})
+        progress((i + 1) / len(cases))
+    return out
+
+
+def list_in_order(levels: int = 10) -> Ints:
+    """Return grades of a list in order, spread evenly over the levels."""
+    return np.arange(ITEMS)[::-1] * levels // ITEMS
+
+
+def swap_every_pair(grades: Ints) -> Swaps:
+    """Swap each two items of different levels of a list, one pair at a time."""
+    first, second = np.triu_indices(len(grades), 1)
+    distance = np.abs(grades[first] - grades[second])
+    first, second, distance = (array[distance > 0] for array in (first, second, distance))
+    lists = np.tile(grades, (len(first), 1))
+    every = np.arange(len(first))
+    lists[every, first], lists[every, second] = grades[second], grades[first]
+    batch = rank_labels(lists)
+    thresholds = (int(level) for level in np.unique(grades) if level > 0)
+    constant = {t: float(np.mean(np.asarray(AP(rel=t)(batch)) > 1 - SAME)) for t in thresholds}
+    return Swaps(distance, {name: 1 - mean(batch) for name, mean in MEANS.items()}, constant)
 
 
 SMALL = 1 / 4
@@ -129,6 +228,22 @@ def chart(curve: Curves) -> Any:
     y = alt.Y("value:Q", title=f"mean over {RUNS} runs of {ITEMS} items", scale=scale)
     lines = draw_dashes(curve.records(), x, y, "levels", LEVELS, "levels")
     return style(lines.properties(width=230, height=230).facet(alt.Column("measure:N", title=None, sort=[*MEANS])))
+
+
+def chart_varied(records: list[Record]) -> Any:
+    """Return the mean over all swaps, one line for each number of levels; a row of panels for all that varies."""
+    alt = altair()
+    rows = []
+    for varies, title in ((UNUSED, "levels that no item has"), (SIZES, "how many items a level has")):
+        own = [record | {"levels": f"{record['levels']} levels"} for record in records if record["varies"] == varies]
+        order = list(dict.fromkeys(record["value"] for record in own))
+        x = alt.X("value:O", title=title, sort=order, axis=alt.Axis(labelAngle=-30))
+        y = alt.Y("mean:Q", title="mean over all swaps", scale=alt.Scale(domain=[0.4, 1], nice=False))
+        lines = draw_lines(own, x, y, "levels", [f"{levels} levels" for levels in LEVELS]).properties(
+            width=230, height=200
+        )
+        rows.append(lines.facet(alt.Column("measure:N", title=None, sort=[*MEANS])))
+    return style(alt.vconcat(*rows))
 
 
 def falls(curve: Curves) -> list[Verdict]:
@@ -177,7 +292,7 @@ def observations(rows: list[Record]) -> list[Observation]:
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed
     """Draw the lists and measure them."""
-    steps = len(FIGURES) + len(VARIANTS)
+    steps = len(FIGURES) + len(VARIANTS) + 2
     drawings = {
         name: curves(reference, seed, progress=part(progress, i, steps))
         for i, (name, (_, reference)) in enumerate(FIGURES.items())
@@ -186,18 +301,30 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         name: curves(reference, seed, step=STEP, progress=part(progress, i, steps))
         for i, (name, reference) in enumerate(VARIANTS.items(), len(FIGURES))
     }
+    varied = vary(seed, progress=part(progress, steps - 2, steps))
+    evidence = Evidence(drawings, varied, swap_every_pair(list_in_order()))
     rows = sensitivity({name.replace("-", " "): curve for name, curve in drawings.items()} | others)
     return Outcome(
         f"We ordered {ITEMS} items by grade, swapped 0 to {SWAPS - 1} random pairs, and took the mean of {RUNS} runs;"
         " the same swaps serve every number of levels. Unevenly means: each run uses a random half of the levels, among"
         " them the lowest and the highest, with random shares of the items (how the paper spread them we do not know)."
-        " Mean nDCG and mean NDCNG are means over all cut-offs, as in table 2; the gain is 2^g - 1.",
-        drawings,
+        " Mean nDCG and mean NDCNG are means over all cut-offs, as in table 2; the gain is 2^g - 1. Beside the figures,"
+        " at a fixed number of levels, we varied how many of them no item has, items spread evenly over the others, and"
+        " how many items each level has, with all levels in use.",
+        evidence,
         {name: Sheet.of(title, drawings[name].records()) for name, (title, _) in FIGURES.items()}
-        | {"sensitivity": Sheet.of("Other readings of how the lists are made", rows)},
+        | {
+            "varied": Sheet.of("Unused levels and items per level", varied),
+            "sensitivity": Sheet.of("Other readings of how the lists are made", rows),
+        },
         {
-            name: Figure(f"{title}: the more swaps, the lower.", chart(drawings[name]))
+            name: Figure(f"{title}: the value by the number of swaps.", chart(drawings[name]))
             for name, (title, _) in FIGURES.items()
+        }
+        | {
+            "varied": Figure(
+                "Unused levels, and how many items a level has: the mean over all swaps.", chart_varied(varied)
+            )
         },
         observations(rows),
     )
@@ -212,7 +339,7 @@ def _claims(name: str) -> list[Claim]:
             f"The value of nDCG for a list that is out of order falls with the number of levels ({how}).",
             "figure only",
             "the mean over all swaps falls from each number of levels to the next",
-            lambda drawings: falls(drawings[name]),
+            lambda evidence: falls(evidence.drawings[name]),
         ),
         *(_steady(name, where, measure) for measure in ("µMAP", "mean NDCNG")),
     ]
@@ -225,16 +352,120 @@ def _steady(name: str, where: str, measure: str) -> Claim:
         f"The value of {measure} does not depend on the number of levels.",
         "figure only",
         f"its spread across levels is less than {SMALL:.0%} of that of mean nDCG",
-        lambda drawings: is_steady(drawings[name], measure),
+        lambda evidence: is_steady(evidence.drawings[name], measure),
     )
+
+
+def moves_little(records: list[Record], varies: str) -> list[Verdict]:
+    """Return for each number of levels whether µMAP and NDCNG move little as something varies, compared with nDCG."""
+    out = []
+    for levels in LEVELS:
+        moves = {
+            name: float(np.ptp(own))
+            for name in MEANS
+            if (
+                own := [
+                    r["mean"] for r in records if (r["varies"], r["levels"], r["measure"]) == (varies, levels, name)
+                ]
+            )
+        }
+        if moves:
+            others = max(moves["µMAP"], moves["mean NDCNG"])
+            here = "they move by " + ", ".join(f"{name} {move:.3f}" for name, move in moves.items())
+            out.append(decide(others < SMALL * moves["mean nDCG"], here, f"{levels} levels"))
+    return out
+
+
+LITTLE = f"µMAP and NDCNG move by less than {SMALL:.0%} of what nDCG moves by"
+
+
+@claim(
+    "unused",
+    "figure 5, §4",
+    printed="it asks “how unused relevance levels influence”",
+    criterion=f"{LITTLE}, with 0 to 75 % of the levels unused",
+)
+def unused(evidence: Evidence) -> list[Verdict]:
+    """How many levels no item has matters to nDCG, and little to µMAP and NDCNG."""
+    return moves_little(evidence.varied, UNUSED)
+
+
+@claim(
+    "sizes",
+    "figure 5, §4",
+    printed="it asks for the “number of items per rank”",
+    criterion=f"{LITTLE}, for four ways to spread items over levels",
+)
+def sizes(evidence: Evidence) -> list[Verdict]:
+    """How many items a level has matters to nDCG, and little to µMAP and NDCNG."""
+    return moves_little(evidence.varied, SIZES)
+
+
+CLOSE = 0.9
+"""a rank correlation from here on is a trend"""
+
+
+@claim(
+    "decreases",
+    "figures 4 and 5, §2.1",
+    printed="figures only",
+    criterion=f"Spearman's correlation of swaps and value is -{CLOSE} or less for every number of levels",
+)
+def decreases(evidence: Evidence) -> list[Verdict]:
+    """The more items are swapped, the lower the value."""
+    out = []
+    for figure, curve in evidence.drawings.items():
+        for name, table in curve.values.items():
+            trends = [rank_correlation(curve.swaps, row) for row in table]
+            here = f"correlations between {min(trends):.3f} and {max(trends):.3f}"
+            out.append(decide(max(trends) <= -CLOSE, here, f"{figure.replace('-', ' ')}, {name}"))
+    return out
+
+
+def rank_correlation(x: Any, y: Any) -> float:
+    """Return Spearman's correlation; 0 where one of them is constant."""
+    return float(stats().spearmanr(x, y).statistic) if np.ptp(x) > 0 and np.ptp(y) > 0 else 0.0
+
+
+@claim(
+    "distance",
+    "§2.1",
+    printed="words",
+    criterion=f"Spearman's correlation of the distance and the mean loss is {CLOSE} or more",
+)
+def by_distance(evidence: Evidence) -> list[Verdict]:
+    """What a swap of two items costs depends on the distance of their levels."""
+    distances = np.unique(evidence.swaps.distance)
+    out = []
+    for name, loss in evidence.swaps.loss.items():
+        means = [float(loss[evidence.swaps.distance == distance].mean()) for distance in distances]
+        here = f"mean loss of one swap {means[0]:.4f} at distance {distances[0]}, {means[-1]:.4f} at {distances[-1]}"
+        trend = rank_correlation(distances, means)
+        out.append(decide(trend >= CLOSE, f"correlation {trend:.3f}; {here}", name))
+    return out
+
+
+@claim(
+    "constant",
+    "§4",
+    printed="words",
+    criterion="over all thresholds, more than half of the swaps of two items of different levels change nothing",
+    kind=THEOREM,
+)
+def constant(evidence: Evidence) -> list[Verdict]:
+    """Average precision at a threshold often has one value for lists in different orders."""
+    shares = evidence.swaps.constant
+    mean = float(np.mean(list(shares.values())))
+    here = f"{mean:.0%} on average, {min(shares.values()):.0%} to {max(shares.values()):.0%} by threshold"
+    return [decide(mean > 1 / 2, f"{here}; {len(shares) + 1} levels, {len(evidence.swaps.distance):,} swaps")]
 
 
 EXPERIMENT = Experiment(
     "s11-levels",
     "figures 4 and 5",
-    "What the number of levels does to nDCG, and not to µMAP and NDCNG",
+    "What the number of levels does to nDCG, µMAP and NDCNG",
     "The value of nDCG for a list that is out of order falls with the number of levels, so that values for"
     " different scales cannot be compared. µMAP and NDCNG do not depend on the number of levels.",
     run,
-    claims=tuple(claim for name in FIGURES for claim in _claims(name)),
+    claims=(*(each for name in FIGURES for each in _claims(name)), unused, sizes, decreases, by_distance, constant),
 )

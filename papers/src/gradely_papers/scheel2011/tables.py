@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely import AP, DCG, NDCNG, Shift, muAP, nDCG
-from gradely_papers.experiment import Experiment, Library, Outcome, Sheet, claim
+from gradely_papers.experiment import THEOREM, Experiment, Library, Outcome, Sheet, claim
 from gradely_papers.progress import Report
 from gradely_papers.rankings import value_of
 from gradely_papers.verdicts import SAME, Verdict, agrees, decide
@@ -150,19 +150,39 @@ def mean_over_ranks(measure: nDCG, labels: list[float]) -> float:
     return float(np.mean([value_of(measure.replace(k=k), labels) for k in RANKS]))
 
 
+TWO_LEVELS = {
+    "levels 0 and 1": (0, None),
+    "levels 1 and 2, as they are": (1, None),
+    "levels 1 and 2, shifted": (1, Shift(1)),
+}
+"""what is added to binary labels, and the relevance function"""
+
+
+def two_levels() -> dict[str, tuple[float, float]]:
+    """Return µAP of the ranking with two levels, and AP of its documents of the higher one."""
+    binary = [float(grade > 0) for grade in RANKING]
+    plain = value_of(AP(), binary)
+    return {
+        name: (value_of(muAP(relevance=function or "identity"), [label + more for label in binary]), plain)
+        for name, (more, function) in TWO_LEVELS.items()
+    }
+
+
 class Evidence(NamedTuple):
-    """The numbers of both tables, and what doubling the grades does."""
+    """The numbers of both tables, and what doubling and shifting the grades does."""
 
     first: list[Cell]
     second: list[Cell]
     weights: list[Cell]
     doubled_means: dict[str, tuple[float, float]]
     shifted_values: dict[str, tuple[float, float, float]]
+    binary: dict[str, tuple[float, float]]
+    """µAP of two levels, and AP of the higher one"""
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn or read
     """Compute both tables."""
-    evidence = Evidence(table_1(), table_2(), weights(), double_grades(), shift_grades())
+    evidence = Evidence(table_1(), table_2(), weights(), double_grades(), shift_grades(), two_levels())
     cells = [*evidence.first, *evidence.weights, *evidence.second]
     first, second = ([cell.record() for cell in table] for table in (cells[: -len(evidence.second)], evidence.second))
     return Outcome(
@@ -202,7 +222,7 @@ def judge_table_1(evidence: Evidence) -> list[Verdict]:
     return compare(evidence.first)
 
 
-@claim("weights", "§ on µAP", printed="0.3, 0.7", criterion=AGREE)
+@claim("weights", "§3.1", printed="0.3, 0.7", criterion=AGREE, kind=THEOREM)
 def judge_weights(evidence: Evidence) -> list[Verdict]:
     """With levels 0, 0.3 and 1.0 the thresholds have the weights 0.3 and 0.7: the distances between levels."""
     return compare(evidence.weights)
@@ -219,6 +239,7 @@ def judge_table_2(evidence: Evidence) -> list[Verdict]:
     "table 2",
     printed="nDCG 0.28 → 0.17, NDCNG 0.39",
     criterion=f"the means agree with the printed ones, and NDCNG changes by less than {SAME:g}",
+    kind=THEOREM,
 )
 def judge_doubling(evidence: Evidence) -> list[Verdict]:
     """Doubling all grades lowers mean nDCG and leaves mean NDCNG as it is."""
@@ -230,9 +251,10 @@ def judge_doubling(evidence: Evidence) -> list[Verdict]:
 
 @claim(
     "shift",
-    "§ on NDCNG",
+    "§3.2",
     printed="rule",
     criterion=f"grades plus 1, with shift(1), give µAP, nDCG and NDCNG of the grades, to within {SAME:g}",
+    kind=THEOREM,
 )
 def judge_shift(evidence: Evidence) -> list[Verdict]:
     """Where the irrelevant level is not 0, the scale is shifted so that it is, and nothing else changes."""
@@ -244,6 +266,21 @@ def judge_shift(evidence: Evidence) -> list[Verdict]:
     return [decide(all(abs(plain - moved) < SAME for plain, moved, _ in values.values()), here)]
 
 
+@claim(
+    "binary",
+    "§5",
+    printed="words",
+    criterion=f"µAP is AP of the documents of the higher level, to within {SAME:g}",
+    kind=THEOREM,
+)
+def judge_binary(evidence: Evidence) -> list[Verdict]:
+    """Where only two levels exist, µAP is AP."""
+    return [
+        decide(abs(graded - plain) < SAME, f"µAP {graded:.4f}, AP {plain:.4f}", name)
+        for name, (graded, plain) in evidence.binary.items()
+    ]
+
+
 EXPERIMENT = Experiment(
     "s11-tables",
     "tables 1 and 2",
@@ -251,5 +288,5 @@ EXPERIMENT = Experiment(
     "µAP averages average precision over all levels of relevance, weighted by their distance. NDCNG is nDCG with"
     " grades over the highest one, so that it does not depend on how grades are numbered, as nDCG does.",
     run,
-    claims=(judge_table_1, judge_weights, judge_table_2, judge_doubling, judge_shift),
+    claims=(judge_table_1, judge_weights, judge_table_2, judge_doubling, judge_shift, judge_binary),
 )
