@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely.data.source import SMALL, Source
+from gradely.data.table import DUPLICATES_HINT
 from tests import ways
 
 POLICIES = ["expected", "best", "worst", "trec", "order", "random"]
@@ -259,8 +260,8 @@ def test_duplicates_are_put_together_where_asked(file, duplicates, value):
         ("run", "q Q0 d 1 x t", "the score 'x' is not a number"),
         ("run", "q Q0 d 1 nan t", "the score is nan; it must be a finite number"),
         ("run", "q Q0 d 1 -inf t", "the score is -inf; it must be a finite number"),
-        ("run", "a Q0 a 1 1 t", "duplicate document 'a' of query 'a', first in line 2; keep one"),
-        ("run", "a Q0 b 1 1 t", "duplicate document 'b' of query 'a', first in line 3; keep one"),
+        ("run", "a Q0 a 1 1 t", f"duplicate document 'a' of query 'a', first in line 2; {DUPLICATES_HINT}"),
+        ("run", "a Q0 b 1 1 t", f"duplicate document 'b' of query 'a', first in line 3; {DUPLICATES_HINT}"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(file, kind, line, says):

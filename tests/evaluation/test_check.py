@@ -16,6 +16,7 @@ from gradely.data.read import text as runs
 from gradely.data.read.lines import read_query
 from gradely.data.source import Source, ignore
 from gradely.data.survey import survey
+from gradely.data.table import DUPLICATES_HINT
 from gradely.data.tie_counts import RunCounts, count_run
 from gradely.evaluation.check import check, check_qrels, check_run
 
@@ -114,7 +115,8 @@ def test_lines_that_cannot_be_used_are_named_and_the_others_counted(collection, 
     findings = check(qrels, path)
     wrong = [finding.text for finding in findings if finding.kind == "wrong"]
     assert wrong[0].startswith(f"{len(lines) + 1}: the score is nan")
-    assert wrong[1].startswith(f"{len(lines) + 2}: duplicate document ") and wrong[1].endswith("in line 1; keep one")
+    assert wrong[1].startswith(f"{len(lines) + 2}: duplicate document ")
+    assert wrong[1].endswith(f"in line 1; {DUPLICATES_HINT}")
     assert wrong[-1] == "11 lines in all cannot be used"
     rest = [each for each in texts(findings) if each[0] != "wrong"]
     assert rest == texts(check(qrels, ranked))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradely.data import Run, open_run, read_qrels
+from gradely.data.column_roles import Names
 from gradely.data.engine import pick_by_type, rename
 from gradely.data.locate import find_hits
 from gradely.errors import DataError, InputError, clip
@@ -41,7 +42,7 @@ def evaluate(
     judged_only: bool = False,
     precision: Precision = "double",
     seed: int = 0,
-    columns: Mapping[str, str] | None = None,
+    columns: Names | None = None,
 ) -> Any:
     """Evaluate a run against qrels, both Spark DataFrames; return a DataFrame of (query, measure, value).
 
@@ -67,7 +68,7 @@ def evaluate(
     return values.withColumn("query", values["query"].cast(kind)) if by is None else _segment_means(values, by)
 
 
-def _rows(qrels: Any, run: Any, by: str | None, columns: Mapping[str, str] | None) -> tuple[Any, Any]:
+def _rows(qrels: Any, run: Any, by: str | None, columns: Names | None) -> tuple[Any, Any]:
     """Return judgments and run as rows of one frame, which tell what they are, and the type of the queries."""
     functions = optional("pyspark.sql.functions", "PySpark", "spark")
     import narwhals.stable.v2 as nw

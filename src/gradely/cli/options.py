@@ -89,9 +89,13 @@ class InputOptions(NamedTuple):
     run_format: str | None
     features: tuple[int, ...]
     ascending: bool
-    columns: dict[str, str] | None = None
+    columns: dict[str, str | None] | None = None
     """what tables call their columns"""
     duplicates: str = "error"
+    split: str | None = None
+    """of predictions of MTEB: the split that is read"""
+    doc_id: str | None = None
+    """what finds the document in the name of a passage"""
     only: str | None = None
     """a file of the queries that count"""
     exclude: str | None = None
@@ -189,7 +193,14 @@ def list_runs(
 def open_file(source: Source, feature: int | None, inputs: InputOptions) -> Run:
     """Open a run; a pipe is kept as long as its source is held, so that it can be read again."""
     return open_run(
-        source.path, format=inputs.run_format, columns=inputs.columns, feature=feature, ascending=inputs.ascending
+        source.path,
+        format=inputs.run_format,
+        columns=inputs.columns,
+        duplicates=inputs.duplicates,
+        feature=feature,
+        ascending=inputs.ascending,
+        split=inputs.split,
+        doc_id=inputs.doc_id,
     )
 
 
@@ -351,14 +362,14 @@ def settings(*names: str) -> Callable[[Command], Command]:
     return add
 
 
-def _columns(_context: click.Context, _parameter: click.Parameter, value: str | None) -> dict[str, str] | None:
-    """Take query=uid,document=iid apart."""
+def _columns(_context: click.Context, _parameter: click.Parameter, value: str | None) -> dict[str, str | None] | None:
+    """Take query=uid,document=iid apart; label= alone says that there are no labels."""
     if value is None:
         return None
     pairs = [pair.partition("=") for pair in value.split(",")]
-    if not all(role and name for role, _, name in pairs):
+    if not all(equals and role and (name or role.strip() == "label") for role, equals, name in pairs):
         raise click.BadParameter("expected query=NAME,document=NAME,label=NAME,score=NAME, or some of them")
-    return {role.strip(): name.strip() for role, _, name in pairs}
+    return {role.strip(): name.strip() or None for role, _, name in pairs}
 
 
 def inputs(command: Command, *, whole: bool = False) -> Command:
@@ -382,9 +393,17 @@ def inputs(command: Command, *, whole: bool = False) -> Command:
             "--columns",
             callback=_columns,
             metavar="ROLE=NAME,…",
-            help="Column names of tables, if they are unusual: query=uid,document=iid,label=r,score=est.",
+            help="Column names of tables, if they are unusual: query=uid,document=iid,label=r,score=est. label= says "
+            "that there are no labels, and that every row is relevant.",
         ),
-        choice("--duplicates", DUPLICATES, "error", "What to do with duplicate judgments of a document for a query."),
+        click.option("--split", help="The split of predictions of MTEB to read, like test or default/test."),
+        click.option(
+            "--doc-id",
+            metavar="REGEX",
+            help="Make documents of passages: what the group matches names the document, as in '(.*)#'. The best "
+            "passage counts, unless --duplicates says otherwise.",
+        ),
+        choice("--duplicates", DUPLICATES, "error", "What to do with duplicate documents of a query, also in runs."),
         *(() if whole else SELECTION),
     )
 

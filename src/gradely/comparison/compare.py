@@ -12,6 +12,7 @@ from gradely.comparison.pairwise import ALWAYS, Design, Matrix, Pair, Pairwise, 
 from gradely.comparison.sentences import answer, describe_power, describe_tests, note_tests, summary
 from gradely.comparison.tests import RESAMPLES
 from gradely.data import open_run
+from gradely.data.column_roles import Names
 from gradely.data.ids import Floats
 from gradely.data.qrels import Qrels
 from gradely.data.selection import read_selected, split_queries
@@ -400,7 +401,7 @@ def compare(
     threads: int | None = None,
     details: bool = False,
     progress: Progress = ignore,
-    columns: Mapping[str, str] | None = None,
+    columns: Names | None = None,
     duplicates: str = "error",
     by: Any = None,
     exclude: Any = None,
@@ -418,13 +419,14 @@ def compare(
     settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)
     design = Design(test, correction, alpha, seed, resamples, (), family, simultaneous, rope).settle(baselines, named)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
-    return _compare(judgments, named, columns, measures, settings, design, progress, details=details)
+    opened = open_runs(named, columns, duplicates)
+    return _compare(judgments, named, opened, measures, settings, design, progress, details=details)
 
 
 def _compare(
     qrels: Qrels,
     runs: Mapping[str, Any],
-    columns: Mapping[str, str] | None,
+    opened: Mapping[str, Any],
     measures: MeasureLike | Iterable[MeasureLike],
     settings: Settings,
     design: Design,
@@ -432,8 +434,7 @@ def _compare(
     *,
     details: bool,
 ) -> Comparison:
-    """Return the comparison of runs by name, with the details that a page shows."""
-    opened = open_runs(runs, columns)
+    """Return the comparison of runs by name, with the details that a page shows; `opened` are ready to be read."""
     places: TiePolicy = "trec" if details else "expected"
     depth = top_depth(len(qrels), len(runs)) if details else None
     results = evaluate_all(qrels, opened, parse_all(measures), settings, progress, places=places, depth=depth)

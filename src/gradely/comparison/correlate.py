@@ -9,6 +9,7 @@ import numpy as np
 
 from gradely.comparison.kendall import DIGITS, SCALE, correlate_both, correlations, defined_or_none, meaning, tally
 from gradely.data import Blocks, Hits, Qrels
+from gradely.data.column_roles import Names
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.selection import name_queries, read_selected
 from gradely.errors import DataError
@@ -225,7 +226,7 @@ def correlate(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
-    columns: Mapping[str, str] | None = None,
+    columns: Names | None = None,
     duplicates: str = "error",
     exclude: Any = None,
 ) -> Correlation:
@@ -239,7 +240,7 @@ def correlate(
     only, named = name_queries(queries), parse_all(measures)
     settings = Settings(ties, "qrels", judged_only, precision, seed, threads)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
-    results = evaluate_all(judgments, open_runs(name_runs(runs), columns), named, settings, progress)
+    results = evaluate_all(judgments, open_runs(name_runs(runs), columns, duplicates), named, settings, progress)
     stacked = stack(results)
     topics_kept, runs_kept, notes = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
     values = np.stack([scores.values for scores in results.values()])
@@ -389,7 +390,7 @@ def pools(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
-    columns: Mapping[str, str] | None = None,
+    columns: Names | None = None,
     duplicates: str = "error",
     exclude: Any = None,
 ) -> Pools:
@@ -403,7 +404,7 @@ def pools(
     settings, named = Settings(ties, "qrels", judged_only, precision, seed, threads), parse_all(measures)
     only = name_queries(queries)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
-    results = evaluate_all(judgments, open_runs(name_runs(runs), columns), named, settings, progress)
+    results = evaluate_all(judgments, open_runs(name_runs(runs), columns, duplicates), named, settings, progress)
     stacked = stack(results)
     selection = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
     return Draws(stacked, selection, seed, least).correlate(named, rates, repeat, progress)

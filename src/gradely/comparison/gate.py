@@ -19,6 +19,7 @@ from gradely.comparison.sentences import format_signed, note_tests
 from gradely.comparison.student import t_upper
 from gradely.comparison.tests import CORRECTIONS, DIGITS, DRAWN, RESAMPLES, TESTS, p_of_differences
 from gradely.data import Qrels, open_run
+from gradely.data.column_roles import Names
 from gradely.data.ids import Floats
 from gradely.data.selection import read_selected, split_queries
 from gradely.data.source import Source
@@ -112,7 +113,7 @@ def keep_scores(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
-    columns: Mapping[str, str] | None = None,
+    columns: Names | None = None,
     duplicates: str = "error",
     exclude: Any = None,
 ) -> SavedScores:
@@ -125,7 +126,7 @@ def keep_scores(
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
-    return score_run(judgments, open_run(run, columns=columns), measures, settings, progress)
+    return score_run(judgments, open_run(run, columns=columns, duplicates=duplicates), measures, settings, progress)
 
 
 def score_run(
@@ -407,7 +408,7 @@ def gate(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
-    columns: Mapping[str, str] | None = None,
+    columns: Names | None = None,
     duplicates: str = "error",
     exclude: Any = None,
 ) -> Gate:
@@ -432,9 +433,10 @@ def gate(
     measures = measures if measures is not None else earlier.measures if earlier else DEFAULT
     limits = check_limits(max_drop, measures)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
-    scores = score_run(judgments, open_run(new, columns=columns), measures, settings, progress)
+    scores = score_run(judgments, open_run(new, columns=columns, duplicates=duplicates), measures, settings, progress)
     if earlier is None:
-        earlier = score_run(judgments, open_run(baseline, columns=columns), measures, settings, progress)
+        older = open_run(baseline, columns=columns, duplicates=duplicates)
+        earlier = score_run(judgments, older, measures, settings, progress)
     return decide(scores, earlier, limits, design, strict=strict, undecided=undecided)
 
 

@@ -13,6 +13,7 @@ from gradely.comparison.compare import Leaderboard
 from gradely.comparison.pairwise import Design, Pairwise
 from gradely.comparison.student import deviation_quantile, noncentral_tail, t_upper
 from gradely.comparison.tests import CORRECTIONS, lacks_spread
+from gradely.data.column_roles import Names
 from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
@@ -166,7 +167,7 @@ def plan(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
-    columns: Mapping[str, str] | None = None,
+    columns: Names | None = None,
     duplicates: str = "error",
     exclude: Any = None,
 ) -> Plan:
@@ -189,7 +190,8 @@ def plan(
     settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)
     design = Design(alpha=alpha).settle(baselines, named)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
-    board = Leaderboard(evaluate_all(judgments, open_runs(named, columns), parse_all(measures), settings, progress))
+    opened = open_runs(named, columns, duplicates)
+    board = Leaderboard(evaluate_all(judgments, opened, parse_all(measures), settings, progress))
     return plan_pairs(board.pairwise(design), difference, power, correction, board.notes)
 
 

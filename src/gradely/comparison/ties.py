@@ -7,6 +7,7 @@ from itertools import combinations
 from math import comb
 from typing import Any, NamedTuple
 
+from gradely.data.column_roles import Names
 from gradely.data.selection import read_selected, split_queries
 from gradely.data.tie_counts import RunDetails, TieCounts
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
@@ -156,7 +157,7 @@ def tie_sensitivity(
     judged_only: bool = False,
     threads: int | None = None,
     progress: Progress = ignore,
-    columns: Mapping[str, str] | None = None,
+    columns: Names | None = None,
     duplicates: str = "error",
     exclude: Any = None,
 ) -> TieSensitivity:
@@ -171,7 +172,7 @@ def tie_sensitivity(
     policy, only = split_queries(queries)
     settings, named = Settings("expected", policy, judged_only, threads=threads), parse_all(measures)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
-    opened = open_runs(name_runs(runs), columns)
+    opened = open_runs(name_runs(runs), columns, duplicates)
     results = evaluate_all(judgments, opened, named, settings, progress, places="trec", depth=0)
     sensitivities = [run_ties(evaluation, evaluation.details) for evaluation in results.evaluations.values()]
     return TieSensitivity(sensitivities, list(named), settings, len(judgments))

@@ -15,6 +15,7 @@ from gradely.comparison.populations import Parts, Stretch, corners, find_best, s
 from gradely.comparison.sentences import list_names
 from gradely.comparison.user_charts import chart
 from gradely.data import Qrels
+from gradely.data.column_roles import Names
 from gradely.data.ids import Bools, Floats
 from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError, MeasureError
@@ -345,7 +346,7 @@ def users(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
-    columns: Mapping[str, str] | None = None,
+    columns: Names | None = None,
     duplicates: str = "error",
     exclude: Any = None,
 ) -> UserRegions:
@@ -371,7 +372,8 @@ def users(
     levels = _levels(judgments)
     pairs = [PrecisionPart(rel=h, label=r).replace(k=fitted.k) for r in levels for h in levels if h <= r]
     parts_of = {str(part): part for part in pairs}
-    board = Leaderboard(evaluate_all(judgments, open_runs(name_runs(runs), columns), parts_of, settings, progress))
+    opened = open_runs(name_runs(runs), columns, duplicates)
+    board = Leaderboard(evaluate_all(judgments, opened, parts_of, settings, progress))
     names, parts = _sort_runs(board.names, _parts(judgments, board, levels, fitted.name))
     return UserRegions(names, levels, board.queries, parts, name, seed, _notes(parts, name))
 

@@ -1,28 +1,76 @@
 """Which columns of a table hold the query, the document and the number, by the names people use."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from gradely.errors import InputError, clip, did_you_mean
 
-QUERY = (
-    "query_id", "qid", "query", "topic", "topic_id", "user_id", "user", "uid", "question_id", "question", "session_id",
-    "request_id", "customer_id", "search_id",
-)  # fmt: skip
-DOC = (
-    "doc_id", "docno", "doc", "document", "document_id", "did", "corpus_id", "passage_id", "passage", "chunk_id",
-    "chunk", "article_id", "article", "item_id", "item", "iid", "movie_id", "product_id", "product", "pid",
-)  # fmt: skip
-VALUE = {
-    "label": ("relevance", "label", "rel", "grade", "rating", "gain", "r_ui", "target", "weight", "score"),
-    "score": ("score", "sim", "similarity", "prediction", "pred", "est", "rating", "rank"),
+
+def normalize(name: object) -> str:
+    """Return a column's name as it is compared: corpus-id, CorpusId and corpus_id are the same.
+
+    RecBole writes the type of a column behind its name: user_id:token is user_id.
+    """
+    return _normalize(name) if isinstance(name, str) else ""
+
+
+@lru_cache(maxsize=1024)
+def _normalize(name: str) -> str:
+    return "".join(filter(str.isalnum, re.sub(r":(token|float)(_seq)?$", "", name).lower()))
+
+
+TIERS = {
+    "query": (
+        ("query_id", "qid", "topic_id", "question_id"),
+        ("query", "topic", "question", "query_text"),
+        ("user_id", "uid", "session_id", "request_id", "customer_id", "search_id"),
+        ("user",),
+    ),
+    "document": (
+        (
+            "doc_id", "docno", "document_id", "did", "corpus_id", "passage_id", "chunk_id", "article_id", "item_id",
+            "iid", "movie_id", "product_id", "pid",
+        ),
+        ("doc", "document", "passage", "chunk", "article", "item", "product"),
+    ),
+    "label": (("relevance", "label", "rel", "grade", "rating", "gain", "r_ui", "target", "weight", "score"),),
+    "score": (
+        ("score", "sim", "similarity", "prediction", "pred", "predicted", "predicted_rating", "est"),
+        ("rating",),
+        ("rank",),
+    ),
+}  # fmt: skip
+"""by role, what columns are called: a name of an earlier tier is taken, and beside it one of a later tier is not; two
+names of the same tier are an error"""
+COMPANIONS = {
+    "docno": ("doc_id",),
+    **dict.fromkeys(("relevance", "label", "rel", "grade"), ("score",)),
 }
-ROLES = {"query": QUERY, "document": DOC, "label": VALUE["label"], "score": VALUE["score"]}
+"""names of the same tier that mean something else beside this one: docid is PyTerrier's own number of a docno, and a
+score beside a label is that of a run"""
+SILENT = frozenset(map(normalize, (*TIERS["query"][1], *TIERS["document"][1], "user", "rank")))
+"""names of later tiers whose columns nobody expects to be read: texts beside ids, and ranks beside scores"""
+NO_LABELS = frozenset(
+    {
+        *("timestamp", "time", "date", "datetime", "ts", "year", "createdat", "updatedat", "rank", "position", "place"),
+        *("day", "month", "hour", "iteration", "iter", "index", "level0", "unnamed0", "split", "fold"),
+    }
+)
+"""numbers that are no labels, whatever a table is about; names that end with id are ids"""
+ROLES = {role: tuple(chain.from_iterable(tiers)) for role, tiers in TIERS.items()}
 """what columns may be named for"""
+QUERY, DOC = ROLES["query"], ROLES["document"]
 LISTED = 8
 """how many columns an error names"""
-Names = Mapping[str, str]
-"""{"query": …, "document": …, "label" or "score": …}: what a table calls its columns, as far as it must be said"""
+Names = Mapping[str, str | None]
+"""{"query": …, "document": …, "label" or "score": …}: what a table calls its columns, as far as it must be said; None
+for a label says that there is none, and that every row is relevant"""
+
+Numeric = Callable[[], Collection[str]]
+"""returns which columns of a table hold numbers; it is asked where no column is called a label"""
 
 
 class Roles(NamedTuple):
@@ -32,6 +80,8 @@ class Roles(NamedTuple):
     document: str
     value: str | None
     """None where rows have no label: all are relevant"""
+    notes: tuple[str, ...] = ()
+    """what was taken for granted"""
 
     @property
     def sign(self) -> int:
@@ -41,29 +91,110 @@ class Roles(NamedTuple):
     @property
     def names(self) -> list[str]:
         """The columns that are read, each once."""
-        return list(dict.fromkeys(name for name in self if name is not None))
+        return list(dict.fromkeys(name for name in self[:3] if name is not None))
 
 
-def find_column(names: Sequence[str], usual: Sequence[str], role: str, name: str) -> str:
-    """Return which of the table's columns holds something, by the names people use."""
-    column = _find_usual(names, usual, role, name)
-    if column is None:
-        role = next(role for role, known in ROLES.items() if known is usual)
+class Pick(NamedTuple):
+    """The column of a role, and what is to be said about others that might have been it."""
+
+    column: str | None
+    """None where rows have no label"""
+    note: str | None = None
+
+
+def pick_columns(
+    names: Sequence[str], kind: str, name: str, columns: Names | None = None, numeric: Numeric | None = None
+) -> Roles:
+    """Return the columns of query, document and value: those that were said, the others by the names people use.
+
+    `numeric` returns the columns that hold numbers. Where there is no label, one of them that might be it is an error.
+    """
+    columns = columns or {}
+    _check_said(names, kind, name, columns)
+    query = _pick(names, "query", name, columns)
+    document = _pick([column for column in names if column != query.column], "document", name, columns)
+    rest = [column for column in names if column not in (query.column, document.column)]
+    value = _pick(rest, kind, name, columns, names)
+    if value.column is None and kind not in columns and numeric is not None:
+        _check_unclaimed(rest, numeric(), name)
+    if kind == "label" and kind not in columns and normalize(value.column) == "score" and _fitting(rest, ["rank"]):
+        raise InputError(
+            f"{name}: a rank beside a score looks like a run, and qrels come first; if {value.column!r} holds labels, "
+            f"{say(kind, value.column)}"
+        )
+    notes = tuple(pick.note for pick in (query, document, value) if pick.note)
+    return Roles(str(query.column), str(document.column), value.column, notes)
+
+
+def _check_said(names: Sequence[str], kind: str, name: str, columns: Names) -> None:
+    """Refuse roles that there are not, and columns that the table does not have, or has twice."""
+    for role, column in columns.items():
+        if role not in ROLES:
+            raise InputError(f"no column {role!r} to name: use {', '.join(ROLES)}.{did_you_mean(str(role), ROLES)}")
+        matters = role in ("query", "document", kind) and (role, column) != ("label", None)
+        if matters and [*names].count(str(column)) != 1:
+            problem = "no column" if column not in names else "more than one column"
+            raise InputError(f"{name}: {problem} {column!r} among {_listing(names)}")
+
+
+def _pick(names: Sequence[str], role: str, name: str, columns: Names, every: Sequence[str] = ()) -> Pick:
+    """Return the column of a role; labels are the only ones that may be missing. `every` are all columns there are."""
+    if role in columns:
+        return Pick(columns[role])
+    pick = _find(names, role, name)
+    if pick is None and role != "label":
+        usual = ROLES[role]
         which = f"name it {' or '.join(usual[:3])}, or say columns={{{role!r}: …}} (--columns {role}=…)"
-        raise InputError(f"{name}: no {role} column among {_listing(names)}; {which}")
-    return column
+        labels = _fitting(names, ROLES["label"]) if role == "score" else []
+        if labels:
+            which = f"{clip(labels[0], 30)} is a label, as qrels have it: qrels come first, and runs follow"
+        raise InputError(f"{name}: no {role} column among {_listing(names or every)}; {which}")
+    return pick or Pick(None)
 
 
-def _find_usual(names: Sequence[str], usual: Sequence[str], role: str, name: str) -> str | None:
-    """Return the column that has the first of the known names that any has; refuse two that both have it."""
-    for name_in_use in usual:
-        fitting = [column for column in names if normalize(column) == normalize(name_in_use)]
-        if len(fitting) > 1:
-            candidates = " and ".join(clip(column, 30) for column in fitting[:2])
-            raise InputError(f"{name}: {candidates} may both be the {role} column; rename or drop one")
-        if fitting:
-            return fitting[0]
+def _find(names: Sequence[str], role: str, name: str) -> Pick | None:
+    """Return the column of a role by the names people use; refuse two that both may be it."""
+    for at, tier in enumerate(TIERS[role]):
+        found = _fitting(names, tier)
+        beside = [other for column in found for other in _fitting(found, COMPANIONS.get(normalize(column), ()))]
+        found = [column for column in found if column not in beside]
+        if len(found) > 1:
+            candidates = " and ".join(clip(column, 30) for column in found[:2])
+            raise InputError(f"{name}: {candidates} may both be the {role} column; {say(role, found[0])}, or drop one")
+        if found:
+            later = _fitting(names, chain.from_iterable(TIERS[role][at + 1 :]))
+            beside += [column for column in later if normalize(column) not in SILENT]
+            note = f"{name}: {clip(found[0], 30)} is read as the {role}, and not {_listing(beside)}" if beside else None
+            return Pick(found[0], note)
     return None
+
+
+def _fitting(names: Sequence[str], usual: Iterable[str]) -> list[str]:
+    """Return the columns that have one of these names."""
+    known = set(map(normalize, usual))
+    return [column for column in names if normalize(column) in known]
+
+
+def _check_unclaimed(names: Sequence[str], numeric: Collection[str], name: str) -> None:
+    """Refuse a table without labels that has numbers which might be labels: each row would count as relevant."""
+    numbers = [
+        column
+        for column in names
+        if column in numeric
+        and not normalize(column).endswith("id")
+        and normalize(column) not in NO_LABELS
+        and column not in _fitting(names, (*QUERY, *DOC))
+    ]
+    if numbers:
+        raise InputError(
+            f"{name}: no label column, but {_listing(numbers)} {'holds' if len(numbers) == 1 else 'hold'} numbers: for "
+            f"labels, {say('label', numbers[0])}; if every row is relevant, {say('label', None)}"
+        )
+
+
+def say(role: str, column: str | None) -> str:
+    """Return what to type to name the column of a role, in Python and on the command line."""
+    return f"say columns={{{role!r}: {column!r}}} (--columns {role}={column or ''})"
 
 
 def _listing(names: Sequence[str]) -> str:
@@ -72,33 +203,10 @@ def _listing(names: Sequence[str]) -> str:
     return ", ".join(clip(str(name), 30) for name in names[:LISTED]) + (", …" if len(names) > LISTED else "")
 
 
-def normalize(name: object) -> str:
-    """Return a column's name as it is compared: corpus-id, CorpusId and corpus_id are the same."""
-    return "".join(filter(str.isalnum, name.lower())) if isinstance(name, str) else ""
-
-
-def pick_columns(names: Sequence[str], kind: str, name: str, columns: Names | None = None) -> Roles:
-    """Return the columns of query, document and value: those that were said, the others by the names people use."""
-    columns = columns or {}
-    for role, column in columns.items():
-        if role not in ROLES:
-            raise InputError(f"no column {role!r} to name: use {', '.join(ROLES)}.{did_you_mean(str(role), ROLES)}")
-        if role in ("query", "document", kind) and list(names).count(column) != 1:
-            problem = "no column" if column not in names else "more than one column"
-            raise InputError(f"{name}: {problem} {column!r} among {_listing(names)}")
-    query = columns.get("query") or find_column(names, QUERY, "query", name)
-    document = columns.get("document") or find_column(
-        [other for other in names if other != query], DOC, "document", name
-    )
-    rest = [other for other in names if other not in (query, document)]
-    value = columns.get(kind) or _find_usual(rest, VALUE[kind], kind, name)
-    if value is None and kind == "score":
-        find_column(rest or names, VALUE[kind], kind, name)
-    return Roles(query, document, value)
-
-
-def note_no_labels(names: Sequence[str], roles: Roles, name: str) -> str:
-    """Return a note that a table has no labels, and what to do if it has."""
+def notes_on(names: Sequence[str], roles: Roles, kind: str, name: str, columns: Names | None) -> list[str]:
+    """Return what was taken for granted: which of two columns is read, or that a table has no labels."""
+    if roles.value is not None or kind in (columns or {}):
+        return [*roles.notes]
     rest = [column for column in names if column not in (roles.query, roles.document)]
-    hint = f'; if one of {_listing(rest)} holds labels, say columns={{"label": …}}' if rest else ""
-    return f"{name} has no label column: every row counts as relevant, with label 1{hint}"
+    hint = f'; if one of {_listing(rest)} holds labels, say columns={{"label": …}} (--columns label=…)' if rest else ""
+    return [*roles.notes, f"{name} has no label column: every row counts as relevant, with label 1{hint}"]

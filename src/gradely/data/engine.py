@@ -190,7 +190,7 @@ class EngineScores(LazyScores):
 
     def _check(self, counts: Any) -> None:
         """Refuse rows of a query that have something missing, and say what."""
-        query, document, score = self.roles
+        query, document, score = self.roles[:3]
         names = counts["query"].to_pylist()
         if None in names:
             raise DataError(f"{self.name}: column {query!r} has missing values")

@@ -1,7 +1,7 @@
 """Run: what was retrieved, {query: {document: score}}, in memory, in a table, or in an engine."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from gradely.tables import count_of
@@ -21,6 +21,11 @@ class Run:
     def __init__(self, scores: Scores, name: str = "run", where: str = "") -> None:
         """Hold the scores, what the run is called, and what errors call it, where it is from a file."""
         self.scores, self.name, self.where = scores, name, where or name
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was taken for granted when it was read."""
+        return getattr(self.scores, "notes", ())
 
     def __len__(self) -> int:
         """Return the number of queries."""

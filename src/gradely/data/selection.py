@@ -2,12 +2,13 @@
 
 import copy
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from gradely.data.column_roles import Names
 from gradely.data.hashing import ranges
 from gradely.data.ids import as_text
 from gradely.data.qrels import Qrels
@@ -36,7 +37,7 @@ def name_queries(queries: Any) -> Iterable[Any] | None:
 def read_selected(
     qrels: Any,
     threads: int | None,
-    columns: Mapping[str, str] | None = None,
+    columns: Names | None = None,
     duplicates: str = "error",
     *,
     only: Iterable[Any] | None = None,
@@ -44,6 +45,8 @@ def read_selected(
     exclude: Any = None,
 ) -> Qrels:
     """Read qrels, and what is to be selected."""
+    if isinstance(by, str) and isinstance(qrels, Iterator):
+        qrels = list(qrels)  # segments may be a column of it
     held = Source(qrels) if isinstance(qrels, str | os.PathLike) else qrels  # segments may come from the same pipe
     judgments = read_qrels(held, columns=columns, duplicates=duplicates, threads=threads)
     segments = None if by is None else read_segments(by, qrels, columns)
@@ -61,7 +64,9 @@ def select(
     qrels = copy.copy(qrels)
     if segments is not None:
         qrels.segments = _check_segments(segments, qrels)
-    qrels.excluded = qrels.excluded if exclude is None else read_qrels(exclude, duplicates="first")
+    qrels.excluded = (
+        qrels.excluded if exclude is None else read_qrels(exclude, columns={"label": None}, duplicates="first")
+    )
     return qrels
 
 
@@ -94,7 +99,7 @@ def read_queries(path: str) -> list[str]:
     return [line.decode().strip() for _, line in Source(path).lines()]
 
 
-def read_segments(by: Any, qrels: Any, columns: Mapping[str, str] | None = None) -> dict[str, str]:
+def read_segments(by: Any, qrels: Any, columns: Names | None = None) -> dict[str, str]:
     """Return the segment of each query: from a mapping, a column of the qrels, or a table of query and segment.
 
     A query may have none; rows without a value in that column say nothing about their query.
@@ -110,7 +115,7 @@ def read_segments(by: Any, qrels: Any, columns: Mapping[str, str] | None = None)
     if isinstance(by, str) and not os.path.exists(by):
         _check_columns(by, qrels)
         return _segments_from(
-            qrels, {"document": by} | {role: name for role, name in (columns or {}).items() if role == "query"}
+            qrels, {"document": by} | {role: name for role, name in (columns or {}).items() if role == "query" and name}
         )
     if not (isinstance(by, str | os.PathLike) or is_frame(by) or are_records(by)):
         raise InputError(
@@ -160,20 +165,21 @@ def _read_pairs(table: Any, roles: dict[str, str]) -> Qrels | None:
     from gradely.data.read.frames import FrameTable, ParquetTable, is_frame
     from gradely.data.read.records import RecordTable, are_records
 
+    names: Names = {**roles, "label": None}
     source = Source(table) if isinstance(table, str | os.PathLike) else table
     name, kind = (source.name, _format_of(source, roles)) if isinstance(source, Source) else ("qrels", None)
     if kind == "parquet":
-        table = ParquetTable(source, "label", roles).read()
+        table = ParquetTable(source, "label", names).read()
     elif kind in ("json", "jsonl"):
         from gradely.data.read.json_files import read_records
 
         table = read_records(source, kind) or source
     if is_frame(table):
-        frame = FrameTable(table, "label", name, roles, "first")
+        frame = FrameTable(table, "label", name, names, "first")
         return frame.qrels() if frame.drop_nameless() else None
     if are_records(table):
-        return RecordTable(_fill(table, roles["document"], name), "label", name, roles, "first").qrels()
-    return read_qrels(source, format=kind, columns=roles, duplicates="first")
+        return RecordTable(_fill(table, roles["document"], name), "label", name, names, "first").qrels()
+    return read_qrels(source, format=kind, columns=names, duplicates="first")
 
 
 def _format_of(source: Source, roles: dict[str, str]) -> str:

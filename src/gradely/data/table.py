@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradely.data.column_roles import Names, Roles, note_no_labels, pick_columns
+from gradely.data.column_roles import Names, Numeric, Roles, notes_on, pick_columns
 from gradely.data.columns import Triples, compact, concatenate, earliest_alike, new_tokens, number_ids
 from gradely.data.hashing import ranges
 from gradely.data.ids import Floats, Ids, Ints, as_text
@@ -25,6 +25,8 @@ DUPLICATES = {
     "first": "take the first one",
 }
 """what can be done with duplicate documents of a query"""
+DUPLICATES_HINT = "keep one, or say duplicates='max', 'sum' or 'first' (--duplicates max)"
+"""what errors recommend"""
 
 
 class IrregularText(Exception):
@@ -58,11 +60,10 @@ class Table(ABC):
     is_small = False
     """True for text that is read line by line before array operations would have begun"""
 
-    def pick_columns(self, names: Sequence[str], columns: Names | None) -> Roles:
-        """Return which of the columns to read; note where none of them holds labels."""
-        roles = pick_columns(names, self.kind, self.name, columns)
-        if roles.value is None:
-            self.notes = [note_no_labels(names, roles, self.name)]
+    def pick_columns(self, names: Sequence[str], columns: Names | None, numeric: Numeric | None = None) -> Roles:
+        """Return which of the columns to read; note where none of them holds labels, and what else was taken."""
+        roles = pick_columns(names, self.kind, self.name, columns, numeric)
+        self.notes = notes_on(names, roles, self.kind, self.name, columns)
         return roles
 
     @abstractmethod
@@ -150,7 +151,7 @@ def merge_duplicates(
         pair = f"{table.unit}s {row[alike[at]] + 1} and {row[at] + 1}"
         raise DataError(
             f"{table.name}: duplicate document {clip(document.name(at))} of query "
-            f"{clip(query.name(int(code[at])))}, in {pair}; keep one, or say duplicates='max', 'sum' or 'first'"
+            f"{clip(query.name(int(code[at])))}, in {pair}; {DUPLICATES_HINT}"
         )
     value = value.copy()
     if table.duplicates == "max":
@@ -166,6 +167,11 @@ class TableScores(Mapping[str, Mapping[str, float]]):
     def __init__(self, table: Table) -> None:
         """Hold the table."""
         self.table = table
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was taken for granted when it was read."""
+        return self.table.notes
 
     @cached_property
     def _scores(self) -> Scores:

@@ -90,7 +90,9 @@ def check(
     run: 100.0 % of the documents share their score with another one, in 1 tie group
     """
     every = [run for item in runs for run in (item if isinstance(item, list | tuple) and _are_paths(item) else [item])]
-    named = [(run_name(os.fspath(run)) if isinstance(run, str | os.PathLike) else "run", run) for run in every]
+    how = partial(open_run, columns=columns, duplicates=duplicates)
+    names = [run_name(os.fspath(run)) if isinstance(run, str | os.PathLike) else "run" for run in every]
+    named = [(name, partial(how, run)) for name, run in zip(names, every, strict=True)]
     return check_files(qrels, named, columns=columns, duplicates=duplicates, progress=progress)
 
 
@@ -141,7 +143,7 @@ def check_qrels(
             raise
         scanned = _scan(qrels, trec.QRELS)
         judgments, wrong = Qrels.of(scanned.values, qrels.name), _list_errors(qrels.name, scanned.wrong)
-    odd = [("odd", note.removeprefix(f"{judgments.name} ")) for note in judgments.notes]
+    odd = [("odd", note.removeprefix(judgments.name).lstrip(": ")) for note in judgments.notes]
     return judgments, [*wrong, *(Finding(judgments.name, *line) for line in (*odd, *_describe_qrels(judgments)))]
 
 
@@ -158,7 +160,9 @@ def check_run(qrels: Qrels | None, source: Any, report: Report = ignore) -> list
         lines = [("fact", count_of(counts.documents, "document")), *_describe_ties(counts)]
     else:
         apart = None if wrong else describe_mismatch(qrels, run, hits)
-        lines = [*_describe_run(qrels, hits, counts), *([("wrong", apart)] if apart else [])]
+        odd = [("odd", note.removeprefix(f"{run.name}: ")) for note in run.notes]
+        lines = [*odd, *_describe_run(qrels, hits, counts)]
+        lines += [("wrong", apart)] if apart else []
     return [*wrong, *(Finding(run.where, *line) for line in lines)]
 
 

@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradely.data import Qrels, locate, open_run, run_names
+from gradely.data.column_roles import Names
 from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.notes import DIGITS, FEW, Note, describe_mismatch, merge_notes
@@ -159,7 +160,7 @@ def evaluate_runs(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
-    columns: Mapping[str, str] | None = None,
+    columns: Names | None = None,
     duplicates: str = "error",
     by: Any = None,
     exclude: Any = None,
@@ -180,12 +181,16 @@ def evaluate_runs(
     policy, only = split_queries(queries)
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
-    return evaluate_all(judgments, open_runs(name_runs(runs), columns), parse_all(measures), settings, progress)
+    opened = open_runs(name_runs(runs), columns, duplicates)
+    return evaluate_all(judgments, opened, parse_all(measures), settings, progress)
 
 
-def open_runs(runs: Mapping[str, Any], columns: Mapping[str, str] | None) -> Mapping[str, Any]:
-    """Return runs by name, as functions that open them where columns have names of their own."""
-    return runs if not columns else {name: partial(open_run, run, columns=columns) for name, run in runs.items()}
+def open_runs(runs: Mapping[str, Any], columns: Names | None, duplicates: str) -> Mapping[str, Any]:
+    """Return runs by name, as functions that open them where there is something to say about how to read them."""
+    if not columns and duplicates == "error":
+        return runs
+    opener = partial(open_run, columns=columns, duplicates=duplicates)
+    return {name: partial(opener, run) for name, run in runs.items()}
 
 
 def evaluate_all(
@@ -253,7 +258,7 @@ def evaluate_run(
         details = observer.details(hits) or describe_run(qrels, ranking, observer.depth)
     few = len(hits.row) <= FEW * len(qrels.grade)
     apart = describe_mismatch(qrels, ranking, hits) if few else None
-    return Evaluation(qrels, hits, measures, settings, title, placed, workers, details, apart)
+    return Evaluation(qrels, hits, measures, settings, title, placed, workers, details, apart, ranking.notes)
 
 
 def name_runs(runs: Any) -> dict[str, Any]:
@@ -280,7 +285,7 @@ def evaluate(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
-    columns: Mapping[str, str] | None = None,
+    columns: Names | None = None,
     duplicates: str = "error",
     by: Any = None,
     exclude: Any = None,
@@ -293,8 +298,9 @@ def evaluate(
     both, those of the run, or a list of queries. `judged_only` drops unjudged documents from the run first.
     `precision="single"` rounds scores as trec_eval 9 does. `threads`, by default one per processor, change no result.
     `progress` is called with the name of the run and the share that is done. `columns` says what tables call their
-    columns, and `duplicates` what to do with repeated judgments, as in read_qrels. `by`, {query: segment}, a column of
-    the qrels, or a table of both, gives Scores.segments. `exclude` is a table or dict of documents to drop first.
+    columns, and `duplicates` what to do with duplicate documents of a query, as in read_qrels. `by`, {query: segment},
+    a column of the qrels, or a table of both, gives Scores.segments. `exclude` is a table or dict of documents to drop
+    first.
 
     >>> scores = evaluate({"q1": {"d1": 2, "d3": 1}}, {"q1": {"d1": 0.7, "d2": 0.7, "d3": 0.1}}, ["RR", "P@1"])
     >>> scores.mean(), scores["RR"], scores.query("q1")
@@ -304,7 +310,8 @@ def evaluate(
     settings = Settings(ties, policy, judged_only, precision, seed, threads)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
     fitted = fit_all(parse_all(measures), judgments.levels)
-    evaluation = evaluate_run(judgments, open_run(run, columns=columns), fitted, settings, progress)
+    ranking = open_run(run, columns=columns, duplicates=duplicates)
+    evaluation = evaluate_run(judgments, ranking, fitted, settings, progress)
     scores = evaluation.scores()
     progress(evaluation.name, 1.0)
     return scores
@@ -334,7 +341,7 @@ class Evaluator:
         precision: Precision = "double",
         seed: int = 0,
         threads: int | None = None,
-        columns: Mapping[str, str] | None = None,
+        columns: Names | None = None,
         duplicates: str = "error",
         by: Any = None,
         exclude: Any = None,
@@ -342,13 +349,13 @@ class Evaluator:
         """Read the qrels and fit the measures to them."""
         policy, only = split_queries(queries)
         self.settings = Settings(ties, policy, judged_only, precision, seed, threads)
-        self.columns = columns
+        self.columns, self.duplicates = columns, duplicates
         self.qrels = read_selected(qrels, threads, columns, duplicates, only=only, by=by, exclude=exclude)
         self.measures = fit_all(parse_all(measures), self.qrels.levels)
 
     def __call__(self, run: Any) -> Scores:
         """Return the scores of a run, which may be whatever evaluate takes for one."""
-        ranking = open_run(run, columns=self.columns)
+        ranking = open_run(run, columns=self.columns, duplicates=self.duplicates)
         return evaluate_run(self.qrels, ranking, self.measures, self.settings).scores()
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from gradely.data import Blocks, Qrels, locate, open_run, read_qrels
+from gradely.data.column_roles import Names
 from gradely.data.columns import flat
 from gradely.data.read.readers import trec_table
 from gradely.data.run import Run
@@ -231,7 +232,7 @@ def explain(
     precision: Precision = "double",
     seed: int = 0,
     depth: int | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Names | None = None,
     duplicates: str = "error",
     exclude: Any = None,
     queries_text: Texts | None = None,
@@ -250,7 +251,7 @@ def explain(
     """
     settings = Settings(ties, precision=precision, seed=seed)
     judgments = select(read_qrels(qrels, columns=columns, duplicates=duplicates), exclude=exclude)
-    ranking, query = open_run(run, columns=columns), str(query)
+    ranking, query = open_run(run, columns=columns, duplicates=duplicates), str(query)
     judgments.check_query(query)
     explanation = replace(_explain(judgments, ranking, query, measure, settings), depth=depth)
     return explanation.with_texts(queries_text, docs_text)

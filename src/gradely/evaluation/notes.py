@@ -77,6 +77,10 @@ def _drop_zero_fraction(name: str) -> str:
     return re.sub(r"\.0+$", "", name)
 
 
+def _drop_passage(name: str) -> str:
+    return re.sub(r"(?<=.)[#@:_-]+(p|passage|chunk)?\d+$", "", name)
+
+
 def _digits(name: str) -> str:
     return re.sub(r"^.*?(\d+)\D*$", lambda match: match[1].lstrip("0") or "0", name, flags=re.DOTALL)
 
@@ -85,6 +89,7 @@ REASONS: dict[str, Callable[[str], str]] = {
     "blanks around one of them": str.strip,
     "upper and lower case": str.casefold,
     "numbers written as 10.0 and as 10": _drop_zero_fraction,
+    "passages, for which there is --doc-id, or read_run(…, doc_id=…)": _drop_passage,
     "a prefix, an ending or leading zeros": _digits,
 }
 
@@ -271,7 +276,12 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
     by_one = [name for name, measure in evaluation.measures.items() if getattr(measure, "rel", None) == 1]
     levels: Sequence[float] = evaluation.qrels.levels() if by_one else []
     below = describe_low_labels(levels, by_one) if len(levels) and levels[-1] < 1 else None
-    texts = [*(("labels", text) for text in evaluation.qrels.notes), ("apart", evaluation.apart), ("labels", below)]
+    texts = [
+        *(("labels", text) for text in evaluation.qrels.notes),
+        *(("run", text) for text in evaluation.about_run),
+        ("apart", evaluation.apart),
+        ("labels", below),
+    ]
     notes = [Note(kind, len(evaluation.qrels), len(evaluation.qrels), text) for kind, text in texts if text]
     return [*notes, *([Note("excluded", excluded, before, out)] if out else [])]
 

@@ -39,6 +39,8 @@ class Evaluation:
     """where asked for: how many documents tie, and the tops of the rankings"""
     apart: str | None = None
     """what to say where the run and the qrels have no documents in common"""
+    about_run: Sequence[str] = ()
+    """what was taken for granted when the run was read"""
 
     def scores(self) -> Scores:
         """Return the scores of the queries that count."""

@@ -9,6 +9,7 @@ from gradely.comparison.charts import PALETTE, altair, categories, draw, style
 from gradely.comparison.compare import Comparison, compare
 from gradely.comparison.correlate import correlate
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
+from gradely.data.column_roles import Names
 from gradely.errors import DataError, did_you_mean
 from gradely.evaluation.evaluate import DEFAULT, Progress, ignore
 from gradely.measures.names import MeasureLike
@@ -190,7 +191,7 @@ def plot(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = ignore,
-    columns: Mapping[str, str] | None = None,
+    columns: Names | None = None,
     duplicates: str = "error",
     exclude: Any = None,
 ) -> Any:

@@ -8,11 +8,12 @@ with pyarrow, which takes longer to import than that, and 2.1 s with the csv mod
 import csv
 from collections.abc import Callable, Iterator
 from io import StringIO
+from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradely.data.column_roles import Names
+from gradely.data.column_roles import Names, normalize
 from gradely.data.columns import Triples
 from gradely.data.ids import Bools, Bytes, Ids, Ints
 from gradely.data.read.lines import Rows, to_number
@@ -20,6 +21,7 @@ from gradely.data.read.text import NEWLINE, Piece, map_pieces, numbers
 from gradely.data.source import Report, Source
 from gradely.data.table import IrregularText, Table
 from gradely.errors import DataError, InputError, clip
+from gradely.tables import count_of
 
 T = TypeVar("T")
 QUOTE, RETURN = 34, 13
@@ -28,6 +30,8 @@ LONGEST = 131_072
 
 HEADER = 1 << 20
 """bytes of the longest header"""
+SAMPLE = 100
+"""rows by which it is told whether columns hold numbers"""
 
 
 class Layout(NamedTuple):
@@ -53,10 +57,17 @@ class CsvTable(Table):
         super().__init__(source.name, kind, duplicates)
         self.source = source
         header, self.skip = _header(source, delimiter)
-        roles = self.pick_columns(header, columns)
+        roles = self.pick_columns(header, columns, lambda: self._numeric(header, delimiter))
+        self.is_quepid = kind == "label" and [*map(normalize, header[:2])] == ["query", "docid"]
         query, document = header.index(roles.query), header.index(roles.document)
         value = None if roles.value is None else header.index(roles.value)
         self.layout = Layout(delimiter.encode(), len(header), query, document, value, roles.sign)
+
+    def _numeric(self, header: list[str], delimiter: str) -> list[str]:
+        """Return the columns whose first cells are numbers, but for empty ones."""
+        rows = [row for _, row in islice(_records(self.source, delimiter), SAMPLE) if len(row) == len(header)]
+        columns = [[cell for cell in column if cell.strip()] for column in zip(*rows, strict=True)]
+        return [name for name, cells in zip(header, columns, strict=False) if cells and all(map(_is_number, cells))]
 
     def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over pieces of the file."""
@@ -74,16 +85,55 @@ class CsvTable(Table):
 
     def plain(self) -> dict[str, dict[str, float]]:
         """Read the file line by line, and explain what is wrong with it."""
-        rows, layout = Rows(self.name, self.duplicates), self.layout
-        for line, row in _records(self.source, layout.delimiter.decode()):
+        rows, layout, count, unrated = Rows(self.name, self.duplicates), self.layout, 0, 0
+        for line, row in self.records():
+            count += 1
+            if self._is_unrated(row):
+                unrated += 1
+                continue
             if len(row) != layout.width:
                 problem = f"{len(row)} fields instead of {layout.width}: {clip(layout.delimiter.decode().join(row))}"
                 raise InputError(f"{self.name}:{line}: {problem}")
             value = 1.0 if layout.value is None else to_number(self.source, self.kind, line, row[layout.value])
             rows.add(line, row[layout.query], row[layout.document], layout.sign * value)
         if not rows.values:
-            raise DataError(f"{self.name}: has no rows below its header")
+            raise DataError(f"{self.name}: has no rows below its header{' that have a rating' if unrated else ''}")
+        if unrated:
+            have, s = ("has", "s") if unrated == 1 else ("have", "")
+            rest = f"{have} no rating and count{s} as unjudged"
+            self.notes.append(f"{unrated:,} of {count_of(count, 'row')} of {self.name} {rest}")
         return rows.values
+
+    def _is_unrated(self, row: list[str]) -> bool:
+        """True for a row of Quepid that has no rating: a query alone in its line, or an empty cell."""
+        at = self.layout.value
+        return self.is_quepid and at is not None and (len(row) == 1 or (len(row) > at and not row[at].strip()))
+
+    def records(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the rows that are not blank, with the number of the line that each ends in."""
+        return _records(self.source, self.layout.delimiter.decode())
+
+
+class RankTable(CsvTable):
+    """A run of MS MARCO: query, document and rank, between tabs, without a header."""
+
+    def __init__(self, source: Source, duplicates: str = "error") -> None:
+        """Know the columns; nothing is read yet."""
+        Table.__init__(self, source.name, "score", duplicates)
+        self.source, self.skip, self.is_quepid = source, 0, False
+        self.layout = Layout(b"\t", width=3, query=0, document=1, value=2, sign=-1)
+
+    def records(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield all rows, of which the first is no header."""
+        return _records(self.source, "\t", header=False)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _header(source: Source, delimiter: str) -> tuple[list[str], int]:
@@ -102,11 +152,12 @@ def _header(source: Source, delimiter: str) -> tuple[list[str], int]:
     return [name.strip() for name in first], skip
 
 
-def _records(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _records(source: Source, delimiter: str, *, header: bool = True) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows below the header that are not blank, with the number of the line that each ends in."""
     lines = csv.reader(_text_lines(source), delimiter=delimiter)
     try:
-        next(lines)
+        if header:
+            next(lines)
         for row in lines:
             if row:
                 yield lines.line_num, row

@@ -5,10 +5,27 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from gradely.data.ids import as_text, rename_docs
+from gradely.data.read.lines import Rows
+from gradely.data.table import DUPLICATES_HINT
 from gradely.errors import DataError, clip
 
 MAPPING = (dict, Mapping)
 """dict first: the cheaper check"""
+
+
+EXPORTED = (
+    *("requests", "details", "judgmentRatings", "hits", "responses", "topics", "query_groups", "queries"),
+    *("mteb_version", "mteb_model_meta", "relevant_docs"),
+)
+"""keys of what other tools export, at least one of which each has"""
+
+
+def may_be_export(values: Mapping[Any, Any]) -> bool:
+    """True where a closer look is worth its time: {query: {document: number}} mostly goes by."""
+    if any(key in values for key in EXPORTED):
+        return True
+    first = next(iter(values.values()), None)
+    return "hits" in first if isinstance(first, MAPPING) else hasattr(first, "to_pandas")
 
 
 def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
@@ -18,9 +35,13 @@ def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> dict[str, Mappin
     return labels
 
 
-def as_scores(rankings: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
+def as_scores(rankings: Mapping[Any, Any], name: str, duplicates: str = "error") -> dict[str, Mapping[str, float]]:
     """Return {query: {document: score}}; a list is a ranking, best first, of documents or of (document, score)."""
-    return _by_query(rankings, name, lambda query, ranking: _rank(ranking, name, query))
+    return _by_query(rankings, name, lambda query, ranking: _rank(ranking, name, query, duplicates))
+
+
+class Ranked(dict[str, float]):
+    """A ranking that came without scores, so that its numbers are places, counted from the last."""
 
 
 class WholeKeys(dict[str, Mapping[str, float]]):
@@ -61,14 +82,19 @@ def _check_list(docs: Any, name: str, query: str) -> Sequence[Any] | AbstractSet
     return docs if isinstance(docs, AbstractSet) else list(docs)
 
 
-def _rank(ranking: Sequence[Any] | AbstractSet[Any], name: str, query: str) -> dict[str, float]:
+def _rank(ranking: Sequence[Any] | AbstractSet[Any], name: str, query: str, duplicates: str) -> dict[str, float]:
     if isinstance(ranking, AbstractSet):
         raise DataError(f"{name}: query {clip(query)}: a set has no order; give a list, or {{document: score}}")
-    if ranking and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in ranking):
-        docs = _distinct([doc for doc, _ in ranking], name, query)
-        return dict(zip(docs, (score for _, score in ranking), strict=True))
-    docs = _distinct(ranking, name, query)
-    return dict(zip(docs, range(len(docs), 0, -1), strict=True))
+    scored = ranking and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in ranking)
+    pairs = ranking if scored else zip(ranking, range(len(ranking), 0, -1), strict=True)
+    docs, scores = zip(*pairs, strict=True) if ranking else ((), ())
+    if duplicates == "error":
+        values = zip(_distinct(docs, name, query), scores, strict=True)
+        return dict(values) if scored else Ranked(values)
+    rows = Rows(name, duplicates)
+    for doc, score in zip(docs, scores, strict=True):
+        rows.add(0, query, as_text(doc, name), score)
+    return rows.values.get(query, {})
 
 
 def _distinct(docs: Iterable[Any], name: str, query: str) -> list[str]:
@@ -76,6 +102,6 @@ def _distinct(docs: Iterable[Any], name: str, query: str) -> list[str]:
     for doc in docs:
         key = as_text(doc, name)
         if key in distinct:
-            raise DataError(f"{name}: query {clip(query)}: duplicate document {clip(key)}")
+            raise DataError(f"{name}: query {clip(query)}: duplicate document {clip(key)}; {DUPLICATES_HINT}")
         distinct[key] = None
     return list(distinct)

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from gradely.data.column_roles import DOC, QUERY, Names, normalize
 from gradely.data.run import Scores
-from gradely.data.source import Source, bare_name
+from gradely.data.source import HEAD, Source, bare_name
 from gradely.data.table import Table
 from gradely.errors import InputError, did_you_mean
 
@@ -29,6 +29,8 @@ class ReadOptions(NamedTuple):
     """of a LETOR file: the feature to rank by"""
     ascending: bool = False
     """of a LETOR file: whether low values of the feature are best"""
+    split: str | None = None
+    """of predictions of MTEB: the split to read, like test or default/test"""
 
 
 Rows: TypeAlias = Table | Scores
@@ -56,7 +58,7 @@ def _open_tsv(source: Source, options: ReadOptions) -> Rows:
 def _open_json(source: Source, options: ReadOptions) -> Rows:
     from gradely.data.read.json_files import read_json
 
-    return read_json(source, options.kind, options.columns, options.duplicates)
+    return read_json(source, options)
 
 
 def _is_json(source: Source) -> bool:
@@ -93,6 +95,26 @@ def _open_letor(source: Source, options: ReadOptions) -> Rows:
     return read_feature(source, options.feature, ascending=options.ascending)
 
 
+def _open_ranks(source: Source, options: ReadOptions) -> Rows:
+    from gradely.data.read.csv_files import RankTable
+
+    if options.kind == "label":
+        raise InputError(f"{source.name}: query, document and rank look like a run of MS MARCO, and qrels come first")
+    return RankTable(source, options.duplicates)
+
+
+def _is_ranks(source: Source) -> bool:
+    """True where lines have a query, a document and a rank, which rises from 1 in each query, as those of MS MARCO."""
+    lines = source.head.splitlines()[: -1 if len(source.head) == HEAD else None]
+    places: dict[bytes, int] = {}
+    for line in lines:
+        query, _, rest = line.partition(b"\t")
+        places[query] = places.get(query, 0) + 1
+        if rest.count(b"\t") != 1 or rest.rpartition(b"\t")[2].strip() != b"%d" % places[query]:
+            return False
+    return bool(lines)
+
+
 def _is_letor(source: Source) -> bool:
     """True where the first line has a qid field, or numbered features without one."""
     return re.match(rb"\s*\S+\s+(qid:\S|\d+:\S+\s+\d+:)", source.head) is not None
@@ -112,11 +134,12 @@ class Format(NamedTuple):
 FORMATS = {
     "trec": Format((), lambda _: True, _open_trec),
     "csv": Format((".csv",), lambda source: delimiter_of(source.head) == ",", _open_csv),
-    "tsv": Format((), lambda source: delimiter_of(source.head) == "\t", _open_tsv),
+    "tsv": Format((".inter",), lambda source: delimiter_of(source.head) == "\t", _open_tsv),
     "json": Format((".json",), _is_json, _open_json),
     "jsonl": Format((".jsonl", ".ndjson"), _is_json_lines, _open_json_lines),
     "parquet": Format((".parquet", ".pq"), lambda source: source.head.startswith(b"PAR1"), _open_parquet),
     "letor": Format((), _is_letor, _open_letor),
+    "msmarco": Format((), _is_ranks, _open_ranks),
 }
 """by name; the last one that fits is taken, so that a special format comes after a general one"""
 
@@ -146,6 +169,8 @@ def format_of(source: Source) -> str:
         return by_name
     if not os.path.isfile(source.path) and is_folder_or_pattern(source.path):
         return "parquet"
+    if source.head.startswith(b"PK\x03\x04"):
+        raise InputError(f"{source.name}: is a zip archive, which may hold many files: unpack it, and name one of them")
     if source.head[8:12] == b"DUCK":
         advice = f"in Python, give duckdb.connect({source.name!r}).table('run')"
         raise InputError(f"{source.name}: is a DuckDB database, which holds many tables; {advice}")

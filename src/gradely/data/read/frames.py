@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class FrameTable(MemoryTable):
         import narwhals.stable.v2 as nw
 
         super().__init__(name, kind, duplicates)
-        frame, self.roles = self._select(native, columns)
+        frame, self.roles = self._select(with_index(native), columns)
         self._hold(frame.collect() if isinstance(frame, nw.LazyFrame) else frame)
         if not self.rows:
             raise DataError(f"{name}: has no rows")
@@ -56,8 +57,9 @@ class FrameTable(MemoryTable):
 
         try:
             frame: Any = nw.from_native(native)
-            names = [column for column in frame.collect_schema().names() if isinstance(column, str)]
-            roles = self.pick_columns(names, columns)
+            schema = frame.collect_schema()
+            names = [column for column in schema.names() if isinstance(column, str)]
+            roles = self.pick_columns(names, columns, lambda: [name for name in names if _holds_numbers(schema[name])])
             return frame.select(roles.names), roles
         except nw.exceptions.DuplicateError:
             names = [column for column in native.columns if isinstance(column, str)]
@@ -76,6 +78,36 @@ class FrameTable(MemoryTable):
     def take(self, start: int, stop: int) -> Triples:
         """Return some rows as arrays."""
         return triples_of(self.frame[start:stop], self.roles, self.kind, self.name, start)
+
+
+def with_index(native: Any) -> Any:
+    """Return a frame of pandas with the named levels of its index as columns; any other frame as it is."""
+    index = getattr(native, "index", None)
+    levels = [level for level in getattr(index, "names", ()) if isinstance(level, str) and level not in native.columns]
+    return native.reset_index(level=levels) if levels else native
+
+
+def names_of(native: Any) -> list[str]:
+    """Return the names of a frame's columns."""
+    import narwhals.stable.v2 as nw
+
+    try:
+        return list(nw.from_native(native).collect_schema().names())
+    except nw.exceptions.DuplicateError:
+        return list(native.columns)
+
+
+def rows_of(native: Any) -> list[dict[str, Any]]:
+    """Return the rows of a frame as dicts."""
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(native)
+    rows: list[dict[str, Any]] = (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).rows(named=True)
+    return rows
+
+
+def _holds_numbers(dtype: Any) -> bool:
+    return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
 
 
 def triples_of(frame: Any, roles: Roles, kind: str, name: str, first: int) -> Triples:
@@ -109,9 +141,15 @@ def ids_of(series: Any, name: str) -> Ids:
 
 def numbers_of(series: Any, kind: str, name: str, start: int) -> Floats:
     """Return a column of labels or scores, all finite; `start` is the number of its first row, from 0."""
-    if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
+    if _holds_numbers(series.dtype):
         return check_finite(series.to_numpy().astype(np.float64), kind, name, start, "row")
     return numbers_of_objects(series.to_list(), kind, name, start)
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return any(is_kind(kind) for is_kind in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean))
 
 
 def parquet_files(source: Source) -> list[Source]:
@@ -139,18 +177,36 @@ class ParquetTable(PartedTable):
     def __init__(self, source: Source, kind: str, columns: Names | None = None, duplicates: str = "error") -> None:
         """Pick the columns by the schema; nothing else is read yet."""
         super().__init__(source.name, kind, duplicates)
+        self.folder = source.path if os.path.isdir(source.path) else None
+        self.partitioned = is_folder_or_pattern(source.path)
         self.sources, self.rows = parquet_files(source), 0
         for i, part in enumerate(self.sources):
             with self._open(part) as file:
                 self.rows += file.metadata.num_rows
                 if i == 0:
-                    self.types = file.schema_arrow
-                    self.roles = self.pick_columns(self.types.names, columns)
+                    self._pick_by_schema(file.schema_arrow, columns)
         if not self.rows:
             raise DataError(f"{self.name}: has no rows")
         import pyarrow as pa
 
         self.whole = pa.types.is_integer(self.types.field(self.roles.query).type)
+
+    def _pick_by_schema(self, schema: Any, columns: Names | None) -> None:
+        """Pick the columns of the first file, to which those in the names of its folders belong."""
+        import pyarrow as pa
+
+        numbers = [field.name for field in schema if _is_number(field.type)]
+        for name in self._in_path(self.sources[0]):
+            schema = schema if name in schema.names else schema.append(pa.field(name, pa.string()))
+        self.types, self.roles = schema, self.pick_columns(schema.names, columns, lambda: numbers)
+
+    def _in_path(self, source: Source) -> dict[str, str]:
+        """Return the columns that are in the names of folders, as Hive, Spark and others write them: query_id=7."""
+        if not self.partitioned:
+            return {}
+        folders = os.path.relpath(os.path.dirname(source.path) or os.curdir, self.folder).split(os.sep)
+        pairs = [folder.partition("=") for folder in folders]
+        return {unquote(name): unquote(value) for name, equals, value in pairs if equals and name}
 
     @contextmanager
     def _open(self, source: Source) -> Iterator[Any]:
@@ -173,12 +229,17 @@ class ParquetTable(PartedTable):
 
         types = pa.schema([self.types.field(name) for name in self.roles.names])
         for source in self.sources:
+            in_path = self._in_path(source)
             with self._open(source) as file:
                 absent = set(self.roles.names) - set(file.schema_arrow.names)
-                if absent:
-                    raise InputError(f"{source.name}: has no column {min(absent)!r}, which {self.sources[0].name} has")
-                for batch in file.iter_batches(ROWS, columns=self.roles.names):
-                    table = pa.Table.from_batches([batch]).select(self.roles.names)
+                if absent - set(in_path):
+                    lacking = min(absent - set(in_path))
+                    raise InputError(f"{source.name}: has no column {lacking!r}, which {self.sources[0].name} has")
+                for batch in file.iter_batches(ROWS, columns=[name for name in self.roles.names if name not in absent]):
+                    table = pa.Table.from_batches([batch])
+                    for name in sorted(absent):
+                        table = table.append_column(name, pa.repeat(in_path[name], len(batch)))
+                    table = table.select(self.roles.names)
                     yield table if table.schema.types == types.types else self._cast(table, types, source)
 
     def _cast(self, table: Any, types: Any, source: Source) -> Any:

@@ -1,13 +1,16 @@
 """JSON and JSON Lines: {query: {document: number}}, {query: [documents]}, or records, in an array or one per line."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from gradely.data.column_roles import Names, Roles, note_no_labels, pick_columns
+from gradely.data.column_roles import Names, Roles, notes_on, pick_columns
 from gradely.data.columns import to_number
 from gradely.data.read.dicts import as_labels, as_scores
+from gradely.data.read.exports import choose_split, is_ragas, read_export
+from gradely.data.read.formats import ReadOptions
 from gradely.data.read.lines import Rows
-from gradely.data.read.records import Record, RecordTable, are_records, flatten, holds_results
+from gradely.data.read.records import Record, RecordTable, are_records, flatten, holds_results, numeric_keys
 from gradely.data.run import Scores
 from gradely.data.source import HEAD, LONGEST_LINE, Source
 from gradely.data.table import Table
@@ -35,14 +38,18 @@ def _is_record(line: bytes) -> bool:
         return False
 
 
-def read_json(source: Source, kind: str, columns: Names | None, duplicates: str) -> Table | Scores:
-    """Read one JSON object {query: …}, or records, in an array or one by itself."""
-    content = _parse(source.text(), source.name)
+def read_json(source: Source, options: ReadOptions) -> Table | Scores:
+    """Read one JSON object {query: …}, records, in an array or one by itself, or what another tool exported."""
+    kind, name, duplicates = options.kind, source.name, options.duplicates
+    content = choose_split(_parse(source.text(), name), name, options.split)
+    exported = read_export(content, kind, name, duplicates)
+    if exported is not None:
+        return exported
     if isinstance(content, dict) and holds_results(content):
         content = [content]
     if isinstance(content, list) and are_records(content):
-        return RecordTable(content, kind, source.name, columns, duplicates)
-    return _reader(kind)(_object(content, source.name), source.name)
+        return RecordTable(content, kind, name, options.columns, duplicates)
+    return _reader(kind)(_object(content, name), name)
 
 
 def _reader(kind: str) -> Callable[[Mapping[Any, Any], str], Scores]:
@@ -55,29 +62,41 @@ class LineValues(dict[str, Mapping[str, float]]):
     notes: Sequence[str] = ()
 
 
-def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates: str) -> Scores:
+def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates: str) -> Table | Scores:
     """Read JSON objects, one per line: {query: {document: number}} or {"query_id": …, "doc_id": …, "score": …}.
 
     Records of judgments without a label are relevant documents, each of label 1, if none of them has one.
     """
-    rows, note, reader = Rows(source.name, duplicates), "", _reader(kind)
+    exported = _read_rows(source, kind, duplicates)
+    if exported is not None:
+        return exported
+    rows, notes, reader = Rows(source.name, duplicates), list[str](), _reader(kind)
     first: dict[bool, int] = {}
     """the first line with a label, and the first one without"""
     for number, record in line_records(source):
         name = f"{source.name}:{number}"
-        roles = None if _is_nested(record) and not columns else pick_columns(list(record), kind, name, columns)
+        nested = _is_nested(record) and not any((columns or {}).values())
+        roles = None if nested else pick_columns(list(record), kind, name, columns, partial(numeric_keys, record))
         labelled = roles is None or roles.value is not None
         if len(first | {labelled: number}) > 1:
             article, other = ("a", first[False]) if labelled else ("no", first[True])
             raise InputError(f"{name}: has {article} {kind}, unlike line {other}; give every line one, or none")
         first.setdefault(labelled, number)
-        note = note or ("" if labelled or roles is None else note_no_labels(list(record), roles, source.name))
+        if roles is not None and not notes:
+            notes = notes_on(list(record), roles, kind, source.name, columns)
         for query, docs in reader(record if roles is None else _nest(record, roles, name), name).items():
             for doc, value in docs.items():
                 rows.add(number, query, doc, value)
     values = LineValues(rows.values)
-    values.notes = [note] if note else []
+    values.notes = notes
     return values
+
+
+def _read_rows(source: Source, kind: str, duplicates: str) -> Table | None:
+    """Return rows of ragas as a table; None for others, of which no more than one is looked at."""
+    rows = (_parse(line.decode(), f"{source.name}:{number}") for number, line in source.lines())
+    first = next(rows)
+    return read_export([first, *rows], kind, source.name, duplicates) if is_ragas(first) else None
 
 
 def line_records(source: Source) -> Iterator[tuple[int, Record]]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gradely.data.ids import LONGEST_NAME, encode
 from gradely.data.source import Report, Source
+from gradely.data.table import DUPLICATES_HINT
 from gradely.errors import DataError, GradelyError, InputError, clip
 
 
@@ -34,7 +35,7 @@ class Rows:
             earlier = self._lines[query][list(docs).index(doc)]
             raise DataError(
                 f"{self.name}:{line}: duplicate document {clip(doc)} of query {clip(query)}, first in line {earlier}; "
-                "keep one"
+                f"{DUPLICATES_HINT}"
             )
         docs[doc] = value
         self._lines.setdefault(query, array("q")).append(line)
@@ -74,8 +75,25 @@ def read(source: Source, layout: Layout, duplicates: str = "error") -> dict[str,
     """Return {query: {document: value}} in the order of the file."""
     rows = Rows(source.name, duplicates)
     for number, line in source.lines():
-        rows.add(number, *fields(source, layout, number, line))
+        query, doc, value = fields(source, layout, number, line)
+        try:
+            rows.add(number, query, doc, value)
+        except DataError as error:
+            raise DataError(f"{error}{_hint_subtopics(source, layout, line)}") from None
     return rows.values
+
+
+def _hint_subtopics(source: Source, layout: Layout, line: bytes) -> str:
+    """Return what it looks like where the second fields of two judgments of a document differ."""
+    query, iteration, doc, *_ = line.split()
+    if layout is not QRELS:
+        return ""
+    same = (words for _, other in source.lines() if (words := other.split())[0] == query and words[2] == doc)
+    other = next(same)[1]
+    if other == iteration:
+        return ""
+    numbers = f"{clip(other, 20)} and {clip(iteration, 20)}"
+    return f"; are {numbers} subtopics, as in diversity qrels? Then judge one at a time, or --duplicates max"
 
 
 class Scan(NamedTuple):
@@ -118,6 +136,7 @@ def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[st
     if len(words) < layout.width or (len(words) > layout.width and not layout.extra):
         raise InputError(
             f"{source.name}:{number}: {len(words)} fields instead of {layout.width} ({layout.fields}): {clip(line)}"
+            f"{_hint(layout, len(words))}"
         )
     if b"\r" in line.rstrip(b"\r"):
         raise InputError(f"{source.name}:{number}: a carriage return inside a line; end lines with LF or CR LF")
@@ -126,12 +145,23 @@ def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[st
     return words[0].decode(), words[2].decode(), to_number(source, layout.kind, number, words[layout.value].decode())
 
 
+def _hint(layout: Layout, width: int) -> str:
+    """Return what a line of another width looks like."""
+    if layout is QRELS and width >= RUN.width:
+        return "; this looks like a run, and qrels come first: gradely evaluate QRELS RUN"
+    if layout is RUN and width == QRELS.width:
+        return "; these look like qrels, which come first: gradely evaluate QRELS RUN"
+    if layout is RUN and width == 3:
+        return "; a run of MS MARCO, query, document and rank, has tabs between them, and ranks from 1 on"
+    return ""
+
+
 BLANK = rb"[ \t\r\f\v]"
 
 
-def read_query(source: Source, query: str) -> dict[str, float]:
+def read_query(source: Source, query: str, duplicates: str = "error") -> dict[str, float]:
     """Return {document: score} of one query, empty where the run does not answer it."""
-    rows = Rows(source.name)
+    rows = Rows(source.name, duplicates)
     for number, line in _lines_of(source, encode(query)):
         source.check_text(line, number)
         rows.add(number, *fields(source, RUN, number, line))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradely.data.column_roles import Names
 from gradely.data.qrels import Qrels
-from gradely.data.read.dicts import MAPPING, WholeKeys, as_labels, as_scores
+from gradely.data.read.dicts import MAPPING, WholeKeys, as_labels, as_scores, may_be_export
 from gradely.data.read.formats import ReadOptions, Rows, format_of, is_folder_or_pattern, open_file, run_name
 from gradely.data.run import Run
 from gradely.data.source import Source
@@ -33,6 +33,7 @@ def read_qrels(
     format: str | None = None,  # noqa: A002 - its name
     columns: Names | None = None,
     duplicates: str = "error",
+    split: str | None = None,
     threads: int | None = None,
 ) -> Qrels:
     """Read qrels: a file, a dataframe, records, {query: {document: label}}, or {query: [relevant documents]}.
@@ -41,6 +42,7 @@ def read_qrels(
     `columns` says what a table calls its columns, where their names are unusual: {"query": "uid", "document": "iid",
     "label": "clicks"}. A table without labels holds relevant documents, each with label 1.
     `duplicates` says what to do with duplicate documents of a query: error, or max, sum, first.
+    `split` chooses one of several splits where a file holds them, like predictions of MTEB: test, or default/test.
 
     >>> read_qrels({"q1": {"d1": 2, "d2": 0}, "q2": ["d7"]})
     Qrels(qrels: 2 queries, 3 judgments)
@@ -48,7 +50,7 @@ def read_qrels(
     if isinstance(qrels, Qrels):
         return qrels
     check_choice("way to treat duplicates", duplicates, DUPLICATES)
-    options = ReadOptions("label", columns, duplicates)
+    options = ReadOptions("label", columns, duplicates, split=split)
     if isinstance(qrels, str | os.PathLike | Source):
         source = qrels if isinstance(qrels, Source) else Source(qrels)
         name, labels = source.name, open_file(source, format, options)
@@ -69,17 +71,29 @@ def read_run(
     duplicates: str = "error",
     feature: int | None = None,
     ascending: bool = False,
+    split: str | None = None,
+    doc_id: str | None = None,
 ) -> Run:
     """Read a run: a file, a dataframe, records, {query: {document: score}}, or ranked documents.
 
-    `columns` and `duplicates` are as in read_qrels; with duplicates="max", passages of a document become the document,
-    with their best score. In a LETOR file, `feature` is the number of the feature to rank by, and `ascending` says that
-    low values are best.
+    `columns`, `duplicates` and `split` are as in read_qrels; with duplicates="max", passages of a document become the
+    document, with their best score. In a LETOR file, `feature` is the number of the feature to rank by, and `ascending`
+    says that low values are best. `doc_id`, a regular expression, makes documents of passages: what its group matches
+    in the name of a passage is the document, which has the score of its best passage.
 
     >>> read_run({"q1": {"d1": 0.9, "d2": 0.4}, "q2": ["d7", "d3"]})
     Run(run: 2 queries)
     """
-    ranking = open_run(run, format=format, columns=columns, duplicates=duplicates, feature=feature, ascending=ascending)
+    ranking = open_run(
+        run,
+        format=format,
+        columns=columns,
+        duplicates=duplicates,
+        feature=feature,
+        ascending=ascending,
+        split=split,
+        doc_id=doc_id,
+    )
     table = trec_table(ranking)
     return ranking if table is None else Run(table.plain(), ranking.name, ranking.where)
 
@@ -92,18 +106,29 @@ def open_run(
     duplicates: str = "error",
     feature: int | None = None,
     ascending: bool = False,
+    split: str | None = None,
+    doc_id: str | None = None,
 ) -> Run:
     """Read a run, as read_run does, but leave files to be read piece by piece. A function opens its run."""
-    if callable(run):
-        return open_run(run())
+    while callable(run):
+        run = run()
+    check_choice("way to treat duplicates", duplicates, DUPLICATES)
+    ranking = _open(run, format, ReadOptions("score", columns, duplicates, feature, ascending, split))
+    if doc_id is None:
+        return ranking
+    from gradely.data.read.passages import merge_passages
+
+    return merge_passages(ranking, doc_id, duplicates)
+
+
+def _open(run: Any, form: str | None, options: ReadOptions) -> Run:
+    """Read a run, or begin to, as the options say."""
     if isinstance(run, Run):
         return run
-    check_choice("way to treat duplicates", duplicates, DUPLICATES)
-    options = ReadOptions("score", columns, duplicates, feature, ascending)
     if isinstance(run, MAPPING) or not isinstance(run, str | os.PathLike | Source):
         return Run(_hold(_read_object(run, "run", options)), "run")
     source = run if isinstance(run, Source) else Source(run)
-    form = format or format_of(source)
+    form, feature = form or format_of(source), options.feature
     if feature is not None and form != "letor":
         from gradely.data.read.letor import EXPECTED
 
@@ -144,19 +169,44 @@ def _read_object(value: Any, name: str, options: ReadOptions) -> Rows:
     """Read what is in memory, or in an engine."""
     kind, columns, duplicates, *_ = options
     if isinstance(value, MAPPING):
-        return as_labels(value, name) if kind == "label" else as_scores(value, name)
+        if may_be_export(value):
+            from gradely.data.read.exports import choose_split, read_export
+
+            value = choose_split(value, name, options.split)
+            exported = read_export(value, kind, name, duplicates)
+            if exported is not None:
+                return exported
+        return as_labels(value, name) if kind == "label" else as_scores(value, name, duplicates)
     from gradely.data.engine import EngineScores, is_lazy
-    from gradely.data.read.frames import FrameTable, is_frame
+    from gradely.data.read.exports import is_ragas, read_export, unwrap
+    from gradely.data.read.frames import FrameTable, is_frame, names_of, rows_of
     from gradely.data.read.records import RecordTable, are_records
 
-    if kind == "score" and is_lazy(value):
-        return EngineScores(value, name, columns, duplicates)
     if is_frame(value):
-        return FrameTable(value, kind, name, columns, duplicates)
+        if is_ragas(names_of(value)):
+            value = rows_of(value)
+        elif kind == "score" and is_lazy(value):
+            return EngineScores(value, name, columns, duplicates)
+        else:
+            return FrameTable(value, kind, name, columns, duplicates)
     if are_records(value):
-        return RecordTable(value, kind, name, columns, duplicates)
-    hint = HINTS.get(type(value).__module__.split(".")[0].lstrip("_"), "")
-    raise DataError(
-        f"{name}: cannot be read from {type(value).__name__}; "
-        f"give a path, a dataframe or {{query: {{document: {kind}}}}}{hint}"
-    )
+        return read_export(value, kind, name, duplicates) or RecordTable(value, kind, name, columns, duplicates)
+    library = type(value).__module__.split(".")[0].lstrip("_")
+    held = value if library in HINTS else unwrap(value, kind)
+    if held is not value:
+        return _read_object(held, name, options)
+    raise DataError(f"{name}: {_refuse(value, kind)}{HINTS.get(library, '')}")
+
+
+def _refuse(value: Any, kind: str) -> str:
+    """Return why an object cannot be read, and what to give instead."""
+    if hasattr(value, "read"):
+        return f"is an open file: give its path, {getattr(value, 'name', '')!r}"
+    if isinstance(value, list | tuple) and value and all(isinstance(one, str | os.PathLike | Qrels) for one in value):
+        several = "; runs by name go to evaluate_runs or compare" if kind == "score" else ""
+        return f"is a list of {len(value)}: give one, or put the files together first, as with cat{several}"
+    if isinstance(value, list | tuple) and not value:
+        return f"cannot be read from {type(value).__name__}: it has no rows"
+    if hasattr(value, "qrels_iter"):
+        return "is a data set of ir_datasets: give its qrels_iter()"
+    return f"cannot be read from {type(value).__name__}; give a path, a dataframe or {{query: {{document: {kind}}}}}"

@@ -6,15 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from gradely.data.column_roles import DOC, QUERY, Names, normalize, pick_columns
+from gradely.data.column_roles import DOC, QUERY, ROLES, Names, normalize, pick_columns
 from gradely.data.columns import Triples, numbers_of_objects
 from gradely.data.ids import from_objects
 from gradely.data.table import MemoryTable
 from gradely.errors import DataError, InputError, clip
 
 Record = Mapping[str, Any]
+SCORES = frozenset(map(normalize, ROLES["score"]))
 NESTED_ID = ("id", "_id")
 """what the document of a result is called, where it has none of the names of a document"""
+
+
+def numeric_keys(record: Record) -> list[str]:
+    """Return the keys of a record whose values are numbers."""
+    return [key for key, value in record.items() if isinstance(value, int | float)]
 
 
 def are_records(value: Any) -> bool:
@@ -56,6 +62,8 @@ def flatten(record: Record, name: str) -> Iterator[Record]:
         if result is None:
             yield {**outside, "doc_id": entry, "rank": rank}
             continue
+        if not any(normalize(key) in SCORES for key in (*result, *outside)):
+            result = {**result, "rank": rank}
         has_document = any(normalize(key) == normalize(usual) for key in result for usual in DOC)
         own = "" if has_document else next((key for key in NESTED_ID if key in result), "")
         if not has_document and not own:
@@ -88,7 +96,7 @@ class RecordTable(MemoryTable):
         if not flat:
             raise DataError(f"{name}: has no rows")
         names = [key for key in flat[0] if isinstance(key, str)]
-        roles = self.pick_columns(names, columns)
+        roles = self.pick_columns(names, columns, lambda: numeric_keys(flat[0]))
         self.rows = len(flat)
         self.query, self.document = (self._column(flat, key) for key in (roles.query, roles.document))
         values = None if roles.value is None else self._column(flat, roles.value)

@@ -43,7 +43,7 @@ class TrecTable(Table):
 
     def scores_of(self, query: str) -> Mapping[str, float] | None:
         """Return {document: score} of one query of a run, None where it has none; no other lines are read."""
-        return read_query(self.source, query) or None
+        return read_query(self.source, query, self.duplicates) or None
 
     def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over pieces of the file."""

@@ -1,0 +1,340 @@
+"""Exports: what other tools write and hold, as rows of query, document and number.
+
+Each tool has one entry, which recognises its content (parsed JSON, a dict, rows) and says how to turn it into qrels and
+into a run, or why it cannot be one and what to give instead.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeAlias
+
+from gradely.data.read.records import RecordTable
+from gradely.errors import InputError, clip
+
+Row: TypeAlias = tuple[Any, Any, Any]
+"""a query, a document and a label or score"""
+Rows: TypeAlias = Callable[[Any], Iterator[Row]]
+"""turns content into rows"""
+
+NAMES = {"label": "qrels", "score": "a run"}
+"""what the kinds of numbers belong to"""
+
+
+class Export(NamedTuple):
+    """What a tool writes."""
+
+    title: str
+    recognise: Callable[[Any], bool]
+    label: Rows | str
+    """how to turn it into qrels, or what to give instead"""
+    score: Rows | str
+    """how to turn it into a run, or what to give instead"""
+    note: Mapping[str, str] = {}
+    """what is to be said of it, by the kind of its numbers"""
+
+
+def read_export(content: Any, kind: str, name: str, duplicates: str = "error") -> RecordTable | None:
+    """Return what a tool wrote as a table; None where none of the tools that are known here did.
+
+    >>> content = {"requests": [{"id": "q1", "request": {}, "ratings": [{"_index": "i", "_id": "d1", "rating": 2}]}]}
+    >>> read_export(content, "label", "eval.json").qrels().labels("q1")
+    {'d1': 2.0}
+    """
+    export = next((export for export in EXPORTS if export.recognise(content)), None)
+    if export is None:
+        return None
+    rows = export.label if kind == "label" else export.score
+    if isinstance(rows, str):
+        raise InputError(f"{name}: is {export.title}, which is not {NAMES[kind]}; {rows}")
+    try:
+        records = [{"query_id": query, "doc_id": document, kind: number} for query, document, number in rows(content)]
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        problem = f"{type(error).__name__}: {error}"
+        raise InputError(f"{name}: looks like {export.title}, but a part of it is missing or odd ({problem})") from None
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    if not records:
+        raise InputError(f"{name}: is {export.title} without a {kind}")
+    table = RecordTable(records, kind, name, None, duplicates)
+    if kind in export.note:
+        table.notes.append(f"{name} is {export.title}: {export.note[kind]}")
+    return table
+
+
+def _maps(content: Any, **types: Any) -> bool:
+    """True for a mapping that has values of these types at these keys."""
+    return isinstance(content, Mapping) and all(isinstance(content.get(key), kind) for key, kind in types.items())
+
+
+def _are_lists(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _ranked(query: Any, documents: Sequence[Any], scores: Sequence[Any]) -> Iterator[Row]:
+    """Yield documents with their scores or, where one has none, in the order in which they stand."""
+    scored = all(isinstance(score, int | float) for score in scores)
+    for place, document in enumerate(documents):
+        yield query, document, scores[place] if scored else -1 - place
+
+
+# Elasticsearch and OpenSearch: _rank_eval, _search, judgments
+
+
+def _rank_eval_ratings(content: Any) -> Iterator[Row]:
+    for request in content["requests"]:
+        for rating in request["ratings"]:
+            yield request["id"], rating["_id"], rating["rating"]
+
+
+def _rated_hits(content: Any) -> Iterator[Row]:
+    for query, detail in content["details"].items():
+        for hit in detail["hits"]:
+            if hit.get("rating") is not None:
+                yield query, hit["hit"]["_id"], hit["rating"]
+
+
+def _hits(content: Any) -> Iterator[Row]:
+    for query, detail in content["details"].items():
+        yield from _ranked_hits(query, [hit["hit"] for hit in detail["hits"]])
+
+
+def _ranked_hits(query: Any, hits: Sequence[Any]) -> Iterator[Row]:
+    return _ranked(query, [hit["_id"] for hit in hits], [hit.get("_score") for hit in hits])
+
+
+def _is_search(content: Any) -> bool:
+    return _maps(content, hits=Mapping) and _are_lists(content["hits"].get("hits"))
+
+
+def _are_searches(content: Any) -> bool:
+    return isinstance(content, Mapping) and bool(content) and all(map(_is_search, content.values()))
+
+
+def _search_hits(content: Any) -> Iterator[Row]:
+    for query, response in content.items():
+        yield from _ranked_hits(query, response["hits"]["hits"])
+
+
+def _judgment_lists(content: Any) -> list[Any]:
+    """Return the lists of ratings of OpenSearch: that of one object, or those of a search for such objects."""
+    found = [hit.get("_source") for hit in content["hits"]["hits"]] if _is_search(content) else [content]
+    return [part["judgmentRatings"] for part in found if _maps(part, judgmentRatings=list)]
+
+
+def _has_judgments(content: Any) -> bool:
+    return (_maps(content, judgmentRatings=list) or _is_search(content)) and bool(_judgment_lists(content))
+
+
+def _opensearch_ratings(content: Any) -> Iterator[Row]:
+    for ratings in _judgment_lists(content):
+        for entry in ratings:
+            for rating in entry["ratings"]:
+                yield entry["query"], rating["docId"], rating["rating"]
+
+
+# The Rated Ranking Evaluator
+
+
+def _groups(content: Any) -> Iterator[Any]:
+    """Yield what has queries and relevant documents: the file itself, its groups and those of its topics."""
+    yield content
+    for part in (*content.get("topics", ()), *content.get("query_groups", ())):
+        yield from _groups(part)
+
+
+def _is_rre(content: Any) -> bool:
+    if not isinstance(content, Mapping) or not any(
+        _are_lists(content.get(key)) for key in ("topics", "query_groups", "queries")
+    ):
+        return False
+    return "id_field" in content or any("relevant_documents" in group for group in _groups(content))
+
+
+def _rre_ratings(content: Any) -> Iterator[Row]:
+    for group in _groups(content):
+        for query in group.get("queries", ()) if "relevant_documents" in group else ():
+            for document, gain in _rre_gains(group["relevant_documents"]):
+                yield _rre_query(query), document, gain
+
+
+def _rre_query(query: Any) -> str:
+    """Return the words of a query, which are what its template is filled with."""
+    return " ".join(str(value) for value in query.get("placeholders", {}).values()) or query["template"]
+
+
+def _rre_gains(relevant: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield documents and gains: {document: {"gain": 3}}, a list of such objects, or {3: [documents]}."""
+    for part in relevant if _are_lists(relevant) else [relevant]:
+        for key, value in part.items():
+            if isinstance(value, Mapping):
+                yield key, value["gain"]
+            else:
+                yield from ((document, key) for document in value)
+
+
+# Objects of other libraries
+
+
+def unwrap(value: Any, kind: str) -> Any:
+    """Return what an object of another library holds: a dataframe, a dict or a list; the object itself where unknown.
+
+    ranx has dicts, Hugging Face and ragas data sets become frames, LlamaIndex has its dicts as attributes, clients of
+    Elasticsearch have a body, and a Series of pandas has its queries and documents in its index.
+    """
+    if type(value).__module__.partition(".")[0] == "ranx":
+        return value.to_dict()
+    if isinstance(getattr(value, "relevant_docs", None), Mapping):
+        return {name: getattr(value, name) for name in ("queries", "relevant_docs")}
+    if isinstance(getattr(value, "body", None), Mapping):
+        return value.body
+    if hasattr(value, "reset_index") and len(getattr(getattr(value, "index", None), "names", ())) > 1:
+        return value.reset_index(name=value.name or kind)
+    for method in ("to_polars", "to_pandas"):
+        with suppress(ImportError):
+            if callable(getattr(value, method, None)):
+                return getattr(value, method)()
+    lines = isinstance(value, Sequence) or hasattr(value, "read")
+    return list(value) if isinstance(value, Iterable) and not lines else value
+
+
+# MTEB, LlamaIndex, ragas
+
+
+def choose_split(content: Any, name: str, split: str | None) -> Any:
+    """Return the predictions of one split, {query: {document: score}}, where MTEB 2 wrote those of subsets and splits.
+
+    Other content is returned as it is. A split is named `test`, or `default/test` with its subset.
+    """
+    if not _maps(content, mteb_model_meta=Mapping):
+        return content
+    parts = {
+        f"{subset}/{part}": values
+        for subset, splits in content.items()
+        if subset != "mteb_model_meta"
+        for part, values in splits.items()
+    }
+    found = [key for key in parts if split is None or split in (key, key.partition("/")[2])]
+    if len(found) != 1:
+        listing = ", ".join(found or parts)
+        example = (found or [*parts, "default/test"])[0]
+        which = "has no" if not found else "holds more than one"
+        raise InputError(
+            f"{name}: {which} split{f' {split}' if split else ''}: {listing}; choose one: --split {example},"
+            f" or read_run(…, split={example!r})"
+        )
+    return parts[found[0]]
+
+
+def _relevant_docs(content: Any) -> Iterator[Row]:
+    for query, documents in content["relevant_docs"].items():
+        for document in documents:
+            yield query, document, 1
+
+
+REFERENCES = ("reference_context_ids", "reference_contexts")
+RETRIEVED = ("retrieved_context_ids", "retrieved_contexts")
+CONTEXTS = (*REFERENCES, *RETRIEVED)
+
+
+def _are_ragas_rows(content: Any) -> bool:
+    """True for rows of ragas: a list of objects with a question and what was, or should have been, retrieved."""
+    return _are_lists(content) and bool(content) and is_ragas(content[0])
+
+
+def is_ragas(names: Any) -> bool:
+    """True where an object, or a list of names, has the columns of ragas."""
+    return isinstance(names, Collection) and "user_input" in names and any(name in names for name in CONTEXTS)
+
+
+def _ragas_lists(content: Any, names: tuple[str, ...], what: str) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield each question with its ids, or else its texts; refuse a question that is there twice."""
+    numbers: dict[Any, int] = {}
+    for number, row in enumerate(content, 1):
+        found = [list(row[name]) for name in names if row.get(name) is not None]
+        if not found:
+            raise InputError(f"row {number} has none of {' and '.join(names)}, which hold {what}")
+        question = row["user_input"]
+        earlier = numbers.setdefault(question, number)
+        if earlier != number:
+            raise InputError(f"rows {earlier} and {number} have the same user_input, {clip(str(question))}; keep one")
+        yield question, found[0]
+
+
+def _ragas_references(content: Any) -> Iterator[Row]:
+    for question, documents in _ragas_lists(content, REFERENCES, "the judgments"):
+        yield from ((question, document, 1) for document in documents)
+
+
+def _ragas_retrieved(content: Any) -> Iterator[Row]:
+    for question, documents in _ragas_lists(content, RETRIEVED, "what was retrieved"):
+        yield from _ranked(question, documents, [None])
+
+
+MEANS = "it holds means, not rankings: have MTEB write predictions (prediction_folder=…), and give those"
+ONE_SPLIT = "give one of its splits, like data['test']"
+ONE_QUERY = "it answers one query only: give {query: response}, with a name for each query"
+
+EXPORTS = (
+    Export(
+        "a dict of data sets",
+        lambda content: isinstance(content, Mapping) and all(hasattr(part, "to_pandas") for part in content.values()),
+        label=ONE_SPLIT,
+        score=ONE_SPLIT,
+    ),
+    Export(
+        "a request of _rank_eval",
+        lambda content: _maps(content, requests=list) and all(_maps(one, ratings=list) for one in content["requests"]),
+        label=_rank_eval_ratings,
+        score="give the response to it",
+    ),
+    Export(
+        "a response of _rank_eval",
+        lambda content: _maps(content, details=Mapping) and "metric_score" in content,
+        label=_rated_hits,
+        score=_hits,
+        note={"label": "it has the ratings of the documents that were retrieved, and no others"},
+    ),
+    Export(
+        "a list of judgments of OpenSearch",
+        _has_judgments,
+        label=_opensearch_ratings,
+        score="give the responses to the queries, {query: response of _search}",
+    ),
+    Export(
+        "a response of _search",
+        _is_search,
+        label="give qrels, with the documents that are relevant",
+        score=ONE_QUERY,
+    ),
+    Export(
+        "responses of _search, one per query",
+        _are_searches,
+        label="give qrels, with the documents that are relevant",
+        score=_search_hits,
+    ),
+    Export(
+        "a response of _msearch",
+        lambda content: _maps(content, responses=list),
+        label="give qrels, with the documents that are relevant",
+        score=ONE_QUERY,
+    ),
+    Export(
+        "a file of ratings of the Rated Ranking Evaluator",
+        _is_rre,
+        label=_rre_ratings,
+        score="give what was retrieved",
+    ),
+    Export(
+        "a result of MTEB",
+        lambda content: isinstance(content, Mapping) and "mteb_version" in content,
+        label=MEANS,
+        score=MEANS,
+    ),
+    Export(
+        "a dataset of LlamaIndex",
+        lambda content: _maps(content, relevant_docs=Mapping, queries=Mapping),
+        label=_relevant_docs,
+        score="give what was retrieved, {query: [documents]}",
+    ),
+    Export("a list of rows of ragas", _are_ragas_rows, label=_ragas_references, score=_ragas_retrieved),
+)

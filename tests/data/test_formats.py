@@ -1,0 +1,542 @@
+"""What people have: files and objects of other tools, each of which gives a number, or an error that says how.
+
+The table of docs/inputs.md has a row for each, and each row has a test here.
+"""
+
+import io
+import json
+import re
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import gradely
+from gradely import DataError, InputError
+from gradely.cli.main import run as cli
+
+QRELS = {"q1": {"d1": 2, "d2": 0, "d3": 1}, "q2": {"d4": 1}}
+RUN = {"q1": {"d2": 0.9, "d1": 0.8, "x": 0.5, "d3": 0.1}, "q2": {"d4": 0.7, "d1": 0.2}}
+BINARY = {"q1": ["d1", "d3"], "q2": ["d4"]}
+MEASURES = ["nDCG@10", "RR", "AP"]
+
+
+def values(qrels, run, **options):
+    return gradely.evaluate(qrels, run, MEASURES, **options).per_query()
+
+
+GRADED, LISTED = values(QRELS, RUN), values(BINARY, RUN)
+
+
+def rows(table):
+    return [(query, doc, value) for query, docs in table.items() for doc, value in docs.items()]
+
+
+def frame(table, *names):
+    return pd.DataFrame(rows(table), columns=names)
+
+
+def notes(qrels, run, **options):
+    return " ".join(note.text for note in gradely.evaluate(qrels, run, MEASURES, **options).notes)
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Return a function that writes a file and returns its path."""
+
+    def write(name, content):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        return path
+
+    return write
+
+
+def lines(records):
+    return "".join(f"{json.dumps(record)}\n" for record in records)
+
+
+def test_terrier_frames_are_read_by_docno():
+    run = frame(RUN, "qid", "docno", "score").assign(docid=range(6), rank=[0, 1, 2, 3, 0, 1], query="some words")
+    qrels = frame(QRELS, "qid", "docno", "label")
+    assert values(qrels, run) == GRADED
+    assert "'docno' is read as the document, and not 'docid'" in notes(qrels, run)
+    both = frame(QRELS, "qid", "docno", "label").assign(score=0.5)  # a frame of results with their labels
+    assert values(both, run) == GRADED
+    assert "'label' is read as the label, and not 'score'" in notes(both, run)
+
+
+def test_terrier_frames_as_csv(tmp_path):
+    run = frame(RUN, "qid", "docno", "score").assign(docid=range(6), rank=1, query="some words")
+    run.to_csv(tmp_path / "bm25.csv", index=False)
+    assert values(QRELS, tmp_path / "bm25.csv") == GRADED
+    assert "bm25.csv: 'docno' is read as the document, and not 'docid'" in notes(QRELS, tmp_path / "bm25.csv")
+
+
+def test_quepid_rows_without_a_rating_are_unjudged(file):
+    text = "query,docid,rating\nq1,d1,2\nq1,d2,0\nq1,d9,\nq1,d3,1\nno match query\nq2,d4,1\n"
+    path = file("quepid.csv", text)
+    assert values(path, RUN) == GRADED
+    assert f"2 of 6 rows of {path} have no rating and count as unjudged" in notes(path, RUN)
+    assert "1 of 2 rows" in notes(file("one.csv", "query,docid,rating\nq1,d1,2\nnothing\n"), RUN)
+    with pytest.raises(DataError, match="no rows below its header that have a rating"):
+        values(file("none.csv", "query,docid,rating\nq1,d1,\n"), RUN)
+    with pytest.raises(InputError, match="the label '' is not a number"):  # a table of another kind is not so kind
+        values(file("other.csv", "query_id,docid,rating\nq1,d1,\n"), RUN)
+
+
+def test_quepid_books_have_a_column_per_rater(file):
+    path = file("book.csv", "query,docid,ann,Bob B\nq1,d1,2,1\nq1,d2,0,\nq1,d3,1,0\nq2,d4,1,\n")
+    with pytest.raises(
+        InputError, match=r"no label column, but 'ann', 'Bob B' hold numbers.*columns=\{'label': 'ann'\}"
+    ):
+        values(path, RUN)
+    assert values(path, RUN, columns={"label": "ann"}) == GRADED
+    assert "2 of 4 rows" in notes(path, RUN, columns={"label": "Bob B"})
+
+
+RANK_EVAL = {
+    "requests": [
+        {
+            "id": query,
+            "request": {"query": {"match": {"text": query}}},
+            "ratings": [{"_index": "i", "_id": doc, "rating": label} for doc, label in docs.items()],
+        }
+        for query, docs in QRELS.items()
+    ],
+    "metric": {"dcg": {"k": 10}},
+}
+
+
+def hits(docs, *, scored=True):
+    return [{"_index": "i", "_id": doc} | ({"_score": score} if scored else {}) for doc, score in docs.items()]
+
+
+def rank_eval_response(*, scored=True):
+    return {
+        "metric_score": 0.4,
+        "details": {
+            query: {
+                "metric_score": 0.4,
+                "unrated_docs": [{"_index": "i", "_id": "x"}],
+                "hits": [{"hit": hit, "rating": QRELS[query].get(hit["_id"])} for hit in hits(docs, scored=scored)],
+            }
+            for query, docs in RUN.items()
+        },
+        "failures": {},
+    }
+
+
+def test_rank_eval_requests_are_qrels(file):
+    for qrels in (RANK_EVAL, file("eval.json", RANK_EVAL)):
+        assert values(qrels, RUN) == GRADED
+        with pytest.raises(InputError, match="is a request of _rank_eval, which is not a run; give the response"):
+            values(QRELS, qrels)
+
+
+def test_rank_eval_responses_are_runs_and_ratings(file):
+    for scored in (True, False):  # without scores, the order of hits ranks
+        response = rank_eval_response(scored=scored)
+        for run in (response, file("response.json", response)):
+            assert values(QRELS, run) == GRADED
+    assert gradely.read_qrels(rank_eval_response()).labels("q1") == {"d1": 2.0, "d2": 0.0, "d3": 1.0}
+    assert "the ratings of the documents that were retrieved, and no others" in notes(rank_eval_response(), RUN)
+
+
+def test_search_responses_are_runs_by_query(file):
+    responses = {query: {"took": 3, "hits": {"total": 2, "hits": hits(docs)}} for query, docs in RUN.items()}
+    for run in (responses, file("responses.json", responses)):
+        assert values(QRELS, run) == GRADED
+    one = responses["q1"]
+    for run in (one, file("one.json", one), {"took": 1, "responses": [one]}):
+        with pytest.raises(InputError, match=r"answers one query only: give \{query: response\}"):
+            values(QRELS, run)
+    with pytest.raises(InputError, match="is a response of _search, which is not qrels"):
+        values(one, RUN)
+
+    class Response:  # as the client of Elasticsearch returns it
+        body = one
+
+    with pytest.raises(InputError, match="answers one query only"):
+        values(QRELS, Response())
+
+
+def test_opensearch_judgments(file):
+    ratings = [
+        {"query": query, "ratings": [{"docId": doc, "rating": f"{label:.3f}"} for doc, label in docs.items()]}
+        for query, docs in QRELS.items()
+    ]
+    judgments = {"id": "7", "name": "ESCI", "type": "IMPORT_JUDGMENT", "judgmentRatings": ratings}
+    found = {"took": 3, "hits": {"total": {"value": 1}, "hits": [{"_id": "7", "_source": judgments}]}}
+    for qrels in (ratings, judgments, found, file("list.json", judgments), file("found.json", found)):
+        assert values(qrels, RUN) == GRADED
+
+
+def test_ratings_of_the_rated_ranking_evaluator(file):
+    def group(query, documents):
+        queries = [{"template": "only_q.json", "placeholders": {"$query": query}}]
+        return {"name": f"about {query}", "queries": queries, "relevant_documents": documents}
+
+    by_gain = {"2": ["d1"], "1": ["d3"], "0": ["d2"]}
+    by_document = {doc: {"gain": gain} for doc, gain in QRELS["q1"].items()}
+    in_list = [{doc: {"gain": gain}} for doc, gain in QRELS["q1"].items()]
+    for first in (by_gain, by_document, in_list):
+        groups = [group("q1", first), group("q2", {"d4": {"gain": 1}})]
+        start = {"index": "core", "id_field": "id"}
+        topics = [{"description": "all", "query_groups": groups}]
+        for content in (start | {"topics": topics}, start | {"query_groups": groups}):
+            assert values(content, RUN) == values(file("ratings.json", content), RUN) == GRADED
+    assert gradely.read_qrels(start | group("q7", by_gain)).queries[:] == ["q7"]
+
+
+PREDICTIONS = {"mteb_model_meta": {"model_name": "m"}, "default": {"test": RUN}}
+
+
+def test_predictions_of_mteb(file):
+    for run in (RUN, PREDICTIONS, file("v1.json", RUN), file("v2.json", PREDICTIONS)):
+        assert values(QRELS, run) == GRADED
+    several = PREDICTIONS | {"default": {"dev": {"q1": ["d1"]}, "test": RUN}, "de": {"test": {"q1": ["d3"]}}}
+    for run in (several, file("several.json", several)):
+        with pytest.raises(InputError, match=r"more than one split: default/dev, default/test, de/test; choose one"):
+            values(QRELS, run)
+        with pytest.raises(InputError, match=r"more than one split test: default/test, de/test; choose one"):
+            gradely.read_run(run, split="test")
+        with pytest.raises(InputError, match=r"has no split train: default/dev"):
+            gradely.read_run(run, split="train")
+        assert values(QRELS, gradely.read_run(run, split="default/test")) == GRADED
+
+
+def test_the_split_is_chosen_on_the_command_line(file, capfd):
+    several = PREDICTIONS | {"default": {"dev": {"q1": ["d1"]}, "test": RUN}}
+    files = [str(file("qrels.json", QRELS)), str(file("run.json", several))]
+    assert cli(["evaluate", *files, "-m", "RR"]) == 2
+    assert "--split default/dev" in capfd.readouterr().err
+    assert cli(["evaluate", *files, "-m", "RR", "--split", "test", "--format", "csv"]) == 0
+    assert capfd.readouterr().out.splitlines()[1] == "run,0.75"
+
+
+def test_results_of_mteb_hold_means(file):
+    result = {"dataset_revision": "abc", "task_name": "SciFact", "mteb_version": "2.1", "scores": {"test": []}}
+    for run in (result, file("SciFact.json", result)):
+        with pytest.raises(InputError, match="is a result of MTEB, which is not a run; it holds means, not rankings"):
+            values(QRELS, run)
+
+
+def test_two_columns_that_may_be_the_label_are_an_error(file):
+    path = file("rcp.tsv", "query-id\tcorpus-id\tscore\tgain\ttheta\nq1\td1\t1\t0.5\t3\n")
+    with pytest.raises(
+        InputError, match=r"'score' and 'gain' may both be the label column; say columns=\{'label': 'score'"
+    ):
+        values(path, RUN)
+    assert gradely.read_qrels(path, columns={"label": "gain"}).labels("q1") == {"d1": 0.5}
+    both = frame(QRELS, "qid", "docno", "label").assign(relevance=1)
+    with pytest.raises(InputError, match="'label' and 'relevance' may both be the label column"):
+        values(both, RUN)
+
+
+def test_atomic_files_of_recbole(file):
+    text = "user_id:token\titem_id:token\trating:float\ttimestamp:float\n"
+    text += "".join(f"{query}\t{doc}\t{label}\t881250949\n" for query, doc, label in rows(QRELS))
+    for name in ("ml-100k.inter", "ml.tsv", "ml.txt"):
+        assert values(file(name, text), RUN) == GRADED
+
+
+def test_runs_of_ms_marco(file):
+    text = "".join(f"{query}\t{doc}\t{rank}\n" for query, docs in RUN.items() for rank, doc in enumerate(docs, 1))
+    assert values(QRELS, file("run.dev.small.tsv", text)) == GRADED
+    assert values(QRELS, file("crlf.tsv", text.replace("\n", "\r\n"))) == GRADED
+    with pytest.raises(InputError, match="look like a run of MS MARCO, and qrels come first"):
+        values(file("run.tsv", text), RUN)
+    with pytest.raises(InputError, match=r"3 fields instead of 6.*has tabs between them"):
+        values(QRELS, file("blanks.txt", text.replace("\t", " ")))
+    with pytest.raises(InputError, match="3 fields instead of 6"):  # scores, not ranks
+        values(QRELS, file("scores.tsv", text.replace("\t1\n", "\t3.5\n")))
+    long = "".join(f"{query}\t{doc}\t{rank}\n" for query in ("q1", "q2") for rank, doc in enumerate(range(2000), 1))
+    assert gradely.evaluate({"q1": {"9": 1}, "q2": {"1999": 1}}, file("long.tsv", long), ["RR"])["RR"] == (
+        (1 / 10 + 1 / 2000) / 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("irds:beir/scifact/test", "ir_datasets export beir/scifact/test qrels > qrels.txt"),
+        ("msmarco-passage/trec-dl-2019/judged", "ir_datasets.load('msmarco-passage/trec-dl-2019/judged').qrels_iter()"),
+        ("hf://datasets/BeIR/scifact-qrels/test.tsv", "datasets.load_dataset('BeIR/scifact-qrels', split='test')"),
+        ("https://example.org/qrels.txt", "curl -LO https://example.org/qrels.txt"),
+        ("s3://bucket/run.parquet", "get the file first"),
+    ],
+)
+def test_nothing_is_downloaded(path, says):
+    for arguments in ((path, RUN), (QRELS, path)):
+        with pytest.raises(InputError, match=f"no such file; nothing is downloaded: .*{re.escape(says)}"):
+            gradely.evaluate(*arguments)
+    with pytest.raises(InputError, match=r"no such file$"):
+        gradely.evaluate("missing.txt", RUN)
+
+
+class Judgment(NamedTuple):
+    query_id: str
+    doc_id: str
+    relevance: int
+    iteration: str
+
+
+class ScoredDoc(NamedTuple):
+    query_id: str
+    doc_id: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    query_id: str
+    doc_id: str
+    score: float
+
+
+def test_generators_and_other_iterables_of_records():
+    qrels = [Judgment(*row, "0") for row in rows(QRELS)]
+    for run in ([ScoredDoc(*row) for row in rows(RUN)], [Retrieved(*row) for row in rows(RUN)]):
+        assert values((row for row in qrels), (row for row in run)) == GRADED
+        assert values(iter(qrels), dict.fromkeys(run).keys()) == GRADED
+    with pytest.raises(DataError, match="run: cannot be read from list: it has no rows"):
+        values(QRELS, (row for row in ()))
+    by = gradely.evaluate((row for row in qrels), RUN, ["RR"], by="iteration").segments
+    assert by["0"] == {"RR": 0.75}
+
+
+class Dataset:
+    """As a data set of Hugging Face: it is no frame, but becomes one."""
+
+    def __init__(self, table, names):
+        self.frame = frame(table, *names)
+
+    def to_polars(self):
+        raise ImportError("polars")
+
+    def to_pandas(self):
+        return self.frame
+
+    def __iter__(self):
+        return iter(self.frame.to_dict("records"))
+
+
+def test_data_sets_of_hugging_face():
+    qrels = Dataset(QRELS, ("query-id", "corpus-id", "score"))
+    assert values(qrels, Dataset(RUN, ("query-id", "corpus-id", "score"))) == GRADED
+    with pytest.raises(InputError, match=r"is a dict of data sets.*one of its splits, like data\['test'\]"):
+        values({"test": qrels}, RUN)
+
+
+def test_data_sets_of_llama_index(file):
+    content = {
+        "queries": {"q1": "some words", "q2": "others"},
+        "corpus": {"d1": "text"},
+        "relevant_docs": BINARY,
+        "mode": "text",
+    }
+
+    class Finetuning:
+        queries, corpus, relevant_docs, mode = content.values()
+
+    for qrels in (content, Finetuning(), file("dataset.json", content)):
+        assert values(qrels, RUN) == LISTED
+    with pytest.raises(InputError, match=r"is a dataset of LlamaIndex, which is not a run; give what was retrieved"):
+        values(QRELS, content)
+
+
+def ragas(kind="ids"):
+    names = (
+        ("retrieved_context_ids", "reference_context_ids")
+        if kind == "ids"
+        else (
+            "retrieved_contexts",
+            "reference_contexts",
+        )
+    )
+    return [
+        {"user_input": query, names[0]: list(RUN[query]), names[1]: BINARY[query], "response": "so", "reference": "so"}
+        for query in BINARY
+    ]
+
+
+@pytest.mark.parametrize("kind", ["ids", "texts"])
+def test_rows_of_ragas_are_qrels_and_run(file, kind):
+    content = ragas(kind)
+    for both in (content, pd.DataFrame(content), pl.DataFrame(content), file("rows.json", content)):
+        assert values(both, both) == LISTED
+    path = file("rows.jsonl", lines(content))
+    assert values(path, path) == LISTED
+    with pytest.raises(InputError, match="rows 1 and 3 have the same user_input, 'q1'"):
+        values([*content, content[0]], RUN)
+    with pytest.raises(InputError, match="row 1 has none of reference_context_ids and reference_contexts"):
+        values([{"user_input": "q1", "retrieved_contexts": ["d1"]}], RUN)
+
+
+def test_ragas_on_the_command_line(file, capfd):
+    path = str(file("rows.jsonl", lines(ragas())))
+    assert cli(["evaluate", path, path, "-m", "RR", "--format", "csv"]) == 0
+    assert capfd.readouterr().out.splitlines()[1] == "rows,0.75"
+
+
+def test_results_in_order_without_scores(file):
+    records = [
+        {"query": query, "results": [{"id": doc, "metadata": {"page": 1}} for doc in docs]}
+        for query, docs in RUN.items()
+    ]
+    for run in (records, file("run.json", records), file("run.jsonl", lines(records))):
+        assert values(QRELS, run) == GRADED
+
+
+def test_passages_become_documents(file, capfd):
+    passages = {
+        query: {f"{doc}#{i}": score - i / 4 for doc, score in docs.items() for i in range(2)}
+        for query, docs in RUN.items()
+    }
+    run = file("passages.json", passages)
+    assert values(QRELS, gradely.read_run(run, doc_id="(.*)#")) == GRADED
+    assert values(QRELS, gradely.read_run(RUN, doc_id="(.*)#")) == GRADED
+    assert "is it passages, for which there is --doc-id" in notes(QRELS, run)
+    summed = gradely.read_run({"q": {"a#0": 1, "a#1": 2}}, doc_id="(.*)#", duplicates="sum")
+    assert summed.scores["q"] == {"a": 3.0}
+    for pattern, says in (
+        ("(", "is no regular expression"),
+        (".*#", "put the part that names the document in parenth"),
+    ):
+        with pytest.raises(InputError, match=says):
+            gradely.read_run(run, doc_id=pattern)
+    arguments = [str(file("qrels.json", QRELS)), str(run), "-m", "RR", "--format", "csv"]
+    assert cli(["evaluate", *arguments, "--doc-id", "(.*)#"]) == 0
+    assert capfd.readouterr().out.splitlines()[1] == "passages,0.75"
+
+
+def test_judgments_of_subtopics_are_named(file):
+    path = file("diversity.txt", "q1 1 d1 2\nq1 2 d1 1\nq1 1 d2 0\nq1 1 d3 1\nq2 1 d4 1\n")
+    with pytest.raises(DataError, match=r"diversity.txt:2: .*are '1' and '2' subtopics, as in diversity qrels.*max"):
+        values(path, RUN)
+    assert values(path, RUN, duplicates="max") == GRADED
+    with pytest.raises(DataError, match=r"first in line 1; keep one, or .*\(--duplicates max\)$"):
+        values(file("same.txt", "q1 0 d1 2\nq1 0 d1 1\n"), RUN)
+
+
+def test_archives_open_files_and_lists_of_files_are_refused_by_name(file, tmp_path):
+    with zipfile.ZipFile(tmp_path / "runs.zip", "w") as archive:
+        archive.writestr("a.run", "q1 Q0 d1 1 0.5 t\n")
+    with pytest.raises(InputError, match=r"runs.zip: is a zip archive.*unpack it"):
+        values(QRELS, tmp_path / "runs.zip")
+    path = file("qrels.txt", "q1 0 d1 1\n")
+    with path.open() as opened, pytest.raises(DataError, match=f"is an open file: give its path, '{path}'"):
+        values(opened, RUN)
+    with pytest.raises(DataError, match="is an open file"):
+        values(QRELS, io.StringIO("q1 Q0 d1 1 0.5 t\n"))
+    for qrels in ([str(path), str(path)], [path, path], (gradely.read_qrels(path),)):
+        with pytest.raises(DataError, match=r"qrels: is a list of \d: give one, or put the files together"):
+            values(qrels, RUN)
+
+
+class Ranx:
+    """As qrels and runs of ranx, which are no mappings."""
+
+    __module__ = "ranx.data_structures.qrels"
+
+    def __init__(self, values):
+        self.values = values
+
+    def keys(self):
+        return self.values.keys()
+
+    def to_dict(self):
+        return self.values
+
+
+def test_objects_of_ranx():
+    assert values(Ranx(QRELS), Ranx(RUN)) == GRADED
+
+
+def test_frames_and_series_with_ids_in_their_index():
+    qrels = frame(QRELS, "query_id", "doc_id", "label").set_index(["query_id", "doc_id"])
+    run = frame(RUN, "query_id", "doc_id", "score").set_index(["query_id", "doc_id"])
+    half = frame(RUN, "query_id", "doc_id", "score").set_index("query_id")
+    for given in (run, half, run["score"], run["score"].rename(None)):
+        assert values(qrels, given) == values(qrels["label"], given) == GRADED
+    numbered = frame(RUN, "query_id", "doc_id", "score")
+    numbered.index.name = "row"
+    assert values(qrels, numbered) == GRADED
+
+
+@pytest.mark.parametrize("name", ["predicted", "predicted_rating", "est", "prediction"])
+def test_names_of_predictions(name):
+    assert values(QRELS, frame(RUN, "user", "item", name)) == GRADED
+    with_truth = frame(RUN, "user", "item", name).assign(rating=3)
+    assert values(QRELS, with_truth) == GRADED
+    assert f"{name!r} is read as the score, and not 'rating'" in notes(QRELS, with_truth)
+
+
+def test_hive_partitions_are_columns(tmp_path):
+    pytest.importorskip("pyarrow")
+    for query, docs in RUN.items():
+        folder = tmp_path / "run" / f"query_id={query}"
+        folder.mkdir(parents=True)
+        pl.DataFrame({"doc_id": list(docs), "score": list(docs.values())}).write_parquet(folder / "part-0.parquet")
+    for path in (tmp_path / "run", str(tmp_path / "run" / "*" / "*.parquet")):
+        assert values(QRELS, path) == GRADED
+    odd = tmp_path / "run" / "when=7"
+    odd.mkdir()
+    pl.DataFrame({"doc_id": ["x"], "score": [1.0]}).write_parquet(odd / "part-0.parquet")
+    with pytest.raises(InputError, match="has no column 'query_id'"):
+        values(QRELS, tmp_path / "run")
+
+
+def test_names_in_hive_partitions_are_unquoted(tmp_path):
+    folder = tmp_path / "run" / "query_id=a%2Fb"
+    folder.mkdir(parents=True)
+    pl.DataFrame({"doc_id": ["d"], "score": [1.0]}).write_parquet(folder / "part-0.parquet")
+    assert gradely.evaluate({"a/b": {"d": 1}}, tmp_path / "run", ["RR"])["RR"] == 1.0
+
+
+def table_of(document):
+    """Yield the first cell of each row of the table of formats."""
+    text = Path(document).read_text(encoding="utf-8").partition("## Files and objects of other tools")[2]
+    return [line.split("|")[1].strip() for line in text.partition("\n## ")[0].splitlines() if line.startswith("| ")][1:]
+
+
+def test_each_row_of_the_document_has_a_test_and_each_test_a_row():
+    document = Path(__file__).parents[2] / "docs" / "inputs.md"
+    assert {row: row in TESTED for row in table_of(document)} == dict.fromkeys(TESTED, True)
+    assert all(name in globals() for name in TESTED.values())
+
+
+TESTED = {
+    "PyTerrier, frames and CSV": "test_terrier_frames_are_read_by_docno",
+    "Quepid, CSV of a case": "test_quepid_rows_without_a_rating_are_unjudged",
+    "Quepid, CSV of a book": "test_quepid_books_have_a_column_per_rater",
+    "Elasticsearch, request of `_rank_eval`": "test_rank_eval_requests_are_qrels",
+    "Elasticsearch, response of `_rank_eval`": "test_rank_eval_responses_are_runs_and_ratings",
+    "Elasticsearch, responses of `_search`": "test_search_responses_are_runs_by_query",
+    "OpenSearch, judgments": "test_opensearch_judgments",
+    "Rated Ranking Evaluator, JSON": "test_ratings_of_the_rated_ranking_evaluator",
+    "MTEB, predictions": "test_predictions_of_mteb",
+    "MTEB, results": "test_results_of_mteb_hold_means",
+    "MTEB and Cohere, `score` beside `gain`": "test_two_columns_that_may_be_the_label_are_an_error",
+    "RecBole, `.inter`": "test_atomic_files_of_recbole",
+    "MS MARCO, run": "test_runs_of_ms_marco",
+    "ir_datasets, Hugging Face, URLs": "test_nothing_is_downloaded",
+    "ir_measures, generators, any iterable": "test_generators_and_other_iterables_of_records",
+    "Hugging Face, `Dataset`": "test_data_sets_of_hugging_face",
+    "LlamaIndex, dataset": "test_data_sets_of_llama_index",
+    "ragas, rows": "test_rows_of_ragas_are_qrels_and_run",
+    "results in order, without scores": "test_results_in_order_without_scores",
+    "passages of documents": "test_passages_become_documents",
+    "diversity qrels, with subtopics": "test_judgments_of_subtopics_are_named",
+    "zip archives, open files, lists of files": "test_archives_open_files_and_lists_of_files_are_refused_by_name",
+    "ranx, `Qrels` and `Run`": "test_objects_of_ranx",
+    "pandas, ids in the index": "test_frames_and_series_with_ids_in_their_index",
+    "Surprise, LensKit and others, predictions": "test_names_of_predictions",
+    "Hive, folders of Parquet": "test_hive_partitions_are_columns",
+}
