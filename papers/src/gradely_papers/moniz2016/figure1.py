@@ -95,7 +95,7 @@ def ends(samples: dict[str, Floats]) -> list[Verdict]:
 
 @claim(
     "fence",
-    "(2)",
+    "§3.1, eq. (2)",
     printed="φ(w) = 1 - α",
     criterion=f"so for every sample with scores beyond w = Q3 + 1.5·IQR, to within {SAME:g}",
     kind=THEOREM,

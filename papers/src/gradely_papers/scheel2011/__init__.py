@@ -4,7 +4,7 @@ from gradely_papers.experiment import Misprint
 
 MISPRINTS = (
     Misprint(
-        "(4)",
+        "eq. (4)",
         "a distance of levels d^t for i > 1, and t if i = 0, which leaves i = 1 open",
         "the lowest level above 0 has the distance t to 0, and every other the distance to the one below it",
     ),
