@@ -368,9 +368,6 @@ def _zstd() -> Any:
     raise MissingExtra("backports.zstd to read Zstandard", "zstd")
 
 
-DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
-
-
 def is_pipe(path: str) -> bool:
     """True for standard input, pipes and sockets, which can be read only once; refuse devices that never end.
 
@@ -439,7 +436,9 @@ class Pipe:
         try:
             return open(self.path, "rb")
         except OSError:
-            descriptor = DESCRIPTOR.fullmatch(self.path)  # a socket cannot be opened again by its name
+            descriptor = re.fullmatch(
+                r"/(?:dev|proc/self)/fd/(\d+)", self.path
+            )  # a socket cannot be opened again by its name
             if descriptor is None:
                 raise
             return os.fdopen(os.dup(int(descriptor[1])), "rb")

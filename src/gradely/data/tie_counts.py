@@ -1,7 +1,7 @@
 """What can be counted of a run without judgments: its documents, its ties, ranks that contradict the scores."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,12 +9,13 @@ import numpy.typing as npt
 from gradely.data.columns import flat
 from gradely.data.hits import Hits
 from gradely.data.ids import Bools, Floats, Ids, Ints
-from gradely.data.locate.match import UNKNOWN
-from gradely.data.locate.pieces import Lines
 from gradely.data.qrels import Qrels
 from gradely.data.run import Run, Scores
 from gradely.errors import clip
 from gradely.settings import Settings
+
+if TYPE_CHECKING:
+    from gradely.data.locate.pieces import Lines
 
 BITS = {"bfloat16": 8, "half precision": 11, "single precision": 24}
 """how many bits of a score each precision keeps"""
@@ -266,9 +267,9 @@ class DetailsObserver:
         self._queries: list[Ints] = []
         self._tops: list[dict[int, Top]] = []
 
-    def look(self, lines: Lines) -> tuple[TiedPart, Ints, dict[int, Top]]:
+    def look(self, lines: "Lines") -> tuple[TiedPart, Ints, dict[int, Top]]:
         """Return the ties, the queries and the tops of the rankings of a piece; lines of judged queries count."""
-        judged = lines.query != UNKNOWN
+        judged = lines.judged
         mine = np.repeat(judged, lines.size)
         owner = np.repeat(np.arange(len(lines.size)), lines.size)[mine]
         tops = {int(lines.query[i]): self._top(lines, i) for i in np.flatnonzero(judged).tolist() if self.depth}
@@ -281,7 +282,7 @@ class DetailsObserver:
         self._queries.append(queries)
         self._tops.append(tops)
 
-    def _top(self, lines: Lines, i: int) -> Top:
+    def _top(self, lines: "Lines", i: int) -> Top:
         """Return the top of the ranking of a query: its first lines, and those that tie with the last of them."""
         first, size = int(lines.first[i]), int(lines.size[i])
         score = -lines.score[first : first + size]

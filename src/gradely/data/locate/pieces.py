@@ -16,6 +16,7 @@ from gradely.data.hashing import (
 from gradely.data.hits import Hits
 from gradely.data.ids import (
     LONGEST_NAME,
+    Bools,
     Bytes,
     Floats,
     Ids,
@@ -57,13 +58,19 @@ class Lines(NamedTuple):
     name: Ids
     """where each query's name is"""
 
+    @property
+    def judged(self) -> Bools:
+        """Which of the queries have judgments."""
+        flags: Bools = self.query != UNKNOWN
+        return flags
+
     def owner(self, line: Ints) -> Ints:
         """Return which of the piece's queries lines are about."""
         return np.searchsorted(self.first, line, side="right") - 1
 
     def unjudged(self) -> Ids:
         """Return the names of the queries that have no judgments."""
-        return self.name.take(np.flatnonzero(self.query == UNKNOWN))
+        return self.name.take(np.flatnonzero(~self.judged))
 
     def documents(self, settings: Settings, line: Ints, base: int = 0) -> Documents:
         """Return what breaks ties between some lines; `base` lines stand before the piece."""
@@ -124,7 +131,7 @@ def find_in_part(
     """Return where the judged documents of a piece stand; every query of it must be whole."""
     lines = read_lines(judgments, piece, settings)
     unjudged = lines.unjudged().names()
-    judged = lines.query[lines.query != UNKNOWN]
+    judged = lines.query[lines.judged]
     if len(judgments.once(judged)) < len(judged) or len(set(unjudged)) < len(unjudged):
         raise ScatteredQueries
     if not (keep_duplicates or is_distinct(lines.key)) and has_repetition(

@@ -237,7 +237,7 @@ def _first_look(judgments: Judgments, settings: Settings, piece: Rows) -> Look:
     """Find the judged documents of a piece."""
     lines = read_lines(judgments, piece, settings)
     line, row = match_lines(judgments, lines)
-    judged = lines.query != UNKNOWN
+    judged = lines.judged
     unjudged = leave_out_repeats(lines.unjudged()).names()
     hits = lines.query[lines.owner(line)], row, lines.score[line], line
     return Look(lines.key, lines.query[judged], lines.size[judged], unjudged, hits)

@@ -192,10 +192,6 @@ def delimiter_of(head: bytes, documents: Sequence[str] = DOC) -> str | None:
     return None
 
 
-DESCRIPTOR = re.compile(r"/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")
-"""what a shell puts in place of <(…)"""
-
-
 def run_name(path: str) -> str:
     """Return what a run is called: its file's name without the endings that all have; a pipe has no name of its own.
 
@@ -204,7 +200,7 @@ def run_name(path: str) -> str:
     """
     if path == "-":
         return "stdin"
-    if DESCRIPTOR.fullmatch(path):
+    if _is_descriptor(path):
         return "pipe"
     name = bare_name(os.path.basename(path.rstrip(os.sep)))
     stem, dot, suffix = name.rpartition(".")
@@ -224,7 +220,12 @@ def run_names(paths: Sequence[str]) -> list[str]:
     twice = next((path for path in paths if paths.count(path) > 1), None)
     if twice is not None:
         raise InputError(f"{twice}: the run is named twice")
-    pipes = [path for path in paths if DESCRIPTOR.fullmatch(path)]
+    pipes = [path for path in paths if _is_descriptor(path)]
     numbers = {path: f"pipe-{i}" for i, path in enumerate(pipes, 1)} if len(pipes) > 1 else {}
     short = [numbers.get(path) or run_name(path) for path in paths]
     return short if len(set(short)) == len(short) else [numbers.get(path, path) for path in paths]
+
+
+def _is_descriptor(path: str) -> bool:
+    """True for what a shell puts in place of <(…)."""
+    return path.startswith(("/dev/fd/", "/proc/")) and path.rpartition("/fd/")[2].isdigit()
