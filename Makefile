@@ -19,7 +19,7 @@ help:
 	@echo "make test-tools   the adapters inside the tools that they are for, which are heavy"
 	@echo "make test-spark   lazy frames and evaluation on a real Spark of two cores"
 	@echo "make fuzz         broken files through every command, and what must be equal compared; MINUTES=60 SEED=7 for more"
-	@echo "make mutants      change the code, one operator or number at a time: which changes does no test notice?"
+	@echo "make mutants      change or leave out one thing in the code at a time: which changes does no test notice?"
 	@echo "make docs         write what follows from the code: pages and tables of the documents, the stub of public names"
 	@echo "make papers       run all experiments on DATA=folder of data sets, and record the verdicts"
 	@echo "make learning     the experiment f14-learning alone, on DATA=folder, and its figure in docs/; ten minutes"

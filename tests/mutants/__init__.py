@@ -1,4 +1,4 @@
-"""Mutants: the code, changed by one operator, number, comparison or call at a time. Each change must break a test.
+"""Mutants: the code with one thing changed (an operator, a number) or left out (a statement, a call). Tests notice.
 
 `make mutants` lists those that no test notices; `python -m tests.mutants gains.py` looks at one file, `--area formulas`
 at one area. A mutant lives in memory only: no file is touched. One process imports everything, collects the tests, and

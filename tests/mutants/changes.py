@@ -64,7 +64,7 @@ SPEED = {
     "measures": "CELLS",
     "hashing": "LONG TOGETHER",
     "hits": "SHORT",
-    "memory": "DOCUMENTS FEW SEVERAL",
+    "__init__": "DOCUMENTS FEW SEVERAL",
     "places": "FEW",
     "match": "MANY",
     "tie_breaking": "FEW",
