@@ -6,6 +6,7 @@
     by_query     the queries of several runs beside each other: the worst, the best, the largest losses
     result       what all public functions return has in common: text, tables, frames, JSON, notebooks
     notes        what happened and matters, each with its count, as a sentence
+    likely_mistakes  qrels and run that look swapped, labels that a binary measure overlooks
     arrays       evaluate_arrays
     explain      one query, rank by rank
     check        what is wrong or odd in judgments and runs

@@ -1,12 +1,15 @@
 """evaluate_arrays: from arrays of scores and labels to values, a block of queries at a time."""
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gradely.errors import DataError, NotFinite
 from gradely.evaluation.evaluate import DEFAULT
+from gradely.evaluation.likely_mistakes import SAMPLE, look_swapped
 from gradely.kernel.arrays import Groups, Ints, align_arrays, check_numbers, group_documents, is_ragged, rank_documents
 from gradely.kernel.backend import device_of, is_array, is_numpy, namespace
 from gradely.kernel.batch import Array, Batch, Levels, rows_at_a_time
@@ -47,6 +50,7 @@ def evaluate_arrays(
     """
     check_ties(ties, without_names=True)
     named = parse_all(measures)
+    _warn_of_swap(scores, labels)
     if group is not None or qid is not None or is_ragged(scores):
         if mask is not None:
             raise DataError("with groups there is nothing to mask: leave mask out")
@@ -54,6 +58,30 @@ def evaluate_arrays(
     if any(is_array(x) and not is_numpy(x) for x in (scores, labels, mask)):
         return _on_device(scores, labels, named, mask, ties, seed)
     return _in_rows(*align_arrays(scores, labels, mask, ties, seed, flat=False), named, ties, threads)
+
+
+def _warn_of_swap(scores: Any, labels: Any) -> None:
+    """Warn where scores are whole numbers by type, as labels are, and labels are not: scikit-learn has labels first.
+
+    Arrays of other libraries are not looked at: one would have to wait for their device.
+    """
+    first_scores, first_labels = _first_numbers(scores), _first_numbers(labels)
+    if first_scores.dtype.kind in "iub" and first_labels.dtype.kind == "f":
+        how = look_swapped(first_labels, first_scores.astype(np.float64))
+        if how is not None:
+            warnings.warn(f"{how}: the order is evaluate_arrays(scores, labels)", stacklevel=3)
+
+
+def _first_numbers(values: Any) -> npt.NDArray[Any]:
+    """Return the first numbers of a NumPy array or of lists, as they are; none of anything else."""
+    if isinstance(values, np.ndarray):
+        return values.flat[:SAMPLE]
+    while isinstance(values, list) and values and isinstance(values[0], list | np.ndarray):
+        values = values[0]
+    try:
+        return np.asarray(values[:SAMPLE] if isinstance(values, list | np.ndarray) else []).ravel()
+    except ValueError:
+        return np.zeros(0)
 
 
 def _in_rows(

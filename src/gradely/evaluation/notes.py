@@ -13,6 +13,7 @@ from gradely.data.read.readers import trec_table
 from gradely.data.source import ignore
 from gradely.data.table import IrregularText, Table, TableScores
 from gradely.errors import clip
+from gradely.evaluation.likely_mistakes import describe_threshold
 from gradely.tables import count_of, plain_line
 
 FEW = 0.01
@@ -109,14 +110,6 @@ def compare_ids(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, str, s
         if alike is not None:
             return alike, originals[plain(alike)], f"; is it {reason}?"
     return ours[0], theirs[0], "; they do not look alike"
-
-
-def describe_low_labels(levels: Sequence[float], names: list[str]) -> str:
-    """Return a sentence about the positive labels, none of which reaches 1, and measures that ask for 1."""
-    return (
-        f"the highest label is {levels[-1]:g}, and for {', '.join(names)} a document is relevant from label 1 on: "
-        f"none is; say from which label, as in {names[0].split('@')[0].split('(')[0]}(rel={levels[0]:g})"
-    )
 
 
 if TYPE_CHECKING:
@@ -275,12 +268,12 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
     out = f"{excluded:,} of {count_of(before, 'document')} {were} excluded from the rankings" if excluded else None
     by_one = [name for name, measure in evaluation.measures.items() if getattr(measure, "rel", None) == 1]
     levels: Sequence[float] = evaluation.qrels.levels() if by_one else []
-    below = describe_low_labels(levels, by_one) if len(levels) and levels[-1] < 1 else None
+    threshold = describe_threshold(evaluation.qrels.grade, levels, by_one)
     texts = [
         *(("labels", text) for text in evaluation.qrels.notes),
         *(("run", text) for text in evaluation.about_run),
         ("apart", evaluation.apart),
-        ("labels", below),
+        ("labels", threshold),
     ]
     notes = [Note(kind, len(evaluation.qrels), len(evaluation.qrels), text) for kind, text in texts if text]
     return [*notes, *([Note("excluded", excluded, before, out)] if out else [])]

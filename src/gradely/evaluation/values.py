@@ -40,7 +40,7 @@ class Evaluation:
     apart: str | None = None
     """what to say where the run and the qrels have no documents in common"""
     about_run: Sequence[str] = ()
-    """what was taken for granted when the run was read"""
+    """what was taken for granted when the run was read, and whether it looks swapped with the qrels"""
 
     def scores(self) -> Scores:
         """Return the scores of the queries that count."""

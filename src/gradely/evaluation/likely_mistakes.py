@@ -1,0 +1,114 @@
+"""Likely mistakes that no reader can see: qrels and run swapped, and labels that a binary measure overlooks.
+
+Each is a sentence beside the results, which says what was found and what to type. Nothing is put right by a guess.
+"""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from gradely.data import Qrels, Run
+from gradely.data.columns import new_tokens
+from gradely.data.ids import Bools, Floats
+from gradely.data.read.dicts import Ranked
+from gradely.data.read.readers import trec_table
+from gradely.data.run import LazyScores, Scores
+from gradely.data.source import ignore
+from gradely.data.table import IrregularText, Table, TableScores
+
+SAMPLE = 1000
+"""how many scores of a run are looked at"""
+HIGHEST = 10
+"""the highest label of common scales"""
+
+
+def look_swapped(labels: Floats, scores: Floats) -> str | None:
+    """Return how labels look like scores, and scores like labels; None where they do not.
+
+    >>> look_swapped(np.array([0.91, 0.4, 0.13]), np.array([3.0, 0.0, 1.0]))
+    'most labels are not whole numbers, and the scores are whole numbers from 0 to 3'
+    >>> look_swapped(np.array([2.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0]))
+    'the scores are 0 and 1 and nothing else'
+    >>> look_swapped(np.array([2.0, 1.0, 0.0]), np.array([0.91, 0.4, 0.13]))
+    """
+    if not len(labels) or not len(scores) or not _are_whole(scores).all():
+        return None
+    low, high = int(scores.min()), int(scores.max())
+    if low < 0 or high > HIGHEST:
+        return None
+    if np.count_nonzero(_are_whole(labels)) * 2 < len(labels):
+        return f"most labels are not whole numbers, and the scores are whole numbers from {low} to {high}"
+    return "the scores are 0 and 1 and nothing else" if (low, high) == (0, 1) and len(scores) > 2 else None
+
+
+def _are_whole(numbers: Floats) -> Bools:
+    whole: Bools = numbers == np.floor(numbers)
+    return whole
+
+
+def describe_swap(qrels: Qrels, run: Run) -> str | None:
+    """Return a sentence where labels look like scores, and scores like labels, as if qrels and run were swapped.
+
+    TREC text has another number of fields in qrels than in runs, and lazy frames would have to be asked.
+    """
+    if isinstance(run.scores, LazyScores) or trec_table(run) is not None:
+        return None
+    scores = _first_scores(run.scores)
+    how = look_swapped(np.asarray(qrels.levels()), scores) if len(scores) and scores[0] == scores[0] // 1 else None
+    first = "if the two are swapped, qrels come first, as in evaluate(qrels, run) or gradely evaluate QRELS RUN"
+    return f"{run.name}: {how}; {first}" if how else None
+
+
+def _first_scores(scores: Scores) -> Floats:
+    """Return the scores of the first ranking, or the first of them; none where documents came without scores."""
+    if isinstance(scores, TableScores):
+        return _first_rows(scores.table)
+    ranking = next(iter(scores.values()), {})
+    first = next(iter(ranking.values()), 0.5)
+    if isinstance(ranking, Ranked) or (isinstance(first, float) and not first.is_integer()):  # mostly so, soon seen
+        return np.zeros(0)
+    try:
+        return np.fromiter(islice(ranking.values(), SAMPLE), np.float64)
+    except (TypeError, ValueError):  # of a query that nobody asked about
+        return np.zeros(0)
+
+
+def _first_rows(table: Table) -> Floats:
+    """Return the scores of the first rows of a table, as far as they are of one query."""
+
+    def look(part: Any) -> Floats:
+        query, _, value = part.columns()
+        stop = [*new_tokens(*query)[1:2].tolist(), len(value)][0]
+        return np.array(value[: min(stop, SAMPLE)])
+
+    try:
+        return next(table.map_parts(look, 1, ignore, whole_queries=False), np.zeros(0))
+    except IrregularText:  # it was read the plain way, which a guess is not worth
+        return np.zeros(0)
+
+
+def describe_threshold(labels: Floats, levels: Sequence[float], names: list[str]) -> str | None:
+    """Return a sentence about measures that ask for label 1, where positive labels are below it.
+
+    >>> describe_threshold(np.array([1.0, 0.9, 0.2, 0.0]), [0.2, 0.9, 1.0], ["RR"])
+    'labels are not whole numbers, and for RR a document is relevant from label 1 on: 2 of 3 positive labels are \
+below; to count more or fewer, say from which label on, as in RR(rel=0.2)'
+    """
+    if not len(levels) or levels[0] >= 1:
+        return None
+    positive = labels[labels > 0]
+    below = int(np.count_nonzero(positive < 1))
+    example = f"{names[0].split('@')[0].split('(')[0]}(rel={levels[0]:g})"
+    if levels[-1] < 1:
+        return (
+            f"the highest label is {levels[-1]:g}, and for {', '.join(names)} a document is relevant from label 1 on: "
+            f"none is; say from which label, as in {example}"
+        )
+    are = "is" if below == 1 else "are"
+    return (
+        f"labels are not whole numbers, and for {', '.join(names)} a document is relevant from label 1 on: "
+        f"{below:,} of {len(positive):,} positive labels {are} below; to count more or fewer, say from which label on, "
+        f"as in {example}"
+    )

@@ -1,0 +1,80 @@
+"""Qrels and runs that look swapped, and labels that a binary measure overlooks, are noticed."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import gradely
+from gradely import InputError
+from tests.data.test_formats import QRELS, RUN, file, frame, values  # noqa: F401 - file is a fixture
+
+
+def swapped(qrels, run):
+    return [note.text for note in gradely.evaluate(qrels, run, ["nDCG"]).notes if "qrels come first" in note.text]
+
+
+def test_swapped_frames_and_dicts_are_noticed(tmp_path):
+    rating, score = frame(QRELS, "user_id", "item_id", "rating"), frame(RUN, "user_id", "item_id", "score")
+    rating.to_csv(tmp_path / "rating.csv", index=False)
+    score.to_csv(tmp_path / "score.csv", index=False)
+    pairs = [(rating, score), (pl.DataFrame(rating), pl.DataFrame(score)), (QRELS, RUN)]
+    pairs += [(rating.to_dict("records"), score.to_dict("records")), (tmp_path / "rating.csv", tmp_path / "score.csv")]
+    for qrels, run in pairs:
+        assert swapped(qrels, run) == []
+        (note,) = swapped(run, qrels)
+        assert "most labels are not whole numbers, and the scores are whole numbers from 0 to 2" in note
+
+
+def test_scores_of_0_and_1_are_noticed():
+    clicks, ranks = {"q": {"a": 1, "b": 0, "c": 0}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    assert "the scores are 0 and 1 and nothing else" in swapped(ranks, clicks)[0]
+    assert swapped(clicks, ranks) == swapped(clicks, {"q": ["a", "b"]}) == []
+
+
+def test_real_labels_and_runs_that_fit_them_are_no_mistake():
+    real = {"q": {"a": 0.5, "b": 0.25}}
+    assert swapped(real, {"q": {"a": 0.7, "b": 2}}) == []
+    assert swapped(real, {"q": {"a": 20, "b": 11}}) == []
+
+
+def test_swapped_files_are_named(file):  # noqa: F811
+    qrels, run = file("q", "q1 0 d1 1\n"), file("r", "q1 Q0 d1 1 0.5 t\n")
+    with pytest.raises(InputError, match=r"r:1: 6 fields instead of 4.*looks like a run, and qrels come first"):
+        values(run, qrels)
+    with pytest.raises(InputError, match=r"q:1: 4 fields instead of 6.*look like qrels, which come first"):
+        values(QRELS, qrels)
+    with pytest.raises(InputError, match="a rank beside a score looks like a run, and qrels come first"):
+        values(file("r.csv", "qid,docno,rank,score\nq1,d1,1,0.5\n"), RUN)
+    with pytest.raises(
+        InputError, match=r"no score column among 'relevance'; 'relevance' is a label.*qrels come first"
+    ):
+        values(QRELS, file("q.csv", "qid,docno,relevance\nq1,d1,1\n"))
+
+
+def test_swapped_arrays_are_noticed():
+    labels, scores = np.array([[1, 0, 0, 1]]), np.array([[0.2, 0.9, 0.3, 0.1]])
+    assert gradely.evaluate_arrays(scores, labels, ["RR"])["RR"].tolist() == [1 / 3]
+    for given in ((labels, scores), (labels.tolist(), scores.tolist())):
+        with pytest.warns(UserWarning, match=r"evaluate_arrays\(scores, labels\)"):
+            gradely.evaluate_arrays(*given, ["nDCG"])
+    with pytest.warns(UserWarning, match=r"evaluate_arrays\(scores, labels\)"):
+        gradely.evaluate_arrays(labels[0], scores[0], ["nDCG"], group=[2, 2])
+
+
+def threshold(labels, *measures):
+    run = {"q": {doc: i for i, doc in enumerate(labels)}}
+    found = gradely.evaluate({"q": labels}, run, list(measures)).notes
+    return [note.text for note in found if note.kind == "labels"]
+
+
+def test_binary_measures_say_from_which_label_on_a_document_counts():
+    (note,) = threshold({"a": 1, "b": 0.9, "c": 0.2, "d": 0}, "RR", "AP", "nDCG")
+    assert "for RR, AP a document is relevant from label 1 on: 2 of 3 positive labels are below" in note
+    assert "RR(rel=0.2)" in note
+    (note,) = threshold({"a": 0.5, "b": 1, "c": 5}, "P@10")
+    assert "1 of 3 positive labels is below" in note and "P(rel=0.5)" in note
+    for labels in ({"a": 1.5, "b": 2.5}, {"a": 1, "b": 0}, {"a": 1, "b": -0.5}):  # whatever is above 0 counts
+        assert threshold(labels, "AP") == []
+    assert threshold({"a": 1.5, "b": 0.5}, "nDCG", "AP(rel=0.5)") == []
+    (note,) = threshold({"a": 0.5, "b": 0.2}, "AP")
+    assert "the highest label is 0.5" in note and "none is" in note
