@@ -1,5 +1,7 @@
 """Student's t, central and noncentral: against SciPy, closed forms and limits."""
 
+import subprocess
+import sys
 from math import atan, pi, sqrt
 
 import numpy as np
@@ -56,3 +58,27 @@ def test_quantiles_of_a_deviation_are_those_of_chi_square(freedom):
         assert deviation_quantile(share, freedom) == pytest.approx(
             sqrt(stats.chi2.ppf(share, freedom) / freedom), rel=1e-8
         )
+
+
+WITHOUT = """
+import sys
+sys.modules["scipy"] = sys.modules["scipy.stats"] = None
+import gradely
+qrels = {f"q{i}": {"d": 1} for i in range(8)}
+runs = {
+    name: {q: ["x"] * (name == "b" or i % k == 0) + ["d"] for i, q in enumerate(qrels)}
+    for k, name in ((2, "a"), (3, "b"), (5, "c"))
+}
+for test in ("t", "wilcoxon", "randomization", "bootstrap", "tukey", "max-t"):
+    for correction in (None,) if test in ("tukey", "max-t") else ("holm", "bonferroni", "bh", "none"):
+        compared = gradely.compare(qrels, runs, ["RR", "AP"], test=test, correction=correction, rope=0.1, resamples=99)
+        print(compared, compared.runs_table(), compared.influence.table(), *compared.notes)
+print(gradely.plan(qrels, runs, ["RR"], difference=0.1))
+print(gradely.gate(qrels, runs["a"], runs["b"], ["RR"], max_drop=0.1))
+"""
+
+
+def test_comparing_planning_and_gates_need_no_scipy():
+    """README's `compare --test tukey` failed in a base installation, since intervals took SciPy's quantile."""
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

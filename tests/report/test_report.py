@@ -42,6 +42,31 @@ def hostile(tmp_path_factory):
     return path
 
 
+def test_columns_of_one_measure_name_it_and_p_is_called_corrected_where_it_is(demo):
+    """Saved as CSV or LaTeX, a table has nothing but its header to say it."""
+    folder, compared = demo
+    span = "<span data-measure-name>nDCG@10</span>: "
+    html = (folder / "page.html").read_text(encoding="utf-8")
+    for words in ("95 % interval", "ties", "better than"):
+        assert f'<th scope="col" class="number">{span}{words}</th>' in html
+    assert ">corrected p</th>" in html and "not corrected</th>" not in html
+    plain = gradely.compare(folder / "qrels.txt", compared.runs, ["AP"], correction="none").to_html()
+    assert ">p, not corrected</th>" in plain and "corrected p" not in plain
+
+
+def test_a_page_of_signed_ranks_says_which_run_they_favour():
+    qrels = {f"q{i}": {"d": 1} for i in range(20)}
+    runs = {
+        "often": {q: ["d"] if i else [*"abcefgh", "d"] for i, q in enumerate(qrels)},
+        "other": {q: ["x", "d"] if i else ["d"] for i, q in enumerate(qrels)},
+    }
+    compared = gradely.compare(qrels, runs, ["RR"], test="wilcoxon")
+    sent = data.pair_data(compared.pairwise, compared.influence, complete=True)
+    assert sent["favours"] == [compared.pairwise.directions[0].tolist()] == [[1.0]]
+    usual = gradely.compare(qrels, runs, ["RR"])
+    assert data.pair_data(usual.pairwise, usual.influence, complete=True)["favours"] is None
+
+
 def text_of(browser, selector):  # noqa: F811
     return browser.ask("[...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", selector)
 

@@ -2,11 +2,14 @@
 
     compare             compare: several runs on the same queries, with honest statistics
     pairwise            every pair on every measure: difference, interval, test, effect size, wins
+    tests               paired tests of the differences on each query, corrections, equivalence
+    student             Student's t, central and noncentral
     intervals           confidence intervals
+    sentences           the answer in one sentence: who is better than whom, and who cannot be told apart
     influence           how much a verdict depends on single queries
     charts              charts, one look for all
     gate                gate: whether a run is worse than an older one
-    plan                plan: what difference so many queries can show
+    plan                plan: the smallest difference that the queries can detect
     correlate           correlate: whether measures rank runs alike
     kendall             Kendall's τ and τ_AP
     ties                tie_sensitivity: how much the order of tied documents decides
@@ -14,8 +17,6 @@
     user_charts         its charts
     populations         means of runs for populations of users
     phi_curves          φ as people can look at it
-    sentences  the answer in one sentence: who is better than whom, and who cannot be told apart
-    tests  pairs of runs, and the differences of their values on each query
 
 All of them stand on the evaluation of several runs, so that no run is read twice.
 """

@@ -54,6 +54,8 @@ def pair_data(pairwise: Pairwise, influence: Influence, *, complete: bool) -> di
         "second": pairwise.pairs.second.tolist() if explicit else None,
         "p": [pack_p_values(pairwise.p[m], pairwise.design.alpha) for m in shipped],
         "adjusted": [pack_p_values(pairwise.adjusted[m], pairwise.design.alpha) for m in shipped],
+        "corrected": "corrected p" if pairwise.is_corrected else "p, not corrected",
+        "favours": [pairwise.directions[m].tolist() for m in shipped] if pairwise.design.test == "wilcoxon" else None,
         "reach": to_optional(np.asarray(pairwise.reaches)),
         "numbers": None if complete else [_numbers(pairwise, m) for m in shipped],
         "equivalence": [_equivalence(pairwise, m) for m in shipped] if pairwise.design.rope is not None else None,

@@ -1,13 +1,15 @@
 // Every run against every other: a table where there is room for numbers, a picture where there are many runs.
+// Wilcoxon's test may favour the run with the lower mean.
+const favours = (pair) => (isSure(pair) && pair.favours !== null ? pair.favours : pair.difference);
 const kindOf = (pair) =>
-  pair.adjusted === null ? "none" : `${isSure(pair) ? "sure" : "unsure"}-${pair.difference < 0 ? "worse" : "better"}`;
+  pair.adjusted === null ? "none" : `${isSure(pair) ? "sure" : "unsure"}-${favours(pair) < 0 ? "worse" : "better"}`;
 const kinds = ["sure-better", "unsure-better", "unsure-worse", "sure-worse", "none"];
 const sizeOf = runs.length > 80 ? 5 : 10;
 let order = [];
 
 const sentence = (m, a, b) => {
   const pair = describePair(m, a, b);
-  const p = pair.adjusted === null ? pair.status : `corrected p ${pText(pair.adjusted)}`;
+  const p = pair.adjusted === null ? pair.status : `${tests.corrected} ${pText(pair.adjusted)}`;
   const verdict = pair.adjusted === null ? "" : isSure(pair) ? ": a significant difference" : ": they cannot be told apart";
   return [bdi(runs[a]), " minus ", bdi(runs[b]), ` by ${measures[m]}: ${signed(pair.difference)}, ${p}${verdict}.`];
 };
@@ -55,7 +57,7 @@ const matrixPaths = () => {
 const quickPair = (m, a, b) => {
   const pair = findPair(a, b);
   const adjusted = pair && m < tests.adjusted.length ? numbersIn(tests.adjusted[m])[pair.index] : null;
-  return { adjusted, difference: board.mean[m][a] - board.mean[m][b] };
+  return { adjusted, difference: board.mean[m][a] - board.mean[m][b], favours: favoured(m, pair) };
 };
 
 const cursorAt = (i, j) => {

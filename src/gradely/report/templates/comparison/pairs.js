@@ -50,6 +50,12 @@ const equivalenceOf = (m, pair) => {
   return { p, equivalent: p < board.alpha, better: pair.turned ? worse : better, equal, worse: pair.turned ? better : worse };
 };
 
+// Return 1 where the test favours the first run, -1 where the second; null where the means say so.
+const favoured = (m, pair) => {
+  const sign = pair && tests.favours?.[m] ? tests.favours[m][pair.index] : null;
+  return sign !== null && pair.turned ? -sign : sign;
+};
+
 const describePair = (m, a, b) => {
   const pair = findPair(a, b);
   const known = tests.numbers === null ? fromValues(m, a, b) : shippedNumbers(m, pair);
@@ -62,6 +68,7 @@ const describePair = (m, a, b) => {
     status: pair === null ? "not tested" : shipped ? "tested" : "not in this page",
     p: shipped ? numbersIn(tests.p[m])[pair.index] : null,
     adjusted: shipped ? numbersIn(tests.adjusted[m])[pair.index] : null,
+    favours: favoured(m, pair),
     equivalence: equivalenceOf(m, pair),
     turning: pair && tests.turning ? (tests.turning[m][pair.index] ?? [0]) : null,
   };
