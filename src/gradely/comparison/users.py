@@ -394,7 +394,8 @@ def _apply(function: Relevance, qrels: Qrels) -> Qrels:
     if function.levels(qrels.levels) is None:
         raise MeasureError(f"users takes levels that all queries share, which relevance={function} does not give")
     labels, which = np.unique(qrels.grade, return_inverse=True)
-    relevance = np.asarray(function(from_arrays(np.zeros(len(labels)), labels)).grade)[0]
+    in_order = from_arrays(-np.arange(len(labels)), labels)  # a batch has the best score first
+    relevance = np.asarray(function(in_order).grade)[0]
     out = Qrels(qrels.queries, qrels.start, qrels.docs, np.maximum(relevance, 0.0)[which], qrels.name)
     out.whole, out.notes, out.selected, out.excluded = qrels.whole, qrels.notes, qrels.selected, qrels.excluded
     return out
