@@ -148,6 +148,26 @@ def test_sentences_of_degenerate_gates(new, old, limit, words):
     assert words in made.summary() and "chance explains" not in made.summary()
 
 
+@pytest.mark.parametrize(
+    ("queries", "options", "kinds"),
+    [
+        (4, {"test": "randomization"}, ["coarse"]),  # 1 / 2^4 is not below .05
+        (5, {"test": "randomization"}, ["weak"]),
+        (4, {"test": "wilcoxon"}, ["coarse"]),
+        (4, {"test": "bootstrap"}, ["few", "weak"]),
+        (4, {}, ["weak"]),
+        (30, {"test": "randomization", "resamples": 9}, ["coarse"]),  # 1 / 20
+        (30, {"test": "bootstrap", "resamples": 19}, ["coarse"]),
+    ],
+)
+def test_a_gate_that_can_show_nothing_says_so(queries, options, kinds):
+    new = np.linspace(-0.4, 0.3, queries)
+    made = decided(new, np.zeros(queries), 0.0, **options)
+    assert [note.kind for note in made.notes if note.kind in ("coarse", "few") or "coarse" not in kinds] == kinds
+    constant = decided([0.5] * 3, [0.6] * 3, 0.0)
+    assert [note.kind for note in constant.notes] == ["spreadless"]
+
+
 def test_the_number_of_queries_that_would_decide_does():
     differ = np.random.default_rng(4).normal(0.02, 0.1, 40)
     (change,) = decided(-differ, np.zeros(40), 0.01).changes

@@ -459,7 +459,7 @@ def decide(
         *_note_left_out(new, old, queries),
         *new.notes,
         *(Note(note.kind, note.count, note.of, f"baseline: {note}") for note in old.notes),
-        *_note_untested(pairwise),
+        *_note_tests(pairwise, limits),
         *_note_power(changes, len(queries), pairwise),
     ]
     return Gate(changes, pairwise, queries, new, strict, undecided, notes)
@@ -475,7 +475,7 @@ def _changes(pairwise: Pairwise, limits: dict[str, float], *, strict: bool, unde
     """Return what became of each measure."""
     design, queries = pairwise.design, pairwise.values.shape[1]
     drops = np.round(pairwise.values[:, :, 1] - pairwise.values[:, :, 0], DIGITS).T
-    beyond = np.round(drops - list(limits.values()), DIGITS)
+    beyond = _beyond(pairwise, limits)
     tested = queries > 1
     worse, within = p_of_limits(beyond, design) if tested else (np.ones(len(limits)), np.ones(len(limits)))
     adjusted = pairwise.correct(worse[:, None])[:, 0]
@@ -541,9 +541,27 @@ def _what_it_takes(beyond: Floats, limit: float, design: Design, measures: int) 
     return detectable, queries_needed(effect, level if effect > 0 else design.alpha, POWER, one_sided=True)
 
 
-def _note_untested(pairwise: Pairwise) -> list[Note]:
-    """Say what there is to note about the tests: nothing is tested, or another test was made."""
-    return [note for note in note_tests(pairwise) if note.kind in ("untested", "few")]
+def _note_tests(pairwise: Pairwise, limits: dict[str, float]) -> list[Note]:
+    """Say what there is to note about the tests: none is made, or another one, or none that could show anything."""
+    notes = [note for note in note_tests(pairwise) if note.kind in ("untested", "few", "spreadless")]
+    if pairwise.values.shape[1] < 2:
+        return notes
+    design, beyond = pairwise.design, _beyond(pairwise, limits)
+    drawn = {"randomization": 1 / (2 * design.resamples + 2), "bootstrap": 1 / (design.resamples + 1)}
+    signs = 0.5 ** np.count_nonzero(beyond, axis=0) if pairwise.test in ("wilcoxon", "randomization") else 0.0
+    least = np.maximum(signs, drawn.get(pairwise.test, 0.0)) * np.ones(len(limits))
+    coarse = int(np.count_nonzero(pairwise.correct(least[:, None])[:, 0] >= design.alpha))
+    text = (
+        f"of {coarse:,} of {count_of(len(limits), 'measure')} no drop could be shown to exceed its limit, however "
+        f"large: the least p there can be is {least.min():.2g} before correction"
+    )
+    return [*notes, Note("coarse", coarse, len(limits), text)] if coarse else notes
+
+
+def _beyond(pairwise: Pairwise, limits: dict[str, float]) -> Floats:
+    """Return [queries, measures]: drops minus limits."""
+    drops = pairwise.values[:, :, 1] - pairwise.values[:, :, 0]
+    return np.round(np.round(drops, DIGITS).T - list(limits.values()), DIGITS)
 
 
 def _note_power(changes: list[Change], queries: int, pairwise: Pairwise) -> list[Note]:
