@@ -262,7 +262,7 @@ GROUPS = {
     ),
     "Input": (
         *("columns", "duplicates", "queries_text", "docs_text", "qrels_format", "run_format", "features", "ascending"),
-        *("virtual", "graded_by", "levels", "qrels_feature", "threads"),
+        *("doc_id", "split", "virtual", "graded_by", "levels", "qrels_feature", "threads"),
     ),
     "Output": (
         *("path", "form", "digits", "per_query", "worst", "best", "sort", "against", "depth", "pairs", "influence"),
