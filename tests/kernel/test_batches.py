@@ -269,3 +269,18 @@ def test_a_parameter_is_named_unless_it_says_otherwise():
 def test_padding_is_not_relevant_although_its_label_would_be():
     batch = gradely.from_arrays(np.array([[2.0, 1.0], [2.0, 0.0]]), np.zeros((2, 2)), np.array([[1, 1], [1, 0]]) > 0)
     assert gradely.P(2, rel=0)(batch).tolist() == [1.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("ranked", ([[1, 2], [3]], [[1], [3]])),
+        ("labelled", ([[1], [3]], [[1, 2], [3]])),
+        ("labels", ([[1], [3]], [[1], [3]], [[1, 0], [1]])),
+    ],
+)
+def test_rows_of_ids_of_different_lengths_are_refused(name, arguments):
+    with pytest.raises(
+        gradely.DataError, match=f"{name}: the rows are of different lengths; fill them up with the pad"
+    ):
+        gradely.from_ids(*arguments)

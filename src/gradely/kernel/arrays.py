@@ -500,9 +500,12 @@ def _align(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array
     arrays = [x for x in (ranked, labelled, labels) if is_array(x)]
     xp = namespace(*arrays)
     where = device_of(arrays[0]) if arrays else None
-    ranked, labelled = (x if is_array(x) else xp.asarray(np.asarray(x), device=where) for x in (ranked, labelled))
+    ranked, labelled = (
+        x if is_array(x) else xp.asarray(_rows_of_one_length(name, x), device=where)
+        for name, x in (("ranked", ranked), ("labelled", labelled))
+    )
     labels = xp.ones_like(labelled) if labels is None else labels
-    labels = labels if is_array(labels) else xp.asarray(np.asarray(labels), device=where)
+    labels = labels if is_array(labels) else xp.asarray(_rows_of_one_length("labels", labels), device=where)
     shapes = [tuple(x.shape) for x in (ranked, labelled, labels)]
     if any(len(shape) != 2 or 0 in shape for shape in shapes) or len({shape[0] for shape in shapes}) > 1:
         raise DataError(
@@ -518,6 +521,14 @@ def _align(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array
     if xp.isdtype(labels.dtype, "real floating") and not bool(xp.all(xp.isfinite(labels))):
         raise DataError("a label is NaN or infinite; give its id the padding and it is left out")
     return ranked, labelled, labels
+
+
+def _rows_of_one_length(name: str, rows: Any) -> Array:
+    """Return lists as an array; refuse rows of different lengths."""
+    try:
+        return np.asarray(rows)
+    except ValueError:
+        raise DataError(f"{name}: the rows are of different lengths; fill them up with the padding, as -1") from None
 
 
 def _check_padding(ranked: Array, padding: int) -> None:
