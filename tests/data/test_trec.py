@@ -340,6 +340,16 @@ def test_progress_grows_to_one(many, name, sizes):
     assert 0 < told[0] <= 0.1
 
 
+@pytest.mark.parametrize("sizes", [{"piece": 100}, {"range": 100, "block": 10, "processes": 5}])
+@pytest.mark.parametrize("lines", [4, 400])
+def test_a_query_that_is_longer_than_the_longest_piece_is_read_in_two_passes(file, sizes, lines):
+    qrels = file("q 0 d3 1\nr 0 d 1\n", "qrels")
+    run = file("".join(f"q Q0 d{i} 1 {i // 2} t\n" for i in range(lines)) + "r Q0 d 1 1 t\n")
+    with ways.fast(longest=200, **sizes):
+        values = gradely.evaluate(qrels, run, ["RR"]).per_query()
+    assert values == {"q": {"RR": (1 / (lines - 3) + 1 / (lines - 2)) / 2}, "r": {"RR": 1}}
+
+
 @pytest.mark.parametrize("apart", [1, 2, 500])
 @pytest.mark.parametrize("chance", [0, 1000])
 @pytest.mark.parametrize("name", ["together", "in turn"])

@@ -138,8 +138,8 @@ def next_query(file: DiskFile, at: int, start: int) -> int:
     return file.limit
 
 
-QUERY, DOC = 0, 2
-"""the fields of a run that matter"""
+QUERY, DOC, LABEL = 0, 2, 3
+"""the fields that matter; the score is where the layout of a run has it"""
 
 
 class TrecPiece(NamedTuple):
@@ -161,8 +161,6 @@ class TrecPiece(NamedTuple):
         return Triples(Ids(text, *query), Ids(text, *document), numbers(self.piece, *score, self.dialect.number))
 
 
-QUERY, DOC, LABEL = 0, 2, 3
-"""the fields that matter"""
 READ_AT_ONCE = 1 << 24
 """bytes that a thread reads in one go"""
 
