@@ -106,6 +106,7 @@ SETTINGS = {
     "nDCG": [
         ({}, lambda q: {}),
         ({"gain": "exp", "discount": "letor"},) * 2,
+        ({"discount": "jk10"},) * 2,
         ({"relevance": "phi"},) * 2,
         ({"relevance": gradely.Phi("code")}, {"relevance": "phi_code"}),
         ({"relevance": "max", "gain": "exp"},) * 2,

@@ -5,7 +5,7 @@ judged documents. `top` and `levels` are those of the collection. Nothing here k
 """
 
 from functools import cache
-from math import log2
+from math import log2, log10
 
 from scipy.interpolate import PchipInterpolator
 
@@ -243,7 +243,12 @@ def gain_of(gain):
     return {"linear": lambda r: r, "exp": lambda r: 2**r - 1}[gain]
 
 
-DISCOUNT = {"log2": lambda i: log2(i + 1), "zipf": lambda i: i, "letor": lambda i: max(1, log2(i))}
+DISCOUNT = {
+    "log2": lambda i: log2(i + 1),
+    "zipf": lambda i: i,
+    "letor": lambda i: max(1, log2(i)),
+    "jk10": lambda i: max(1, log10(i)),
+}
 
 
 def DCG(ranking, pool, relevance="identity", gain="linear", discount="log2", k=None):

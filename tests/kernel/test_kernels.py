@@ -1,7 +1,7 @@
 """Kernels where short rankings do not lead: large tie groups, deep ranks, curves of any shape."""
 
 from itertools import permutations
-from math import comb, fsum, log2
+from math import comb, fsum, log2, log10
 
 import numpy as np
 import pytest
@@ -221,7 +221,14 @@ def test_a_query_with_a_relevant_document_is_not_degenerate_though_nothing_is_fo
     assert "degenerate" not in {note.kind for note in scores.notes}
 
 
-@pytest.mark.parametrize(("rank", "divisor"), [(1, 1), (2, 1), (3, log2(3)), (4, 2)])
-def test_the_discount_of_letor_begins_at_rank_3(rank, divisor):
-    run = {"q": [*"xyz"[: rank - 1], "a"]}
-    assert gradely.evaluate({"q": {"a": 1}}, run, ["DCG(discount='letor')"]).values.item() == pytest.approx(1 / divisor)
+@pytest.mark.parametrize(
+    ("discount", "rank", "divisor"),
+    [
+        *(("letor", rank, divisor) for rank, divisor in ((1, 1), (2, 1), (3, log2(3)), (4, 2))),
+        *(("jk10", rank, divisor) for rank, divisor in ((1, 1), (10, 1), (11, log10(11)), (100, 2))),
+    ],
+)
+def test_discounts_of_jarvelin_and_kekalainen_begin_at_their_base(discount, rank, divisor):
+    run = {"q": [*(f"x{i}" for i in range(rank - 1)), "a"]}
+    found = gradely.evaluate({"q": {"a": 1}}, run, [f"DCG(discount='{discount}')"]).values.item()
+    assert found == pytest.approx(1 / divisor)

@@ -117,7 +117,12 @@ def letor(batch: Batch, rank: Array) -> Array:
     return batch.xp.log2(batch.xp.clip(rank, min=2.0))
 
 
-DISCOUNTS: dict[str, Discount] = {"log2": log2, "zipf": rank_discount, "letor": letor}
+def jk10(batch: Batch, rank: Array) -> Array:
+    """A gain at rank i is divided by log10(i), at ranks 1 to 10 by nothing (Järvelin and Kekäläinen 2002; MATTERS)."""
+    return batch.xp.log10(batch.xp.clip(rank, min=10.0))
+
+
+DISCOUNTS: dict[str, Discount] = {"log2": log2, "zipf": rank_discount, "letor": letor, "jk10": jk10}
 
 
 class Parameter:

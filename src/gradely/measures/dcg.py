@@ -83,7 +83,9 @@ class GainBased(Graded):
 class Discounted(GainBased):
     """Gains, each divided by a discount that grows with its rank."""
 
-    discount: str = parameter(default="log2", doc="what a gain at rank i is divided by: 'log2', 'zipf' or 'letor'")
+    discount: str = parameter(
+        default="log2", doc="what a gain at rank i is divided by: 'log2', 'zipf', 'letor' or 'jk10'"
+    )
 
     def check_parameters(self) -> None:
         """Refuse a discount that does not exist."""
@@ -111,8 +113,8 @@ class DCG(Discounted):
         DCG@k = Σ_{i<=k} G(relevance at rank i) / D(i)
 
     The gain G of relevance g is g itself (`linear`), 2^g - 1 (`exp`) or taken from a table {label: gain}. The discount
-    D at rank i is log2(i+1) (`log2`), i (`zipf`) or max(1, log2 i) (`letor`). A value beyond the range of numbers, as
-    for `exp` from labels of 1024, is an error.
+    D at rank i is log2(i+1) (`log2`), i (`zipf`), max(1, log2 i) (`letor`) or max(1, log10 i) (`jk10`, the default of
+    the toolkit MATTERS). A value beyond the range of numbers, as for `exp` from labels of 1024, is an error.
 
     Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
     Reference: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques (2002); ties: McSherry and
