@@ -99,11 +99,23 @@ def test_pools_shrink_by_grade_and_inside_each_other():
     draw = Draw(qrels, (7,))
     before = np.ones(len(qrels.grade), bool)
     for rate, counts in {1.0: (20, 10, 3), 0.5: (10, 5, 2), 0.1: (2, 1, 1), 0.01: (1, 1, 1)}.items():
-        kept = draw.sample(rate)
+        kept = draw.sample(rate, least_nonrelevant=1)
         assert tuple(np.count_nonzero(kept[:33] & (qrels.grade[:33] == g)) for g in (0, 1, 2)) == counts
         assert kept[33:].all()  # at least one of each topic and grade
         assert not (kept & ~before).any()
         before = kept
+
+
+def test_one_document_of_each_relevant_grade_and_ten_others_stay_judged():
+    """As in Buckley and Voorhees (2004), by grade; all that is not relevant is one grade, of which ten may be all."""
+    judged = {"a": QRELS["a"] | {f"spam{i}": -2 for i in range(20)}, "few": {"x": 0, "y": -2, "z": 3}}
+    qrels = gradely.read_qrels(judged)
+    for rate, counts in {1.0: (40, 10, 3), 0.5: (20, 5, 2), 0.3: (12, 3, 1), 0.1: (10, 1, 1)}.items():
+        kept = Draw(qrels, (7,)).sample(rate)
+        a = slice(*qrels.start[:2])
+        grades = np.maximum(qrels.grade[a], 0)
+        assert tuple(np.count_nonzero(kept[a] & (grades == g)) for g in (0, 1, 2)) == counts
+        assert kept[qrels.start[1] :].all()
 
 
 def test_draws_differ_by_seed_and_not_by_the_order_of_the_input():
@@ -184,12 +196,13 @@ def test_the_summary_counts_what_tau_says(demo):
 
 def test_grades_may_vanish_where_no_document_must_stay():
     qrels = gradely.read_qrels(QRELS)
-    kept = Draw(qrels, (7,)).sample(0.1, least=0)
+    kept = Draw(qrels, (7,)).sample(0.1, least=0, least_nonrelevant=0)
     assert [np.count_nonzero(kept[:33] & (qrels.grade[:33] == g)) for g in (0, 1, 2)] == [2, 1, 0]
     found = [gradely.pools(RARE, FOUR, ["GAP"], rates=[0.05], repeat=3, least=least).tau for least in (1, 0)]
     assert not np.array_equal(*found, equal_nan=True)
-    with pytest.raises(gradely.DataError, match="least=-1"):
-        gradely.pools(RARE, FOUR, ["GAP"], least=-1)
+    for name in ("least", "least_nonrelevant"):
+        with pytest.raises(gradely.DataError, match=f"{name}=-1"):
+            gradely.pools(RARE, FOUR, ["GAP"], **{name: -1})
 
 
 def test_correlate_gives_matrices_frames_and_a_chart(demo):
@@ -316,7 +329,7 @@ def test_what_pools_do_unless_asked_otherwise(other):
         name: {query: {**docs, **{f"x{i}": draw.random() for i in range(4)}} for query, docs in run.items()}
         for name, run in TIED_RUNS.items()
     }
-    usual = {"least": 1, "min_quartile": False, "judged_only": False}
+    usual = {"least": 1, "least_nonrelevant": 10, "min_quartile": False, "judged_only": False}
     found = [
         repr(gradely.pools(TIED, runs, ["AP"], rates=[1.0, 0.1], repeat=2, **options))
         for options in ({}, usual, usual | other)

@@ -258,7 +258,7 @@ GROUPS = {
     ),
     "Ties and queries": (
         *("ties", "queries", "only", "by", "judged_only", "exclude", "topics", "level", "min_quartile", "rates"),
-        *("repeat", "least", "seed", "precision"),
+        *("repeat", "least", "least_nonrelevant", "seed", "precision"),
     ),
     "Input": (
         *("columns", "duplicates", "queries_text", "docs_text", "qrels_format", "run_format", "features", "ascending"),

@@ -7,7 +7,7 @@ import click
 
 from gradely.cli import options
 from gradely.cli.correlate import correlate_runs, selection_options
-from gradely.comparison.correlate import POOLS, RATES, pools
+from gradely.comparison.correlate import LEAST, LEAST_NONRELEVANT, POOLS, RATES, pools
 
 
 def shares(context: click.Context, parameter: click.Parameter, text: str) -> list[float]:
@@ -28,7 +28,12 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
     help="Shares of the pool to keep.",
 )
 @options.count("--repeat", 10, "Number of draws.")
-@options.count("--least", 1, "Documents of each query and grade to keep at least; 0 lets grades vanish.", least=0)
+@options.count(
+    "--least", LEAST, "Documents of each query and grade above 0 to keep at least; 0 lets grades vanish.", least=0
+)
+@options.count(
+    "--least-nonrelevant", LEAST_NONRELEVANT, "Non-relevant documents of each query to keep at least.", least=0
+)
 @selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "threads")
 @options.request
@@ -36,7 +41,8 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
 def command(**keywords: Any) -> None:
     """Correlate the rankings of RUNS from the full pools with those from smaller pools.
 
-    Of each query and grade, a random share of the documents stays judged, at least --least of them; the others count as
-    unjudged. The table shows the mean τ and the interval that holds 95 % of the draws.
+    Of each query and grade, a random share of the documents stays judged, at least --least of each grade above 0 and
+    --least-nonrelevant of the others, as in Buckley and Voorhees (2004); all others count as unjudged. The table shows
+    the mean τ and the interval that holds 95 % of the draws.
     """
     correlate_runs(pools, {POOLS: 3.0}, **keywords)

@@ -257,8 +257,16 @@ INTERVAL = (2.5, 97.5)
 """percentiles of the draws"""
 
 
+LEAST, LEAST_NONRELEVANT = 1, 10
+"""documents of each query that stay judged at least, of each grade above 0 and of those that are not relevant: Buckley
+and Voorhees (2004) have 1 relevant and 10 non-relevant ones"""
+
+
 class Draw:
-    """A random order of the judgments within each query and grade; smaller pools are parts of larger ones."""
+    """A random order of the judgments within each query and grade; smaller pools are parts of larger ones.
+
+    Documents that are not relevant are one grade, whatever their labels.
+    """
 
     def __init__(self, qrels: Qrels, seed: Sequence[int]) -> None:
         """Draw an order; it does not depend on the order of the input."""
@@ -266,17 +274,20 @@ class Draw:
         named = sorted(range(len(query)), key=lambda i: (qrels.queries[int(query[i])], qrels.docs[i]))
         chance = np.empty(len(query))
         chance[named] = np.random.default_rng(seed).random(len(query))
-        order = np.lexsort((chance, qrels.grade, query))
-        new = (np.diff(query[order], prepend=-1) != 0) | (np.diff(qrels.grade[order], prepend=np.nan) != 0)
+        grade = np.maximum(qrels.grade, 0)
+        order = np.lexsort((chance, grade, query))
+        new = (np.diff(query[order], prepend=-1) != 0) | (np.diff(grade[order], prepend=np.nan) != 0)
         first = np.flatnonzero(new)
         size = np.diff(first, append=len(order))
         self.place, self.size = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
         self.place[order] = np.arange(len(order)) - np.repeat(first, size)
         self.size[order] = np.repeat(size, size)
+        self.relevant = grade > 0
 
-    def sample(self, rate: float, least: int = 1) -> Bools:
+    def sample(self, rate: float, least: int = LEAST, least_nonrelevant: int = LEAST_NONRELEVANT) -> Bools:
         """Return which judgments are kept: of each query and grade this share, rounded, and at least so many."""
-        count: Ints = np.maximum(least, np.floor(rate * self.size + 0.5)).astype(np.int64)
+        fewest = np.where(self.relevant, least, least_nonrelevant)
+        count: Ints = np.maximum(fewest, np.floor(rate * self.size + 0.5)).astype(np.int64)
         return np.asarray(self.place < count)
 
 
@@ -379,7 +390,8 @@ def pools(
     *,
     rates: Sequence[float] = RATES,
     repeat: int = 10,
-    least: int = 1,
+    least: int = LEAST,
+    least_nonrelevant: int = LEAST_NONRELEVANT,
     topics: str = "all",
     level: float | None = None,
     min_quartile: bool = False,
@@ -396,18 +408,19 @@ def pools(
 ) -> Pools:
     """Correlate the rankings of runs by the full pools with those by random parts of them.
 
-    The same share of the documents of each query and grade stays judged, at least `least`; this is drawn `repeat`
-    times. `runs` is {name: run} or paths. `topics`, `level` and `min_quartile` choose queries and runs as in correlate,
-    and so does `queries`. The other options are those of evaluate.
+    The same share of the documents of each query and grade stays judged, at least `least` of each grade above 0 and
+    `least_nonrelevant` of those that are not relevant; this is drawn `repeat` times. `runs` is {name: run} or paths.
+    `topics`, `level` and `min_quartile` choose queries and runs as in correlate, and so does `queries`. The other
+    options are those of evaluate.
     """
-    check_rates(rates, repeat, least)
+    check_rates(rates, repeat, least, least_nonrelevant)
     settings, named = Settings(ties, "qrels", judged_only, precision, seed, threads), parse_all(measures)
     only = name_queries(queries)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
     results = evaluate_all(judgments, open_runs(name_runs(runs), columns, duplicates), named, settings, progress)
     stacked = stack(results)
     selection = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
-    return Draws(stacked, selection, seed, least).correlate(named, rates, repeat, progress)
+    return Draws(stacked, selection, seed, least, least_nonrelevant).correlate(named, rates, repeat, progress)
 
 
 class Draws(NamedTuple):
@@ -416,7 +429,8 @@ class Draws(NamedTuple):
     stacked: StackedRuns
     selection: Selection
     seed: int
-    least: int
+    least: int = LEAST
+    least_nonrelevant: int = LEAST_NONRELEVANT
 
     def correlate(self, measures: Mapping[str, Any], rates: Sequence[float], repeat: int, progress: Progress) -> Pools:
         """Correlate the rankings from the full pools with those from smaller ones."""
@@ -445,7 +459,8 @@ class Draws(NamedTuple):
                 if rate == 1:
                     yield i, j, full
                 else:
-                    yield i, j, self.stacked.with_judgments(draw.sample(rate, self.least)).values(fitted)
+                    judged = draw.sample(rate, self.least, self.least_nonrelevant)
+                    yield i, j, self.stacked.with_judgments(judged).values(fitted)
 
     def _means(self, values: Floats) -> Floats:
         """Return the means of the runs that count over the queries that count, rounded so that equals tie."""
@@ -453,11 +468,12 @@ class Draws(NamedTuple):
         return np.round(means, DIGITS)
 
 
-def check_rates(rates: Sequence[float], repeat: int, least: int) -> None:
+def check_rates(rates: Sequence[float], repeat: int, least: int, least_nonrelevant: int) -> None:
     """Refuse rates that are no shares, no draws, and pools of fewer than no documents."""
     if not rates or not all(0 < rate <= 1 for rate in rates):
         raise DataError(f"rates are shares of the pool, above 0 and up to 1; found {', '.join(map(str, rates))}")
     if repeat < 1:
         raise DataError(f"pools are drawn at least once; found repeat={repeat}")
-    if least < 0:
-        raise DataError(f"at least 0 documents of each query and grade stay judged; found least={least}")
+    for name, value in (("least", least), ("least_nonrelevant", least_nonrelevant)):
+        if value < 0:
+            raise DataError(f"at least 0 documents of each query and grade stay judged; found {name}={value}")
