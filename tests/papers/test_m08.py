@@ -60,8 +60,9 @@ def test_enumeration_claims():
     off = max(
         abs(enumeration.printed_rr(ranking) - enumeration.enumerate_mean(gradely.RR(), ranking)) for ranking in chosen
     )
-    words = [claim.test(enumeration.Evidence(records, off))[0].word for claim in enumeration.EXPERIMENT.claims]
-    assert words == ["holds"] * 6 and off > 0.1  # the formula of RR is misprinted
+    evidence = enumeration.Evidence(records, off, enumeration.find_reach(2))
+    words = [claim.test(evidence)[0].word for claim in enumeration.EXPERIMENT.claims]
+    assert words == ["holds"] * 7 and off > 0.1  # the formula of RR is misprinted
 
 
 def test_times_are_taken_of_every_measure_in_both_ways():
@@ -92,20 +93,48 @@ def test_the_timed_run_can_be_evaluated_and_ties(tmp_path):
 
 
 def test_in_memory_sorting_is_timed_for_every_length_of_list(monkeypatch):
-    sorts = []
-    real = overhead.from_arrays
-    monkeypatch.setattr(overhead, "from_arrays", lambda *args, **kw: sorts.append(args[0].shape) or real(*args, **kw))
-    times = overhead.time_in_memory(1, sizes=(18, 40), queries=20, repeats=1)
-    assert list(times) == [18, 40] and [set(pairs) for pairs in times.values()] == [set(enumeration.PRINTED)] * 2
-    assert set(sorts) == {(20, 18), (9, 40)} and len(sorts) == 2 * 2 * 6  # each measure, twice, sorts anew
+    shapes = {name: [] for name in ("measure_aware", "measure_oblivious", "find_first")}
+    for name, seen in shapes.items():
+        real = getattr(overhead, name)
+        monkeypatch.setattr(
+            overhead, name, lambda scores, *rest, seen=seen, real=real: seen.append(scores.shape) or real(scores, *rest)
+        )
+    times = overhead.time_in_memory(1, sizes=(17, 40), queries=20, repeats=1)
+    names = {*enumeration.PRINTED, overhead.RR_SORTED}
+    assert list(times) == [17, 40] and [set(pairs) for pairs in times.values()] == [names] * 2
+    assert all(set(seen) == {(20, 17), (8, 40)} for seen in shapes.values())
+    assert [len(seen) for seen in shapes.values()] == [2 * 7, 2 * 6, 2]  # RR alone has a baseline that does not sort
 
 
-@pytest.mark.parametrize(("ratio", "verdict"), [(1.0, "holds"), (1.25, "holds"), (1.3, "differs")])
-def test_about_the_same_is_up_to_a_quarter_more(ratio, verdict):
-    pairs = {measure.name: Pair(ratio, 1) for measure in EXPECTED}
-    times = overhead.Times({18: pairs, 100: pairs}, pairs, pairs)
-    assert [found.word for claim in overhead.EXPERIMENT.claims for found in claim.test(times)] == [verdict] * 4
-    assert times.records()[0]["ratio"] == ratio
+@pytest.mark.parametrize("size", [17, 40])
+def test_where_nothing_ties_all_ways_to_measure_lists_agree(size):
+    scores, labels = overhead.draw_lists(3, size, queries=50)
+    assert ((labels > 0).sum(axis=1) <= 17).all() and scores.shape[1] == size
+    scores = scores + np.random.default_rng(0).random(scores.shape) / 2
+    for kind in (kind for kind in EXPECTED if kind.name in enumeration.PRINTED):
+        aware, plain = (way(scores, labels, kind()) for way in (overhead.measure_aware, overhead.measure_oblivious))
+        assert aware == pytest.approx(plain)
+    assert overhead.find_first(scores, labels) == pytest.approx(overhead.measure_aware(scores, labels, gradely.RR()))
+
+
+@pytest.mark.parametrize(
+    ("others", "rr", "sorted_rr", "words"),
+    [
+        (1.0, 1.25, 1.0, ["holds", "holds", "holds"]),
+        (1.25, 1.3, 1.1, ["holds", "holds", "holds"]),
+        (1.3, 1.25, 1.0, ["differs", "differs", "holds"]),  # RR is not the only one
+        (0.7, 0.8, 0.7, ["differs", "differs", "differs"]),  # taking care of ties cannot be cheaper
+        (1.0, 2.0, 1.9, ["holds", "differs", "differs"]),
+    ],
+)
+def test_criteria_on_ratios_have_two_sides(others, rr, sorted_rr, words):
+    pairs = dict.fromkeys(enumeration.PRINTED, Pair(others, 1)) | {
+        "RR": Pair(rr, 1),
+        overhead.RR_SORTED: Pair(sorted_rr, 1),
+    }
+    times = overhead.Times({17: pairs}, pairs, pairs)
+    assert [found.word for claim in overhead.EXPERIMENT.claims for found in claim.test(times)] == words
+    assert times.records()[0]["ratio"] == others
 
 
 def test_times_are_drawn_and_told():
@@ -143,9 +172,9 @@ def test_pairs_that_swap_and_pairs_that_may():
     one, other = np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.2, 0.1])
     assert real_runs.count_swaps(one, one) == 0 and real_runs.count_swaps(one, other) == 3
     assert real_runs.count_swaps(one, np.array([0.2, 0.2, 0.3])) == 0
-    assert real_runs.count_undecided(one, one) == 0
-    assert real_runs.count_undecided(np.array([0.1, 0.2]), np.array([0.2, 0.3])) == 0
-    assert real_runs.count_undecided(np.array([0.1, 0.2]), np.array([0.25, 0.3])) == 1
+    assert real_runs.list_undecided(one, one) == []
+    assert real_runs.list_undecided(np.array([0.1, 0.2]), np.array([0.2, 0.3])) == []
+    assert real_runs.list_undecided(np.array([0.1, 0.2]), np.array([0.25, 0.3])) == [(0, 1)]
 
 
 @needs("clef-ehealth-2015")

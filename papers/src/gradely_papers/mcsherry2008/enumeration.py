@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely import RR, Measure, from_arrays
+from gradely import RR, Measure, P, from_arrays
 from gradely.data.ids import Floats
 from gradely.measures import EXPECTED
-from gradely_papers.experiment import THEOREM, Claim, Experiment, Library, Observation, Outcome, Sheet
+from gradely_papers.experiment import THEOREM, Claim, Experiment, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.progress import Report, ignore
 from gradely_papers.rankings import rank_labels
 from gradely_papers.verdicts import SAME, Record, Verdict, decide
@@ -102,11 +102,57 @@ def printed_rr(ranking: Ranking) -> float:
     return 0.0
 
 
+class Reach(NamedTuple):
+    """Which documents a measure with a cut-off looks at, over rankings with a group that the cut-off divides."""
+
+    cases: int
+    below: float
+    """by how much a measure changes, at most, where labels below the group are exchanged among themselves"""
+    inside: int
+    """in how many cases precision changes where a label of the group is exchanged with another from below it"""
+
+
+def find_reach(seed: int, count: int = RANKINGS) -> Reach:
+    """Exchange labels below the group that the cut-off divides, and across its end."""
+    measures = [kind().replace(k=CUTOFF) for kind in EXPECTED if kind.name in PRINTED]
+    cases, below, inside = 0, 0.0, 0
+    for ranking in rankings(seed, count):
+        groups = ranking.groups()
+        ends = np.cumsum([len(group) for group in groups])
+        cut = int(np.searchsorted(ends, CUTOFF))
+        rest = [i for group in groups[cut + 1 :] for i in group]
+        pair = next(((i, j) for i in groups[cut] for j in rest if _differ(ranking, i, j)), None)
+        if ends[cut] == CUTOFF or pair is None:
+            continue
+        cases += 1
+        turned = exchange(ranking, dict(zip(rest, reversed(rest), strict=True)))
+        gaps = (abs(evaluate_closed_form(x, ranking) - evaluate_closed_form(x, turned)) for x in measures)
+        below = max(below, *gaps)
+        across = exchange(ranking, {pair[0]: pair[1], pair[1]: pair[0]})
+        values = [evaluate_closed_form(P().replace(k=CUTOFF), each) for each in (ranking, across)]
+        inside += abs(values[0] - values[1]) > SAME
+    return Reach(cases, below, inside)
+
+
+def _differ(ranking: Ranking, i: int, j: int) -> bool:
+    return (ranking.labels[i] > 0) != (ranking.labels[j] > 0)
+
+
+def exchange(ranking: Ranking, places: dict[int, int]) -> Ranking:
+    """Return the ranking with some labels exchanged.
+
+    >>> exchange(Ranking((3, 2, 1), (0, 1, 2)), {1: 2, 2: 1}).labels
+    (0, 2, 1)
+    """
+    return ranking._replace(labels=tuple(ranking.labels[places.get(i, i)] for i in range(len(ranking.labels))))
+
+
 class Evidence(NamedTuple):
-    """How far closed forms lie from enumeration, and how far RR does as it is printed."""
+    """How far closed forms lie from enumeration, how far RR does as it is printed, and what cut-offs look at."""
 
     records: list[Record]
     printed_rr: float
+    reach: Reach
 
     def worst(self, *names: str) -> Record:
         """Return the record of the largest difference among these measures, or among all."""
@@ -120,10 +166,7 @@ def describe(worst: Record) -> str:
     return f"largest difference {gap:.0e}, {name}, over {worst['orders']:,} orders of {worst['rankings']} rankings"
 
 
-QUOTE = (
-    "The approach presented in this paper computes precisely the same performance value as the approach of averaging"
-    " over all permutations"
-)
+QUOTE = "precisely the same performance value as the approach of averaging over all permutations"
 
 
 def claim_exact(name: str) -> Claim:
@@ -145,11 +188,26 @@ def claim_exact(name: str) -> Claim:
     )
 
 
+@claim(
+    "reach",
+    "§2",
+    printed="O(t_(c+1)) in place of O(k)",
+    criterion=f"labels below the group can be exchanged and no measure changes by {SAME:g}; where one of the group is"
+    " exchanged with another from below it, precision changes in every case",
+    kind=THEOREM,
+)
+def reaches_to_the_group(evidence: Evidence) -> list[Verdict]:
+    """At cut-off k, a tie-aware measure takes the documents down to the end of the group at k, and no others."""
+    cases, below, inside = evidence.reach
+    here = f"{cases} rankings: labels below change a measure by {below:.0e} at most, labels of the group in {inside}"
+    return [decide(cases and below < SAME and inside == cases, here)]
+
+
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed
     """Write all orders of small rankings out."""
     records = compare_forms(seed, progress=progress)
     off = max(abs(printed_rr(ranking) - enumerate_mean(RR(), ranking)) for ranking in rankings(seed))
-    evidence = Evidence(records, off)
+    evidence = Evidence(records, off, find_reach(seed))
     return Outcome(
         f"We drew {RANKINGS} rankings of {DOCUMENTS} documents with few distinct scores, wrote every order that the"
         f" scores allow out, and took the mean of the plain measure, with no cut-off and at {CUTOFF}.",
@@ -177,5 +235,5 @@ EXPERIMENT = Experiment(
     "When scores tie, a measure should be the mean over all orders of the tied documents, and that mean has a"
     " closed form for precision, recall, F1, average precision, reciprocal rank and nDCG.",
     run,
-    claims=tuple(map(claim_exact, PRINTED)),
+    claims=(*map(claim_exact, PRINTED), reaches_to_the_group),
 )

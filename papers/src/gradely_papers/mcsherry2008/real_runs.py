@@ -1,20 +1,25 @@
-"""M08 on real runs: how far arbitrary orders of ties move each measure, and whether they reorder systems."""
+"""M08 §1: how far arbitrary orders of ties move each measure, and whether they reorder scoring functions.
+
+The paper is about single features, which are potentially discrete; finished systems stand beside them.
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely import Qrels, Settings
+from gradely import InputError, Qrels, Run, Settings, read_qrels, read_run
 from gradely.comparison.kendall import DIGITS, kendall
 from gradely.data.ids import Floats
 from gradely.measures.names import parse_all
 from gradely.settings import TiePolicy
 from gradely_papers.charts import altair, categories, draw, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet, claim
-from gradely_papers.judged_collections import DATA, NEEDS, collections, has_enough, on_each, stack_runs
+from gradely_papers.judged_collections import DATA, NEEDS, collections, has_enough, on_each, skipping, stack_runs
+from gradely_papers.mcsherry2008.enumeration import PRINTED
 from gradely_papers.progress import Report, ignore, part
 from gradely_papers.verdicts import Record, Verdict, decide
 
@@ -68,6 +73,8 @@ def moves(means: Means) -> list[Record]:
             "at random, most": float(by_chance[:, i].max()),
             "worst to best order, most": float((best - worst)[:, i].max()),
             "system": means.systems[int((best - worst)[:, i].argmax())],
+            "systems": len(means.systems),
+            "with an open order": len({x for pair in list_undecided(worst[:, i], best[:, i]) for x in pair}),
         }
         for i, name in enumerate(means.measures)
     ]
@@ -90,7 +97,7 @@ def _compare_orders(means: Means, i: int) -> Record:
         "swapped by name": count_swaps(expected, names),
         "swapped in file order": count_swaps(expected, input_order),
         "swapped at random": max(count_swaps(expected, values) for values in means.at_random[:, :, i]),
-        "in either order": count_undecided(worst, best),
+        "in either order": len(list_undecided(worst, best)),
     }
 
 
@@ -104,14 +111,33 @@ def count_swaps(first: Floats, second: Floats) -> int:
     return sum(bool((first[i] - first[j]) * (second[i] - second[j]) < 0) for i, j in pairs)
 
 
-def count_undecided(worst: Floats, best: Floats) -> int:
-    """Return how many pairs of systems come in either order, as ties are broken for one and against the other.
+def list_undecided(worst: Floats, best: Floats) -> list[tuple[int, int]]:
+    """Return the pairs of systems that come in either order, as ties are broken for one and against the other.
 
-    >>> count_undecided(np.array([0.1, 0.2, 0.6]), np.array([0.3, 0.4, 0.6]))
-    1
+    >>> list_undecided(np.array([0.1, 0.2, 0.6]), np.array([0.3, 0.4, 0.6]))
+    [(0, 1)]
     """
-    pairs = combinations(range(len(best)), 2)
-    return sum(bool(worst[i] < best[j] and worst[j] < best[i]) for i, j in pairs)
+    return [(i, j) for i, j in combinations(range(len(best)), 2) if worst[i] < best[j] and worst[j] < best[i]]
+
+
+FEATURES = "letor2-ohsumed"
+NUMBERS = range(1, 26)
+"""the features of LETOR 2.0, all of them"""
+SEVERAL = 3
+"""scoring functions that are several"""
+
+
+def read_features(folder: Path) -> tuple[Qrels, dict[str, Run]]:
+    """Return the judgments of OHSUMED, and each of its features as a run."""
+    paths = sorted(folder.glob("S*.txt*"))
+    if not paths:
+        raise InputError(f"{folder}: no S1.txt … S5.txt of LETOR 2.0 there")
+    judged = {query: qrels.labels(query) for qrels in map(read_qrels, paths) for query in qrels.queries}
+    features = {}
+    for number in NUMBERS:
+        parts = (read_run(path, feature=number).scores for path in paths)
+        features[f"feature {number}"] = read_run({query: row for part in parts for query, row in part.items()})
+    return read_qrels(judged), features
 
 
 SHOWN, BY = 20, "nDCG@10"
@@ -138,8 +164,9 @@ def _range(row: Record) -> float:
 
 @claim(
     "orders",
-    "abstract",
+    "abstract, §1",
     printed="words",
+    quote="there are multiple possible orderings of the result set, each one performing differently",
     criterion=f"from the worst order of ties to the best, some measure of some run moves by {VISIBLE} or more",
 )
 def performs_differently(moved: list[Record]) -> list[Verdict]:
@@ -147,6 +174,25 @@ def performs_differently(moved: list[Record]) -> list[Verdict]:
     return [
         decide(max(map(_range, rows)) >= VISIBLE, _moves(rows), name) for name, rows in by_collection(moved).items()
     ]
+
+
+@claim(
+    "relative",
+    "§1",
+    printed="words",
+    quote="appreciably different …, large enough to affect the relative ordering of several of the scoring functions",
+    criterion=f"by some measure of the paper, at least {SEVERAL} scoring functions come before or after another one,"
+    " depending on the order of ties",
+)
+def affects_order(moved: list[Record]) -> list[Verdict]:
+    """Different well-sorted orders change the relative order of several of the scoring functions."""
+    out = []
+    for name, rows in by_collection(moved).items():
+        own = [row for row in rows if row["measure"].partition("@")[0] in PRINTED]
+        most = max(own, key=lambda row: int(row["with an open order"]))
+        counts = ", ".join(f"{row['measure']} {row['with an open order']}" for row in own)
+        out.append(decide(most["with an open order"] >= SEVERAL, f"of {most['systems']}: {counts}", name))
+    return out
 
 
 def _moves(rows: list[Record]) -> str:
@@ -240,17 +286,25 @@ def list_deviations(means: Means, measure: str) -> list[Record]:
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Break ties in every way, on every collection with enough runs."""
-    selection = [collection for collection in collections(library, longest=False) if has_enough(collection)]
-    means = on_each(
-        library, selection, lambda data, progress: read(data.qrels, data.runs, seed, progress=progress), progress
+    selection = [collection for collection in collections(library) if has_enough(collection)]
+    means = {}
+    with skipping(library, FEATURES):
+        means["OHSUMED, features"] = read(*read_features(library.path(FEATURES)), seed, progress=part(progress, 0, 4))
+    means |= on_each(
+        library,
+        selection,
+        lambda data, progress: read(data.qrels, data.runs, seed, progress=progress),
+        lambda done: progress((1 + 3 * done) / 4),
     )
     moved, reordered = (label({name: table(runs) for name, runs in means.items()}) for table in (moves, reorderings))
     where = str(max((row for row in moved if row["measure"] == BY), key=_range)["collection"])
-    sizes = ", ".join(f"{data.name} with {len(data.runs)} runs" for data in selection)
+    sizes = ", ".join(f"{name} with {len(each.systems)}" for name, each in means.items())
     return Outcome(
-        f"We evaluated the runs of {', '.join(map(str, selection))} with {len(MEASURES)} measures: the mean over all"
-        f" orders of ties; ties broken by document name, as trec_eval does; in file order; at random, {SEEDS} times;"
-        " and for each measure in its best and its worst order.",
+        "§1 is about individual, potentially discrete features, and not about finished systems: we ranked the documents"
+        f" of OHSUMED by each of its {len(NUMBERS)} features, where it is among the data, and took full runs beside it:"
+        f" {', '.join(map(str, selection))}. With {len(MEASURES)} measures we took the mean over all orders of ties,"
+        f" ties broken by document name, as trec_eval does, in file order, and at random, {SEEDS} times, and for each"
+        " measure the best and the worst order.",
         moved,
         {
             "moves": Sheet.of("How far the order of ties moves a system", moved),
@@ -258,7 +312,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         },
         {
             "ranges": Figure(
-                f"{where}: of {len(means[where].systems)} systems those that ties move most.", ranges(means[where], BY)
+                f"{where}: of {len(means[where].systems)} scoring functions those that ties move most.",
+                ranges(means[where], BY),
             ),
             "agreement": Figure(
                 f"How alike systems are ranked when ties are broken at random, the lowest of {SEEDS} times: {sizes}.",
@@ -271,12 +326,12 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
 
 EXPERIMENT = Experiment(
     "m08-ties",
-    "on real runs",
+    "§1",
     "How far the order of ties moves measures and reorders systems",
     "Sorting breaks ties in an arbitrary order, so that the same scores give different values, depending on names,"
     " files or the sorting algorithm. The mean over all orders does not depend on them.",
     run,
-    claims=(performs_differently,),
+    claims=(performs_differently, affects_order),
     needs=NEEDS,
-    data=DATA,
+    data=f"{FEATURES}, and {DATA}",
 )
