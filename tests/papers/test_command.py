@@ -33,13 +33,13 @@ def test_a_run_leaves_numbers_figures_and_a_page(tmp_path, capfd):
     names = {path.name for path in folder.iterdir()}
     assert names == {"index.html", "claims.csv", "limits.csv", "limits.svg", "limits.png", "probabilities.csv"}
     rows = list(csv.DictReader(io.StringIO((folder / "claims.csv").read_text())))
-    assert [row["verdict"] for row in rows] == ["holds"] * 3 and all(row["criterion"] for row in rows)
+    assert [row["verdict"] for row in rows] == ["holds"] * 6 and all(row["criterion"] for row in rows)
     assert (folder / "limits.png").read_bytes().startswith(b"\x89PNG")
     assert (folder / "limits.svg").read_text().startswith("<svg")
     page = (folder / "index.html").read_text()
-    assert "seed 3" in page and page.count("✓&nbsp;holds") == 3 and "Theorems and constructions" in page
+    assert "seed 3" in page and page.count("✓&nbsp;holds") == 6 and "Theorems and constructions" in page
     out = capfd.readouterr().out
-    assert "The chance that a" in out and out.rstrip().splitlines()[-1].split() == ["all", *"0000033"]
+    assert "The chance that a" in out and out.rstrip().splitlines()[-1].split() == ["all", *"0000066"]
 
 
 def test_it_is_the_same_every_time():
@@ -50,7 +50,7 @@ def test_it_is_the_same_every_time():
 def test_tables_are_frames_too():
     sheet = reproduce("f14-limits").sheets["probabilities"]
     assert sheet.table.to_frame("polars")["here"].to_list() == pytest.approx(
-        [1 / 12, 1 / 6, 1 / 2, 1 / 22, 6 / 11, 10 / 11]
+        [1 / 12, 1 / 6, 1 / 2, 1 / 22, 6 / 11, 10 / 11, 10 / 11]
     )
 
 
@@ -96,7 +96,7 @@ def test_a_claim_has_one_row_with_its_criterion_and_counts_of_verdicts():
     other = SAID._replace(claim="It is not.", quote="not at all", verdict="undecided")
     assert tabulate([*entries, other]).rows == [
         ["S11 table 1", "It is so.", "so it is", "2 ✓ 1 ≠", "s11-x, s11-y"],
-        ["S11 table 1", "“not at all”", "so it is", "1 ?", "s11-x"],
+        ["S11 table 1", "It is not. (“not at all”)", "so it is", "1 ?", "s11-x"],
     ]
 
 
@@ -241,7 +241,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path, ca
 def test_a_missing_library_is_named_before_the_work(tmp_path, monkeypatch, capfd, library):
     monkeypatch.setitem(sys.modules, library, None)
     assert run(["papers", "run", "f14-limits", "--out", str(tmp_path / "out")]) == 2
-    assert "pip install 'gradely[" in capfd.readouterr().err
+    assert ": pip install " in capfd.readouterr().err
     assert not (tmp_path / "out").exists()
 
 

@@ -25,6 +25,7 @@ from gradely_papers.ferrante2014.study import (
     read_study,
     signs,
     tau_of_signs,
+    users,
 )
 from gradely_papers.ferrante2014.tau import (
     Curves,
@@ -75,7 +76,7 @@ def test_the_papers_own_tables_are_read_whole():
     assert len(curves) == 7 and sum(len(each.records) for each in curves) == 1605
     web = next(each for each in curves if each.panel[:2] == ("TREC 10, 2001, Web", "few highly relevant"))
     assert web.at_smallest("AP") == {"GAP": 0.80, "xGAP": 0.48, "eGAP": 0.45}
-    assert web.leads[0] == pytest.approx(0.80 - 0.48)
+    assert web.leads["AP"][0] == pytest.approx(0.80 - 0.48)
 
 
 @settings(max_examples=50, deadline=None)
@@ -107,7 +108,8 @@ def test_gap_is_ahead_on_clef_ehealth():
     study = read_study(one("clef-ehealth-2015"), lambda part: None)
     every, few = correlate_grid(study, seed=0)
     assert str(few.panel) == "clef-ehealth-2015, few highly relevant (9 topics, 16 runs)" and not few.panel.too_small
-    assert few.lead.low > 0 and few.lead.value == pytest.approx(0.57, abs=0.005) and few.lead.value > every.lead.value
+    assert few.lead().low > 0 and few.lead().value == pytest.approx(0.57, abs=0.005)
+    assert few.lead().value > every.lead().value
     for curves in (every, few):
         lines = curves.with_reference("AP")
         assert all(points[1.0] == pytest.approx(1) for points in lines.values())
@@ -153,7 +155,7 @@ def test_a_folder_of_ones_own_is_a_collection_and_the_papers_numbers_stand_besid
     assert [row[x] for x in ("collection", "GAP", "GAP, the paper", "AP, the paper")] == ["mine", "1.0", "1.0", "0.41"]
     assert {path.name for path in (out / "f14-pools").iterdir()} == {
         *("index.html", "claims.csv", "observations.csv", "pools.csv"),
-        *(f"pools-{least}.{form}" for least in (0, 1) for form in ("svg", "png")),
+        *(f"{name}.{form}" for name in ("pools", "vanishing") for form in ("svg", "png")),
     }
     assert "f14-power: " in capfd.readouterr().out
     assert "f14-power/index.html" in (out / "index.html").read_text()
@@ -170,17 +172,15 @@ def test_smaller_pools_as_the_paper_draws_them(monkeypatch):
     """With its g, GAP loses its order of systems where highly relevant documents are few; readings matter."""
     monkeypatch.setattr(pools, "BOOTSTRAP", 10)
     study = read_study(one("clef-ehealth-2015"), lambda part: None)
-    measured = pools.shrink(study, 0, lambda part: None, repeat=2)
-    assert [(each.panel.topics, each.least) for each in measured] == [
-        (topics, least) for least in (1, 0) for topics in ("all", "few highly relevant")
-    ]
-    few, free = measured[1], measured[3]
+    _, few = pools.shrink(study, 0, pools.AUTHORS, lambda part: None, repeat=2)
+    _, free = pools.shrink(study, 0, pools.VANISH, lambda part: None, repeat=2)
+    assert few.panel == free.panel and few.panel.topics == "few highly relevant"
     assert few.mean("GAP", pools.SHALLOW) + 0.2 < few.mean("xGAP", pools.SHALLOW)
     assert free.mean("xGAP", pools.SHALLOW) < few.mean("xGAP", pools.SHALLOW)
-    full = [record for each in measured for record in each.records() if record["rate"] == 1]
-    assert all(record["tau"] == pytest.approx(1) for record in full) and len(full) == 4 * 7
-    drawing = pools.chart([record for each in measured[:2] for record in each.records()]).to_dict()
-    assert [layer["mark"]["type"] for layer in drawing["spec"]["layer"]] == ["area"] * 7 + ["line"]
+    full = [record for record in few.records() if record["rate"] == 1]
+    assert all(record["tau"] == pytest.approx(1) for record in full) and len(full) == 7
+    drawing = pools.chart(few.records()).to_dict()
+    assert drawing["spec"]["mark"]["type"] == "line" and "y" not in drawing["resolve"].get("scale", {})
     theirs = gradely.pools(
         study.systems.qrels,
         study.collection.runs,
@@ -196,19 +196,21 @@ def test_smaller_pools_as_the_paper_draws_them(monkeypatch):
 
 @pytest.mark.parametrize(("levels", "g"), [((1, 2), (0.1, 0.9)), ((1, 2, 3), (0.2, 0.2, 0.6))])
 def test_g_is_the_papers(levels, g):
-    assert pools.users(np.array(levels, float)) == dict(zip(levels, g, strict=True))
+    assert users(np.array(levels, float)) == dict(zip(levels, g, strict=True))
 
 
 @needs("clef-ehealth-2015")
 def test_power_is_the_share_of_pairs_that_a_test_separates(monkeypatch):
     monkeypatch.setattr(power, "RESAMPLES", 100)
     clef = one("clef-ehealth-2015")
-    found = power.compute_p_values(clef, 0, lambda part: None)
-    first, second = (gradely.evaluate(clef.qrels, path, ["AP"]).values[:, 0] for path in clef.runs[:2])
+    title, found = power.compute_p_values(clef, lambda part: None, seed=0)
+    assert title == "clef-ehealth-2015, all (66 topics, 16 runs)" and len(found["AP", "t"]) == 16 * 15 // 2
+    study = read_study(clef, lambda part: None)
+    first, second = study.systems.values({"AP": gradely.AP()})[study.good][:2, :, 0]
     assert found["AP", "t"][0] == pytest.approx(stats.ttest_rel(first, second).pvalue)
-    table = power.power("clef", found)
-    assert [each["measure"] for each in table] == list(power.MEASURES)
-    assert table[3]["t"] == np.mean(found["AP", "t"] < 0.05) > table[3]["tukey"] > 0
+    table = {each["measure"]: each for each in power.power("clef", found)}
+    assert list(table) == list(power.MEASURES) and table["xGAP"]["t"] != table["xGAP, small g_1"]["t"]
+    assert table["AP"]["t"] == np.mean(found["AP", "t"] < 0.05) > table["AP"]["tukey"] > 0
     curve = [each["p"] for each in power.levels("clef", found) if each["measure"] == "AP"]
     assert curve == sorted(curve, reverse=True) and curve[-1] == found["AP", "t"].min()
 
@@ -217,7 +219,7 @@ def test_power_is_the_share_of_pairs_that_a_test_separates(monkeypatch):
 def test_with_as_many_runs_as_the_paper_has_its_table_is_compared_number_by_number(off, word):
     rows = [{"the paper's": "TREC 10, 2001, Web", "collection": "mine", "runs": runs} for runs in (95, 94)]
     records = [{"tau": 0.7 + off, "the paper": 0.7}] * 3
-    curves = [Curves(Panel("mine", "all", 50, 71), records, np.zeros(1))]
+    curves = [Curves(Panel("mine", "all", 50, 71), records, {})]
     same, fewer = (same_numbers.test(Evidence([row], curves))[0] for row in rows)
     assert same.word == word and f"{off:.3f} away on average" in same.here
     assert fewer.word == "cannot be tested" and "94 runs are here" in fewer.here
@@ -227,7 +229,7 @@ def test_where_all_runs_tie_in_a_smaller_pool_the_table_has_no_number():
     tau = np.full((2, len(pools.RATES), len(pools.MEASURES)), 0.5)
     tau[1, -1, 0] = np.nan
     panel = Panel("here", "all", 9, 7)
-    records = pools.Robustness(panel, 0, tau, {}).records()
+    records = pools.Robustness(panel, pools.AUTHORS, tau, {}).records()
     assert [(r["tau"], r["low"], r["high"]) for r in records].count((None, None, None)) == 1
     assert sum(r["tau"] == 0.5 for r in records) == len(records) - 1
 

@@ -19,10 +19,12 @@ import gradely
 from gradely.cli.main import run
 from gradely.cli.measures import page, section
 from gradely.data.demo import collection
+from gradely_papers import PAPERS
+from gradely_papers.results import read_record
 from tests.kernel.test_fixed import WITHOUT_SHAPE
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 
 
@@ -172,6 +174,15 @@ def anchors(path):
 @pytest.mark.parametrize("path", FILES)
 def test_what_follows_from_the_code_is_current(path):
     assert (ROOT / path).read_text(encoding="utf-8") == FILES[path](), "run make docs"
+
+
+def test_the_page_about_the_papers_is_short_and_has_a_row_for_every_claim():
+    """Its prose has at most 1,500 words; the row of a claim leads to the page of its paper."""
+    text = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    assert len(" ".join(line for line in lines if not line.startswith("|")).split()) <= 1500
+    claims = {(entry.paper, entry.where, entry.claim) for entry in read_record()}
+    assert sum(line.startswith(tuple(f"| {paper} " for paper in PAPERS)) for line in lines) == len(claims) + 2 * 4
 
 
 @pytest.mark.parametrize("measure", gradely.ALL, ids=lambda measure: measure.name)

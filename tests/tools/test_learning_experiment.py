@@ -22,13 +22,15 @@ def test_it_gives_the_matrix_the_tests_and_the_spread(monkeypatch):
     monkeypatch.setattr(learning, "SEEDS", 1)
     outcome = learning.run(Library(DATA), 0, lambda done: None)
     rows = outcome.sheets["matrix"].table.rows
-    assert len(rows) == 9 + 8 and all(0 < value <= 1 for row in rows for value in row[2:])
+    assert len(rows) == 11 + 8 and all(0 < value <= 1 for row in rows for value in row[2:] if value is not None)
+    assert all((None in row) == (row[0] == "news") for row in rows)
     tests = outcome.sheets["tests"].table.rows
-    assert len(tests) == (8 + 7) * len(learning.MEASURES)
+    assert len(tests) == 10 * len(learning.COLUMNS) + 7 * len(learning.MEASURES)
     assert {(row[0], row[2]) for row in tests} == set(zip(sets, (learning.LIGHTGBM, learning.XGBOOST), strict=True))
     shift = {tuple(row[:2]): row[3] for row in outcome.sheets["spread"].table.rows if row[2] == "orders"}
     assert shift[sets[0], "eGAP"] < 1e-9 < 1e-3 < shift[sets[0], learning.LIGHTGBM]
-    assert len(outcome.observations) == 5
+    gains = [each for each in outcome.observations if each.question.startswith("By how much")]
+    assert len(gains) == 8 and "news" not in gains[2].answer and "news, XGBoost's rank:ndcg: " in gains[4].answer
 
 
 @needs("letor2-ohsumed")
@@ -49,8 +51,9 @@ def test_validation_chooses_the_number_of_trees():
     def model(features, trees):
         return np.array([0.0, 1.0, 2.0]) * (10 - trees)
 
-    assert learning.choose_trees(model, "eGAP", part) == 15
-    assert learning.choose_trees(model, "eGAP", None) == learning.ROUNDS
+    kinds = learning.kinds_of([learning_data.Fold(part, part)])
+    assert learning.choose_trees(model, "eGAP, small g_1", kinds, part) == 15
+    assert learning.choose_trees(model, "eGAP", kinds, None) == learning.ROUNDS
 
 
 def test_lines_are_read_with_or_without_queries(tmp_path):

@@ -33,8 +33,8 @@ class Entry(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The paper's own words, or else what it says in ours."""
-        return f"“{self.quote}”" if self.quote else self.claim
+        """What the paper says, with its own words where it has such a sentence."""
+        return f"{self.claim} (“{self.quote}”)" if self.quote else self.claim
 
 
 def enter(outcomes: Iterable[tuple[Experiment, Outcome]]) -> list[Entry]:

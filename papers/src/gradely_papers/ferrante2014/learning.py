@@ -1,19 +1,21 @@
 """F14's outlook: xGAP and eGAP as objectives of LambdaMART, against others and against the libraries' own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradely import Lambdas, evaluate_arrays
+from gradely import Lambdas, eGAP, evaluate_arrays, xGAP
 from gradely.comparison.intervals import t_intervals
 from gradely.comparison.tests import adjust, differences, p_values, pair_with_baselines
 from gradely.data.ids import Floats
 from gradely.lazy import optional
+from gradely.measures.names import MeasureLike
 from gradely.parallel import cores, on_threads
 from gradely_papers.charts import altair, draw, panels
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.ferrante2014.learning_data import NEEDS, SETS, Fold, Part, folds
+from gradely_papers.ferrante2014.study import users
 from gradely_papers.progress import Report
 from gradely_papers.verdicts import Record
 
@@ -30,11 +32,28 @@ OWN = ("AP", "GAP", "xGAP", "eGAP", "muAP", "nDCG", "nDCGphi")
 """measures learned by our lambdas; each model learns on one thread, and several models at a time"""
 
 
-def learn(name: str, part: Part, seed: int) -> Model:
+SMALL = ", small g_1"
+"""what follows the name of a measure for which few users take any relevant document, as in figures 1 and 2"""
+MOST = 10
+"""with more levels g_1 is no share of the users to speak of"""
+MEASURES = ("AP", "GAP", "xGAP", "eGAP", "muAP", "nDCG", "nDCG@10", "nDCGphi")
+Kinds: TypeAlias = Mapping[str, MeasureLike]
+"""The measures of a set by name."""
+
+
+def kinds_of(split: list[Fold]) -> Kinds:
+    """Return the measures of a set: MEASURES, and where it has few levels xGAP and eGAP with small g_1."""
+    labels = np.unique(np.concatenate([fold.test.labels for fold in split]))
+    levels = labels[labels > 0]
+    small = {f"{kind.name}{SMALL}": kind(g=users(levels)) for kind in (xGAP, eGAP)} if len(levels) <= MOST else {}
+    return {name: name for name in MEASURES} | small
+
+
+def learn(name: str, kinds: Kinds, part: Part, seed: int) -> Model:
     """Return a model that learned from some documents."""
     if name == XGBOOST:
         return _by_xgboost(part, seed)
-    lambdas = None if name == LIGHTGBM else Lambdas(part.labels, name, group=part.sizes, truncation=TRUNCATION)
+    lambdas = None if name == LIGHTGBM else Lambdas(part.labels, kinds[name], group=part.sizes, truncation=TRUNCATION)
     return _by_lightgbm(part, seed, lambdas)
 
 
@@ -86,13 +105,13 @@ def _by_xgboost(part: Part, seed: int) -> Model:
     return predict
 
 
-MEASURES = ("AP", "GAP", "xGAP", "eGAP", "muAP", "nDCG", "nDCG@10", "nDCGphi")
 SEEDS = 2
 """number of seeds, each of which draws other features for each tree"""
 ORDERS = 2
 """number of orders of rows that are learned from with each seed"""
 STEP = 5
 """numbers of trees that are tried on the validation queries are multiples of it"""
+COLUMNS = (*MEASURES, f"xGAP{SMALL}", f"eGAP{SMALL}")
 REAL = "news"
 """the set of real-valued labels, which LightGBM's own objective refuses"""
 
@@ -102,6 +121,8 @@ class Trial(NamedTuple):
 
     name: str
     objective: str
+    columns: list[str]
+    """the names of the measures"""
     values: Floats
     """[seeds, orders, queries, measures]"""
     shift: float
@@ -117,54 +138,58 @@ class Trial(NamedTuple):
         """[queries, measures] the means over seeds and orders."""
         return np.asarray(self.values.mean(axis=(0, 1)))
 
+    def column(self, measure: str) -> Floats:
+        """Return [queries] by one measure."""
+        return self.by_query[:, self.columns.index(measure)]
+
     def spread(self, axis: int) -> Floats:
         """Return [measures], from the lowest to the highest mean over the seeds (0) or orders of rows (1), at most."""
         return np.asarray(np.ptp(self.values.mean(axis=2), axis=axis).max(axis=0))
 
 
-def measure(part: Part, scores: Floats, measures: Sequence[str] = MEASURES) -> Floats:
+def measure(part: Part, scores: Floats, measures: Iterable[MeasureLike]) -> Floats:
     """Return [queries, measures] of scores."""
-    values = evaluate_arrays(scores, part.labels, measures, group=part.sizes, threads=1)
+    values = evaluate_arrays(scores, part.labels, list(measures), group=part.sizes, threads=1)
     return np.stack(list(values.values()), axis=1)
 
 
-def choose_trees(model: Model, objective: str, validation: Part | None) -> int:
+def choose_trees(model: Model, objective: str, kinds: Kinds, validation: Part | None) -> int:
     """Return how many trees to keep: the number that does best on the validation queries, by the measure learned."""
     if validation is None:
         return ROUNDS
-    target = [objective if objective in OWN else "nDCG"]
+    target = [kinds.get(objective, "nDCG")]
     trees = range(min(STEP, ROUNDS), ROUNDS + 1, STEP)
     means = [measure(validation, model(validation.features, count), target).mean() for count in trees]
     return trees[int(np.argmax(means))]
 
 
-def predict(objective: str, fold: Fold, seed: int, order: int) -> Floats:
+def predict(objective: str, kinds: Kinds, fold: Fold, seed: int, order: int) -> Floats:
     """Learn from the rows in some order, and return the scores of the documents to measure."""
-    model = learn(objective, fold.train.shuffle(order), seed)
-    return model(fold.test.features, choose_trees(model, objective, fold.validation))
+    model = learn(objective, kinds, fold.train.shuffle(order), seed)
+    return model(fold.test.features, choose_trees(model, objective, kinds, fold.validation))
 
 
 def try_objective(name: str, objective: str, split: list[Fold], seed: int) -> Trial:
     """Learn from each fold with several seeds and orders of rows, and measure the queries left out."""
-    values, shift = [], 0.0
+    kinds, values, shift = kinds_of(split), [], 0.0
     for fold in split:
         scores = np.stack(
-            [[predict(objective, fold, seed + i, order) for order in range(ORDERS)] for i in range(SEEDS)]
+            [[predict(objective, kinds, fold, seed + i, order) for order in range(ORDERS)] for i in range(SEEDS)]
         )
-        values.append(np.stack([[measure(fold.test, row) for row in rows] for rows in scores]))
+        values.append(np.stack([[measure(fold.test, row, kinds.values()) for row in rows] for rows in scores]))
         shift = max(shift, float(np.ptp(scores, axis=1).max()))
-    return Trial(name, objective, np.concatenate(values, axis=2), shift)
+    return Trial(name, objective, list(kinds), np.concatenate(values, axis=2), shift)
 
 
 def try_all(library: Library, seed: int, progress: Report) -> list[Trial]:
     """Return all trials, set by set."""
+    split = {name: folds(name, library) for name in SETS}
     plan = [
         (name, objective)
         for name in SETS
-        for objective in (*OWN, LIGHTGBM, XGBOOST)
+        for objective in (*OWN, *(kind for kind in kinds_of(split[name]) if kind.endswith(SMALL)), LIGHTGBM, XGBOOST)
         if name != REAL or objective != LIGHTGBM
     ]
-    split = {name: folds(name, library) for name in SETS}
 
     def work(way: tuple[str, str]) -> Trial:
         return try_objective(*way, split[way[0]], seed)
@@ -184,7 +209,8 @@ DONE = (
     " partitions was left out in turn, three were learned from, and one chose the number of trees, by the measure"
     " learned. MQ2007-agg: each of two was left out. LightGBM's example: its own test queries. News: each fifth of the"
     " lists, ranked by the counts of the first two hours, with the final count, a real number, as the label, which"
-    " LightGBM's own objective does not take."
+    " LightGBM's own objective does not take. g is even, or, where g_1 is small, that of figures 1 and 2: the highest"
+    " level has 0.9 of the users if there are two, else 0.6; news have no such levels."
 )
 
 
@@ -205,10 +231,10 @@ def tests(trials: list[Trial]) -> list[Record]:
 
 
 def _tests_of_set(trials: list[Trial]) -> list[Record]:
-    base = baseline(trials)
+    base, columns = baseline(trials), trials[0].columns
     pairs = pair_with_baselines([base], len(trials))
-    values = [np.stack([trial.by_query[:, m] for trial in trials], axis=1) for m in range(len(MEASURES))]
-    p = adjust(np.concatenate([p_values(table, "t", pairs) for table in values])).reshape(len(MEASURES), -1)
+    values = [np.stack([trial.column(measure) for trial in trials], axis=1) for measure in columns]
+    p = adjust(np.concatenate([p_values(table, "t", pairs) for table in values])).reshape(len(columns), -1)
     records = []
     for m, table in enumerate(values):
         differ = differences(table, pairs)
@@ -218,7 +244,7 @@ def _tests_of_set(trials: list[Trial]) -> list[Record]:
                 "set": trials[base].name,
                 "trained by": trials[i].objective,
                 "against": trials[base].objective,
-                "measured by": MEASURES[m],
+                "measured by": columns[m],
                 "difference": float(differ[:, j].mean()),
                 "low": float(low[j]),
                 "high": float(high[j]),
@@ -231,13 +257,13 @@ def _tests_of_set(trials: list[Trial]) -> list[Record]:
 
 def matrix(trials: list[Trial]) -> list[Record]:
     """Return the means, trained by × measured by."""
-    return [_row(trial) | _by_measure(trial.means) for trial in trials]
+    return [_row(trial) | _by_measure(trial, trial.means) for trial in trials]
 
 
 def spread(trials: list[Trial]) -> list[Record]:
     """Return how much orders of rows, and seeds, change: predictions at most, and the mean of each measure."""
     return [
-        _row(trial) | {"over": over, "predictions": shift} | _by_measure(values)
+        _row(trial) | {"over": over, "predictions": shift} | _by_measure(trial, values)
         for trial in trials
         for over, shift, values in (("orders", trial.shift, trial.spread(1)), ("seeds", None, trial.spread(0)))
     ]
@@ -247,15 +273,16 @@ def _row(trial: Trial) -> Record:
     return {"set": trial.name, "trained by": trial.objective}
 
 
-def _by_measure(values: Any) -> Record:
-    return dict(zip(MEASURES, map(float, values), strict=True))
+def _by_measure(trial: Trial, values: Any) -> Record:
+    """Return values by measure; None of those that the set does not have."""
+    return dict.fromkeys(COLUMNS) | dict(zip(trial.columns, map(float, values), strict=True))
 
 
 def heat(rows: list[Record]) -> Any:
     """Return the matrix as a picture: how far each value is below the best of its column, in hundredths."""
     alt, records = altair(), []
     for row in rows:
-        for measure in MEASURES:
+        for measure in (name for name in COLUMNS if row[name] is not None):
             best = max(other[measure] for other in rows if other["set"] == row["set"])
             below = 100 * (best - row[measure])
             records.append(
@@ -263,8 +290,8 @@ def heat(rows: list[Record]) -> Any:
                 | {"measured by": measure, "value": round(row[measure], 4), "below": round(below, 3)}
             )
     base = draw(records).encode(
-        x=alt.X("measured by:N", sort=list(MEASURES), title="measured by", axis=alt.Axis(labelAngle=-45)),
-        y=alt.Y("trained by:N", sort=[*OWN, LIGHTGBM, XGBOOST], title="trained by"),
+        x=alt.X("measured by:N", sort=list(COLUMNS), title="measured by", axis=alt.Axis(labelAngle=-45)),
+        y=alt.Y("trained by:N", sort=[*OWN, *COLUMNS[-2:], LIGHTGBM, XGBOOST], title="trained by"),
     )
     scale = alt.Scale(range=["#2b6cb0", "#f3f6fa"], domain=[0, 2], clamp=True)
     cells = base.mark_rect().encode(color=alt.Color("below:Q", scale=scale, title="below the best, ×100"))
@@ -278,7 +305,11 @@ def heat(rows: list[Record]) -> Any:
 def observations(trials: list[Trial], records: list[Record]) -> list[Observation]:
     """Return what the outlook hopes for, and what bears on it."""
     return [
-        *(_against_ap(trials, target) for target in ("xGAP", "eGAP")),
+        *(
+            _against(trials, target, others)
+            for others in (("AP",), (LIGHTGBM, XGBOOST))
+            for target in ("xGAP", "eGAP", *COLUMNS[-2:])
+        ),
         _best_objectives(trials),
         _by_itself(trials),
         _over_orders(trials),
@@ -286,14 +317,18 @@ def observations(trials: list[Trial], records: list[Record]) -> list[Observation
     ]
 
 
-def _against_ap(trials: list[Trial], target: str) -> Observation:
-    values = {(trial.name, trial.objective): trial.by_query[:, MEASURES.index(target)] for trial in trials}
+def _against(trials: list[Trial], target: str, others: tuple[str, ...]) -> Observation:
+    """Say what learning by a measure gains over the first of some objectives that a set has."""
     parts = []
     for name in SETS:
-        differ = values[name, target] - values[name, "AP"]
-        low, high = t_intervals(differ[:, None], LEVEL)
-        parts.append(f"{name}: {differ.mean():+.4f} [{low[0]:+.4f}, {high[0]:+.4f}]")
-    question = f"By how much does learning by {target} give a better {target} on new queries than learning by AP?"
+        own = {trial.objective: trial for trial in select_set(trials, name)}
+        if target in own:
+            other = next(objective for objective in others if objective in own)
+            differ = own[target].column(target) - own[other].column(target)
+            low, high = t_intervals(differ[:, None], LEVEL)
+            parts.append(f"{name}, {other}: {differ.mean():+.4f} [{low[0]:+.4f}, {high[0]:+.4f}]")
+    whom = "AP" if others == ("AP",) else "the libraries' own objective"
+    question = f"By how much does learning by {target} give a better {target} on new queries than learning by {whom}?"
     return Observation(question, f"{'; '.join(parts)}; in brackets, {LEVEL:.0%} intervals over queries.")
 
 
@@ -303,7 +338,7 @@ def find_best(trials: list[Trial]) -> dict[str, dict[str, str]]:
     for name in SETS:
         own = select_set(trials, name)
         winners = np.stack([trial.means for trial in own]).argmax(axis=0)
-        best[name] = {measure: own[i].objective for measure, i in zip(MEASURES, winners, strict=True)}
+        best[name] = {measure: own[i].objective for measure, i in zip(own[0].columns, winners, strict=True)}
     return best
 
 
@@ -317,15 +352,16 @@ def _best_objectives(trials: list[Trial]) -> Observation:
 
 def _by_itself(trials: list[Trial]) -> Observation:
     counts = "; ".join(
-        f"{name}: {sum(objective == measure for measure, objective in best.items())}"
+        f"{name}: {sum(objective == measure for measure, objective in best.items())} of"
+        f" {sum(trial.objective in best for trial in select_set(trials, name))}"
         for name, best in find_best(trials).items()
     )
-    answer = f"Of the {len(OWN)} measures that were learned: {counts}."
+    answer = f"Of the measures that were learned: {counts}."
     return Observation("How many measures come out highest where the measure itself was learned?", answer)
 
 
 def _over_orders(trials: list[Trial]) -> Observation:
-    ours = max(trial.shift for trial in trials if trial.objective in OWN)
+    ours = max(trial.shift for trial in trials if trial.objective in trial.columns)
     theirs = [
         f"with {objective} by {min(shifts):.2f} to {max(shifts):.2f}"
         for objective in (LIGHTGBM, XGBOOST)
@@ -336,7 +372,7 @@ def _over_orders(trials: list[Trial]) -> Observation:
 
 
 def _against_baseline(records: list[Record]) -> Observation:
-    compared = [record for record in records if record["trained by"] in OWN]
+    compared = [record for record in records if record["trained by"] in COLUMNS]
     clear = [record for record in compared if record["p"] < 1 - LEVEL]
     better = sum(record["difference"] > 0 for record in clear)
     answer = (

@@ -1,19 +1,24 @@
 """F14's outlook: the discriminative power of GAP, xGAP, eGAP, AP and nDCG."""
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradely import Measure
 from gradely.comparison.tests import achieved_levels, p_values
+from gradely.data.ids import Floats
 from gradely.measures.names import parse_all
-from gradely.tables import count_of
 from gradely_papers.charts import altair, categories, draw, panels
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
-from gradely_papers.judged_collections import DATA, NEEDS, Collection, collections, has_enough, on_each
+from gradely_papers.ferrante2014.limits import FAMILY
+from gradely_papers.ferrante2014.study import choose_collections, read_study, users
+from gradely_papers.judged_collections import DATA, NEEDS, Collection, has_enough, on_each
 from gradely_papers.progress import Report
 
-MEASURES = ("GAP", "xGAP", "eGAP", "AP", "nDCG")
+SMALL = ", small g_1"
+"""what follows the name of a measure with the paper's g: (0.1, 0.9) for two levels, (0.2, 0.2, 0.6) for three"""
+MEASURES = (*FAMILY, *(f"{name}{SMALL}" for name in FAMILY), "AP", "nDCG")
 TESTS = ("t", "tukey")
 ALPHA = 0.05
 RESAMPLES = 2_000
@@ -21,15 +26,30 @@ POINTS = 200
 """how many points of a curve are drawn"""
 
 
-def compute_p_values(collection: Collection, progress: Report, seed: int) -> dict[tuple[str, str], Any]:
-    """Return the p-values of all pairs of runs by measure and test."""
-    systems = collection.systems(lambda part: progress(part / 2))
-    values, by_test = systems.values(parse_all(MEASURES)), {}
+def measures(levels: Floats) -> dict[str, Measure]:
+    """Return the measures by name, with users spread evenly over the levels, and with few who take any document."""
+    small = {f"{name}{SMALL}": kind(g=users(levels)) for name, kind in FAMILY.items()}
+    every = parse_all((*FAMILY, "AP", "nDCG")) | small
+    return {name: every[name] for name in MEASURES}
+
+
+class Pairs(NamedTuple):
+    """The p-values of all pairs of runs by measure and test, and on how many runs and topics they rest."""
+
+    title: str
+    p_values: dict[tuple[str, str], Floats]
+
+
+def compute_p_values(collection: Collection, progress: Report, seed: int) -> Pairs:
+    """Test all pairs of the runs above the first quartile of AP."""
+    study = read_study(collection, lambda part: progress(part / 2))
+    every = measures(study.systems.qrels.levels())
+    values, by_test = study.systems.values(every)[study.good], {}
     for i, name in enumerate(MEASURES):
         for test in TESTS:
             by_test[name, test] = p_values(values[:, :, i].T, test, resamples=RESAMPLES, seed=seed)
         progress(1 / 2 + (i + 1) / len(MEASURES) / 2)
-    return by_test
+    return Pairs(str(study.panel("all")), by_test)
 
 
 def power(name: str, p_values: dict[tuple[str, str], Any]) -> list[dict[str, Any]]:
@@ -65,17 +85,12 @@ def chart(records: list[dict[str, Any]]) -> Any:
     return panels(curves.mark_line(clip=True).properties(width=330, height=220), by="collection", columns=2)
 
 
-def _title(collection: Collection) -> str:
-    return f"{collection.name} ({count_of(len(collection.qrels), 'topic')}, {count_of(len(collection.runs), 'run')})"
-
-
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Test all pairs of runs of every collection in the library."""
-    used = [collection for collection in collections(library) if has_enough(collection)]
+    used = [collection for collection in choose_collections(library) if has_enough(collection)]
     tested = on_each(library, used, partial(compute_p_values, seed=seed), progress)
-    titles = {collection.name: _title(collection) for collection in used}
-    table = [row for name, p_by_test in tested.items() for row in power(name, p_by_test)]
-    curves = [row for name, p_by_test in tested.items() for row in levels(titles[name], p_by_test)]
+    table = [row for name, pairs in tested.items() for row in power(name, pairs.p_values)]
+    curves = [row for pairs in tested.values() for row in levels(pairs.title, pairs.p_values)]
     figure = Figure("Achieved significance levels by the t-test: the further left, the better.", chart(curves))
     sheet = Sheet.of("Discriminative power", table, 3)
     return Outcome(DONE, table, {"power": sheet}, {"levels": figure}, observations(table))
@@ -94,7 +109,8 @@ def observations(table: list[dict[str, Any]]) -> list[Observation]:
 DONE = (
     f"All pairs of runs were tested for each measure: paired t-test, and randomised Tukey HSD ({RESAMPLES:,} draws),"
     f" which holds for all pairs at once. The power is the share of pairs with a p-value below {ALPHA}. The users of"
-    " GAP, xGAP and eGAP are spread evenly over the levels."
+    " GAP, xGAP and eGAP are spread evenly over the levels, or, where g_1 is small, as in figures 1 and 2. Runs below"
+    " the first quartile of AP are left out, as in the paper's other experiments."
 )
 EXPERIMENT = Experiment(
     "f14-power",

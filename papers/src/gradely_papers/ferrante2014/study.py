@@ -1,7 +1,7 @@
 """A collection as F14 looks at it: its runs and sets of topics, what the paper prints of it, and τ over topics."""
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -64,6 +64,21 @@ def merge_levels(qrels: Qrels, theirs: dict[str, str] | None) -> Qrels:
     """
     top = float(theirs["degrees"]) - 1 if theirs else np.inf
     return Qrels(qrels.queries, qrels.start, qrels.docs, np.minimum(qrels.grade, top), qrels.name)
+
+
+TWO, TOP = (0.1, 0.9), 0.6
+"""the paper's g for two levels; for three, (0.2, 0.2, 0.6), the highest level has 0.6 and the others share the rest"""
+
+
+def users(levels: Floats) -> dict[float, float]:
+    """Return the paper's g for these levels.
+
+    >>> users(np.array([1.0, 2.0, 3.0]))
+    {1.0: 0.2, 2.0: 0.2, 3.0: 0.6}
+    """
+    lower = len(levels) - 1
+    shares = TWO if lower == 1 else (*[round((1 - TOP) / lower, 9)] * lower, TOP)
+    return dict(zip(levels.tolist(), shares, strict=True))
 
 
 DRAWS = 500
@@ -132,13 +147,22 @@ def above(runs: int) -> int:
 
 
 def assess_panels(measured: Sequence[Any], test: Callable[[Any], Verdict]) -> list[Verdict]:
-    """Test a claim on what was measured in each panel; where there is too little data, one verdict says so for all."""
-    few = dict.fromkeys(str(entry.panel) for entry in measured if entry.panel.too_small)
+    """Test a claim on what was measured in each panel; where there is too little data, one verdict says so for all.
+
+    The titles of figures name these panels.
+    """
+    few = dict.fromkeys(entry.panel for entry in measured if entry.panel.too_small)
     why = f"fewer than {ENOUGH} topics, or than {above(LEAST)} runs above the first quartile, say little"
     return [
         *(test(entry)._replace(data=entry.data) for entry in measured if not entry.panel.too_small),
-        *([Verdict(UNTESTED, why, "; ".join(few))] if few else []),
+        *([Verdict(UNTESTED, why, count_of(len(few), "smaller panel"))] if few else []),
     ]
+
+
+def name_small(measured: Iterable[Panel]) -> str:
+    """Return a sentence that names the panels that are too small to be drawn; nothing where there are none."""
+    small = dict.fromkeys(str(panel) for panel in measured if panel.too_small)
+    return f" Too small to be drawn: {'; '.join(small)}." if small else ""
 
 
 class Study(NamedTuple):
