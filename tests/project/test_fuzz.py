@@ -67,12 +67,15 @@ def test_a_traceback_is_noticed_and_made_small(monkeypatch):
         (lambda: sys.stderr.write("one\n") and sys.stdout.write("half") and 2, "output besides an error"),
         (lambda: Path("run").write_text("changed") and 0, "changed input"),
         (lambda: 3, "exit code"),
+        (lambda: 0, "no output"),
+        (lambda: sys.stdout.write("a,b\n1\n") and 0, "columns"),
+        (lambda: sys.stdout.write("a,b\n1,nan\n") and 0, "not finite"),
     ],
 )
 def test_what_a_command_must_not_do_is_noticed(monkeypatch, act, says):
     monkeypatch.setattr(commands, "run", lambda arguments: act())
     with pytest.raises(AssertionError, match=says):
-        commands.check(Case("commands", {"run": b"x"}, ["evaluate", "run"]))
+        commands.check(Case("commands", {"run": b"x"}, ["evaluate", "run", "--format", "csv"]))
 
 
 @pytest.mark.parametrize("check", ["readers", "inputs", "laws", "arrays", "numbers"])
