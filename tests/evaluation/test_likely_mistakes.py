@@ -31,6 +31,38 @@ def test_scores_of_0_and_1_are_noticed():
     assert swapped(clicks, ranks) == swapped(clicks, {"q": ["a", "b"]}) == []
 
 
+def whole_numbers():
+    """Return labels from 0 to 3, most of them tied, and scores that are whole numbers and hardly tie."""
+    labels = {f"q{q}": {f"d{d}": d * (q + 1) % 4 for d in range(8)} for q in range(4)}
+    return labels, {f"q{q}": {f"d{d}": 7 * d + q for d in range(8)} for q in range(4)}
+
+
+def test_swapped_whole_numbers_are_noticed(tmp_path):
+    labels, scores = whole_numbers()
+    rows = [tmp_path / f"{name}.csv" for name in ("labels", "scores")]
+    frame(labels, "user_id", "item_id", "rating").to_csv(rows[0], index=False)
+    frame(scores, "user_id", "item_id", "score").to_csv(rows[1], index=False)
+    for qrels, run in ((labels, scores), rows):
+        assert swapped(qrels, run) == []
+        (note,) = swapped(run, qrels)
+        assert (
+            "there are 31 distinct positive labels, and most documents share their scores, whole numbers from 0 to 3;"
+            in note
+        )
+    assert any("qrels come first" in note.text for note in gradely.compare(scores, {"a": labels, "b": labels}).notes)
+    assert any("qrels come first" in note.text for note in gradely.gate(scores, labels, labels).notes)
+    assert any("qrels come first" in finding.text for finding in gradely.check(scores, labels))
+
+
+def test_labels_that_are_counts_and_scores_that_hardly_tie_are_no_mistake():
+    labels, scores = whole_numbers()
+    plays = {query: {doc: max(1, score - 25) for doc, score in docs.items()} for query, docs in scores.items()}
+    assert swapped(plays, labels) == []  # most of the first query were played once
+    few = {query: {doc: i for i, doc in enumerate(docs)} for query, docs in scores.items()}
+    assert swapped(scores, few) == []  # from 0 to 7, and no tie
+    assert swapped(scores, {query: dict.fromkeys(docs, 1) for query, docs in scores.items()}) == []  # a set, no scale
+
+
 def test_real_labels_and_runs_that_fit_them_are_no_mistake():
     real = {"q": {"a": 0.5, "b": 0.25}}
     assert swapped(real, {"q": {"a": 0.7, "b": 2}}) == []

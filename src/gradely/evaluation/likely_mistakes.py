@@ -43,6 +43,30 @@ def look_swapped(labels: Floats, scores: Floats) -> str | None:
     return "the scores are 0 and 1 and nothing else" if (low, high) == (0, 1) and len(scores) > 2 else None
 
 
+def look_like_ranking(labels: Floats, levels: int, scores: Floats) -> str | None:
+    """Return how whole numbers look swapped: labels of a query that hardly tie, scores of a scale that mostly do.
+
+    `levels` is the number of distinct positive labels in all queries.
+
+    >>> look_like_ranking(np.array([30.0, 17.0, 12.0, 5.0]), 25, np.array([2.0, 0.0, 0.0, 0.0, 2.0]))
+    'there are 25 distinct positive labels, and most documents share their scores, whole numbers from 0 to 2'
+    >>> look_like_ranking(np.array([30.0, 1.0, 1.0, 1.0]), 25, np.array([2.0, 0.0, 0.0, 0.0, 2.0]))
+    """
+    if levels <= HIGHEST or len(scores) <= 2 or not _are_whole(scores).all():
+        return None
+    low, high = int(scores.min()), int(scores.max())
+    if not 0 <= low < high <= HIGHEST or _share_tied(scores) <= 0.5 or _share_tied(labels) >= 0.5:
+        return None
+    scale = f"whole numbers from {low} to {high}"
+    return f"there are {levels:,} distinct positive labels, and most documents share their scores, {scale}"
+
+
+def _share_tied(numbers: Floats) -> float:
+    """Return the share of numbers that are equal to another one."""
+    counts = np.unique(numbers, return_counts=True)[1]
+    return float(counts[counts > 1].sum()) / max(len(numbers), 1)
+
+
 def _are_whole(numbers: Floats) -> Bools:
     whole: Bools = numbers == np.floor(numbers)
     return whole
@@ -56,7 +80,10 @@ def describe_swap(qrels: Qrels, run: Run) -> str | None:
     if isinstance(run.scores, LazyScores) or trec_table(run) is not None:
         return None
     scores = _first_scores(run.scores)
-    how = look_swapped(np.asarray(qrels.levels()), scores) if len(scores) and scores[0] == scores[0] // 1 else None
+    if not len(scores) or scores[0] != scores[0] // 1:
+        return None
+    levels, first_query = np.asarray(qrels.levels()), qrels.grade[: int(qrels.start[1])]
+    how = look_swapped(levels, scores) or look_like_ranking(first_query, len(levels), scores)
     first = "if the two are swapped, qrels come first, as in evaluate(qrels, run) or gradely evaluate QRELS RUN"
     return f"{run.name}: {how}; {first}" if how else None
 
