@@ -121,13 +121,14 @@ def describe_threshold(labels: Floats, levels: Sequence[float], names: list[str]
 
     >>> describe_threshold(np.array([1.0, 0.9, 0.2, 0.0]), [0.2, 0.9, 1.0], ["RR"])
     'labels are not whole numbers, and for RR a document is relevant from label 1 on: 2 of 3 positive labels are \
-below; to count more or fewer, say from which label on, as in RR(rel=0.2)'
+below; to count more or fewer, say from which label on, as in RR(rel=0.5), by which labels from 0.5 on count'
     """
     if not len(levels) or levels[0] >= 1:
         return None
     positive = labels[labels > 0]
     below = int(np.count_nonzero(positive < 1))
-    example = f"{names[0].split('@')[0].split('(')[0]}(rel={levels[0]:g})"
+    middle = f"{levels[-1] / 2:g}"
+    example = f"{names[0].split('@')[0].split('(')[0]}(rel={middle}), by which labels from {middle} on count"
     if levels[-1] < 1:
         return (
             f"the highest label is {levels[-1]:g}, and for {', '.join(names)} a document is relevant from label 1 on: "
