@@ -5,17 +5,23 @@ BIN := $(VENV)/bin
 BENCH := .bench
 TOOLS := .tools
 SPARK := .spark
+LOWEST := .lowest
 MINUTES ?= 1
+# What meets other libraries: frames, engines, files, arrays, tables, figures, statistics.
+SMOKE := $(addprefix tests/,data/test_tables.py data/test_engines.py data/test_readers.py evaluation/test_scores.py \
+	kernel/test_ids.py comparison/test_compare.py report/test_figures.py \
+	cli/test_cli.py)
 SEED ?= 0
 # Where Python is told to keep no bytecode, each of the processes that the checks start would compile all files again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-arrays test-tools test-spark fuzz mutants docs papers learning bench bench-tables bench-spark clean
+.PHONY: help demo test test-arrays test-lowest test-tools test-spark fuzz mutants docs papers learning bench bench-tables bench-spark clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
 	@echo "make test         everything the checks need, then style, types, imports and tests"
 	@echo "make test-arrays  the kernels on PyTorch and JAX, which are heavy"
+	@echo "make test-lowest  a smoke of the tests with the lowest versions of all dependencies that pyproject.toml allows"
 	@echo "make test-tools   the adapters inside the tools that they are for, which are heavy"
 	@echo "make test-spark   lazy frames and evaluation on a real Spark of two cores"
 	@echo "make fuzz         broken files through every command, and what must be equal compared; MINUTES=60 SEED=7 for more"
@@ -44,6 +50,9 @@ test: $(VENV)/test-ready
 
 test-arrays: $(VENV)/arrays-ready
 	$(BIN)/pytest -n auto tests/kernel/test_arrays.py tests/kernel/test_ids.py tests/kernel/test_devices.py tests/kernel/test_fixed.py
+
+test-lowest: $(LOWEST)/ready
+	$(LOWEST)/bin/python -m pytest -n auto -W default $(SMOKE)
 
 test-tools: $(TOOLS)/ready
 	$(TOOLS)/bin/python -m pytest -W default tests/tools
@@ -90,7 +99,7 @@ bench-spark: $(SPARK)/ready
 	$(SPARK)/bin/python -m benchmarks.spark $(BENCH)/spark
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(TOOLS) $(SPARK) .axe gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
+	rm -rf $(VENV) $(BENCH) $(LOWEST) $(TOOLS) $(SPARK) .axe gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
 
 $(VENV)/made:
 	$(PYTHON) -c 'import sys; sys.exit("gradely needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -113,6 +122,14 @@ $(VENV)/test-ready: $(VENV)/papers-ready
 $(VENV)/arrays-ready: $(VENV)/test-ready
 	$(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/pip install --quiet jax
+	touch $@
+
+$(LOWEST)/ready: pyproject.toml tools/lowest.py
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/pip install --quiet --upgrade "pip>=25.1"
+	$(PYTHON) -m tools.lowest > $(LOWEST)/requirements.txt
+	$(LOWEST)/bin/pip install --quiet --requirement $(LOWEST)/requirements.txt
+	$(LOWEST)/bin/pip install --quiet --no-deps --editable . --editable ./papers
 	touch $@
 
 $(TOOLS)/ready: pyproject.toml papers/pyproject.toml tests/tools/requirements.txt tests/tools/recommenders.txt

@@ -85,10 +85,10 @@ def test_phi_of_the_code_looks_at_positive_scores_only():
 
 
 def test_control_points_of_each_query():
-    """The median of the first query is its maximum; the second one has no score above 0."""
+    """The median of the first query is its maximum, where φ is a step; the second one has no score above 0."""
     batch = gradely.from_arrays([[3, 2, 1], [3, 2, 1]], [[1, 5, 5], [-2, -1, 0]])
-    assert control_points(batch, "paper") == [((1, 0), (5, 1)), ((-2, 0), (-1, 0), (0, 1))]
-    assert control_points(batch, "code") == [((0, 0), (5, 1)), ()]
+    assert control_points(batch, "paper") == [((1, 0), (5, 0), (5, 1)), ((-2, 0), (-1, 0), (0, 1))]
+    assert control_points(batch, "code") == [((0, 0), (5, 0), (5, 1)), ()]
     assert control_points(batch, ((0, 0), (10, 1))) == [((0, 0), (10, 1))] * 2
     assert gradely.Phi()(batch).grade.tolist() == [[0, 1, 1], [0, 0, 1]]
     assert gradely.Phi("code")(batch).grade.tolist() == [[0, 1, 1], [0, 0, 0]]

@@ -1,0 +1,28 @@
+"""Print the lowest versions that pyproject.toml allows, as requirements of pip: what `make test-lowest` installs.
+
+Those are the dependencies, the extras that are not tools with adapters of their own, and what the tests need.
+"""
+
+import tomllib
+from pathlib import Path
+
+EXTRAS = ("parquet", "report", "stats", "zstd")
+LEFT_OUT = ("bandit", "import-linter", "mypy", "ruff", "selenium")
+"""checks of the sources and a browser, which the smoke does not use"""
+
+
+def main() -> None:
+    """Print one requirement a line."""
+    text = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    project = tomllib.loads(text)
+    wanted = [
+        *project["project"]["dependencies"],
+        *(package for extra in EXTRAS for package in project["project"]["optional-dependencies"][extra]),
+        *project["dependency-groups"]["test"],
+    ]
+    for package in sorted({package for package in wanted if not package.startswith(LEFT_OUT)}):
+        print(package.replace(">=", "=="))
+
+
+if __name__ == "__main__":
+    main()
