@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely import InputError, Qrels, Run, Settings, read_qrels, read_run
+from gradely import InputError, Qrels, Settings, read_qrels, read_run
 from gradely.comparison.kendall import DIGITS, kendall
 from gradely.data.ids import Floats
 from gradely.measures.names import parse_all
@@ -127,17 +128,25 @@ SEVERAL = 3
 """scoring functions that are several"""
 
 
-def read_features(folder: Path) -> tuple[Qrels, dict[str, Run]]:
-    """Return the judgments of OHSUMED, and each of its features as a run."""
-    paths = sorted(folder.glob("S*.txt*"))
+def write_features(source: Path, target: Path) -> tuple[Qrels, list[Path]]:
+    """Write each feature of OHSUMED as a run, since runs are read many times; return the judgments and the files."""
+    paths = sorted(source.glob("S*.txt*"))
     if not paths:
-        raise InputError(f"{folder}: no S1.txt … S5.txt of LETOR 2.0 there")
+        raise InputError(f"{source}: no S1.txt … S5.txt of LETOR 2.0 there")
     judged = {query: qrels.labels(query) for qrels in map(read_qrels, paths) for query in qrels.queries}
-    features = {}
-    for number in NUMBERS:
+    runs = [target / f"feature {number}" for number in NUMBERS]
+    for number, run in zip(NUMBERS, runs, strict=True):
         parts = (read_run(path, feature=number).scores for path in paths)
-        features[f"feature {number}"] = read_run({query: row for part in parts for query, row in part.items()})
-    return read_qrels(judged), features
+        run.write_text(
+            "".join(
+                f"{query} Q0 {doc} 0 {score!r} feature\n"
+                for part in parts
+                for query, row in part.items()
+                for doc, score in row.items()
+            ),
+            encoding="utf-8",
+        )
+    return read_qrels(judged), runs
 
 
 SHOWN, BY = 20, "nDCG@10"
@@ -288,8 +297,9 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Break ties in every way, on every collection with enough runs."""
     selection = [collection for collection in collections(library) if has_enough(collection)]
     means = {}
-    with skipping(library, FEATURES):
-        means["OHSUMED, features"] = read(*read_features(library.path(FEATURES)), seed, progress=part(progress, 0, 4))
+    with skipping(library, FEATURES), TemporaryDirectory() as folder:
+        features = write_features(library.path(FEATURES), Path(folder))
+        means["OHSUMED, features"] = read(*features, seed, progress=part(progress, 0, 4))
     means |= on_each(
         library,
         selection,
