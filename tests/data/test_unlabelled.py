@@ -90,3 +90,25 @@ def test_a_run_must_have_scores(tmp_path):
     ):
         with pytest.raises(InputError, match="no score column"):
             gradely.evaluate({"ann": ["tea"]}, run, ["RR"])
+
+
+def unlabelled(qrels):
+    return [note.text for note in gradely.evaluate(qrels, RUN, ["RR"]).notes if "has no labels" in note.text]
+
+
+def test_lists_of_documents_are_relevant_documents_and_a_note_says_so(tmp_path):
+    lists = {"ann": ["tea", "jam"], "bob": ["oil"]}
+    (tmp_path / "qrels.json").write_text(json.dumps(lists))
+    (tmp_path / "qrels.jsonl").write_text("".join(json.dumps({user: lists[user]}) + "\n" for user in lists))
+    text = "every document of a list counts as relevant, with label 1; if the lists are rankings, they are a run"
+    for qrels, name in ((lists, "qrels"), *((path, str(path)) for path in tmp_path.iterdir())):
+        (note,) = unlabelled(qrels)
+        assert note == f"{name} has no labels: {text}, and qrels come first"
+    (note,) = unlabelled(lists | {"ann": {"tea": 1, "jam": 2}})
+    assert note.startswith("qrels has no labels for 1 of 2 queries: every document of a list")
+    (finding,) = [one for one in gradely.check(lists, RUN) if one.kind == "odd"]
+    assert finding.about == "qrels" and finding.text.startswith("has no labels: every document")
+
+
+def test_sets_and_labels_are_no_ranking():
+    assert unlabelled({"ann": {"tea", "jam"}, "bob": {"oil"}}) == unlabelled({"ann": {"tea": 1}}) == []

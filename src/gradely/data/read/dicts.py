@@ -8,6 +8,7 @@ from gradely.data.ids import as_text, rename_docs
 from gradely.data.read.lines import Rows
 from gradely.data.table import DUPLICATES_HINT
 from gradely.errors import DataError, clip
+from gradely.tables import count_of
 
 MAPPING = (dict, Mapping)
 """dict first: the cheaper check"""
@@ -28,14 +29,22 @@ def may_be_export(values: Mapping[Any, Any]) -> bool:
     return "hits" in first if isinstance(first, MAPPING) else hasattr(first, "to_pandas")
 
 
-def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> dict[str, Mapping[str, float]]:
-    """Return {query: {document: label}}; a plain list or set of documents means label 1 for each."""
+def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> "Values":
+    """Return {query: {document: label}}; a plain list or set of documents means label 1 for each.
+
+    A list may be a ranking, so that it is noted what it was taken for; a set has no order.
+    """
     labels = _by_query(labels_by_query, name, lambda query, docs: dict.fromkeys(_distinct(docs, name, query), 1.0))
     labels.update((query, _all_texts(docs, name, query)) for query, docs in labels.items())
+    lists = sum(not isinstance(docs, (*MAPPING, AbstractSet)) for docs in labels_by_query.values())
+    if lists:
+        where = "" if lists == len(labels) else f" for {lists:,} of {count_of(len(labels), 'query')}"
+        text = "every document of a list counts as relevant, with label 1; if the lists are rankings, they are a run"
+        labels.notes = [f"{name} has no labels{where}: {text}, and qrels come first"]
     return labels
 
 
-def as_scores(rankings: Mapping[Any, Any], name: str, duplicates: str = "error") -> dict[str, Mapping[str, float]]:
+def as_scores(rankings: Mapping[Any, Any], name: str, duplicates: str = "error") -> "Values":
     """Return {query: {document: score}}; a list is a ranking, best first, of documents or of (document, score)."""
     return _by_query(rankings, name, lambda query, ranking: _rank(ranking, name, query, duplicates))
 
@@ -44,12 +53,18 @@ class Ranked(dict[str, float]):
     """A ranking that came without scores, so that its numbers are places, counted from the last."""
 
 
-class WholeKeys(dict[str, Mapping[str, float]]):
-    """{query: {document: number}} whose queries were whole numbers."""
+class Values(dict[str, Mapping[str, float]]):
+    """{query: {document: number}}, and what there is to know about it."""
+
+    whole = False
+    """whether all queries were whole numbers"""
+    notes: Sequence[str] = ()
+    """what was taken for granted"""
 
 
-def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> dict[str, Mapping[str, float]]:
-    out: dict[str, Mapping[str, float]] = WholeKeys() if {*map(type, values)} <= {int} else {}
+def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> Values:
+    out = Values()
+    out.whole = {*map(type, values)} <= {int}
     for query, docs in values.items():
         key = as_text(query, name)
         if key in out:

@@ -1,12 +1,12 @@
 """JSON and JSON Lines: {query: {document: number}}, {query: [documents]}, or records, in an array or one per line."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from gradely.data.column_roles import Names, Roles, notes_on, pick_columns
 from gradely.data.columns import to_number
-from gradely.data.read.dicts import as_labels, as_scores
+from gradely.data.read.dicts import Values, as_labels, as_scores
 from gradely.data.read.exports import choose_split, is_ragas, read_export
 from gradely.data.read.formats import ReadOptions
 from gradely.data.read.lines import Rows
@@ -52,14 +52,8 @@ def read_json(source: Source, options: ReadOptions) -> Table | Scores:
     return _reader(kind)(_object(content, name), name)
 
 
-def _reader(kind: str) -> Callable[[Mapping[Any, Any], str], Scores]:
+def _reader(kind: str) -> Callable[[Mapping[Any, Any], str], Values]:
     return as_labels if kind == "label" else as_scores
-
-
-class LineValues(dict[str, Mapping[str, float]]):
-    """{query: {document: number}} from JSON Lines, and what was taken for granted."""
-
-    notes: Sequence[str] = ()
 
 
 def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates: str) -> Table | Scores:
@@ -84,10 +78,12 @@ def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates
         first.setdefault(labelled, number)
         if roles is not None and not notes:
             notes = notes_on(list(record), roles, kind, source.name, columns)
-        for query, docs in reader(record if roles is None else _nest(record, roles, name), name).items():
+        read = reader(record if roles is None else _nest(record, roles, name), name)
+        notes = notes or [note.replace(name, source.name, 1) for note in read.notes]
+        for query, docs in read.items():
             for doc, value in docs.items():
                 rows.add(number, query, doc, value)
-    values = LineValues(rows.values)
+    values = Values(rows.values)
     values.notes = notes
     return values
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradely.data.column_roles import Names
 from gradely.data.qrels import Qrels
-from gradely.data.read.dicts import MAPPING, WholeKeys, as_labels, as_scores, may_be_export
+from gradely.data.read.dicts import MAPPING, as_labels, as_scores, may_be_export
 from gradely.data.read.formats import ReadOptions, Rows, format_of, is_folder_or_pattern, open_file, run_name
 from gradely.data.run import Run
 from gradely.data.source import Source
@@ -59,7 +59,7 @@ def read_qrels(
     if isinstance(labels, Table):
         return labels.qrels(threads)
     judgments = Qrels.of(labels, name)
-    judgments.whole, judgments.notes = isinstance(labels, WholeKeys), list(getattr(labels, "notes", ()))
+    judgments.whole, judgments.notes = getattr(labels, "whole", False), list(getattr(labels, "notes", ()))
     return judgments
 
 
