@@ -5,17 +5,34 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.options import FILE, MEASURE, InputOptions, open_file, read_judgments
+from gradely.cli.options import FILE, MEASURE, InputOptions, open_file, read_judgments, split_names
 from gradely.cli.output import OutputOptions, write_result
 from gradely.data.source import Source
 from gradely.evaluation.explain import LONG, explain
+
+
+def one_measure(context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> str:
+    """Return the only measure; refuse several, in one value or in more."""
+    names = [name for value in values for name in split_names(value)]
+    if len(names) > 1:
+        raise click.UsageError(f"explain takes one measure, and there are {len(names)}: {', '.join(names)}", context)
+    return names[0]
 
 
 @options.command("explain")
 @click.argument("qrels", type=FILE)
 @click.argument("run", type=FILE)
 @click.argument("query")
-@click.option("-m", "--measure", required=True, type=MEASURE, metavar="MEASURE", help="The measure, such as nDCG@10.")
+@click.option(
+    "-m",
+    "--measure",
+    required=True,
+    multiple=True,
+    type=MEASURE,
+    metavar="MEASURE",
+    callback=one_measure,
+    help="The measure, such as nDCG@10.",
+)
 @options.settings("ties", "seed", "precision")
 @click.option(
     "--depth",

@@ -19,7 +19,7 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 """tests of one pair of runs"""
 
 
-@options.command("gate")
+@options.command("gate", context_settings={"allow_extra_args": True})
 @click.argument("qrels", type=FILE)
 @click.argument("new", type=FILE)
 @click.option("--baseline", type=FILE, metavar="OLD", help="The old run, or its scores as written by --save.")
@@ -71,14 +71,18 @@ def command(
     code 2 says that something could not be read. Without --baseline, nothing is compared, and --save keeps the scores
     of NEW for the next time. Without -m, the measures are those of the scores that --save wrote.
     """
+    context = click.get_current_context()
+    if context.args:
+        hint = f"; did you mean --baseline {context.args[0]}?" if baseline is None and len(context.args) == 1 else ""
+        raise click.UsageError(f"a gate takes one run, NEW, and not also {' '.join(context.args)}{hint}", context)
     source = None if baseline is None else Source(baseline)  # held, since it may be a pipe
     earlier = read_saved(source) if source is not None and is_saved(source) else None
     if queries_text is not None and summary is None:
-        raise click.UsageError("--queries-text is for the queries of a --summary", click.get_current_context())
+        raise click.UsageError("--queries-text is for the queries of a --summary", context)
     check_output(summary, beside=True)
     check_output(save, replaces=baseline if earlier else None, beside=True)
     if baseline is None and save is None:
-        raise click.UsageError("name a --baseline to compare with, or a file to --save", click.get_current_context())
+        raise click.UsageError("name a --baseline to compare with, or a file to --save", context)
     measures = measures or tuple(earlier.measures if earlier else ())
     names = choose_measures(measures, policies["ties"])
     limits = check_limits(read_limits(drops, names), names)
