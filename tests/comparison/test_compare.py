@@ -92,6 +92,8 @@ def test_baselines(demo):  # noqa: F811
     assert len(two.pairs) == 3
     with pytest.raises(DataError, match="Did you mean popular"):
         gradely.compare("qrels.txt", RUNS, ["AP"], baselines="populer")
+    with pytest.raises(DataError, match=r"no run 'zzz' to be the baseline\. It has to be one of the runs: \w+, \w+"):
+        gradely.compare("qrels.txt", RUNS, ["AP"], baselines="zzz")
 
 
 def test_the_table_marks_the_best_and_those_it_beats(compared):

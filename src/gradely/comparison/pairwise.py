@@ -41,7 +41,8 @@ from gradely.comparison.tests import (
     tost,
 )
 from gradely.data.ids import Bools, Floats, Ints
-from gradely.errors import DataError, clip, did_you_mean
+from gradely.errors import DataError
+from gradely.evaluation.by_query import check_baseline
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result
 from gradely.settings import check_choice
@@ -86,9 +87,8 @@ class Design(NamedTuple):
 def _check_baselines(baselines: str | Iterable[str], runs: list[str]) -> tuple[str, ...]:
     """Return the names of the baselines; refuse one that is not among the runs."""
     names = (baselines,) if isinstance(baselines, str) else tuple(baselines)
-    unknown = next((name for name in names if name not in runs), None)
-    if unknown is not None:
-        raise DataError(f"no run {clip(unknown)} to be the baseline.{did_you_mean(unknown, runs)}")
+    for name in names:
+        check_baseline(name, runs)
     return names
 
 

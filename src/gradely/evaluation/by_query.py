@@ -1,6 +1,7 @@
 """Queries of several runs beside each other: all of them, or the worst, the best, or the largest losses."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from gradely.data import run_name
 from gradely.data.texts import IN_A_ROW, Texts, describe_missing, select_texts, shorten
 from gradely.errors import DataError, clip, did_you_mean
-from gradely.evaluation.notes import DIGITS, Note
+from gradely.evaluation.notes import DIGITS, NAMED, Note
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import EVERY, Scores, note_runs, segments_table
 from gradely.measures.names import MeasureLike, parse
@@ -168,8 +169,15 @@ def _find_measure(measure: MeasureLike, measures: Sequence[str]) -> str:
 def _find_baseline(baseline: str, runs: Collection[str]) -> str:
     """Return the name of the run that the others are compared with, given by name or as its file."""
     name = baseline if baseline in runs else run_name(baseline)
-    if name not in runs:
-        raise DataError(f"no run {clip(name)} to be the baseline.{did_you_mean(name, runs)}")
+    check_baseline(name, runs)
     if len(runs) == 1:
         raise DataError("give another run to compare with the baseline")
     return name
+
+
+def check_baseline(name: str, runs: Collection[str]) -> None:
+    """Refuse a baseline that is not among the runs."""
+    if name not in runs:
+        listing = ", ".join([*islice(runs, NAMED), *(["…"] if len(runs) > NAMED else [])])
+        hint = did_you_mean(name, runs) or f" It has to be one of the runs: {listing}."
+        raise DataError(f"no run {clip(name)} to be the baseline.{hint}")
