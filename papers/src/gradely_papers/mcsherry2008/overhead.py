@@ -296,7 +296,7 @@ def observations(times: Times) -> list[Observation]:
 def chart(rows: list[Record]) -> Any:
     """Return the paper's measures: the ratio by length of list, with the other settings beside."""
     alt = altair()
-    order = [*PRINTED, RR_SORTED]
+    order = ["P", "R", "F1", "AP", "nDCG", "RR", RR_SORTED]
     printed = [row for row in rows if row["measure"] in order]
     lines = alt.Chart().mark_line(point=alt.OverlayMarkDef(size=60))
     lines = lines.encode(
@@ -309,7 +309,7 @@ def chart(rows: list[Record]) -> Any:
         y=alt.Y(
             "ratio:Q",
             title="tie-aware / tie-oblivious",
-            scale=alt.Scale(type="log", domainMin=0.5, padding=8),
+            scale=alt.Scale(type="log", nice=False, padding=12),
             axis=alt.Axis(values=[0.5, 1, 2, 5, 10, 20, 50]),
         ),
         **categories("setting", [MEMORY, ALONE, FILE]),
