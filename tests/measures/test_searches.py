@@ -76,12 +76,14 @@ def test_the_places_of_a_group_begin_behind_what_is_put_first(ties, before):
 
 def test_documents_that_can_take_each_other_s_place_are_of_one_kind():
     """Kind 0 for those that earn nothing, though they are judged, or relevant to users that do not exist."""
-    gains = [3, 0, 1, 0.5, 1, 0]
-    kinds = G().kinds(from_arrays([1] * 6, gains, ties="best"))[0].tolist()
-    assert sorted(set(zip(gains, kinds, strict=True))) == [(0, 0), (0.5, kinds[3]), (1, kinds[2]), (3, kinds[0])]
-    assert 0 < kinds[3] < kinds[2] < kinds[0]
+    batch = from_arrays([1] * 6, [3, 0, 1, 0.5, 1, 0], ties="best")
+    (none, nothing), (half, low), (one, middle), (three, high) = sorted(
+        set(zip(batch.grade[0].tolist(), G().kinds(batch)[0].tolist(), strict=True))
+    )
+    assert (none, half, one, three) == (0, 0.5, 1, 3) and nothing == 0 < low < middle < high
     batch = from_arrays([1] * 4, [2, 1, 0, 3], ties="best")
-    assert xGAP(g={1: 0, 2: 0.5, 3: 0.5}).kinds(batch).tolist() == [[2, 0, 0, 3]]
+    kinds = xGAP(g={1: 0, 2: 0.5, 3: 0.5}).kinds(batch)
+    assert dict(zip(batch.grade[0].tolist(), kinds[0].tolist(), strict=True)) == {2: 2, 1: 0, 0: 0, 3: 3}
 
 
 @pytest.mark.parametrize("measure", [G(), xGAP(g=[0.5, 0.5]), infAP()], ids=str)
