@@ -175,7 +175,19 @@ def test_the_order_of_names_does_not_make_another_verdict():
     assert "The same holds by RR" in summary(pairwise(np.stack([beaten, beaten[:, [0, 2, 1]]])))
     same = np.stack([np.full((20, 2), 0.3), runs_at(0.5, 0.5)])
     assert summary(pairwise(same)).endswith("By RR the verdict differs.")  # equal on every query is more than alike
-    assert "differs" in summary(pairwise(same[::-1]))
+
+
+@pytest.mark.parametrize("baselines", [(), ("b",)])
+def test_measures_by_which_all_runs_are_equal_are_named(baselines):
+    up, equal = runs_at(0.5, 0.2), np.full((20, 2), 0.3)
+    text = summary(pairwise(np.stack([up, equal, up[:, ::-1]]), baselines=baselines))
+    assert text.endswith(". By RR both have the same values. By P@10 the verdict differs.")
+    text = summary(pairwise(np.stack([up, equal, equal]), baselines=baselines))
+    assert text.endswith(". By RR and P@10 both have the same values.")
+    three = np.stack([runs_at(0.5, 0.2, 0.1), np.full((20, 3), 0.3)])
+    assert summary(pairwise(three, baselines=baselines)).endswith(". By RR all runs have the same values.")
+    three[1, :, 2] = 0.2
+    assert summary(pairwise(three, baselines=baselines)).endswith("By RR the verdict differs.")
 
 
 @pytest.mark.parametrize("baselines", [(), ("b",)])
@@ -297,7 +309,7 @@ def test_names_and_signs_in_print():
     ("values", "design", "words"),
     [
         (np.stack([runs_at(0.5, 0.4, 0.3)] * 2), {"baselines": ("a",), "family": "all"}, "Holm over all 4 tests"),
-        (runs_at(0.5, 0.4), {"family": "all"}, "one test of each measure"),
+        (runs_at(0.5, 0.4), {"family": "all"}, "one pair per measure, so no correction is needed (all pairs)"),
         (runs_at(0.5, 0.4), {}, "of means by the studentised bootstrap (10,000 draws); seed 0"),
         (runs_at(0.5, 0.4), {"test": "randomization"}, "paired randomization test, 10,000 resamples, "),
         (runs_at(0.5, 0.4), {"simultaneous": True}, "all pairs of each measure at once"),
@@ -387,7 +399,7 @@ def test_few_queries_have_another_test_than_the_bootstrap():
     assert answer(tested) == "By AP, a and b cannot be told apart (p .090, 95 % interval −.476 … +1.642)."
     (note,) = note_tests(tested)
     assert str(note) == "2 queries are too few for the bootstrap, which takes 5: p is that of the paired t-test"
-    assert describe_tests(tested).startswith("paired t-test, one test")
+    assert describe_tests(tested).startswith("paired t-test, one pair")
     assert note_tests(pairwise(table(topics=5, systems=2), test="bootstrap")) == []
 
 

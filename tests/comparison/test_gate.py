@@ -183,7 +183,7 @@ def test_worse_is_corrected_over_the_measures_and_not_worse_is_not():
     new = np.column_stack([rng.normal(-0.04, 0.1, 30), rng.normal(0.1, 0.1, 30)])
     made = decided(new, np.zeros(30), 0.0, ("RR", "AP"))
     assert made.changes[0].adjusted == pytest.approx(2 * made.changes[0].p)
-    assert "p worse Holm over 2 measures, p not worse not corrected" in made.caption()
+    assert "‘p worse’ is Holm-corrected over 2 measures; ‘p not worse’ is not corrected" in made.caption()
     assert "corrected p" not in decided(new[:, :1], np.zeros(30), 0.0).summary()
 
 
@@ -231,7 +231,12 @@ def test_the_queries_that_lost_most_come_first():
             {},
             "one-sided paired t-test against the limit, α = 0.05; 90 % t intervals of the drop, not corrected;",
         ),
-        (["RR", "AP"], {}, "p worse Holm over 2 measures, p not worse not corrected"),
+        (
+            ["RR", "AP"],
+            {},
+            "‘p worse’ is Holm-corrected over 2 measures; ‘p not worse’ is not corrected, because every measure must",
+        ),
+        (["RR", "AP"], {"correction": "none"}, "; neither ‘p worse’ nor ‘p not worse’ is corrected; 90 %"),
         (["RR"], {"strict": True}, "fails where a drop exceeds its limit, shown or not: "),
         (["RR"], {"undecided": "fail"}, "exceed its limit, and where it is not shown to be within: "),
         (["RR"], {}, "12 queries; ties expected, queries qrels, precision double"),

@@ -361,20 +361,23 @@ class Gate(Result):
         """Return how it was decided."""
         design, count, test = self.pairwise.design, len(self.changes), self.pairwise.test
         draws = f", {design.resamples:,} resamples, seed {design.seed}" if test in DRAWN else ""
-        corrected = (
-            f", p worse {CORRECTIONS[str(design.correction)]} over {count} measures, p not worse not corrected, since "
-            "every measure has to be"
-            if count > 1
-            else ""
-        )
+        corrected = f"; {_describe_correction(str(design.correction), count)}" if count > 1 else ""
         policies = ", ".join(f"{key} {value}" for key, value in self.saved.settings.items() if value is not False)
         shown = "exceeds its limit, shown or not" if self.strict else "is shown to exceed its limit"
         undecided = ", and where it is not shown to be within" if self.undecided == "fail" else ""
         return (
-            f"the gate fails where a drop {shown}{undecided}: one-sided {TESTS[test]}{draws} against the limit"
-            f"{corrected}, α = {design.alpha:g}; {self._level} t intervals of the drop, not corrected; "
+            f"the gate fails where a drop {shown}{undecided}: one-sided {TESTS[test]}{draws} against the limit, "
+            f"α = {design.alpha:g}{corrected}; {self._level} t intervals of the drop, not corrected; "
             f"{count_of(len(self.queries), 'query')}; {policies}"
         )
+
+
+def _describe_correction(correction: str, measures: int) -> str:
+    """Return which p-values of several measures are corrected."""
+    if correction == "none":
+        return "neither ‘p worse’ nor ‘p not worse’ is corrected"
+    worse = f"‘p worse’ is {CORRECTIONS[correction]}-corrected over {measures} measures"
+    return f"{worse}; ‘p not worse’ is not corrected, because every measure must pass"
 
 
 def _show_verdict(change: Change) -> str:

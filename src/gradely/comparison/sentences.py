@@ -45,7 +45,7 @@ def _family(pairwise: Pairwise) -> str:
         everything = " and all measures" if design.family == "all" else ""
         return f"which holds for all pairs of the {len(pairwise.names):,} runs{everything} at once ({kind}: {pairs:,})"
     if pairwise.family_size == 1:
-        return f"one test of each measure, so that nothing is corrected ({kind})"
+        return f"one pair per measure, so no correction is needed ({kind})"
     if design.family == "all":
         count = f"all {pairs * measures:,} tests ({kind}: {pairs:,}; measures: {measures})"
     else:
@@ -193,11 +193,18 @@ def summary(pairwise: Pairwise) -> str:
     if not len(pairwise.pairs):
         return answer(pairwise)
     first, *others = (Answer(pairwise, m).claims() for m in range(len(pairwise.measures)))
-    same = [name for name, claims in zip(pairwise.measures[1:], others, strict=True) if claims == first]
-    different = [name for name, claims in zip(pairwise.measures[1:], others, strict=True) if claims != first]
-    parts = ([f"The same holds by {list_names(same)}."] if same else []) + (
-        [f"By {list_names(different)} the verdict differs."] if different else []
-    )
+    claims_by = dict(zip(pairwise.measures[1:], others, strict=True))
+    same = [name for name, claims in claims_by.items() if claims == first]
+    equal = [
+        name for name, claims in claims_by.items() if claims != first and all(kind == "same" for kind, *_ in claims)
+    ]
+    different = [name for name in pairwise.measures[1:] if name not in same and name not in equal]
+    number = "both" if len(pairwise.names) == 2 else "all runs"
+    parts = [
+        *([f"The same holds by {list_names(same)}."] if same else []),
+        *([f"By {list_names(equal)} {number} have the same values."] if equal else []),
+        *([f"By {list_names(different)} the verdict differs."] if different else []),
+    ]
     return " ".join([answer(pairwise), *parts])
 
 
