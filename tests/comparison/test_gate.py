@@ -425,6 +425,7 @@ def test_hostile_names_stay_text_in_the_summary(tmp_path, monkeypatch, capfd):
         (["dense.run", "--baseline", "lexical.run", "--max-drop", "much"], "give a number like 0.01"),
         (["dense.run", "--baseline", "lexical.run", "-m", "AP", "--max-drop", "RR=0.1"], "RR, which is not measured"),
         (["dense.run", "--baseline", "lexical.run", "--max-drop", "-1"], "a number from 0 on"),
+        (["dense.run", "--baseline", "lexical.run", "--max-drop", "5"], "give 0.05 for 5 points"),
         (["dense.run", "--baseline", "lexical.run", "--alpha", "5"], "alpha is a number"),
         (["dense.run", "--baseline", "lexical.run", "--summary", "no/where.md"], "there is no folder no"),
         (["dense.run", "--baseline", "lexical.run", "--save", "no/where.json"], "there is no folder no"),
@@ -448,3 +449,13 @@ def test_scores_of_random_ties_are_those_of_their_seed():
     assert means[0] == means[1] != means[2]
     with pytest.raises(gradely.DataError, match="saved with seed 1, not 0"):
         gradely.gate(QRELS, run, other, ["RR"], ties="random")
+
+
+def test_a_drop_that_no_measure_can_exceed_is_refused():
+    fall = "nDCG@10 cannot fall by more than 1, so that a gate that allows a drop of"
+    hints = {5: "5 never fails; give 0.05 for 5 points", 1: "1 never fails; give 0.01 for 1 point"}
+    hints[100] = "100 never fails; give a number like 0.01"
+    for limit, says in hints.items():
+        with pytest.raises(gradely.DataError, match=f"{fall} {says}$"):
+            gradely.gate(QRELS, LOWER, FIRST, ["nDCG@10", "DCG"], max_drop=limit)
+    assert gradely.gate(QRELS, LOWER, FIRST, ["nDCG@10", "DCG"], max_drop={"DCG": 5, "nDCG@10": 0.99}).passed

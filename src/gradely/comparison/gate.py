@@ -584,7 +584,8 @@ def check_limits(
     max_drop: float | Mapping[str, float], measures: MeasureLike | Iterable[MeasureLike]
 ) -> dict[str, float]:
     """Return the limit of each measure by its name; refuse what is no limit, or of no measure at hand."""
-    names = list(dict.fromkeys(str(measure) for measure in parse_all(measures).values()))
+    spans = {str(measure): measure.bounds[1] - measure.bounds[0] for measure in parse_all(measures).values()}
+    names = list(spans)
     single = {str(parse(name)): limit for name, limit in max_drop.items()} if isinstance(max_drop, Mapping) else {}
     unknown = next((name for name in single if name not in names), None)
     if unknown is not None:
@@ -594,4 +595,12 @@ def check_limits(
     for name, limit in limits.items():
         if not (isinstance(limit, int | float) and limit >= 0 and isfinite(limit)):
             raise DataError(f"how much {name} may fall is a number from 0 on, like 0.01; found {limit!r}")
+        if limit >= spans[name]:
+            points = (
+                f"{limit / 100:g} for {limit:g} {'point' if limit == 1 else 'points'}"
+                if limit < 100
+                else "a number like 0.01"
+            )
+            fall = f"{name} cannot fall by more than {spans[name]:g}"
+            raise DataError(f"{fall}, so that a gate that allows a drop of {limit:g} never fails; give {points}")
     return limits
