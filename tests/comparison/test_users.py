@@ -11,6 +11,7 @@ import pytest
 import gradely
 from gradely.cli.main import run as gradely_command
 from gradely.comparison import populations, users
+from gradely.comparison.charts import PALETTE, picture
 from gradely.comparison.populations import Parts, draw_shares, find_best, find_leaders, grid, split_users, stretches
 from gradely.comparison.users import UserRegions
 from tests import reference
@@ -254,11 +255,11 @@ def test_the_share_of_populations_is_near_the_area(b, c):
 
 
 def test_more_runs_than_colours_are_told_apart_by_dashes():
+    """As they are drawn: no two lines have both the colour and the dashes in common."""
     qrels, runs = collection(2, seed=7, runs=11)
-    encoding = gradely.users(qrels, runs).chart().to_dict()
-    line = encoding.get("layer", [encoding])[0]["encoding"]
-    looks = list(zip(line["color"]["scale"]["range"], map(tuple, line["strokeDash"]["scale"]["range"]), strict=True))
-    assert len(set(looks)) == len(looks) == 11
+    svg = picture(gradely.users(qrels, runs).chart(), "svg").decode()
+    lines = re.findall(r'"line mark"[^>]* stroke="(#\w+)"[^>]* stroke-dasharray="([\d,]+)"', svg)
+    assert len(lines) == len(set(lines)) == 11 > len(PALETTE)
 
 
 def test_runs_stand_in_the_order_of_their_means_with_all_levels_alike():
