@@ -110,3 +110,30 @@ def test_binary_measures_say_from_which_label_on_a_document_counts():
     assert threshold({"a": 1.5, "b": 0.5}, "nDCG", "AP(rel=0.5)") == []
     (note,) = threshold({"a": 0.5, "b": 0.2}, "AP")
     assert "the highest label is 0.5" in note and "none is" in note and "AP(rel=0.25), by which" in note
+
+
+def distances(path, *rows):
+    path.write_text("".join(f"{query} Q0 {doc} {rank} {score} t\n" for query, doc, rank, score in rows))
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    return [note.text for note in gradely.evaluate(qrels, path, ["RR"]).notes if "distances" in note.text]
+
+
+def test_low_scores_at_the_first_ranks_are_probably_distances(tmp_path):
+    one = [("q1", "a", 1, 0.1), ("q1", "b", 2, 0.4)]
+    (note,) = distances(tmp_path / "r", *one)
+    assert "r: the rank column contradicts the scores in the first query: low scores have the first ranks, yet" in note
+    (note,) = distances(tmp_path / "r", *one, ("q2", "a", 2, 0.4), ("q2", "b", 1, 0.3), ("q2", "c", 3, 0.4))
+    assert "in each of the first 2 queries" in note
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        [("q2", "a", 1, 0.5), ("q2", "b", 2, 0.4)],  # one query that is as it should be
+        [("q2", "a", 1, 0.4), ("q2", "b", 1, 0.5)],  # ranks that say nothing
+        [("q2", "a", "x", 0.4), ("q2", "b", "y", 0.5)],
+    ],
+)
+def test_ranks_that_fit_the_scores_anywhere_are_no_distances(tmp_path, second):
+    assert distances(tmp_path / "r", ("q1", "a", 1, 0.1), ("q1", "b", 2, 0.4), *second) == []
+    assert distances(tmp_path / "r", ("q1", "a", 1, 0.4), ("q2", "a", 1, 0.9)) == []  # nothing to compare

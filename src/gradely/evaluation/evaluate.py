@@ -9,7 +9,7 @@ from gradely.data import Qrels, locate, open_run, run_names
 from gradely.data.column_roles import Names
 from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
-from gradely.evaluation.likely_mistakes import describe_swap
+from gradely.evaluation.likely_mistakes import describe_distances, describe_swap
 from gradely.evaluation.notes import DIGITS, FEW, Note, describe_mismatch, merge_notes
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import Scores, flatten, means_table, note_runs, segments_table
@@ -259,8 +259,7 @@ def evaluate_run(
         details = observer.details(hits) or describe_run(qrels, ranking, observer.depth)
     few = len(hits.row) <= FEW * len(qrels.grade)
     apart = describe_mismatch(qrels, ranking, hits) if few else None
-    swapped = describe_swap(qrels, ranking)
-    about_run = [*ranking.notes, *([swapped] if swapped else [])]
+    about_run = [*ranking.notes, *filter(None, [describe_swap(qrels, ranking), describe_distances(ranking)])]
     return Evaluation(qrels, hits, measures, settings, title, placed, workers, details, apart, about_run)
 
 

@@ -1,4 +1,4 @@
-"""Likely mistakes that no reader can see: qrels and run swapped, and labels that a binary measure overlooks.
+"""Likely mistakes that no reader can see: qrels and run swapped, distances, labels that a binary measure overlooks.
 
 Each is a sentence beside the results, which says what was found and what to type. Nothing is put right by a guess.
 """
@@ -114,6 +114,35 @@ def _first_rows(table: Table) -> Floats:
         return next(table.map_parts(look, 1, ignore, whole_queries=False), np.zeros(0))
     except IrregularText:  # it was read the plain way, which a guess is not worth
         return np.zeros(0)
+
+
+def describe_distances(run: Run) -> str | None:
+    """Return a sentence where low scores have the first ranks in all of the first queries of a TREC file.
+
+    What is looked at is the start of the file, which is at hand; mostly its first two lines say that all is well.
+    """
+    table = trec_table(run)
+    if table is None:
+        return None
+    queries, before = set[bytes](), list[bytes]()
+    for line in table.source.head.split(b"\n", SAMPLE)[:SAMPLE]:
+        fields = line.split()
+        if len(fields) != 6:  # cut off, or for the reader to explain
+            break
+        if before and fields[0] == before[0]:
+            try:
+                ranks, scores = int(fields[3]) - int(before[3]), float(fields[4]) - float(before[4])
+            except ValueError:
+                return None
+            if ranks * scores < 0 or not ranks:
+                return None
+            queries |= {fields[0]} if ranks * scores > 0 else set()
+        before = fields
+    if not queries:
+        return None
+    where = "the first query" if len(queries) == 1 else f"each of the first {len(queries):,} queries"
+    text = f"the rank column contradicts the scores in {where}: low scores have the first ranks, yet high scores count"
+    return f"{run.name}: {text}; if these are distances, give them with a minus sign"
 
 
 def describe_threshold(labels: Floats, levels: Sequence[float], names: list[str]) -> str | None:
