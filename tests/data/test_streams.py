@@ -95,7 +95,7 @@ def test_features_of_a_letor_file_have_the_same_values_from_a_pipe_every_time(fo
     assert code == 0
     for _ in range(4):
         code, out, err = shell("cat letor | " + FEATURES.format(command, "-"))
-        assert (code, out) == (0, values.replace("letor:", "-:")), err
+        assert (code, out) == (0, values.replace("letor:", "stdin:")), err
 
 
 def test_standard_output_that_is_closed(folder):

@@ -172,7 +172,7 @@ def test_report_has_a_table_of_segments(folder, capfd):
     assert 'id="segment-means"' in page
     assert 'id="segment-pairs"' in page
     assert hostile not in page
-    assert "&lt;/script&gt;&lt;b&gt;x" in page
+    assert "&lt;/<wbr>script&gt;&lt;b&gt;x" in page
     assert command(["report", "q.csv", "good.run", "-m", "RR", "--by", "kind", "-o", "one.html"]) == 0
     assert 'id="segment-means"' in (folder / "one.html").read_text()
     assert command(["report", "q.csv", "good.run", "-m", "RR", "-o", "none.html"]) == 0
