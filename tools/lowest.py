@@ -3,6 +3,7 @@
 Those are the dependencies, the extras that are not tools with adapters of their own, and what the tests need.
 """
 
+import sys
 import tomllib
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def main() -> None:
         *project["dependency-groups"]["test"],
     ]
     for package in sorted({package for package in wanted if not package.startswith(LEFT_OUT)}):
-        print(package.replace(">=", "=="))
+        sys.stdout.write(package.replace(">=", "==") + "\n")
 
 
 if __name__ == "__main__":

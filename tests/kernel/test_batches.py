@@ -15,7 +15,7 @@ from gradely.kernel import backend, batch
 from gradely.kernel.backend import divide, rank_rows, sum_rows
 from gradely.kernel.batch import Levels, card, title
 from gradely.kernel.fixed import fix_shapes
-from gradely.kernel.gains import Parametric, parameter
+from gradely.kernel.parameters import Parametric, parameter
 
 FIELDS = ("grade", "judged", "above", "tied", "first", "last", "pool", "pooled", "retrieved")
 RNG = np.random.default_rng(8)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely import MeasureError, measures, parse
-from gradely.kernel.gains import parameter
+from gradely.kernel.parameters import parameter
 from gradely.measures.names import find
 from tests.cases import CASES
 from tests.other_libraries import LIBRARIES

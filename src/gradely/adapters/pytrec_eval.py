@@ -17,7 +17,7 @@ from gradely.data import Qrels, Run, read_qrels
 from gradely.data.locate import find_hits
 from gradely.data.read.dicts import as_scores
 from gradely.errors import DataError, InputError, MeasureError, did_you_mean
-from gradely.kernel.gains import is_number
+from gradely.kernel.parameters import is_number
 from gradely.measures import nDCG
 from gradely.settings import Settings, TiePolicy, check_ties
 from gradely.trec_eval.command import Queries, values

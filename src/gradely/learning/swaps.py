@@ -1,4 +1,13 @@
-"""Which swaps a measure has: what it needs of a block of queries, whatever their scores."""
+"""By how much a measure changes when two documents trade places, as a mean over all orders of ties.
+
+`swaps_of` returns what a measure needs of a block of queries whatever their scores, of one of three kinds:
+
+    Additive            gains over discounts: DCG and its kin, RBP, P, R, F
+    Thresholds          sums of AP numerators: AP, GAP, eGAP, muAP
+    WeightedThresholds  the same with a weight of each document: xGAP
+
+Its `changes` gives E|Δ| of each pair for the places that documents have by their scores.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,21 +5,14 @@ line reads, and a section in the documents. Their order is that of every table o
 """
 
 # ruff: noqa: F401, I001 - the imports are the list, in the order that readers want
-from gradely.measures.base import Measure, parameters
-from gradely.measures.base import Binary
-from gradely.measures.base import Graded
-from gradely.measures.precision import P, R, F1, F, RelativeP, Rprec, Utility
-from gradely.measures.precision import Judged, Unjudged
+from gradely.measures.base import Binary, Graded, Measure, parameters
+from gradely.measures.precision import P, R, F1, F, RelativeP, Rprec, Utility, Judged, Unjudged
 from gradely.measures.users import RR, Success
-from gradely.measures.ap import AP, infAP
-from gradely.measures.ap import IPrec
-from gradely.measures.ap import bpref
+from gradely.measures.ap import AP, infAP, IPrec, bpref
 from gradely.measures.dcg import DCG, nDCG, NDCNG, nDCGphi
 from gradely.measures.g import G, binG
-from gradely.measures.users import RBP
-from gradely.measures.users import ERR
-from gradely.measures.gap import GAP, xGAP, eGAP
-from gradely.measures.gap import muAP
+from gradely.measures.users import RBP, ERR
+from gradely.measures.gap import GAP, xGAP, eGAP, muAP
 
 ALL: tuple[type[Measure], ...] = tuple(
     value

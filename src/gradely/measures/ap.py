@@ -1,4 +1,4 @@
-"""Average precision, binary: AP, and infAP of judgments that are a sample."""
+"""Average precision of binary relevance and what is near it: AP, infAP of a judged sample, IPrec, bpref."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from typing import Any, Self
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import Opposition, precisions, preference
-from gradely.kernel.gains import is_number, parameter, to_python
+from gradely.kernel.parameters import is_number, parameter, to_python
 from gradely.kernel.ties import Adds, Group, sum_around, sum_before, sum_in_group, up_to_column
 from gradely.measures.base import Binary
 from gradely.measures.searched_measure import Scene, SearchedMeasure

@@ -12,7 +12,7 @@ from gradely.errors import MeasureError, NotFinite
 from gradely.kernel import by_place
 from gradely.kernel.backend import divide, ignore_overflow, is_any, sum_rows
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.gains import Parameter, Parametric, is_number, parameter, to_python
+from gradely.kernel.parameters import Parameter, Parametric, is_number, parameter, to_python
 from gradely.kernel.ties import order_ties
 from gradely.parallel import cores, on_threads
 from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, Shift, relevance_of

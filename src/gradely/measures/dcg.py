@@ -9,7 +9,8 @@ from gradely.kernel import by_place
 from gradely.kernel.backend import has_short_rows, sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
-from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, headroom, parameter, units
+from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, headroom, units
+from gradely.kernel.parameters import parameter
 from gradely.measures.base import Graded
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
 from gradely.settings import check_choice

@@ -1,4 +1,4 @@
-"""Average precision for a population of users, each with a threshold of their own: GAP, xGAP, eGAP.
+"""Average precision for a population of users, each with a threshold of their own: GAP, eGAP, xGAP, muAP.
 
 All are sums over the levels of a query's pool of weighted AP numerators. A level's weight starts from its share of the
 users: those whose threshold lies above the next lower level and not above this one.
@@ -18,7 +18,7 @@ from gradely.kernel.backend import is_any, sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import harmonics, lower_levels, threshold
 from gradely.kernel.fixed import Fixed
-from gradely.kernel.gains import is_number, parameter, to_python
+from gradely.kernel.parameters import is_number, parameter, to_python
 from gradely.kernel.ties import Adds, Group, sum_around, up_to_column
 from gradely.measures.base import Binary, Graded
 from gradely.measures.searched_measure import Scene, SearchedMeasure

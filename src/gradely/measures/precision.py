@@ -1,11 +1,14 @@
-"""Measures of the set of documents in the top k: P, R, F1, F, RelativeP, Rprec, Utility."""
+"""Measures of the set of documents in the top k: how many are relevant, and how many are judged at all.
+
+P, R, F1, F, RelativeP, Rprec, Utility; Judged, Unjudged.
+"""
 
 from math import inf
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import count_in_top
-from gradely.kernel.gains import is_number, parameter, to_python
+from gradely.kernel.parameters import is_number, parameter, to_python
 from gradely.measures.base import Binary, Measure
 
 

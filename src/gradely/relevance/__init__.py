@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from gradely.errors import MeasureError, did_you_mean
+from gradely.kernel.batch import Levels
 from gradely.kernel.gains import Table
-from gradely.relevance.labels import AtLeast, Identity, Levels, Max, Relevance, Shift, Tabled
+from gradely.relevance.labels import AtLeast, Identity, Max, Relevance, Shift, Tabled
 from gradely.relevance.phi import Phi
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What a relevance function is."""
+"""What a relevance function is, and those that look at labels one by one: identity, binary, max, tables, shift."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -6,9 +6,8 @@ from typing import Any, Self
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Batch, Levels
-from gradely.kernel.gains import Parametric, Table, is_number, parameter, to_python
-
-__all__ = ["Levels", "Relevance"]
+from gradely.kernel.gains import Table
+from gradely.kernel.parameters import Parametric, is_number, parameter, to_python
 
 
 class Relevance(Parametric, ABC):
