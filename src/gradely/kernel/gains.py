@@ -1,7 +1,8 @@
 """From relevance, which is never below 0, to gains, and from ranks to discounts: the parts of the graded measures."""
 
 import math
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 from gradely.errors import MeasureError
 from gradely.kernel.backend import is_any
@@ -54,7 +55,12 @@ def headroom(batch: Batch) -> float:
 
     Gains up to 2^headroom can be summed and discounted without leaving the range of numbers.
     """
-    return math.log2(batch.xp.finfo(batch.grade.dtype).max) / 2
+    return _headroom(batch.xp, batch.grade.dtype)
+
+
+@cache
+def _headroom(xp: Any, dtype: Any) -> float:
+    return math.log2(xp.finfo(dtype).max) / 2
 
 
 def exponents(batch: Batch, power: Array) -> Array | None:

@@ -5,7 +5,7 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
-from gradely.kernel.backend import as_type, running_sum, sums_before, take_in_rows
+from gradely.kernel.backend import as_type, is_numpy, running_sum, sums_before, take_in_rows
 from gradely.kernel.batch import Array, Batch
 
 Discount: TypeAlias = Callable[[Batch, Array], Array]
@@ -13,6 +13,9 @@ Discount: TypeAlias = Callable[[Batch, Array], Array]
 
 SHORT = 100
 """as many ranks as most rankings have that are evaluated one at a time"""
+KEPT: dict[tuple[Discount, Any], Array] = {}
+MOST_KEPT = 64
+"""divisors of short rankings by discount and type of numbers; how many are kept, since RBP has one for each p"""
 
 
 class Sums(NamedTuple):
@@ -25,14 +28,24 @@ class Sums(NamedTuple):
 def divisors(batch: Batch, discount: Discount) -> Array:
     """Return what gains at ranks 1, 2, … are divided by, at least as many as there are.
 
-    They are made once a batch; of short rankings once for all rankings of the same pools.
+    They are made once a batch; of short rankings once for all that NumPy holds.
     """
-    if batch.depth <= SHORT and not batch.fixed:
-        return batch.of_pools(discount, lambda batch: discount(batch, batch.count_up(SHORT)))
+    if batch.depth <= SHORT and not batch.fixed and is_numpy(batch.grade):
+        return _short_divisors(batch, discount)
     memo = batch.memo
     if discount not in memo:
         memo[discount] = discount(batch, batch.ranks)
     return memo[discount]
+
+
+def _short_divisors(batch: Batch, discount: Discount) -> Array:
+    key = discount, batch.grade.dtype
+    divisors = KEPT.get(key)
+    if divisors is None:
+        if len(KEPT) >= MOST_KEPT:
+            KEPT.clear()
+        divisors = KEPT[key] = discount(batch, batch.count_up(SHORT))
+    return divisors
 
 
 def sums(batch: Batch, discount: Discount) -> Sums:

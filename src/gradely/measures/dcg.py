@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from gradely.errors import MeasureError
 from gradely.kernel import by_place
-from gradely.kernel.backend import has_short_rows, sum_rows
+from gradely.kernel.backend import has_short_rows, is_any, sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
 from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, headroom, units
@@ -53,7 +53,11 @@ class GainBased(Graded):
         return batch.of_pools((GainBased, self.key), self._exponent_of)
 
     def _exponent_of(self, batch: Batch) -> Array | None:
-        return exponents(batch, self.power(batch, batch.pool[:, :1]))
+        highest, room = batch.pool[:, :1], headroom(batch)
+        largest = room if self.gain == "exp" else 2.0**room
+        if not batch.fixed and not isinstance(self.gain, Table) and not is_any(highest > largest):
+            return None  # as nearly always, which is seen without logarithms
+        return exponents(batch, self.power(batch, highest))
 
     def power(self, batch: Batch, highest: Array) -> Array:
         """Return [Q, 1]: the binary logarithm of the gain of the highest relevance, or a little more."""
