@@ -11,6 +11,10 @@ from gradely.parallel import workers
 TiePolicy: TypeAlias = Literal["expected", "trec", "order", "best", "worst", "random"]
 QueryPolicy: TypeAlias = Literal["qrels", "both", "run"]
 Precision: TypeAlias = Literal["double", "single"]
+ArrayTies: TypeAlias = Literal["expected", "order", "best", "worst", "random"]
+"""policies for arrays, which have no document names to break ties by"""
+TestName: TypeAlias = Literal["t", "wilcoxon", "randomization", "bootstrap", "tukey", "max-t"]
+Correction: TypeAlias = Literal["holm", "bonferroni", "bh", "none"]
 
 TIES: dict[TiePolicy, str] = {
     "expected": "the mean over all orders of tied documents, exact",

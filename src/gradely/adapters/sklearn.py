@@ -10,7 +10,7 @@ from gradely.evaluation.scores import means
 from gradely.kernel.backend import check_unmasked
 from gradely.lazy import needing
 from gradely.measures.names import MeasureLike, parse
-from gradely.settings import TiePolicy
+from gradely.settings import ArrayTies
 
 with needing("scikit-learn", extra="sklearn"):
     import sklearn
@@ -22,7 +22,7 @@ ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
 
 
 def score(
-    y_true: Any, y_score: Any, *, qid: Any = None, measure: MeasureLike = "nDCG@10", ties: TiePolicy = "expected"
+    y_true: Any, y_score: Any, *, qid: Any = None, measure: MeasureLike = "nDCG@10", ties: ArrayTies = "expected"
 ) -> float:
     """Return the mean of a measure over queries, from labels and scores in the order of scikit-learn.
 
@@ -45,7 +45,7 @@ def score(
     return means(np.asarray(values, np.float64)[:, None])[0]
 
 
-def scorer(measure: MeasureLike, *, ties: TiePolicy = "expected") -> Any:
+def scorer(measure: MeasureLike, *, ties: ArrayTies = "expected") -> Any:
     """Return a scorer for `scoring=` of cross_validate, GridSearchCV and others, which asks them for qid.
 
     It needs metadata routing, which is off by default: without it scikit-learn gives the scorer no qid, and then NaN.

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from gradely.evaluation.notes import Note, TieRange, note_names
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import EVERY
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
+from gradely.settings import Correction, Precision, QueryPolicy, Settings, TestName, TiePolicy
 from gradely.tables import (
     Cell,
     MarkedNumber,
@@ -386,9 +386,9 @@ def compare(
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
     baselines: str | Iterable[str] = (),
-    test: str = "t",
-    correction: str | None = None,
-    family: str = "measure",
+    test: TestName = "t",
+    correction: Correction | None = None,
+    family: Literal["measure", "all"] = "measure",
     alpha: float = 0.05,
     simultaneous: bool = False,
     rope: float | None = None,

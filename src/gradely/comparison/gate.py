@@ -30,7 +30,7 @@ from gradely.evaluation.notes import SAME, Note, note_names
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import means
 from gradely.measures.names import MeasureLike, parse, parse_all
-from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy, check_choice
+from gradely.settings import Correction, Precision, QueryPolicy, Settings, TestName, TiePolicy, check_choice
 from gradely.tables import Cell, PValue, Table, count_of, format_p
 
 VERSION = 1
@@ -401,8 +401,8 @@ def gate(
     strict: bool = False,
     undecided: str = "pass",
     alpha: float = 0.05,
-    test: str = "t",
-    correction: str = "holm",
+    test: TestName = "t",
+    correction: Correction = "holm",
     resamples: int = RESAMPLES,
     ties: TiePolicy = "expected",
     queries: QueryPolicy | Iterable[Any] = "qrels",

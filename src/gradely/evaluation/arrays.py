@@ -18,7 +18,7 @@ from gradely.measures.function import MANY, all_finite, takes_fixed, values_of
 from gradely.measures.gap import Population
 from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.parallel import cores, on_threads
-from gradely.settings import check_ties
+from gradely.settings import ArrayTies, check_ties
 
 
 def evaluate_arrays(
@@ -29,7 +29,7 @@ def evaluate_arrays(
     *,
     group: Any = None,
     qid: Any = None,
-    ties: str = "expected",
+    ties: ArrayTies = "expected",
     seed: int = 0,
     threads: int | None = None,
 ) -> dict[str, Array]:

@@ -19,7 +19,7 @@ from gradely.errors import DataError
 from gradely.kernel.backend import check_unmasked, device_of, is_any, is_array, is_numpy, namespace, take_rows, to_numpy
 from gradely.kernel.batch import CELLS, Array, Batch, rows_at_a_time
 from gradely.parallel import cores, on_threads
-from gradely.settings import check_seed, check_ties
+from gradely.settings import ArrayTies, check_seed, check_ties
 
 Ints = npt.NDArray[np.int64]
 MANY = 1 << 24
@@ -28,7 +28,7 @@ FIELDS = ("grade", "judged", "pool", "pooled", "retrieved")
 """what a Batch has besides the places of documents"""
 
 
-def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: str = "expected", seed: int = 0) -> Batch:
+def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: ArrayTies = "expected", seed: int = 0) -> Batch:
     """Return a Batch from scores and labels, one row per query and one column per document; higher scores rank first.
 
     `mask` is true for real documents and false for padding. Every document counts as judged. Arrays may be NumPy,
@@ -226,7 +226,7 @@ def assemble(rows: int, at_a_time: int, make: Callable[[slice], dict[str, Array]
 
 
 def from_groups(
-    scores: Any, labels: Any, *, group: Any = None, qid: Any = None, ties: str = "expected", seed: int = 0
+    scores: Any, labels: Any, *, group: Any = None, qid: Any = None, ties: ArrayTies = "expected", seed: int = 0
 ) -> Batch:
     """Return a Batch from flat scores and labels, the documents of all queries in a row; one row per query.
 

@@ -6,7 +6,7 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from numbers import Integral
 from textwrap import dedent
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from gradely.errors import MeasureError, NotFinite
 from gradely.kernel import by_place
@@ -18,13 +18,16 @@ from gradely.parallel import cores, on_threads
 from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, Shift, relevance_of
 from gradely.tables import Table, box, formula, grid, heading, sentence
 
+M = TypeVar("M")
+
 
 class _MeasureType(ABCMeta):
     """What a class of measures can do itself: take a cut-off."""
 
-    def __matmul__(cls, k: Any) -> Any:
+    def __matmul__(cls: type[M], k: Any) -> M:
         """Return the measure with a cut-off, as in nDCG @ 10."""
-        return cls() @ k
+        measure: Any = cls()
+        return measure @ k  # type: ignore[no-any-return]
 
 
 class Measure(Parametric, metaclass=_MeasureType):

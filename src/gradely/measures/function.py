@@ -12,7 +12,7 @@ from gradely.kernel.fixed import fix_shapes
 from gradely.measures.base import Measure
 from gradely.measures.gap import Population
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.settings import check_ties
+from gradely.settings import ArrayTies, check_ties
 
 BLOCK = 1 << 24
 """about how many cells the arrays of a block have where nothing is traced: with fewer, starting the operations takes
@@ -25,7 +25,7 @@ def as_function(
     measures: MeasureLike | Iterable[MeasureLike],
     *,
     levels: Iterable[float] | None = None,
-    ties: str = "expected",
+    ties: ArrayTies = "expected",
     check: bool = False,
 ) -> "MeasureFunction":
     """Return a function of (scores, labels, mask=None) to the values of each measure, for jax.jit and torch.compile.

@@ -12,6 +12,7 @@ import numpy as np
 from gradely import AP, Batch, InputError, from_arrays, nDCG, read_qrels, read_run
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.source import Source, ignore
+from gradely.settings import ArrayTies
 from gradely_papers.charts import altair, draw, draw_dashes, panels, style
 from gradely_papers.experiment import THEOREM, Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.progress import Report, part
@@ -41,7 +42,7 @@ class Collection(NamedTuple):
     feature: dict[int, Floats]
     real: Bools
 
-    def batch(self, feature: int, labels: Floats, ties: str) -> Batch:
+    def batch(self, feature: int, labels: Floats, ties: ArrayTies) -> Batch:
         """Return the documents ranked by a feature, with these labels."""
         return from_arrays(self.feature[feature], labels, self.real, ties=ties)
 
@@ -98,7 +99,7 @@ def _pad(rows: list[list[float]]) -> Floats:
 
 MOST = 100
 """at how many thresholds MAP is measured at most, evenly spread over the levels"""
-TIES = {"expected": "ties: mean over all orders", "order": "ties: order of the file"}
+TIES: dict[ArrayTies, str] = {"expected": "ties: mean over all orders", "order": "ties: order of the file"}
 
 
 class User(NamedTuple):
@@ -135,7 +136,7 @@ def score_systems(collection: Collection, user: User, progress: Report) -> list[
 
 
 def _means(
-    collection: Collection, feature: int, user_labels: Floats, ties: str, *, graded: bool
+    collection: Collection, feature: int, user_labels: Floats, ties: ArrayTies, *, graded: bool
 ) -> Iterator[tuple[str, float]]:
     """Yield means by measure; MAP at a level only of grades, since features have levels of their own."""
     batch = collection.batch(feature, user_labels, ties)
