@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import gradely
-from gradely.adapters import sentence_transformers as ours
 from tests.tools.tool import tool
 
 theirs = tool("sentence_transformers")
 torch = tool("torch")
 tokenizers = tool("tokenizers")
+from gradely.adapters import sentence_transformers as ours  # noqa: E402 - after the check that it is there
 
 WORDS = [f"w{i}" for i in range(60)]
 RNG = np.random.default_rng(5)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import gradely
-from gradely.adapters import sklearn as ours
 from tests.shared_data import DATA, needs
 from tests.tools.tool import tool
 
@@ -13,6 +12,8 @@ from sklearn.base import BaseEstimator  # noqa: E402 - after the check that it i
 from sklearn.linear_model import Ridge  # noqa: E402
 from sklearn.metrics import ndcg_score  # noqa: E402
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate  # noqa: E402
+
+from gradely.adapters import sklearn as ours  # noqa: E402 - after the check that it is there
 
 RNG = np.random.default_rng(3)
 QID = np.repeat(np.arange(40), 12)

@@ -1,6 +1,7 @@
 """The data that the script of a comparison's page reads: values, intervals, tests, rankings, curves."""
 
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,8 @@ TURNING = 5_000_000
 """so many tests without a query are made: 20 bytes each, and a second in all; beyond, a page does not have them"""
 NAMED = 5
 """so many of the queries that change a verdict are named"""
+RANKS = 20_000
+"""so many ranks of judged documents below the tops a page holds; beyond, it does not tell them"""
 FEW, MANY = 7, 12
 """decimals of the values of queries: a page is smaller with few, and some differences are lost then"""
 
@@ -173,8 +176,13 @@ class Rankings:
                 for mine, numbers in zip(judged, self.documents, strict=True)
             ],
             "tops": self.tops,
-            "below": [self._ranks_below(i, names, qrels) for i in range(len(self.tops))],
+            "below": self._below(names, qrels),
         }
+
+    def _below(self, names: list[str], qrels: Qrels) -> list[list[dict[str, str]]] | None:
+        """Return the ranks below the tops, by run; None where they are too many for a page."""
+        ranks = [self._ranks_below(i, names, qrels) for i in range(len(self.tops))]
+        return ranks if sum(map(len, chain.from_iterable(ranks))) <= RANKS else None
 
     def _ranks_below(self, run: int, names: list[str], qrels: Qrels) -> list[dict[str, str]]:
         """Return, for each kept query, the ranks of documents that other runs have in their tops and this one below."""

@@ -22,9 +22,9 @@ const documentCell = (query, doc) => {
 
 // Below the top of a ranking, the ranks of judged documents are known; of others only that they are not in the top.
 const missingRank = (run, query, doc, others) => {
-  const rank = rankings.below[run]?.[query]?.[doc];
+  const rank = rankings.below?.[run][query][doc];
   if (rank) return rank;
-  if (others.length < rankings.depth || doc in rankings.grades[query]) return "not retrieved";
+  if (others.length < rankings.depth || (rankings.below && doc in rankings.grades[query])) return "not retrieved";
   return `not in the top ${rankings.depth}`;
 };
 
