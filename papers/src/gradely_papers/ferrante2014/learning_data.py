@@ -66,11 +66,12 @@ def _example(folder: Path) -> Iterator[Part]:
 
 def _news(folder: Path) -> Iterator[Part]:
     """Lists of news in five parts: counts of the first hours as features, the final one as the label."""
-    lists = news.read(folder / news.DATA)
-    early = lists.counts[:, :, : HOURS * news.HOUR]
+    topics = news.read_topics(Library(folder)).values()
+    early = np.concatenate([lists.counts[:, :, : HOURS * news.HOUR] for lists in topics])
+    final = np.concatenate([lists.final for lists in topics])
     for rows in np.array_split(np.arange(len(early)), FOLDS):
         features = early[rows].reshape(-1, early.shape[2])
-        yield Part(features, lists.final[rows].reshape(-1), np.full(len(rows), news.SIZE))
+        yield Part(features, final[rows].reshape(-1), np.full(len(rows), news.SIZE))
 
 
 _READ: dict[str, Callable[[Path], Iterable[Part]]] = {
