@@ -212,12 +212,28 @@ def test_every_adapter_has_an_extra():
     assert {path.stem for path in paths} - {"__init__"} == set(TOOLS) <= set(PROJECT["optional-dependencies"])
 
 
-@pytest.mark.parametrize("adapter", ["ir_measures", "sentence_transformers", "sklearn", "torch"])
-def test_an_adapter_whose_class_needs_its_tool_says_what_to_install(adapter):
-    code = f"import sys; sys.modules[{TOOLS[adapter]!r}] = None; import gradely.adapters.{adapter}"
+@pytest.mark.parametrize(
+    ("adapter", "use"),
+    [
+        ("ir_measures", "adapter.nDCG"),
+        ("sentence_transformers", "adapter.GradedRetrievalEvaluator"),
+        ("sklearn", "adapter.QidRanker(None)"),
+        ("sklearn", "adapter.scorer('AP')"),
+        ("torch", "adapter.LambdaLoss"),
+    ],
+)
+def test_an_adapter_without_its_tool_says_what_to_install(adapter, use):
+    code = (
+        f"import sys; sys.modules[{TOOLS[adapter]!r}] = None; from gradely.adapters import {adapter} as adapter; {use}"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     needed = " ".join(re.split("[><=;]", package)[0] for package in PROJECT["optional-dependencies"][adapter])
     assert done.stderr.splitlines()[-1].endswith(f": pip install {needed}")
+
+
+def test_scores_of_scikit_learn_s_arrays_need_no_scikit_learn():
+    code = "import sys; sys.modules['sklearn'] = None; from gradely.adapters.sklearn import score; score([[1]], [[1]])"
+    assert "numpy" in modules_after(code)
 
 
 @pytest.mark.parametrize("adapter", ["catboost", "lightgbm", "pytrec_eval", "spark", "xgboost"])

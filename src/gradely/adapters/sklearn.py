@@ -8,15 +8,14 @@ from gradely.errors import DataError
 from gradely.evaluation.arrays import evaluate_arrays
 from gradely.evaluation.scores import means
 from gradely.kernel.backend import check_unmasked
-from gradely.lazy import needing
+from gradely.lazy import optional
 from gradely.measures.names import MeasureLike, parse
 from gradely.settings import ArrayTies
 
-with needing("scikit-learn", extra="sklearn"):
-    import sklearn
-    from sklearn.base import BaseEstimator, clone
-    from sklearn.metrics import make_scorer
-    from sklearn.utils import _safe_indexing
+try:
+    from sklearn.base import BaseEstimator
+except ImportError:  # `score` needs no scikit-learn
+    BaseEstimator = object
 
 ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
 
@@ -50,10 +49,11 @@ def scorer(measure: MeasureLike, *, ties: ArrayTies = "expected") -> Any:
 
     It needs metadata routing, which is off by default: without it scikit-learn gives the scorer no qid, and then NaN.
     """
+    sklearn, metrics = (optional(module, "scikit-learn", "sklearn") for module in ("sklearn", "sklearn.metrics"))
     name = str(parse(measure))
     if not sklearn.get_config()["enable_metadata_routing"]:
         raise DataError(f"a scorer of rankings needs the qid of each document: call {ROUTING} before scorer({name!r})")
-    return make_scorer(score, measure=name, ties=ties).set_score_request(qid=True)
+    return metrics.make_scorer(score, measure=name, ties=ties).set_score_request(qid=True)
 
 
 class QidRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -67,10 +67,14 @@ class QidRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
     def __init__(self, ranker: Any) -> None:
         """Take a ranker whose fit has `group`, like LGBMRanker."""
+        optional("sklearn", "scikit-learn", "sklearn")
         self.ranker = ranker
 
     def fit(self, X: Any, y: Any, qid: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
         """Fit a copy of the ranker on documents that are brought together by query."""
+        from sklearn.base import clone
+        from sklearn.utils import _safe_indexing
+
         if qid is None or len(qid) != len(y):
             raise DataError("fit needs qid, the query of each document: fit(X, y, qid=…), or params={'qid': qid}")
         _, query = np.unique(np.asarray(qid), return_inverse=True)
