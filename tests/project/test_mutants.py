@@ -11,14 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradely.comparison import kendall
 from tests.mutants.__main__ import conclude
 from tests.mutants.areas import AREAS, DRAWINGS, paths_of
 from tests.mutants.changes import ROOT, SOURCE, SPEED, Mutant, all_changes, mutants, one_per_line
 from tests.mutants.check import Check, sort_tests, uses_of
 from tests.mutants.forks import in_forks
 from tests.mutants.survivors import find_gone, read_list
-from tests.mutants.touch import Tracer, sample_tests
+from tests.mutants.touch import sample_tests
 
 
 def changed(code):
@@ -134,16 +133,22 @@ def test_a_fork_that_dies_has_no_answer():
     assert dict(in_forks(["good", "bad", "fair"], work, 2)) == {"good": "GOOD", "bad": None, "fair": "FAIR"}
 
 
+TRACED = """
+from gradely.comparison import kendall
+from tests.mutants.touch import Tracer
+tracer = Tracer()
+sys.settrace(tracer)
+kendall.meaning(0.95), kendall.meaning(0.92)
+sys.settrace(None)
+text = (SOURCE / "comparison" / "kendall.py").read_text(encoding="utf-8").splitlines()
+print(*[text[line - 1].strip() for line in tracer.lines()["comparison/kendall.py"]][1:], sep="\\n")
+"""
+
+
 def test_the_lines_that_a_test_touches():
-    tracer = Tracer()
-    sys.settrace(tracer)
-    try:
-        kendall.meaning(0.95), kendall.meaning(0.92)
-    finally:
-        sys.settrace(None)
-    text = (SOURCE / "comparison" / "kendall.py").read_text(encoding="utf-8").splitlines()
-    touched = [text[line - 1].strip() for line in tracer.lines()["comparison/kendall.py"]]
-    assert touched[1:] == ["if tau > EQUIVALENT:", 'return "equivalent"']
+    """In a process of its own, where nothing else traces."""
+    done = subprocess.run([sys.executable, "-c", SET_UP + TRACED], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["if tau > EQUIVALENT:", 'return "equivalent"']
 
 
 def test_of_many_parameters_some_are_taken_from_the_first_to_the_last():

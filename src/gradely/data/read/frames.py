@@ -2,7 +2,7 @@
 
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -82,8 +82,10 @@ class FrameTable(MemoryTable):
 
 def with_index(native: Any) -> Any:
     """Return a frame of pandas with the named levels of its index as columns; any other frame as it is."""
-    index = getattr(native, "index", None)
-    levels = [level for level in getattr(index, "names", ()) if isinstance(level, str) and level not in native.columns]
+    names = getattr(getattr(native, "index", None), "names", None)
+    if not isinstance(names, Sequence):  # a Spark frame answers any name with a column
+        return native
+    levels = [level for level in names if isinstance(level, str) and level not in native.columns]
     return native.reset_index(level=levels) if levels else native
 
 
