@@ -1,6 +1,6 @@
 """Kernels where short rankings do not lead: large tie groups, deep ranks, curves of any shape."""
 
-from itertools import permutations
+from itertools import chain, permutations, product
 from math import comb, fsum, log2, log10
 
 import numpy as np
@@ -11,6 +11,8 @@ from scipy.interpolate import PchipInterpolator
 
 import gradely
 from gradely.kernel import batch
+from gradely.kernel.families import cascade
+from gradely.kernel.gains import DISCOUNTS
 from gradely.kernel.ties import Group, best_order, order_ties
 from gradely.measures import gap
 from gradely.relevance.phi import interpolate
@@ -52,6 +54,27 @@ def test_err_of_groups_of_which_few_are_judged(k, stop):
     run = {"q": {f"x{i}": 2.0 for i in range(t)} | {f"d{i}": 1.0 for i in range(n)}}
     found = gradely.evaluate({"q": grade}, run, [gradely.ERR(top=4, k=k)]).values.item()
     assert found == pytest.approx(value, rel=0, abs=1e-14)
+
+
+@pytest.mark.parametrize("k", [None, 1, 3, 5])
+@pytest.mark.parametrize(
+    ("name", "worth"), [("log2", lambda i: 1 / log2(i + 1)), ("letor", lambda i: 1 / max(1, log2(i)))]
+)
+def test_a_cascade_with_a_discount_is_the_mean_over_all_orders(name, worth, k):
+    """A document alone, then four tied ones, one of which nobody stops at, then two more."""
+    groups, rng = ((0,), (1, 2, 3, 4), (5, 6)), np.random.default_rng(8)
+    stop = np.where(np.arange(7) == 2, 0.0, rng.random(7))
+    values = []
+    for order in product(*map(permutations, groups)):
+        reached, total = 1.0, 0.0
+        for i, document in enumerate(chain(*order), 1):
+            total += reached * stop[document] * worth(i) if k is None or i <= k else 0.0
+            reached *= 1 - stop[document]
+        values.append(total)
+    tied = gradely.from_arrays([3, 2, 2, 2, 2, 1, 1], stop)
+    alone = gradely.from_arrays(range(7, 0, -1), stop)
+    assert cascade(tied, tied.grade, DISCOUNTS[name], k).sum() == pytest.approx(fsum(values) / len(values), abs=1e-14)
+    assert cascade(alone, alone.grade, DISCOUNTS[name], k).sum() == pytest.approx(values[0], abs=1e-14)
 
 
 @pytest.mark.parametrize("kind", ["tied", "untied"])

@@ -133,28 +133,28 @@ def _first_of_group(batch: Batch, leads: Array, r: Array, discount: Discount, k:
     return sum_rows(xp.where(inside, missed * xp.clip(r / remaining, max=1.0) * inverse, 0.0))[:, None]
 
 
-def cascade(batch: Batch, stop: Array, k: int | None) -> Array:
-    """The user walks down, stops at a document with chance `stop`, and gains 1/rank there.
+def cascade(batch: Batch, stop: Array, discount: Discount, k: int | None) -> Array:
+    """The user walks down, stops at a document with chance `stop`, and gains 1 over the discount there.
 
     The documents of a group share what it adds in proportion to `stop`.
     """
     xp = batch.xp
     if batch.untied:
         reach = xp.cumulative_prod(1.0 - stop, axis=1, include_initial=True)[:, :-1]
-        return additive(batch, reach * stop, rank_discount, k)
+        return additive(batch, reach * stop, discount, k)
     every = sum_in_group(batch, stop)
     share = stop / xp.where(every > 0, every, 1.0)
-    return share * _cascade_groups(batch, stop, k)[batch.row, batch.last - 1]
+    return share * _cascade_groups(batch, stop, discount, k)[batch.row, batch.last - 1]
 
 
-def _cascade_groups(batch: Batch, stop: Array, k: int | None) -> Array:
+def _cascade_groups(batch: Batch, stop: Array, discount: Discount, k: int | None) -> Array:
     """Return [Q, H], in the last column of each tie group what the group adds.
 
     E_x is the chance to pass a random x of the group's documents, the mean of Π (1 - stop) over all sets of x. It is 1
     while nobody stops at any of them; with the m-th document it becomes (1 - x/m)·E_x + x/m·(1 - stop)·E_{x-1}.
-    Reached with chance P, the group after t documents adds P·Σ_x (E_{x-1} - E_x)/(t+x).
+    Reached with chance P, the group after t documents adds P·Σ_x (E_{x-1} - E_x)/D(t+x).
     """
-    xp = batch.xp
+    xp, divisor = batch.xp, divisors(batch, discount)
     x = xp.arange(_reach(batch, stop, k) + 1, dtype=stop.dtype, device=batch.device)[None, :]
     column = xp.arange(stop.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
     stops = stop > 0
@@ -172,7 +172,9 @@ def _cascade_groups(batch: Batch, stop: Array, k: int | None) -> Array:
             ratio = xp.clip(x / xp.clip(m, min=1.0), max=1.0) * batch.to_real(stops[:, here])
             below = xp.concat([passed[:, :1], passed[:, :-1]], axis=1)
             passed = (1.0 - ratio) * passed + ratio * (1.0 - stop[:, here]) * below
-        gain = _gain_in_group(batch, passed, batch.above[:, here], batch.tied[:, here], k) if ends[c] else nothing
+        gain = (
+            _gain_in_group(batch, passed, divisor, batch.above[:, here], batch.tied[:, here], k) if ends[c] else nothing
+        )
         out.append(chance[:, here] * gain)
     return xp.concat(out, axis=1)
 
@@ -181,7 +183,7 @@ def _reach(batch: Batch, stop: Array, k: int | None) -> int:
     """Return how many places of a tie group matter: those in the top k, as far as anybody gets that far.
 
     By Maclaurin's inequality x documents are passed with a chance of at most (1 - mean stop)^x. Where that is below
-    10^-20, what is still to be gained is lost in rounding.
+    10^-20, what is still to be gained is lost in rounding, since discounts do not fall.
     """
     xp = batch.xp
     mean = xp.clip(sum_in_group(batch, stop) / batch.size, min=1e-300, max=1.0)  # rounding may exceed 1
@@ -189,12 +191,12 @@ def _reach(batch: Batch, stop: Array, k: int | None) -> int:
     return max(1, int(xp.max(places)))
 
 
-def _gain_in_group(batch: Batch, passed: Array, t: Array, n: Array, k: int | None) -> Array:
-    """Return [Q, 1]: Σ_x (E_{x-1} - E_x)/(t+x) over the group's places t+x <= k."""
+def _gain_in_group(batch: Batch, passed: Array, divisor: Array, t: Array, n: Array, k: int | None) -> Array:
+    """Return [Q, 1]: Σ_x (E_{x-1} - E_x)/D(t+x) over the group's places t+x <= k."""
     xp = batch.xp
     x = xp.arange(1, passed.shape[1], dtype=t.dtype, device=batch.device)[None, :]
     inside = (x <= n) if k is None else (x <= n) & (t + x <= k)
-    stopped = (passed[:, :-1] - passed[:, 1:]) / batch.to_real(t + x)
+    stopped = (passed[:, :-1] - passed[:, 1:]) / divisor[xp.clip(t + x - 1, max=batch.depth - 1)]
     return sum_rows(xp.where(inside, stopped, 0.0))[:, None]
 
 

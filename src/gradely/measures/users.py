@@ -130,7 +130,7 @@ class ERR(ScaleBased):
 
     def terms(self, batch: Batch) -> Array:
         """1/rank times the chance to stop there."""
-        return cascade(batch, self.stop(batch), self.k)
+        return cascade(batch, self.stop(batch), rank_discount, self.k)
 
     def priority(self, batch: Batch) -> Array:
         """Those that satisfy with the highest chance first."""
