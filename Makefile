@@ -80,14 +80,14 @@ papers: $(VENV)/test-ready
 learning: $(VENV)/test-ready
 	$(BIN)/pip install --quiet --editable . --editable "./papers[learning]"
 	$(BIN)/gradely papers run f14-learning --data "$(DATA)" --out gradely-papers
-	cp gradely-papers/f14-learning/matrix.svg docs/f14-learning.svg
+	cp gradely-papers/f14-learning/matrix.svg docs/inside/f14-learning.svg
 
 bench: $(BENCH)/ready
 	$(BENCH)/gradely/bin/pip install --quiet --force-reinstall --no-deps .
 	$(BENCH)/peers/bin/python -m benchmarks.workloads $(BENCH)/data
-	$(BENCH)/peers/bin/python -m benchmarks.run $(BENCH) $(BENCH)/data --json benchmarks/results.json --markdown docs/benchmarks.md
+	$(BENCH)/peers/bin/python -m benchmarks.run $(BENCH) $(BENCH)/data --json benchmarks/results.json --markdown docs/inside/benchmarks.md
 	$(BENCH)/learning/bin/pip install --quiet --force-reinstall --no-deps .
-	$(BENCH)/learning/bin/python -m benchmarks.learning docs/benchmarks.md
+	$(BENCH)/learning/bin/python -m benchmarks.learning docs/inside/benchmarks.md
 
 bench-tables: $(BENCH)/tables-ready
 	$(BENCH)/tables/bin/pip install --quiet --force-reinstall --no-deps .

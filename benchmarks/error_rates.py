@@ -3,8 +3,8 @@
     python -m benchmarks.error_rates [TRIALS]
     python -m benchmarks.error_rates gate [TRIALS]
 
-Prints the tables of docs/compare.md, or those of docs/gate.md. Seeds are fixed. A null is a distribution of differences
-whose mean is 0: for the tests the question is the mean, so a skewed null is a null, too.
+Prints the tables of docs/guides/compare.md, or those of docs/guides/gate.md. Seeds are fixed. A null is a distribution
+of differences whose mean is 0: for the tests the question is the mean, so a skewed null is a null, too.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """An iteration of boosting by our lambdas, as a multiple of one by LightGBM's own lambdarank.
 
-    python -m benchmarks.learning docs/benchmarks.md
+    python -m benchmarks.learning docs/inside/benchmarks.md
 
 puts a section at the end of the page, in place of an earlier one.
 

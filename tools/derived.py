@@ -35,7 +35,7 @@ Everything public is in `gradely` itself, and `help(gradely.evaluate)` explains 
 PAPERS = """
 ## The papers' experiments
 
-`pip install ./papers` in a clone brings `gradely_papers`, which [runs them again](papers.md).
+`pip install ./papers` in a clone brings `gradely_papers`, which [runs them again](../inside/papers.md).
 
 """
 KINDS = {
@@ -79,7 +79,7 @@ def row(name: str, value: Any) -> list[str]:
 def readme() -> str:
     """Return the README with its table of measures."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    rows = [[f"[`{kind.name}`](docs/measures.md#{kind.name.lower()})", summary(kind)] for kind in gradely.ALL]
+    rows = [[f"[`{kind.name}`](docs/reference/measures.md#{kind.name.lower()})", summary(kind)] for kind in gradely.ALL]
     before, rest = text.split(BEGIN)
     table = to_markdown(Table(["measure", "what it says"], rows), escape=False)
     return f"{before}{BEGIN}\n{table}\n{END}{rest.split(END, 1)[1]}"
@@ -87,7 +87,7 @@ def readme() -> str:
 
 def papers() -> str:
     """Return the page about the papers, with the counts of all verdicts, and a row for each claim at its end."""
-    text = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "inside" / "papers.md").read_text(encoding="utf-8")
     entries = read_record()
     before, rest = text.split(COUNTS)
     prose = rest.split(END, 1)[1].partition(CLAIMS)[0]
@@ -96,10 +96,13 @@ def papers() -> str:
 
 FILES = {
     "src/gradely/__init__.pyi": stub,
-    "docs/measures.md": page,
-    "docs/papers.md": papers,
-    **{f"docs/papers/{paper.lower()}.md": partial(document, paper, read_record()) for paper in gradely_papers.PAPERS},
-    "docs/python.md": names,
+    "docs/reference/measures.md": page,
+    "docs/inside/papers.md": papers,
+    **{
+        f"docs/inside/papers/{paper.lower()}.md": partial(document, paper, read_record())
+        for paper in gradely_papers.PAPERS
+    },
+    "docs/reference/python.md": names,
     "README.md": readme,
 }
 

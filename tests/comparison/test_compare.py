@@ -297,7 +297,7 @@ def test_wrong_calls_end_with_one_line_and_write_nothing(demo, capfd, arguments,
 
 
 def test_the_documentation_shows_what_happens(demo, capfd):  # noqa: F811
-    text = (Path(__file__).parents[2] / "docs" / "compare.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "guides" / "compare.md").read_text(encoding="utf-8")
     code, shown = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL).groups()
     exec(code, {})
     assert capfd.readouterr().out == shown

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from benchmarks import error_rates
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "guides"
 TEXT = "\n\n".join((DOCS / name).read_text(encoding="utf-8") for name in ("compare.md", "gate.md"))
 
 

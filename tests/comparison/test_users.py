@@ -306,7 +306,7 @@ def clip(polygon, side):
 
 
 def test_shares_of_three_levels_are_near_the_exact_areas():
-    """eGAP is linear in the shares, so that the populations for which a run is best are a polygon; docs/users.md."""
+    """eGAP is linear in the shares: the populations for which a run is best are a polygon; docs/guides/users.md."""
     rng, points, errors = np.random.default_rng(0), grid(3), []
     for _ in range(300):
         values = rng.normal(0.5, 0.05, (rng.integers(2, 9), 1)) + rng.normal(0, 0.03, 3)

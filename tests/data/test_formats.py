@@ -1,6 +1,6 @@
 """What people have: files and objects of other tools, each of which gives a number, or an error that says how.
 
-The table of docs/inputs.md has a row for each, and each row has a test here.
+The table of docs/reference/inputs.md has a row for each, and each row has a test here.
 """
 
 import io
@@ -507,7 +507,7 @@ def table_of(document):
 
 
 def test_each_row_of_the_document_has_a_test_and_each_test_a_row():
-    document = Path(__file__).parents[2] / "docs" / "inputs.md"
+    document = Path(__file__).parents[2] / "docs" / "reference" / "inputs.md"
     assert {row: row in TESTED for row in table_of(document)} == dict.fromkeys(TESTED, True)
     assert all(name in globals() for name in TESTED.values())
 

@@ -178,7 +178,7 @@ def test_what_follows_from_the_code_is_current(path):
 
 def test_the_page_about_the_papers_is_short_and_has_a_row_for_every_claim():
     """Its prose has at most 1,500 words; the row of a claim leads to the page of its paper."""
-    text = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "inside" / "papers.md").read_text(encoding="utf-8")
     lines = text.splitlines()
     assert len(" ".join(line for line in lines if not line.startswith("|")).split()) <= 1500
     claims = {(entry.paper, entry.where, entry.claim) for entry in read_record()}
@@ -202,8 +202,8 @@ def test_a_section_shows_formula_ties_reference_parameters_and_example(measure):
     [
         ("README.md", "refuse `expected`", [m.name for m in gradely.ALL if not m.takes_expected]),
         ("CHANGELOG.md", "take every policy but `expected`", [m.name for m in gradely.ALL if not m.takes_expected]),
-        ("docs/trec_eval.md", "have no closed form", [m.name for m in gradely.ALL if not m.takes_expected]),
-        ("docs/arrays.md", "have no formula of fixed shape", WITHOUT_SHAPE),
+        ("docs/coming-from/trec_eval.md", "have no closed form", [m.name for m in gradely.ALL if not m.takes_expected]),
+        ("docs/guides/arrays.md", "have no formula of fixed shape", WITHOUT_SHAPE),
     ],
 )
 def test_the_measures_that_refuse_something_are_all_named_where_one_is(path, words, measures):

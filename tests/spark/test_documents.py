@@ -1,9 +1,9 @@
-"""The example of docs/scale.md prints what it shows."""
+"""The example of docs/guides/scale.md prints what it shows."""
 
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "scale.md"
 
 
 def test_example(spark, capsys):

@@ -18,7 +18,7 @@ def test_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # the compiler's own back end of plain operations, since C++ takes minutes
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "guides" / page).read_text(encoding="utf-8")
     namespace = {"__name__": "__main__"}
     examples = re.findall(r"^```py(?:thon)?\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
     assert len(examples) > 3
