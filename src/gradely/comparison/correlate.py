@@ -129,8 +129,47 @@ def select_above_quartile(stacked: StackedRuns) -> tuple[Bools, list[Note]]:
     return good, [Note("quartile", low, len(ap), text)] if low else []
 
 
+class Agreement(Result):
+    """Kendall's τ between rankings of runs: what people read are tables, and what programs read are records.
+
+    A subclass has `tables`, the first of which is the one to look at, `records`, and `summary` in two lines.
+    """
+
+    def tables(self, digits: int) -> list[Table]:
+        """Return the tables that people look at."""
+        raise NotImplementedError
+
+    def records(self) -> list[dict[str, Cell]]:
+        """Return one record per observation."""
+        raise NotImplementedError
+
+    def summary(self) -> str:
+        """Return what it is about and what τ says, in two lines."""
+        raise NotImplementedError
+
+    def table(self) -> Table:
+        """Return the first of the tables."""
+        return self.tables(self.digits)[0]
+
+    def data_table(self) -> Table:
+        """Return one row per record."""
+        return Table.of(self.records())
+
+    def sections(self, digits: int) -> list[Section]:
+        """Return the tables."""
+        return [*self.tables(digits)]
+
+    def remarks(self) -> list[str]:
+        """Return what it is about and what τ says."""
+        return self.summary().splitlines()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {"about": self.summary(), "values": self.records(), "notes": self._list_notes()}
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Correlation(Result):
+class Correlation(Agreement):
     """How alike measures rank runs. A row is a measure, a column the reference; τ is the same both ways."""
 
     measures: list[str]
@@ -173,26 +212,6 @@ class Correlation(Result):
             for i, measure in enumerate(self.measures)
             for j, reference in enumerate(self.measures)
         ]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-        return {"about": self.summary(), "values": self.records(), "notes": self._list_notes()}
-
-    def table(self) -> Table:
-        """Return τ, a matrix."""
-        return self.tables()[0]
-
-    def data_table(self) -> Table:
-        """Return one row per pair of measures: measure, reference, tau, tau_ap, meaning."""
-        return Table.of(self.records())
-
-    def sections(self, digits: int) -> list[Section]:
-        """Return the tables."""
-        return [*self.tables(digits)]
-
-    def remarks(self) -> list[str]:
-        """Return what it is about and what τ says."""
-        return self.summary().splitlines()
 
     def chart(self) -> Any:
         """Return an altair chart: a square per pair of measures, τ in it."""
@@ -292,7 +311,7 @@ class Draw:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pools(Result):
+class Pools(Agreement):
     """τ and τ_AP between the rankings of runs from the full and from smaller pools, [draws, rates, measures]."""
 
     measures: list[str]
@@ -342,26 +361,6 @@ class Pools(Result):
             [measure, *(_span(next(records), digits) for _ in self.rates)] for measure in self.measures
         ]
         return [Table(["τ", *(f"{rate:.4g}" for rate in self.rates)], rows)]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-        return {"about": self.summary(), "values": self.records(), "notes": self._list_notes()}
-
-    def table(self) -> Table:
-        """Return one row per measure, one column per rate."""
-        return self.tables()[0]
-
-    def data_table(self) -> Table:
-        """Return one row per measure and rate: measure, rate, tau, low, high, tau_ap, meaning."""
-        return Table.of(self.records())
-
-    def sections(self, digits: int) -> list[Section]:
-        """Return the tables."""
-        return [*self.tables(digits)]
-
-    def remarks(self) -> list[str]:
-        """Return what it is about and what τ says."""
-        return self.summary().splitlines()
 
     def chart(self) -> Any:
         """Return an altair chart: one line per measure, with the interval of its draws."""
