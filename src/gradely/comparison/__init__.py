@@ -1,6 +1,7 @@
 """What can be learnt from several runs on the same judgments: tests, intervals, correlations, pools, ties.
 
     compare             compare: several runs on the same queries, with honest statistics
+    leaderboard         runs by name, on the queries that count for all of them, best first
     pairwise            every pair on every measure: difference, interval, test, effect size, wins
     tests               paired tests of the differences on each query, corrections, equivalence
     student             Student's t, central and noncentral

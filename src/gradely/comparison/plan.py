@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.compare import Leaderboard
+from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Design, Pairwise
 from gradely.comparison.student import deviation_quantile, noncentral_tail, t_upper
 from gradely.comparison.tests import CORRECTIONS, lacks_spread

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradely.comparison import populations
-from gradely.comparison.compare import Leaderboard
+from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.populations import Parts, Stretch, corners, find_best, split_users
 from gradely.comparison.sentences import list_names
 from gradely.comparison.user_charts import chart

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gradely import __version__
-from gradely.comparison.compare import Leaderboard
 from gradely.comparison.influence import SegmentPair
 from gradely.comparison.kendall import correlations
+from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Pair, Pairwise, to_optional
 from gradely.comparison.ties import TieSensitivity
 from gradely.data.ids import Floats

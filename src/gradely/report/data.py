@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.compare import Leaderboard
 from gradely.comparison.influence import FEWEST, Influence
+from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Pairwise, to_optional
 from gradely.comparison.tests import Pairs, chances, count_wins, differences, effect_sizes
 from gradely.comparison.ties import RunTies, run_ties

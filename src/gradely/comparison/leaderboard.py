@@ -1,0 +1,80 @@
+"""Leaderboard: runs by name, on the queries that count for all of them, best first."""
+
+from functools import cached_property
+
+import numpy as np
+
+from gradely.comparison.pairwise import Design, Pairwise
+from gradely.data.ids import Floats
+from gradely.errors import DataError
+from gradely.evaluation.evaluate import Evaluations
+from gradely.evaluation.notes import Note, TieRange, note_names
+
+
+class Leaderboard:
+    """Runs by name, on the queries that count for all of them; the first measure orders them."""
+
+    def __init__(self, results: Evaluations) -> None:
+        """Take the results of several runs, which stay on their own queries; `common` has those of all of them."""
+        self.results, self.common = results, take_common_queries(results)
+        self.qrels, self.measures, self.settings = results.qrels, results.measures, results.settings
+        self.evaluations = results.evaluations
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The runs, best first by the first measure; equal ones by name."""
+        first = next(iter(self.measures))
+        return sorted(self.common, key=lambda name: (-self.common[name][first], name))
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """The queries that count for every run."""
+        return list(self.common[self.names[0]].queries)
+
+    @cached_property
+    def means(self) -> Floats:
+        """[measures, runs] the means over the queries."""
+        return np.asarray([list(self.common[name].mean().values()) for name in self.names]).T
+
+    @cached_property
+    def values(self) -> Floats:
+        """[measures, queries, runs] the values."""
+        return np.stack([self.common[name].values.T for name in self.names], axis=2)
+
+    def pairwise(self, design: Design) -> Pairwise:
+        """Return the pairs of runs, to be tested by a design."""
+        bounds = [measure.bounds for measure in self.measures.values()]
+        return Pairwise(self.values, self.means, self.names, list(self.measures), design, bounds)
+
+    @cached_property
+    def tie_ranges(self) -> dict[str, dict[str, TieRange]]:
+        """How far each mean moves with the order of ties, by run and measure; what does not move is left out."""
+        return {name: {span.measure: span for span in self.common[name].tie_ranges} for name in self.names}
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """What happened to queries and documents; ties have columns of their own."""
+        return [*note_left_out(self.results, self.common), *self.results.data_notes]
+
+
+def take_common_queries(results: Evaluations) -> Evaluations:
+    """Return the results on the queries that count for every run, so that their means can be compared."""
+    if results.settings.queries == "qrels":
+        return results
+    hits = [evaluation.hits for evaluation in results.evaluations.values()]
+    answered = np.all([one.answered for one in hits], axis=0)
+    everywhere = set.intersection(*(set(one.unjudged) for one in hits))
+    unjudged = tuple(query for query in hits[0].unjudged if query in everywhere)
+    common = {name: evaluation.with_queries(answered, unjudged) for name, evaluation in results.evaluations.items()}
+    if not len(next(iter(common.values())).queries):
+        raise DataError("the runs have no query in common; by the query policy qrels, missing queries count 0")
+    return Evaluations(results.qrels, results.measures, results.settings, common)
+
+
+def note_left_out(results: Evaluations, common: Evaluations) -> list[Note]:
+    """Return which queries do not count for every run."""
+    every = {query: None for evaluation in results.evaluations.values() for query in evaluation.queries}
+    queries = set(next(iter(common.evaluations.values())).queries)
+    lost = [query for query in every if query not in queries]
+    text = "{do} not count for every run and {are} left out"
+    return note_names("uncommon", len(lost), len(every), "query", text, lost)
