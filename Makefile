@@ -152,7 +152,7 @@ $(SPARK)/ready: pyproject.toml
 
 $(BENCH)/ready: pyproject.toml
 	for home in gradely peers RecTools learning; do $(PYTHON) -m venv $(BENCH)/$$home; done
-	$(BENCH)/gradely/bin/pip install --quiet '.[report,stats]'  # a page is one of the workloads
+	$(BENCH)/gradely/bin/pip install --quiet '.[report]'  # a page is one of the workloads
 	$(BENCH)/peers/bin/pip install --quiet torch==2.13.0
 	$(BENCH)/peers/bin/pip install --quiet ir-measures polars pytrec-eval-terrier ranx scikit-learn torchmetrics
 	$(BENCH)/RecTools/bin/pip install --quiet rectools  # wants an older NumPy than the others

@@ -1,11 +1,13 @@
 """The files that follow from the code, so that nobody keeps them by hand.
 
 `make docs` writes them, and a test compares them: the stub of the public names for editors and type checkers, the page
-about every measure, the page of public names, the table of measures in the README, and the tables of the papers'
-claims.
+about every measure, the page of public names, the table of measures in the README, the tables of the papers' claims,
+and what to type to install an extra, in every document.
 """
 
 import inspect
+import re
+from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -38,6 +40,8 @@ PAPERS = """
 `pip install ./papers` in a clone brings `gradely_papers`, which [runs them again](../inside/papers.md).
 
 """
+HOME = "." if "dev" in gradely.__version__ else "gradely"
+"""where pip finds gradely: in the clone before a release, by name after it"""
 KINDS = {
     "Functions": inspect.isfunction,
     "What they return and take": lambda value: inspect.isclass(value) and not issubclass(value, Exception),
@@ -68,7 +72,7 @@ def names() -> str:
     ]
     experiments = {name: getattr(gradely_papers, name) for name in gradely_papers.__all__}
     rows = Table(["name", "what it is"], [row(*item) for item in experiments.items()])
-    return f"{PYTHON}{''.join(sections)}{PAPERS}{to_markdown(rows, escape=False)}"
+    return install_lines(f"{PYTHON}{''.join(sections)}{PAPERS}{to_markdown(rows, escape=False)}")
 
 
 def row(name: str, value: Any) -> list[str]:
@@ -78,7 +82,7 @@ def row(name: str, value: Any) -> list[str]:
 
 def readme() -> str:
     """Return the README with its table of measures."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = installable(ROOT / "README.md")
     rows = [[f"[`{kind.name}`](docs/reference/measures.md#{kind.name.lower()})", summary(kind)] for kind in gradely.ALL]
     before, rest = text.split(BEGIN)
     table = to_markdown(Table(["measure", "what it says"], rows), escape=False)
@@ -87,14 +91,33 @@ def readme() -> str:
 
 def papers() -> str:
     """Return the page about the papers, with the counts of all verdicts, and a row for each claim at its end."""
-    text = (ROOT / "docs" / "inside" / "papers.md").read_text(encoding="utf-8")
+    text = installable(ROOT / "docs" / "inside" / "papers.md")
     entries = read_record()
     before, rest = text.split(COUNTS)
     prose = rest.split(END, 1)[1].partition(CLAIMS)[0]
     return f"{before}{COUNTS}\n{to_markdown(count(entries))}\n{END}{prose}{CLAIMS}\n{list_claims(entries)}"
 
 
-FILES = {
+def install_lines(text: str) -> str:
+    """Return a document in which what installs an extra, or the papers' experiments, can be typed at this version.
+
+    >>> install_lines("`pip install 'x[report]'`").replace(HOME, "HOME")
+    "`pip install 'x[report]'`"
+    >>> install_lines("`pip install '.[report]'`").replace(HOME, "HOME")
+    "`pip install 'HOME[report]'`"
+    """
+    text = re.sub(r"(?<=pip install ')(?:\.|gradely)(?=\[)", HOME, text)
+    return re.sub(
+        r"(?<=pip install )(?:\./papers|gradely-papers)\b", "./papers" if HOME == "." else "gradely-papers", text
+    )
+
+
+def installable(path: Path) -> str:
+    """Return a document that is kept by hand, with install lines that are true."""
+    return install_lines(path.read_text(encoding="utf-8"))
+
+
+WRITTEN: dict[str, Callable[[], str]] = {
     "src/gradely/__init__.pyi": stub,
     "docs/reference/measures.md": page,
     "docs/inside/papers.md": papers,
@@ -105,6 +128,9 @@ FILES = {
     "docs/reference/python.md": names,
     "README.md": readme,
 }
+DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("papers/*.md"), *ROOT.glob("docs/**/*.md")]
+KEPT = {path.relative_to(ROOT).as_posix(): partial(installable, path) for path in sorted(DOCUMENTS)}
+FILES = KEPT | WRITTEN
 
 if __name__ == "__main__":
     for path, text in FILES.items():

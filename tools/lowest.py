@@ -7,7 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("parquet", "report", "stats", "zstd")
+EXTRAS = ("parquet", "report", "zstd")
 LEFT_OUT = ("bandit", "import-linter", "mypy", "ruff", "selenium")
 """checks of the sources and a browser, which the smoke does not use"""
 

@@ -6,7 +6,7 @@ Names are imported when they are first used, so that `import gradely` and `grade
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-__version__ = "0.1.0"
+__version__ = "1.0.0.dev0"
 
 _PUBLIC = {
     "evaluation.evaluate": "evaluate Evaluator evaluate_runs Evaluations",

@@ -10,20 +10,8 @@ GradelyError
 
 from collections.abc import Iterable
 
-EXTRAS = {
-    "ir_measures": "ir-measures",
-    "lightgbm": "lightgbm",
-    "parquet": "pyarrow",
-    "report": "altair jinja2 scipy vl-convert-python",
-    "sentence_transformers": "sentence-transformers",
-    "sklearn": "scikit-learn",
-    "spark": "pandas pyarrow pyspark",
-    "stats": "scipy",
-    "torch": "torch torchmetrics",
-    "xgboost": "xgboost",
-    "zstd": "backports.zstd",
-}
-"""the packages of each extra, as in pyproject.toml: they can be installed however gradely itself was"""
+from gradely.install import install_extra
+
 LONGEST, TAIL = 300, 100
 """characters of a message, since what was found may be of any length; of its end, which says what to do"""
 
@@ -65,8 +53,8 @@ class MissingExtra(GradelyError, ImportError):
     """An optional package that is not installed."""
 
     def __init__(self, package: str, extra: str | None = None) -> None:
-        """Name the package that is missing, and all packages of the extra of gradely that it belongs to."""
-        super().__init__(f"this needs {package}: pip install {EXTRAS.get(extra or '', package)}")
+        """Name the package that is missing, and what installs it: the extra of gradely that it belongs to, if any."""
+        super().__init__(f"this needs {package}: {install_extra(extra) if extra else f'pip install {package}'}")
 
 
 def shorten(message: str) -> str:

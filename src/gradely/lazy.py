@@ -61,8 +61,3 @@ def altair() -> Any:
 def converter() -> Any:
     """Return what draws charts without a browser."""
     return optional("vl_convert", "vl-convert-python", "report")
-
-
-def stats() -> Any:
-    """Return SciPy's statistics."""
-    return optional("scipy.stats", "SciPy", "stats")

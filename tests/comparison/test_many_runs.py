@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import gradely
 from gradely.cli.main import run
@@ -47,6 +48,14 @@ def plain_tau_ap(x, y):
 
 def agreement(x, y, e, d):
     return 1 if y[e] > y[d] or (y[e] == y[d] and x[e] == x[d]) else (y[e] == y[d]) / 2
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=8))
+def test_tau_is_scipys(values):
+    x, y = zip(*values, strict=True)
+    ours, theirs = kendall(x, y), stats.kendalltau(x, y).statistic
+    assert (np.isnan(ours) and np.isnan(theirs)) or ours == pytest.approx(theirs)
 
 
 def test_tau_ap_by_hand():

@@ -38,7 +38,7 @@ TREC_EVAL = ["official", "all_trec", "P.5", "ndcg.1=3", "map", "relstring", "uti
 FORMS = ["table", "csv", "tsv", "markdown", "latex", "json"]
 WEIGHTS = {"evaluate": 8, "check": 4, "trec_eval": 6, "explain": 4, "compare": 2, "ties": 2}
 WEIGHTS |= dict.fromkeys(["plan", "gate", "users", "phi", "correlate", "pools"], 1)
-if all(map(importlib.util.find_spec, ("altair", "jinja2", "scipy", "vl_convert"))):
+if all(map(importlib.util.find_spec, ("altair", "jinja2", "vl_convert"))):
     WEIGHTS["report"] = 0.02  # a page takes a second
 POLICIES = ["expected", "trec", "order", "best", "worst", "random"]
 SINGLE = ("explain", "evaluate", "trec_eval", "check")

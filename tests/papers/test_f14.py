@@ -6,8 +6,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 import gradely
@@ -23,8 +21,6 @@ from gradely_papers.ferrante2014.study import (
     judged_depths,
     read_printed,
     read_study,
-    signs,
-    tau_of_signs,
     users,
 )
 from gradely_papers.ferrante2014.tau import (
@@ -77,14 +73,6 @@ def test_the_papers_own_tables_are_read_whole():
     web = next(each for each in curves if each.panel[:2] == ("TREC 10, 2001, Web", "few highly relevant"))
     assert web.at_smallest("AP") == {"GAP": 0.80, "xGAP": 0.48, "eGAP": 0.45}
     assert web.leads["AP"][0] == pytest.approx(0.80 - 0.48)
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=8))
-def test_many_taus_at_a_time_are_scipys(values):
-    x, y = (np.array(column, float) for column in zip(*values, strict=True))
-    ours, theirs = float(tau_of_signs(signs(x), signs(y))), stats.kendalltau(x, y).statistic
-    assert (np.isnan(ours) and np.isnan(theirs)) or ours == pytest.approx(theirs)
 
 
 def test_topics_are_drawn_with_the_seed_and_the_first_is_what_there_is():

@@ -4,6 +4,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from gradely import from_arrays
 from gradely.data.source import ignore
@@ -299,3 +300,11 @@ def test_film_ratings_on_a_part_of_the_users():
     assert len(ratings.chart(records).to_dict()["vconcat"]) == 2 and "recommenders" in ratings.describe_reordering(
         records
     )
+
+
+def test_the_rank_correlation_is_scipys():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        x, y = rng.integers(0, 4, (2, 12))
+        assert levels.rank_correlation(x, y) == pytest.approx(stats.spearmanr(x, y).statistic)
+    assert levels.rank_correlation(x, np.ones(12)) == 0

@@ -9,6 +9,7 @@ import pytest
 import gradely
 from gradely.cli.main import run as cli
 from gradely.data.demo import collection
+from gradely.install import install_extra
 from gradely.report import data, page
 from gradely.report.comparison import card
 from gradely.tables import format_p
@@ -250,14 +251,14 @@ def test_the_command_writes_the_page(demo, tmp_path, capfd):
 def test_what_is_not_installed_is_named(demo, monkeypatch, module):
     page.bundle.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(gradely.MissingExtra, match=r"pip install altair jinja2 scipy vl-convert-python$"):
+    with pytest.raises(gradely.MissingExtra, match=f"{re.escape(install_extra('report'))}$"):
         demo[1].to_html()
 
 
 def test_a_missing_library_is_told_before_any_work(monkeypatch, capfd, tmp_path):
     monkeypatch.setitem(sys.modules, "altair", None)
     assert cli(["report", "no-qrels", "no-run", "-o", str(tmp_path / "x.html")]) == 2
-    assert "this needs Altair: pip install altair jinja2" in capfd.readouterr().err
+    assert f"this needs Altair: {install_extra('report')}" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("measure", gradely.ALL)

@@ -20,6 +20,8 @@ from gradely_papers.experiment import (
 )
 from gradely_papers.progress import Report, ignore
 
+__version__ = "1.0.0.dev0"
+
 __all__ = [
     "Assessment",
     "Claim",

@@ -149,14 +149,12 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     `all` skips an experiment whose libraries are not installed, or whose data is not there or cannot be read, says so,
     and runs the others.
     """
-    from gradely.lazy import stats
     from gradely.report.page import check_installed
 
     library = Library(data)
     selection, absent = choose(names, library)
     check_folder(out)
     check_installed()
-    stats()
     outcomes: list[tuple[Experiment, Outcome]] = []
     for entry in selection:
         try:

@@ -5,8 +5,7 @@ from importlib.metadata import entry_points
 import click
 
 from gradely.errors import GradelyError
-
-ABSENT = "the papers' experiments are not installed: run `pip install ./papers` in a clone of gradely"
+from gradely.install import install_papers
 
 
 def find() -> click.Command:
@@ -21,7 +20,7 @@ def find() -> click.Command:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def absent(arguments: tuple[str, ...]) -> None:  # noqa: ARG001 - whatever was asked, the answer is the same
     """Say how to install the experiments."""
-    raise GradelyError(ABSENT)
+    raise GradelyError(f"the papers' experiments are not installed: {install_papers()}")
 
 
 command = find()

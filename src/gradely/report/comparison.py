@@ -19,7 +19,6 @@ from gradely.data.ids import Floats
 from gradely.data.texts import Texts, length_for, select_texts
 from gradely.data.tie_counts import TieCounts
 from gradely.evaluation.notes import Note
-from gradely.lazy import optional
 from gradely.measures import Measure, parameters
 from gradely.measures.base import show
 from gradely.report import charts
@@ -237,9 +236,7 @@ def _files(runs: Mapping[str, Any]) -> dict[str, str]:
 
 def _versions() -> dict[str, str]:
     """Return what computed the page, with versions."""
-    modules: dict[str, Any] = {"NumPy": np, "SciPy": optional("scipy", "SciPy", "report")}
-    libraries = {name: module.__version__ for name, module in modules.items()}
-    return {"gradely": __version__, "Python": platform.python_version()} | libraries
+    return {"gradely": __version__, "Python": platform.python_version(), "NumPy": np.__version__}
 
 
 def script() -> str:

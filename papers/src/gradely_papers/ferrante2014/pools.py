@@ -8,7 +8,7 @@ import numpy as np
 
 from gradely import Measure
 from gradely.comparison.correlate import RATES, Draws, Selection
-from gradely.comparison.kendall import defined_or_none
+from gradely.comparison.kendall import defined_or_none, signs, tau_of_signs
 from gradely.data.ids import Floats
 from gradely.measures.names import parse_all
 from gradely_papers.charts import altair, draw_lines, panels
@@ -23,8 +23,6 @@ from gradely_papers.ferrante2014.study import (
     draw_topics,
     name_small,
     read_study,
-    signs,
-    tau_of_signs,
     users,
 )
 from gradely_papers.judged_collections import DATA, NEEDS, Collection, on_each

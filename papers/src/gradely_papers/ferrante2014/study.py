@@ -9,7 +9,6 @@ import numpy as np
 
 from gradely import DataError, Qrels
 from gradely.comparison.correlate import StackedRuns, select_above_quartile, select_few_high
-from gradely.comparison.kendall import DIGITS
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.tables import count_of
 from gradely_papers.experiment import Library
@@ -89,26 +88,6 @@ def draw_topics(count: int, seed: int, draws: int = DRAWS) -> Floats:
     """Return [1 + draws, topics]: weights of the topics in a mean, first equal ones, then bootstrap samples."""
     again = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), draws)
     return np.concatenate([np.ones((1, count)), again]) / count
-
-
-def signs(means: Floats) -> Floats:
-    """Return for every pair of systems (the last axis) which is better: 1, 0 or -1; means that round alike tie."""
-    first, second = np.triu_indices(means.shape[-1], 1)
-    rounded = np.round(means, DIGITS)
-    return np.sign(rounded[..., first] - rounded[..., second]).astype(np.float32)
-
-
-def tau_of_signs(first: Floats, second: Floats) -> Floats:
-    """Return Kendall's τ_b from the signs of all pairs; nan where all systems tie.
-
-    >>> tau_of_signs(signs(np.array([[3.0, 2, 1], [3, 1, 2]])), signs(np.array([3.0, 2, 1]))).round(2).tolist()
-    [1.0, 0.33]
-    """
-    agree = np.einsum("...p,...p->...", first, second).astype(np.float64)
-    pairs = np.abs(first).sum(axis=-1, dtype=np.float64) * np.abs(second).sum(axis=-1, dtype=np.float64)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        out: Floats = agree / np.sqrt(pairs)
-    return out
 
 
 SETS = {"few highly relevant": 2, "few key": 3}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely import Measure
-from gradely.comparison.kendall import DIGITS, EQUIVALENT, NOTICEABLE
+from gradely.comparison.kendall import DIGITS, EQUIVALENT, NOTICEABLE, signs, tau_of_signs
 from gradely.data.ids import Floats
 from gradely.measures.names import parse_all
 from gradely_papers.charts import altair, draw_lines, panels
@@ -29,8 +29,6 @@ from gradely_papers.ferrante2014.study import (
     printed_tau,
     read_printed,
     read_study,
-    signs,
-    tau_of_signs,
 )
 from gradely_papers.judged_collections import DATA, FEWEST, NEEDS, Collection, collections, on_each
 from gradely_papers.progress import Report
