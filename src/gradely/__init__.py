@@ -25,6 +25,7 @@ _PUBLIC = {
     "comparison.gate": "gate Gate Change keep_scores SavedScores",
     "comparison.ties": "tie_sensitivity TieSensitivity RunTies Orders Swap",
     "comparison.correlate": "correlate Correlation pools Pools",
+    "comparison.overlap": "overlap Overlap QueryOverlap",
     "comparison.users": "UserRegions users",
     "comparison.phi_curves": "phi PhiCurves PhiCurve",
     "report.charts": "plot",

@@ -4,6 +4,7 @@ from gradely.comparison.compare import Comparison, compare
 from gradely.comparison.correlate import Correlation, Pools, correlate, pools
 from gradely.comparison.gate import Change, Gate, SavedScores, gate, keep_scores
 from gradely.comparison.influence import Influence, Without
+from gradely.comparison.overlap import Overlap, QueryOverlap, overlap
 from gradely.comparison.pairwise import Matrix, Pair
 from gradely.comparison.phi_curves import PhiCurve, PhiCurves, phi
 from gradely.comparison.plan import Plan, Planned, plan
@@ -74,6 +75,7 @@ __all__ = [
     "NDCNG",
     "Note",
     "Orders",
+    "Overlap",
     "P",
     "Pair",
     "Phi",
@@ -83,6 +85,7 @@ __all__ = [
     "Planned",
     "Pools",
     "Qrels",
+    "QueryOverlap",
     "QueryScores",
     "R",
     "RBP",
@@ -125,6 +128,7 @@ __all__ = [
     "muAP",
     "nDCG",
     "nDCGphi",
+    "overlap",
     "parse",
     "phi",
     "plan",

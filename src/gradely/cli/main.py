@@ -28,6 +28,7 @@ GROUPS = {
         "compare": "Compare runs: tests, intervals, effect sizes.",
         "gate": "Fail if a run is worse than the last one.",
         "plan": "Plan how many queries a difference needs.",
+        "overlap": "Show how alike runs rank, without judgments.",
         "report": "Write an interactive HTML page.",
         "plot": "Draw a figure for a paper.",
     },

@@ -85,10 +85,10 @@ MEASURE, MEASURE_OR_ALL = MeasureType(), MeasureType(words=("all",))
 class InputOptions(NamedTuple):
     """How the files are to be read."""
 
-    qrels_format: str | None
-    run_format: str | None
-    features: tuple[int, ...]
-    ascending: bool
+    qrels_format: str | None = None
+    run_format: str | None = None
+    features: tuple[int, ...] = ()
+    ascending: bool = False
     columns: dict[str, str | None] | None = None
     """what tables call their columns"""
     duplicates: str = "error"
@@ -266,7 +266,7 @@ GROUPS = {
     ),
     "Output": (
         *("path", "form", "digits", "per_query", "worst", "best", "sort", "against", "depth", "pairs", "influence"),
-        *("page", "title", "summary", "save", "safe_csv", "help"),
+        *("by_query", "page", "title", "summary", "save", "safe_csv", "help"),
     ),
 }
 """the options by what they are about, the most used ones first; the help of every command shows them so"""
@@ -377,34 +377,18 @@ def inputs(command: Command, *, whole: bool = False) -> Command:
     return add_options(
         pack(InputOptions, "inputs", InputOptions._fields, command),
         qrels_format,
-        click.option("--run-format", type=click.Choice(INPUTS), metavar="FORMAT", help="Format of the runs, as above."),
-        click.option(
-            "--feature",
-            "features",
-            type=click.IntRange(min=1),
-            metavar="N",
-            multiple=True,
-            help="Feature of a LETOR file to rank by; repeatable.",
-        ),
-        click.option(
-            "--ascending", is_flag=True, help="Rank low values of --feature first, such as ranks or distances."
-        ),
-        click.option(
-            "--columns",
-            callback=_columns,
-            metavar="ROLE=NAME,…",
-            help="Column names of tables, if they are unusual: query=uid,document=iid,label=r,score=est. label= says "
-            "that there are no labels, and that every row is relevant.",
-        ),
-        click.option("--split", help="The split of predictions of MTEB to read, like test or default/test."),
-        click.option(
-            "--doc-id",
-            metavar="REGEX",
-            help="Make documents of passages: what the group matches names the document, as in '(.*)#'. The best "
-            "passage counts, unless --duplicates says otherwise.",
-        ),
-        choice("--duplicates", DUPLICATES, "error", "What to do with duplicate documents of a query, also in runs."),
+        *RUN_INPUTS,
         *(() if whole else SELECTION),
+    )
+
+
+def runs_alone(command: Command) -> Command:
+    """Add RUNS, without QRELS, and the options that say how to read them and which queries count."""
+    return add_options(
+        pack(InputOptions, "inputs", InputOptions._fields, command),
+        click.argument("runs", nargs=-1, type=FILE),
+        *RUN_INPUTS,
+        SELECTION[0],
     )
 
 
@@ -497,6 +481,36 @@ by_segment = click.option(
     help="Show means by segment: a column of the qrels, or a table with columns query and segment.",
 )
 """adds --by, which is read with the other options of inputs: it stands above them"""
+RUN_INPUTS = (
+    click.option(
+        "--run-format", type=click.Choice(INPUTS), metavar="FORMAT", help=f"Format of the runs: {', '.join(INPUTS)}."
+    ),
+    click.option(
+        "--feature",
+        "features",
+        type=click.IntRange(min=1),
+        metavar="N",
+        multiple=True,
+        help="Feature of a LETOR file to rank by; repeatable.",
+    ),
+    click.option("--ascending", is_flag=True, help="Rank low values of --feature first, such as ranks or distances."),
+    click.option(
+        "--columns",
+        callback=_columns,
+        metavar="ROLE=NAME,…",
+        help="Column names of tables, if they are unusual: query=uid,document=iid,label=r,score=est. label= says "
+        "that there are no labels, and that every row is relevant.",
+    ),
+    click.option("--split", help="The split of predictions of MTEB to read, like test or default/test."),
+    click.option(
+        "--doc-id",
+        metavar="REGEX",
+        help="Make documents of passages: what the group matches names the document, as in '(.*)#'. The best "
+        "passage counts, unless --duplicates says otherwise.",
+    ),
+    choice("--duplicates", DUPLICATES, "error", "What to do with duplicate documents of a query, also in runs."),
+)
+"""the options of inputs that say how to read runs"""
 SELECTION = (
     click.option("--only", type=FILE, metavar="FILE", help="Evaluate only the queries in this file, one per line."),
     click.option(

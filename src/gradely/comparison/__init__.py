@@ -13,6 +13,8 @@
     plan                plan: the smallest difference that the queries can detect
     correlate           correlate: whether measures rank runs alike
     kendall             Kendall's τ and τ_AP
+    overlap             overlap: how alike runs rank, without judgments
+    similarities        how alike two rankings are: RBO, τ, τ_AP, Jaccard's index
     ties                tie_sensitivity: how much the order of tied documents decides
     users               users: for which users which run is better
     user_charts         its charts

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradely.lazy import altair, converter
 
-__all__ = ["PALETTE", "altair", "categories", "draw", "picture", "style"]
+__all__ = ["PALETTE", "altair", "categories", "draw", "picture", "squares", "style"]
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b", "#8d8d8d")
 """for categories: the colours of Okabe and Ito (2008), which colour-blind people tell apart, without the yellow that is
@@ -29,6 +29,20 @@ def categories(column: str, order: Sequence[Any], second: str = "shape", title: 
     scale = alt.Scale(domain=list(order))
     kinds = {"color": alt.Color, "shape": alt.Shape, "strokeDash": alt.StrokeDash}
     return {name: kinds[name](f"{column}:N", title=title, scale=scale) for name in ("color", second)}
+
+
+def squares(records: Sequence[Mapping[str, Any]], row: str, column: str, value: str, title: str, count: int) -> Any:
+    """Return a matrix of `count` rows and columns: a square per record, darker for higher values, the number in it."""
+    alt = altair()
+    base = draw(records).encode(
+        x=alt.X(f"{column}:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40)),
+        y=alt.Y(f"{row}:N", sort=None, title=None),
+    )
+    scale = alt.Scale(scheme="blues", domain=[0, 1], clamp=True)
+    cells = base.mark_rect().encode(color=alt.Color(f"{value}:Q", title=title, scale=scale))
+    dark = alt.condition(f"datum.{value} > 0.6", alt.value("white"), alt.value("black"))
+    numbers = base.mark_text().encode(text=alt.Text(f"{value}:Q", format=".2f"), color=dark)
+    return (cells + numbers).properties(width=46 * count, height=46 * count)
 
 
 def style(chart: Any) -> Any:

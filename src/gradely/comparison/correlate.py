@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from gradely.comparison.charts import altair, squares
 from gradely.comparison.kendall import DIGITS, SCALE, correlate_both, correlations, defined_or_none, meaning, tally
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.column_roles import Names
@@ -17,7 +18,6 @@ from gradely.evaluation.evaluate import DEFAULT, Evaluations, Progress, evaluate
 from gradely.evaluation.notes import Note, note_names
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.values import measure_blocks
-from gradely.lazy import altair
 from gradely.measures import AP, Measure
 from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.settings import Precision, Settings, TiePolicy, check_choice
@@ -215,19 +215,7 @@ class Correlation(Agreement):
 
     def chart(self) -> Any:
         """Return an altair chart: a square per pair of measures, τ in it."""
-        alt = altair()
-        base = alt.Chart(alt.Data(values=self.records())).encode(
-            x=alt.X("reference:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40)),
-            y=alt.Y("measure:N", sort=None, title=None),
-        )
-        squares = base.mark_rect().encode(
-            color=alt.Color("tau:Q", title="τ", scale=alt.Scale(scheme="blues", domain=[0, 1], clamp=True))
-        )
-        dark = alt.condition("datum.tau > 0.6", alt.value("white"), alt.value("black"))
-        side = 46 * len(self.measures)
-        return (squares + base.mark_text().encode(text=alt.Text("tau:Q", format=".2f"), color=dark)).properties(
-            width=side, height=side
-        )
+        return squares(self.records(), "measure", "reference", "tau", "τ", len(self.measures))
 
 
 def correlate(

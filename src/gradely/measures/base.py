@@ -52,11 +52,7 @@ class Measure(Parametric, metaclass=_MeasureType):
 
     def check_parameters(self) -> None:
         """Refuse a cut-off that is not a positive whole number."""
-        if self.k is None:
-            return
-        if not isinstance(self.k, Integral) or not is_number(self.k) or self.k < 1:
-            raise MeasureError(f"the cut-off k is a whole number of at least 1, as in {self.name}@10; found {self.k!r}")
-        self._set("k", int(self.k))
+        self._set("k", check_cutoff(self.name, self.k))
 
     def __matmul__(self, k: Any) -> Self:
         """Return the measure with a cut-off, as in nDCG(gain="exp") @ 10."""
@@ -171,6 +167,15 @@ class Measure(Parametric, metaclass=_MeasureType):
     def _repr_html_(self) -> str:
         """Show its card in a notebook: formula, parameters, ties, reference."""
         return card(self)
+
+
+def check_cutoff(name: str, k: Any) -> int | None:
+    """Return a cut-off of something with this name, or none; refuse what is not a positive whole number."""
+    if k is None:
+        return None
+    if not isinstance(k, Integral) or not is_number(k) or k < 1:
+        raise MeasureError(f"the cut-off k is a whole number of at least 1, as in {name}@10; found {k!r}")
+    return int(k)
 
 
 class Parts(NamedTuple):

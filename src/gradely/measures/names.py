@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from gradely.errors import MeasureError, did_you_mean
 from gradely.measures import ALL, Measure, P, RelativeP, parameters
@@ -201,7 +201,29 @@ def _parse(text: str) -> Measure:
             base, level, threshold = name.format(*match.groups()).partition("-l")
             return _parse(base).replace(**_threshold(base, threshold)) if level else _parse(base)
     _refuse_form(text)
-    text = _mark_cutoff(text)
+    call = take_apart(_mark_cutoff(text))
+    measure = _find_measure(call.name, call.typed, "" if call.at is None else f"@{call.at}")
+    arguments = call.arguments
+    if isinstance(measure, P) and arguments.pop("relative", False):
+        measure = RelativeP()
+    replaced = measure.replace(**translate(measure, text, arguments))
+    return replaced if call.at is None else replaced @ call.at
+
+
+class Call(NamedTuple):
+    """A name, taken apart."""
+
+    name: str
+    """as Python reads it"""
+    typed: str
+    """as it was typed"""
+    arguments: dict[str, Any]
+    at: Any
+    """the cut-off; None without one"""
+
+
+def take_apart(text: str) -> Call:
+    """Return the parts of NAME(parameter=value, …)@k; refuse what is not written so."""
     tree = _tree(_quote(text))
     at, arguments = None, dict[str, Any]()
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
@@ -213,11 +235,7 @@ def _parse(text: str) -> Measure:
         tree = tree.func
     if not isinstance(tree, ast.Name):
         _unreadable(text)
-    measure = _find_measure(tree.id, re.split(r"[@(]", text)[0].strip(), "" if at is None else f"@{at}")
-    if isinstance(measure, P) and arguments.pop("relative", False):
-        measure = RelativeP()
-    replaced = measure.replace(**translate(measure, text, arguments))
-    return replaced if at is None else replaced @ at
+    return Call(tree.id, re.split(r"[@(]", text)[0].strip(), arguments, at)
 
 
 def _threshold(base: str, level: str) -> dict[str, float]:

@@ -1,0 +1,79 @@
+"""gradely overlap."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+from click.types import StringParamType
+
+from gradely.cli import options
+from gradely.cli.options import InputOptions, list_runs, split_names
+from gradely.cli.output import Bar, OutputOptions, write_result
+from gradely.comparison.overlap import DEFAULT, overlap
+from gradely.comparison.similarities import SIMILARITIES
+from gradely.data.selection import read_queries
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+class SimilarityType(StringParamType):
+    """A measure of overlap, which the shell completes."""
+
+    name = "measure"
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's signature
+        param: click.Parameter,  # noqa: ARG002
+        incomplete: str,
+    ) -> "list[CompletionItem]":
+        """Complete the name, in any case of letters."""
+        from click.shell_completion import CompletionItem
+
+        start = incomplete.lower()
+        return [
+            CompletionItem(name, help=kind.title)
+            for name, kind in SIMILARITIES.items()
+            if name.lower().startswith(start)
+        ]
+
+
+@options.command("overlap")
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    type=SimilarityType(),
+    metavar="MEASURE",
+    callback=lambda _context, _parameter, values: tuple(name for value in values for name in split_names(value)),
+    help="RBO, like 'RBO(p=0.95, score=min, ties=b)', tau, tau_AP or Jaccard, each with a cut-off, like Jaccard@10; "
+    f"repeatable.  [default: {', '.join(DEFAULT)}]",
+)
+@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="End every ranking at this place.")
+@click.option("--by-query", is_flag=True, help="Show each query instead of means.")
+@options.runs_alone
+@partial(options.output, pictures=True)
+def command(
+    runs: tuple[str, ...],
+    *,
+    measures: tuple[str, ...],
+    depth: int | None,
+    by_query: bool,
+    inputs: InputOptions,
+    output: OutputOptions,
+) -> None:
+    """Show how alike RUNS rank the queries that all of them have. No qrels are needed.
+
+    RBO is rank-biased overlap: 1 for the same ranking, 0 for nothing in common. τ and τ_AP compare the order of the
+    documents that both have. Tied documents may stand in any order, and the mean over all orders is exact.
+    -o FILE.svg or FILE.png draws a matrix of the runs.
+    """
+    if len(runs) + len(inputs.features) < 2:
+        raise click.UsageError("name at least two runs to see how alike they rank", click.get_current_context())
+    opened, sizes = list_runs("", runs, inputs)
+    only = None if inputs.only is None else read_queries(inputs.only)
+    with Bar(sizes) as bar:
+        result = overlap(opened, measures or DEFAULT, depth=depth, queries=only, progress=bar)
+    write_result(result.by_query() if by_query else result, output)

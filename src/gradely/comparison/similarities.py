@@ -1,0 +1,313 @@
+"""How alike two rankings of documents are: RBO, Kendall's τ, τ_AP and Jaccard's index.
+
+Orders of tied documents in one ranking say nothing about those in the other: all are equally likely, independently.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from math import comb, log
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+
+from gradely.comparison.kendall import correlate_both, kendall
+from gradely.data.ids import Bools, Floats, Ints
+from gradely.errors import MeasureError, did_you_mean
+from gradely.kernel.parameters import Parametric, is_number, parameter
+from gradely.measures.base import check_cutoff, show
+from gradely.measures.names import plain_name, take_apart
+from gradely.settings import check_choice
+
+ROWS = 1 << 10
+"""pairs of tie groups whose chances are worked on in one go"""
+
+
+class Places(NamedTuple):
+    """A ranking: of each document of both rankings, how many stand above it, and how many share its score."""
+
+    above: Ints
+    """-1 for a document that this ranking does not have"""
+    tied: Ints
+    length: int
+
+    @classmethod
+    def of(cls, scores: Floats, among: Ints, documents: int) -> "Places":
+        """Rank documents by score; `among` are their numbers among all documents there are."""
+        ascending = np.sort(scores)
+        left, right = (np.searchsorted(ascending, scores, side) for side in ("left", "right"))
+        above, tied = np.full(documents, -1), np.ones(documents, np.int64)
+        above[among], tied[among] = len(scores) - right, right - left
+        return cls(above, tied, len(scores))
+
+    def top(self, k: int | None) -> "Places":
+        """Return the ranking as if it ended at place k; of tied documents that k divides, each may be in it."""
+        if k is None or k >= self.length:
+            return self
+        return Places(np.where(self.above < k, self.above, -1), self.tied, k)
+
+    @property
+    def has(self) -> Bools:
+        """True for the documents that it has."""
+        return self.above >= 0
+
+    def chances(self, flags: Any, depths: Floats) -> Floats:
+        """Return [documents, depths]: the chance of each flagged document to be in the top so many."""
+        above, tied = self.above[flags, None], self.tied[flags, None]
+        return np.clip(depths - above, 0, tied) / tied
+
+
+class Similarity(Parametric):
+    """A number that says how alike two rankings are; NaN where it is undefined."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    """what it is, in a few words"""
+    is_symmetric: ClassVar[bool] = True
+    undefined: ClassVar[str] = ""
+    """when it has no value"""
+    k: int | None = parameter(default=None, doc="only the top k of both rankings count", kw_only=False)
+
+    def check_parameters(self) -> None:
+        """Refuse a cut-off that is not a positive whole number."""
+        self._set("k", check_cutoff(self.name, self.k))
+
+    def __call__(self, x: Places, y: Places) -> float:
+        """Return how alike two rankings are."""
+        return self.compare(x.top(self.k), y.top(self.k))
+
+    def compare(self, x: Places, y: Places) -> float:
+        """Return how alike two rankings are that end at the cut-off."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """Return the name that reads back as this similarity."""
+        stated = [
+            f"{name}={show(getattr(self, name))}"
+            for name, declared in self.parameters.items()
+            if name != "k" and getattr(self, name) != declared.default
+        ]
+        return self.name + (f"({', '.join(stated)})" if stated else "") + (f"@{self.k}" if self.k else "")
+
+
+class RBO(Similarity):
+    """Rank-biased overlap: the share of documents that the top d have in common, for readers who may stop at any d.
+
+        RBO = (1-p) Σ_d p^(d-1)·A_d
+
+    A_d is the number of documents that both have in their top d, over d. Where the rankings end, score="ext" takes it
+    that they go on as they did (equation 32 of the paper), and score="min" that nothing more is in common.
+
+    Ties: ties="a" is the exact mean over all orders of tied documents in both rankings. ties="b" divides by how much
+    ties blur each ranking, so that a ranking with ties agrees fully with itself.
+    Reference: Webber, Moffat, Zobel, A similarity measure for indefinite rankings (2010); Corsi and Urbano, The
+    treatment of ties in rank-biased overlap (2024).
+    """
+
+    name = "RBO"
+    title = "rank-biased overlap"
+    p: float = parameter(default=0.9, doc="the chance that the reader goes on to the next place")
+    score: str = parameter(default="ext", doc="'ext', extrapolated, or 'min', the lower bound")
+    ties: str = parameter(default="a", doc="'a', the mean over orders of ties, or 'b', corrected for ties")
+
+    def check_parameters(self) -> None:
+        """Refuse a persistence that is no chance, and other words."""
+        super().check_parameters()
+        if not is_number(self.p) or not 0 < self.p < 1:
+            raise MeasureError(f"p is the chance to go on, a number between 0 and 1; found {self.p!r}")
+        check_choice("score", self.score, ("ext", "min"), MeasureError)
+        check_choice("ties", self.ties, ("a", "b"), MeasureError)
+
+    def compare(self, x: Places, y: Places) -> float:
+        """Return the weighted mean of the agreement at each depth."""
+        short, long = sorted((x, y), key=lambda places: places.length)
+        s, depths = short.length, np.arange(1, long.length + 1, dtype=np.float64)
+        common = overlap_at(x, y, depths)
+        norm = depths if self.ties == "a" else _blurred_norm(short, long, depths)
+        weights = (1 - self.p) / self.p * self.p**depths
+        if self.score == "min":
+            beyond = max(0.0, -log(1 - self.p) - float(np.sum(self.p**depths / depths)))
+            return float(weights @ (common / norm)) + (1 - self.p) / self.p * float(common[-1]) * beyond
+        agreement = common[s - 1] / norm[s - 1]  # which the shorter ranking is taken to keep
+        unseen = np.maximum(depths - s, 0.0)
+        seen = np.ones_like(depths) if self.ties == "a" else _mean_chance_of_unseen(short, long, depths)
+        extended = (common + agreement * unseen * seen) / norm
+        last = (common[-1] + agreement * unseen[-1]) / depths[-1]
+        return float(weights @ extended + last * self.p ** depths[-1])
+
+
+def overlap_at(x: Places, y: Places, depths: Floats) -> Floats:
+    """Return how many documents the top d of both have in common, d = 1, 2, …: the mean over orders of ties.
+
+    The orders are independent, so that each common document counts the product of its chances.
+    """
+    both = x.has & y.has
+    alone = both & (x.tied == 1) & (y.tied == 1)
+    found = np.maximum(x.above[alone], y.above[alone])
+    common = np.cumsum(np.bincount(found, minlength=len(depths))).astype(np.float64)
+    shared = both & ~alone
+    if shared.any():
+        groups = np.stack([x.above, x.tied, y.above, y.tied])[:, shared]
+        kinds, counts = np.unique(groups, axis=1, return_counts=True)
+        for start in range(0, len(counts), ROWS):
+            part = kinds[:, start : start + ROWS]
+            chances = Places(part[0], part[1], 0).chances(..., depths) * Places(part[2], part[3], 0).chances(
+                ..., depths
+            )
+            common += counts[start : start + ROWS] @ chances
+    return common
+
+
+def _blurred_norm(short: Places, long: Places, depths: Floats) -> Floats:
+    """Return the product of the norms of both rankings' chances; behind its end, the shorter one is taken as untied."""
+    ended = depths > short.length
+    norms = np.where(ended, depths, _squares(short, depths)) * _squares(long, depths)
+    return np.sqrt(norms)
+
+
+def _squares(places: Places, depths: Floats) -> Floats:
+    """Return Σ over documents of their chance to be in the top d, squared."""
+    groups, sizes = np.unique(np.stack([places.above, places.tied])[:, places.has], axis=1, return_counts=True)
+    total = np.zeros_like(depths)
+    for start in range(0, len(sizes), ROWS):
+        part = Places(groups[0, start : start + ROWS], groups[1, start : start + ROWS], 0)
+        total += sizes[start : start + ROWS] @ part.chances(..., depths) ** 2
+    return total
+
+
+def _mean_chance_of_unseen(short: Places, long: Places, depths: Floats) -> Floats:
+    """Return, behind the shorter ranking's end, the mean chance of what only the longer one may have in its top d."""
+    flags = np.flatnonzero(long.has & ~short.has)
+    new = long.chances(flags[np.argsort(long.above[flags])], depths)
+    reached = np.count_nonzero(new, axis=0)
+    return np.where(depths > short.length, np.sum(new, axis=0) / np.maximum(reached, 1), 1.0)
+
+
+def shared_places(x: Places, y: Places) -> tuple[Ints, Ints]:
+    """Return where both have the documents in common, in rank order, so that no order of input changes a digit."""
+    both = np.flatnonzero(x.has & y.has)
+    both = both[np.lexsort((y.above[both], x.above[both]))]
+    return x.above[both], y.above[both]
+
+
+class Tau(Similarity):
+    """Kendall's τ (τ_b) over the documents that both rankings have: 1 in the same order, -1 in the opposite order.
+
+    Ties: a pair that ties in one ranking counts half of nothing, as in τ_b. Tied documents that the cut-off divides
+    stay together, inside of it.
+    Reference: Kendall, The treatment of ties in ranking problems (1945).
+    """
+
+    name = "tau"
+    title = "Kendall's τ of the documents in common"
+    undefined = "fewer than two documents in common, or all of them tied"
+
+    def compare(self, x: Places, y: Places) -> float:
+        """Return τ_b of the documents in common."""
+        first, second = shared_places(x, y)
+        return kendall(-first, -second) if len(first) > 1 else np.nan
+
+
+class TauAP(Similarity):
+    """τ_AP over the documents that both rankings have, which gives most weight to the top; the second is the reference.
+
+    Ties: the exact mean over the orders of tied documents; a pair that ties in the reference alone agrees half.
+    Reference: Yilmaz, Aslam, Robertson, A new rank correlation coefficient for information retrieval (2008).
+    """
+
+    name = "tau_AP"
+    title = "τ_AP of the documents in common, the second run being the reference"
+    is_symmetric = False
+    undefined = Tau.undefined
+
+    def compare(self, x: Places, y: Places) -> float:
+        """Return τ_AP of the documents in common."""
+        first, second = shared_places(x, y)
+        return correlate_both(-first, -second)[1] if len(first) > 1 else np.nan
+
+
+class Jaccard(Similarity):
+    """The documents that both have in their top k, over those that either has.
+
+    Ties: the exact mean over all orders of tied documents in both rankings.
+    Reference: Jaccard (1901).
+    """
+
+    name = "Jaccard"
+    title = "documents in common over all documents"
+
+    def compare(self, x: Places, y: Places) -> float:
+        """Return the mean of shared/all over how many documents are shared.
+
+        Of the documents that y's cut-off divides, x has some for sure and may have others. Given how many of both
+        kinds y takes, the number that x takes of those that y has is hypergeometric.
+        """
+        x_sure, x_cut, x_left = _divide(x)
+        y_sure, y_cut, y_left = _divide(y)
+        sure, only_y, only_x, both = (
+            int(np.count_nonzero(flags)) for flags in (x_sure & y_sure, x_sure & y_cut, x_cut & y_sure, x_cut & y_cut)
+        )
+        n_x, n_y = (int(np.count_nonzero(cut)) for cut in (x_cut, y_cut))
+        total, mean = x.length + y.length, 0.0
+        for of_both, chance in enumerate(_draws(n_y, both, y_left)):
+            for of_sure, second in enumerate(_draws(n_y - both, only_y, y_left - of_both)) if chance else ():
+                third = np.asarray(_draws(n_x, only_x + of_both, x_left)) if second else np.zeros(0)
+                shared = sure + of_sure + np.arange(len(third))
+                mean += chance * second * float(np.sum(third * shared / np.maximum(total - shared, 1)))
+        return mean
+
+
+def _divide(places: Places) -> tuple[Bools, Bools, int]:
+    """Return the documents that are in a ranking for sure, those that its end divides, and how many of these it has."""
+    cut = places.has & (places.above + places.tied > places.length)
+    sure = places.has & ~cut
+    return sure, cut, places.length - int(np.count_nonzero(sure))
+
+
+@lru_cache(maxsize=4096)
+def _draws(n: int, special: int, drawn: int) -> tuple[float, ...]:
+    """Return the chance of 0, 1, … special documents among those drawn from n."""
+    every = comb(n, drawn)
+    return tuple(comb(special, c) * comb(n - special, drawn - c) / every for c in range(min(special, drawn) + 1))
+
+
+SIMILARITIES: dict[str, type[Similarity]] = {kind.name: kind for kind in (RBO, Tau, TauAP, Jaccard)}
+OTHERS = {"rank_biased_overlap": "RBO", "kendall": "tau", "kendalltau": "tau", "τ": "tau", "τ_AP": "tau_AP"}
+"""other names of them"""
+SimilarityLike: TypeAlias = str | Similarity | type[Similarity]
+BY_NAME = {
+    plain_name(name): SIMILARITIES[target]
+    for name, target in {**{name: name for name in SIMILARITIES}, **OTHERS}.items()
+}
+
+
+def parse(name: SimilarityLike) -> Similarity:
+    """Return the similarity of a name, like "RBO(p=0.95)" or "Jaccard@10"; others are returned as they are.
+
+    >>> str(parse("rbo(p=0.95, score=min)@100"))
+    "RBO(p=0.95, score='min')@100"
+    """
+    if isinstance(name, Similarity):
+        return name
+    if isinstance(name, type) and issubclass(name, Similarity):
+        return name()
+    if not isinstance(name, str):
+        raise MeasureError(f"a measure of overlap is a name like 'RBO' or 'Jaccard@10'; found {name!r}")
+    call = take_apart(name.strip())
+    kind = BY_NAME.get(plain_name(call.name))
+    if kind is None:
+        hint = did_you_mean(call.name, SIMILARITIES)
+        raise MeasureError(f"no measure of overlap {call.name!r}: use {', '.join(SIMILARITIES)}.{hint}")
+    unknown = next((key for key in call.arguments if key not in kind.parameters), None)
+    if unknown is not None:
+        raise MeasureError(f"{name}: {kind.name} has no parameter {unknown!r}, only {', '.join(kind.parameters)}")
+    if call.at is not None and "k" in call.arguments:
+        raise MeasureError(f"{name} has two cut-offs; leave out one")
+    return kind(**call.arguments, **({} if call.at is None else {"k": call.at}))
+
+
+def parse_all(names: SimilarityLike | Iterable[SimilarityLike]) -> dict[str, Similarity]:
+    """Return the similarities by what they are called in results: by name as it was given."""
+    entries = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
+    if not entries:
+        raise MeasureError(f"no measure of overlap given: name one of {', '.join(SIMILARITIES)}")
+    return {entry.strip() if isinstance(entry, str) else str(parse(entry)): parse(entry) for entry in entries}
