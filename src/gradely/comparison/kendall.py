@@ -51,7 +51,13 @@ def kendall(x: Any, y: Any) -> float:
     >>> kendall([1, 2, 3, 4], [1, 2, 4, 3]) == 4 / 6, kendall([1, 2, 2], [1, 2, 3]) == 2 / math.sqrt(2 * 3)
     (True, True)
     """
-    return float(tau_of_signs(signs(np.asarray(x, np.float64)), signs(np.asarray(y, np.float64))))
+    x, y = (np.round(np.asarray(values, np.float64), DIGITS) for values in (x, y))
+    above, _, fixed, _ = _count_agreements(x, y)
+    untied, of_reference = float(np.sum(above)), float(np.sum(_count_agreements(y, x)[0]))
+    # a pair that does not tie by x adds 1 to the agreements if it is in the same order, ½ if it ties by y
+    return (
+        (2 * float(np.sum(fixed)) - untied) / math.sqrt(untied * of_reference) if untied and of_reference else math.nan
+    )
 
 
 def signs(means: Floats) -> Floats:
