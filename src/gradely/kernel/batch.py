@@ -8,7 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
-from gradely.kernel.backend import as_type, device_of, is_any, is_numpy, namespace, to_lists
+import numpy as np
+
+from gradely.kernel.backend import device_of, is_any, is_numpy, namespace, to_lists
 from gradely.lazy import lazy
 from gradely.tables import Table, box, count_of, grid, heading, sentence
 
@@ -17,6 +19,8 @@ Array: TypeAlias = Any
 T = TypeVar("T")
 LASTING = ("xp", "device", "untied", "depth", "row", "ranks", "rank", "size", "edges")
 """lazy properties of a batch that do not depend on its labels"""
+OF_ROWS = ("xp", "device", "row")
+"""those that do not depend on the ranking either"""
 CELLS = 1 << 17
 """about how many cells an array of a block of rows has: few enough for the processor's cache"""
 
@@ -114,6 +118,11 @@ class Batch:
         return {}
 
     @lazy
+    def orders(self) -> dict[object, "Batch"]:
+        """The batch with its ties in the best or the worst order, by what the order depends on; see Measure."""
+        return {}
+
+    @lazy
     def by_relevance(self) -> dict[object, "Batch"]:
         """The batch with relevance in place of labels, by relevance function.
 
@@ -168,7 +177,7 @@ class Batch:
     def reorder(self, **changes: Any) -> "Batch":
         """Return the batch with another ranking of the same pools; what follows from these stays known."""
         other = replace(self, **changes)
-        other.set_cached(pool_memo=self.pool_memo)
+        other.set_cached(pool_memo=self.pool_memo, **{name: vars(self)[name] for name in OF_ROWS if name in vars(self)})
         return other
 
     def set_cached(self, **facts: Any) -> None:
@@ -191,7 +200,8 @@ class Batch:
 
     def to_real(self, x: Array) -> Array:
         """Return an integer or boolean array as the batch's real numbers."""
-        return as_type(x, self.grade.dtype)
+        real = self.grade.dtype
+        return x.astype(real) if isinstance(x, np.ndarray) else self.xp.astype(x, real, copy=False)
 
     def of_pools(self, key: object, make: Callable[["Batch"], T]) -> T:
         """Return what follows from the pools alone; made once, for however many runs are measured against them.

@@ -164,7 +164,7 @@ def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array 
     unjudged = batch.tied - (batch.last - batch.first)
     place = batch.above + column - batch.first + xp.where(priority[batch.row, order] < 0, unjudged, 0)
     unsorted = xp.zeros_like(batch.judged) if tied is None else tied
-    return batch.reorder(
+    ordered = batch.reorder(
         grade=batch.grade[batch.row, order],
         judged=batch.judged[batch.row, order],
         above=xp.where(unsorted, batch.above, place),
@@ -173,6 +173,9 @@ def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array 
         last=xp.where(unsorted, batch.last, column + 1),
         **({"alone": True} if batch.fixed and tied is None else {}),
     )
+    if tied is None:
+        ordered.set_cached(untied=True)
+    return ordered
 
 
 STATES = 2000

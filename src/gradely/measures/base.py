@@ -108,8 +108,12 @@ class Measure(Parametric, metaclass=_MeasureType):
         """Return the batch with ties as its policy has them; refuse the mean over orders where there is no formula."""
         if batch.untied:
             return batch
-        batch = order_ties(batch, self.priority)
-        if not self.takes_expected and batch.ties == "expected" and not batch.untied:
+        if batch.ties != "expected":
+            key = self.priority_key
+            if key not in batch.orders:
+                batch.orders[key] = order_ties(batch, self.priority)
+            return batch.orders[key]
+        if not self.takes_expected:
             raise MeasureError(
                 f"{self}: the mean over all orders of tied documents has no closed form; "
                 "take another policy for ties: best, worst, trec, order or random"
@@ -143,6 +147,11 @@ class Measure(Parametric, metaclass=_MeasureType):
     @abstractmethod
     def priority(self, batch: Batch) -> Array:
         """Return [Q, H]: which tied documents the best order puts first, those of the highest; unjudged ones have 0."""
+
+    @property
+    def priority_key(self) -> object:
+        """What the priority depends on beside the batch: measures with the same key share an order of ties."""
+        return self.key
 
     def is_bounded(self, batch: Batch) -> Array:
         """Return [Q, H]: true for documents of tie groups of which best and worst are bounds, not orders."""
@@ -234,6 +243,11 @@ class Binary(Measure):
         """Relevant documents before others."""
         return batch.to_real(self.relevant(batch))
 
+    @property
+    def priority_key(self) -> object:
+        """The threshold, unless the measure has a priority of its own."""
+        return (Binary, self.rel) if type(self).priority is Binary.priority else self.key
+
     def degenerate(self, batch: Batch) -> Array:
         """No relevant document: the best of the pool is not."""
         return ~(batch.pooled[:, 0] & (batch.pool[:, 0] >= self.rel))
@@ -296,6 +310,11 @@ class Graded(Measure):
     def priority(self, batch: Batch) -> Array:
         """More relevant documents before less relevant ones."""
         return batch.grade
+
+    @property
+    def priority_key(self) -> object:
+        """Relevance alone, unless the measure has a priority of its own."""
+        return Graded if type(self).priority is Graded.priority else self.key
 
     def degenerate(self, batch: Batch) -> Array:
         """No document of positive relevance: the best of the pool has none."""
