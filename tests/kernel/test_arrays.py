@@ -91,6 +91,16 @@ def test_no_order_of_documents_changes_a_bit(columns, ties, random):
         }
 
 
+@pytest.mark.parametrize(
+    "labels", [[3, -2, 0, 1, 3, 0], [2**53, 2**53 - 2, 0, 1, 5, 0], [0.5, 2.0, 0.3, 1.0, 0.5, 3.0]]
+)
+def test_labels_of_tied_documents_stand_in_order(labels):
+    """Whole numbers of any size, and others: the highest first, none of them changed."""
+    batch = from_arrays([[2, 2, 1, 1, 1, 0]], [labels])
+    head, middle, last = sorted(labels[:2], reverse=True), sorted(labels[2:5], reverse=True), labels[5:]
+    assert batch.grade[0].tolist() == head + middle + last
+
+
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 @pytest.mark.parametrize("name", ["numpy", "array_api_strict", "torch", "jax"])
 def test_no_order_of_columns_changes_a_bit_in_any_library(name, ties):

@@ -24,6 +24,8 @@ from gradely.settings import ArrayTies, check_seed, check_ties
 Ints = npt.NDArray[np.int64]
 MANY = 1 << 24
 """cells of a block on other libraries than NumPy: enough for a graphics card, few enough for its memory"""
+EXACT = 2.0**53
+"""below it, whole numbers are exact"""
 FIELDS = ("grade", "judged", "pool", "pooled", "retrieved")
 """what a Batch has besides the places of documents"""
 
@@ -143,16 +145,28 @@ def _by_label(xp: Any, labels: Array, above: Array, tied: Array) -> Array:
     rises = (tied[:, 1:] > 1) & (above[:, 1:] == above[:, :-1]) & (labels[:, 1:] > labels[:, :-1])
     if not is_any(rises):
         return labels
-    if is_numpy(labels):  # which sorts complex numbers by both parts, in half the time of lexsort
+    if is_numpy(labels):
         rows = rises.any(axis=1)
-        pairs = np.empty((np.count_nonzero(rows), labels.shape[1]), np.complex128)
-        pairs.real, pairs.imag = above[rows], -labels[rows]
-        pairs.sort(axis=1)
-        labels[rows] = -pairs.imag
+        labels[rows] = _sort_in_groups(labels[rows], above[rows])
         return labels
     order = xp.argsort(-labels, axis=1, stable=True)
     order = take_rows(order, xp.argsort(take_rows(above, order), axis=1, stable=True))
     return take_rows(labels, order)
+
+
+def _sort_in_groups(labels: Array, above: Array) -> Array:
+    """Return the labels of each row, those with equal numbers of documents above them sorted, the highest first."""
+    low, high = float(labels.min()), float(labels.max())
+    span = high - low + 1
+    largest = span * labels.shape[1] + max(-low, high)
+    if largest < EXACT and np.array_equal(labels, np.rint(labels)):  # both fit into one number, which sorts quickly
+        packed = above * span - labels
+        packed.sort(axis=1)
+        return above * span - packed
+    pairs = np.empty(labels.shape, np.complex128)  # sorted by both parts, in half the time of lexsort
+    pairs.real, pairs.imag = above, -labels
+    pairs.sort(axis=1)
+    return -pairs.imag
 
 
 def check_numbers(xp: Any, arrays: dict[str, Array], mask: Array | None = None) -> None:
