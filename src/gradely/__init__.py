@@ -28,6 +28,8 @@ _PUBLIC = {
     "comparison.overlap": "overlap Overlap QueryOverlap",
     "comparison.users": "UserRegions users",
     "comparison.phi_curves": "phi PhiCurves PhiCurve",
+    "judgments.estimate": "estimate Estimation Estimated EstimatedPair",
+    "judgments.sample": "sample QuerySample",
     "report.charts": "plot",
     "data": "read_qrels read_run Qrels Run",
     "data.selection": "qrels_from_run",

@@ -21,6 +21,8 @@ from gradely.evaluation.explain import Explanation, Line, explain
 from gradely.evaluation.notes import Note, TieRange
 from gradely.evaluation.result import Result
 from gradely.evaluation.scores import Scores
+from gradely.judgments.estimate import Estimated, EstimatedPair, Estimation, estimate
+from gradely.judgments.sample import QuerySample, sample
 from gradely.kernel.arrays import from_arrays, from_groups, from_ids
 from gradely.kernel.batch import Batch
 from gradely.learning.lambdas import Lambdas, lambdas
@@ -49,6 +51,9 @@ __all__ = [
     "DCG",
     "DataError",
     "ERR",
+    "Estimated",
+    "EstimatedPair",
+    "Estimation",
     "Evaluations",
     "Evaluator",
     "Explanation",
@@ -86,6 +91,7 @@ __all__ = [
     "Pools",
     "Qrels",
     "QueryOverlap",
+    "QuerySample",
     "QueryScores",
     "R",
     "RBP",
@@ -114,6 +120,7 @@ __all__ = [
     "compare",
     "correlate",
     "eGAP",
+    "estimate",
     "evaluate",
     "evaluate_arrays",
     "evaluate_runs",
@@ -137,6 +144,7 @@ __all__ = [
     "qrels_from_run",
     "read_qrels",
     "read_run",
+    "sample",
     "tie_sensitivity",
     "users",
     "xGAP",

@@ -33,6 +33,8 @@ GROUPS = {
         "plot": "Draw a figure for a paper.",
     },
     "Judgments": {
+        "estimate": "Combine few human labels with many of a judge.",
+        "sample": "Draw the queries that people are to judge.",
         "check": "Find errors and oddities in qrels and runs.",
         "pools": "Correlate rankings from full and smaller pools.",
     },

@@ -148,6 +148,13 @@ class Request(NamedTuple):
         qrels = read_judgments(self.qrels, self.inputs, self.policies.get("threads"), judgments)
         return Inputs(qrels, runs, sizes, measures)
 
+    def read_both(self, judge: str) -> tuple[Qrels, Inputs]:
+        """Read the human labels, and with the runs those of a judge, whose queries are those that count."""
+        human = self._replace(inputs=self.inputs._replace(only=None, by=None))
+        labels = read_judgments(judge, self.inputs, self.policies.get("threads"))
+        data = human.read()
+        return data.qrels, data._replace(qrels=labels)
+
 
 def read_judgments(
     path: str, inputs: InputOptions, threads: int | None = None, judgments: Qrels | None = None
@@ -240,6 +247,7 @@ def split_names(text: str) -> list[str]:
 
 GROUPS = {
     "Measures": ("measures", "measure", "control"),
+    "Judges": ("judge", "target", "slope"),
     "Tests": (
         *(
             "baseline",
@@ -257,7 +265,7 @@ GROUPS = {
         *("rope", "simultaneous", "resamples"),
     ),
     "Ties and queries": (
-        *("ties", "queries", "only", "by", "judged_only", "exclude", "topics", "level", "min_quartile", "rates"),
+        *("n", "ties", "queries", "only", "by", "judged_only", "exclude", "topics", "level", "min_quartile", "rates"),
         *("repeat", "least", "least_nonrelevant", "seed", "precision"),
     ),
     "Input": (
@@ -266,7 +274,7 @@ GROUPS = {
     ),
     "Output": (
         *("path", "form", "digits", "per_query", "worst", "best", "sort", "against", "depth", "pairs", "influence"),
-        *("by_query", "page", "title", "summary", "save", "safe_csv", "help"),
+        *("by_query", "page", "pool", "title", "summary", "save", "safe_csv", "help"),
     ),
 }
 """the options by what they are about, the most used ones first; the help of every command shows them so"""
@@ -458,6 +466,19 @@ def count(flag: str, default: int, text: str, least: int = 1) -> Callable[[Comma
     )
 
 
+def read_slope(_context: click.Context, _parameter: click.Parameter, value: str) -> str | int:
+    """Return the slope as the library has it."""
+    return 1 if value == "1" else value
+
+
+slope = click.option(
+    "--slope",
+    type=click.Choice(["auto", "1"]),
+    default="auto",
+    show_default=True,
+    callback=read_slope,
+    help="How far the means follow the judge: as far as the human labels say, or 1, for one-sided differences.",
+)
 alpha = click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level.")
 qrels_format = click.option(
     "--qrels-format",

@@ -9,6 +9,8 @@
     sentences           the answer in one sentence: who is better than whom, and who cannot be told apart
     influence           how much a verdict depends on single queries
     charts              charts, one look for all
+    regression          the mean by a few human labels and many of a judge
+    judged              the values of runs by human labels and by those of a judge
     gate                gate: whether a run is worse than an older one
     plan                plan: the smallest difference that the queries can detect
     correlate           correlate: whether measures rank runs alike

@@ -75,13 +75,18 @@ class Design(NamedTuple):
         check_choice("family", self.family, FAMILIES)
         if self.test in SIMULTANEOUS and correction != "none":
             raise DataError(f"{self.test} holds for its whole family at once: use it with correction 'none'")
-        if not 0 < self.alpha < 1:
-            raise DataError(f"alpha is a number between 0 and 1, like 0.05; found {self.alpha!r}")
+        check_alpha(self.alpha)
         if self.resamples < 1:
             raise DataError(f"the number of resamples is at least 1; found {self.resamples!r}")
         if self.rope is not None and not (self.rope > 0 and isfinite(self.rope)):
             raise DataError(f"rope is the largest difference that does not matter, like 0.01; found {self.rope!r}")
         return self._replace(correction=correction, baselines=_check_baselines(baselines, list(runs)))
+
+
+def check_alpha(alpha: float) -> None:
+    """Refuse what is no significance level."""
+    if not 0 < alpha < 1:
+        raise DataError(f"alpha is a number between 0 and 1, like 0.05; found {alpha!r}")
 
 
 def _check_baselines(baselines: str | Iterable[str], runs: list[str]) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """From judgments and a run to scores, and what there is to know about them.
 
     evaluate     evaluate and Evaluator, for one run
+    several_qrels  the same runs by several qrels, such as those of several judges
     values       the values of one run, measured batch by batch, with their notes and ranges of ties
     scores       what an evaluation returns: values by query, means, frames
     by_query     the queries of several runs beside each other: the worst, the best, the largest losses

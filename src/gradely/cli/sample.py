@@ -1,0 +1,54 @@
+"""gradely sample."""
+
+from typing import Any
+
+import click
+
+from gradely.cli import options
+from gradely.cli.options import FILE, InputOptions, list_runs, read_judgments
+from gradely.cli.output import Bar, OutputOptions, check_output, write, write_file, write_result
+from gradely.judgments.sample import DEPTH, sample
+from gradely.tables import plain_line, render
+
+
+@options.command("sample")
+@options.files
+@click.option("-n", "--count", "n", required=True, type=int, metavar="N", help="How many queries to draw.")
+@options.count("--depth", DEPTH, "Documents of each RUN to give to people, for --pool.")
+@click.option(
+    "--pool", type=FILE, metavar="FILE.csv", help="Write the documents to judge: a query and a document per row."
+)
+@options.settings("seed", "threads")
+@options.by_segment
+@options.inputs
+@options.output
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    *,
+    n: int,
+    depth: int,
+    pool: str | None,
+    policies: dict[str, Any],
+    inputs: InputOptions,
+    output: OutputOptions,
+) -> None:
+    """Draw the queries of QRELS that people are to judge, for `gradely estimate`.
+
+    QRELS are the labels of the judge. What is written is one query per line, which --only takes; other formats have a
+    table. With RUNS, --pool writes their first documents, which are those to judge. --by gives each segment its share.
+    """
+    check_output(pool, beside=True)
+    if pool and not runs:
+        raise click.UsageError("--pool is about the documents of runs: name them", click.get_current_context())
+    opened, sizes = list_runs(qrels, runs, inputs) if runs else ({}, {})
+    judged = read_judgments(qrels, inputs)
+    with Bar(sizes) as bar:
+        drawn = sample(judged, opened or None, n=n, depth=depth, progress=bar, **policies)
+    if pool:
+        write_file(render(drawn.pool_table(), "csv").encode(), pool)
+    if output.form == "table":
+        write(drawn.text(), output.path)
+        click.echo(plain_line(drawn.summary()), err=True)
+    else:
+        write_result(drawn, output)

@@ -1,0 +1,94 @@
+"""The same runs by several qrels, such as those of several judges; each run is read once."""
+
+from collections.abc import Mapping
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from gradely.data import Hits, Qrels
+from gradely.data.ids import Floats
+from gradely.evaluation.evaluate import Evaluations, Progress, evaluate_all, ignore
+from gradely.evaluation.values import Evaluation
+from gradely.lazy import lazy
+from gradely.measures import Measure
+from gradely.measures.names import fit_all
+from gradely.settings import Settings
+
+
+class SeveralQrels:
+    """Qrels by name, and all documents that any of them judged, as one table."""
+
+    def __init__(self, qrels: Mapping[str, Qrels]) -> None:
+        """Put the documents of all qrels together, query by query, in the order in which they are met."""
+        self.qrels = dict(qrels)
+        places: dict[str, dict[str, int]] = {}
+        for one in self.qrels.values():
+            for query in one.queries:
+                known = places.setdefault(query, {})
+                for doc in one.labels(query):
+                    known.setdefault(doc, len(known))
+        self.queries = list(places)
+        self.start = np.zeros(len(places) + 1, np.int64)
+        np.cumsum([len(docs) for docs in places.values()], out=self.start[1:])
+        self.docs = [doc for docs in places.values() for doc in docs]
+        self._places = places
+
+    @lazy
+    def labels(self) -> Floats:
+        """[documents, qrels] the labels, NaN where there is none."""
+        table = np.full((len(self.docs), len(self.qrels)), np.nan)
+        first = dict(zip(self.queries, self.start.tolist(), strict=False))
+        for j, one in enumerate(self.qrels.values()):
+            for query in one.queries:
+                place, base = self._places[query], first[query]
+                labels = one.labels(query)
+                table[[base + place[doc] for doc in labels], j] = list(labels.values())
+        return table
+
+    def evaluate(
+        self,
+        runs: Mapping[str, Any],
+        measures: Mapping[str, Measure],
+        settings: Settings,
+        progress: Progress = ignore,
+    ) -> dict[str, Evaluations]:
+        """Return the evaluations of the runs by each of the qrels; a run may be a function that opens it."""
+        every = Qrels(self.queries, self.start, self.docs, np.zeros(len(self.docs)))
+        every.excluded = next(iter(self.qrels.values())).excluded
+        every.selected = any(one.selected for one in self.qrels.values())
+        read = evaluate_all(every, runs, {}, settings, progress).evaluations
+        return {name: self._take(j, name, read, measures, settings) for j, name in enumerate(self.qrels)}
+
+    def _take(
+        self, j: int, name: str, read: Mapping[str, Evaluation], measures: Mapping[str, Measure], settings: Settings
+    ) -> Evaluations:
+        """Return the evaluations by one of the qrels, whose documents keep their places in the runs."""
+        one, judged = self.qrels[name], ~np.isnan(self.labels[:, j])
+        has_query = np.array([query in one.index for query in self.queries])
+        counts = np.concatenate([[0], np.cumsum(judged)])
+        begin = counts[self.start]
+        start = np.concatenate([begin[:-1][has_query], [counts[-1]]])
+        queries, docs = list(compress(self.queries, has_query)), list(compress(self.docs, judged))
+        mine = Qrels(queries, start, docs, self.labels[judged, j], one.name)
+        mine.whole, mine.notes, mine.segments, mine.excluded = one.whole, one.notes, one.segments, one.excluded
+        fitted, numbers = fit_all(measures, mine.levels), np.cumsum(has_query) - 1
+
+        def select(hits: Hits) -> Hits:
+            chosen = hits.select(judged[hits.row])
+            return chosen._replace(
+                query=numbers[chosen.query],
+                row=counts[chosen.row],
+                retrieved=hits.retrieved[has_query],
+                answered=hits.answered[has_query],
+            )
+
+        evaluations = {
+            run: Evaluation(
+                *(mine, select(found.hits), fitted, settings, run, found.placed, found.workers),
+                apart=found.apart,
+                about_run=found.about_run,
+            )
+            for run, found in read.items()
+        }
+        return Evaluations(mine, measures, settings, evaluations)

@@ -1,0 +1,336 @@
+"""estimate: the means of runs by human labels of some queries, drawn at random, and a judge's labels of all of them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from math import inf, sqrt
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from gradely.comparison.intervals import keep_within
+from gradely.comparison.judged import JudgedRuns, judge_runs
+from gradely.comparison.pairwise import check_alpha, to_optional
+from gradely.comparison.regression import (
+    COMPLETE,
+    CONSTANT,
+    PERFECT,
+    TARGETS,
+    USED,
+    Estimates,
+    Sample,
+    check_choices,
+    combine,
+    is_skewed,
+)
+from gradely.comparison.sentences import format_signed
+from gradely.comparison.tests import DIGITS, all_pairs
+from gradely.data.column_roles import Names
+from gradely.evaluation.evaluate import DEFAULT, Progress, ignore
+from gradely.evaluation.notes import Note
+from gradely.evaluation.result import Result, Section
+from gradely.evaluation.scores import EVERY
+from gradely.measures.names import MeasureLike
+from gradely.settings import Precision, Settings, TiePolicy
+from gradely.tables import Cell, Table, count_of, format_short
+
+Target = Literal["like", "these"]
+SHOWN = 30
+"""so many pairs are printed; JSON and `pairs` have all"""
+
+
+class Estimated(NamedTuple):
+    """The mean of a run by a measure, from human labels and a judge's; None where there is no number."""
+
+    mean: float
+    low: float | None
+    """the interval of the mean; None where nothing varies"""
+    high: float | None
+    human_only: float
+    """the mean by human labels alone, and its interval"""
+    human_low: float | None
+    human_high: float | None
+    slope: float | None
+    """by how much the mean follows the judge; None where segments have slopes of their own"""
+    correlation: float | None
+    """between people and judge over the human queries"""
+    worth: float | None
+    """how many more human queries would make the human interval as short; below 0 the judge makes it longer"""
+
+
+class EstimatedPair(NamedTuple):
+    """The difference of two runs by a measure, the first minus the second; the rest is as in Estimated."""
+
+    measure: str
+    first: str
+    second: str
+    difference: float
+    low: float | None
+    high: float | None
+    human_only: float
+    human_low: float | None
+    human_high: float | None
+    slope: float | None
+    correlation: float | None
+    worth: float | None
+
+
+SHORT = ("low", "high", "human only", "r", "worth")
+"""the columns of printed tables after the estimate itself"""
+
+
+def _shorten(row: tuple[Any, ...]) -> list[Cell]:
+    """Return the fields of Estimated that are printed."""
+    mean, low, high, human_only, _, _, _, correlation, worth = row
+    return [mean, low, high, human_only, correlation, None if worth is None else round(worth)]
+
+
+REASONS = {
+    COMPLETE: "people judged every query that the judge labelled",
+    CONSTANT: "the judge's values do not vary enough over the human queries for a slope",
+    PERFECT: "the judge agrees with people on every human query, so that how often it is wrong cannot be estimated",
+}
+
+
+@dataclass(eq=False, repr=False)
+class Estimation(Result, Mapping[str, dict[str, Estimated]]):
+    """What is estimated of each run, {run: {measure: Estimated}}, best run first.
+
+    >>> from gradely import estimate
+    >>> queries = [f"q{i}" for i in range(40)]
+    >>> llm = {query: {"a": 1, "b": i % 3} for i, query in enumerate(queries)}
+    >>> human = {query: {"a": 1, "b": i % 2} for i, query in enumerate(queries[:12])}
+    >>> found = estimate(human, {"run": {query: ["b", "a"] for query in queries}}, ["nDCG"], judge=llm)
+    >>> found["run"]["nDCG"].low < found["run"]["nDCG"].mean < found["run"]["nDCG"].high
+    True
+    """
+
+    runs: JudgedRuns
+    """best first by the first measure"""
+    target: str
+    slope: object
+    alpha: float
+
+    @cached_property
+    def segments(self) -> "dict[str, Estimation]":
+        """The same in each segment of the queries, by name; empty where no segments were asked for."""
+        parts = self.runs.split()
+        return {name: Estimation(part, self.target, self.slope, self.alpha) for name, part in parts.items()}
+
+    def _estimate(self, take: Callable[[JudgedRuns], Sample]) -> Estimates:
+        """Return the estimates of what is taken of the runs, over segments where there are any."""
+        parts = [part.runs for part in self.segments.values()] or [self.runs]
+        return combine([take(part) for part in parts], self.target, self.slope)
+
+    @cached_property
+    def means(self) -> list[Estimates]:
+        """The estimates of the runs, measure by measure."""
+        return [self._estimate(partial(JudgedRuns.sample, measure=m)) for m in range(len(self.runs.measures))]
+
+    @cached_property
+    def differences(self) -> list[Estimates]:
+        """The estimates of the pairs, measure by measure."""
+        size = len(self.runs.measures) if len(self.runs.names) > 1 else 0
+        return [self._estimate(partial(JudgedRuns.differences, measure=m)) for m in range(size)]
+
+    def _rows(self, found: Estimates, bounds: tuple[float, float]) -> list[tuple[Any, ...]]:
+        """Return the fields of Estimated, one row per column; intervals end where the measure does."""
+        level = 1 - self.alpha
+        interval = keep_within(found.intervals(level), bounds, found.mean)
+        human = keep_within(found.human_intervals(level), bounds, found.human)
+        about = (found.slope, found.correlation, found.worth(level))
+        columns = (found.mean, *interval, found.human, *human, *about)
+        return list(zip(*map(to_optional, columns), strict=True))
+
+    @cached_property
+    def _by_run(self) -> dict[str, dict[str, Estimated]]:
+        measures = self.runs.measures.items()
+        rows = {name: self._rows(found, one.bounds) for (name, one), found in zip(measures, self.means, strict=True)}
+        return {
+            name: {measure: Estimated(*of[i]) for measure, of in rows.items()} for i, name in enumerate(self.runs.names)
+        }
+
+    def __getitem__(self, run: str) -> dict[str, Estimated]:
+        """Return the estimates of a run by measure."""
+        return self._by_run[run]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the runs, best first."""
+        return iter(self.runs.names)
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return len(self.runs.names)
+
+    @cached_property
+    def pairs(self) -> list[EstimatedPair]:
+        """The difference of every pair of runs by every measure, estimated by itself."""
+        first, second = (index.tolist() for index in all_pairs(len(self)))
+        names = self.runs.names
+        return [
+            EstimatedPair(measure, names[first[i]], names[second[i]], *row)
+            for measure, found in zip(self.runs.measures, self.differences, strict=False)
+            for i, row in enumerate(self._rows(found, (-inf, inf)))
+        ]
+
+    def table(self) -> Table:
+        """Return one row per run and measure."""
+        rows = [[run, measure, *_shorten(found)] for run, by in self.items() for measure, found in by.items()]
+        return Table(["run", "measure", "mean", *SHORT], rows)
+
+    def pairs_table(self) -> Table:
+        """Return one row per measure and pair."""
+        rows = [[*pair[:3], *_shorten(pair[3:])] for pair in self.pairs]
+        more = f"… and {len(rows) - SHOWN:,} more pairs, which --format json has" if len(rows) > SHOWN else ""
+        return Table(["measure", "first", "second", "difference", *SHORT], rows[:SHOWN], more=more)
+
+    def segments_table(self) -> Table:
+        """Return one row per segment, run and measure, with the number of human queries."""
+        rows = [
+            [name, len(part.runs.queries), *row] for name, part in self.segments.items() for row in part.table().rows
+        ]
+        return Table(["segment", "n", "run", "measure", "mean", *SHORT], rows)
+
+    def data_table(self) -> Table:
+        """Return one row per run and measure with all that is known; of segments, too, where there are any."""
+        header = ["run", "measure", *Estimated._fields]
+        rows: list[list[Cell]] = [[run, measure, *found] for run, by in self.items() for measure, found in by.items()]
+        if not self.segments:
+            return Table(header, rows)
+        parts = {EVERY: rows} | {name: part.data_table().rows for name, part in self.segments.items()}
+        return Table(["segment", *header], [[name, *row] for name, of in parts.items() for row in of])
+
+    def pairs_frame(self, library: str = "pandas") -> Any:
+        """Return a dataframe of the pairs, of pandas, polars or pyarrow."""
+        return Table(EstimatedPair._fields, [list(pair) for pair in self.pairs]).to_frame(library)
+
+    def summary(self) -> str:
+        """Return what is known by the first measure, and what the judge's labels are worth."""
+        measure, best = next(iter(self.runs.measures)), self.runs.names[0]
+        found = self[best][measure]
+        told = [
+            f"for {TARGETS[self.target]}, {measure} of {best} is {found.mean:.4f}{self._show(found.low, found.high)}"
+        ]
+        if len(self) > 1:
+            pair = self.pairs[0]
+            apart = format_signed(pair.difference)
+            told.append(f"its difference from {pair.second} is {apart}{self._show(pair.low, pair.high, signed=True)}")
+        alone = f"{found.human_only:.4f}{self._show(found.human_low, found.human_high)}"
+        told.append(f"{count_of(len(self.runs.queries), 'human query')} alone give {best} {alone}")
+        text = "; ".join(told)
+        return f"{text[0].upper()}{text[1:]}. {self._say_worth(found.worth, int(self.means[0].use[0]))}"
+
+    def _show(self, low: float | None, high: float | None, *, signed: bool = False) -> str:
+        """Return an interval in brackets."""
+        if low is None or high is None:
+            return " (no interval: nothing varies)"
+        ends = [format_signed(end) if signed else f"{end:.4f}" for end in (low, high)]
+        return f" ({100 * (1 - self.alpha):g} % interval {' … '.join(ends)})"
+
+    def _say_worth(self, worth: float | None, use: int) -> str:
+        """Say what the judge's labels are worth to the mean of the best run."""
+        if use != USED or worth is None:
+            return f"The judge's labels add nothing: {REASONS.get(use, 'nothing varies')}."
+        count = round(worth)
+        if count == 0:
+            return "To this mean, the judge's labels are worth no human query."
+        if count > 0:
+            return f"To this mean, the judge's labels are worth {count_of(count, 'more human query')}."
+        return f"The judge's labels make its interval longer, as if people had judged {-count:,} fewer."
+
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the answer, the means, the differences, and the segments where there are any."""
+        sections: list[Section] = [self.summary(), self.table()]
+        if self.pairs:
+            sections.append(self.pairs_table())
+        return [*sections, *([self.segments_table()] if self.segments else [])]
+
+    def remarks(self) -> list[str]:
+        """Return how it was estimated, and what the columns are."""
+        n, total = len(self.runs.queries), len(self.runs.every)
+        how = "the slope 1 (PPI)" if self.slope == 1 else "the least-squares slope (PPI++)"
+        freedom = f"{n - 1 if self.slope == 1 else n - 2} degrees of freedom"
+        freedom = "the degrees of freedom of Satterthwaite over segments" if self.segments else freedom
+        settings = self.runs.settings
+        least = format_short(1 / sqrt(n - 2), 2)
+        about = (
+            f"people judged {n:,} of the {count_of(total, 'query')} that the judge labelled, which are taken for a "
+            f"random sample; regression estimator with {how}; {100 * (1 - self.alpha):g} % intervals by t with "
+            f"{freedom}, not corrected, for {TARGETS[self.target]}; ties {settings.ties}, {settings.precision} "
+            "precision"
+        )
+        legend = (
+            "r: correlation of human and machine values over the human queries, of which an estimated slope needs "
+            f"about {least}; worth: how many more human queries would make the human interval as short"
+        )
+        return [about, legend]
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """What happened to queries and documents, and where the judge was not used or an interval is in doubt."""
+        every = [*self.means, *self.differences]
+        uses, skewed = (np.concatenate(flags) for flags in ([f.use for f in every], [is_skewed(f) for f in every]))
+        of = f"{len(uses):,} means and differences" if self.differences else count_of(len(uses), "mean")
+        notes = [
+            Note("unused", count, len(uses), f"{count:,} of {of} rest on human labels alone: {reason}")
+            for use, reason in REASONS.items()
+            if (count := int(np.count_nonzero(uses == use)))
+        ]
+        count = int(np.count_nonzero(skewed)) if self.slope != 1 else 0
+        text = (
+            f"in {count:,} of {of}, what the judge leaves unexplained is very skewed, so that the interval may be too "
+            "short: the slope 1 (--slope 1, slope=1) bears that better"
+        )
+        return [*notes, *([Note("skewed", count, len(uses), text)] if count else []), *self.runs.notes]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, values in full."""
+        return {
+            "summary": self.summary(),
+            "target": self.target,
+            "human": self.runs.queries,
+            "queries": len(self.runs.every),
+            "runs": self.data_table().records(),
+            "pairs": [pair._asdict() for pair in self.pairs],
+            "notes": self._list_notes(),
+        }
+
+
+def estimate(
+    human: Any,
+    runs: Mapping[str, Any] | Iterable[Any],
+    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
+    *,
+    judge: Any,
+    target: Target = "like",
+    slope: Literal["auto", 1] = "auto",
+    alpha: float = 0.05,
+    ties: TiePolicy = "expected",
+    queries: Literal["qrels"] | Iterable[Any] = "qrels",
+    judged_only: bool = False,
+    precision: Precision = "double",
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = ignore,
+    columns: Names | None = None,
+    duplicates: str = "error",
+    by: Any = None,
+    exclude: Any = None,
+) -> Estimation:
+    """Estimate the means of runs from human labels of some queries and a judge's labels of all of them.
+
+    `human` and `judge` are qrels; people judged a random sample of the queries of `judge`, which `sample` draws.
+    `target` is what the means are of: queries "like" these, or "these" queries of the judge. `slope` says how far the
+    means follow the judge: "auto" estimates that, and 1 suits one-sided differences. `by`, {query: segment} of every
+    query of the judge, a column of its qrels, or a table of both, estimates each segment by itself, which takes five
+    human queries each. `queries` may be a list of the queries of the judge that count. The rest is as in evaluate.
+    """
+    check_choices(target, slope)
+    check_alpha(alpha)
+    settings = Settings(ties, "qrels", judged_only, precision, seed, threads)
+    how = {"queries": queries, "columns": columns, "duplicates": duplicates, "by": by, "exclude": exclude}
+    judged = judge_runs(human, judge, runs, measures, settings, progress, **how)
+    estimation = Estimation(judged, target, slope, alpha)
+    first = np.round(estimation.means[0].mean, DIGITS).tolist()
+    best = sorted(zip(first, judged.names, strict=True), key=lambda pair: (-pair[0], pair[1]))
+    return Estimation(judged.order([name for _, name in best]), target, slope, alpha)

@@ -1,0 +1,162 @@
+"""sample: which queries to give to people, drawn at random, so that estimate may take them for a random sample."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradely.comparison.regression import FEWEST
+from gradely.data import Qrels
+from gradely.data.column_roles import Names
+from gradely.data.selection import name_queries, only_queries, read_selected
+from gradely.errors import DataError, clip
+from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_runs, open_runs
+from gradely.evaluation.notes import Note
+from gradely.evaluation.result import Result, Section
+from gradely.settings import Settings
+from gradely.tables import Cell, Table, count_of
+
+DEPTH = 10
+"""so deep the rankings of runs are looked at for documents to judge"""
+
+
+@dataclass(eq=False, repr=False)
+class QuerySample(Result):
+    """The queries that people are to judge, by name, and the documents of runs to judge for them."""
+
+    queries: list[str]
+    total: int
+    """of how many they were drawn"""
+    segments: Mapping[str, str] | None
+    """the segment of each query, where each has its share"""
+    documents: dict[str, list[str]]
+    """by query, the documents in the top of any run; empty without runs"""
+    depth: int
+    seed: int
+    notes: list[Note]
+
+    def text(self) -> str:
+        """Return one query per line, as --only and --output have it."""
+        return "".join(f"{query}\n" for query in self.queries)
+
+    def table(self) -> Table:
+        """Return one row per query."""
+        columns: list[tuple[str, dict[str, Any]]] = [("segment", dict(self.segments))] if self.segments else []
+        if self.documents:
+            columns.append(("documents", {query: len(docs) for query, docs in self.documents.items()}))
+        rows: list[list[Cell]] = [[query, *(of[query] for _, of in columns)] for query in self.queries]
+        return Table(["query", *(name for name, _ in columns)], rows)
+
+    def pool_table(self) -> Table:
+        """Return one row per query and document to judge."""
+        rows = [[query, document] for query, docs in self.documents.items() for document in docs]
+        return Table(["query", "document"], rows)
+
+    def summary(self) -> str:
+        """Return how many queries were drawn of how many, and how many documents are to be judged."""
+        share = ", each segment by its share" if self.segments else ""
+        drawn = (
+            f"{len(self.queries):,} of {count_of(self.total, 'query')}, drawn at random with seed {self.seed}{share}"
+        )
+        size = sum(map(len, self.documents.values()))
+        return f"{drawn}; the top {self.depth} of the runs has {count_of(size, 'document')} to judge" if size else drawn
+
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the summary and the queries."""
+        return [self.summary(), self.table()]
+
+
+def sample(
+    qrels: Any,
+    runs: Mapping[str, Any] | Iterable[Any] | None = None,
+    *,
+    n: int,
+    seed: int = 0,
+    depth: int = DEPTH,
+    by: Any = None,
+    queries: Any = "qrels",
+    threads: int | None = None,
+    progress: Progress = ignore,
+    columns: Names | None = None,
+    duplicates: str = "error",
+    exclude: Any = None,
+) -> QuerySample:
+    """Draw `n` queries of the judge's qrels at random, which people are to judge; the order of input does not matter.
+
+    With `by`, {query: segment}, each segment gets its share of them, and at least five. With runs, the documents in the
+    top `depth` of any of them are listed, for people to judge. The rest is as in estimate.
+
+    >>> llm = {f"q{i}": {"d": 1} for i in range(100)}
+    >>> drawn = sample(llm, n=5, seed=1)
+    >>> drawn.queries == sample(dict(reversed(llm.items())), n=5, seed=1).queries, len(drawn.queries)
+    (True, 5)
+    """
+    settings = Settings(seed=seed, threads=threads)
+    only = name_queries(queries)
+    every = read_selected(qrels, threads, columns, duplicates, only=only, by=by, exclude=exclude)
+    check_size(n, len(every))
+    if depth < 1:
+        raise DataError(f"depth is a number of documents from 1 on; found {depth!r}")
+    segments = every.segments
+    drawn = draw(sorted(every.queries), n, seed) if segments is None else draw_by_segment(every, n, seed)
+    documents: dict[str, list[str]] = {}
+    if runs is not None:
+        some = only_queries(every, drawn)
+        some.excluded = every.excluded
+        opened = open_runs(name_runs(runs), columns, duplicates)
+        found = evaluate_all(some, opened, {}, settings, progress, depth=depth).evaluations.values()
+        tops = [one.details.tops for one in found if one.details is not None]
+        documents = {
+            query: sorted({doc for top in tops if i in top for doc in top[i].documents})
+            for i, query in enumerate(some.queries)
+        }
+    shown = None if segments is None else {query: segments[query] for query in drawn}
+    return QuerySample(drawn, len(every), shown, {q: documents[q] for q in drawn if q in documents}, depth, seed, [])
+
+
+def check_size(n: int, total: int) -> None:
+    """Refuse a sample that is too small to estimate from, or larger than what it is drawn from."""
+    if isinstance(n, bool) or not isinstance(n, int) or n < FEWEST:
+        raise DataError(f"a sample has at least {FEWEST} queries, since an estimate takes as many; found {n!r}")
+    if n > total:
+        raise DataError(f"{n:,} queries cannot be drawn of {total:,}: leave all of them to people, or take fewer")
+
+
+def draw(names: list[str], n: int, seed: int) -> list[str]:
+    """Return n of sorted names, drawn without replacement, sorted."""
+    at = np.random.default_rng(seed).permutation(len(names))[:n]
+    return sorted(names[i] for i in at.tolist())
+
+
+def draw_by_segment(qrels: Qrels, n: int, seed: int) -> list[str]:
+    """Return n queries, of each segment its share, rounded by largest remainders, and at least FEWEST."""
+    segments = qrels.segments or {}
+    names: dict[str, list[str]] = {}
+    for query in sorted(qrels.queries):
+        if query not in segments:
+            raise DataError(f"by: query {clip(query)} of {qrels.name} has no segment; every query needs one")
+        names.setdefault(segments[query], []).append(query)
+    parts = sorted(names)
+    small = next((part for part in parts if len(names[part]) < FEWEST), None)
+    if small is not None:
+        raise DataError(
+            f"by: the segment {clip(small)} has {len(names[small])} queries, and each takes at least {FEWEST}"
+        )
+    if n < FEWEST * len(parts):
+        raise DataError(
+            f"{n:,} queries are too few for {count_of(len(parts), 'segment')}, which take at least {FEWEST} each: draw "
+            f"{FEWEST * len(parts):,} or more"
+        )
+    sizes = dict.fromkeys(parts, FEWEST)
+    shares = {part: n * len(names[part]) / len(qrels) for part in parts}
+    for _ in range(n - sum(sizes.values())):  # each goes where most is lacking
+        open_parts = [part for part in parts if sizes[part] < len(names[part])]
+        most = max(open_parts, key=lambda part: (shares[part] - sizes[part], part))
+        sizes[most] += 1
+    return sorted(query for i, part in enumerate(parts) for query in _draw_part(names[part], sizes[part], seed, i))
+
+
+def _draw_part(names: list[str], n: int, seed: int, part: int) -> list[str]:
+    at = np.random.default_rng((seed, part)).permutation(len(names))[:n]
+    return [names[i] for i in at.tolist()]

@@ -1,0 +1,175 @@
+"""The regression estimator against its definition, term by term, and its coverage by simulation."""
+
+import numpy as np
+import pytest
+from benchmarks.error_rates import NULLS
+from scipy import stats
+
+from gradely.comparison.regression import (
+    COMPLETE,
+    CONSTANT,
+    PERFECT,
+    USED,
+    Sample,
+    combine,
+    is_skewed,
+    quantiles,
+    regress,
+)
+
+
+def draw(seed=0, n=12, total=40, columns=3, agree=0.6):
+    rng = np.random.default_rng(seed)
+    y = rng.beta(0.6, 1.4, (total, columns))
+    f = np.where(rng.random(y.shape) < agree, y, rng.beta(0.6, 1.4, y.shape)) + 0.03
+    rows = rng.permutation(total)[:n]
+    return Sample(y[rows], f, rows), y
+
+
+def by_definition(y, f, every, target):
+    """Return mean and standard error of one column; each residual comes from a fit without its own query."""
+    n, total = len(y), len(every)
+    slope, start = np.polyfit(f, y, 1)
+    mean = y.mean() + slope * (every.mean() - f.mean())
+    residuals = y - start - slope * f
+    rest = (residuals**2).sum() / (n - 2)
+    variance = rest * (total - n) / total**2
+    for i in range(n):
+        others = np.arange(n) != i
+        left_out = y[i] - np.polyval(np.polyfit(f[others], y[others], 1), f[i])
+        weight = 1 / n + (every.mean() - f.mean()) * (f[i] - f.mean()) / ((f - f.mean()) ** 2).sum()
+        variance += (weight - 1 / total) ** 2 * left_out**2
+    if target == "like":
+        variance += (slope**2 * every.var(ddof=1) + rest) / total
+    return mean, np.sqrt(variance)
+
+
+@pytest.mark.parametrize("target", ["like", "these"])
+def test_the_estimate_is_its_definition_term_by_term(target):
+    sample, _ = draw()
+    found = regress(sample, target)
+    for c in range(3):
+        y, every = sample.human[:, c], sample.judged[:, c]
+        mean, error = by_definition(y, every[sample.rows], every, target)
+        assert np.allclose([found.mean[c], found.error[c]], [mean, error], rtol=1e-10)
+        assert np.isclose(found.correlation[c], np.corrcoef(y, every[sample.rows])[0, 1])
+        low, high = (end[c] for end in found.intervals(0.9))
+        assert np.allclose([low, high], stats.t.interval(0.9, 10, mean, error))
+    assert (found.use == USED).all() and found.freedom.tolist() == [10] * 3
+
+
+@pytest.mark.parametrize("target", ["like", "these"])
+def test_with_the_slope_1_what_the_judge_is_wrong_by_is_added(target):
+    sample, _ = draw(1)
+    found, (n, total) = regress(sample, target, 1), (12, 40)
+    wrong = sample.human - sample.judged[sample.rows]
+    assert np.allclose(found.mean, sample.judged.mean(axis=0) + wrong.mean(axis=0))
+    spread = [
+        np.var(every, ddof=1) + 2 * np.cov(every[sample.rows], e)[0, 1] + np.var(e, ddof=1)
+        for every, e in zip(sample.judged.T, wrong.T, strict=True)
+    ]
+    like = np.array(spread) / total if target == "like" else 0.0
+    assert np.allclose(found.error**2, wrong.var(axis=0, ddof=1) * (1 / n - 1 / total) + like)
+    assert found.freedom.tolist() == [n - 1] * 3
+
+
+def test_human_labels_alone_have_the_t_interval():
+    sample, _ = draw(2)
+    found = regress(sample)
+    low, high = found.human_intervals(0.95)
+    for c in range(3):
+        y = sample.human[:, c]
+        assert np.allclose([low[c], high[c]], stats.t.interval(0.95, 11, y.mean(), stats.sem(y)))
+    finite = regress(sample, "these").human_error
+    assert np.allclose(finite, found.human_error * np.sqrt(1 - 12 / 40))
+
+
+def test_where_people_judged_everything_the_judge_is_not_asked():
+    sample, y = draw(3, n=12, total=12)
+    like, these = regress(sample, "like"), regress(sample, "these")
+    assert np.allclose(like.mean, y.mean(axis=0)) and np.allclose(like.error, y.std(axis=0, ddof=1) / np.sqrt(12))
+    assert (like.use == COMPLETE).all() and np.allclose(like.worth(0.95), 0)
+    low, high = these.intervals(0.95)  # and the mean of these queries is known
+    assert np.allclose(low, y.mean(axis=0)) and np.allclose(high, y.mean(axis=0))
+
+
+def test_a_judge_who_says_nothing_leaves_it_to_people():
+    sample, _ = draw(4, columns=4)
+    judged = sample.judged.copy()
+    judged[:, 0] = 0.5  # the same everywhere
+    judged[:, 1] = 0.5
+    judged[sample.rows[0], 1] = 0.7  # one query alone would decide the slope
+    judged[sample.rows, 2] = sample.human[:, 2] + 0.1  # wrong by the same everywhere
+    found = regress(Sample(sample.human, judged, sample.rows))
+    assert found.use.tolist() == [CONSTANT, CONSTANT, PERFECT, USED]
+    assert np.array_equal(found.mean[:3], found.human[:3]) and np.array_equal(found.error[:3], found.human_error[:3])
+    assert np.isnan(found.correlation[0]) and found.slope[:3].tolist() == [0] * 3
+    assert np.allclose(found.worth(0.95)[:3], 0)
+    one = regress(Sample(sample.human, judged, sample.rows), slope=1)
+    assert one.use.tolist() == [USED, USED, PERFECT, USED]
+
+
+def test_where_nothing_varies_there_is_no_interval_and_no_p():
+    found = regress(Sample(np.full((6, 1), 0.25), np.random.default_rng(0).random((20, 1)), np.arange(6)))
+    assert found.mean[0] == 0.25 and np.isnan(found.error[0]) and np.isnan(found.intervals(0.95).low[0])
+    assert np.isnan(found.worth(0.95)[0]) and np.isnan(found.p()[0])
+
+
+def test_p_values_belong_to_the_intervals():
+    found = regress(draw(5)[0])
+    low, high = found.intervals(0.9)
+    assert np.allclose(found.p(low), 0.05) and np.allclose(found.p(high), 0.95)
+
+
+def test_worth_is_the_number_of_queries_that_makes_the_human_interval_as_short():
+    sample, _ = draw(6, n=20, total=400, agree=0.8)
+    for target in ("like", "these"):
+        found = regress(sample, target)
+        width = found.intervals(0.95).high - found.mean
+        spread, more = sample.human.var(axis=0, ddof=1), 20 + found.worth(0.95)
+        variance = spread / more - (spread / 400 if target == "these" else 0)
+        assert np.allclose(quantiles(np.full(3, 19), 0.95) * np.sqrt(variance), width)
+        assert (found.use == USED).all() and (more > 25).all() and (more <= 400).all()
+
+
+def test_segments_are_weighted_by_their_queries_and_satterthwaite_counts_their_freedom():
+    first, second = draw(7, n=9, total=30)[0], draw(8, n=6, total=10)[0]
+    for target in ("like", "these"):
+        a, b = regress(first, target), regress(second, target)
+        found = combine([first, second], target, "auto")
+        mean = 0.75 * a.mean + 0.25 * b.mean
+        terms = np.stack([(0.75 * a.error) ** 2, (0.25 * b.error) ** 2])
+        between = 0.75 * (a.mean - mean) ** 2 + 0.25 * (b.mean - mean) ** 2
+        assert np.allclose(found.mean, mean)
+        assert np.allclose(found.error**2, terms.sum(axis=0) + (between / 40 if target == "like" else 0))
+        freedom = np.floor(terms.sum(axis=0) ** 2 / (terms[0] ** 2 / 7 + terms[1] ** 2 / 4))
+        assert found.freedom.tolist() == freedom.tolist() and (found.freedom >= 4).all() and (found.freedom <= 11).all()
+        assert found.sizes == (15, 40)
+
+
+def simulate(null, n, total, agree, slope, trials=800):
+    """Return how often the interval covers 0, of means over queries like these, and how often without the judge."""
+    rng = np.random.default_rng(n)
+    y, other = (np.round(NULLS[null](rng, (total, trials)), 12) for _ in range(2))
+    f = np.where(rng.random(y.shape) < agree, y, other) + 0.03
+    found = regress(Sample(y[:n], f, np.arange(n)), "like", slope)
+    covers = [np.mean(~((low > 0) | (high < 0))) for low, high in (found.intervals(0.95), found.human_intervals(0.95))]
+    return [*covers, np.mean(is_skewed(found))]
+
+
+@pytest.mark.parametrize(
+    "null", [name for name in NULLS if name.startswith(("normal", "like AP", "skewed", "like RR"))]
+)
+@pytest.mark.parametrize(("n", "total"), [(10, 200), (25, 200), (50, 500)])
+def test_intervals_cover_what_they_should(null, n, total):
+    for agree in (0.3, 0.8):
+        covered, _, _ = simulate(null, n, total, agree, "auto")
+        assert covered > 0.92, agree
+
+
+@pytest.mark.parametrize("null", [name for name in NULLS if name.startswith(("very skewed", "unequal"))])
+def test_the_slope_1_bears_skewed_differences_which_a_note_counts(null):
+    covered, human, _ = simulate(null, 25, 200, 0.3, 1)
+    estimated, _, noted = simulate(null, 25, 200, 0.3, "auto")
+    assert covered > 0.93 > estimated > human - 0.02 and noted > 0.5
+    assert simulate("normal", 25, 200, 0.3, "auto")[2] < 0.02

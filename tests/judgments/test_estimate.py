@@ -1,0 +1,270 @@
+"""estimate and sample: numbers from the values by both qrels, what is refused, what is said."""
+
+import json
+
+import numpy as np
+import pytest
+
+import gradely
+from gradely.cli.main import run
+from gradely.comparison.regression import Sample, combine, regress
+
+QUERIES = [f"q{i:02d}" for i in range(40)]
+MEASURES = ["nDCG@5", "AP"]
+
+
+def labels(seed, queries=QUERIES):
+    rng = np.random.default_rng(seed)
+    return {query: {f"d{k}": int(rng.integers(0, 4)) for k in range(12)} for query in queries}
+
+
+LLM = labels(1)
+TRUE = {
+    query: {doc: label if hash_of(query, doc) else 3 - label for doc, label in of.items()}
+    for query, of in LLM.items()
+    for hash_of in [lambda query, doc: (int(query[1:]) * 7 + int(doc[1:]) * 3) % 4 > 0]
+}
+HUMAN = {query: TRUE[query] for query in QUERIES[::3]}
+RUNS = {
+    name: {query: {f"d{k}": float(rng.integers(0, 9)) for k in range(12)} for query in QUERIES}
+    for name, rng in (("a", np.random.default_rng(5)), ("b", np.random.default_rng(6)))
+}
+
+
+def values(qrels, name, measure, queries):
+    scores = gradely.evaluate(qrels, RUNS[name], [measure])
+    return np.array([[scores.query(query)[measure]] for query in queries])
+
+
+def sample_of(measure, *names):
+    """Return the values by both, or the differences of two runs, from evaluations of their own."""
+    human, judged = (
+        sum(sign * values(qrels, name, measure, list(qrels)) for name, sign in zip(names, (1, -1), strict=False))
+        for qrels in (HUMAN, LLM)
+    )
+    return Sample(human, judged, np.array([QUERIES.index(query) for query in HUMAN]))
+
+
+@pytest.mark.parametrize("target", ["like", "these"])
+@pytest.mark.parametrize("slope", ["auto", 1])
+def test_means_and_differences_come_from_the_values_by_both(target, slope):
+    found = gradely.estimate(HUMAN, RUNS, MEASURES, judge=LLM, target=target, slope=slope)
+    for measure in MEASURES:
+        for name in RUNS:
+            expected = regress(sample_of(measure, name), target, slope)
+            low, high = expected.intervals(0.95)
+            row = found[name][measure]
+            numbers = [row.mean, row.low, row.high, row.human_only, row.worth, row.correlation, row.slope]
+            other = [
+                expected.mean,
+                low,
+                high,
+                expected.human,
+                expected.worth(0.95),
+                expected.correlation,
+                expected.slope,
+            ]
+            assert np.allclose(numbers, np.concatenate(other))
+    names = {pair.measure: (pair.first, pair.second) for pair in found.pairs}
+    assert list(names) == MEASURES and len(found.pairs) == 2
+    for pair in found.pairs:
+        expected = regress(sample_of(pair.measure, pair.first, pair.second), target, slope)
+        ends = expected.intervals(0.95)
+        assert np.allclose([pair.difference, pair.low, pair.high], [expected.mean[0], ends.low[0], ends.high[0]])
+
+
+def test_no_order_of_the_input_changes_a_digit():
+    def turn(table):
+        return dict(reversed(table.items()))
+
+    one = gradely.estimate(HUMAN, RUNS, MEASURES, judge=LLM)
+    turned = gradely.estimate(turn(HUMAN), turn(RUNS), MEASURES, judge={q: turn(of) for q, of in turn(LLM).items()})
+    assert list(one) == list(turned)
+    for name, by in one.items():
+        for measure, row in by.items():
+            assert np.allclose(row, turned[name][measure], rtol=1e-12)
+
+
+def test_segments_are_estimated_by_themselves_and_weighted():
+    kinds = {query: "new" if i < 24 else "old" for i, query in enumerate(QUERIES)}
+    found = gradely.estimate(HUMAN, RUNS, ["AP"], judge=LLM, by=kinds)
+    whole = sample_of("AP", "a")
+    parts = []
+    for kind in ("new", "old"):
+        inside = [query for query in QUERIES if kinds[query] == kind]
+        rows = [i for i, query in enumerate(HUMAN) if kinds[query] == kind]
+        judged = whole.judged[[QUERIES.index(query) for query in inside]]
+        at = np.array([inside.index(list(HUMAN)[i]) for i in rows])
+        parts.append(Sample(whole.human[rows], judged, at))
+        alone = regress(parts[-1])
+        assert np.isclose(found.segments[kind]["a"]["AP"].mean, alone.mean[0])
+    together = combine(parts, "like", "auto")
+    assert np.allclose(found["a"]["AP"][:3], [together.mean[0], *(end[0] for end in together.intervals(0.95))])
+    assert found["a"]["AP"].slope is None and "segment" in str(found)
+    assert found.data_table().records()[0]["segment"] == "(all)"
+
+
+def refusal(*args, **keywords):
+    with pytest.raises(gradely.DataError) as error:
+        gradely.estimate(*args, **keywords)
+    return str(error.value)
+
+
+def test_what_cannot_be_estimated_is_refused_in_one_line():
+    few = {query: HUMAN[query] for query in list(HUMAN)[:4]}
+    assert "people judged 4 queries that the judge labelled, too, and an estimate takes at least 5" in refusal(
+        few, RUNS, ["AP"], judge=LLM
+    )
+    other = {f"x{query}": of for query, of in HUMAN.items()}
+    assert "have no query in common; the first are 'xq00' and 'q00'" in refusal(other, RUNS, ["AP"], judge=LLM)
+    assert "no target 'all'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, target="all")
+    assert "the slope is 'auto'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, slope=2)
+    assert "the slope is 'auto'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, slope=True)
+    assert "alpha is a number" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, alpha=1)
+    kinds = {query: "rare" if i < 6 else "usual" for i, query in enumerate(QUERIES)}
+    assert "people judged 2 queries of the segment 'rare', and each takes at least 5" in refusal(
+        HUMAN, RUNS, ["AP"], judge=LLM, by=kinds
+    )
+    del kinds["q39"]
+    assert "1 of 40 queries of qrels have no segment, like 'q39'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, by=kinds)
+
+
+def test_notes_say_what_was_left_out_and_what_does_not_fit():
+    more = HUMAN | {"zz": {"d1": 1}}
+    notes = [str(note) for note in gradely.estimate(more, RUNS, ["AP"], judge=LLM).notes]
+    assert "1 of 15 queries has human labels and none of the judge, and is left out: zz" in notes
+    smaller = {query: dict(list(of.items())[:6]) for query, of in HUMAN.items()}
+    notes = [str(note) for note in gradely.estimate(smaller, RUNS, ["AP"], judge=LLM).notes]
+    assert any(note.startswith("14 of 14 human queries have other documents judged by people") for note in notes)
+    deep = LLM | {query: of for query, of in LLM.items() if query in HUMAN}
+    deep = {query: of if query in HUMAN else dict(list(of.items())[:3]) for query, of in deep.items()}
+    notes = [str(note) for note in gradely.estimate(HUMAN, RUNS, ["AP"], judge=deep).notes]
+    assert any("labelled 12 documents per query of the human ones and 3 of the others" in note for note in notes)
+    same = [str(note) for note in gradely.estimate(HUMAN, RUNS, ["AP"], judge=LLM).notes]
+    assert not any("documents" in note for note in same)
+
+
+def test_selected_queries_are_those_of_the_judge():
+    some = QUERIES[:30]
+    found = gradely.estimate(HUMAN, RUNS, ["AP"], judge=LLM, queries=some)
+    assert len(found.runs.every) == 30 and len(found.runs.queries) == 10
+    assert not any("left out" in str(note) for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("judge", "says"),
+    [
+        ({query: {"d0": 1} for query in QUERIES}, "values do not vary enough"),
+        (TRUE, "agrees with people on every human query"),
+        (HUMAN, "people judged every query"),
+    ],
+)
+def test_the_sentence_says_why_a_judge_adds_nothing(judge, says):
+    runs = {name: {query: ["d0", *(f"d{k}" for k in range(1, 12))] for query in QUERIES} for name in "a"}
+    found = gradely.estimate(HUMAN, runs, ["nDCG@5"], judge=judge)
+    row = found["a"]["nDCG@5"]
+    assert f"The judge's labels add nothing: {'the judge ' if 'agrees' in says else ''}" in found.summary()
+    assert says in found.summary() and (row.mean, row.low) == (row.human_only, row.human_low)
+    assert any(says in str(note) for note in found.notes)
+
+
+def test_the_sentence_says_what_the_judge_is_worth_and_fits_one_run():
+    found = gradely.estimate(HUMAN, {"a": RUNS["a"]}, ["AP"], judge=LLM)
+    row, text = found["a"]["AP"], found.summary()
+    assert text.startswith(f"For queries like these, AP of a is {row.mean:.4f} (95 % interval {row.low:.4f} …")
+    assert f"14 human queries alone give a {row.human_only:.4f}" in text and found.pairs == []
+    worth = round(row.worth)
+    assert (f"worth {worth} more human quer" in text) == (worth > 0)
+    both = gradely.estimate(HUMAN, RUNS, ["AP"], judge=LLM)
+    first, second = both
+    assert f"AP of {first} is" in both.summary() and f"its difference from {second} is" in both.summary()
+    assert both[first]["AP"].mean >= both[second]["AP"].mean
+
+
+def test_intervals_end_where_the_measure_does():
+    runs = {"a": {query: sorted(of, key=of.get, reverse=True) for query, of in TRUE.items()}}
+    for row in gradely.estimate(HUMAN, runs, ["nDCG@5", "AP", "P@3"], judge=LLM)["a"].values():
+        assert row.high is None or row.high <= 1
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, qrels in (("human", HUMAN), ("llm", LLM)):
+        lines = [f"{query} 0 {doc} {label}\n" for query, of in qrels.items() for doc, label in of.items()]
+        (tmp_path / f"{name}.qrels").write_text("".join(lines))
+    for name, of_run in RUNS.items():
+        lines = [f"{query} Q0 {doc} 0 {score} x\n" for query, of in of_run.items() for doc, score in of.items()]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    return tmp_path
+
+
+def test_the_command_prints_what_the_function_returns(files, capfd):
+    arguments = ["estimate", "human.qrels", "a.run", "b.run", "--judge", "llm.qrels", "-m", "nDCG@5,AP"]
+    assert run(arguments) == 0
+    assert capfd.readouterr().out.rstrip("\n") == str(gradely.estimate(HUMAN, RUNS, MEASURES, judge=LLM))
+    assert run([*arguments, "--for", "these", "--slope", "1", "--format", "json"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    expected = gradely.estimate(HUMAN, RUNS, MEASURES, judge=LLM, target="these", slope=1)
+    assert found == json.loads(expected.to_json()) and found["pairs"][0]["difference"] == expected.pairs[0].difference
+    (files / "some.txt").write_text("".join(f"{query}\n" for query in QUERIES[:30]))
+    assert run([*arguments, "--only", "some.txt"]) == 0
+    assert "people judged 10 of the 30 queries" in capfd.readouterr().out
+
+
+def test_the_command_refuses_in_one_line(files, capfd):
+    assert run(["estimate", "human.qrels", "a.run", "--judge", "nothing.qrels"]) == 2
+    assert capfd.readouterr().err == "gradely: nothing.qrels: no such file\n"
+    assert run(["estimate", "human.qrels", "a.run"]) == 2
+    assert "--judge" in capfd.readouterr().err
+    assert run(["sample", "llm.qrels", "-n", "4"]) == 2
+    assert capfd.readouterr().err == (
+        "gradely: a sample has at least 5 queries, since an estimate takes as many; found 4\n"
+    )
+    assert run(["sample", "llm.qrels", "-n", "50"]) == 2
+    assert "50 queries cannot be drawn of 40" in capfd.readouterr().err
+    assert run(["sample", "llm.qrels", "-n", "5", "--pool", "pool.csv"]) == 2
+    assert "name them" in capfd.readouterr().err and not (files / "pool.csv").exists()
+
+
+def test_a_sample_is_drawn_by_its_seed_alone(files, capfd):
+    assert run(["sample", "llm.qrels", "-n", "8", "--seed", "1", "-o", "queries.txt"]) == 0
+    said = capfd.readouterr()
+    drawn = (files / "queries.txt").read_text().split()
+    assert said.err == "8 of 40 queries, drawn at random with seed 1\n" and said.out == ""
+    assert drawn == sorted(set(drawn)) and len(drawn) == 8 and set(drawn) <= set(QUERIES)
+    turned = dict(reversed(LLM.items()))
+    assert gradely.sample(turned, n=8, seed=1).queries == drawn != gradely.sample(LLM, n=8, seed=2).queries
+    assert run(["estimate", "llm.qrels", "a.run", "--judge", "llm.qrels", "--only", "queries.txt", "-m", "AP"]) == 0
+    assert "people judged 8 of the 8 queries" in capfd.readouterr().out
+
+
+def test_every_query_is_drawn_as_often_as_any_other():
+    counts = dict.fromkeys(QUERIES, 0)
+    for seed in range(400):
+        for query in gradely.sample(LLM, n=10, seed=seed).queries:
+            counts[query] += 1
+    assert abs(np.mean(list(counts.values())) - 100) < 1e-9
+    assert np.abs(np.array(list(counts.values())) - 100).max() < 4.5 * np.sqrt(400 * 0.25 * 0.75)
+
+
+def test_segments_get_their_shares_and_at_least_five():
+    kinds = {query: "rare" if i < 8 else "usual" for i, query in enumerate(QUERIES)}
+    drawn = gradely.sample(LLM, n=20, by=kinds)
+    counts = [list(map(kinds.get, drawn.queries)).count(kind) for kind in ("rare", "usual")]
+    assert counts == [5, 15] and drawn.table().header == ["query", "segment"]
+    with pytest.raises(gradely.DataError, match="9 queries are too few for 2 segments, which take at least 5 each"):
+        gradely.sample(LLM, n=9, by=kinds)
+    with pytest.raises(gradely.DataError, match="the segment 'rare' has 2 queries"):
+        gradely.sample(LLM, n=20, by={query: "rare" if i < 2 else "usual" for i, query in enumerate(QUERIES)})
+
+
+def test_the_documents_to_judge_are_those_in_the_top_of_any_run(files, capfd):
+    runs = {"a": {q: ["d1", "d2", "d3"] for q in QUERIES}, "b": {q: ["d3", "d4", "d1"] for q in QUERIES}}
+    drawn = gradely.sample(LLM, runs, n=5, depth=2)
+    assert drawn.documents == {query: ["d1", "d2", "d3", "d4"] for query in drawn.queries}
+    assert "the top 2 of the runs has 20 documents to judge" in drawn.summary()
+    assert run(["sample", "llm.qrels", "a.run", "-n", "5", "--depth", "3", "--pool", "pool.csv", "-o", "q.csv"]) == 0
+    rows = (files / "pool.csv").read_text().splitlines()
+    assert rows[0] == "query,document" and len(rows) == 16
+    assert (files / "q.csv").read_text().splitlines()[0] == "query,documents"
