@@ -1,10 +1,11 @@
 """How often each test finds a difference that is not there, and how often intervals cover what they should.
 
     python -m benchmarks.error_rates [TRIALS]
-    python -m benchmarks.error_rates gate [TRIALS]
+    python -m benchmarks.error_rates gate|systems [TRIALS]
 
-Prints the tables of docs/guides/compare.md, or those of docs/guides/gate.md. Seeds are fixed. A null is a distribution
-of differences whose mean is 0: for the tests the question is the mean, so a skewed null is a null, too.
+Prints the tables of docs/guides/compare.md, or those about gates (docs/guides/gate.md) or about systems
+(docs/guides/systems.md). Seeds are fixed. A null is a distribution of differences whose mean is 0: for the tests the
+question is the mean, so a skewed null is a null, too.
 """
 
 import sys
@@ -15,9 +16,10 @@ import numpy as np
 
 from gradely.comparison import tests
 from gradely.comparison.gate import p_of_limits
+from gradely.comparison.groups import estimate
 from gradely.comparison.intervals import around, bootstrap_intervals, simultaneous_reach, t_intervals
 from gradely.comparison.pairwise import Design
-from gradely.comparison.tests import all_pairs, differences, p_values
+from gradely.comparison.tests import Pairs, all_pairs, differences, p_values
 from gradely.tables import Table, to_markdown
 
 ALPHA, TRIALS, RESAMPLES = 0.05, 4_000, 1_999
@@ -149,6 +151,38 @@ def simultaneous_coverage(trials: int) -> Table:
     return Table(["queries", "t", "simultaneous"], rows, 3)
 
 
+REPEATS = {50: ((2, 2), (3, 3), (5, 5)), 500: ((2, 2), (3, 3), (5, 5), (10, 10), (3, 10))}
+"""numbers of queries, and of runs of two systems"""
+
+
+def seed_errors(trials: int) -> Table:
+    """Return the share of nulls with p below 0.05 where systems have several runs: four ways to test them.
+
+    From query to query the difference of the systems varies by .1, from seed to seed a system's mean by .01, and each
+    value besides by .05.
+    """
+    rows: list[list[Any]] = []
+    for queries, counts in ((queries, counts) for queries, listed in REPEATS.items() for counts in listed):
+        rng = np.random.default_rng(queries + sum(counts))
+        differs = rng.normal(0, 0.1, (queries, trials))
+        first, second = (
+            [
+                side * differs[:, [i]] / 2 + rng.normal(0, 0.01, runs) + rng.normal(0, 0.05, (queries, runs))
+                for i in range(trials)
+            ]
+            for side, runs in zip((1, -1), counts, strict=True)
+        )
+        both, least = list(zip(first, second, strict=True)), min(counts)
+        single = np.stack([a[:, 0] - b[:, 0] for a, b in both], axis=1)
+        means = np.stack([a.mean(axis=1) - b.mean(axis=1) for a, b in both], axis=1)
+        pooled = np.stack([(a[:, :least] - b[:, :least]).ravel() for a, b in both], axis=1)
+        estimates, _ = estimate(means, [*first, *second], Pairs(np.arange(trials), trials + np.arange(trials)))
+        p = [*map(tests.t_test, (single, means, pooled)), estimates.p_values()]
+        rows.append([queries, " and ".join(map(str, counts)), *(float(np.mean(one < ALPHA)) for one in p)])
+    header = ["queries", "runs", "one run of each", "means over runs, t", "runs pooled as queries", "compare --group"]
+    return Table(header, rows, 3)
+
+
 LIMIT = 0.03
 DROPS: dict[str, Callable[[np.random.Generator, tuple[int, ...], float], Any]] = {
     "normal": lambda rng, shape, drop: rng.normal(drop, 0.1, shape),
@@ -171,13 +205,18 @@ def gate_verdicts(trials: int) -> Table:
     return Table(["drops", "queries", "true drop", "worse", "undecided", "not worse"], rows, 3)
 
 
+TOPICS = {"gate": (gate_verdicts,), "systems": (seed_errors,)}
+"""tables that are printed by themselves"""
+
+
 def main() -> None:
     """Print all tables."""
-    about_gates = sys.argv[1:2] == ["gate"]
-    numbers = sys.argv[2:] if about_gates else sys.argv[1:]
+    topic = sys.argv[1] if sys.argv[1:] and sys.argv[1] in TOPICS else ""
+    numbers = sys.argv[2:] if topic else sys.argv[1:]
     trials = int(numbers[0]) if numbers else TRIALS
-    if about_gates:
-        print(to_markdown(gate_verdicts(trials)))
+    if topic:
+        for table in TOPICS[topic]:
+            print(to_markdown(table(trials)))
         return
     for title, table in (
         ("Type I errors", type_one_errors(trials)),

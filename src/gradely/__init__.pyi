@@ -3,9 +3,10 @@
 from gradely.comparison.compare import Comparison, compare
 from gradely.comparison.correlate import Correlation, Pools, correlate, pools
 from gradely.comparison.gate import Change, Gate, SavedScores, gate, keep_scores
+from gradely.comparison.groups import SystemRuns, Systems
 from gradely.comparison.influence import Influence, Without
 from gradely.comparison.overlap import Overlap, QueryOverlap, overlap
-from gradely.comparison.pairwise import Matrix, Pair
+from gradely.comparison.pairwise import Matrix, Pair, Shares
 from gradely.comparison.phi_curves import PhiCurve, PhiCurves, phi
 from gradely.comparison.plan import Plan, Planned, plan
 from gradely.comparison.ties import Orders, RunTies, Swap, TieSensitivity, tie_sensitivity
@@ -104,9 +105,12 @@ __all__ = [
     "SavedScores",
     "Scores",
     "Settings",
+    "Shares",
     "Shift",
     "Success",
     "Swap",
+    "SystemRuns",
+    "Systems",
     "TieRange",
     "TieSensitivity",
     "Unjudged",

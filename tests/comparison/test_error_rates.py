@@ -8,7 +8,7 @@ import pytest
 from benchmarks import error_rates
 
 DOCS = Path(__file__).parents[2] / "docs" / "guides"
-TEXT = "\n\n".join((DOCS / name).read_text(encoding="utf-8") for name in ("compare.md", "gate.md"))
+TEXT = "\n\n".join((DOCS / name).read_text(encoding="utf-8") for name in ("compare.md", "gate.md", "systems.md"))
 
 
 def printed(header):
@@ -26,6 +26,7 @@ def printed(header):
         (error_rates.coverage, 400, 2),
         (error_rates.gate_verdicts, 400, 3),
         (error_rates.simultaneous_coverage, 100, 1),
+        (error_rates.seed_errors, 200, 2),
     ],
 )
 def test_the_document_prints_what_simulation_finds(work, trials, names, monkeypatch):

@@ -13,13 +13,19 @@ from gradely.comparison.student import deviation_quantile, noncentral_tail, t_ta
 T = np.array([0.0, 0.01, 0.3, 1.0, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, -0.3, -4.0])
 
 
-@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 23, 24, 49, 199, 999, 20_000, 99_998])
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 23, 24, 49, 199, 999, 20_000, 99_998, 1.01, 2.5, 3.75, 18.2, 501.5])
 def test_tails_are_scipys(freedom):
     expected = stats.t.sf(T, freedom)
     some = expected > 1e-300
     assert t_tail(T, freedom)[some] == pytest.approx(expected[some], rel=5e-12)
     for tail in (0.4, 0.05, 0.025, 1e-3, 1e-10):
         assert t_upper(tail, freedom) == pytest.approx(stats.t.isf(tail, freedom), rel=5e-12)
+
+
+def test_every_t_may_have_degrees_of_freedom_of_its_own():
+    freedom = np.linspace(1, 40, len(T))
+    assert t_tail(T, freedom) == pytest.approx(stats.t.sf(T, freedom), rel=5e-12)
+    assert t_tail(np.zeros(0), np.zeros(0)).shape == (0,)
 
 
 def test_one_and_two_degrees_of_freedom_by_hand():

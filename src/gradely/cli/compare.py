@@ -1,5 +1,6 @@
 """gradely compare."""
 
+import os
 from typing import Any
 
 import click
@@ -9,13 +10,24 @@ from gradely.cli.options import FILE, Request
 from gradely.cli.output import OutputOptions, check_output, write_file, write_result
 from gradely.cli.report import PageOptions, page_options
 from gradely.comparison.compare import compare
+from gradely.comparison.groups import Groups, match_files
 from gradely.comparison.pairwise import FAMILIES
 from gradely.comparison.tests import CORRECTIONS, RESAMPLES, TESTS
+from gradely.data import run_names
+from gradely.errors import InputError
 from gradely.report.page import check_installed
 
 
 @options.command("compare")
 @options.measures
+@click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="SYSTEM=PATTERN",
+    help="Several runs of one system, such as seeds: 'bm25=bm25.*.run'. Repeatable. Differences between the runs of a "
+    "system then count as well.",
+)
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Compare only with this run; repeatable.")
 @options.choice("--test", TESTS, "t", "Significance test.")
 @click.option(
@@ -49,6 +61,7 @@ from gradely.report.page import check_installed
 def command(
     request: Request,
     *,
+    groups: tuple[str, ...],
     baselines: tuple[str, ...],
     pairs: bool,
     influence: bool,
@@ -57,18 +70,28 @@ def command(
     output: OutputOptions,
     **design: Any,
 ) -> None:
-    """Compare RUNS on QRELS: all pairs, or each run with a baseline."""
+    """Compare RUNS on QRELS: all pairs, or each run with a baseline.
+
+    With --group, systems are compared, each by the mean of its runs; a run that is in no group is a system by itself.
+    """
     check_output(page, beside=True)
     if page:
         check_installed()
     elif texts.queries_text or texts.docs_text:
         raise click.UsageError("--queries-text and --docs-text are for the page: name it with --report")
-    data = request.read()
-    design["baselines"] = data.name_baselines(baselines, "compare")
+    files = find_groups(groups, request.runs)
+    if files and request.inputs.features:
+        raise InputError("--feature and --group do not go together: each feature is a run by itself")
+    data = request._replace(runs=tuple(path for paths in files.values() for path in paths) or request.runs).read()
+    runs: Any = data.runs
+    if files:
+        names = iter(data.runs)
+        runs = Groups(dict(data.runs), {system: [next(names) for _ in paths] for system, paths in files.items()})
+    design["baselines"] = baselines if files else data.name_baselines(baselines, "compare")
     with data.bar() as bar:
         comparison = compare(
             data.qrels,
-            data.runs,
+            runs,
             data.measures,
             details=bool(page),
             progress=bar,
@@ -79,3 +102,30 @@ def command(
     if page:
         write_file(html.encode(), page)
     write_result(comparison.view(pairs=pairs, influence=influence), output)
+
+
+def find_groups(groups: tuple[str, ...], runs: tuple[str, ...]) -> dict[str, list[str]]:
+    """Return the files of each system, {} without any group; a run that is in no group is a system by itself."""
+    if not groups:
+        return {}
+    systems: dict[str, list[str]] = {}
+    for text in groups:
+        system, equals, pattern = text.partition("=")
+        if not (system and equals and pattern):
+            raise InputError(f"--group {text!r}: give the name of a system and its files, like 'bm25=bm25.*.run'")
+        systems.setdefault(system, []).extend(match_files(pattern, f"--group {text!r}"))
+    alone = dict(zip(run_names(runs), runs, strict=True))
+    twice = next((name for name in alone if name in systems), None)
+    if twice is not None:
+        raise InputError(f"{alone[twice]}: there is a group {twice}, too; give the group another name")
+    systems |= {name: [path] for name, path in alone.items()}
+    owner: dict[str, str] = {}
+    for system, path in ((system, path) for system, paths in systems.items() for path in paths):
+        file = os.path.realpath(path)
+        if file in owner:
+            where = f"both {owner[file]} and {system}" if owner[file] != system else f"{system} twice"
+            raise InputError(f"{path}: belongs to {where}; a run has one system")
+        owner[file] = system
+    if len(systems) < 2:
+        raise InputError(f"there is one system, {next(iter(systems))}: name another --group, or a run, to compare with")
+    return systems

@@ -250,6 +250,7 @@ GROUPS = {
     "Judges": ("judge", "target", "slope"),
     "Tests": (
         *(
+            "groups",
             "baseline",
             "baselines",
             "drops",

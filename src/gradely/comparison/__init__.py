@@ -3,6 +3,8 @@
     compare             compare: several runs on the same queries, with honest statistics
     leaderboard         runs by name, on the queries that count for all of them, best first
     pairwise            every pair on every measure: difference, interval, test, effect size, wins
+    estimates           pairs whose differences have standard errors of their own
+    groups              systems with several runs each: seeds, repetitions
     tests               paired tests of the differences on each query, corrections, equivalence
     student             Student's t, central and noncentral
     intervals           confidence intervals
@@ -20,6 +22,7 @@
     ties                tie_sensitivity: how much the order of tied documents decides
     users               users: for which users which run is better
     user_charts         its charts
+    system_charts       charts of systems: their runs, where variance comes from
     populations         means of runs for populations of users
     phi_curves          φ as people can look at it
 

@@ -5,14 +5,14 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from gradely.comparison.groups import Groups, SystemBoard, Systems, check_design
 from gradely.comparison.influence import Influence, SegmentComparison
 from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.pairwise import ALWAYS, Design, Matrix, Pair, Pairwise, to_optional
+from gradely.comparison.pairwise import ALWAYS, EQUIVALENCE, Design, Matrix, Pair, Pairwise, Shares, to_optional
 from gradely.comparison.sentences import answer, describe_power, describe_tests, note_tests, summary
 from gradely.comparison.tests import RESAMPLES
 from gradely.data import open_run
 from gradely.data.column_roles import Names
-from gradely.data.qrels import Qrels
 from gradely.data.selection import read_selected, split_queries
 from gradely.data.tie_counts import describe_run, top_depth
 from gradely.errors import DataError, clip
@@ -35,7 +35,7 @@ LETTERS = "abcdefghijklmnoprstuvwxyz"
 """marks of runs; there is no raised q"""
 P_VALUES = ("p", "adjusted", "tost", "tost_adjusted")
 """the fields of a pair that are p-values"""
-COLUMNS = ("run", "measure", "mean", "low", "high", "worst", "best", "better_than")
+COLUMNS = ("measure", "mean", "low", "high", "worst", "best", "better_than")
 
 
 @dataclass(eq=False, repr=False)
@@ -88,6 +88,11 @@ class Comparison(Result):
         segment_of = self.board.qrels.segments
         return None if segment_of is None else SegmentComparison(self.pairwise, self.board.queries, segment_of)
 
+    @cached_property
+    def systems(self) -> Systems | None:
+        """The runs of each system, where systems were given with several runs each."""
+        return Systems(self.board, self.pairs) if isinstance(self.board, SystemBoard) else None
+
     def mean(self) -> dict[str, dict[str, float]]:
         """Return {run: {measure: mean}}, best run first."""
         means = self.board.means.T.tolist()
@@ -96,7 +101,7 @@ class Comparison(Result):
 
     def flat(self, prefix: str = "") -> dict[str, float]:
         """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""
-        return self.board.common.flat(prefix)
+        return self.board.flat(prefix)
 
     @cached_property
     def pairs(self) -> list[Pair]:
@@ -122,7 +127,7 @@ class Comparison(Result):
         letters, names = self.letters, self.board.names
         columns = [self._column(m) for m in range(len(self.board.measures))]
         rows: list[list[Cell]] = [[name, *(column[i] for column in columns)] for i, name in enumerate(names)]
-        header = ["run", *self.board.measures]
+        header = [self.board.subject, *self.board.measures]
         if not letters:
             return Table(header, rows)
         return Table(["", *header], [[letters.get(name, ""), *row] for name, row in zip(names, rows, strict=True)])
@@ -139,7 +144,8 @@ class Comparison(Result):
 
     def runs_table(self) -> Table:
         """Return one row per run and measure: mean, bootstrap interval, tie interval, what it is better than."""
-        return Table(COLUMNS, [row for m in range(len(self.board.measures)) for row in self._runs(m)])
+        header = [self.board.subject, *COLUMNS]
+        return Table(header, [row for m in range(len(self.board.measures)) for row in self._runs(m)])
 
     def _runs(self, measure: int) -> list[list[Cell]]:
         names, label = self.board.names, list(self.board.measures)[measure]
@@ -161,13 +167,25 @@ class Comparison(Result):
                 return PValue(value, alpha)
             return words[value] if isinstance(value, bool) else value
 
-        rows = [[cell(field, getattr(pair, field)) for field in self.fields] for pair in self.pairs]
-        return Table(self.fields, rows)
+        return Table(self._columns, [[cell(*item) for item in self._flatten(pair).items()] for pair in self.pairs])
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """What is known of each pair: more, where there is a region of practical equivalence."""
-        return ALWAYS if self.design.rope is None else Pair._fields
+        """What is known of each pair: more, with a region of practical equivalence, and of systems with runs."""
+        equivalence = () if self.design.rope is None else EQUIVALENCE
+        return (*ALWAYS, *equivalence, *(() if self.systems is None else ("freedom", "shares")))
+
+    @property
+    def _columns(self) -> list[str]:
+        """The same, each share by itself, as tables have it."""
+        shares = [f"share_{part}" for part in Shares._fields] if "shares" in self.fields else []
+        return [*(field for field in self.fields if field != "shares"), *shares]
+
+    def _flatten(self, pair: Pair) -> dict[str, Any]:
+        """Return what tables have of a pair."""
+        values = [getattr(pair, field) for field in self.fields if field != "shares"]
+        shares = pair.shares or [None] * len(Shares._fields)
+        return dict(zip(self._columns, [*values, *shares], strict=False))
 
     def data_table(self) -> Table:
         """Return runs_table, for dataframes and CSV; with segments, CSV has those, too."""
@@ -175,11 +193,12 @@ class Comparison(Result):
 
     def pairs_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of pairs, of pandas, polars or pyarrow."""
-        return to_frame({name: [getattr(pair, name) for pair in self.pairs] for name in self.fields}, library)
+        rows = [self._flatten(pair) for pair in self.pairs]
+        return to_frame({name: [row[name] for row in rows] for name in self._columns}, library)
 
     def to_html(
         self,
-        title: str = "Comparison of runs",
+        title: str | None = None,
         progress: Progress = ignore,
         *,
         queries_text: Any = None,
@@ -188,12 +207,15 @@ class Comparison(Result):
     ) -> str:
         """Return one self-contained page: leaderboard, every pair, one or two runs by query, rankings, ties.
 
+        The page of systems with several runs has the runs and the shares of the variance in place of rankings.
         `queries_text` and `docs_text` are {id: text}, or files with an id, a tab and a text per line, or JSON Lines; of
         documents, only those that are shown are kept. `command` is what the page says it was made by.
         """
         from gradely.report.comparison import page
 
-        self._describe_runs(progress)
+        if self.systems is None:
+            self._describe_runs(progress)
+        title = title or f"Comparison of {self.board.subject}s"
         return page(self, title, queries_text=queries_text, docs_text=docs_text, command=command)
 
     def _describe_runs(self, progress: Progress) -> None:
@@ -208,16 +230,18 @@ class Comparison(Result):
         """Return what is needed to do it again: test, family, correction, alpha, seed, queries, policies."""
         board, settings = self.board, self.board.settings
         judged = ", judged documents only" if settings.judged_only else ""
+        runs = "" if self.systems is None else f"{count_of(len(board.evaluations), 'run')}, "
         return (
-            f"{describe_tests(self.pairwise)}; {count_of(len(board.queries), 'query')}, ties {settings.ties}, "
+            f"{describe_tests(self.pairwise)}; {runs}{count_of(len(board.queries), 'query')}, ties {settings.ties}, "
             f"queries {settings.queries}{judged}, {settings.precision} precision"
         )
 
     def legend(self) -> str:
         """Return what the marks of the table mean."""
+        kind = f"{self.board.subject}s"
         if self.letters:
-            return "Raised letters: significantly better than the runs with these letters."
-        return "Raised numbers: how many runs it is significantly better than."
+            return f"Raised letters: significantly better than the {kind} with these letters."
+        return f"Raised numbers: how many {kind} it is significantly better than."
 
     @property
     def notes(self) -> list[Note]:
@@ -244,12 +268,18 @@ class Comparison(Result):
             "caption": self.caption(),
             "design": self.design._asdict() | asdict(self.board.settings) | {"count": len(self.board.queries)},
             "runs": self.runs_table().records(),
-            "pairs": [dict(zip(self.fields, pair, strict=False)) for pair in self.pairs],
+            "pairs": [self._entry(pair) for pair in self.pairs],
+            **({} if self.systems is None else self.systems.entry()),
             **({} if self.segments is None else self.segments.entry()),
             "discriminative_power": self.power(),
             "achieved_significance_levels": self.levels(),
             "notes": self._list_notes(),
         }
+
+    def _entry(self, pair: Pair) -> dict[str, Any]:
+        """Return what JSON has of a pair."""
+        shares = {"shares": pair.shares._asdict()} if pair.shares else {}
+        return {field: getattr(pair, field) for field in self.fields} | shares
 
 
 @dataclass(eq=False, repr=False)
@@ -269,10 +299,12 @@ class ComparisonView(Result):
         """Return one row per run, or per pair."""
         return self.comparison.pairs_table() if self.pairs else self.comparison.table()
 
-    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+    def sections(self, digits: int) -> list[Section]:
         """Return the answer and the tables."""
         comparison, segments = self.comparison, self.comparison.segments
         sections: list[Section] = [comparison.summary(), self.table()]
+        if comparison.systems is not None:
+            sections += comparison.systems.sections(digits)[: 1 if self.pairs else None]
         if segments is not None:
             sections.append(segments.pairs_table() if self.pairs else segments.table())
         if self.influence:
@@ -286,6 +318,7 @@ class ComparisonView(Result):
         tested = len(comparison.pairwise.pairs) > 0
         return [
             *([comparison.legend()] if tested and not self.pairs else []),
+            *([] if comparison.systems is None else comparison.systems.remarks()),
             comparison.caption(),
             *([] if comparison.segments is None else [comparison.segments.caption()]),
             *([describe_power(comparison.pairwise)] if tested else []),
@@ -334,7 +367,7 @@ def compare(
     by: Any = None,
     exclude: Any = None,
 ) -> Comparison:
-    """Compare runs, {name: run} or paths, pair by pair or against baselines.
+    """Compare runs, {name: run} or paths, or systems, {name: [run, run, …]}, pair by pair or against baselines.
 
     `test` is t, wilcoxon, randomization, bootstrap, tukey (randomised HSD, all pairs) or max-t (the pairs at hand).
     `correction` is holm (the default), bonferroni, bh or none; tukey and max-t need none. `family` says what is
@@ -342,28 +375,22 @@ def compare(
     family at once. `rope` is the largest difference that does not matter, for a test of equivalence. `resamples` and
     `seed` are for tests that draw at random. With `details`, what to_html needs is gathered at once, so that it need
     not read the runs again. The rest is as in evaluate; `by` gives Comparison.segments, means and differences.
+
+    Where systems have lists of runs, such as several seeds, the query stays the unit, and the variance between runs
+    counts as well: Pair.shares says how much comes from where, and Comparison.systems shows the runs.
     """
     policy, only = split_queries(queries)
-    settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)
-    design = Design(test, correction, alpha, seed, resamples, (), family, simultaneous, rope).settle(baselines, named)
+    settings, groups = Settings(ties, policy, judged_only, precision, seed, threads), Groups.of(runs)
+    named = name_runs(runs) if groups is None else groups.runs
+    design = Design(test, correction, alpha, seed, resamples, (), family, simultaneous, rope)
+    design = design.settle(baselines, named if groups is None else groups.members)
+    if groups is not None:
+        check_design(design)
     judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
     opened = open_runs(named, columns, duplicates)
-    return _compare(judgments, named, opened, measures, settings, design, progress, details=details)
-
-
-def _compare(
-    qrels: Qrels,
-    runs: Mapping[str, Any],
-    opened: Mapping[str, Any],
-    measures: MeasureLike | Iterable[MeasureLike],
-    settings: Settings,
-    design: Design,
-    progress: Progress,
-    *,
-    details: bool,
-) -> Comparison:
-    """Return the comparison of runs by name, with the details that a page shows; `opened` are ready to be read."""
+    details = details and groups is None  # the page of systems shows no rankings
     places: TiePolicy = "trec" if details else "expected"
-    depth = top_depth(len(qrels), len(runs)) if details else None
-    results = evaluate_all(qrels, opened, parse_all(measures), settings, progress, places=places, depth=depth)
-    return Comparison(Leaderboard(results), design, runs, opened)
+    depth = top_depth(len(judgments), len(named)) if details else None
+    results = evaluate_all(judgments, opened, parse_all(measures), settings, progress, places=places, depth=depth)
+    board = Leaderboard(results) if groups is None else SystemBoard(results, groups.members)
+    return Comparison(board, design, named, opened)

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.intervals import t_intervals
 from gradely.comparison.pairwise import Pairwise, to_optional
 from gradely.comparison.student import t_tail
 from gradely.comparison.tests import count_wins, effect_sizes
@@ -59,7 +58,7 @@ class Influence(Result):
         shape = (len(pairwise.measures), len(pairwise.pairs))
         if queries < FEWEST or not len(pairwise.pairs):
             return np.zeros((0, *shape))
-        if pairwise.design.test == "t":
+        if pairwise.leaves_out_at_once:
             raw = np.stack([leave_one_out(pairwise.by_query(m)) for m in range(shape[0])], axis=1)
             return np.stack([pairwise.correct(p) for p in raw])
         if queries > MOST:
@@ -189,12 +188,13 @@ class SegmentComparison(Result):
             for name, column in zip(self._pairwise.names, table.T.tolist(), strict=True):
                 cells = [MarkedNumber(mean, mean == top) for mean, top in zip(column, best, strict=True)]
                 rows.append([segment, self.sizes[segment], name, *cells])
-        return Table(["segment", "n", "run", *self._pairwise.measures], rows)
+        return Table(["segment", "n", self._pairwise.subject, *self._pairwise.measures], rows)
 
     def records(self) -> list[dict[str, Cell]]:
         """Return one record per segment, measure and run: the mean."""
+        kind = self._pairwise.subject
         return [
-            {"segment": segment, "n": self.sizes[segment], "run": run, "measure": measure, "mean": mean[measure]}
+            {"segment": segment, "n": self.sizes[segment], kind: run, "measure": measure, "mean": mean[measure]}
             for segment, runs in self.mean().items()
             for measure in self._pairwise.measures
             for run, mean in runs.items()
@@ -229,7 +229,7 @@ class SegmentComparison(Result):
         out: list[SegmentPair] = []
         for m, measure in enumerate(pairwise.measures if names else []):
             differ, mean = pairwise.by_query(m)[rows], self.means[segment][m]
-            low, high = map(to_optional, t_intervals(differ, 1 - pairwise.design.alpha))
+            low, high = map(to_optional, pairwise.intervals_on(m, rows))
             effect = effect_sizes(differ).tolist() if size > 1 else [None] * len(names)
             counts = [count.tolist() for count in count_wins(differ)]
             columns = ((mean[first] - mean[second]).tolist(), low, high, effect, *counts)

@@ -14,6 +14,9 @@ from gradely.evaluation.notes import Note, TieRange, note_names
 class Leaderboard:
     """Runs by name, on the queries that count for all of them; the first measure orders them."""
 
+    subject = "run"
+    """what tables call what is compared"""
+
     def __init__(self, results: Evaluations) -> None:
         """Take the results of several runs, which stay on their own queries; `common` has those of all of them."""
         self.results, self.common = results, take_common_queries(results)
@@ -45,6 +48,10 @@ class Leaderboard:
         """Return the pairs of runs, to be tested by a design."""
         bounds = [measure.bounds for measure in self.measures.values()]
         return Pairwise(self.values, self.means, self.names, list(self.measures), design, bounds)
+
+    def flat(self, prefix: str = "") -> dict[str, float]:
+        """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""
+        return self.common.flat(prefix)
 
     @cached_property
     def tie_ranges(self) -> dict[str, dict[str, TieRange]]:

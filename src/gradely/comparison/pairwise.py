@@ -27,7 +27,6 @@ from gradely.comparison.tests import (
     achieved_levels,
     adjust,
     all_pairs,
-    chances,
     check_values,
     count_wins,
     differences,
@@ -97,6 +96,17 @@ def _check_baselines(baselines: str | Iterable[str], runs: list[str]) -> tuple[s
     return names
 
 
+class Shares(NamedTuple):
+    """Where the variance of a difference between two systems comes from; the three add up to 1."""
+
+    queries: float
+    """the systems differ by more on some queries than on others"""
+    runs: float
+    """runs of the same system differ in their means"""
+    rest: float
+    """a run does better on some queries and worse on others than its system does"""
+
+
 class Pair(NamedTuple):
     """Two runs on one measure; the difference is the first minus the second."""
 
@@ -122,10 +132,16 @@ class Pair(NamedTuple):
     """the posterior chances that the first run is better, as good as equal, worse"""
     chance_equal: float | None = None
     chance_worse: float | None = None
+    freedom: float | None = None
+    """these are of systems with several runs, and None without them: the degrees of freedom of t"""
+    shares: Shares | None = None
+    """where the variance of the difference comes from; None where nothing varies, and where both have one run"""
 
 
 ALWAYS = Pair._fields[: Pair._fields.index("tost")]
-"""what is known of a pair without a region of practical equivalence"""
+"""what is known of every pair"""
+EQUIVALENCE = Pair._fields[len(ALWAYS) : Pair._fields.index("freedom")]
+"""what is known besides where there is a region of practical equivalence"""
 
 
 @dataclass(eq=False, repr=False)
@@ -141,6 +157,11 @@ class Pairwise:
     design: Design
     bounds: Sequence[tuple[float, float]] = ()
     """the least and the greatest value of each measure; unknown where there are none"""
+
+    subject: ClassVar[str] = "run"
+    """what sentences call what is compared"""
+    unit: ClassVar[str] = "query"
+    """what sentences call what it is compared on"""
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -288,6 +309,11 @@ class Pairwise:
         """The test that is made, which is t where the bootstrap was asked for and there are too few queries for it."""
         return replace_test(self.design.test, self.values.shape[1])
 
+    @property
+    def test_name(self) -> str:
+        """What the test that is made is called."""
+        return TESTS[self.test]
+
     @cached_property
     def count_replaced(self) -> int:
         """How many tests of t or bootstrap were replaced: the difference is the same on every query, and not 0."""
@@ -315,13 +341,26 @@ class Pairwise:
         """Where two runs are surely as good as equal."""
         return self.tost_adjusted < self.design.alpha
 
+    def chances(self, measure: int, rope: float) -> tests.Chances:
+        """Return the posterior chances that the first of each pair is better, as good as equal, worse."""
+        return tests.chances(self.by_query(measure), rope)
+
     def _list_equivalence(self, measure: int) -> list[list[Any]]:
         """Return the last fields of Pair, as columns."""
         if self.design.rope is None:
-            return [[None] * len(self.pairs) for _ in Pair._fields[len(ALWAYS) :]]
-        three = chances(self.by_query(measure), self.design.rope)
+            return [[None] * len(self.pairs) for _ in EQUIVALENCE]
+        three = self.chances(measure, self.design.rope)
         p = (self.tost[measure].tolist(), self.tost_adjusted[measure].tolist(), self.equivalent[measure].tolist())
         return [*p, *map(to_optional, three)]
+
+    def intervals_on(self, measure: int, queries: Ints) -> Intervals:
+        """Return the t intervals of the differences on some of the queries, each by itself."""
+        return t_intervals(self.by_query(measure)[queries], 1 - self.design.alpha)
+
+    @property
+    def leaves_out_at_once(self) -> bool:
+        """Whether p-values without each query follow from sums over all of them: those of t do."""
+        return self.design.test == "t"
 
     def leave_out(self, query: int) -> "Pairwise":
         """Return the same runs without one query."""
@@ -389,11 +428,10 @@ class Matrix(Result):
     def of(cls, pairwise: Pairwise, measure: int) -> "Matrix":
         """Lay out the pairs of one measure."""
         low, high = pairwise.intervals[measure] if len(pairwise.pairs) else (np.zeros(0), np.zeros(0))
-        differ = pairwise.by_query(measure)
         symmetric = {
             "adjusted": pairwise.adjusted[measure],
             "significant": pairwise.significant[measure],
-            "same": ~np.any(differ != 0, axis=0),
+            "same": ~pairwise.differing[measure],
             "tost": pairwise.tost_adjusted[measure],
             "equivalent": pairwise.equivalent[measure],
             "contradicts": pairwise.contradicts[measure],

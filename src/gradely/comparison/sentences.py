@@ -22,7 +22,7 @@ def describe_tests(pairwise: Pairwise) -> str:
     if not len(pairwise.pairs):
         return explain_untested(pairwise)
     draws = f", {design.resamples:,} resamples" if pairwise.test in DRAWN else ""
-    parts = [f"{TESTS[pairwise.test]}{draws}, {_family(pairwise)}, α = {design.alpha:g}", _intervals(pairwise)]
+    parts = [f"{pairwise.test_name}{draws}, {_family(pairwise)}, α = {design.alpha:g}", _intervals(pairwise)]
     if design.rope is not None:
         correction = CORRECTIONS["holm" if design.test in SIMULTANEOUS else str(design.correction)]
         parts.append(f"equivalence within ±{design.rope:g} by TOST, {correction}, and chances by the Bayesian t-test")
@@ -32,8 +32,8 @@ def describe_tests(pairwise: Pairwise) -> str:
 def explain_untested(pairwise: Pairwise) -> str:
     """Return why nothing is tested."""
     if len(pairwise.names) < 2:
-        return "nothing is tested: there is one run"
-    return "nothing is tested: there is one query, and a test takes at least two"
+        return f"nothing is tested: there is one {pairwise.subject}"
+    return f"nothing is tested: there is one {pairwise.unit}, and a test takes at least two"
 
 
 def _family(pairwise: Pairwise) -> str:
@@ -61,7 +61,8 @@ def _family(pairwise: Pairwise) -> str:
 
 def _intervals(pairwise: Pairwise) -> str:
     level = f"{100 * (1 - pairwise.design.alpha):g} % intervals"
-    means = f"of means by the studentised bootstrap ({DRAWS:,} draws)"
+    over = ", over queries alone," if pairwise.subject == "system" else ""
+    means = f"of means{over} by the studentised bootstrap ({DRAWS:,} draws)"
     if not pairwise.design.simultaneous:
         return f"{level}, not corrected: of differences by t, {means}"
     family = "everything" if pairwise.design.family == "all" else "each measure"
@@ -97,8 +98,8 @@ def _note_replaced(pairwise: Pairwise) -> list[Note]:
     """Say where the test asked for cannot be computed."""
     count, tests = pairwise.count_replaced, pairwise.p.size
     text = (
-        f"in {count:,} of {count_of(tests, 'test')} the difference is the same on every query, so that "
-        f"the {TESTS[pairwise.test]} cannot be computed: p is that of the exact randomization test"
+        f"in {count:,} of {count_of(tests, 'test')} the difference is the same on every {pairwise.unit}, so "
+        f"that the {pairwise.test_name} cannot be computed: p is that of the exact randomization test"
     )
     return [Note("spreadless", count, tests, text)] if count else []
 
@@ -199,7 +200,7 @@ def summary(pairwise: Pairwise) -> str:
         name for name, claims in claims_by.items() if claims != first and all(kind == "same" for kind, *_ in claims)
     ]
     different = [name for name in pairwise.measures[1:] if name not in same and name not in equal]
-    number = "both" if len(pairwise.names) == 2 else "all runs"
+    number = "both" if len(pairwise.names) == 2 else f"all {pairwise.subject}s"
     parts = [
         *([f"The same holds by {list_names(same)}."] if same else []),
         *([f"By {list_names(equal)} {number} have the same values."] if equal else []),

@@ -1,7 +1,7 @@
 """Student's t distribution, central and noncentral, from NumPy alone: tests and plans run in a base installation."""
 
 from functools import lru_cache
-from math import erfc, inf, pi, sqrt
+from math import erfc, exp, inf, lgamma, pi, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -17,8 +17,8 @@ WIDTH = 10.0
 """standard deviations to each side of the mean that an integral over the sample deviation takes in"""
 
 
-def t_tail(t: Floats, freedom: int) -> Floats:
-    """Return P(T > t), elementwise, to about 14 digits, far into the tail.
+def t_tail(t: Floats, freedom: float | Floats) -> Floats:
+    """Return P(T > t), elementwise, to about 14 digits, far into the tail; 12 digits where freedom is a fraction.
 
     >>> [round(float(p), 4) for p in t_tail(np.array([0.0, 2.0, -2.0]), 1)]  # Cauchy: 1/2 - atan(t)/π
     [0.5, 0.1476, 0.8524]
@@ -28,21 +28,28 @@ def t_tail(t: Floats, freedom: int) -> Floats:
     return np.where(t > 0, outside, 1 - outside)
 
 
-def _two_sided_tail(t: Floats, freedom: int) -> Floats:
+def _two_sided_tail(t: Floats, freedom: float | Floats) -> Floats:
     """Return P(|T| > t) for t >= 0: the regularised incomplete beta function I_x(ν/2, 1/2) at x = ν / (ν + t²)."""
-    a, square = freedom / 2, t**2
+    freedom, square = np.asarray(freedom, np.float64), t**2
+    a: Floats = freedom / 2
     x, rest = freedom / (freedom + square), square / (freedom + square)
     with np.errstate(under="ignore"):
-        front = np.exp(-a * np.log1p(square / freedom)) * np.sqrt(rest) * _gamma_ratio(freedom) / sqrt(pi)
+        front = np.exp(-a * np.log1p(square / freedom)) * np.sqrt(rest) * _gamma_ratios(freedom) / sqrt(pi)
     far = x < (a + 1) / (a + 2.5)  # where its continued fraction converges fast; elsewhere the mirrored one does
     fraction = _beta_fraction(np.where(far, a, 0.5), np.where(far, 0.5, a), np.where(far, x, rest))
     return np.where(far, front / a * fraction, 1 - 2 * front * fraction)
 
 
-def _gamma_ratio(freedom: int) -> float:
-    """Return Γ((ν + 1)/2) / Γ(ν/2), as a product: differences of logarithms would lose digits."""
+def _gamma_ratio(freedom: float) -> float:
+    """Return Γ((ν + 1)/2) / Γ(ν/2), as a product where ν is whole: differences of logarithms lose digits."""
+    if freedom % 1:
+        return exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2))
     steps = np.arange(1 if freedom % 2 else 2, freedom, 2, dtype=np.float64)
     return float(np.prod((steps + 1) / steps)) * (1 / sqrt(pi) if freedom % 2 else sqrt(pi) / 2)
+
+
+def _gamma_ratios(freedom: Floats) -> Floats:
+    return np.asarray([_gamma_ratio(one) for one in freedom.ravel().tolist()]).reshape(freedom.shape)
 
 
 def _beta_fraction(a: Floats, b: Floats, x: Floats) -> Floats:
@@ -62,7 +69,7 @@ def _beta_fraction(a: Floats, b: Floats, x: Floats) -> Floats:
 
 
 @lru_cache(maxsize=256)
-def t_upper(tail: float, freedom: int) -> float:
+def t_upper(tail: float, freedom: float) -> float:
     """Return the t that is exceeded with the chance `tail`, below 1/2.
 
     >>> round(t_upper(0.025, 9), 4)

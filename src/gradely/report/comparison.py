@@ -2,14 +2,12 @@
 
 import inspect
 import os
-import platform
 from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradely import __version__
 from gradely.comparison.influence import SegmentPair
 from gradely.comparison.kendall import correlations
 from gradely.comparison.leaderboard import Leaderboard
@@ -23,7 +21,8 @@ from gradely.measures import Measure, parameters
 from gradely.measures.base import show
 from gradely.report import charts
 from gradely.report.data import BARS, Detail, Rankings, gather, script_data
-from gradely.report.page import Chart, cut, render, source
+from gradely.report.page import Chart, cut, render, source, versions
+from gradely.report.systems import groups_page
 
 
 class Card(NamedTuple):
@@ -179,7 +178,9 @@ def page(
     docs_text: Texts | None = None,
     command: str = "",
 ) -> str:
-    """Return the page."""
+    """Return the page; that of systems with several runs shows runs and variances in place of rankings."""
+    if comparison.systems is not None:
+        return groups_page(comparison, title, command)
     board, pairwise = comparison.board, comparison.pairwise
     details, rankings = gather(board)
     data = script_data(board, pairwise, details, rankings)
@@ -203,7 +204,7 @@ def page(
         rows=_query_rows(data),
         command=command,
         files=_files(comparison.runs),
-        versions=_versions(),
+        versions=versions(),
         board=board,
         names=data["runs"],
         grades=_grades(board.qrels.grade),
@@ -232,11 +233,6 @@ def _about_tests(comparison: "Comparison") -> dict[str, Any]:
 def _files(runs: Mapping[str, Any]) -> dict[str, str]:
     """Return the files that runs were given as."""
     return {name: os.fspath(run) for name, run in runs.items() if isinstance(run, str | os.PathLike)}
-
-
-def _versions() -> dict[str, str]:
-    """Return what computed the page, with versions."""
-    return {"gradely": __version__, "Python": platform.python_version(), "NumPy": np.__version__}
 
 
 def script() -> str:

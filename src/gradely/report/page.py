@@ -7,12 +7,15 @@ import base64
 import hashlib
 import json
 import math
+import platform
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from gradely import __version__
 from gradely.comparison.charts import PALETTE
@@ -184,6 +187,11 @@ def check_installed() -> None:
     altair()
     converter()
     optional("jinja2", "Jinja", "report")
+
+
+def versions() -> dict[str, str]:
+    """Return what computed the page, with versions."""
+    return {"gradely": __version__, "Python": platform.python_version(), "NumPy": np.__version__}
 
 
 def policy(scripts: list[str], style: str) -> str:

@@ -1,0 +1,435 @@
+"""Systems with several runs each: seeds, repetitions of a training, a retriever that draws at random.
+
+The query stays the unit. What is compared on a query is the mean of a system's runs, and how much these runs differ
+from one another counts as well. Pooled as if they were queries, repeats would prove what one more seed would refute.
+"""
+
+import glob
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import fsum
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from gradely.comparison.estimates import Estimated, Estimates
+from gradely.comparison.intervals import Intervals
+from gradely.comparison.leaderboard import Leaderboard
+from gradely.comparison.pairwise import Design, Pair, Shares
+from gradely.comparison.tests import DIGITS, Pairs
+from gradely.data import run_names
+from gradely.data.ids import Bools, Floats, Ints
+from gradely.data.read.dicts import MAPPING
+from gradely.data.run import Run
+from gradely.data.source import Source
+from gradely.errors import DataError, InputError
+from gradely.evaluation.evaluate import Evaluations
+from gradely.evaluation.notes import Note, TieRange
+from gradely.evaluation.result import Result, Section
+from gradely.evaluation.scores import flatten
+from gradely.tables import Cell, Table
+
+EXAMPLE = "{'bm25': ['bm25.1.run', 'bm25.2.run'], 'dense': ['dense.1.run', 'dense.2.run']}"
+
+
+class Groups(NamedTuple):
+    """Runs by name, and which of them belong to which system."""
+
+    runs: dict[str, Any]
+    members: dict[str, list[str]]
+
+    @classmethod
+    def of(cls, runs: Any) -> "Groups | None":
+        """Take {system: [runs]} apart; None where no system has a list of runs.
+
+        >>> Groups.of({"bm25": ["a/1.run", "a/2.run"], "dense": {"q1": ["d1"]}}).members
+        {'bm25': ['bm25/1', 'bm25/2'], 'dense': ['dense']}
+        """
+        if isinstance(runs, cls) or not isinstance(runs, Mapping) or not any(map(_holds_runs, runs.values())):
+            return runs if isinstance(runs, cls) else None
+        flat: dict[str, Any] = {}
+        members: dict[str, list[str]] = {}
+        for system, given in runs.items():
+            several = list(given) if _holds_runs(given) else [given]
+            if not several:
+                raise DataError(f"the system {system} has no runs: give at least one, as in {EXAMPLE}")
+            names = [str(system)] if not _holds_runs(given) else [f"{system}/{name}" for name in _names(several)]
+            flat |= zip(names, several, strict=True)
+            members[str(system)] = names
+        return cls(flat, members)
+
+
+def _names(runs: list[Any]) -> list[str]:
+    """Return what the runs of a system are called: by their files, or by number."""
+    if all(isinstance(run, str | os.PathLike) for run in runs):
+        return run_names([os.fspath(run) for run in runs])
+    return [str(number) for number in range(1, len(runs) + 1)]
+
+
+def _holds_runs(value: Any) -> bool:
+    """Return whether this is a list of runs, and not one run as a list of records."""
+    return isinstance(value, list | tuple) and not hasattr(value, "_fields") and all(map(_is_run, value))
+
+
+def _is_run(value: Any) -> bool:
+    if isinstance(value, MAPPING):  # a record has plain values, a run has rankings
+        return not isinstance(next(iter(value.values()), []), str | int | float)
+    if isinstance(value, str | os.PathLike | Source | Run) or callable(value):
+        return True
+    from gradely.data.read.frames import is_frame
+
+    return is_frame(value)
+
+
+def match_files(pattern: str, named: str) -> list[str]:
+    """Return the files that a pattern matches, or the one that has this very name; `named` is what messages call it."""
+    if os.path.exists(pattern):
+        return [pattern]
+    files = sorted(path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path))
+    if not files:
+        raise InputError(f"{named}: no file matches {pattern}")
+    return files
+
+
+def check_design(design: Design) -> None:
+    """Refuse what is not derived for systems with several runs."""
+    if design.test != "t":
+        raise DataError(
+            f"the test {design.test} is not derived for systems with several runs: use t, or compare one run of each"
+        )
+    if design.simultaneous:
+        raise DataError(
+            "simultaneous intervals are not derived for systems with several runs: leave them out, and the corrected "
+            "p-values hold for all pairs"
+        )
+
+
+class Spread(NamedTuple):
+    """How much the runs of one system vary by one measure, as parts of the variance of its mean; 0 for one run."""
+
+    runs: float
+    """the variance of the runs' means, over the number of runs"""
+    rest: float
+    """the mean square of what query and run leave, over the number of values"""
+
+
+def spread_of(values: Floats) -> Spread:
+    """Return how much runs vary, from their values [queries, runs].
+
+    >>> spread_of(np.array([[0.0, 1.0], [0.5, 0.5]]))  # means .25, .75; what query and run leave is ±.25
+    Spread(runs=0.0625, rest=0.0625)
+    """
+    queries, runs = values.shape
+    if runs < 2 or queries < 2:
+        return Spread(0.0, 0.0)
+    of_runs, of_queries = values.mean(axis=0), values.mean(axis=1)
+    left = values - of_runs - of_queries[:, None] + values.mean()
+    square = float((left**2).sum()) / ((queries - 1) * (runs - 1))
+    return Spread(float(np.round(of_runs, DIGITS).var(ddof=1)) / runs, square / (queries * runs))
+
+
+def estimate(differ: Floats, repeats: Sequence[Floats], pairs: Pairs) -> tuple[Estimates, list[Shares | None]]:
+    """Return the differences of pairs of systems with their standard errors, and where their variance comes from.
+
+    `differ` [queries, pairs] are the differences of the systems' means over their runs, `repeats` the values
+    [queries, runs] of each system. The variance of the mean difference is
+
+        s²_D/n + s²_A/R_A + s²_B/R_B − MSE_A/(n·R_A) − MSE_B/(n·R_B)
+
+    with s²_D over queries, s²_A and s²_B over the means of runs, and the mean square of what query and run leave, which
+    both kinds of terms contain. It is never taken to be less than the largest of the first three terms, which have the
+    degrees of freedom n − 1, R_A − 1 and R_B − 1; those of their sum are Satterthwaite's. A system with one run has no
+    term of its own: that run stands for itself.
+    """
+    queries = len(differ)
+    spreads = [spread_of(values) for values in repeats]
+    over_queries = differ.var(axis=0, ddof=1) / queries if queries > 1 else np.zeros(differ.shape[1])
+    over_queries = np.where(np.ptp(differ, axis=0) == 0, 0.0, over_queries)
+    ends = (pairs.first, pairs.second)
+    runs, rest = (np.asarray([part[i] for part in spreads]) for i in range(2))
+    terms = np.stack([over_queries, *(runs[end] for end in ends)])
+    freedom = np.stack([np.full(len(pairs), queries - 1), *(_freedoms(repeats)[end] for end in ends)])
+    left, total = rest[pairs.first] + rest[pairs.second], terms.sum(axis=0)
+    variance = np.maximum(total - left, terms.max(axis=0))
+    varies = (total > 0) & (queries > 1)
+    squares = (terms**2 / np.maximum(freedom, 1)).sum(axis=0)
+    estimates = Estimates(
+        differ.mean(axis=0),
+        np.where(varies, np.sqrt(variance), np.nan),
+        total**2 / np.where(varies, squares, 1.0),
+        np.full(len(pairs), float(queries)),
+    )
+    parts = np.maximum([terms[0] - left, terms[1] + terms[2] - left, left], 0.0)
+    repeated = np.any(freedom[1:] > 0, axis=0)
+    known = (parts.sum(axis=0) > 0) & repeated & varies
+    shares = (parts / np.where(known, parts.sum(axis=0), 1.0)).T.tolist()
+    return estimates, [Shares(*row) if is_known else None for row, is_known in zip(shares, known.tolist(), strict=True)]
+
+
+def _freedoms(repeats: Sequence[Floats]) -> Ints:
+    return np.asarray([values.shape[1] - 1 for values in repeats])
+
+
+@dataclass(eq=False, repr=False)
+class GroupedPairs(Estimated):
+    """Pairs of systems with several runs each; `values` are the means over the runs of each system."""
+
+    repeats: Sequence[Floats] = ()
+    """the values [measures, queries, runs] of each system"""
+    subject: ClassVar[str] = "system"
+
+    @property
+    def test_name(self) -> str:
+        """What the test is called."""
+        return "t-test of systems over queries and runs (Satterthwaite's degrees of freedom)"
+
+    @cached_property
+    def estimates(self) -> list[Estimates]:
+        """The estimates by measure."""
+        return [estimates for estimates, _ in self._estimated]
+
+    @cached_property
+    def shares(self) -> list[list[Shares | None]]:
+        """Where the variance of each difference comes from, by measure."""
+        return [shares for _, shares in self._estimated]
+
+    @cached_property
+    def _estimated(self) -> list[tuple[Estimates, list[Shares | None]]]:
+        return [self._estimate(m, np.arange(self.values.shape[1])) for m in range(len(self.measures))]
+
+    def _estimate(self, measure: int, queries: Ints) -> tuple[Estimates, list[Shares | None]]:
+        repeats = [values[measure][queries] for values in self.repeats]
+        return estimate(self.by_query(measure)[queries], repeats, self.pairs)
+
+    def intervals_on(self, measure: int, queries: Ints) -> Intervals:
+        """Return the intervals of the differences on some of the queries, each by itself."""
+        return self._estimate(measure, queries)[0].intervals(1 - self.design.alpha)
+
+    @property
+    def leaves_out_at_once(self) -> bool:
+        """They do not: every query also tells how much runs vary."""
+        return False
+
+    def leave_out(self, query: int) -> "GroupedPairs":
+        """Return the same systems without one query."""
+        values = np.delete(self.values, query, axis=1)
+        repeats = [np.delete(table, query, axis=1) for table in self.repeats]
+        return replace(self, values=values, means=values.mean(axis=1), repeats=repeats)
+
+    def rows(self) -> Iterator[Pair]:
+        """Yield all there is to know of each pair, measure by measure."""
+        known = [
+            (None if np.isnan(e.error[i]) else float(e.freedom[i]), shares[i])
+            for e, shares in self._estimated
+            for i in range(len(self.pairs))
+        ]
+        for pair, (freedom, shares) in zip(super().rows(), known, strict=True):
+            yield pair._replace(freedom=freedom, shares=shares)
+
+
+class SystemBoard(Leaderboard):
+    """Systems by name, each the mean of its runs, on the queries that count for all runs."""
+
+    subject = "system"
+
+    def __init__(self, results: Evaluations, members: dict[str, list[str]]) -> None:
+        """Take the results of all runs, and which of them belong to which system."""
+        super().__init__(results)
+        self.members = members
+        for system, runs in members.items():
+            self._check_shared(system, runs)
+
+    def _check_shared(self, system: str, runs: list[str]) -> None:
+        """Refuse runs that are parts of one run: folds, each with queries of its own."""
+        answered = np.stack([self.results.evaluations[run].hits.answered for run in runs])
+        if len(runs) > 1 and answered.any(axis=1).all() and not (answered.sum(axis=0) > 1).any():
+            raise DataError(
+                f"the {len(runs)} runs of {system} have no query in common: parts of one run, such as the folds of a "
+                "cross-validation, are put together first, as with cat"
+            )
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The systems, best first by the first measure; equal ones by name."""
+        first = next(iter(self.measures))
+        return sorted(self.members, key=lambda name: (-self._mean(name, first), name))
+
+    def _mean(self, system: str, measure: str) -> float:
+        return fsum(self.common[run][measure] for run in self.members[system]) / len(self.members[system])
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """The queries that count for every run."""
+        return list(next(iter(self.common.values())).queries)
+
+    @cached_property
+    def means(self) -> Floats:
+        """[measures, systems] the means over runs and queries."""
+        return np.asarray([[self._mean(name, measure) for name in self.names] for measure in self.measures])
+
+    @cached_property
+    def repeats(self) -> list[Floats]:
+        """The values [measures, queries, runs] of each system."""
+        return [np.stack([self.common[run].values.T for run in self.members[name]], axis=2) for name in self.names]
+
+    @cached_property
+    def values(self) -> Floats:
+        """[measures, queries, systems] the means over the runs of each system, whatever their order."""
+        return np.stack([np.sort(values, axis=2).mean(axis=2) for values in self.repeats], axis=2)
+
+    def pairwise(self, design: Design) -> GroupedPairs:
+        """Return the pairs of systems, to be tested by a design."""
+        bounds = [measure.bounds for measure in self.measures.values()]
+        return GroupedPairs(self.values, self.means, self.names, list(self.measures), design, bounds, self.repeats)
+
+    @cached_property
+    def tie_ranges(self) -> dict[str, dict[str, TieRange]]:
+        """How far each mean moves with the order of ties, by system and measure: the mean over its runs."""
+        return {name: dict(self._tie_ranges(name)) for name in self.names}
+
+    def _tie_ranges(self, system: str) -> Iterator[tuple[str, TieRange]]:
+        runs = self.members[system]
+        spans = {run: {span.measure: span for span in self.common[run].tie_ranges} for run in runs}
+        for measure in self.measures:
+            moved = [spans[run][measure] for run in runs if measure in spans[run]]
+            if moved:
+                still = [self.common[run][measure] for run in runs if measure not in spans[run]]
+                low, high = (fsum([*still, *(getattr(span, end) for span in moved)]) for end in ("low", "high"))
+                counts = (max(span.queries for span in moved), moved[0].of, max(span.bounded for span in moved))
+                mean = self._mean(system, measure)
+                yield measure, TieRange(measure, mean, low / len(runs), high / len(runs), *counts)
+
+    def flat(self, prefix: str = "") -> dict[str, float]:
+        """Return {system/measure: mean} with names that MLflow and Weights & Biases take."""
+        cells = ((i, j) for i in range(len(self.names)) for j in range(len(self.measures)))
+        measures, means = list(self.measures), self.means.T.tolist()
+        named = (((self.names[i], measures[j]), means[i][j]) for i, j in cells)
+        return flatten(named, prefix)
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """What happened to queries, documents and runs."""
+        return [*self._note_runs(), *super().notes]
+
+    def _note_runs(self) -> list[Note]:
+        """Say what the numbers of runs mean for the verdicts."""
+        systems, counts = len(self.members), {name: len(self.members[name]) for name in self.names}
+        notes = []
+        single = [name for name, count in counts.items() if count == 1]
+        if len(single) == systems:
+            text = "every system has one run: the verdicts are about these runs, not about the systems"
+            return [Note("single", systems, systems, text)]
+        if len(set(counts.values())) > 1:
+            listing = ", ".join(f"{name} {count}" for name, count in counts.items())
+            notes.append(Note("uneven", systems, systems, f"the systems have different numbers of runs: {listing}"))
+        if single:
+            one = len(single) == 1
+            text = (
+                f"{', '.join(single)} {'has' if one else 'have'} one run{'' if one else ' each'}: verdicts on "
+                f"{'it' if one else 'them'} are about {'that run' if one else 'these runs'}, not about the "
+                f"{'system' if one else 'systems'}"
+            )
+            notes.append(Note("single", len(single), systems, text))
+        two = [name for name, count in counts.items() if count == 2]
+        if two:
+            text = (
+                f"{', '.join(two)} {'has' if len(two) == 1 else 'have'} two runs, which say little about how much runs "
+                "differ: in simulations, 5 % of false verdicts become up to 8 %; three runs keep them at 5 %"
+            )
+            notes.append(Note("two", len(two), systems, text))
+        return [*notes, *self._note_identical(counts)]
+
+    def _note_identical(self, counts: Mapping[str, int]) -> list[Note]:
+        flags = zip(self.names, self.repeats, strict=True)
+        same = [name for name, values in flags if counts[name] > 1 and not _differ(values).any()]
+        text = f"the runs of {', '.join(same)} have the same value on every query: they are no repetitions"
+        return [Note("identical", len(same), len(counts), text)] if same else []
+
+
+def _differ(values: Floats) -> Bools:
+    return np.asarray(np.ptp(np.round(values, DIGITS), axis=2) > 0)
+
+
+class SystemRuns(NamedTuple):
+    """The runs of one system by one measure."""
+
+    system: str
+    measure: str
+    runs: int
+    mean: float
+    deviation: float | None
+    """the standard deviation of the runs' means; None for one run"""
+    lowest: float
+    highest: float
+
+
+class Systems(Result):
+    """How much the runs of each system differ, and where the variance of each difference comes from."""
+
+    notes: ClassVar[Sequence[Note]] = ()
+
+    def __init__(self, board: SystemBoard, pairs: Sequence[Pair]) -> None:
+        """Take the systems and their pairs."""
+        self._board, self._pairs, self.members = board, pairs, board.members
+
+    @cached_property
+    def rows(self) -> list[SystemRuns]:
+        """One row per measure and system, best first."""
+        board, rows = self._board, []
+        for measure in board.measures:
+            for name in board.names:
+                means = [board.common[run][measure] for run in board.members[name]]
+                spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
+                mean = fsum(means) / len(means)
+                rows.append(SystemRuns(name, measure, len(means), mean, spread, min(means), max(means)))
+        return rows
+
+    def table(self) -> Table:
+        """Return one row per measure and system: its runs."""
+        return Table(SystemRuns._fields, [list(row) for row in self.rows])
+
+    def shares_table(self) -> Table | None:
+        """Return one row per measure and pair: shares of the variance; None where no system has repeats."""
+        if not any(pair.shares for pair in self._pairs):
+            return None
+        rows: list[list[Cell]] = [
+            [pair.measure, pair.first, pair.second, *map(_percent, pair.shares or [None] * 3), _decimal(pair.freedom)]
+            for pair in self._pairs
+        ]
+        return Table(["measure", "first", "second", *Shares._fields, "freedom"], rows)
+
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return both tables."""
+        shares = self.shares_table()
+        return [self.table(), *([shares] if shares else [])]
+
+    def remarks(self) -> list[str]:
+        """Return what the columns are."""
+        runs = "deviation: the standard deviation of the means of a system's runs"
+        shares = (
+            "; queries, runs, rest: where the variance of a difference comes from; freedom: degrees of freedom of t"
+        )
+        return [f"{runs}{shares if any(pair.shares for pair in self._pairs) else ''}"]
+
+    def entry(self) -> dict[str, Any]:
+        """Return the runs of each system as plain data."""
+        return {"systems": [row._asdict() for row in self.rows]}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return runs and shares as plain data."""
+        pairs = [
+            {"measure": pair.measure, "first": pair.first, "second": pair.second, "freedom": pair.freedom}
+            | {"shares": pair.shares._asdict() if pair.shares else None}
+            for pair in self._pairs
+        ]
+        return self.entry() | {"pairs": pairs}
+
+
+def _percent(share: float | None) -> str | None:
+    return None if share is None else f"{100 * share:.0f} %"
+
+
+def _decimal(freedom: float | None) -> str | None:
+    return None if freedom is None else f"{freedom:.1f}"

@@ -1,0 +1,109 @@
+"""Pages about systems: those with several runs each, and those on several collections."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gradely.comparison.system_charts import runs_chart, shares_chart
+from gradely.report.page import Chart, chart, cut, labels, render, versions
+from gradely.tables import Table, count_of
+
+if TYPE_CHECKING:
+    from gradely.comparison.compare import Comparison
+
+BARS = 60
+"""so many pairs a chart shows, the first ones"""
+ROWS = 1000
+"""so many rows a table shows, the first ones"""
+
+
+class Part(NamedTuple):
+    """A part of a page: a heading, what there is to say, and tables and charts below it."""
+
+    id: str
+    title: str
+    text: str = ""
+    tables: dict[str, Table] = {}  # noqa: RUF012 - nobody adds to it
+    """by what screen readers call them"""
+    charts: tuple[str, ...] = ()
+
+
+class Origin(NamedTuple):
+    """How a page was made."""
+
+    caption: str
+    command: str
+
+
+def page_of_parts(
+    title: str,
+    lead: str,
+    answers: list[str],
+    parts: list[Part],
+    charts: dict[str, Chart],
+    notes: list[str],
+    origin: Origin,
+) -> str:
+    """Return a page with an answer on top and parts below it."""
+    shown = [part._replace(tables={name: _shorten(table) for name, table in part.tables.items()}) for part in parts]
+    return render(
+        "systems.html",
+        title=title,
+        charts=charts,
+        lead=lead,
+        answers=[cut(answer, 2000) for answer in answers],
+        parts=shown,
+        notes=notes,
+        origin=origin,
+        versions=versions(),
+    )
+
+
+def _shorten(table: Table) -> Table:
+    """Return the table with names that can be shown, and of very many rows the first."""
+    rows = [[cut(cell) if isinstance(cell, str) else cell for cell in row] for row in table.rows[:ROWS]]
+    rest = len(table.rows) - ROWS
+    return table._replace(rows=rows, more=f"… and {rest:,} more rows" if rest > 0 else "")
+
+
+def groups_page(comparison: "Comparison", title: str, command: str = "") -> str:
+    """Return the page of systems with several runs each."""
+    board, systems = comparison.board, comparison.systems
+    assert systems is not None
+    first, names = next(iter(board.measures)), dict(zip(board.names, labels(board.names), strict=True))
+    runs = {names[name]: [board.common[run][first] for run in systems.members[name]] for name in board.names}
+    charts = {
+        "runs": chart(
+            runs_chart(runs, first), f"The mean of each run (ring) and of each system (dot) by {first}.", still=True
+        )
+    }
+    pairs = [
+        pair._replace(first=names[pair.first], second=names[pair.second])
+        for pair in comparison.pairs
+        if pair.measure == first
+    ]
+    shares = systems.shares_table()
+    if shares is not None:
+        words = f"Where the variance of each difference by {first} comes from."
+        charts["shares"] = chart(shares_chart(pairs[:BARS]), words, still=True)
+    parts = [
+        Part("leaderboard", "Leaderboard", comparison.legend(), {"Leaderboard": comparison.table()}),
+        Part("runs", "Runs of each system", "", {"Runs of each system": systems.table()}, ("runs",)),
+    ]
+    if shares is not None:
+        text = (
+            "queries: the systems differ by more on some queries than on others. runs: runs of the same system differ "
+            "in their means. rest: a run is better on some queries and worse on others than its system."
+        )
+        parts.append(Part("variance", "Where the variance comes from", text, {"Shares": shares}, ("shares",)))
+    if comparison.segments is not None:
+        tables = {"Means by segment": comparison.segments.table()}
+        tables["Differences by segment"] = comparison.segments.pairs_table()
+        parts.append(Part("segments", "Segments", comparison.segments.caption() + ".", tables))
+    if comparison.pairs:
+        parts.append(Part("tests", "Every pair", "", {"Every pair": comparison.pairs_table()}))
+    lead = (
+        f"{count_of(len(board.names), 'system')}, {count_of(len(board.evaluations), 'run')}, "
+        f"{count_of(len(board.queries), 'query')}."
+    )
+    answers = list(comparison.answers().values())
+    notes = [str(note) for note in comparison.notes]
+    return page_of_parts(title, lead, answers, parts, charts, notes, Origin(comparison.caption(), command))
