@@ -15,7 +15,7 @@ SEED ?= 0
 # Where Python is told to keep no bytecode, each of the processes that the checks start would compile all files again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-arrays test-lowest test-tools test-spark fuzz mutants docs papers learning bench bench-tables bench-spark clean
+.PHONY: help demo test test-arrays test-lowest test-tools test-spark test-site site fuzz mutants docs papers learning bench bench-tables bench-spark clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
@@ -24,6 +24,8 @@ help:
 	@echo "make test-lowest  a smoke of the tests with the lowest versions of all dependencies that pyproject.toml allows"
 	@echo "make test-tools   the adapters inside the tools that they are for, which are heavy"
 	@echo "make test-spark   lazy frames and evaluation on a real Spark of two cores"
+	@echo "make site         build the site into site/, which works from the disk"
+	@echo "make test-site    build it, and open every page in a browser"
 	@echo "make fuzz         broken files through every command, and what must be equal compared; MINUTES=60 SEED=7 for more"
 	@echo "make mutants      change or leave out one thing in the code at a time: which changes does no test notice?"
 	@echo "make docs         write what follows from the code: pages and tables of the documents, the stub of public names"
@@ -62,6 +64,14 @@ test-spark: $(SPARK)/ready
 	.ci/java
 	$(SPARK)/bin/python -m pytest -W default tests/spark
 
+site: $(VENV)/site-ready
+	$(BIN)/python -m tools.site site
+
+test-site: $(VENV)/test-ready site
+	.ci/browser
+	.ci/axe
+	GRADELY_SITE=site $(BIN)/python -m pytest -n auto tests/site
+
 fuzz: $(VENV)/test-ready
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
@@ -99,7 +109,7 @@ bench-spark: $(SPARK)/ready
 	$(SPARK)/bin/python -m benchmarks.spark $(BENCH)/spark
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(LOWEST) $(TOOLS) $(SPARK) .axe gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
+	rm -rf site $(VENV) $(BENCH) $(LOWEST) $(TOOLS) $(SPARK) .axe gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
 
 $(VENV)/made:
 	$(PYTHON) -c 'import sys; sys.exit("gradely needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -117,6 +127,10 @@ $(VENV)/papers-ready: $(VENV)/installed papers/pyproject.toml
 
 $(VENV)/test-ready: $(VENV)/papers-ready
 	$(BIN)/pip install --quiet --group test
+	touch $@
+
+$(VENV)/site-ready: $(VENV)/papers-ready
+	$(BIN)/pip install --quiet --editable '.[report]' --group site
 	touch $@
 
 $(VENV)/arrays-ready: $(VENV)/test-ready

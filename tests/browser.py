@@ -3,9 +3,11 @@
 import json
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
+AXE = Path(__file__).parents[1] / ".axe" / "axe.min.js"
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -89,3 +91,16 @@ def browser(tmp_path_factory):
     opened = Browser(tmp_path_factory.mktemp("browser"))
     yield opened
     opened.driver.quit()
+
+
+def violations(opened):
+    """Return what axe-core finds on the open page, with everything unfolded."""
+    if not AXE.exists() and os.environ.get("CI") != "true":
+        pytest.skip("no axe-core here: .ci/axe fetches it from npm")
+    opened.driver.execute_script("document.querySelectorAll('details').forEach((node) => (node.open = true))")
+    opened.driver.execute_script(AXE.read_text(encoding="utf-8"))
+    found = opened.driver.execute_async_script(
+        "const done = arguments[0]; axe.run({preload: false, resultTypes: ['violations']})"
+        ".then((r) => done(r.violations), (e) => done([String(e)]))"
+    )
+    return [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found]

@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import os
-import pathlib
 import time
 
 import numpy as np
@@ -17,12 +15,10 @@ from gradely.data.texts import select_texts
 from gradely.report import data
 from gradely.report.page import effect_text, format_signed
 from gradely.tables import format_p
-from tests.browser import browser  # noqa: F401 - a fixture
+from tests.browser import browser, violations  # noqa: F401 - browser is a fixture
 from tests.hostile import HOSTILE
 from tests.report.test_report import MEASURES, choose, demo, pick, text_of  # noqa: F401 - demo is a fixture
 from tests.shared_data import DATA, needs
-
-AXE = pathlib.Path(__file__).parents[2] / ".axe" / "axe.min.js"
 
 
 @pytest.fixture
@@ -360,18 +356,6 @@ def test_printing_keeps_charts_and_columns(opened):
     finally:
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
         driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-
-
-def violations(browser):  # noqa: F811
-    """Return what axe-core finds on the open page, with everything unfolded."""
-    if not AXE.exists() and os.environ.get("CI") != "true":
-        pytest.skip("no axe-core here: .ci/axe fetches it from npm")
-    browser.driver.execute_script("document.querySelectorAll('details').forEach((node) => (node.open = true))")
-    browser.driver.execute_script(AXE.read_text(encoding="utf-8"))
-    found = browser.driver.execute_async_script(
-        "const done = arguments[0]; axe.run().then((r) => done(r.violations), (e) => done([String(e)]))"
-    )
-    return [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,0 +1,20 @@
+"""What the theme leaves out and people who do not see a page need: levels of headings, and names of its parts."""
+
+from pathlib import Path
+
+REPLACED = {
+    '<p class="caption" role="heading">': '<p class="caption" role="heading" aria-level="2">',
+    '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="All pages">',
+    '<aside class="toc-drawer">': '<aside class="toc-drawer" aria-label="On this page">',
+    '<aside class="toc-drawer no-toc">': '<aside class="toc-drawer no-toc" aria-label="On this page">',
+    '<div id="search-results"></div>': '<h1>Search</h1>\n<div id="search-results"></div>',
+}
+
+
+def add(folder: Path) -> None:
+    """Add them to every page of a folder."""
+    for page in folder.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        for theirs, ours in REPLACED.items():
+            text = text.replace(theirs, ours)
+        page.write_text(text, encoding="utf-8")

@@ -1,0 +1,68 @@
+"""The sources of the site: docs/ and the documents at the root in one folder, with links that hold there."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LINK = re.compile(r"(\]\()([^)\s]+)(\))")
+MOVED = {
+    "DESIGN.md": "inside/design.md",
+    "CHANGELOG.md": "inside/changelog.md",
+    "CONTRIBUTING.md": "inside/contributing.md",
+    "SECURITY.md": "inside/security.md",
+    "CODE_OF_CONDUCT.md": "inside/conduct.md",
+}
+"""where documents at the root are on the site"""
+
+
+def gather(folder: Path) -> None:
+    """Copy what people wrote into a folder."""
+    for path in sorted((ROOT / "docs").rglob("*")):
+        place = path.relative_to(ROOT).as_posix()
+        if path.suffix == ".md":
+            put(folder, place, path.read_text(encoding="utf-8"))
+        elif path.is_file():
+            target = folder / site_place(place)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+    for place in MOVED:
+        if (ROOT / place).exists():
+            put(folder, place, (ROOT / place).read_text(encoding="utf-8"))
+
+
+def put(folder: Path, place: str, text: str) -> None:
+    """Write a document to where it is on the site."""
+    target = folder / site_place(place)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(relink(text, place), encoding="utf-8")
+
+
+def site_place(place: str) -> str:
+    """Return where a file of the repository is on the site.
+
+    >>> site_place("docs/guides/gate.md"), site_place("DESIGN.md")
+    ('guides/gate.md', 'inside/design.md')
+    """
+    return MOVED.get(place, place.removeprefix("docs/"))
+
+
+def relink(text: str, place: str) -> str:
+    """Return a document whose links to other files hold on the site.
+
+    >>> relink("[how](docs/inside/reliability.md#fuzz)", "DESIGN.md")
+    '[how](reliability.md#fuzz)'
+    """
+    home = os.path.dirname(place)
+
+    def moved(link: re.Match[str]) -> str:
+        address = link[2]
+        if "://" in address or address.startswith("#"):
+            return link[0]
+        file, mark, anchor = address.partition("#")
+        target = site_place(os.path.normpath(os.path.join(home, file)).replace(os.sep, "/"))
+        there = os.path.relpath(target, os.path.dirname(site_place(place)) or ".").replace(os.sep, "/")
+        return f"{link[1]}{there}{mark}{anchor}{link[3]}"
+
+    return LINK.sub(moved, text)
