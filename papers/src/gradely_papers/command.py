@@ -14,10 +14,12 @@ from gradely import InputError
 from gradely.cli import options
 from gradely.cli.output import Bar, make_folder, say, write_file
 from gradely.errors import GradelyError
+from gradely.parallel import can_fork, cores, in_processes
 from gradely.tables import Table, plain_line, to_text
 from gradely_papers import PAPERS, check_data, experiment, experiments, misprints, results
-from gradely_papers.experiment import CLAIM, FOLDER, THEOREM, Experiment, Library, Outcome
-from gradely_papers.results import Entry, by_claim, count, document, enter, leave_out, of_kind, read_record, to_csv
+from gradely_papers.experiment import CLAIM, FOLDER, THEOREM, Experiment, Library
+from gradely_papers.progress import Report, ignore
+from gradely_papers.results import Entry, Found, by_claim, count, document, leave_out, of_kind, read_record, to_csv
 from gradely_papers.verdicts import MARKS
 
 ALL = "all"
@@ -155,17 +157,18 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
     selection, absent = choose(names, library)
     check_folder(out)
     check_installed()
-    outcomes: list[tuple[Experiment, Outcome]] = []
-    for entry in selection:
-        try:
-            outcomes.append((entry, run_one(entry, library, seed, Path(out))))
-        except (GradelyError, OSError) as error:
-            if ALL not in names:
-                raise
-            absent[entry] = str(error)
+    if ALL in names:
+        found = run_several(selection, library, seed, Path(out))
+        absent |= {entry: each.failure for entry, each in found.items() if each.failure}
+    else:
+        found = {entry: run_one(entry, library, seed, Path(out)) for entry in selection}
+    outcomes = [(entry, found[entry]) for entry in selection if not found[entry].failure]
     for entry, reason in absent.items():
         say(f"{entry.name} is skipped: {reason}\n")
-    entries = [*enter(outcomes), *(left for entry, reason in absent.items() for left in leave_out(entry, reason))]
+    entries = [
+        *(row for _, each in outcomes for row in each.entries),
+        *(left for entry, reason in absent.items() for left in leave_out(entry, reason)),
+    ]
     if len(outcomes) > 1:
         _write(
             Path(out),
@@ -200,16 +203,59 @@ def choose(names: tuple[str, ...], library: Library) -> tuple[list[Experiment], 
     return [entry for entry in every if entry not in absent], absent
 
 
-def run_one(entry: Experiment, library: Library, seed: int, out: Path) -> Outcome:
-    """Run an experiment, leave what came out in its folder, and say where."""
+def run_one(entry: Experiment, library: Library, seed: int, out: Path) -> Found:
+    """Run an experiment with a bar of its progress, and say what it found."""
     with Bar({entry.name: 1}) as bar:
-        outcome = entry.run(library, seed, partial(bar, entry.name))
-        content = results.files(entry, outcome, seed)
-    _write(out / entry.name, content)
+        found = carry_out(entry, library, seed, out, partial(bar, entry.name))
+    tell(entry, found, out)
+    return found
+
+
+def run_several(selection: list[Experiment], library: Library, seed: int, out: Path) -> dict[Experiment, Found]:
+    """Run experiments, as many at a time as there are processors; those that measure time run alone, at the end.
+
+    An experiment whose data cannot be read fails by itself, and the others run.
+    """
+    together = [entry for entry in selection if not entry.timed] if can_fork() else []
+    found: dict[Experiment, Found] = {}
+
+    def attempt(entry: Experiment) -> Found:
+        try:
+            return carry_out(entry, library, seed, out, ignore)
+        except (GradelyError, OSError) as error:
+            return Found([], [], {}, str(error))
+
+    def work(number: int) -> bytes:
+        return attempt(together[number]).to_bytes()
+
+    def finished() -> Iterator[tuple[Experiment, Found]]:
+        for number, content in in_processes(work, len(together), cores()):
+            yield together[number], Found.from_bytes(content)
+        for entry in selection:
+            if entry not in together:
+                yield entry, attempt(entry)
+
+    with Bar({entry.name: 1 for entry in selection}) as bar:
+        for entry, each in finished():
+            bar(entry.name, 1)
+            found[entry] = each
+            if not each.failure:
+                tell(entry, each, out)
+    return found
+
+
+def carry_out(entry: Experiment, library: Library, seed: int, out: Path, progress: Report) -> Found:
+    """Run an experiment, and leave its tables, figures and page in its folder."""
+    outcome = entry.run(library, seed, progress)
+    _write(out / entry.name, results.files(entry, outcome, seed))
+    return Found.of(entry, outcome)
+
+
+def tell(entry: Experiment, found: Found, out: Path) -> None:
+    """Say where the page of an experiment is, what it had to skip, and what it observed."""
     say(f"{entry.name}: {out / entry.name / 'index.html'}\n")
-    say("".join(f"  {name} is skipped: {reason}\n" for name, reason in outcome.skipped.items()))
-    say("".join(f"  {observation.question} {observation.answer}\n" for observation in outcome.observations))
-    return outcome
+    say("".join(f"  {name} is skipped: {reason}\n" for name, reason in found.skipped.items()))
+    say("".join(f"  {observation.question} {observation.answer}\n" for observation in found.observations))
 
 
 def _write(folder: Path, content: dict[str, bytes]) -> None:

@@ -177,6 +177,8 @@ class Experiment(NamedTuple):
     """true where the data is not public, so that `run all` skips the experiment where it is absent"""
     libraries: tuple[str, ...] = ()
     """modules of heavy libraries, each in the extra of its name; `run all` skips the experiment where one is absent"""
+    timed: bool = False
+    """true where it measures time, so that nothing may run beside it"""
 
     @property
     def paper(self) -> str:

@@ -1,6 +1,7 @@
 """What comes out of experiments: the claims of all papers with their verdicts, and the files and pages of one run."""
 
 import csv
+import json
 from collections.abc import Iterable, Sequence
 from importlib import resources
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from gradely.report.page import chart, render
 from gradely.tables import Cell, Table, escape_markdown, to_delimited, to_markdown
 from gradely_papers import PAPERS, misprints
 from gradely_papers.charts import picture
-from gradely_papers.experiment import CLAIM, COLUMNS, THEOREM, Assessment, Experiment, Misprint, Outcome
+from gradely_papers.experiment import CLAIM, COLUMNS, THEOREM, Assessment, Experiment, Misprint, Observation, Outcome
 from gradely_papers.verdicts import DIFFERS, HOLDS, MARKS, UNTESTED, WORDS, Verdict, tally
 
 RECORD = "record.csv"
@@ -44,6 +45,32 @@ def enter(outcomes: Iterable[tuple[Experiment, Outcome]]) -> list[Entry]:
         for experiment, outcome in outcomes
         for tested in outcome.claims
     ]
+
+
+class Found(NamedTuple):
+    """What an experiment found, without its tables and figures, which are in its folder."""
+
+    entries: list[Entry]
+    observations: list[Observation]
+    skipped: dict[str, str]
+    """folders of data that could not be read, and why"""
+    failure: str | None = None
+    """why it could not be run, where it could not"""
+
+    @classmethod
+    def of(cls, experiment: Experiment, outcome: Outcome) -> "Found":
+        """Take what matters beyond the folder of the experiment."""
+        return cls(enter([(experiment, outcome)]), list(outcome.observations), dict(outcome.skipped))
+
+    def to_bytes(self) -> bytes:
+        """Return it as bytes, to be sent to another process."""
+        return json.dumps(self).encode()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "Found":
+        """Return what was made into bytes."""
+        entries, observations, skipped, failure = json.loads(content)
+        return cls([Entry(*row) for row in entries], [Observation(*row) for row in observations], skipped, failure)
 
 
 def leave_out(experiment: Experiment, reason: str) -> list[Entry]:
@@ -202,13 +229,13 @@ def group_kinds(entries: list[Entry]) -> dict[str, list[list[Entry]]]:
     return {title: groups for title, kind in kinds.items() if (groups := by_claim(of_kind(entries, kind)))}
 
 
-def overview(outcomes: list[tuple[Experiment, Outcome]], entries: list[Entry]) -> str:
+def overview(outcomes: list[tuple[Experiment, Found]], entries: list[Entry]) -> str:
     """Return the page that leads to the others: every claim and how often it holds."""
     return render(
         "papers.html",
         package="gradely_papers",
         title="The papers' experiments",
-        outcomes=[(*each, group_kinds(enter([each]))) for each in outcomes],
+        outcomes=[(experiment, found, group_kinds(found.entries)) for experiment, found in outcomes],
         papers=PAPERS,
         counts=count(entries).cells(),
         key=KEY,

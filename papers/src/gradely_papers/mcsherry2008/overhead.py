@@ -357,4 +357,5 @@ EXPERIMENT = Experiment(
     "The measures that take care of ties cost about what those that ignore them do; RR costs about 25% more.",
     run,
     claims=(about_the_same, reciprocal_rank, because_unsorted),
+    timed=True,
 )
