@@ -8,9 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
-import numpy as np
-
-from gradely.kernel.backend import device_of, is_any, is_numpy, namespace, to_lists
+from gradely.kernel.backend import as_type, device_of, is_any, is_numpy, namespace, to_lists
 from gradely.lazy import lazy
 from gradely.tables import Table, box, count_of, grid, heading, sentence
 
@@ -200,11 +198,10 @@ class Batch:
 
     def to_real(self, x: Array) -> Array:
         """Return an integer or boolean array as the batch's real numbers."""
-        real = self.grade.dtype
-        return x.astype(real) if isinstance(x, np.ndarray) else self.xp.astype(x, real, copy=False)
+        return as_type(x, self.grade.dtype)
 
     def of_pools(self, key: object, make: Callable[["Batch"], T]) -> T:
-        """Return what follows from the pools alone; made once, for however many runs are measured against them.
+        """Return what follows from the pools alone; made once for all runs that are measured against them.
 
         The key says all that it depends on otherwise, also the relevance function, if labels were replaced.
         """
