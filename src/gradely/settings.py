@@ -1,4 +1,4 @@
-"""Settings: what holds for all runs and measures of a call, made once at the door and handed on."""
+"""Settings: what holds for all runs and measures of a call, checked once and passed on."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace

@@ -124,7 +124,7 @@ class Table(NamedTuple):
 
 
 def show_number(number: float, digits: int = 4) -> str:
-    """Return a number with so many decimals; a very large one, of which no reader wants all digits, as 1.2346e+20."""
+    """Return a number with that many decimals; a very large one, of which no reader wants all digits, as 1.2346e+20."""
     return f"{number:.{digits}f}" if abs(number) < LARGE else f"{number:.{digits}e}"
 
 

@@ -187,7 +187,7 @@ def _finite(value: Any) -> float:
 
 
 LOSERS = 10
-"""so many of the queries that lost most are listed"""
+"""the number of queries listed that lost most"""
 
 
 class Change(NamedTuple):

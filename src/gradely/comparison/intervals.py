@@ -13,7 +13,7 @@ from gradely.comparison.tests import lacks_spread
 from gradely.data.ids import Bools, Floats, Ints
 
 DRAWS = 10_000
-"""as for the tests; of so many draws, 250 lie beyond each end of an interval of 95 %"""
+"""as for the tests; of this number of draws, 250 lie beyond each end of an interval of 95 %"""
 SPREADLESS = 0.2
 """where more draws than this share of a tail have no spread, t says too little about that tail. By simulation, the
 studentised bootstrap covers .95 to .97 below it; above it (fewer than 5 queries, values nearly all the same) as little
@@ -111,7 +111,7 @@ def _quantile(ordered: Floats, counts: Ints, share: float) -> Floats:
 
 
 def around(values: Floats, reach: float) -> Intervals:
-    """Return intervals that reach so many standard errors to each side of the mean of each column."""
+    """Return intervals that reach that many standard errors to each side of the mean of each column."""
     mean, error = _mean_and_error(values)
     return Intervals(mean - reach * error, mean + reach * error)
 

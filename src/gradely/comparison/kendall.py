@@ -9,7 +9,7 @@ import numpy as np
 from gradely.data.ids import Floats, Ints
 
 DIGITS = 12
-"""means that agree to so many decimals are the same: rounding must not decide which runs tie"""
+"""means that agree to this number of decimals are the same: rounding must not decide which runs tie"""
 EQUIVALENT, NOTICEABLE = 0.9, 0.8
 """above the first, F14 takes two rankings of runs for equivalent; below the second, the change is noticeable"""
 SCALE = (

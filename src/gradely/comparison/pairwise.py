@@ -67,7 +67,7 @@ class Design(NamedTuple):
     """differences no larger than this are equal for all purposes: the region of practical equivalence"""
 
     def settle(self, baselines: str | Iterable[str] = (), runs: Iterable[str] = ()) -> "Design":
-        """Return the design with its correction and baselines settled; refuse what makes no sense."""
+        """Return the design with its correction and baselines filled in; refuse what makes no sense."""
         check_choice("test", self.test, TESTS)
         correction = self.correction or ("none" if self.test in SIMULTANEOUS else "holm")
         check_choice("correction", correction, CORRECTIONS)
@@ -129,7 +129,7 @@ class Pair(NamedTuple):
     tost_adjusted: float | None = None
     equivalent: bool | None = None
     chance_better: float | None = None
-    """the posterior chances that the first run is better, as good as equal, worse"""
+    """the posterior chances that the first run is better, practically equal, worse"""
     chance_equal: float | None = None
     chance_worse: float | None = None
     freedom: float | None = None
@@ -338,7 +338,7 @@ class Pairwise:
 
     @cached_property
     def equivalent(self) -> Bools:
-        """Where two runs are surely as good as equal."""
+        """Where two runs are surely practically equal."""
         return self.tost_adjusted < self.design.alpha
 
     def chances(self, measure: int, rope: float) -> tests.Chances:

@@ -277,7 +277,7 @@ def effect_interval(effect: float, queries: int, alpha: float) -> tuple[float, f
 
 @lru_cache(maxsize=256)
 def detectable_effect(queries: int, alpha: float, power: float, *, one_sided: bool = False) -> float:
-    """Return the smallest effect that so many queries show with this power."""
+    """Return the smallest effect that this number of queries shows with this power."""
     low, high = 0.0, 1.0
     while power_of(high, queries, alpha, one_sided=one_sided) < power:
         high *= 2

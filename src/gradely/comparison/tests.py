@@ -12,7 +12,7 @@ from gradely.errors import DataError
 from gradely.settings import check_choice
 
 DIGITS = 12
-"""differences that agree to so many decimals are the same: rounding must not decide who wins or which ranks tie"""
+"""differences that agree to this many decimals are the same: rounding must not decide who wins or which ranks tie"""
 
 
 class Pairs(NamedTuple):
@@ -270,7 +270,7 @@ FEWEST_DRAWN = 5
 """queries that the bootstrap takes: with two or three it calls half or a seventh of all nulls significant, and t takes
 its place"""
 EXACT = 100
-"""up to so many differences that are not 0 the distribution of Wilcoxon's test is computed: 0.5 ms for each pair"""
+"""the most differences other than 0 for which the distribution of Wilcoxon's test is computed: 0.5 ms a pair"""
 CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini–Hochberg", "none": "no correction"}
 
 
@@ -465,7 +465,7 @@ def achieved_levels(p: Any) -> Floats:
 
 
 class Chances(NamedTuple):
-    """The posterior chances of each pair that the first run is better, as good as equal, worse; NaN without spread."""
+    """The posterior chances of each pair that the first run is better, practically equal, worse; NaN without spread."""
 
     better: Floats
     equal: Floats

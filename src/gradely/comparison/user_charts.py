@@ -16,7 +16,7 @@ WIDTH, HEIGHT = 460, 320
 
 
 def chart(regions: "UserRegions") -> Any:
-    """Return the chart for so many levels."""
+    """Return the chart for a number of levels."""
     makers = {2: lines, 3: triangle}
     title = f"{regions.name}, {count_of(len(regions.queries), 'query')}"
     return style(makers.get(len(regions.levels), bars)(regions).properties(title=title))

@@ -68,7 +68,7 @@ class QueryScores(Result):
         return self.notes_at(DIGITS)
 
     def notes_at(self, digits: int) -> Sequence[Note]:
-        """Return the notes of the runs on means that are printed with so many decimals."""
+        """Return the notes of the runs on means that are printed with this number of decimals."""
         return note_runs(self._runs, digits)
 
     def rows(self) -> dict[str, list[QueryRow]]:

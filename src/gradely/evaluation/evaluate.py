@@ -115,7 +115,7 @@ class Evaluations(Result, Mapping[str, Scores]):
         """Return the values of each run on each query, as `gradely evaluate -q` prints them.
 
         Queries are sorted by the measure `sort`, worst first, or by the difference from the run `baseline`; only the
-        `worst` or the `best` ones are shown, so many of each run. `queries_text`, {query: text} or a file of ids and
+        `worst` or the `best` ones are shown, that many of each run. `queries_text`, {query: text} or a file of ids and
         texts, gives a column of texts.
         """
         from gradely.evaluation.by_query import QueryOrder, QueryScores
@@ -133,7 +133,7 @@ class Evaluations(Result, Mapping[str, Scores]):
         return merge_notes({name: scores.data_notes for name, scores in self.items()})
 
     def notes_at(self, digits: int) -> list[Note]:
-        """Return the notes on means that are printed with so many decimals: of ties, what changes what is printed."""
+        """Return the notes on means with this number of decimals; of ties, what changes what is printed."""
         return note_runs(self, digits)
 
     def as_dict(self) -> dict[str, Any]:

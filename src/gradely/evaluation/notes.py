@@ -20,7 +20,7 @@ FEW = 0.01
 """with a smaller share of the judged documents that a ranking has room for, ids are probably of two kinds; one of less
 than 100 is a larger share"""
 SAMPLE = 10_000
-"""so many documents of a query are compared"""
+"""the number of documents of a query that are compared"""
 
 
 def describe_mismatch(qrels: Qrels, run: Run, hits: Hits) -> str | None:
@@ -122,7 +122,7 @@ NAMED = 5
 NAMED_RUNS = 3
 """how many runs a note names that several of them share"""
 FEW_RUNS = 2
-"""of so many runs all ranges are shown; of more they would drown the numbers"""
+"""the largest number of runs of which all ranges are shown; more would drown the numbers"""
 VERBS = (("{are}", "is", "are"), ("{have}", "has", "have"), ("{do}", "does", "do"), ("{s}", "s", ""))
 """what stands for a verb in the text of a note, and the verb of one thing and of several"""
 SAME = 1e-12
@@ -175,7 +175,7 @@ class TieRange(NamedTuple):
         return Note("ties", self.queries, self.of, str(self))
 
     def is_visible(self, digits: int) -> bool:
-        """Return whether the two ends differ where they are printed with so many digits."""
+        """Return whether the two ends differ when printed with this number of digits."""
         return f"{self.low:.{digits}f}" != f"{self.high:.{digits}f}"
 
 
@@ -216,7 +216,7 @@ def merge_notes(notes: Mapping[str, Iterable[Note]]) -> list[Note]:
 def merge_ranges(ranges: Mapping[str, Iterable[TieRange]], digits: int) -> list[Note]:
     """Return how far ties move the means of runs, {name: ranges}: of many runs only the widest range per measure.
 
-    Ranges whose ends are the same where they are printed, with so many digits, are left out.
+    Ranges whose ends are the same when printed with this number of digits are left out.
 
     >>> narrow, wide = TieRange("AP", 0.5, 0.4, 0.6, 1, 2), TieRange("AP", 0.5, 0.3, 0.6, 2, 2)
     >>> str(merge_ranges({"a": [narrow], "b": [wide], "c": [narrow]}, 4)[0]).split(" depending ")

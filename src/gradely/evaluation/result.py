@@ -70,7 +70,7 @@ class Result:
         return []
 
     def notes_at(self, digits: int) -> Sequence[Note]:  # noqa: ARG002 - for notes about what is printed
-        """Return the notes on numbers that are printed with so many decimals."""
+        """Return the notes on numbers that are printed with this number of decimals."""
         return self.notes
 
     def as_dict(self) -> dict[str, Any]:

@@ -265,7 +265,7 @@ class Scores(Result):
         return self.data_notes + [span.note() for span in self.tie_ranges]
 
     def notes_at(self, digits: int) -> list[Note]:
-        """Return the notes on means that are printed with so many decimals: of ties, what changes what is printed."""
+        """Return the notes on means with this number of decimals; of ties, what changes what is printed."""
         return note_runs({self.name: self}, digits)
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
@@ -335,7 +335,7 @@ def segments_table(runs: Mapping[str, Scores]) -> Table:
 
 
 def note_runs(runs: Mapping[str, Scores], digits: int) -> list[Note]:
-    """Return the notes of runs where means are printed with so many decimals; what holds of all runs is said once."""
+    """Return the notes of runs on means with this number of decimals; what holds of all runs is said once."""
     ranges = {name: scores.tie_ranges for name, scores in runs.items()}
     return merge_notes({name: scores.data_notes for name, scores in runs.items()}) + merge_ranges(
         ranges, min(digits, DIGITS)

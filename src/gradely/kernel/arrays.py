@@ -222,7 +222,7 @@ def _groups(xp: Any, keys: Array, mask: Array, *, alone: bool) -> tuple[Array, A
 
 
 def assemble(rows: int, at_a_time: int, make: Callable[[slice], dict[str, Array]]) -> dict[str, Array]:
-    """Return arrays with so many rows, by name; blocks of rows stay in the processor's cache and write their part."""
+    """Return arrays of that many rows by name; blocks of rows stay in the processor's cache and write their part."""
     one = make(slice(0, 1))
     whole = {name: np.empty((rows, *part.shape[1:]), part.dtype) for name, part in one.items()}
 

@@ -179,7 +179,7 @@ def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array 
 
 
 STATES = 2000
-"""a tie group with more states is not searched; so many take some milliseconds"""
+"""a tie group with more states is not searched; this number takes some milliseconds"""
 
 Adds: TypeAlias = Callable[[int, tuple[int, ...]], float]
 """From a kind, by number, and how many of each kind stand above it in the group, to what a document of it adds."""

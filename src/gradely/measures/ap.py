@@ -97,7 +97,7 @@ class infAP(SearchedMeasure, Binary):  # noqa: N801 - the field's name
         return batch.xp.where(self.relevant(batch), RELEVANT, judged)
 
     def scene(self, batch: Batch, row: int) -> Scene:  # noqa: ARG002 - counts say all
-        """A relevant document adds what it adds behind so many of each kind."""
+        """What a relevant document adds below the given numbers of each kind."""
 
         def of(group: Group, above: Counter[int]) -> Adds:
             def adds(kind: int, placed: tuple[int, ...]) -> float:
@@ -137,7 +137,7 @@ class infAP(SearchedMeasure, Binary):  # noqa: N801 - the field's name
 
 
 def _estimate(rank: int, pool: int, r: int, judged: int) -> float:
-    """Return what a relevant document adds at a rank, behind so many of the pool, relevant and judged."""
+    """Return what a relevant document adds at a rank below the given numbers of pooled, relevant and judged ones."""
     return (1 + pool * (r + EPSILON) / (judged + 2 * EPSILON)) / rank
 
 

@@ -121,7 +121,7 @@ class Measure(Parametric, metaclass=_MeasureType):
         return batch
 
     def fit(self, levels: Levels) -> Self:  # noqa: ARG002 - for those that need the collection
-        """Return the measure with what it takes from the collection settled; refuse labels it cannot take."""
+        """Return the measure fitted to the collection; refuse labels it cannot take."""
         return self
 
     def apply_relevance(self, batch: Batch) -> Batch:

@@ -27,7 +27,7 @@ from gradely.tables import count_of
 
 EXPECTED = "g is a list of shares, like [0.2, 0.8], or a table {level: share}"
 FEW = 8
-"""of so many levels the precisions are kept for other users; more would take much memory"""
+"""the largest number of levels whose precisions are kept for other users; more would take much memory"""
 
 
 MANY = 150

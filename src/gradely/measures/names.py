@@ -190,7 +190,7 @@ def parse_all(measures: MeasureLike | Iterable[MeasureLike]) -> dict[str, Measur
 
 
 def fit_all(measures: Mapping[str, Measure], levels: Levels) -> dict[str, Measure]:
-    """Return measures by name with what they take from the collection settled; refuse labels they cannot take."""
+    """Return measures by name, fitted to the collection; refuse labels they cannot take."""
     return {name: measure.fit(levels) for name, measure in measures.items()}
 
 

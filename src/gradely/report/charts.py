@@ -171,7 +171,7 @@ def levels(rows: Rows, alpha: float) -> Chart:
 
 
 COLOURED = 6
-"""so many runs have a colour of their own; with more, all but the best of them are grey"""
+"""the number of runs that have their own colour; with more, all but the best are grey"""
 BOXES = 8
 """with more runs than this, the values of a query are a box"""
 BAR = 15

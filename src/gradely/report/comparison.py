@@ -72,7 +72,7 @@ def _split_labels(paragraph: str) -> dict[str, str]:
 ANSWER = 2000
 """characters of an answer, at most"""
 SWAPS = 50
-"""so many pairs of runs that change places a page names"""
+"""the number of pairs of runs that a page names where they change places"""
 
 
 class Places(NamedTuple):
@@ -125,7 +125,7 @@ if TYPE_CHECKING:
     from gradely.comparison.compare import Comparison
 
 ROWS = 300
-"""so many rows a table of segments has"""
+"""the most rows of a table of segments"""
 
 
 class AboutSegments(NamedTuple):
@@ -160,9 +160,9 @@ if TYPE_CHECKING:
 
 Taus: TypeAlias = list[list[float | None]]
 PAIRS = 100
-"""so many pairs the table of tests shows"""
+"""the most pairs in the table of tests"""
 POINTS = 100
-"""so many points a curve of p-values has"""
+"""the most points of a curve of p-values"""
 PARTS = (
     *("elements", "state", "pairs", "leaderboard", "matrix", "rankings"),
     *("two_runs", "one_run", "curves", "save", "start"),

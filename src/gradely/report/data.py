@@ -21,13 +21,13 @@ from gradely.report.page import labels
 from gradely.tables import format_p
 
 NUMBERS = 450_000
-"""so many numbers about pairs a page holds; beyond, only the first measures have them"""
+"""the most numbers about pairs that a page holds; beyond, only the first measures have them"""
 TURNING = 5_000_000
-"""so many tests without a query are made: 20 bytes each, and a second in all; beyond, a page does not have them"""
+"""the most tests that leave out a query: 20 bytes each, and a second in all; beyond, a page has none"""
 NAMED = 5
-"""so many of the queries that change a verdict are named"""
+"""the number of queries that are named where they change a verdict"""
 RANKS = 20_000
-"""so many ranks of judged documents below the tops a page holds; beyond, it does not tell them"""
+"""the most ranks of judged documents below the tops that a page holds; beyond, it has none"""
 FEW, MANY = 7, 12
 """decimals of the values of queries: a page is smaller with few, and some differences are lost then"""
 
@@ -122,7 +122,7 @@ def _count_turning_queries(influence: Influence) -> list[dict[str, list[int]]] |
 CUTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 """the ranks at which curves are drawn, as far as rankings go"""
 VALUES = 250_000
-"""so many values of single queries a page holds; beyond, the queries on which runs differ most"""
+"""the most values of single queries that a page holds; beyond, those on which runs differ most"""
 
 
 class Detail(NamedTuple):
@@ -253,9 +253,9 @@ def _means(evaluation: Evaluation, names: list[str]) -> list[float]:
 
 
 BARS = 30
-"""so many runs the chart of the leaderboard shows"""
+"""the number of runs that the chart of the leaderboard shows"""
 GREYS = 20
-"""so many of the best runs have a curve besides the two that are chosen"""
+"""the number of best runs that have a curve besides the two that are chosen"""
 CELLS = 25
 """with more runs than this, the matrix is a picture without numbers"""
 

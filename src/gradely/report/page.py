@@ -76,7 +76,7 @@ def labels(names: Iterable[str]) -> list[str]:
 
 
 def format_fixed(value: float, digits: int = 4) -> str:
-    """Return a number with so many decimals and the minus sign of print; nothing is minus zero.
+    """Return a number with that many decimals and the minus sign of print; nothing is minus zero.
 
     >>> format_fixed(-0.25, 2), format_fixed(-0.00001)
     ('−0.25', '0.0000')

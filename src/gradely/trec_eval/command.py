@@ -323,7 +323,7 @@ OPTIONS = """\
  -n  --nosummary                     do not print the values over all queries
  -l  --level_for_rel LEVEL           labels of at least this are relevant; 1 by default
  -J  --Judged_docs_only              drop documents without judgment first
- -M  --Max_retrieved_per_topic MOST  keep so many documents of a query, best first
+ -M  --Max_retrieved_per_topic MOST  keep that many documents of a query, best first
  -N  --Number_docs_in_coll SIZE      how many documents the collection has; utility may need it
  -Z  --Zscore FILE                   print z-scores; FILE has lines `query measure mean deviation`
  -R  --Rel_info_format FORMAT        format of the qrels: qrels, or qrels_jg, with groups of judgments

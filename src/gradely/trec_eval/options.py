@@ -203,7 +203,7 @@ def levels(name: str, text: str) -> list[float]:
 
 def _distinct(name: str, text: str, numbers: list[T]) -> list[T]:
     if len(set(numbers)) < len(numbers):
-        raise Quit(UNREADABLE, f"-m {name}.{text}: the same cut-off is there twice; keep one")
+        raise Quit(UNREADABLE, f"-m {name}.{text}: the same cut-off is given twice; keep one")
     return numbers
 
 
