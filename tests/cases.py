@@ -127,6 +127,13 @@ SETTINGS = {
         ({"top": 5},) * 2,
         ({"relevance": TABLE}, {"relevance": TABLE, "top": 7}),
     ],
+    "Q": [
+        ({}, lambda q: {}),
+        ({"beta": float("inf")},) * 2,
+        ({"beta": 0},) * 2,
+        ({"beta": 10, "gain": "exp"},) * 2,
+        ({"gain": TABLE},) * 2,
+    ],
     "GAP": [({}, lambda q: {"g": uniform(q)}), ({"g": G},) * 2, SPREAD],
     "xGAP": [({}, lambda q: {"g": uniform(q)}), ({"g": G},) * 2, SPREAD],
     "eGAP": [

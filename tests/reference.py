@@ -5,7 +5,7 @@ judged documents. `top` and `levels` are those of the collection. Nothing here k
 """
 
 from functools import cache
-from math import log2, log10
+from math import inf, log2, log10
 
 from scipy.interpolate import PchipInterpolator
 
@@ -287,6 +287,25 @@ def ERR(ranking, pool, relevance="identity", top=1, k=None):
         total += reach * stop / i
         reach *= 1 - stop
     return total
+
+
+def blended_ratios(ranking, pool, relevance, gain, beta, k):
+    """Return the blended ratio at each relevant rank, by rank, and the gains down to the cut-off."""
+    ranking, pool = relevances(ranking, pool, relevance)
+    gains, ideal = ([gain_of(gain)(r) for r in labels] for labels in (ranking, pool))
+    ideal.sort(reverse=True)
+    gains, ratios = cut(gains, k), {}
+    for i in range(1, len(gains) + 1):
+        found, gained, best = sum(g > 0 for g in gains[:i]), sum(gains[:i]), sum(ideal[:i])
+        if gains[i - 1] > 0:
+            ratios[i] = gained / best if beta == inf else (found + beta * gained) / (i + beta * best)
+    return ratios, gains
+
+
+def Q(ranking, pool, relevance="identity", gain="linear", beta=1, k=None):
+    ratios, _ = blended_ratios(ranking, pool, relevance, gain, beta, k)
+    base = sum(gain_of(gain)(r) > 0 for r in relevances(ranking, pool, relevance)[1])
+    return sum(ratios.values()) / min(base, k or base) if base else 0
 
 
 def spread(top):

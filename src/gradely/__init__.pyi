@@ -35,6 +35,7 @@ from gradely.measures.g import G, binG
 from gradely.measures.gap import GAP, eGAP, muAP, xGAP
 from gradely.measures.names import parse
 from gradely.measures.precision import F, F1, Judged, P, R, RelativeP, Rprec, Unjudged, Utility
+from gradely.measures.q import Q
 from gradely.measures.users import ERR, RBP, RR, Success
 from gradely.relevance import AtLeast, Max, Phi, Shift
 from gradely.report.charts import plot
@@ -90,6 +91,7 @@ __all__ = [
     "Plan",
     "Planned",
     "Pools",
+    "Q",
     "Qrels",
     "QueryOverlap",
     "QuerySample",

@@ -5,6 +5,7 @@
     fixed       batches of fixed shape, for compilers
     ties        sums over tie groups, and the orders of tied documents
     families    what each judged document adds to a measure, as a mean over all orders of ties
+    series      sums over many places in closed form, to full precision
     by_place    the same for each place, which is faster where every document is judged
     gains       from relevance to gains and from ranks to discounts
     parameters  what measures and relevance functions are declared with

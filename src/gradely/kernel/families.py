@@ -61,37 +61,49 @@ def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Ar
     return batch.xp.where(batch.tied == 1, alone, shared)
 
 
-class Harmonics(NamedTuple):
-    """Over the places i <= k of each document's tie group, which follows t documents: Σ 1/i and Σ (i-t-1)/i."""
+class Places(NamedTuple):
+    """Over the places i <= k of each document's tie group, which follows t documents: Σ w_i and Σ (i-t-1)·w_i."""
 
-    inverse: Array
+    weight: Array
     offset: Array
 
 
-def harmonics(batch: Batch, k: int | None) -> Harmonics:
-    """Return the two sums for every document."""
+def harmonics(batch: Batch, k: int | None) -> Places:
+    """Return the two sums of w_i = 1/i for every document."""
     h = sum_over_places(batch, rank_discount, k)
-    return Harmonics(h, count_within(batch, k) - batch.rank * h)
+    return Places(h, count_within(batch, k) - batch.rank * h)
 
 
-def threshold(batch: Batch, relevant: Array, k: int | None, places: Harmonics | None = None) -> Array:
-    """Precision at each relevant document: what it adds to the numerator of average precision.
+def threshold(
+    batch: Batch,
+    relevant: Array,
+    k: int | None,
+    places: Places | None = None,
+    *,
+    value: Array | None = None,
+    divisor: Array | None = None,
+) -> Array:
+    """At each relevant document the values of the documents down to it, times a weight of its place.
 
-    For a relevant document of a group of n, r of them relevant, after t documents, R of them relevant, it is
-    1/n · [(R+1)·H + (r-1)/(n-1)·G], H and G the two sums over the group's places. They serve every threshold.
+    By default a relevant document has the value 1, others 0, and the weight is 1/i: this is the precision there, what
+    the document adds to the numerator of average precision. `divisor` is 1/w of the best place of each document, and
+    `places` has the sums of w over those of its group. For a relevant document of value v in a group of n, with the sum
+    V of values, after documents with the sum S, it is 1/n · [(S+v)·Σ w_i + (V-v)/(n-1)·Σ (i-t-1)·w_i].
     """
     xp, x = batch.xp, batch.to_real(relevant)
+    divisor = batch.rank if divisor is None else divisor
     if batch.untied:
-        return batch.keep_top(x * up_to_column(batch, relevant) / batch.rank, k)
-    above, among = sum_around(batch, relevant)
-    upto = above + 1
+        return batch.keep_top(x * up_to_column(batch, relevant if value is None else value) / divisor, k)
+    above, among = sum_around(batch, relevant if value is None else value)
+    value = x if value is None else value
+    upto = above + value
     places = places or harmonics(batch, k)
-    shared = (among - 1) / xp.clip(batch.size - 1, min=1.0)
+    shared = (among - value) / xp.clip(batch.size - 1, min=1.0)
     shared *= places.offset
-    shared += upto * places.inverse
+    shared += upto * places.weight
     shared *= x
     shared /= batch.size
-    return shared if batch.fixed else xp.where(batch.tied == 1, batch.keep_top(x * upto / batch.rank, k), shared)
+    return shared if batch.fixed else xp.where(batch.tied == 1, batch.keep_top(x * upto / divisor, k), shared)
 
 
 def precisions(batch: Batch, relevant: Array, k: int | None) -> Array:

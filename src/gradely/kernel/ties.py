@@ -65,7 +65,7 @@ def sum_in_parts(batch: Batch, x: Array) -> Sums:
     return Sums(high, batch.xp.cumulative_sum(lost, axis=-1, include_initial=True))
 
 
-def _places(batch: Batch, k: int | Array | None) -> tuple[Array, Array]:
+def group_places(batch: Batch, k: int | Array | None) -> tuple[Array, Array]:
     """Return where the places of each document's tie group begin and end, as far as they lie in the top k.
 
     k is one number, or [Q, 1] numbers.
@@ -78,13 +78,13 @@ def count_within(batch: Batch, k: int | Array | None) -> Array:
     """Return how many places of each document's tie group lie in the top k."""
     if k is None:
         return batch.size
-    start, stop = _places(batch, k)
+    start, stop = group_places(batch, k)
     return batch.to_real(stop - start)
 
 
 def sum_over_places(batch: Batch, discount: Discount, k: int | None) -> Array:
     """Return the sum of 1 / discount over the places of each document's tie group that lie in the top k."""
-    start, stop = _places(batch, k)
+    start, stop = group_places(batch, k)
     high, low = sums(batch, discount)
     return (high[stop] - high[start]) + (low[stop] - low[start])
 

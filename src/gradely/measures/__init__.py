@@ -12,6 +12,7 @@ from gradely.measures.ap import AP, infAP, IPrec, bpref
 from gradely.measures.dcg import DCG, nDCG, NDCNG, nDCGphi
 from gradely.measures.g import G, binG
 from gradely.measures.users import RBP, ERR
+from gradely.measures.q import Q
 from gradely.measures.gap import GAP, xGAP, eGAP, muAP
 
 ALL: tuple[type[Measure], ...] = tuple(

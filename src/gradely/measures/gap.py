@@ -186,7 +186,7 @@ class Population(Graded):
             return alone
         beside = lower.beside + own * (batch.to_real(batch.last - batch.first) - lower.beside_count) - own
         places, n = harmonics(batch, self.k), batch.size
-        shared = (above * places.inverse + beside / xp.clip(n - 1, min=1.0) * places.offset) / n
+        shared = (above * places.weight + beside / xp.clip(n - 1, min=1.0) * places.offset) / n
         return xp.where(batch.tied == 1, alone, shared)
 
     def _precisions(self, batch: Batch) -> Iterable[Array]:

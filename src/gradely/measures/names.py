@@ -52,6 +52,8 @@ ALIASES = {
     "retrieval_r_precision": "Rprec",
     "expected_reciprocal_rank": "ERR",
     "rank_biased_precision": "RBP",
+    **dict.fromkeys(("Q-measure", "Qmeasure"), "Q"),
+    "AWP": "Q(beta=inf)",
 }
 """other names, of ir_measures, ranx, torchmetrics, BEIR, MTEB, RecBole, XGBoost; case, - and _ do not matter"""
 PATTERNS = {

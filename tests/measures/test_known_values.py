@@ -1,0 +1,55 @@
+"""Values of graded measures that were computed elsewhere: as equal fractions over all orders, and by NTCIREVAL."""
+
+import numpy as np
+import pytest
+from scipy.special import polygamma
+
+import gradely
+from gradely.kernel.series import inverse_sums, trigamma
+
+NTCIR = (
+    {"q": dict(zip("abcdefghijk", [0, 3, 2, 3, 3, 2, 2, 1, 1, 1, 1], strict=True))},
+    {"q": ["a", "b", "unjudged", "c"]},
+)
+"""NTCIREVAL's sample: the labels 0, 3, none and 2, in this order"""
+TIED = (
+    {"q": {"a": 3, "b": 0, "c": 1, "d": 2, "missed": 3}},
+    {"q": {"a": 2, "b": 2, "c": 1, "d": 1, "unjudged": 1}},
+)
+"""the labels 3 and 0 tied, then 1, 2 and none tied"""
+RANKED = {"Q": 29 / 300, "Q@2": 1 / 4}
+EXPECTED = {"Q": 23663 / 48048, "Q@3": 151 / 396, "Q(beta=inf)": 47 / 96, "AWP": 47 / 96}
+
+
+@pytest.mark.parametrize(("name", "value"), RANKED.items())
+def test_the_sample_of_ntcireval(name, value):
+    assert gradely.evaluate(*NTCIR, [name]).values.item() == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "value"), EXPECTED.items())
+def test_a_ranking_with_ties(name, value):
+    assert gradely.evaluate(*TIED, [name]).values.item() == pytest.approx(value, abs=1e-12)
+
+
+def test_q_of_a_group_far_behind_the_ideal_ranking():
+    """Of a group of 300 after 500 documents, three relevant: the sums over its places, added one by one."""
+    n, t, gains, ideal = 300, 500, [1, 2, 3], 3 + 2 + 1
+    run = {"q": {f"x{i}": 2.0 for i in range(t)} | {f"y{i}": 1.0 for i in range(n - 3)} | dict.fromkeys("abc", 1.0)}
+    weight = [1 / (i + ideal) for i in range(t + 1, t + n + 1)]
+    h, o = sum(weight), sum(j * w for j, w in enumerate(weight))
+    value = sum((1 + g) * h + (3 + ideal - 1 - g) / (n - 1) * o for g in gains) / n / 3
+    found = gradely.evaluate({"q": dict(zip("abc", gains, strict=True))}, run, ["Q"]).values.item()
+    assert found == pytest.approx(value, rel=1e-13, abs=0)
+
+
+@pytest.mark.parametrize("x", [1.0, 2.5, 17.3, 1e3, 1e9])
+@pytest.mark.parametrize("n", [0, 1, 16, 17, 40, 5000])
+def test_sums_of_inverses_to_the_last_digits(x, n):
+    inverse, offset = inverse_sums(np, np.array([x, 1.0]), np.array([float(n), 100.0]))
+    assert inverse[0] == pytest.approx(sum(1 / (x + j) for j in range(n)), rel=1e-13, abs=0)
+    assert offset[0] == pytest.approx(sum(j / (x + j) for j in range(n)), rel=1e-13, abs=0)
+
+
+def test_trigamma_is_scipys():
+    x = np.array([0.5, 1, 2, 7.3, 100, 1e6])
+    np.testing.assert_allclose(trigamma(np, x), polygamma(1, x), rtol=1e-14)
