@@ -85,8 +85,14 @@ def tabled(table):
 SPREAD = ({"relevance": "phi"}, {"relevance": "phi", "g": reference.spread(1)})
 
 SETTINGS = {
-    "P": [({}, lambda q: {}), ({"rel": 2}, lambda q: {"rel": 2}), ({"rel": 0}, lambda q: {"rel": 0})],
-    "R": [({}, lambda q: {}), ({"rel": 0.5}, lambda q: {"rel": 0.5})],
+    "P": [
+        ({}, lambda q: {}),
+        ({"rel": 2}, lambda q: {"rel": 2}),
+        ({"rel": 0}, lambda q: {"rel": 0}),
+        ({"relevance": "identity"}, lambda q: {"relevance": "identity", "top": highest(q)}),
+    ],
+    "R": [({}, lambda q: {}), ({"rel": 0.5}, lambda q: {"rel": 0.5}), ({"relevance": "identity"},) * 2],
+    "SetAP": [({}, lambda q: {}), ({"rel": 2},) * 2],
     "F1": [({}, lambda q: {}), ({"rel": 2}, lambda q: {"rel": 2})],
     "Success": [({}, lambda q: {}), ({"rel": 2}, lambda q: {"rel": 2})],
     "Judged": [({}, lambda q: {})],
@@ -107,6 +113,8 @@ SETTINGS = {
         ({}, lambda q: {}),
         ({"gain": "exp", "discount": "letor"},) * 2,
         ({"discount": "jk10"},) * 2,
+        ({"discount": "jk(3)"},) * 2,
+        ({"discount": "none"},) * 2,
         ({"relevance": "phi"},) * 2,
         ({"relevance": gradely.Phi("code")}, {"relevance": "phi_code"}),
         ({"relevance": "max", "gain": "exp"},) * 2,
@@ -126,7 +134,13 @@ SETTINGS = {
         ({"relevance": "max"}, lambda q: {"relevance": "max", "top": 1}),
         ({"top": 5},) * 2,
         ({"relevance": TABLE}, {"relevance": TABLE, "top": 7}),
+        ({"gain": "linear"}, lambda q: {"gain": "linear", "top": highest(q)}),
+        ({"gain": TABLE},) * 2,
     ],
+    "nERR": [({}, lambda q: {"top": highest(q)}), ({"gain": "linear", "top": 5},) * 2, ({"gain": TABLE},) * 2],
+    "iRBU": [({}, lambda q: {"top": highest(q)}), ({"gain": "linear", "top": 5, "p": 0.5},) * 2],
+    "RBPresidual": [({}, lambda q: {}), ({"p": 0.5},) * 2],
+    "SDCG": [({}, lambda q: {"top": highest(q)}), ({"top": 5},) * 2],
     "Q": [
         ({}, lambda q: {}),
         ({"beta": float("inf")},) * 2,

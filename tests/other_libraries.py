@@ -29,9 +29,9 @@ TREC_EVAL = {
     "unj_5": "Unjudged@5",
     "unj.5": "Unjudged@5",
     **dict.fromkeys(["num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret", "runid", "relstring"]),
-    **dict.fromkeys(
-        ["gm_map", "gm_bpref", "set_map", "ndcg_rel", "Rndcg", "Rprec_mult", "yaap", "ideal_dcg", "rbp_resid"]
-    ),
+    **dict.fromkeys(["gm_map", "gm_bpref", "ndcg_rel", "Rndcg", "Rprec_mult", "yaap", "ideal_dcg"]),
+    "set_map": "SetAP",
+    "rbp_resid": "RBPresidual(p=0.9)",
     **dict.fromkeys(["map_avgjg", "P_avgjg", "Rprec_mult_avgjg", "prefs_simp", "prefs_pair", "prefs_avgjg_ret"]),
 }
 IR_MEASURES = {
@@ -72,7 +72,10 @@ IR_MEASURES = {
     "Success@10": "Success@10",
     **dict.fromkeys(["Accuracy", "Accuracy@5", "BPM", "Compat", "INST", "INSQ", "NERR8", "NERR9", "NERR10", "NERR11"]),
     **dict.fromkeys(["ERR_IA", "nERR_IA", "alpha_DCG", "α_DCG", "alpha_nDCG", "α_nDCG", "NRBP", "nNRBP"]),
-    **dict.fromkeys(["AP_IA", "MAP_IA", "P_IA", "StRecall", "SDCG", "SetAP", "NumQ", "NumRel", "NumRet", "NumRelRet"]),
+    "SDCG@10": "SDCG@10",
+    "SDCG(max_rel=3)@10": "SDCG(top=3)@10",
+    "SetAP(rel=2)": "SetAP(rel=2)",
+    **dict.fromkeys(["AP_IA", "MAP_IA", "P_IA", "StRecall", "NumQ", "NumRel", "NumRet", "NumRelRet"]),
 }
 RANX = {
     "hits": "Utility(b=0)",

@@ -5,7 +5,7 @@ judged documents. `top` and `levels` are those of the collection. Nothing here k
 """
 
 from functools import cache
-from math import inf, log2, log10
+from math import inf, log, log2, log10
 
 from scipy.interpolate import PchipInterpolator
 
@@ -29,14 +29,23 @@ def hits(ranking, rel, k):
     return sum(is_relevant(label, rel) for label in cut(ranking, k))
 
 
-def P(ranking, pool, rel=1, k=None):
+def P(ranking, pool, rel=1, relevance=None, top=None, k=None):
     size = k or len(ranking)
+    if relevance is not None:
+        return sum(cut(relevances(ranking, pool, relevance)[0], k)) / top / size if size else 0
     return hits(ranking, rel, k) / size if size else 0
 
 
-def R(ranking, pool, rel=1, k=None):
+def R(ranking, pool, rel=1, relevance=None, k=None):
+    if relevance is not None:
+        ranking, pool = relevances(ranking, pool, relevance)
+        return sum(cut(ranking, k)) / sum(pool) if sum(pool) else 0
     base = recall_base(pool, rel)
     return hits(ranking, rel, k) / base if base else 0
+
+
+def SetAP(ranking, pool, rel=1, k=None):
+    return P(ranking, pool, rel, k=k) * R(ranking, pool, rel, k=k)
 
 
 def F1(ranking, pool, rel=1, k=None):
@@ -248,6 +257,8 @@ DISCOUNT = {
     "zipf": lambda i: i,
     "letor": lambda i: max(1, log2(i)),
     "jk10": lambda i: max(1, log10(i)),
+    "jk(3)": lambda i: 1 if i < 3 else log(i, 3),
+    "none": lambda i: 1,
 }
 
 
@@ -280,13 +291,46 @@ def RBP(ranking, pool, p=0.8, rel=1, relevance=None, top=None, k=None):
     return (1 - p) * sum(w * p ** (i - 1) for i, w in enumerate(cut(worth, k), 1))
 
 
-def ERR(ranking, pool, relevance="identity", top=1, k=None):
+def RBPresidual(ranking, pool, p=0.8, k=None):
+    top = cut(ranking, k)
+    unjudged = sum(p ** (i - 1) for i, label in enumerate(top, 1) if label is None or label < 0)
+    return (1 - p) * unjudged + p ** len(top)
+
+
+def SDCG(ranking, pool, relevance="identity", top=1, k=None):
+    worth = [r / top for r in relevances(ranking, pool, relevance)[0]]
+    full = sum(1 / log2(i + 1) for i in range(1, (k or len(ranking)) + 1))
+    return sum(w / log2(i + 1) for i, w in enumerate(cut(worth, k), 1)) / full
+
+
+def satisfaction(ranking, pool, relevance, gain, top):
+    """Return the chance that each document satisfies: of the ranking, and of the pool, best first."""
+    highest = max(gain.values()) if isinstance(gain, dict) else gain_of(gain)(top)
+    ranking, pool = relevances(ranking, pool, relevance)
+    stops, ideal = ([gain_of(gain)(r) / (highest + 1) for r in labels] for labels in (ranking, pool))
+    return stops, sorted(ideal, reverse=True)
+
+
+def walk(stops, worth):
+    """Return what a user gains who stops at each rank with a chance, and gains what the rank is worth."""
     reach, total = 1.0, 0.0
-    for i, r in enumerate(cut(relevances(ranking, pool, relevance)[0], k), 1):
-        stop = (2**r - 1) / 2**top
-        total += reach * stop / i
+    for i, stop in enumerate(stops, 1):
+        total += reach * stop * worth(i)
         reach *= 1 - stop
     return total
+
+
+def ERR(ranking, pool, relevance="identity", gain="exp", top=1, k=None):
+    return walk(cut(satisfaction(ranking, pool, relevance, gain, top)[0], k), lambda i: 1 / i)
+
+
+def nERR(ranking, pool, relevance="identity", gain="exp", top=1, k=None):
+    best = walk(cut(satisfaction(ranking, pool, relevance, gain, top)[1], k), lambda i: 1 / i)
+    return ERR(ranking, pool, relevance, gain, top, k) / best if best else 0
+
+
+def iRBU(ranking, pool, relevance="identity", gain="exp", top=1, p=0.99, k=None):
+    return walk(cut(satisfaction(ranking, pool, relevance, gain, top)[0], k), lambda i: p**i)
 
 
 def blended_ratios(ranking, pool, relevance, gain, beta, k):

@@ -29,14 +29,15 @@ from gradely.kernel.batch import Batch
 from gradely.learning.lambdas import Lambdas, lambdas
 from gradely.measures import ALL, Measure
 from gradely.measures.ap import AP, IPrec, bpref, infAP
-from gradely.measures.dcg import DCG, NDCNG, nDCG, nDCGphi
+from gradely.measures.dcg import DCG, NDCNG, SDCG, nDCG, nDCGphi
+from gradely.measures.err import ERR, iRBU, nERR
 from gradely.measures.function import MeasureFunction, as_function
 from gradely.measures.g import G, binG
 from gradely.measures.gap import GAP, eGAP, muAP, xGAP
 from gradely.measures.names import parse
-from gradely.measures.precision import F, F1, Judged, P, R, RelativeP, Rprec, Unjudged, Utility
+from gradely.measures.precision import F, F1, Judged, P, R, RelativeP, Rprec, SetAP, Unjudged, Utility
 from gradely.measures.q import Q
-from gradely.measures.users import ERR, RBP, RR, Success
+from gradely.measures.users import RBP, RBPresidual, RR, Success
 from gradely.relevance import AtLeast, Max, Phi, Shift
 from gradely.report.charts import plot
 from gradely.settings import Settings
@@ -98,14 +99,17 @@ __all__ = [
     "QueryScores",
     "R",
     "RBP",
+    "RBPresidual",
     "RR",
     "RelativeP",
     "Result",
     "Rprec",
     "Run",
     "RunTies",
+    "SDCG",
     "SavedScores",
     "Scores",
+    "SetAP",
     "Settings",
     "Shares",
     "Shift",
@@ -135,12 +139,14 @@ __all__ = [
     "from_groups",
     "from_ids",
     "gate",
+    "iRBU",
     "infAP",
     "keep_scores",
     "lambdas",
     "muAP",
     "nDCG",
     "nDCGphi",
+    "nERR",
     "overlap",
     "parse",
     "phi",

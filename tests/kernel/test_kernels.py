@@ -166,7 +166,7 @@ def test_a_order_ties_batch_has_no_ties_left():
     assert found.last.tolist() == [[1, 2, 3, 4, 5]] and found.untied
 
 
-@pytest.mark.parametrize("measure", ["Judged", "Unjudged", "Utility"])
+@pytest.mark.parametrize("measure", ["Judged", "Unjudged", "RBPresidual", "Utility"])
 def test_some_measures_are_never_degenerate(measure):
     scores = gradely.evaluate({"q": {"a": 0}, "r": {"a": 1}}, {"q": ["a"], "r": ["x"]}, [measure])
     assert [note.kind for note in scores.notes] == []
@@ -249,6 +249,9 @@ def test_a_query_with_a_relevant_document_is_not_degenerate_though_nothing_is_fo
     [
         *(("letor", rank, divisor) for rank, divisor in ((1, 1), (2, 1), (3, log2(3)), (4, 2))),
         *(("jk10", rank, divisor) for rank, divisor in ((1, 1), (10, 1), (11, log10(11)), (100, 2))),
+        *(("jk(10)", rank, divisor) for rank, divisor in ((10, 1), (11, log10(11)), (100, 2))),
+        *(("jk(3)", rank, divisor) for rank, divisor in ((1, 1), (3, 1), (4, log2(4) / log2(3)), (9, 2))),
+        *(("none", rank, 1) for rank in (1, 2, 50)),
     ],
 )
 def test_discounts_of_jarvelin_and_kekalainen_begin_at_their_base(discount, rank, divisor):

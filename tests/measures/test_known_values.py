@@ -17,8 +17,29 @@ TIED = (
     {"q": {"a": 2, "b": 2, "c": 1, "d": 1, "unjudged": 1}},
 )
 """the labels 3 and 0 tied, then 1, 2 and none tied"""
-RANKED = {"Q": 29 / 300, "Q@2": 1 / 4}
-EXPECTED = {"Q": 23663 / 48048, "Q@3": 151 / 396, "Q(beta=inf)": 47 / 96, "AWP": 47 / 96}
+RANKED = {
+    "Q": 29 / 300,
+    "Q@2": 1 / 4,
+    "nERR": 0.480657997765,
+    "iRBU": 0.902615437969,
+    "SDCG@4": 0.358387412921,
+    "SetAP": 1 / 10,
+}
+EXPECTED = {
+    "Q": 23663 / 48048,
+    "Q@3": 151 / 396,
+    "Q(beta=inf)": 47 / 96,
+    "AWP": 47 / 96,
+    "nERR": 494936 / 687105,
+    "nERR@3": 3056 / 4293,
+    "iRBU": 0.916367053117,
+    "nCG@3": 1 / 2,
+    "gP@3": 4 / 9,
+    "gR@3": 4 / 9,
+    "SDCG@3": 0.460893439498,
+    "RBPresidual": 4048 / 9375,
+    "SetAP": 9 / 20,
+}
 
 
 @pytest.mark.parametrize(("name", "value"), RANKED.items())
@@ -29,6 +50,10 @@ def test_the_sample_of_ntcireval(name, value):
 @pytest.mark.parametrize(("name", "value"), EXPECTED.items())
 def test_a_ranking_with_ties(name, value):
     assert gradely.evaluate(*TIED, [name]).values.item() == pytest.approx(value, abs=1e-12)
+
+
+def test_nerr_of_ntcireval_has_linear_gain():
+    assert gradely.evaluate(*NTCIR, ["nERR(gain='linear')"]).values.item() == pytest.approx(0.4710, abs=5e-5)
 
 
 def test_q_of_a_group_far_behind_the_ideal_ranking():

@@ -23,7 +23,7 @@ MEASURES = [measure(k=k) for measure in gradely.ALL for k in (None, 1, 3)] + [
     gradely.xGAP(g={1: 0.9, 2: 0.1}),
 ]
 UNBOUNDED = (gradely.DCG, gradely.Utility)
-ALWAYS = (gradely.Judged, gradely.Unjudged, gradely.Utility)
+ALWAYS = (gradely.Judged, gradely.Unjudged, gradely.RBPresidual, gradely.Utility)
 """measures that say something of queries without relevant documents"""
 POLICIES = ["expected", "trec", "order", "best", "worst", "random"]
 each = pytest.mark.parametrize("measure", MEASURES, ids=str)
@@ -74,10 +74,10 @@ def test_policies_agree_where_nothing_ties(measure, query):
 
 
 def has_an_ideal(measure):
-    """xGAP has none by grade, Unjudged and Utility may fall with what is retrieved, some depend on its length."""
-    return not isinstance(measure, gradely.xGAP | gradely.Unjudged | gradely.Utility) and not (
-        isinstance(measure, gradely.P | gradely.F1 | gradely.F | gradely.RelativeP) and measure.k is None
-    )
+    """xGAP has none by grade; others may fall with what is retrieved, or depend on its length."""
+    falls = gradely.Unjudged | gradely.RBPresidual | gradely.Utility
+    by_length = gradely.P | gradely.F1 | gradely.F | gradely.RelativeP | gradely.SetAP | gradely.SDCG
+    return not isinstance(measure, gradely.xGAP | falls) and not (isinstance(measure, by_length) and measure.k is None)
 
 
 @pytest.mark.parametrize("measure", list(filter(has_an_ideal, MEASURES)), ids=str)

@@ -5,6 +5,7 @@ import pytest
 
 import gradely
 from gradely.measures import Graded
+from gradely.measures.base import BinaryOrGraded
 
 STARS = {"q": {"a": 5, "b": 1, "c": 3, "d": 4, "e": 1}, "r": {"a": 2, "b": 2, "c": 4}}
 PLAIN = {query: {doc: label - 1 for doc, label in labels.items()} for query, labels in STARS.items()}
@@ -15,7 +16,7 @@ GRADED = [measure for measure in gradely.ALL if issubclass(measure, Graded)]
 @pytest.mark.parametrize("relevance", ["shift", gradely.Shift(1), gradely.Shift(level=1)])
 @pytest.mark.parametrize("measure", GRADED, ids=lambda m: m.name)
 def test_shifted_labels_are_worth_what_labels_from_0_on_are(measure, relevance):
-    plain = measure(relevance="identity") if measure is gradely.RBP else measure()
+    plain = measure(relevance="identity") if issubclass(measure, BinaryOrGraded) else measure()
     for ties in ("best", "worst") if not measure.takes_expected else ("expected", "best", "worst"):
         expected = gradely.evaluate(PLAIN, RUN, [plain], ties=ties).values
         found = gradely.evaluate(STARS, RUN, [measure(relevance=relevance)], ties=ties).values
@@ -46,7 +47,7 @@ def test_the_lowest_label_is_that_of_the_collection():
 @pytest.mark.parametrize("measure", GRADED, ids=lambda m: m.name)
 def test_a_scale_below_0_is_shifted_up(measure, relevance):
     """S11, §3.2: labels -2 to 2 are worth what 0 to 4 are worth; a document that nobody judged stays at 0."""
-    plain = measure(relevance="identity") if measure is gradely.RBP else measure()
+    plain = measure(relevance="identity") if issubclass(measure, BinaryOrGraded) else measure()
     below = {query: {doc: label - 2 for doc, label in labels.items()} for query, labels in PLAIN.items()}
     expected = gradely.evaluate(PLAIN, RUN, [plain], ties="worst").values
     found = gradely.evaluate(below, RUN, [measure(relevance=relevance)], ties="worst").values

@@ -1,15 +1,17 @@
 """From relevance, which is never below 0, to gains, and from ranks to discounts: the parts of the graded measures."""
 
 import math
+import re
 from functools import cache
 from typing import Any, NamedTuple
 
 from gradely.errors import MeasureError
 from gradely.kernel.backend import is_any
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import rank_discount
+from gradely.kernel.families import no_discount, rank_discount
 from gradely.kernel.parameters import is_number, to_python
 from gradely.kernel.ties import Discount
+from gradely.settings import check_choice
 
 
 class Table(NamedTuple):
@@ -111,4 +113,32 @@ def jk10(batch: Batch, rank: Array) -> Array:
     return batch.xp.log10(batch.xp.clip(rank, min=10.0))
 
 
-DISCOUNTS: dict[str, Discount] = {"log2": log2, "zipf": rank_discount, "letor": letor, "jk10": jk10}
+DISCOUNTS: dict[str, Discount] = {
+    "log2": log2,
+    "zipf": rank_discount,
+    "letor": letor,
+    "jk10": jk10,
+    "none": no_discount,
+}
+
+
+def discount_of(name: str) -> Discount:
+    """Return a discount by name; jk(b) is the logarithm to base b, from rank b on (Järvelin and Kekäläinen 2002)."""
+    base = re.fullmatch(r"jk\(([\d.]+)\)", name) if isinstance(name, str) else None
+    if base is None:
+        check_choice("discount", name, (*DISCOUNTS, "jk(10)"), MeasureError)
+    return DISCOUNTS[name] if base is None else log_from(float(base[1]))
+
+
+@cache
+def log_from(base: float) -> Discount:
+    """Return the discount that divides a gain at rank i by its logarithm to a base, before rank b by nothing."""
+    if base == 10:
+        return jk10
+    if base <= 1:
+        raise MeasureError(f"the base of a logarithm is above 1, as in discount='jk(10)'; found {base:g}")
+
+    def discount(batch: Batch, rank: Array) -> Array:
+        return batch.xp.log(batch.xp.clip(rank, min=base)) / math.log(base)
+
+    return discount

@@ -18,7 +18,7 @@ from gradely.errors import MeasureError
 from gradely.kernel.backend import ignore_overflow
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import no_discount
-from gradely.kernel.gains import DISCOUNTS
+from gradely.kernel.gains import discount_of
 from gradely.kernel.ties import Discount
 from gradely.learning.places import Places, at_start, look_across, look_up, reorder, sum_between, up_to_lower
 from gradely.measures import AP, GAP, RBP, Measure, eGAP, muAP, xGAP
@@ -357,9 +357,11 @@ def swaps_of(measure: Measure, batch: Batch) -> Swaps:
 def _gain(measure: Measure, batch: Batch) -> tuple[Array, Discount]:
     """Return [Q, n], the gain of each document, and the discount."""
     if isinstance(measure, Discounted):
-        return measure.retrieved_gains(batch), DISCOUNTS[measure.discount]
+        return measure.retrieved_gains(batch), discount_of(measure.discount)
     if isinstance(measure, RBP):
-        return batch.grade / float(measure.top or 1), measure.patience
+        return measure.worth(batch), measure.patience
+    if isinstance(measure, P | R):
+        return measure.worth(batch), no_discount
     if isinstance(measure, COUNTED):
         return batch.to_real(measure.relevant(batch)), no_discount
     raise AssertionError(measure)

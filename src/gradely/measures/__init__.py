@@ -6,12 +6,13 @@ line reads, and a section in the documents. Their order is that of every table o
 
 # ruff: noqa: F401, I001 - the imports are the list, in the order that readers want
 from gradely.measures.base import Binary, Graded, Measure, parameters
-from gradely.measures.precision import P, R, F1, F, RelativeP, Rprec, Utility, Judged, Unjudged
+from gradely.measures.precision import P, R, F1, F, SetAP, RelativeP, Rprec, Utility, Judged, Unjudged
 from gradely.measures.users import RR, Success
 from gradely.measures.ap import AP, infAP, IPrec, bpref
-from gradely.measures.dcg import DCG, nDCG, NDCNG, nDCGphi
+from gradely.measures.dcg import DCG, nDCG, NDCNG, nDCGphi, SDCG
 from gradely.measures.g import G, binG
-from gradely.measures.users import RBP, ERR
+from gradely.measures.users import RBP, RBPresidual
+from gradely.measures.err import ERR, nERR, iRBU
 from gradely.measures.q import Q
 from gradely.measures.gap import GAP, xGAP, eGAP, muAP
 

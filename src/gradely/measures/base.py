@@ -360,6 +360,43 @@ class ScaleBased(Graded):
         return fitted
 
 
+class BinaryOrGraded(Binary, Graded):
+    """A measure that knows relevant documents and others, unless a relevance function is stated: then, degrees."""
+
+    relevance: RelevanceLike | None = parameter(
+        default=None,
+        doc="graded: from labels to relevance, 'identity', 'shift', shift(1), 'max', max(4), 'phi' or a table",
+    )
+
+    def check_parameters(self) -> None:
+        """Refuse a threshold beside a relevance function."""
+        super().check_parameters()
+        if self.relevance is not None and self.rel != 1:
+            raise MeasureError(f"{self.name} takes either rel (binary) or relevance (graded), not both")
+
+    def fit(self, levels: Levels) -> Self:
+        """Settle the relevance function, if there is one."""
+        return self if self.relevance is None else super().fit(levels)
+
+    def apply_relevance(self, batch: Batch) -> Batch:
+        """Relevance in place of labels, if it has degrees."""
+        return batch if self.relevance is None else super().apply_relevance(batch)
+
+    def worth(self, batch: Batch) -> Array:
+        """Return [Q, H]: 1 for relevant documents; graded, relevance over the top of the scale, where there is one."""
+        if self.relevance is None:
+            return batch.to_real(self.relevant(batch))
+        return batch.grade / float(getattr(self, "top", None) or 1)
+
+    def priority(self, batch: Batch) -> Array:
+        """More relevant documents before less relevant ones."""
+        return self.worth(batch)
+
+    def degenerate(self, batch: Batch) -> Array:
+        """No relevant document; graded, none of positive relevance."""
+        return (Binary if self.relevance is None else Graded).degenerate(self, batch)
+
+
 def card(measure: Measure) -> str:
     """Return the documentation of a measure and its parameters as they are set, as HTML."""
     text = inspect.getdoc(measure) or ""

@@ -1,4 +1,4 @@
-"""Measures of cumulated gain: DCG, nDCG, NDCNG, nDCGφ."""
+"""Measures of cumulated gain: DCG, nDCG, NDCNG, nDCGφ, SDCG."""
 
 from collections.abc import Mapping
 from math import inf
@@ -9,9 +9,10 @@ from gradely.kernel import by_place
 from gradely.kernel.backend import has_short_rows, is_any, sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
-from gradely.kernel.gains import DISCOUNTS, GAINS, Table, exponents, headroom, units
+from gradely.kernel.gains import GAINS, Table, discount_of, exponents, headroom, log2, units
 from gradely.kernel.parameters import parameter
-from gradely.measures.base import Graded
+from gradely.kernel.ties import sum_in_parts
+from gradely.measures.base import Graded, ScaleBased
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
 from gradely.settings import check_choice
 
@@ -89,22 +90,22 @@ class Discounted(GainBased):
     """Gains, each divided by a discount that grows with its rank."""
 
     discount: str = parameter(
-        default="log2", doc="what a gain at rank i is divided by: 'log2', 'zipf', 'letor' or 'jk10'"
+        default="log2", doc="what a gain at rank i is divided by: 'log2', 'zipf', 'letor', 'jk(10)' or 'none'"
     )
 
     def check_parameters(self) -> None:
         """Refuse a discount that does not exist."""
         super().check_parameters()
-        check_choice("discount", self.discount, DISCOUNTS, MeasureError)
+        discount_of(self.discount)
 
     def terms(self, batch: Batch) -> Array:
         """Gain over discount."""
-        return additive(batch, self.retrieved_gains(batch), DISCOUNTS[self.discount], self.k)
+        return additive(batch, self.retrieved_gains(batch), discount_of(self.discount), self.k)
 
     def factors(self, batch: Batch) -> tuple[Array, Array]:
         """The gain, and the mean of 1/discount over the places that a document can take."""
         gain = self.retrieved_gains(batch)
-        return gain, additive(batch, batch.xp.ones_like(gain), DISCOUNTS[self.discount], self.k)
+        return gain, additive(batch, batch.xp.ones_like(gain), discount_of(self.discount), self.k)
 
     def degenerate(self, batch: Batch) -> Array:
         """No document of positive gain; by a table, relevant ones may have none."""
@@ -118,8 +119,9 @@ class DCG(Discounted):
         DCG@k = Σ_{i<=k} G(relevance at rank i) / D(i)
 
     The gain G of relevance g is g itself (`linear`), 2^g - 1 (`exp`) or taken from a table {label: gain}. The discount
-    D at rank i is log2(i+1) (`log2`), i (`zipf`), max(1, log2 i) (`letor`) or max(1, log10 i) (`jk10`, the default of
-    the toolkit MATTERS). A value beyond the range of numbers, as for `exp` from labels of 1024, is an error.
+    D at rank i is log2(i+1) (`log2`), i (`zipf`), max(1, log2 i) (`letor`), the logarithm to any base b from rank b on
+    (`jk(b)`; `jk(10)`, or `jk10`, is the default of the toolkit MATTERS) or 1 (`none`, which gives cumulated gain). A
+    value beyond the range of numbers, as for `exp` from labels of 1024, is an error.
 
     Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
     Reference: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques (2002); ties: McSherry and
@@ -195,11 +197,11 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
     def _ideal_sum(self, batch: Batch) -> Array:
         xp = batch.xp
         if batch.by_place and has_short_rows(batch.grade):
-            return by_place.best_sum(batch, self.retrieved_gains(batch), DISCOUNTS[self.discount], self.k)
+            return by_place.best_sum(batch, self.retrieved_gains(batch), discount_of(self.discount), self.k)
         gains = self.ideal(batch)
         gains = gains if self.k is None else gains[:, : min(self.k, gains.shape[1])]
         rank = xp.arange(1, gains.shape[1] + 1, dtype=gains.dtype, device=batch.device)
-        return sum_rows(gains / DISCOUNTS[self.discount](batch, rank)[None, :])
+        return sum_rows(gains / discount_of(self.discount)(batch, rank)[None, :])
 
 
 class NDCNG(nDCG):
@@ -252,3 +254,38 @@ class nDCGphi(nDCG):  # noqa: N801 - the paper's name
     relevance: RelevanceLike | None = parameter(
         default=Phi(), doc="the curve: 'phi', phi('code') or phi([(score, relevance), …])"
     )
+
+
+class SDCG(ScaleBased):
+    """Discounted relevance over the same if every rank down to k held the top of the scale.
+
+        SDCG@k = Σ_{i<=k} (g_i / top) / log2(i+1)  /  Σ_{i<=k} 1 / log2(i+1)
+
+    Unlike nDCG it is scaled by k full ranks, also where fewer documents are retrieved or relevant. Without k, the
+    length of the ranking stands for it.
+
+    Ties: each document of a tie group gets the mean of 1/log2(i+1) over the group's places. No relevant document: 0.
+    Reference: SDCG in ir_measures and cwl_eval; Moffat, Bailey, Scholer, Thomas, Incorporating user expectations and
+    behavior into the measurement of search effectiveness (2017).
+
+    >>> from math import log2
+    >>> from gradely import SDCG, from_arrays
+    >>> SDCG(k=2)(from_arrays([0.9, 0.5, 0.1], [1, 2, 0])).tolist() == [(1 / 2 + 1 / log2(3)) / (1 + 1 / log2(3))]
+    True
+    """
+
+    name = "SDCG"
+
+    def terms(self, batch: Batch) -> Array:
+        """Relevance over the top of the scale, over its discount."""
+        return additive(batch, batch.grade / float(self.top or 1), log2, self.k)
+
+    def norm(self, batch: Batch) -> Array:
+        """The sum of 1/discount over all ranks."""
+        xp = batch.xp
+        last = batch.retrieved if self.k is None else xp.full_like(batch.retrieved, self.k)
+        most = batch.depth if batch.fixed else int(xp.max(last))
+        most = most if self.k is None else self.k
+        ranks = xp.arange(1, most + 1, dtype=batch.grade.dtype, device=batch.device)
+        high, low = sum_in_parts(batch, 1.0 / log2(batch, ranks))
+        return high[last] + low[last]

@@ -54,6 +54,14 @@ ALIASES = {
     "rank_biased_precision": "RBP",
     **dict.fromkeys(("Q-measure", "Qmeasure"), "Q"),
     "AWP": "Q(beta=inf)",
+    "CG": "DCG(discount='none')",
+    "nCG": "nDCG(discount='none')",
+    **dict.fromkeys(("gP", "generalized_precision", "generalised_precision"), "P(relevance='identity')"),
+    **dict.fromkeys(("gR", "generalized_recall", "generalised_recall"), "R(relevance='identity')"),
+    "ARHR": "DCG(relevance='binary', discount='zipf')",
+    "MSnDCG": "nDCG",
+    "set_map": "SetAP",
+    "rbp_resid": "RBPresidual(p=0.9)",
 }
 """other names, of ir_measures, ranx, torchmetrics, BEIR, MTEB, RecBole, XGBoost; case, - and _ do not matter"""
 PATTERNS = {
@@ -89,7 +97,7 @@ UNCLEAR = {
     "rbp": "the persistence is a parameter, `RBP(p=0.8)`",
 }
 """names after which a number may be something else than a cut-off, as in R2, RBP80 and hits_at_10, and what to type"""
-PARAMETERS = {"cutoff": "k", "gains": "gain", "beta": "x"}
+PARAMETERS = {"cutoff": "k", "gains": "gain", "beta": "x", "max_rel": "top"}
 """what ir_measures calls parameters"""
 _COUNT = "it counts, and is no measure of a ranking: `gradely trec_eval -m {}` prints it"
 _TREC = "`gradely trec_eval -m {}` prints it"
@@ -105,15 +113,12 @@ REFUSED = {
     **{name: _COUNT.format(name) for name in ("num_q", "num_rel", "num_ret", "num_rel_ret", "num_nonrel_judged_ret")},
     **{name: _COUNT.format(name) for name in ("runid", "relstring")},
     "NumRelRet": _COUNT.format("num_rel_ret"),
-    "SetAP": _TREC.format("set_map"),
-    **{name: _TREC.format(name) for name in ("set_map", "ndcg_rel", "Rndcg", "Rprec_mult")},
-    **{name: _TREC.format(name) for name in ("yaap", "ideal_dcg", "rbp_resid")},
+    **{name: _TREC.format(name) for name in ("ndcg_rel", "Rndcg", "Rprec_mult", "yaap", "ideal_dcg")},
     **dict.fromkeys(("BPM", "INST", "INSQ", "NERR8", "NERR9", "NERR10", "NERR11"), _USERS),
     **dict.fromkeys(("ERR_IA", "nERR_IA", "alpha_DCG", "α_DCG", "alpha_nDCG", "α_nDCG"), _SUBTOPICS),
     **dict.fromkeys(("NRBP", "nNRBP", "AP_IA", "MAP_IA", "P_IA", "StRecall"), _SUBTOPICS),
     **dict.fromkeys(("map_avgjg", "P_avgjg", "Rprec_mult_avgjg"), _PREFERENCES),
     "Compat": _PREFERENCES,
-    "SDCG": "gradely scales by the ideal ranking of the query: `nDCG`",
     "Accuracy": "in BEIR, MTEB and sentence-transformers it is `Success{at}`; ir_measures' is near `bpref`",
     "top_k_accuracy": "it is `Success{at}`",
     "Hole": "`Unjudged` says it by the judgments of the query itself",
@@ -345,9 +350,11 @@ def translate(measure: Measure, text: str, arguments: dict[str, Any]) -> dict[st
 
 
 def _value(node: ast.expr, text: str) -> Any:
-    """Return a parameter's value: a literal, a bare word as text, or a relevance function like max(4)."""
+    """Return a parameter's value: a literal, a bare word as text, a discount or a relevance function like max(4)."""
     if isinstance(node, ast.Name):
         return node.id
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "jk":
+        return ast.unparse(node)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.lower() in NAMED:
         options = {str(keyword.arg): _value(keyword.value, text) for keyword in node.keywords}
         try:

@@ -1,15 +1,17 @@
 """Measures of the set of documents in the top k: how many are relevant, and how many are judged at all.
 
-P, R, F1, F, RelativeP, Rprec, Utility; Judged, Unjudged.
+P, R, F1, F, SetAP, RelativeP, Rprec, Utility; Judged, Unjudged.
 """
 
 from math import inf
 
 from gradely.errors import MeasureError
+from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import count_in_top
+from gradely.kernel.families import additive, count_in_top, no_discount
 from gradely.kernel.parameters import is_number, parameter, to_python
-from gradely.measures.base import Binary, Measure
+from gradely.kernel.ties import count_within, sum_around
+from gradely.measures.base import Binary, BinaryOrGraded, Measure, ScaleBased
 
 
 def length_of(batch: Batch, k: int | None) -> Array:
@@ -25,16 +27,28 @@ class InTop(Binary):
         return count_in_top(batch, self.relevant(batch), self.k)
 
 
-class P(InTop):
+class GradedInTop(BinaryOrGraded, InTop):
+    """What counts is how many relevant documents are in the top k or, graded, how much relevance."""
+
+    def terms(self, batch: Batch) -> Array:
+        """1 for each relevant document, or its relevance; tied across k, times the chance to be inside."""
+        if self.relevance is None:
+            return super().terms(batch)
+        return additive(batch, self.worth(batch), no_discount, self.k)
+
+
+class P(GradedInTop, ScaleBased):
     """Precision: the share of the top k that is relevant.
 
         P@k = (relevant in the top k) / k
 
-    The divisor is k also where fewer documents are retrieved; without k, it is the length of the ranking.
+    The divisor is k also where fewer documents are retrieved; without k, it is the length of the ranking. Stating
+    `relevance` makes it generalised precision: the sum of relevance over the top of the scale in place of the number.
 
     Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
     Reference: McSherry and Najork, Computing Information Retrieval Performance Measures Efficiently in the Presence of
-    Tied Scores (2008).
+    Tied Scores (2008); generalised: Kekäläinen and Järvelin, Using graded relevance assessments in IR evaluation
+    (2002).
 
     >>> from gradely import P, from_arrays
     >>> P(k=2)(from_arrays([0.9, 0.5, 0.5], [1, 1, 0])).tolist() == [(1 + 1 / 2) / 2]
@@ -48,15 +62,16 @@ class P(InTop):
         return length_of(batch, self.k)
 
 
-class R(InTop):
+class R(GradedInTop):
     """Recall: the share of the relevant documents that is in the top k.
 
         R@k = (relevant in the top k) / RB
 
-    RB is the number of relevant documents of the pool. Without k, the whole ranking counts.
+    RB is the number of relevant documents of the pool. Without k, the whole ranking counts. Stating `relevance` makes
+    it generalised recall: sums of relevance in place of both numbers.
 
     Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
-    Reference: McSherry and Najork (2008).
+    Reference: McSherry and Najork (2008); generalised: Kekäläinen and Järvelin (2002).
 
     >>> from gradely import R, from_arrays
     >>> R(k=2)(from_arrays([0.9, 0.5, 0.5], [1, 1, 0])).tolist() == [(1 + 1 / 2) / 2]
@@ -66,8 +81,10 @@ class R(InTop):
     name = "R"
 
     def norm(self, batch: Batch) -> Array:
-        """The relevant documents."""
-        return self.recall_base(batch)
+        """The relevant documents; graded, the relevance of the pool."""
+        if self.relevance is None:
+            return self.recall_base(batch)
+        return batch.of_pools((R, self.key), lambda pools: sum_rows(pools.pool))
 
 
 class F1(InTop):
@@ -121,6 +138,41 @@ class F(InTop):
     def norm(self, batch: Batch) -> Array:
         """K and x times the relevant documents, over x + 1."""
         return (length_of(batch, self.k) + self.x * self.recall_base(batch)) / (self.x + 1)
+
+
+class SetAP(InTop):
+    """Precision times recall of the retrieved set, or of the top k.
+
+        SetAP@k = P@k · R@k = (relevant in the top k)² / (k · RB)
+
+    RB is the number of relevant documents of the pool. Without k, the length of the ranking stands for it.
+
+    Ties: only across k. Where it leaves d places of a tie group of n with r relevant, after h others that are relevant,
+    a document of the group is inside with chance d/n, and then (d-1)(r-1)/(n-1) others on average. No relevant
+    document: 0.
+    Reference: set_map in trec_eval, without k; named SetAP in ir_measures.
+
+    >>> from gradely import SetAP, from_arrays
+    >>> SetAP()(from_arrays([0.9, 0.5, 0.1], [1, 0, 1])).tolist() == [2**2 / (3 * 2)]
+    True
+    """
+
+    name = "SetAP"
+
+    def terms(self, batch: Batch) -> Array:
+        """For each relevant document in the top k, how many relevant ones stand there."""
+        inside, places = super().terms(batch), count_within(batch, self.k)
+        found = batch.xp.sum(inside, axis=1, keepdims=True)
+        if self.k is None or batch.untied:
+            return inside * found
+        relevant = self.relevant(batch)
+        above, among = sum_around(batch, relevant)
+        beside = (places - 1) * (among - 1) / batch.xp.clip(batch.size - 1, min=1.0)
+        return inside * batch.xp.where(places < batch.size, above + 1 + beside, found)
+
+    def norm(self, batch: Batch) -> Array:
+        """The cut-off times the relevant documents."""
+        return length_of(batch, self.k) * self.recall_base(batch)
 
 
 class RelativeP(InTop):
@@ -283,7 +335,7 @@ class Unjudged(Measure):
 
     def terms(self, batch: Batch) -> Array:
         """-1 for each judged document: it is not one of them."""
-        return -count_in_top(batch, self._is_judged(batch), self.k)
+        return -count_in_top(batch, has_label(batch), self.k)
 
     def norm(self, batch: Batch) -> Array:
         """The cut-off."""
@@ -291,11 +343,13 @@ class Unjudged(Measure):
 
     def priority(self, batch: Batch) -> Array:
         """Unjudged documents before judged ones."""
-        return -batch.to_real(self._is_judged(batch))
+        return -batch.to_real(has_label(batch))
 
     def degenerate(self, batch: Batch) -> Array:
         """Never: it says something of every ranking."""
         return batch.xp.zeros_like(batch.pooled[:, 0])
 
-    def _is_judged(self, batch: Batch) -> Array:
-        return batch.judged & (batch.grade >= 0)
+
+def has_label(batch: Batch) -> Array:
+    """Return [Q, H]: true for judged documents; a negative label counts as none."""
+    return batch.judged & (batch.grade >= 0)

@@ -1,14 +1,13 @@
-"""Measures of a user who stops: at the first relevant document (RR, Success), by chance (RBP), when satisfied (ERR)."""
+"""Measures of a user who stops: at the first relevant document (RR, Success), or by chance (RBP, RBPresidual)."""
 
 from math import log
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import additive, cascade, first_hit, no_discount, rank_discount
-from gradely.kernel.gains import exp, exponents, units
+from gradely.kernel.families import additive, first_hit, no_discount, rank_discount
 from gradely.kernel.parameters import is_number, parameter
-from gradely.measures.base import Binary, ScaleBased
-from gradely.relevance import AtLeast, Relevance, RelevanceLike, relevance_of
+from gradely.measures.base import Binary, BinaryOrGraded, Measure, ScaleBased
+from gradely.measures.precision import has_label
 
 
 class RR(Binary):
@@ -57,7 +56,24 @@ class Success(Binary):
         return first_hit(batch, self.relevant(batch), no_discount, self.k)
 
 
-class RBP(ScaleBased):
+class Persistent(Measure):
+    """A measure of a user who goes on to the next document with the same chance everywhere."""
+
+    p: float = parameter(default=0.8, doc="persistence: the chance to go on to the next document")
+
+    def check_parameters(self) -> None:
+        """Refuse a persistence outside 0 … 1."""
+        super().check_parameters()
+        if not is_number(self.p) or not 0 < self.p < 1:
+            raise MeasureError(f"p is the chance to go on, a number between 0 and 1; found {self.p!r}")
+
+    def patience(self, batch: Batch, rank: Array) -> Array:
+        """1 / ((1-p) p^(rank-1)), held where p^(rank-1) would leave the range of numbers."""
+        steps = batch.xp.clip(rank - 1, max=-690 / log(self.p))
+        return batch.xp.pow(batch.xp.full_like(rank, self.p), -steps) / (1 - self.p)
+
+
+class RBP(BinaryOrGraded, ScaleBased, Persistent):
     """Rank-biased precision, for a user who goes on to the next document with chance p.
 
         RBP(p) = (1-p) Σ_i p^(i-1) · rel_i
@@ -74,70 +90,49 @@ class RBP(ScaleBased):
     """
 
     name = "RBP"
-    p: float = parameter(default=0.8, doc="persistence: the chance to go on to the next document")
-    rel: float = parameter(default=1, doc="labels of at least this count as relevant, unless `relevance` is stated")
-    relevance: RelevanceLike | None = parameter(
-        default=None,
-        doc="graded: from labels to relevance, 'identity', 'shift', shift(1), 'max', max(4), 'phi' or a table",
-    )
-
-    def check_parameters(self) -> None:
-        """Refuse a persistence outside 0 … 1, and a threshold beside a relevance function."""
-        super().check_parameters()
-        if not is_number(self.p) or not 0 < self.p < 1:
-            raise MeasureError(f"p is the chance to go on, a number between 0 and 1; found {self.p!r}")
-        if self.relevance is not None and self.rel != 1:
-            raise MeasureError("RBP takes either rel (binary) or relevance (graded), not both")
-
-    @property
-    def relevance_function(self) -> Relevance:
-        """The relevance function: the threshold unless one is stated."""
-        return AtLeast(self.rel) if self.relevance is None else relevance_of(self.relevance)
 
     def terms(self, batch: Batch) -> Array:
         """The chance to look at each document, times its relevance."""
-        return additive(batch, batch.grade / float(self.top or 1), self.patience, self.k)
+        return additive(batch, self.worth(batch), self.patience, self.k)
 
     def factors(self, batch: Batch) -> tuple[Array, Array]:
         """The relevance, and the chance to look at each document."""
-        gain = batch.grade / float(self.top or 1)
-        return gain, additive(batch, batch.xp.ones_like(gain), self.patience, self.k)
-
-    def patience(self, batch: Batch, rank: Array) -> Array:
-        """1 / ((1-p) p^(rank-1)), held where p^(rank-1) would leave the range of numbers."""
-        steps = batch.xp.clip(rank - 1, max=-690 / log(self.p))
-        return batch.xp.pow(batch.xp.full_like(rank, self.p), -steps) / (1 - self.p)
+        worth = self.worth(batch)
+        return worth, additive(batch, batch.xp.ones_like(worth), self.patience, self.k)
 
 
-class ERR(ScaleBased):
-    """Expected reciprocal rank of the document that satisfies a user, who stops there.
+class RBPresidual(Persistent):
+    """How much RBP could still rise if every unjudged document were relevant.
 
-        ERR@k = Σ_{i<=k} (1/i) · p_i · Π_{j<i} (1 - p_j),  p = (2^g - 1) / 2^top
+        RBPresidual(p)@k = (1-p) Σ over ranks i <= k without a label of p^(i-1), and p^min(k, N) for what comes after
 
-    p is the chance that a document of grade g satisfies; top is the highest grade of the scale.
+    N is the length of the ranking. A negative label counts as unjudged, as in Unjudged. Like Unjudged it is a
+    diagnostic: it says how far the value of RBP with the same p, which is a lower bound, may be off.
 
-    Ties: E_x is the mean of Π (1-p) over all sets of x documents of a tie group; after t others, reached with chance P,
-    it adds P·Σ_x (E_{x-1} - E_x)/(t+x). No relevant document: 0.
-    Reference: Chapelle, Metzler, Zhang, Grinspan, Expected reciprocal rank for graded relevance (2009).
+    Ties: 1 less the mean of (1-p)·p^(i-1) over the places of each judged document. No document judged: 1.
+    Reference: Moffat and Zobel (2008). rbp_resid of trec_eval has p = 0.9, and forgets what comes after the ranking
+    where all of it is judged.
 
-    >>> from gradely import ERR, from_arrays
-    >>> ERR()(from_arrays([0.9, 0.5, 0.1], [1, 0, 1])).tolist() == [1 / 2 + (1 / 3) * (1 / 2) * (1 - 1 / 2)]
+    >>> import gradely
+    >>> value = gradely.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "x", "b"]}, ["RBPresidual(p=0.5)"]).values.item()
+    >>> value == (1 - 0.5) * 0.5 + 0.5**3
     True
     """
 
-    name = "ERR"
-    takes_fixed = False
+    name = "RBPresidual"
+
+    def start(self, batch: Batch) -> Array:
+        """All that RBP can be."""
+        return batch.constant(1.0)
 
     def terms(self, batch: Batch) -> Array:
-        """1/rank times the chance to stop there."""
-        return cascade(batch, self.stop(batch), rank_discount, self.k)
+        """What each judged document takes from that: the chance to look at it."""
+        return -additive(batch, batch.to_real(has_label(batch)), self.patience, self.k)
 
     def priority(self, batch: Batch) -> Array:
-        """Those that satisfy with the highest chance first."""
-        return self.stop(batch)
+        """Unjudged documents before judged ones."""
+        return -batch.to_real(has_label(batch))
 
-    def stop(self, batch: Batch) -> Array:
-        """Return [Q, H]: the chance that the document satisfies."""
-        top = batch.xp.full_like(batch.grade[:, :1], float(self.top or 1))
-        exponent = exponents(batch, top)
-        return exp(batch, batch.grade, exponent) / units(batch, -top if exponent is None else exponent - top)
+    def degenerate(self, batch: Batch) -> Array:
+        """Never: it says something of every ranking."""
+        return batch.xp.zeros_like(batch.pooled[:, 0])

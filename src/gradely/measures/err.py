@@ -1,0 +1,151 @@
+"""Measures of a user who is satisfied by a document and stops: ERR, nERR, iRBU."""
+
+from collections.abc import Mapping
+from math import log
+from typing import Self
+
+from gradely.errors import MeasureError
+from gradely.kernel.backend import sum_rows
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.families import cascade, rank_discount
+from gradely.kernel.gains import Table, exp, exponents, units
+from gradely.kernel.parameters import is_number, parameter
+from gradely.measures.base import ScaleBased
+from gradely.measures.dcg import GainBased
+from gradely.relevance import Levels
+
+
+class Satisfied(ScaleBased, GainBased):
+    """A measure of a user who stops at a document with a chance that grows with its gain."""
+
+    takes_fixed = False
+    gain: str | Mapping[float, float] | Table = parameter(
+        default="exp", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
+    )
+
+    def check_parameters(self) -> None:
+        """Refuse a top beside a table of gains, which has its own."""
+        super().check_parameters()
+        if isinstance(self.gain, Table) and self.top is not None:
+            raise MeasureError(f"{self.name}: the top of a table of gains is its highest gain; leave top out")
+
+    def fit(self, levels: Levels) -> Self:
+        """Take the top from the table of gains, if there is one, else from the scale."""
+        return GainBased.fit(self, levels) if isinstance(self.gain, Table) else super().fit(levels)
+
+    def stop(self, batch: Batch) -> Array:
+        """Return [Q, H]: the chance that the document satisfies."""
+        return self._chance(batch, batch.judged, batch.grade)
+
+    def ideal_stop(self, batch: Batch) -> Array:
+        """Return [Q, B]: the same for the pool, best first."""
+        chance = self._chance(batch, batch.pooled, batch.pool)
+        return -batch.xp.sort(-chance, axis=1) if isinstance(self.gain, Table) else chance
+
+    def _chance(self, batch: Batch, real: Array, relevance: Array) -> Array:
+        """Return G(g) / (G(top) + 1), for `exp` (2^g - 1) / 2^top."""
+        if isinstance(self.gain, Table):
+            return batch.xp.where(real, self.gain(batch, relevance), 0.0) / (float(self.gain.top) + 1)
+        if self.gain == "linear":
+            return relevance / (float(self.top or 1) + 1)
+        top = batch.xp.full_like(relevance[:, :1], float(self.top or 1))
+        exponent = exponents(batch, top)
+        return exp(batch, relevance, exponent) / units(batch, -top if exponent is None else exponent - top)
+
+    def priority(self, batch: Batch) -> Array:
+        """Those that satisfy with the highest chance first."""
+        return self.stop(batch)
+
+    def degenerate(self, batch: Batch) -> Array:
+        """No document that can satisfy."""
+        return ~batch.xp.any(self._chance(batch, batch.pooled, batch.pool) > 0, axis=1)
+
+
+class ERR(Satisfied):
+    """Expected reciprocal rank of the document that satisfies a user, who stops there.
+
+        ERR@k = Σ_{i<=k} (1/i) · p_i · Π_{j<i} (1 - p_j),  p = G(g) / (G(top) + 1)
+
+    p is the chance that a document of grade g satisfies; top is the highest grade of the scale. The gain G of g is
+    2^g - 1 (`exp`), so that p = (2^g - 1)/2^top, g itself (`linear`), p = g/(top + 1), or taken from a table {label:
+    gain}, whose highest gain is G(top).
+
+    Ties: E_x is the mean of Π (1-p) over all sets of x documents of a tie group; after t others, reached with chance P,
+    it adds P·Σ_x (E_{x-1} - E_x)/(t+x). No relevant document: 0.
+    Reference: Chapelle, Metzler, Zhang, Grinspan, Expected reciprocal rank for graded relevance (2009); `linear` as in
+    NTCIREVAL.
+
+    >>> from gradely import ERR, from_arrays
+    >>> ERR()(from_arrays([0.9, 0.5, 0.1], [1, 0, 1])).tolist() == [1 / 2 + (1 / 3) * (1 / 2) * (1 - 1 / 2)]
+    True
+    """
+
+    name = "ERR"
+
+    def terms(self, batch: Batch) -> Array:
+        """1/rank times the chance to stop there."""
+        return cascade(batch, self.stop(batch), rank_discount, self.k)
+
+
+class nERR(ERR):  # noqa: N801 - the field's name
+    """Expected reciprocal rank over that of the ideal ranking.
+
+        nERR@k = ERR@k / (ERR@k of the pool sorted by gain)
+
+    Gain and top are those of ERR.
+
+    Ties: those of ERR, over a constant. No relevant document: 0.
+    Reference: Chapelle, Metzler, Zhang, Grinspan (2009), normalised as in the Web tracks of TREC and in NTCIREVAL.
+
+    >>> from gradely import from_arrays, nERR
+    >>> value = (1 / 2 + (1 / 3) * (1 / 2) * (1 - 1 / 2)) / (1 / 2 + (1 / 2) * (1 / 2) * (1 - 1 / 2))
+    >>> nERR()(from_arrays([0.9, 0.5, 0.1], [1, 0, 1])).tolist() == [value]
+    True
+    """
+
+    name = "nERR"
+
+    def norm(self, batch: Batch) -> Array:
+        """The ERR of the ideal ranking."""
+        return batch.of_pools((nERR, self.key), self._ideal_sum)
+
+    def _ideal_sum(self, batch: Batch) -> Array:
+        stop = self.ideal_stop(batch)
+        stop = stop if self.k is None else stop[:, : self.k]
+        reach = batch.xp.cumulative_prod(1.0 - stop, axis=1, include_initial=True)[:, :-1]
+        return sum_rows(reach * stop / batch.count_up(int(stop.shape[1])))
+
+
+class iRBU(Satisfied):  # noqa: N801 - the field's name
+    """Intentwise rank-biased utility: what a satisfying document is worth to a user whose patience wanes.
+
+        iRBU@k = Σ_{i<=k} p^i · p_i · Π_{j<i} (1 - p_j)
+
+    p is the patience, and p_i the chance that the document at rank i satisfies, as in ERR. It is not normalised: a
+    first document that surely satisfies is worth p.
+
+    Ties: as for ERR, with p^(t+x) in place of 1/(t+x). No relevant document: 0.
+    Reference: Sakai and Zeng, Which diversity evaluation measures are "good"? (2019).
+
+    >>> from gradely import from_arrays, iRBU
+    >>> iRBU(p=0.5)(from_arrays([0.9, 0.5, 0.1], [1, 0, 1])).tolist() == [0.5 / 2 + 0.5**3 * (1 / 2) * (1 - 1 / 2)]
+    True
+    """
+
+    name = "iRBU"
+    p: float = parameter(default=0.99, doc="patience: what a satisfying document loses with every rank")
+
+    def check_parameters(self) -> None:
+        """Refuse a patience outside 0 … 1."""
+        super().check_parameters()
+        if not is_number(self.p) or not 0 < self.p < 1:
+            raise MeasureError(f"p is the patience, a number between 0 and 1; found {self.p!r}")
+
+    def terms(self, batch: Batch) -> Array:
+        """The patience left at a rank, times the chance to stop there."""
+        return cascade(batch, self.stop(batch), self.patience, self.k)
+
+    def patience(self, batch: Batch, rank: Array) -> Array:
+        """1 / p^rank, held where p^rank would leave the range of numbers."""
+        steps = batch.xp.clip(rank, max=-690 / log(self.p))
+        return batch.xp.pow(batch.xp.full_like(rank, self.p), -steps)
