@@ -22,7 +22,10 @@ from gradely.evaluation.explain import Explanation, Line, explain
 from gradely.evaluation.notes import Note, TieRange
 from gradely.evaluation.result import Result
 from gradely.evaluation.scores import Scores
+from gradely.judgments.agreement import AgreedPair, Coefficient
+from gradely.judgments.by_judge import JudgedPair
 from gradely.judgments.estimate import Estimated, EstimatedPair, Estimation, estimate
+from gradely.judgments.judges import Judges, judges
 from gradely.judgments.sample import QuerySample, sample
 from gradely.kernel.arrays import from_arrays, from_groups, from_ids
 from gradely.kernel.batch import Batch
@@ -46,9 +49,11 @@ __version__: str
 __all__ = [
     "ALL",
     "AP",
+    "AgreedPair",
     "AtLeast",
     "Batch",
     "Change",
+    "Coefficient",
     "Comparison",
     "Correlation",
     "DCG",
@@ -72,6 +77,8 @@ __all__ = [
     "Influence",
     "InputError",
     "Judged",
+    "JudgedPair",
+    "Judges",
     "Lambdas",
     "Line",
     "Matrix",
@@ -141,6 +148,7 @@ __all__ = [
     "gate",
     "iRBU",
     "infAP",
+    "judges",
     "keep_scores",
     "lambdas",
     "muAP",

@@ -10,7 +10,7 @@ from tests.tools.tool import tool
 sklearn = tool("sklearn")
 from sklearn.base import BaseEstimator  # noqa: E402 - after the check that it is there
 from sklearn.linear_model import Ridge  # noqa: E402
-from sklearn.metrics import ndcg_score  # noqa: E402
+from sklearn.metrics import cohen_kappa_score, ndcg_score  # noqa: E402
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate  # noqa: E402
 
 from gradely.adapters import sklearn as ours  # noqa: E402 - after the check that it is there
@@ -134,3 +134,17 @@ def test_on_real_data_a_fold_has_the_value_of_evaluate(routing):
         wanted = gradely.evaluate(qrels, run, list(scoring)).mean()
         for name in scoring:
             assert found[f"test_{name}"][fold] == pytest.approx(wanted[name], abs=1e-15)
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_kappa_is_that_of_scikit_learn(weights):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x = rng.integers(0, 4, 60)
+        y = np.where(rng.random(60) < 0.5, x, rng.integers(0, 4, 60))
+        judged = {
+            name: {f"q{q}": {f"d{d}": int(of[6 * q + d]) for d in range(6)} for q in range(10)}
+            for name, of in (("x", x), ("y", y))
+        }
+        expected = cohen_kappa_score(x, y, weights=weights, labels=[0, 1, 2, 3])
+        assert np.isclose(gradely.judges(judged).kappa("x", "y", weights=weights), expected)

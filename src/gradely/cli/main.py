@@ -33,6 +33,7 @@ GROUPS = {
         "plot": "Draw a figure for a paper.",
     },
     "Judgments": {
+        "judges": "Show how far judges agree, and what depends on them.",
         "estimate": "Combine few human labels with many of a judge.",
         "sample": "Draw the queries that people are to judge.",
         "check": "Find errors and oddities in qrels and runs.",

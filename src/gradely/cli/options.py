@@ -247,7 +247,7 @@ def split_names(text: str) -> list[str]:
 
 GROUPS = {
     "Measures": ("measures", "measure", "control"),
-    "Judges": ("judge", "target", "slope"),
+    "Judges": ("judge", "target", "slope", "paths", "raters", "how", "fill"),
     "Tests": (
         *(
             "groups",
@@ -406,12 +406,15 @@ def request(command: Command) -> Command:
     return files(inputs(pack(Request, "request", Request._fields, command)))
 
 
-def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Command:
-    """Add --format, --digits and -o, which may name a picture where the command draws one."""
+def output(command: Command, digits: int = 4, *, pictures: bool = False, others: tuple[str, ...] = ()) -> Command:
+    """Add --format, --digits and -o, which may name a picture where the command draws one.
+
+    `others` are endings of files that the command writes by itself.
+    """
     endings = ".csv, .tsv, .json, .md, .tex, .html or .txt"
     picture = ", or .svg or .png for a chart, with the text on standard output" if pictures else ""
     return add_options(
-        pack(partial(_settle_output, pictures=pictures), "output", OutputOptions._fields, command),
+        pack(partial(_settle_output, pictures=pictures, others=others), "output", OutputOptions._fields, command),
         click.option(
             "--format",
             "form",
@@ -445,12 +448,14 @@ def output(command: Command, digits: int = 4, *, pictures: bool = False) -> Comm
     )
 
 
-def _settle_output(form: str | None, digits: int, path: str | None, *, pictures: bool = False) -> OutputOptions:
+def _settle_output(
+    form: str | None, digits: int, path: str | None, *, pictures: bool = False, others: tuple[str, ...] = ()
+) -> OutputOptions:
     """Take the format from the ending of the file where none is named; refuse an ending that says nothing."""
     check_output(path)
     ending = (path or "").rpartition(".")[2].lower()
     picture = ending if pictures and ending in PICTURES else None
-    if form is None and path not in (None, "-") and not picture:
+    if form is None and path not in (None, "-") and not picture and ending not in others:
         form = format_of_path(str(path))
     return OutputOptions(form or "table", digits, path, picture)
 

@@ -1,0 +1,91 @@
+"""gradely judges."""
+
+from functools import partial
+from typing import Any
+
+import click
+
+from gradely.cli import options
+from gradely.cli.options import FILE, InputOptions, choose_measures, list_runs, refuse_measure
+from gradely.cli.output import Bar, OutputOptions, write, write_result
+from gradely.comparison.tests import CORRECTIONS
+from gradely.data.read.judges import judge_names
+from gradely.data.selection import read_queries
+from gradely.judgments.judges import Judges, judges
+from gradely.judgments.merge import WAYS, to_trec
+from gradely.tables import count_of, plain_line
+
+
+@options.command("judges")
+@click.argument("runs", nargs=-1, type=FILE)
+@click.option(
+    "--qrels",
+    "paths",
+    multiple=True,
+    required=True,
+    type=FILE,
+    metavar="QRELS",
+    help="The labels of one judge; repeat it for each. A single table with a column judge, or one per rater, has all.",
+)
+@click.option("--raters", metavar="NAME,…", help="Columns of a table that hold the labels, one per rater.")
+@options.measures
+@click.option(
+    "--correction", type=click.Choice(list(CORRECTIONS)), default="holm", help="Correction for multiple tests."
+)
+@options.alpha
+@click.option("--merge", "how", type=click.Choice(WAYS), help="Write one qrels of all judges to -o, in TREC format.")
+@click.option("--fill", metavar="JUDGE", help="With --merge or alone: take this judge only where no other has a label.")
+@options.settings("ties", "seed", "precision", "judged_only", "threads")
+@options.inputs
+@partial(options.output, digits=3, others=("qrels",))
+def command(
+    runs: tuple[str, ...],
+    *,
+    paths: tuple[str, ...],
+    raters: str | None,
+    measures: tuple[str, ...],
+    how: str | None,
+    fill: str | None,
+    policies: dict[str, Any],
+    inputs: InputOptions,
+    output: OutputOptions,
+    **design: Any,
+) -> None:
+    """Compare judges: how far their labels agree, and what RUNS are worth by each.
+
+    The first line says whether what is concluded about the runs survives the judge. RUNS may be left out. The first
+    judge is the one that others are shown beside where there are many.
+    """
+    for path in paths:
+        refuse_measure(path)
+    check_ending(output, merged=bool(how or fill))
+    opened, sizes = list_runs(paths[0], runs, inputs) if runs else ({}, {})
+    keywords = {"columns": inputs.columns, "duplicates": inputs.duplicates, "exclude": inputs.exclude, **policies}
+    if inputs.only is not None:
+        keywords["queries"] = read_queries(inputs.only)
+    names = None if raters is None else [name.strip() for name in raters.split(",")]
+    measured = choose_measures(measures, policies["ties"])
+    with Bar(sizes) as bar:
+        found = judges(list(paths), opened or None, measured, raters=names, progress=bar, **design, **keywords)
+    if how or fill:
+        by_path = dict(zip(paths, judge_names(paths), strict=True))
+        write_merged(found, how, by_path.get(fill or "", fill), output)
+    else:
+        write_result(found, output)
+
+
+def check_ending(output: OutputOptions, *, merged: bool) -> None:
+    """Refuse a file whose ending says something else than what is to be written."""
+    is_qrels = str(output.path).endswith(".qrels")
+    if merged and output.form != "table":
+        raise click.UsageError("merged qrels are written in the format of TREC: -o merged.qrels")
+    if is_qrels and not merged:
+        raise click.UsageError(f"{output.path}: qrels are written by --merge or --fill")
+
+
+def write_merged(found: Judges, how: str | None, fill: str | None, output: OutputOptions) -> None:
+    """Write the merged qrels, and what was counted to standard error."""
+    merged = found.merge(how, fill)  # type: ignore[arg-type]  # click has checked it
+    write(to_trec(merged), output.path)
+    told = [f"{count_of(len(merged.grade), 'judgment')} of {count_of(len(merged), 'query')}", *merged.notes]
+    click.echo("".join(f"{plain_line(line)}\n" for line in told), err=True, nl=False)

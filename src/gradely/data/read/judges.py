@@ -1,0 +1,166 @@
+"""The qrels of several judges: by name, as files, or one table with a column `judge` or one column per rater."""
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gradely.data.column_roles import Names, normalize
+from gradely.data.qrels import Qrels
+from gradely.data.read.formats import format_of, run_names
+from gradely.data.read.readers import read_qrels
+from gradely.data.source import Source
+from gradely.errors import DataError, InputError, clip, did_you_mean
+
+JUDGES = frozenset({"judge", "rater", "annotator", "assessor", "worker"})
+"""what a column is called that says who judged; `judge_id` and the like are the same"""
+
+
+def read_judges(
+    qrels: Any,
+    *,
+    raters: Iterable[str] | None = None,
+    columns: Names | None = None,
+    duplicates: str = "error",
+    threads: int | None = None,
+) -> dict[str, Qrels]:
+    """Return the qrels of each judge by name; refuse a single judge.
+
+    `qrels` are {name: qrels}, a list of files, or a table (a file, a dataframe or records). `raters` are the columns of
+    a table that hold labels, one per rater.
+    """
+    how: dict[str, Any] = {"columns": columns, "duplicates": duplicates}
+    if isinstance(qrels, Mapping):
+        judges = {str(name): read_qrels(of, **how, threads=threads) for name, of in _check_named(qrels).items()}
+    elif _are_paths(qrels) and len(qrels) != 1:
+        paths = [os.fspath(path) for path in qrels]
+        pairs = zip(judge_names(paths), paths, strict=True)
+        judges = {name: read_qrels(path, **how, threads=threads) for name, path in pairs}
+    else:
+        table = qrels[0] if _are_paths(qrels) else qrels
+        judges = _read_table(table, None if raters is None else list(raters), columns, duplicates)
+    if len(judges) < 2:
+        only = f": there is only {clip(next(iter(judges)))}" if judges else ""
+        raise DataError(f"agreement takes at least two judges{only}; give the qrels of another one")
+    return judges
+
+
+def judge_names(paths: Sequence[str]) -> list[str]:
+    """Return what judges are called: by their files, without the ending that qrels have where that tells them apart.
+
+    >>> judge_names(["nist.qrels", "llm/gpt.qrels.gz"]), judge_names(["a.qrels", "a"])
+    (['nist', 'gpt'], ['a.qrels', 'a'])
+    """
+    names = run_names(paths)
+    short = [name.removesuffix(".qrels") for name in names]
+    return short if len(set(short)) == len(names) else names
+
+
+def _are_paths(qrels: Any) -> bool:
+    return isinstance(qrels, list | tuple) and all(isinstance(path, str | os.PathLike) for path in qrels)
+
+
+def _check_named(qrels: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Refuse {query: {document: label}}, which are the qrels of one judge."""
+    first = next(iter(qrels.values()), None)
+    if isinstance(first, Mapping) and not any(isinstance(of, Mapping | list) for of in first.values()):
+        raise DataError("give the judges by name, {'nist': qrels, 'gpt4o': qrels}; these are the qrels of one judge")
+    return qrels
+
+
+def _read_table(table: Any, raters: list[str] | None, columns: Names | None, duplicates: str) -> dict[str, Qrels]:
+    """Return the qrels of each judge of one table."""
+    name, records = _records(table)
+    header = list(dict.fromkeys(key for record in records for key in record))
+    roles = {role: value for role, value in (columns or {}).items() if role != "judge"}
+    named = (columns or {}).get("judge")
+    if named is not None and named not in header:
+        raise InputError(f"{name}: has no column {named!r}.{did_you_mean(named, header)}")
+    by = named or next((key for key in header if normalize(key).removesuffix("id") in JUDGES), None)
+    if by is not None and raters is None:
+        parts: dict[str, list[dict[str, Any]]] = {}
+        for record in records:
+            who = record.get(by)
+            if _is_missing(who):
+                raise DataError(f"{name}: a row has no {by}: {clip(repr(record))}")
+            parts.setdefault(str(who), []).append({key: value for key, value in record.items() if key != by})
+        return {who: _named(read_qrels(rows, columns=roles, duplicates=duplicates), who) for who, rows in parts.items()}
+    raters = find_raters(name, header) if raters is None else _check_raters(name, raters, header)
+    keys = [key for key in header if key not in raters]
+    found = {}
+    for rater in raters:
+        rows = [
+            {**{key: record.get(key) for key in keys}, rater: record[rater]}
+            for record in records
+            if not _is_missing(record.get(rater))
+        ]
+        if rows:
+            found[rater] = _named(read_qrels(rows, columns={**roles, "label": rater}, duplicates=duplicates), rater)
+    return found
+
+
+def find_raters(name: str, header: Sequence[str]) -> list[str]:
+    """Return the columns of raters of a book of Quepid: all that stand behind query and docid."""
+    first = [normalize(key) for key in header[:2]]
+    if first == ["query", "docid"] and len(header) > 3:
+        return list(header[2:])
+    listing = ", ".join(map(clip, header))
+    raise InputError(
+        f"{name}: is the table of one judge: give the qrels of another, or a table with a column judge, or name the "
+        f"columns of raters (--raters, raters=) among {listing}"
+    )
+
+
+def _check_raters(name: str, raters: list[str], header: Sequence[str]) -> list[str]:
+    unknown = next((rater for rater in raters if rater not in header), None)
+    if unknown is not None:
+        raise InputError(f"{name}: has no column {unknown!r} of a rater.{did_you_mean(unknown, header)}")
+    return raters
+
+
+def _named(qrels: Qrels, name: str) -> Qrels:
+    qrels.name = name
+    return qrels
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value or (isinstance(value, str) and not value.strip())  # noqa: PLR0124 - NaN
+
+
+def _records(table: Any) -> tuple[str, list[Mapping[str, Any]]]:
+    """Return what a table is called, and its rows as records."""
+    from gradely.data.read.frames import is_frame
+    from gradely.data.read.records import are_records, flat_records
+
+    if isinstance(table, str | os.PathLike):
+        source = Source(table)
+        return source.name, _read_file(source)
+    if are_records(table):
+        return "judges", list(flat_records(table, "judges"))
+    if is_frame(table):
+        import narwhals.stable.v2 as nw
+
+        frame = nw.from_native(table)
+        return "judges", list((frame.collect() if isinstance(frame, nw.LazyFrame) else frame).rows(named=True))
+    example = "{'nist': qrels, 'gpt4o': qrels}"
+    raise InputError(f"judges: cannot be {type(table).__name__}; give {example}, files, or a table with a column judge")
+
+
+def _read_file(source: Source) -> list[Mapping[str, Any]]:
+    form = format_of(source)
+    if form in ("csv", "tsv"):
+        reader = csv.DictReader(io.StringIO(source.text()), delimiter="," if form == "csv" else "\t")
+        return [{key: value for key, value in row.items() if key is not None} for row in reader]
+    if form in ("json", "jsonl"):
+        from gradely.data.read.json_files import read_records
+
+        records = read_records(source, form)
+        if records:
+            return list(records)
+    if form == "parquet":
+        from gradely.lazy import optional
+
+        with source.unpack() as file:
+            return list(optional("pyarrow.parquet", "pyarrow", "parquet").read_table(file).to_pylist())
+    raise InputError(f"{source.name}: is the qrels of one judge; give those of another, or a table with a column judge")

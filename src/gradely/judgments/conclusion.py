@@ -1,0 +1,159 @@
+"""Whether a conclusion survives the judge, and how far judges agree, in sentences."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gradely.comparison.sentences import list_names
+from gradely.judgments.agreement import AgreedPair, Coefficient
+from gradely.judgments.by_judge import ByJudge
+from gradely.tables import count_of, format_short
+
+SLIGHT = 0.005
+"""a mean difference of labels below this is none where it is printed"""
+
+MOST = 0.99
+"""a larger share is not rounded, since it would seem to be all"""
+
+
+def conclude(runs: ByJudge) -> str:
+    """Return whether what is concluded about the runs by the first measure survives the judge."""
+    if len(runs.names) == 1:
+        return _describe_one(runs)
+    if not runs.signs[:, 0].any():
+        return f"By {next(iter(runs.measures))}, all runs have the same mean, by all {len(runs.judges)} judges."
+    return _conclude_pair(runs) if len(runs.names) == 2 else _conclude_order(runs)
+
+
+def _describe_one(runs: ByJudge) -> str:
+    """Say between which values the only run lies: it has no order that could depend on a judge."""
+    measure, (run,), by = next(iter(runs.measures)), runs.names, runs.means[:, 0, 0]
+    least, most = int(by.argmin()), int(by.argmax())
+    if f"{by[least]:.4f}" == f"{by[most]:.4f}":
+        return f"{measure} of {run} is {by[least]:.4f} by all {len(by)} judges."
+    ends = f"{by[least]:.4f} (by {runs.judges[least]}) and {by[most]:.4f} (by {runs.judges[most]})"
+    return f"{measure} of {run} is between {ends}, and {by.mean():.4f} on average of {len(by)} judges."
+
+
+def _conclude_pair(runs: ByJudge) -> str:
+    """Say by which judges the first of two runs, which has the higher mean over all, is the better one."""
+    measure, (first, second), count = next(iter(runs.measures)), runs.names, len(runs.judges)
+    signs, sure = runs.signs[:, 0, 0], runs.significant[:, 0, 0]
+    up, down = signs > 0, signs < 0
+    if runs.order_depends[0, 0]:
+        better, worse = (
+            f"by {_count(flags, 'judge')} (significantly by {int((flags & sure).sum())})" for flags in (up, down)
+        )
+        return (
+            f"The conclusion depends on the judge: by {measure}, {first} is better than {second} {better}, and worse "
+            f"{worse}."
+        )
+    if runs.significance_depends[0, 0]:
+        return (
+            f"The order survives the judge, its significance does not: by {measure}, {first} is better than {second} "
+            f"by {_all(up, count)}, significantly by {int(sure.sum())} of them."
+        )
+    verdict = "and significantly so by all of them" if sure.all() else "and significantly so by none of them"
+    by = _all(up if up.any() else down, count)
+    return f"The conclusion survives the judge: by {measure}, {first} is better than {second} by {by}, {verdict}."
+
+
+def _conclude_order(runs: ByJudge) -> str:
+    """Say which run is best by how many judges, and how many pairs change their order or significance."""
+    measure, count, pairs = next(iter(runs.measures)), len(runs.judges), runs.signs.shape[2]
+    order, significance, both_ways = (
+        int(np.count_nonzero(flags[0])) for flags in (runs.order_depends, runs.significance_depends, runs.both_ways)
+    )
+    best = runs.best()
+    leader, votes = next(iter(best.items()))
+    alone = votes == count and len(best) == 1
+    first = f"{leader} is best by all {count} judges" if alone else _list_best(best)
+    if not order and not significance:
+        kept = int(np.count_nonzero(runs.significant[0, 0]))
+        found = (
+            f"{kept:,} of {count_of(pairs, 'pair')} of runs {'differs' if kept == 1 else 'differ'} significantly by "
+            "all of them, the same way round"
+            if kept
+            else "no pair of runs differs significantly by any of them"
+        )
+        return f"The conclusion survives the judge: by {measure}, {first}, and {found}."
+    changes = []
+    if order:
+        sure = f", {both_ways:,} of them significantly both ways round" if both_ways else ""
+        verb = "changes its order" if order == 1 else "change their order"
+        changes.append(f"{order:,} of {count_of(pairs, 'pair')} of runs {verb} from judge to judge{sure}")
+    if significance:
+        which = f"{significance:,} more" if order else f"{significance:,} of {count_of(pairs, 'pair')} of runs"
+        verb = "differs" if significance == 1 else "differ"
+        changes.append(f"{which} {verb} significantly by some judges only")
+    head = (
+        "The order survives the judge, its significance does not"
+        if not order
+        else "The best run survives the judge, the order does not"
+        if alone
+        else "The conclusion depends on the judge"
+    )
+    return f"{head}: by {measure}, {first}; {'; '.join(changes)}."
+
+
+def _list_best(best: dict[str, int]) -> str:
+    """Return by how many judges which run is best."""
+    names = [f"{name} by {count_of(count, 'judge')}" for name, count in best.items()]
+    return f"the best run is {list_names(names)}"
+
+
+def _count(flags: np.ndarray, noun: str) -> str:
+    return count_of(int(flags.sum()), noun)
+
+
+def _all(flags: np.ndarray, count: int) -> str:
+    """Return how many judges prefer a run; those for whom both tie are not among them."""
+    number = int(flags.sum())
+    return f"all {count} judges" if number == count else f"{number} of {count} judges, the others having them equal"
+
+
+def describe_two(pair: AgreedPair, level: str) -> str:
+    """Return how far two judges agree."""
+    who, shared = f"{pair.first} and {pair.second}", count_of(pair.documents, "shared document")
+    if pair.same is None or pair.difference is None:
+        return f"{who} have no document in common."
+    if pair.same == 1:
+        undefined = "" if pair.kappa is not None else ", and it is the same for all, so that κ is undefined"
+        return f"{who} give the same label to all {shared}{undefined}."
+    share = "more than 99 %" if pair.same > MOST else f"{100 * pair.same:.0f} %"
+    agree = f"{who} give the same label to {share} of {shared}"
+    if pair.kappa is None:
+        return f"{agree}; κ is undefined."
+    higher = pair.first if pair.difference > 0 else pair.second
+    kappas = f"κ is {_short(pair.kappa)}{_interval(pair.kappa, level)}, quadratic {_short(pair.quadratic)}"
+    if abs(pair.difference) < SLIGHT:
+        return f"{agree}; {kappas}."
+    return f"{agree}; {kappas}; {higher} labels higher by {abs(pair.difference):.2f} on average."
+
+
+def describe_many(
+    names: Sequence[str], shared: int, alpha: Coefficient | None, pairs: Sequence[AgreedPair], level: str
+) -> str:
+    """Return how far several judges agree, and which two do most and least."""
+    of = f"{len(names)} judges on {count_of(shared, 'shared document')}"
+    if alpha is None:
+        return f"All labels of the {of} are the same, so that neither κ nor α is defined."
+    known = sorted((float(pair.kappa), pair) for pair in pairs if pair.kappa is not None)
+    told = f"Krippendorff's α of the {of} is {_short(alpha)}{_interval(alpha, level)}"
+    if len(known) < 2:
+        return f"{told}."
+    (least, low), (most, high) = known[0], known[-1]
+    ends = f"{_short(least)} ({low.first} and {low.second}) to {_short(most)} ({high.first} and {high.second})"
+    return f"{told}; κ of two judges goes from {ends}."
+
+
+def _short(value: float | None) -> str:
+    if value is None:
+        return "undefined"
+    return f"−{format_short(-value, 2)}" if value < 0 else format_short(value, 2)
+
+
+def _interval(coefficient: Coefficient, level: str) -> str:
+    if coefficient.low is None or coefficient.high is None:
+        return ""
+    return f" ({level} interval {_short(coefficient.low)} … {_short(coefficient.high)})"
