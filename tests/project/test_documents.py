@@ -5,17 +5,20 @@ import doctest
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import pytest
 from markdown_it import MarkdownIt
 from tools.derived import FILES
 
 import gradely
+from gradely.cli.main import gradely as commands_of_gradely
 from gradely.cli.main import run
 from gradely.cli.measures import page, section
 from gradely.data.demo import collection
@@ -217,3 +220,20 @@ def test_measures_in_markdown(capfd):
     assert capfd.readouterr().out == page()
     assert run(["measures", "ndcg", "--format", "markdown"]) == 0
     assert capfd.readouterr().out == section(gradely.nDCG)
+
+
+def inline_commands(path):
+    """Return the commands of gradely that a document names in a line of text, as words."""
+    inline = [child for token in MARKDOWN.parse(path.read_text(encoding="utf-8")) for child in token.children or []]
+    codes = [token.content for token in inline if token.type == "code_inline"]
+    return [shlex.split(code) for code in codes if re.match(r"gradely (?!papers|trec_eval)[a-z_]+ ", code)]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_in_a_line_of_text_exist_with_their_options(path):
+    with click.Context(commands_of_gradely) as context:
+        for _, name, *words in inline_commands(path):
+            command = commands_of_gradely.get_command(context, name)
+            known = {option for parameter in command.get_params(context) for option in parameter.opts}
+            options = {word.partition("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)}
+            assert not options - known, (name, options - known)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sphinx.cmd.build import build_main
 
-from tools.site import commands, landmarks, measures, names, sources
+from tools.site import commands, demo, landmarks, measures, names, sources
 
 HERE = Path(__file__).parent
 
@@ -22,6 +22,7 @@ def main(folder: str = "site") -> int:
         generate(text)
         code = build_main(["-q", "-W", "--keep-going", "-c", str(HERE), "-d", str(cache), str(text), str(target)])
     landmarks.add(target)
+    demo.write_report(target / "sample-report.html")
     for name in (".buildinfo", "objects.inv"):
         (target / name).unlink(missing_ok=True)
     return code
@@ -31,6 +32,8 @@ def generate(folder: Path) -> None:
     """Write the pages that follow from the code."""
     overview = folder / "reference" / "measures.md"
     overview.write_text(measures.overview(overview.read_text(encoding="utf-8")), encoding="utf-8")
+    graded = folder / "understand" / "graded.md"
+    graded.write_text(demo.put_figure(graded.read_text(encoding="utf-8")), encoding="utf-8")
     for place, text in {**measures.pages(), **commands.pages(), **names.pages()}.items():
         path = folder / place
         path.parent.mkdir(parents=True, exist_ok=True)

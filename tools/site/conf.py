@@ -19,7 +19,7 @@ html_theme = "furo"
 html_title = "gradely"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_js_files = ["site.js"]
+html_js_files = ["site.js", "figures.js"]
 html_copy_source = False
 html_show_sphinx = False
 html_math_renderer = "mathml"
@@ -28,6 +28,7 @@ html_theme_options = {
     "dark_css_variables": {"color-brand-primary": "#7fb8ff", "color-brand-content": "#7fb8ff"},
     "navigation_with_keys": True,
 }
+highlight_language = "text"  # what has no language is what a program prints
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 
