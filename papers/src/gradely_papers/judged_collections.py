@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from gradely import InputError, Qrels, Settings, read_qrels
-from gradely.comparison.correlate import StackedRuns, stack
+from gradely.comparison.correlate import stack
 from gradely.errors import GradelyError
 from gradely.evaluation.evaluate import evaluate_all, name_runs
+from gradely.evaluation.stacked import StackedRuns
 from gradely_papers.experiment import Library
 from gradely_papers.progress import Report, over_runs, part
 

@@ -1,7 +1,7 @@
 """correlate: whether measures rank runs alike."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import compress
 from typing import Any, Literal, NamedTuple
 
@@ -9,74 +9,27 @@ import numpy as np
 
 from gradely.comparison.charts import altair, squares
 from gradely.comparison.kendall import DIGITS, SCALE, correlate_both, correlations, defined_or_none, meaning, tally
-from gradely.data import Blocks, Hits, Qrels
+from gradely.data import Qrels
 from gradely.data.column_roles import Names
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.selection import name_queries, read_selected
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import DEFAULT, Evaluations, Progress, evaluate_all, ignore, name_runs, open_runs
-from gradely.evaluation.notes import Note, note_names
+from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
-from gradely.evaluation.values import measure_blocks
-from gradely.measures import AP, Measure
+from gradely.evaluation.stacked import StackedRuns
+from gradely.measures import AP
 from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.settings import Precision, Settings, TiePolicy, check_choice
 from gradely.tables import Cell, Table, count_of
-
-
-@dataclass(frozen=True, eq=False)
-class StackedRuns:
-    """Many runs on the same qrels. Row s·Q + q of the stack is query q of run s, Q the number of queries."""
-
-    qrels: Qrels
-    names: list[str]
-    hits: Hits
-    """of the stack; `row` is that of the qrels"""
-    settings: Settings
-
-    def values(self, measures: Mapping[str, Measure]) -> Floats:
-        """Return [runs, queries, measures]; queries that a run lacks count 0."""
-        fitted = fit_all(measures, self.qrels.levels)
-        hits = self.hits.judged_only() if self.settings.judged_only else self.hits
-        answered = np.flatnonzero(self.hits.answered)
-        values = measure_blocks(Blocks(self.qrels, hits), self.settings.ties, answered, fitted, self.settings.workers)
-        return values.reshape(len(self.names), len(self.qrels), len(measures))
-
-    def with_judgments(self, judged: Bools) -> "StackedRuns":
-        """Return the runs as if only these judgments had been made; other documents keep their places."""
-        start = np.concatenate([[0], np.cumsum(judged)])
-        smaller = Qrels(self.qrels.queries, start[self.qrels.start], (), self.qrels.grade[judged], self.qrels.name)
-        hits = self.hits.select(judged[self.hits.row])
-        return replace(self, qrels=smaller, hits=hits._replace(row=start[hits.row]))
-
-    def notes(self) -> list[Note]:
-        """Return which runs lack queries, and which queries have nothing to find."""
-        answered = self.hits.answered.reshape(len(self.names), -1)
-        lacking = np.flatnonzero(~answered.all(axis=1)).tolist()
-        relevant = np.concatenate([[0], np.cumsum(self.qrels.grade > 0)])[self.qrels.start]
-        empty = np.flatnonzero(np.diff(relevant) == 0).tolist()
-        runs, queries = [self.names[i] for i in lacking], [self.qrels.queries[i] for i in empty]
-        lack, none = "lack{s} some of the queries, which count 0", "{have} no relevant document and score{s} 0"
-        return [
-            *note_names("missing", len(runs), len(self.names), "run", lack, runs),
-            *note_names("degenerate", len(queries), len(self.qrels), "query", none, queries),
-        ]
 
 
 def stack(results: Evaluations) -> StackedRuns:
     """Return the hits of all runs as one table."""
     if len(results) < 2:
         raise DataError("at least 2 runs are needed to compare rankings; name another one")
-    parts = [evaluation.placed_hits for evaluation in results.evaluations.values()]
-    query, row, above, tied, retrieved, answered = (
-        np.concatenate([getattr(hits, field) for hits in parts])
-        for field in ("query", "row", "above", "tied", "retrieved", "answered")
-    )
-    query = query + np.repeat(np.arange(len(parts)), [len(hits.query) for hits in parts]) * len(results.qrels)
-    places = [hits.place for hits in parts if hits.place is not None]
-    place = np.concatenate(places) if places else None
-    stacked = Hits(query, row, above, tied, place, retrieved, answered, ())
-    return StackedRuns(results.qrels, list(results), stacked, results.settings)
+    hits = {name: evaluation.placed_hits for name, evaluation in results.evaluations.items()}
+    return StackedRuns.of(results.qrels, hits, results.settings)
 
 
 TOPICS = {

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely import DataError, Qrels
-from gradely.comparison.correlate import StackedRuns, select_above_quartile, select_few_high
+from gradely.comparison.correlate import select_above_quartile, select_few_high
 from gradely.data.ids import Bools, Floats, Ints
+from gradely.evaluation.stacked import StackedRuns
 from gradely.tables import count_of
 from gradely_papers.experiment import Library
 from gradely_papers.judged_collections import FEWEST, LEAST, Collection, collections, has_enough

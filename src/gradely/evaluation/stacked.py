@@ -1,0 +1,66 @@
+"""StackedRuns: the hits of many runs as one table, for what measures the same runs again and again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gradely.data import Blocks, Hits, Qrels
+from gradely.data.ids import Bools, Floats
+from gradely.evaluation.notes import Note, note_names
+from gradely.evaluation.values import measure_blocks
+from gradely.measures import Measure
+from gradely.measures.names import fit_all
+from gradely.settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class StackedRuns:
+    """Many runs on the same qrels. Row s·Q + q of the stack is query q of run s, Q the number of queries."""
+
+    qrels: Qrels
+    names: list[str]
+    hits: Hits
+    """of the stack; `row` is that of the qrels"""
+    settings: Settings
+
+    @classmethod
+    def of(cls, qrels: Qrels, runs: Mapping[str, Hits], settings: Settings) -> "StackedRuns":
+        """Put the hits of runs, by name, into one table."""
+        parts = list(runs.values())
+        query, row, above, tied, retrieved, answered = (
+            np.concatenate([getattr(hits, field) for hits in parts])
+            for field in ("query", "row", "above", "tied", "retrieved", "answered")
+        )
+        query = query + np.repeat(np.arange(len(parts)), [len(hits.query) for hits in parts]) * len(qrels)
+        places = [hits.place for hits in parts if hits.place is not None]
+        place = np.concatenate(places) if places else None
+        return cls(qrels, list(runs), Hits(query, row, above, tied, place, retrieved, answered, ()), settings)
+
+    def values(self, measures: Mapping[str, Measure]) -> Floats:
+        """Return [runs, queries, measures]; queries that a run lacks count 0."""
+        fitted = fit_all(measures, self.qrels.levels)
+        hits = self.hits.judged_only() if self.settings.judged_only else self.hits
+        answered = np.flatnonzero(self.hits.answered)
+        values = measure_blocks(Blocks(self.qrels, hits), self.settings.ties, answered, fitted, self.settings.workers)
+        return values.reshape(len(self.names), len(self.qrels), len(measures))
+
+    def with_judgments(self, judged: Bools) -> "StackedRuns":
+        """Return the runs as if only these judgments had been made; other documents keep their places."""
+        start = np.concatenate([[0], np.cumsum(judged)])
+        smaller = Qrels(self.qrels.queries, start[self.qrels.start], (), self.qrels.grade[judged], self.qrels.name)
+        hits = self.hits.select(judged[self.hits.row])
+        return replace(self, qrels=smaller, hits=hits._replace(row=start[hits.row]))
+
+    def notes(self) -> list[Note]:
+        """Return which runs lack queries, and which queries have nothing to find."""
+        answered = self.hits.answered.reshape(len(self.names), -1)
+        lacking = np.flatnonzero(~answered.all(axis=1)).tolist()
+        relevant = np.concatenate([[0], np.cumsum(self.qrels.grade > 0)])[self.qrels.start]
+        empty = np.flatnonzero(np.diff(relevant) == 0).tolist()
+        runs, queries = [self.names[i] for i in lacking], [self.qrels.queries[i] for i in empty]
+        lack, none = "lack{s} some of the queries, which count 0", "{have} no relevant document and score{s} 0"
+        return [
+            *note_names("missing", len(runs), len(self.names), "run", lack, runs),
+            *note_names("degenerate", len(queries), len(self.qrels), "query", none, queries),
+        ]
