@@ -29,6 +29,7 @@ _PUBLIC = {
     "comparison.overlap": "overlap Overlap QueryOverlap",
     "comparison.users": "UserRegions users",
     "comparison.phi_curves": "phi PhiCurves PhiCurve",
+    "judgments.holes": "holes Holes OpenPair ToJudge",
     "judgments.estimate": "estimate Estimation Estimated EstimatedPair",
     "judgments.sample": "sample QuerySample",
     "judgments.judges": "judges Judges",

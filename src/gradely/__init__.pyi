@@ -22,10 +22,8 @@ from gradely.evaluation.explain import Explanation, Line, explain
 from gradely.evaluation.notes import Note, TieRange
 from gradely.evaluation.result import Result
 from gradely.evaluation.scores import Scores
-from gradely.judgments.agreement import AgreedPair, Coefficient
-from gradely.judgments.by_judge import JudgedPair
 from gradely.judgments.estimate import Estimated, EstimatedPair, Estimation, estimate
-from gradely.judgments.judges import Judges, judges
+from gradely.judgments.holes import Holes, OpenPair, ToJudge, holes
 from gradely.judgments.sample import QuerySample, sample
 from gradely.kernel.arrays import from_arrays, from_groups, from_ids
 from gradely.kernel.batch import Batch
@@ -49,11 +47,9 @@ __version__: str
 __all__ = [
     "ALL",
     "AP",
-    "AgreedPair",
     "AtLeast",
     "Batch",
     "Change",
-    "Coefficient",
     "Comparison",
     "Correlation",
     "DCG",
@@ -73,12 +69,11 @@ __all__ = [
     "GAP",
     "Gate",
     "GradelyError",
+    "Holes",
     "IPrec",
     "Influence",
     "InputError",
     "Judged",
-    "JudgedPair",
-    "Judges",
     "Lambdas",
     "Line",
     "Matrix",
@@ -89,6 +84,7 @@ __all__ = [
     "MissingExtra",
     "NDCNG",
     "Note",
+    "OpenPair",
     "Orders",
     "Overlap",
     "P",
@@ -126,6 +122,7 @@ __all__ = [
     "Systems",
     "TieRange",
     "TieSensitivity",
+    "ToJudge",
     "Unjudged",
     "UserRegions",
     "Utility",
@@ -146,9 +143,9 @@ __all__ = [
     "from_groups",
     "from_ids",
     "gate",
+    "holes",
     "iRBU",
     "infAP",
-    "judges",
     "keep_scores",
     "lambdas",
     "muAP",

@@ -171,6 +171,17 @@ class EngineScores(LazyScores):
         """Return where the judged documents stand."""
         return find_engine_hits(qrels, self, settings, report)
 
+    def find_tops(self, depth: int, settings: Settings) -> Iterator[tuple[str, str]]:
+        """Yield query and document of all rows that have fewer than `depth` documents of their query above them."""
+        import narwhals.stable.v2 as nw
+
+        frame = self.frame.with_columns(score=_round_score()) if settings.precision == "single" else self.frame
+        above = nw.col("score").rank("min", descending=True).over("query") - 1
+        with ONE_AT_A_TIME:
+            rows = fetch(frame.with_columns(above=above).filter(nw.col("above") < depth).select("query", "document"))
+        queries, documents = (from_arrow(rows[name], self.name).tokens() for name in ("query", "document"))
+        yield from zip(queries, documents, strict=True)
+
     def count_queries(self) -> tuple[Tokens, Ints]:
         """Return the queries and the lengths of their rankings; refuse what is missing or not a finite number."""
         import narwhals.stable.v2 as nw

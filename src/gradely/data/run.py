@@ -1,7 +1,7 @@
 """Run: what was retrieved, {query: {document: score}}, in memory, in a table, or in an engine."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from gradely.tables import count_of
@@ -42,3 +42,7 @@ class LazyScores(Mapping[str, Mapping[str, float]]):
     @abstractmethod
     def find_hits(self, qrels: "Qrels", settings: "Settings", report: "Report") -> "Hits":
         """Return where the judged documents stand."""
+
+    @abstractmethod
+    def find_tops(self, depth: int, settings: "Settings") -> Iterable[tuple[str, str]]:
+        """Return query and document of all rows that have fewer than `depth` documents of their query above them."""

@@ -5,6 +5,10 @@
     values       the values of one run, measured batch by batch, with their notes and ranges of ties
     scores       what an evaluation returns: values by query, means, frames
     by_query     the queries of several runs beside each other: the worst, the best, the largest losses
+    stacked      the hits of many runs as one table
+    open_documents  unjudged documents at the tops of runs, and the labels that they may have
+    label_bounds the range of each measure over these labels, and of differences; which measures have one
+    label_ranges the arithmetic of that: extremes of sums and ratios, as array operations
     result       what all public functions return has in common: text, tables, frames, JSON, notebooks
     notes        what happened and matters, each with its count, as a sentence
     likely_mistakes  qrels and run that look swapped, labels that a binary measure overlooks

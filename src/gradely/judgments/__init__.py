@@ -1,5 +1,6 @@
-"""What the judgments themselves leave open: few human labels beside many of a machine, judges who disagree.
+"""What the judgments themselves leave open: unjudged documents, few human labels beside many of a machine, judges.
 
+    holes       holes: what unjudged documents could change, and which of them to judge
     estimate    estimate: the mean by human labels of some queries and a judge's labels of all
     sample      sample: which queries to give to people, drawn at random
     judges      judges: how far several judges agree, and whether a conclusion survives the judge

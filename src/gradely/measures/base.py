@@ -236,6 +236,11 @@ class Binary(Measure):
             return by_place.total(batch, self.relevant(batch))
         return batch.of_pools((Binary, self.rel), self._count_relevant)
 
+    def with_recall_base(self, batch: Batch, base: Array) -> Batch:
+        """Return the batch as if its pools had so many relevant documents, [Q]."""
+        batch.set_cached(pool_memo={(Binary, self.rel): base})
+        return batch
+
     def _count_relevant(self, batch: Batch) -> Array:
         return batch.xp.sum(batch.to_real(batch.pooled & (batch.pool >= self.rel)), axis=1)
 

@@ -234,7 +234,7 @@ def locate_without_excluded(
     qrels: Qrels, excluded: Qrels, run: Run, settings: Settings, threads: int | None, report: Report
 ) -> Hits:
     """Return where the judged documents of a run stand once others are dropped from it."""
-    union, dropped, row = _join(qrels, excluded)
+    union, dropped, row = join_documents(qrels, excluded)
     hits = locate(union, run, settings, threads, report)
     drop = dropped[hits.row]
     out = hits.select(drop)
@@ -263,8 +263,11 @@ def _count(base: Ints, mine: npt.NDArray[np.integer], others: Ints) -> tuple[Int
     return low - first, np.searchsorted(others, base + mine, "right") - low
 
 
-def _join(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Bools, Ints]:
-    """Return judged and excluded documents as one, whether each is dropped and, if not, its row in the qrels."""
+def join_documents(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Bools, Ints]:
+    """Return judged and other documents as one, whether each is among the others, and its row in the qrels.
+
+    Documents that are not judged have rows beyond the last one, and the label 0.
+    """
     theirs = [i for i, query in enumerate(excluded.queries) if query in qrels.index]
     owner = np.array([qrels.index[excluded.queries[i]] for i in theirs], np.int64)
     begin, end = excluded.start[theirs], excluded.start[np.add(theirs, 1)] if theirs else excluded.start[:0]

@@ -1,0 +1,83 @@
+"""Tops: which documents can be among the first of each ranking, by name, whatever the run is held in."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from gradely.data.ids import Ids, Ints
+from gradely.data.locate import find_hits
+from gradely.data.qrels import Qrels
+from gradely.data.run import LazyScores, Run
+from gradely.data.source import Report, ignore
+from gradely.data.table import TableScores
+from gradely.settings import Settings
+
+if TYPE_CHECKING:
+    from gradely.data.locate.pieces import Lines
+
+Tops: TypeAlias = dict[int, list[str]]
+"""documents by the index of their query in the qrels"""
+
+
+def find_tops(
+    qrels: Qrels, run: Run, settings: Settings, depth: int, threads: int | None = None, report: Report = ignore
+) -> Tops:
+    """Return the documents with fewer than `depth` others above them, of the queries that are judged.
+
+    Where documents tie across the depth, all of them are among these. Documents that are excluded count.
+    """
+    scores = run.scores
+    if isinstance(scores, LazyScores):
+        tops: Tops = {}
+        for query, document in scores.find_tops(depth, settings):
+            if query in qrels.index:
+                tops.setdefault(qrels.index[query], []).append(document)
+        return tops
+    if isinstance(scores, TableScores):
+        observer = TopsObserver(depth)
+        hits = find_hits(qrels, run, settings.replace(ties="expected"), threads, report, observer)
+        if observer.documents == hits.documents:
+            return observer.tops
+    return {qrels.index[query]: top_of(scores[query], depth, settings) for query in scores if query in qrels.index}
+
+
+def top_of(ranking: Mapping[str, float], depth: int, settings: Settings) -> list[str]:
+    """Return the documents of a ranking that have fewer than `depth` others above them.
+
+    >>> top_of({"a": 1.0, "c": 2.0, "b": 1.0, "d": 0.5}, 2, Settings())
+    ['a', 'c', 'b']
+    """
+    scores = settings.round(np.fromiter(ranking.values(), np.float64, len(ranking)))
+    least = np.partition(scores, -depth)[-depth] if len(scores) > depth else -np.inf
+    return [str(doc) for doc, score in zip(ranking, scores.tolist(), strict=True) if score >= least]
+
+
+class TopsObserver:
+    """Gathers the tops of rankings from lines as they pass, in whole queries."""
+
+    def __init__(self, depth: int) -> None:
+        """Take how many documents may stand above."""
+        self.depth = depth
+        self.documents = 0
+        """how many documents were seen of the judged queries"""
+        self.tops: Tops = {}
+
+    def look(self, lines: "Lines") -> tuple[int, list[int], Ints, list[str]]:
+        """Return how many lines judged queries have, which queries these are, and the size and names of their tops."""
+        mine = np.flatnonzero(lines.judged)
+        first, size = lines.first[mine], lines.size[mine]
+        least = lines.score[first + np.minimum(size, self.depth) - 1]
+        owner = np.repeat(np.arange(len(mine)), size)
+        line = np.repeat(first - (np.cumsum(size) - size), size) + np.arange(int(size.sum()))
+        inside = lines.score[line] >= least[owner]
+        names = Ids(lines.text, lines.start[line[inside]], lines.stop[line[inside]]).names()
+        return len(line), lines.query[mine].tolist(), np.bincount(owner[inside], minlength=len(mine)), names
+
+    def add(self, seen: tuple[int, list[int], Ints, list[str]]) -> None:
+        """Keep the tops of a piece."""
+        documents, queries, sizes, names = seen
+        self.documents += documents
+        stop = np.cumsum(sizes).tolist()
+        for query, end, size in zip(queries, stop, sizes.tolist(), strict=True):
+            self.tops[query] = names[end - size : end]

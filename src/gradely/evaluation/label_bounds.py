@@ -1,0 +1,666 @@
+"""Bounds: how far the labels of open documents move each measure, of single runs and of differences.
+
+KINDS says how each measure is bounded; one that is not listed is refused by name.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from gradely.data import Blocks, Qrels
+from gradely.data.hashing import ranges as index_ranges
+from gradely.data.ids import Bools, Floats, Ints
+from gradely.errors import DataError, MeasureError
+from gradely.evaluation.evaluate import Progress, ignore
+from gradely.evaluation.label_ranges import Ideal, Range, counted_range, ideal_of, linear_range, ratio_range
+from gradely.evaluation.open_documents import Labels, OpenRuns, find_open
+from gradely.evaluation.scores import means
+from gradely.evaluation.values import measure_blocks
+from gradely.kernel.arrays import from_arrays
+from gradely.kernel.backend import divide, sum_rows
+from gradely.kernel.batch import Batch
+from gradely.kernel.families import additive, rank_discount
+from gradely.kernel.parameters import is_number
+from gradely.lazy import lazy
+from gradely.measures import (
+    AP,
+    DCG,
+    ERR,
+    F1,
+    GAP,
+    NDCNG,
+    RBP,
+    RR,
+    Binary,
+    F,
+    Graded,
+    Judged,
+    Measure,
+    P,
+    R,
+    RelativeP,
+    Rprec,
+    Success,
+    Unjudged,
+    Utility,
+    binG,
+    bpref,
+    eGAP,
+    infAP,
+    muAP,
+    nDCG,
+    nDCGphi,
+)
+from gradely.measures.dcg import GainBased
+from gradely.measures.names import fit_all
+from gradely.relevance import AtLeast, Identity, Levels, Max, Relevance, Shift, Tabled
+from gradely.settings import Settings
+
+CELLS = 1 << 19
+"""cells of arrays that are worked on in one go"""
+LARGEST = 2.0**500
+"""gains up to which sums and ratios of them are numbers"""
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds(ABC):
+    """The range of one measure, which has been fitted, over all labels of the open documents."""
+
+    measure: Any
+    runs: OpenRuns
+    labels: Labels
+    exact_pairs: ClassVar[bool] = True
+    """False where ranges of differences are bounds, which perhaps no labels reach"""
+    exact: ClassVar[bool] = True
+    """False where all ranges are"""
+
+    @property
+    def queries(self) -> int:
+        """How many judged queries there are."""
+        return len(self.runs.stacked.qrels)
+
+    @property
+    def is_open(self) -> Bools:
+        """Which documents are open."""
+        return self.runs.is_open
+
+    @lazy
+    def open_of(self) -> Ints:
+        """[Q] how many open documents each query has."""
+        qrels = self.runs.stacked.qrels
+        return np.diff(np.concatenate([[0], np.cumsum(self.is_open)])[qrels.start])
+
+    @lazy
+    def values(self) -> Floats:
+        """[runs, queries] the values as the judgments have them."""
+        return self.runs.values({"": self.measure})[:, :, 0]
+
+    @abstractmethod
+    def ranges(self) -> Range:
+        """Return the range of each run on each query, [runs, queries]."""
+
+    def differences(self, first: Ints, second: Ints) -> Range:
+        """Return the range of the difference of pairs of runs, [queries, pairs]; mostly more than labels can reach."""
+        low, high = self.ranges()
+        return Range((low[first] - high[second]).T, (high[first] - low[second]).T)
+
+    @lazy
+    def weights(self) -> "Weights":
+        """How much each open document matters to each run: by its place, as 1/rank."""
+        return self.gather(from_place)[1]
+
+    def weight_table(self, query: int) -> Floats:
+        """Return [runs, open documents of a query]: how much each matters to each run."""
+        return self.look_up(query)[2][:, :-1]
+
+    def look_up(self, query: int) -> tuple[Ints, Floats, Floats]:
+        """Return the open documents of each run for a query, their weights, and those of all, run by document.
+
+        Documents are numbered from 0. Where a run has fewer than others, the number is that of a last column of zeros.
+        """
+        lines = np.arange(len(self.runs.stacked.names)) * self.queries + query
+        documents, weights = self.weights.rows(lines)
+        last = int(np.cumsum(self.open_of)[query])
+        documents = np.where(documents < 0, last, documents) - (last - int(self.open_of[query]))
+        table = np.zeros((len(lines), int(self.open_of[query]) + 1))
+        np.put_along_axis(table, documents, weights, axis=1)
+        return documents, weights, table
+
+    def blocks(self, open_label: float) -> Blocks:
+        """Return the hits of all runs, with one label for all open documents."""
+        joined = self.runs.stacked.qrels
+        grade = np.where(self.is_open, open_label, joined.grade)
+        qrels = Qrels(joined.queries, joined.start, (), grade, joined.name)
+        return Blocks(qrels, self.runs.stacked.hits)
+
+    def gather(self, terms: Callable[[Measure, Batch], Any], open_label: float = 0.0) -> tuple[Floats, "Weights"]:
+        """Return what judged documents add to each run on each query, and what each open one adds."""
+        blocks = self.blocks(open_label)
+        term = np.zeros(len(blocks.row))
+
+        def fill(rows: Ints, batch: Batch) -> None:
+            added = terms(self.measure, batch)
+            start, size = blocks.start[rows], np.diff(blocks.start)[rows]
+            cells = np.arange(added.shape[1])[None, :] < size[:, None]
+            term[(start[:, None] + np.arange(added.shape[1]))[cells]] = added[cells]
+
+        blocks.visit(fill, self.runs.stacked.settings.ties, np.flatnonzero(self.runs.stacked.hits.answered))
+        line = np.repeat(np.arange(len(blocks.retrieved)), np.diff(blocks.start))
+        is_open = self.is_open[blocks.row]
+        judged = np.bincount(line[~is_open], term[~is_open], len(blocks.retrieved)).astype(float)
+        number = np.cumsum(self.is_open) - 1
+        kept = is_open & (term != 0)
+        weights = Weights(
+            np.searchsorted(line[kept], np.arange(len(blocks.retrieved) + 1)), number[blocks.row[kept]], term[kept]
+        )
+        return judged.reshape(-1, self.queries), weights
+
+
+def from_place(measure: Measure, batch: Batch) -> Any:
+    """Return one over the rank of each document, the mean over the places that it can take in the top k."""
+    return additive(batch, batch.xp.ones_like(batch.grade), rank_discount, measure.k)
+
+
+class Weights(NamedTuple):
+    """The open documents that matter to each run; those of row i = s·Q + q, query q of run s, begin at start[i]."""
+
+    start: Ints
+    document: Ints
+    """the number of the open document"""
+    weight: Floats
+
+    def rows(self, at: Ints) -> tuple[Ints, Floats]:
+        """Return documents and weights of some rows, as many columns as the longest has; -1 and 0 in the others."""
+        size = self.start[at + 1] - self.start[at]
+        cells = np.arange(int(size.max(initial=0)))[None, :] < size[:, None]
+        entry = index_ranges(self.start[at], size)
+        documents, weights = np.full(cells.shape, -1), np.zeros(cells.shape)
+        documents[cells], weights[cells] = self.document[entry], self.weight[entry]
+        return documents, weights
+
+
+class Weighted(Bounds):
+    """A measure whose sum is linear in what open documents gain."""
+
+    @lazy
+    def parts(self) -> tuple[Floats, Weights]:
+        """What judged documents add, [runs, queries], and what open ones add for each unit of their gain."""
+        judged, weights = self.gather(_terms, self.top_label)
+        return judged, weights._replace(weight=weights.weight / self.top_gain)
+
+    @property
+    def weights(self) -> Weights:
+        """What each open document adds."""
+        return self.parts[1]
+
+    @lazy
+    def gains(self) -> Floats:
+        """What a document of each of the labels gains."""
+        return label_gains(self.measure, np.asarray(self.labels.values))
+
+    @property
+    def top_gain(self) -> float:
+        """The highest gain of an open document; 1 where none of the labels gains anything."""
+        return float(self.gains.max()) or 1.0
+
+    @property
+    def top_label(self) -> float:
+        """A label of that gain."""
+        return self.labels.values[int(np.argmax(self.gains))]
+
+    @abstractmethod
+    def extremes(self, base: Floats, weight: Floats, line: Ints) -> Range:
+        """Return the range of sums; `line` is the row s·Q + q of each, of the first of two runs."""
+
+    def ranges(self) -> Range:
+        """Return the range of each run on each query."""
+        lines = np.arange(len(self.runs.stacked.names) * self.queries)
+        parts = [
+            self.extremes(self.parts[0].ravel()[part], self.weights.rows(part)[1], part) for part in self._split(lines)
+        ]
+        low, high = (np.concatenate(ends).reshape(-1, self.queries) for ends in zip(*parts, strict=True))
+        return Range(low, high)
+
+    def _split(self, lines: Ints) -> list[Ints]:
+        longest = int(np.diff(self.weights.start).max(initial=1))
+        return np.array_split(lines, -(-len(lines) * max(1, longest) // CELLS) or 1)
+
+    def differences(self, first: Ints, second: Ints) -> Range:
+        """Return the range of the difference of pairs of runs, [queries, pairs]."""
+        low, high = np.zeros((2, self.queries, len(first)))
+        longest = 2 * max(1, int(np.diff(self.weights.start).max(initial=1)))
+        for query in range(self.queries):
+            of_query = self.look_up(query)
+            for pairs in np.array_split(np.arange(len(first)), -(-len(first) * longest // CELLS) or 1):
+                part = self._difference(query, first[pairs], second[pairs], of_query)
+                low[query, pairs], high[query, pairs] = part
+        return Range(low, high)
+
+    def _difference(self, query: int, first: Ints, second: Ints, of_query: tuple[Ints, Floats, Floats]) -> Range:
+        documents, weights, table = of_query
+        ours, theirs = documents[first], documents[second]
+        mine = weights[first] - table[second[:, None], ours]
+        other = np.where(table[first[:, None], theirs] == 0, -weights[second], 0.0)
+        base = self.parts[0][first, query] - self.parts[0][second, query]
+        return self.extremes(base, np.concatenate([mine, other], axis=1), first * self.queries + query)
+
+
+def _terms(measure: Measure, batch: Batch) -> Any:
+    return measure.parts(measure.apply_relevance(batch)).terms
+
+
+def label_gains(measure: Any, labels: Floats) -> Floats:
+    """Return what documents of some labels gain; labels are settled one by one, whatever the others are."""
+    if isinstance(measure, Binary):
+        return np.asarray(labels >= measure.rel, float)
+    relevance = label_relevance(measure, labels)
+    if isinstance(measure, GainBased):
+        gains: Floats = measure.gains(from_arrays([0.0], [0.0]), relevance, None)
+    else:
+        gains = relevance / float(measure.top)
+    if not (np.abs(gains) < LARGEST).all():
+        raise MeasureError(f"{measure}: the gain of the label {float(labels.max()):g} is too large to bound sums of it")
+    return gains
+
+
+def label_relevance(measure: Measure, labels: Floats) -> Floats:
+    """Return the relevance of some labels, each whatever the others are."""
+    batch = from_arrays(-np.arange(len(labels))[None, :], labels[None, :])
+    relevance: Floats = measure.apply_relevance(batch).grade[0]
+    return relevance
+
+
+class Sums(Weighted):
+    """A sum of what documents gain: DCG, RBP, P, Utility."""
+
+    @lazy
+    def parts(self) -> tuple[Floats, Weights]:
+        """The values, and what each open document adds to them."""
+        return self.values, self.gather(_divided_terms, self.top_label)[1]
+
+    def extremes(self, base: Floats, weight: Floats, line: Ints) -> Range:  # noqa: ARG002 - as all have it
+        """Each document takes part, or it does not."""
+        return linear_range(base, weight)
+
+
+def _divided_terms(measure: Measure, batch: Batch) -> Any:
+    parts = measure.parts(measure.apply_relevance(batch))
+    return divide(parts.terms, parts.norm[:, None])
+
+
+class Ratios(Weighted):
+    """A sum of what documents gain over that of an ideal ranking: nDCG."""
+
+    @lazy
+    def ideal(self) -> Ideal:
+        """What the labels of open documents do to the ideal ranking."""
+        joined, measure = self.runs.stacked.qrels, self.measure
+        levels = np.unique(self.gains[self.gains > 0])
+        gains = label_gains(measure, joined.grade)
+        longest = int(np.diff(joined.start).max())
+        longest = longest if measure.k is None else min(longest, measure.k)
+        ranking = from_arrays(-np.arange(longest)[None, :], np.ones((1, longest)))
+        place = measure.factors(ranking)[1][0]
+        count = min(int(self.open_of.max(initial=0)), longest)
+        rows = [
+            ideal_of(gains[a:b][~self.is_open[a:b]], levels, place, count) for a, b in pairwise(joined.start.tolist())
+        ]
+        judged, added = zip(*rows, strict=True)
+        return Ideal(np.array(judged), np.diff(levels, prepend=0.0), np.stack(added), self.open_of)
+
+    def extremes(self, base: Floats, weight: Floats, line: Ints) -> Range:
+        """Labels move the sum and the ideal."""
+        return ratio_range(base, weight, line % self.queries, self.ideal)
+
+
+def norms(measure: Binary, retrieved: Ints, base: Ints) -> Floats:
+    """Return the norms of rankings of some lengths, with so many relevant documents, arrays of one shape."""
+    cell = np.zeros((base.size, 1))
+    one = np.ones((base.size, 1), np.int64)
+    batch = Batch(cell, cell > 0, one - 1, one, one - 1, one, cell, cell > 0, retrieved.ravel())
+    norm: Floats = measure.norm(measure.with_recall_base(batch, base.ravel().astype(float)))
+    return norm.reshape(base.shape)
+
+
+class Counts(Weighted):
+    """How many relevant documents are in the top k, over a norm that depends on how many there are: R, F1."""
+
+    def extremes(self, base: Floats, weight: Floats, line: Ints) -> Range:
+        """Labels move the sum and how many documents are relevant."""
+        query = line % self.queries
+        retrieved, relevant = self.runs.stacked.hits.retrieved[line], relevant_of(self)[query]
+
+        def norm(count: Ints) -> Floats:
+            shape = np.zeros_like(count)
+            return norms(self.measure, retrieved[:, None] + shape, relevant[:, None] + count)
+
+        most = self.open_of[query] * int(self.gains.any())
+        return counted_range(base, weight, most, norm)
+
+
+def relevant_of(bounds: Bounds) -> Ints:
+    """Return [Q]: how many judged documents are relevant."""
+    joined = bounds.runs.stacked.qrels
+    flags = ~bounds.is_open & (joined.grade >= bounds.measure.rel)
+    return np.diff(np.concatenate([[0], np.cumsum(flags)])[joined.start])
+
+
+class Curves(NamedTuple):
+    """Of one query, [runs, m]: the greatest and the least value with 0, 1, … relevant ones among the open documents."""
+
+    low: Floats
+    high: Floats
+
+
+class Placed(Bounds):
+    """A measure of relevant and other documents that rises where a relevant one moves up: AP.
+
+    For each number of relevant documents, the best placed ones have the greatest value, the worst placed ones the
+    least. Of two runs, documents that are best for one need not be worst for the other, so that differences are bounds.
+    """
+
+    exact_pairs = False
+
+    @lazy
+    def curves(self) -> list[Curves]:
+        """What m relevant documents make of each run, query by query."""
+        blocks, relevant = self.blocks(0.0), relevant_of(self)
+        return [self._curve(blocks, query, int(relevant[query])) for query in range(self.queries)]
+
+    def _curve(self, blocks: Blocks, query: int, relevant: int) -> Curves:
+        most = int(self.open_of[query]) if label_gains(self.measure, np.asarray(self.labels.values)).any() else 0
+        low, high = np.zeros((2, len(self.runs.stacked.names), most + 1))
+        for run in range(len(self.runs.stacked.names)):
+            line = run * self.queries + query
+            if self.runs.stacked.hits.answered[line]:
+                documents = blocks.row[blocks.start[line] : blocks.start[line + 1]]
+                batch = blocks.batch_of_query(line, self.runs.stacked.settings.ties)
+                hits = Retrieved(batch, self.is_open[documents], batch.grade[0] >= self.measure.rel)
+                low[run], high[run] = placed_values(self.measure, hits, relevant, most)
+        return Curves(low, high)
+
+    def ranges(self) -> Range:
+        """Return the range of each run on each query."""
+        low = np.stack([curves.low.min(axis=1) for curves in self.curves], axis=1)
+        return Range(low, np.stack([curves.high.max(axis=1) for curves in self.curves], axis=1))
+
+    def differences(self, first: Ints, second: Ints) -> Range:
+        """Return bounds of differences, with as many relevant documents in both runs."""
+        low, high = np.zeros((2, self.queries, len(first)))
+        for query, curves in enumerate(self.curves):
+            for pairs in np.array_split(np.arange(len(first)), -(-len(first) * curves.low.shape[1] // CELLS) or 1):
+                a, b = first[pairs], second[pairs]
+                low[query, pairs] = (curves.low[a] - curves.high[b]).min(axis=1)
+                high[query, pairs] = (curves.high[a] - curves.low[b]).max(axis=1)
+        return Range(low, high)
+
+
+class Retrieved(NamedTuple):
+    """The judged and open documents that a run retrieves for a query: where they stand, and what is known of each."""
+
+    batch: Batch
+    is_open: Bools
+    relevant: Bools
+
+
+def placed_values(measure: Binary, hits: Retrieved, relevant: int, most: int) -> tuple[Floats, Floats]:
+    """Return the least and the greatest value with 0 … `most` relevant ones among the open documents."""
+    count, retrieved = np.arange(most + 1), int(hits.is_open.sum())
+    first = np.minimum(count, retrieved)
+    last = np.maximum(count - (most - retrieved), 0)
+    norm = norms(measure, np.repeat(hits.batch.retrieved, most + 1), relevant + count)
+    low, high = (
+        placed_sums(measure, hits, relevant + count, seen, best) for seen, best in ((last, False), (first, True))
+    )
+    return divide(low, norm), divide(high, norm)
+
+
+def placed_sums(measure: Binary, hits: Retrieved, base: Ints, seen: Ints, best: bool) -> Floats:
+    """Return sums with so many open documents relevant, of those retrieved, the best placed or the worst placed ones.
+
+    `base` are all relevant documents. Rprec alone looks at them; the sums of others are found once for each number.
+    """
+    if not isinstance(measure, Rprec):
+        unique = np.arange(int(seen.max()) + 1)
+        return _placed_sums(measure, hits, unique, unique, best)[seen]
+    return _placed_sums(measure, hits, base, seen, best)
+
+
+def _placed_sums(measure: Binary, hits: Retrieved, base: Ints, seen: Ints, best: bool) -> Floats:
+    number = np.cumsum(hits.is_open) - 1
+    number = number if best else int(hits.is_open.sum()) - 1 - number
+    grade = (hits.relevant & ~hits.is_open) | (hits.is_open & (number < seen[:, None]))
+    every = {
+        name: np.broadcast_to(getattr(hits.batch, name), (len(seen), *getattr(hits.batch, name).shape[1:]))
+        for name in ("judged", "above", "tied", "first", "last", "pool", "pooled", "retrieved")
+    }
+    batch = Batch(grade=grade.astype(float), ties=hits.batch.ties, **every)
+    binary = measure.replace(rel=1)
+    parts = binary.parts(binary.with_recall_base(batch, base.astype(float)))
+    total: Floats = parts.total(sum_rows(parts.terms))
+    return total
+
+
+class Extremes(Bounds):
+    """A measure that rises with every label: ERR."""
+
+    exact_pairs = False
+
+    @lazy
+    def _ranges(self) -> Range:
+        relevance = label_relevance(self.measure, np.asarray(self.labels.values))
+        blocks = self.blocks(self.labels.values[int(np.argmax(relevance))])
+        hits, settings = self.runs.stacked.hits, self.runs.stacked.settings
+        answered = np.flatnonzero(hits.answered)
+        high = measure_blocks(blocks, settings.ties, answered, {"": self.measure}, settings.workers)
+        return Range(self.values, high[:, 0].reshape(-1, self.queries))
+
+    def ranges(self) -> Range:
+        """All labels are lowest, or all are highest."""
+        return self._ranges
+
+
+class Thresholds(Bounds):
+    """A sum over thresholds of users of what AP adds up: GAP, eGAP.
+
+    Each threshold has labels of its own, though documents that reach a threshold reach all lower ones, too: bounds.
+    """
+
+    exact = exact_pairs = False
+
+    @lazy
+    def _ranges(self) -> Range:
+        low, high = np.zeros((2, len(self.runs.stacked.names) * self.queries))
+        blocks, joined = self.blocks(0.0), self.runs.stacked.qrels
+        relevance = np.where(self.is_open, 0.0, label_relevance(self.measure, joined.grade))
+        reachable = label_relevance(self.measure, np.asarray(self.labels.values))
+        levels = np.unique(np.concatenate([relevance, reachable]))
+        levels = levels[levels > 0]
+        upto = self.measure.users().up_to(from_arrays([0.0], [0.0]), levels)
+        shares = np.diff(upto, prepend=0.0).tolist()
+        counts = [np.concatenate([[0], np.cumsum(relevance >= level)])[joined.start] for level in levels.tolist()]
+        for line in np.flatnonzero(self.runs.stacked.hits.answered).tolist():
+            documents = blocks.row[blocks.start[line] : blocks.start[line + 1]]
+            batch = blocks.batch_of_query(line, self.runs.stacked.settings.ties)
+            query, parts = line % self.queries, []
+            for level, share, count in zip(levels.tolist(), shares, counts, strict=True):
+                hits = Retrieved(batch, self.is_open[documents], relevance[documents] >= level)
+                most = int(self.open_of[query]) if reachable.max() >= level else 0
+                parts.append(self._threshold(hits, int(count[query + 1] - count[query]), most, share))
+            low[line], high[line] = self._combine(parts)
+        return Range(low.reshape(-1, self.queries), high.reshape(-1, self.queries))
+
+    def _threshold(self, hits: Retrieved, relevant: int, most: int, share: float) -> "Threshold":
+        count = np.arange(most + 1)
+        retrieved = min(most, int(hits.is_open.sum()))
+        seen = np.maximum(count - (most - retrieved), 0), np.minimum(count, retrieved)
+        measure = AP(k=self.measure.k)
+        low, high = (
+            placed_sums(measure, hits, relevant + count, of, best) for of, best in zip(seen, (False, True), strict=True)
+        )
+        return Threshold(share, low, high, (relevant + count).astype(float))
+
+    def _combine(self, parts: list["Threshold"]) -> tuple[float, float]:
+        if isinstance(self.measure, GAP):
+            low = highest_of_sums([(part.share, -part.low, part.base) for part in parts])
+            return -low, highest_of_sums([(part.share, part.high, part.base) for part in parts])
+        low = sum(part.share * float(divide(part.low, part.base).min()) for part in parts)
+        return low, sum(part.share * float(divide(part.high, part.base).max()) for part in parts)
+
+    def ranges(self) -> Range:
+        """Return bounds of each run on each query."""
+        return self._ranges
+
+
+class Threshold(NamedTuple):
+    """What AP adds up for users of one threshold, with 0, 1, … relevant ones among the open documents."""
+
+    share: float
+    low: Floats
+    high: Floats
+    base: Floats
+    """how many documents are relevant"""
+
+
+def highest_of_sums(parts: list[tuple[float, Floats, Floats]]) -> float:
+    """Return the greatest ratio of two sums, of shares times one of the numbers above and below; by Dinkelbach."""
+    above, below = (sum(share * float(column[i][0]) for share, *column in parts) for i in (0, 1))
+    best, before = above / below if below > 0 else 0.0, -np.inf
+    while best > before:
+        before = best
+        at = [(share, up, down, int(np.argmax(up - best * down))) for share, up, down in parts]
+        above, below = (
+            sum(share * float(up[i]) for share, up, _, i in at),
+            sum(share * float(down[i]) for share, _, down, i in at),
+        )
+        best = max(best, above / below if below > 0 else 0.0)
+    return best
+
+
+KINDS: dict[type[Measure], type[Bounds]] = {
+    **dict.fromkeys((P, DCG, RBP, Utility), Sums),
+    **dict.fromkeys((nDCG, NDCNG), Ratios),
+    **dict.fromkeys((R, F1, F, RelativeP), Counts),
+    **dict.fromkeys((AP, Rprec, binG, RR, Success), Placed),
+    ERR: Extremes,
+    **dict.fromkeys((GAP, eGAP), Thresholds),
+}
+"""by class, not by base: what derives from a measure may not be bounded as that is"""
+_MAP = "a label changes what the labels of other documents are worth"
+REFUSED: dict[type[Measure], str] = {
+    muAP: _MAP,
+    nDCGphi: _MAP,
+    bpref: "it leaves unjudged documents out of the ranking",
+    infAP: "it estimates by itself what is unjudged",
+    Judged: "it says how much is judged, whatever the labels",
+    Unjudged: "it says how much is judged, whatever the labels",
+}
+"""why some measures have no range; of others none is known"""
+
+
+def find_bounds(measure: Measure, qrels: Qrels, labels: Labels) -> type[Bounds]:
+    """Return how a measure is bounded; refuse one that is not."""
+    kind = KINDS.get(type(measure))
+    if kind is None:
+        raise refusal(measure, REFUSED.get(type(measure), "no algorithm is known"))
+    if isinstance(measure, Graded) and not is_settled(measure.relevance_function):
+        raise refusal(measure, f"{_MAP}; state the scale, as in {measure.name}(relevance=max({labels.values[-1]:g}))")
+    if isinstance(measure, Utility) and measure.c != measure.d:
+        raise refusal(measure, "documents that are not retrieved count, and nobody knows all of these; c = d would do")
+    stated = Levels(np.concatenate([qrels.grade, [label for label in labels.values if label > 0]]))
+    if measure.fit(stated) != measure.fit(qrels.levels):
+        raise refusal(measure, "the judgments have no label that high, and its scale is theirs; state it, as in top=3")
+    return Placed if kind is Counts and measure.k is None and not isinstance(measure, R) else kind
+
+
+def refusal(measure: Measure, reason: str) -> MeasureError:
+    """Return the error that says why the labels of unjudged documents cannot bound a measure, and what to use."""
+    names = ", ".join(kind.name for kind in KINDS)
+    return MeasureError(f"{measure} has no range over the labels of unjudged documents: {reason}. Others have: {names}")
+
+
+def is_settled(relevance: Relevance) -> bool:
+    """True where the relevance of a label does not depend on the labels of other documents."""
+    if isinstance(relevance, Shift):
+        return is_settled(relevance.then)
+    return isinstance(relevance, Identity | AtLeast | Tabled) or (
+        isinstance(relevance, Max) and relevance.scale is not None
+    )
+
+
+DEPTH = 100
+"""how deep documents are open for measures without a cut-off: as deep as TREC's pools mostly are"""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelRanges:
+    """The ranges of several measures over the labels of open documents, on the queries that count."""
+
+    bounds: dict[str, Bounds]
+    """by the name of the measure"""
+    depths: dict[str, int]
+    """how deep documents are open for each measure"""
+    labels: Labels
+    counted: Ints
+    """the queries that count"""
+
+    def means(self, measure: str) -> tuple[Floats, Range]:
+        """Return the mean of each run, and the range of it."""
+        bounds = self.bounds[measure]
+        values, low, high = (np.array(means(table.T[self.counted])) for table in (bounds.values, *bounds.ranges()))
+        return values, Range(low, high)
+
+    def differences(self, measure: str, first: Ints, second: Ints) -> Range:
+        """Return the range of the mean difference of pairs of runs."""
+        ends: list[list[float]] = [[], []]
+        for pairs in np.array_split(np.arange(len(first)), -(-len(first) * len(self.counted) // CELLS) or 1):
+            part = self.bounds[measure].differences(first[pairs], second[pairs])
+            for end, table in zip(ends, part, strict=True):
+                end.extend(means(table[self.counted]))
+        return Range(*map(np.array, ends))
+
+
+def bound_labels(
+    qrels: Qrels,
+    runs: Mapping[str, Any],
+    measures: Mapping[str, Measure],
+    settings: Settings,
+    *,
+    labels: Iterable[float] | None = None,
+    top: float | None = None,
+    depth: int | None = None,
+    progress: Progress = ignore,
+) -> LabelRanges:
+    """Find the open documents of runs, by name, and what their labels could change; refuse what cannot be bounded."""
+    check_settings(settings)
+    if depth is not None and (not is_number(depth) or int(depth) != depth or depth < 1):
+        raise DataError(f"the depth is how many documents of each ranking are open, from 1 on; found {depth!r}")
+    allowed = Labels.of(qrels, labels, top)
+    kinds = {name: find_bounds(measure, qrels, allowed) for name, measure in measures.items()}
+    depths = {name: int(depth or measure.k or DEPTH) for name, measure in measures.items()}
+    found = find_open(qrels, runs, settings, max(depths.values()), progress)
+    answered = found.stacked.hits.answered.reshape(len(runs), -1).all(axis=0)
+    counted = np.arange(len(qrels)) if settings.queries == "qrels" else np.flatnonzero(answered)
+    if not len(counted):
+        raise DataError("the runs have no query in common; by the query policy qrels, missing queries count 0")
+    at = {reach: found.down_to(reach) for reach in set(depths.values())}
+    fitted = fit_all(measures, qrels.levels)
+    bounds = {name: kinds[name](fitted[name], at[depths[name]], allowed) for name in measures}
+    return LabelRanges(bounds, depths, allowed, counted)
+
+
+def check_settings(settings: Settings) -> None:
+    """Refuse policies by which labels cannot be left open."""
+    if settings.ties in ("best", "worst"):
+        raise DataError(
+            f"ties={settings.ties!r} chooses the order of ties by the labels, which are open here: use 'expected', the "
+            "mean over all orders, or 'trec', 'order' or 'random'"
+        )
+    if settings.judged_only:
+        raise DataError("judged_only drops unjudged documents, so that their labels cannot matter: leave it out")
+    if settings.queries == "run":
+        raise DataError("queries='run' counts queries without any judgments: use 'qrels' or 'both'")

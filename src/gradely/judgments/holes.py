@@ -1,0 +1,384 @@
+"""holes: what unjudged documents could change, and which of them to judge."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradely.comparison.tests import all_pairs
+from gradely.data.column_roles import Names
+from gradely.data.ids import Floats, Ints
+from gradely.data.selection import read_selected, split_queries
+from gradely.errors import DataError
+from gradely.evaluation.evaluate import Progress, ignore, name_runs, open_runs
+from gradely.evaluation.label_bounds import Bounds, LabelRanges, bound_labels
+from gradely.evaluation.label_ranges import Range
+from gradely.evaluation.notes import SAME, Note
+from gradely.evaluation.result import MOST, Result, Section
+from gradely.measures.names import MeasureLike, parse_all
+from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
+from gradely.tables import Cell, Table, count_of
+
+DEFAULT = ("nDCG@10",)
+"""the measure where none is named: of others, differences may only have bounds"""
+
+
+class OpenPair(NamedTuple):
+    """The difference of two runs by a measure, a minus b, and its range over the labels of unjudged documents."""
+
+    a: str
+    b: str
+    measure: str
+    difference: float
+    """as the judgments have it"""
+    low: float
+    high: float
+    decided: bool
+    """whether no labels change which of both is better, or that they are equal"""
+    exact: bool
+    """False where the ends are bounds, which perhaps no labels reach: then more pairs may be decided"""
+
+
+def is_decided(low: float, high: float) -> bool:
+    """Return whether a difference has the same sign at both ends, or is 0 at both."""
+    return low > SAME or high < -SAME or max(abs(low), abs(high)) <= SAME
+
+
+@dataclass(eq=False, repr=False)
+class Holes(Result):
+    """The range of every mean, and of every difference, over all labels that unjudged documents may have.
+
+    >>> from gradely import holes
+    >>> h = holes({"q": {"a": 1, "b": 0}}, {"good": {"q": ["a", "x", "b"]}, "bad": {"q": ["b", "a"]}}, ["P@2"])
+    >>> h.ranges["good"]["P@2"], h.ranges["bad"]["P@2"]
+    ((0.5, 1.0), (0.5, 0.5))
+    >>> print(h.judge(5).table())
+    query  document   worth
+    ─────  ────────  ──────
+    q      x         0.5000
+    """
+
+    names: list[str]
+    found: LabelRanges
+    queries: list[str]
+    """those that count"""
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures."""
+        return list(self.found.bounds)
+
+    @cached_property
+    def _means(self) -> dict[str, tuple[Floats, Range]]:
+        return {measure: self.found.means(measure) for measure in self.measures}
+
+    @cached_property
+    def values(self) -> dict[str, dict[str, float]]:
+        """{run: {measure: mean}}, as the judgments have it."""
+        return {
+            name: {measure: float(mean[i]) for measure, (mean, _) in self._means.items()}
+            for i, name in enumerate(self.names)
+        }
+
+    @cached_property
+    def ranges(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """{run: {measure: (low, high)}} of the means."""
+        return {
+            name: {measure: (float(low[i]), float(high[i])) for measure, (_, (low, high)) in self._means.items()}
+            for i, name in enumerate(self.names)
+        }
+
+    @cached_property
+    def by_query(self) -> dict[str, dict[str, dict[str, tuple[float, float]]]]:
+        """{run: {measure: {query: (low, high)}}}."""
+        every = {measure: bounds.ranges() for measure, bounds in self.found.bounds.items()}
+        return {
+            name: {measure: self._of_queries(low[i], high[i]) for measure, (low, high) in every.items()}
+            for i, name in enumerate(self.names)
+        }
+
+    def _of_queries(self, low: Floats, high: Floats) -> dict[str, tuple[float, float]]:
+        counted = self.found.counted
+        ends = zip(low[counted].tolist(), high[counted].tolist(), strict=True)
+        return dict(zip(self.queries, ends, strict=True))
+
+    @cached_property
+    def pairs(self) -> list[OpenPair]:
+        """Every pair of runs by every measure, in the order in which the runs were given."""
+        return [pair for measure in self.measures for pair in self._pairs(measure)]
+
+    def _pairs(self, measure: str) -> list[OpenPair]:
+        first, second = all_pairs(len(self.names))
+        mean, bounds = self._means[measure][0], self.found.bounds[measure]
+        low, high = self.found.differences(measure, first, second)
+        columns = (first, second, mean[first] - mean[second], low, high)
+        return [
+            OpenPair(self.names[a], self.names[b], measure, difference, x, y, is_decided(x, y), bounds.exact_pairs)
+            for a, b, difference, x, y in zip(*(column.tolist() for column in columns), strict=True)
+        ]
+
+    @cached_property
+    def unjudged(self) -> dict[str, int]:
+        """By measure: how many unjudged documents can be in the top of one of the runs."""
+        return {measure: int(bounds.open_of[self.found.counted].sum()) for measure, bounds in self.found.bounds.items()}
+
+    def judge(self, count: int | None = None, measure: MeasureLike | None = None) -> "ToJudge":
+        """Return which documents to judge next, those first that leave most open by a measure, the first by default.
+
+        The worth of a document is its share of the widths of all open differences; of one run alone, of its range.
+        Where a measure is a sum, as P and DCG are, the widths shrink by just that, whatever the label turns out to be.
+        Without `count`, all documents that are worth something are listed.
+        """
+        name = self.measures[0] if measure is None else next(iter(parse_all(measure)))
+        if name not in self.measures:
+            raise DataError(f"{name} was not bounded: use one of {', '.join(self.measures)}")
+        if count is not None and count < 1:
+            raise DataError(f"how many documents to judge is a whole number from 1 on; found {count!r}")
+        bounds, pairs = self.found.bounds[name], [pair for pair in self.pairs if pair.measure == name]
+        worth = self._worth(name)
+        order = np.argsort(-worth, kind="stable")[: int(np.count_nonzero(worth))][:count]
+        joined, rows = bounds.runs.stacked.qrels, np.flatnonzero(bounds.is_open)
+        query = np.searchsorted(joined.start, rows, side="right") - 1
+        documents = [
+            Unjudged(joined.queries[int(query[i])], bounds.runs.name(int(rows[i])), float(worth[i]))
+            for i in order.tolist()
+        ]
+        return ToJudge(name, documents, int(np.count_nonzero(worth)), len(pairs), sum(not p.decided for p in pairs))
+
+    def _worth(self, measure: str) -> Floats:
+        first, second = all_pairs(len(self.names))
+        if len(self.names) == 1:
+            return worth_of(self.found.bounds[measure], np.zeros(1, np.int64), None, self.found.counted)
+        undecided = np.array([not pair.decided for pair in self.pairs if pair.measure == measure])
+        return worth_of(self.found.bounds[measure], first[undecided], second[undecided], self.found.counted)
+
+    @property
+    def notes(self) -> list[Note]:
+        """What is assumed of labels, where ends are bounds, and what happened to queries and documents."""
+        bounds = list(self.found.bounds.values())
+        return [
+            *_note_labels(self),
+            *_note_depths(self),
+            *_note_bounds("bounds", self, {name: not of.exact for name, of in self.found.bounds.items()}, "ranges"),
+            *_note_bounds(
+                "bounds",
+                self,
+                {
+                    name: of.exact and not of.exact_pairs and len(self.names) > 1
+                    for name, of in self.found.bounds.items()
+                },
+                "ranges of differences",
+            ),
+            *bounds[0].runs.notes,
+        ]
+
+    def summary(self) -> str:
+        """Return the answer by the first measure in a sentence."""
+        measure, first = self.measures[0], self.names[0]
+        open_documents = count_of(self.unjudged[measure], "unjudged document")
+        where = f"in the top {self.found.depths[measure]:,}"
+        if not self.unjudged[measure]:
+            return f"No document {where} is unjudged: nothing is open by {measure}."
+        if len(self.names) == 1:
+            low, high = self.ranges[first][measure]
+            value = f"{measure} of {first} is {self.values[first][measure]:.4f}, between {low:.4f} and {high:.4f}"
+            return f"{value} whatever the labels of the {open_documents} {where}."
+        pairs = [pair for pair in self.pairs if pair.measure == measure]
+        if len(pairs) == 1:
+            return f"{_say_pair(pairs[0])} the labels of the {open_documents} {where}."
+        decided = sum(pair.decided for pair in pairs)
+        share = f"{decided:,} of {count_of(len(pairs), 'pair')} of runs {'is' if decided == 1 else 'are'}"
+        return f"{share} decided by {measure}, whatever the labels of the {open_documents} {where}."
+
+    def table(self) -> Table:
+        """Return one row per measure and run: its mean, and the range of it."""
+        rows: list[list[Cell]] = [
+            [measure, name, self.values[name][measure], low, high, high - low]
+            for measure in self.measures
+            for name, (low, high) in ((name, self.ranges[name][measure]) for name in self.names)
+        ]
+        return Table(["measure", "run", "value", "low", "high", "high - low"], rows)
+
+    def pairs_table(self) -> Table:
+        """Return one row per measure and pair: the difference, the range of it, and whether it is decided."""
+        rows: list[list[Cell]] = [
+            [pair.measure, pair.a, pair.b, pair.difference, pair.low, pair.high, "yes" if pair.decided else "no"]
+            for pair in self.pairs
+        ]
+        return Table(["measure", "a", "b", "a - b", "low", "high", "decided"], rows)
+
+    def caption(self) -> str:
+        """Return what the numbers are of."""
+        settings = next(iter(self.found.bounds.values())).runs.stacked.settings
+        shown = ", ".join(f"{label:g}" for label in self.found.labels.values)
+        return (
+            f"means over {count_of(len(self.queries), 'query')}, ties {settings.ties}, queries {settings.queries}, "
+            f"{settings.precision} precision; an unjudged document may have any of the labels {shown}"
+        )
+
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the answer, the range of every run and of every difference."""
+        sections: list[Section] = [self.summary(), self.table()]
+        if len(self.names) > 1:
+            pairs = self.pairs_table()
+            rest = len(pairs.rows) - MOST
+            more = f"… and {rest:,} more pairs, which --format json has" if rest > 0 else ""
+            sections.append(pairs._replace(rows=pairs.rows[:MOST], more=more))
+        return sections
+
+    def remarks(self) -> list[str]:
+        """Return what the numbers are of."""
+        return [self.caption()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, values in full."""
+        return {
+            "summary": self.summary(),
+            "caption": self.caption(),
+            "labels": list(self.found.labels.values),
+            "runs": [
+                {
+                    "run": name,
+                    "measure": measure,
+                    "value": self.values[name][measure],
+                    "low": low,
+                    "high": high,
+                    "exact": self.found.bounds[measure].exact,
+                    "queries": {query: list(ends) for query, ends in self.by_query[name][measure].items()},
+                }
+                for name in self.names
+                for measure, (low, high) in self.ranges[name].items()
+            ],
+            "pairs": [pair._asdict() for pair in self.pairs],
+            "unjudged": self.unjudged,
+            "notes": self._list_notes(),
+        }
+
+
+def _say_pair(pair: OpenPair) -> str:
+    """Return who is better of two runs, or that nobody can know, up to the labels that this is about."""
+    if not pair.decided:
+        now = f"{pair.a} - {pair.b} is {pair.difference:+.4f} by {pair.measure}"
+        return f"Undecided: {now}, and between {pair.low:+.4f} and {pair.high:+.4f} depending on"
+    if max(abs(pair.low), abs(pair.high)) <= SAME:
+        return f"{pair.a} and {pair.b} are equal by {pair.measure}, whatever"
+    better, worse = (pair.a, pair.b) if pair.low > 0 else (pair.b, pair.a)
+    low, high = sorted((abs(pair.low), abs(pair.high)))
+    return f"{better} is better than {worse} by {pair.measure}, by {low:.4f} to {high:.4f}, whatever"
+
+
+def _note_labels(holes: Holes) -> list[Note]:
+    if not holes.found.labels.assumed:
+        return []
+    text = "no judged document has a label above 0, so that 1 is taken for the label of a relevant one"
+    return [Note("labels", len(holes.queries), len(holes.queries), text)]
+
+
+def _note_depths(holes: Holes) -> list[Note]:
+    """Say how deep documents are open for measures that look deeper than that, or have no cut-off."""
+    shallow = [
+        name
+        for name, bounds in holes.found.bounds.items()
+        if bounds.measure.k is None or bounds.measure.k > holes.found.depths[name]
+    ]
+    if not shallow:
+        return []
+    depth = holes.found.depths[shallow[0]]
+    text = f"for {', '.join(shallow)}, unjudged documents below the top {depth:,} of every run count as not relevant"
+    return [Note("depth", len(shallow), len(holes.measures), text)]
+
+
+def _note_bounds(kind: str, holes: Holes, flags: dict[str, bool], what: str) -> list[Note]:
+    names = [name for name, flag in flags.items() if flag]
+    text = f"{what} of {', '.join(names)} are bounds: no labels lead out of them, but perhaps none reach their ends"
+    return [Note(kind, len(names), len(holes.measures), text)] if names else []
+
+
+class Unjudged(NamedTuple):
+    """A document to judge, and how much of what is open depends on it."""
+
+    query: str
+    document: str
+    worth: float
+
+
+@dataclass(eq=False, repr=False)
+class ToJudge(Result):
+    """Documents to judge, those first on which most depends."""
+
+    measure: str
+    documents: list[Unjudged]
+    total: int
+    """how many documents are worth something"""
+    pairs: int
+    undecided: int
+    notes: tuple[Note, ...] = ()
+
+    def table(self) -> Table:
+        """Return one row per document: query, document, worth."""
+        return Table(list(Unjudged._fields), [list(document) for document in self.documents])
+
+    def remarks(self) -> list[str]:
+        """Return what the worth is of."""
+        if self.pairs and not self.undecided:
+            are = "The only pair of runs is" if self.pairs == 1 else f"All {self.pairs:,} pairs of runs are"
+            return [f"{are} decided by {self.measure}, whatever the labels: nothing needs to be judged."]
+        share = f"{len(self.documents):,} of {count_of(self.total, 'document')} that matter"
+        open_pairs = f"the {count_of(self.undecided, 'open difference')} by {self.measure}"
+        what = open_pairs if self.pairs else f"the range of {self.measure}"
+        return [f"{share}; worth: how much of the width of {what} depends on the document"]
+
+
+def worth_of(bounds: Bounds, first: Ints, second: Ints | None, counted: Ints) -> Floats:
+    """Return how much of the widths of mean differences, or of the range of single runs, depends on each open document.
+
+    The width of a query is shared by its open documents in proportion to what they weigh.
+    """
+    low, high = bounds.ranges() if second is None else bounds.differences(first, second)
+    width = (high - low)[first] if second is None else (high - low).T
+    stop = np.cumsum(bounds.open_of)
+    worth = np.zeros(int(bounds.open_of.sum()))
+    for query in counted.tolist():
+        table = bounds.weight_table(query)
+        mine = np.abs(table[first] if second is None else table[first] - table[second])
+        total = mine.sum(axis=1, keepdims=True)
+        shares = np.divide(mine, total, out=np.zeros_like(mine), where=total > 0)
+        worth[stop[query] - bounds.open_of[query] : stop[query]] = width[:, query] @ shares / len(counted)
+    return worth
+
+
+def holes(
+    qrels: Any,
+    runs: Any,
+    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
+    labels: Iterable[float] | None = None,
+    depth: int | None = None,
+    *,
+    top: float | None = None,
+    ties: TiePolicy = "expected",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
+    precision: Precision = "double",
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = ignore,
+    columns: Names | None = None,
+    duplicates: str = "error",
+    exclude: Any = None,
+) -> Holes:
+    """Find the range of each measure, and of the difference of each two runs, over all labels of unjudged documents.
+
+    `runs` are {name: run} or paths. `labels` are those that an unjudged document may have, by default all labels of the
+    qrels; `top` stands for all numbers from 0 to that. A document is open down to `depth` in the ranking of any of the
+    runs, by default down to the cut-off of the measure, or 100 where it has none; other unjudged documents count as not
+    relevant. All runs share the label of a document. The rest is as in evaluate; ties may not be best or worst, which
+    would choose the order by the labels.
+    """
+    policy, only = split_queries(queries)
+    settings = Settings(ties, policy, precision=precision, seed=seed, threads=threads)
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
+    opened = open_runs(name_runs(runs), columns, duplicates)
+    named = parse_all(measures)
+    found = bound_labels(judgments, opened, named, settings, labels=labels, top=top, depth=depth, progress=progress)
+    return Holes(list(opened), found, [judgments.queries[i] for i in found.counted.tolist()])

@@ -1,0 +1,392 @@
+"""Holes: ranges over the labels of unjudged documents, against all labels one by one."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import gradely
+from gradely.evaluation.label_bounds import KINDS
+from gradely.evaluation.label_ranges import Range
+
+ALL = [0, 1, 2, 3]
+EXACT = [
+    "nDCG@{k}",
+    "nDCG",
+    "nDCG(gain='exp')@{k}",
+    "nDCG(gain={{0.5: 3, 1: 2, 2: 1, 3: 5}})@{k}",
+    "nDCG(discount='letor')@{k}",
+    "nDCG(relevance=shift(1))@{k}",
+    "nDCG(relevance='binary')@{k}",
+    "NDCNG(relevance=max(3))@{k}",
+    "DCG@{k}",
+    "DCG(gain='exp')",
+    "RBP",
+    "RBP(relevance='identity')@{k}",
+    "P@{k}",
+    "P",
+    "Utility@{k}",
+    "R@{k}",
+    "R",
+    "F1@{k}",
+    "F(x=3)@{k}",
+    "RelativeP@{k}",
+]
+EXACT_ALONE = [
+    *("F1", "RelativeP", "AP", "AP@{k}", "AP(rel=2)@{k}", "Rprec", "Rprec@{k}"),
+    *("binG", "binG@{k}", "RR", "RR@{k}", "Success@{k}", "ERR", "ERR@{k}"),
+]
+BOUNDED = ["GAP", "GAP(g=[0.2, 0.3, 0.5])@{k}", "eGAP@{k}", "eGAP(g=[0.2, 0.3, 0.5])"]
+
+
+class Cases:
+    """Queries with a few unjudged documents, two runs with ties, and the values by all labels of these documents."""
+
+    def __init__(self, count, seed, names, labels=ALL, most=3, allowed=None):
+        rng = np.random.default_rng(seed)
+        self.k = int(rng.integers(1, 6))
+        self.names = [name.format(k=self.k) for name in names]
+        self.allowed = allowed
+        others = {f"o{i}": float(label) for i, label in enumerate(labels)}  # so that every label is in the collection
+        self.qrels, self.holes, self.runs = {"others": others}, {}, {"a": {}, "b": {}}
+        for i in range(count):
+            documents = [f"d{j}" for j in range(int(rng.integers(3, 10)))]
+            unjudged = set(rng.permutation(documents)[: int(rng.integers(1, most + 1))].tolist())
+            rankings = [self.rank(rng, documents) for _ in "ab"]
+            judged = {doc: float(rng.choice(labels)) for doc in documents if doc not in unjudged}
+            self.qrels[f"q{i}"] = judged | {"unretrieved": float(rng.choice(labels))}
+            self.holes[f"q{i}"] = sorted(doc for doc in unjudged if any(doc in ranking for ranking in rankings))
+            for name, ranking in zip("ab", rankings, strict=True):
+                self.runs[name][f"q{i}"] = ranking
+        self.every = {
+            f"{query} {i}": self.qrels[query] | dict(zip(holes, map(float, chosen), strict=True))
+            for query, holes in self.holes.items()
+            for i, chosen in enumerate(product(allowed or labels, repeat=len(holes)))
+        }
+        self.sizes = np.cumsum([0, *(len(allowed or labels) ** len(holes) for holes in self.holes.values())])
+
+    @staticmethod
+    def rank(rng, documents):
+        chosen = rng.permutation(documents)[: int(rng.integers(1, len(documents) + 1))].tolist()
+        scores = rng.integers(0, 3, len(chosen)) if rng.random() < 0.5 else rng.permutation(len(chosen))
+        return dict(zip(chosen, scores.tolist(), strict=True))
+
+    def values(self, run):
+        """Return [every labelling, measures]."""
+        rankings = {query: self.runs[run][query.partition(" ")[0]] for query in self.every}
+        others = {"others": self.qrels["others"]}  # the scale is that of the collection
+        return gradely.evaluate(self.every | others, rankings, self.names, queries="both").values
+
+    def extremes(self, values):
+        """Return the least and the greatest of each query."""
+        at = self.sizes[:-1]
+        return Range(np.minimum.reduceat(values, at), np.maximum.reduceat(values, at))
+
+    def check(self, *, exact, exact_pairs):
+        found = gradely.holes(self.qrels, self.runs, self.names, labels=self.allowed, depth=100)
+        a, b = (self.values(run) for run in "ab")
+        pair = np.array([0]), np.array([1])
+        for j, name in enumerate(self.names):
+            bounds = found.found.bounds[name]
+            assert (bounds.exact, bounds.exact_pairs) == (exact, exact_pairs), name
+            for run, values in (("a", a), ("b", b)):
+                ends = [found.by_query[run][name][query] for query in self.holes]
+                compare(name, Range(*np.array(ends).T), self.extremes(values[:, j]), exact=exact)
+            low, high = (end[1:, 0] for end in bounds.differences(*pair))
+            compare(name, Range(low, high), self.extremes(a[:, j] - b[:, j]), exact=exact_pairs)
+            row = next(row for row in found.pairs if row.measure == name)
+            np.testing.assert_allclose([row.low, row.high], [low.sum() / len(self.qrels), high.sum() / len(self.qrels)])
+
+
+def compare(name, found, brute, *, exact):
+    assert (found.low <= brute.low + 1e-12).all(), name
+    assert (found.high >= brute.high - 1e-12).all(), name
+    if exact:
+        np.testing.assert_allclose(found.low, brute.low, rtol=0, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(found.high, brute.high, rtol=0, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("names", "exact", "exact_pairs"), [(EXACT, True, True), (EXACT_ALONE, True, False), (BOUNDED, False, False)]
+)
+def test_ranges_are_those_of_all_labels(names, exact, exact_pairs, seed):
+    Cases(40, seed, names).check(exact=exact, exact_pairs=exact_pairs)
+
+
+def test_ranges_of_eight_holes_are_those_of_all_labels():
+    names = ["nDCG@{k}", "P@{k}", "R@{k}", "F1@{k}"]
+    Cases(40, 8, names, labels=[0, 1], most=8).check(exact=True, exact_pairs=True)
+    Cases(40, 9, ["AP", "Rprec", "binG", "RR"], labels=[0, 1], most=8).check(exact=True, exact_pairs=False)
+
+
+def test_judged_labels_may_lie_between_those_of_unjudged_documents():
+    Cases(60, 1, ["nDCG@{k}", "nDCG(gain='exp')"], labels=[0, 0.5, 1, 2], allowed=[0, 2]).check(
+        exact=True, exact_pairs=True
+    )
+
+
+def test_numbers_from_zero_to_a_top_have_their_extremes_at_judged_labels():
+    qrels, runs = {"q": {"a": 1, "b": 0, "c": 0.4}}, {"run": {"q": {"x": 3, "a": 2, "y": 2, "c": 1}}}
+    low, high = gradely.holes(qrels, runs, "nDCG@3", top=2).by_query["run"]["nDCG@3"]["q"]
+    fine = gradely.holes(qrels, runs, "nDCG@3", labels=np.linspace(0, 2, 21))
+    assert fine.by_query["run"]["nDCG@3"]["q"] == pytest.approx((low, high), abs=1e-12)
+
+
+def only(found, measure):
+    """Return the range of the only query of the only run."""
+    return found.by_query["run"][measure]["q"]
+
+
+def discount(rank):
+    return 1 / np.log2(rank + 1)
+
+
+def test_without_holes_the_value_is_there_twice():
+    found = gradely.holes({"q": {"a": 1, "b": 0}}, {"run": {"q": ["b", "a"]}}, ["nDCG@10", "AP", "GAP"])
+    for measure in found.measures:
+        value = found.values["run"][measure]
+        assert found.ranges["run"][measure] == pytest.approx((value, value), abs=1e-15)
+    assert found.summary() == "No document in the top 10 is unjudged: nothing is open by nDCG@10."
+    assert found.judge().documents == []
+
+
+def test_without_a_relevant_document_the_best_placed_hole_decides():
+    found = gradely.holes({"q": {"a": 0}, "o": {"x": 1}}, {"run": {"q": ["a", "h", "i"], "o": ["x"]}}, ["nDCG@3"])
+    assert only(found, "nDCG@3") == pytest.approx((0, (discount(2) + discount(3)) / (discount(1) + discount(2))))
+    alone = gradely.holes({"q": {"a": 0}, "o": {"x": 1}}, {"run": {"q": ["a", "h"], "o": ["x"]}}, ["nDCG@3"])
+    assert only(alone, "nDCG@3") == pytest.approx((0, discount(2) / discount(1)))
+
+
+def test_where_all_labels_are_zero_one_is_assumed():
+    found = gradely.holes({"q": {"a": 0}}, {"run": {"q": ["a", "h"]}}, ["P@2"])
+    assert only(found, "P@2") == (0.0, 0.5)
+    assert "no judged document has a label above 0, so that 1 is taken" in str(found)
+
+
+def test_a_missing_query_is_zero_twice():
+    found = gradely.holes({"q": {"a": 1}, "r": {"b": 1}}, {"run": {"r": ["h", "b"]}}, ["nDCG@2", "AP", "RR"])
+    assert {only(found, measure) for measure in found.measures} == {(0.0, 0.0)}
+    assert "1 of 2 judged queries is not in the run and counts 0: q" in str(found)
+    both = gradely.holes({"q": {"a": 1}, "r": {"b": 1}}, {"run": {"r": ["h", "b"]}}, ["RR"], queries="both")
+    assert both.ranges["run"]["RR"] == (0.5, 1.0)
+    assert both.queries == ["r"]
+
+
+def test_a_negative_label_is_a_judgment():
+    found = gradely.holes({"q": {"spam": -2, "a": 1}}, {"run": {"q": ["spam", "a"]}}, ["P@2", "nDCG@2"])
+    assert only(found, "P@2") == (0.5, 0.5)
+    assert found.unjudged["P@2"] == 0
+
+
+def test_the_worst_labels_are_not_all_zero_and_the_best_not_all_highest():
+    qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"run": {"q": ["a", "h", "b", "i", "c"]}}
+    low, high = only(gradely.holes(qrels, run, ["nDCG@3"], depth=5), "nDCG@3")
+
+    def labelled(h, i):
+        return gradely.evaluate({"q": qrels["q"] | {"h": h, "i": i}}, run["run"], ["nDCG@3"])["nDCG@3"]
+
+    assert low < labelled(0, 0) - 0.05
+    assert high > labelled(2, 2) + 0.05
+    assert (low, high) == pytest.approx((labelled(0, 2), labelled(2, 0)))
+
+
+def test_all_runs_share_the_label_of_a_document():
+    runs = {"a": {"q": ["h", "x"]}, "b": {"q": ["h", "y"]}, "c": {"q": ["y", "h"]}}
+    found = gradely.holes({"q": {"x": 0, "y": 0, "r": 1}}, runs, ["DCG@2"])
+    assert [(pair.a, pair.b, pair.low, pair.high, pair.decided) for pair in found.pairs[:1]] == [("a", "b", 0, 0, True)]
+    second = next(pair for pair in found.pairs if (pair.a, pair.b) == ("a", "c"))
+    assert (second.low, second.high) == pytest.approx((0, discount(1) - discount(2)))
+    assert not second.decided  # they may be equal, and then neither is better
+
+
+def test_ranges_of_all_ways_in_are_the_same(tmp_path):
+    rng = np.random.default_rng(4)
+    qrels = {f"q{i}": {f"d{j}": int(rng.integers(0, 3)) for j in range(4)} for i in range(5)}
+    run = {q: {f"d{j}": float(rng.integers(0, 6)) for j in rng.permutation(12)} for q in qrels}
+    lines = [f"{q} Q0 {d} 0 {s} tag" for q, docs in run.items() for d, s in docs.items()]
+    (tmp_path / "run.txt").write_text("\n".join(lines) + "\n")
+    (tmp_path / "mixed.txt").write_text("\n".join(sorted(lines, key=lambda line: line.split()[2])) + "\n")
+    import pandas as pd
+    import polars as pl
+
+    rows = [line.split() for line in lines]
+    frame = {"query": [r[0] for r in rows], "document": [r[2] for r in rows], "score": [float(r[4]) for r in rows]}
+    ways = {
+        "dict": run,
+        "file": str(tmp_path / "run.txt"),
+        "scattered": str(tmp_path / "mixed.txt"),
+        "pandas": pd.DataFrame(frame),
+        "polars": pl.DataFrame(frame),
+        "lazy": pl.DataFrame(frame).lazy(),
+    }
+    for policy in ("expected", "trec", "random"):
+        found = {
+            name: gradely.holes(qrels, {"run": way}, ["nDCG@5", "AP"], ties=policy, depth=7).by_query["run"]
+            for name, way in ways.items()
+        }
+        for name in ways:
+            assert found[name] == found["dict"], (name, policy)
+
+
+def test_other_tie_policies_take_their_order():
+    qrels, run = {"q": {"b": 1}}, {"run": {"q": {"a": 1, "b": 1, "c": 1}}}
+    assert only(gradely.holes(qrels, run, ["RR"]), "RR")[0] == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
+    assert only(gradely.holes(qrels, run, ["RR"], ties="trec"), "RR") == (0.5, 1.0)
+    assert only(gradely.holes(qrels, run, ["RR"], ties="order"), "RR") == (0.5, 1.0)
+
+
+def test_documents_that_are_excluded_are_no_holes():
+    qrels, run = {"q": {"b": 1}}, {"run": {"q": ["x", "h", "i", "b"]}}
+    found = gradely.holes(qrels, run, ["P@2"], exclude={"q": ["x"]})
+    assert [document.document for document in found.judge().documents] == ["h", "i"]
+    assert only(found, "P@2") == (0.0, 1.0)
+
+
+def test_documents_below_the_depth_count_as_not_relevant():
+    qrels, run = {"q": {"b": 1}}, {"run": {"q": ["h", "b", "i"]}}
+    assert only(gradely.holes(qrels, run, ["P@3"], depth=2), "P@3") == pytest.approx((1 / 3, 2 / 3))
+    assert only(gradely.holes(qrels, run, ["P@3"]), "P@3") == pytest.approx((1 / 3, 1))
+    assert "unjudged documents below the top 2 of every run count as not relevant" in str(
+        gradely.holes(qrels, run, ["P@3"], depth=2)
+    )
+
+
+def test_values_after_judging_lie_inside():
+    rng = np.random.default_rng(7)
+    truth = {f"q{i}": {f"d{j}": int(rng.choice([0, 0, 1, 2])) for j in range(30)} for i in range(12)}
+    runs = {
+        name: {q: {d: float(rng.normal() + label * skill) for d, label in docs.items()} for q, docs in truth.items()}
+        for name, skill in (("good", 1.0), ("fair", 0.5), ("bad", 0.0))
+    }
+    qrels = {q: {d: label for d, label in docs.items() if rng.random() < 0.4} or {"d0": 0} for q, docs in truth.items()}
+    qrels["q0"]["d0"] = 2
+    names = ["nDCG@10", "AP@10", "P@10", "R@10"]
+    found = gradely.holes(qrels, runs, names)
+    for _ in range(6):
+        for document in found.judge(25).documents:
+            qrels[document.query][document.document] = truth[document.query][document.document]
+        after = gradely.holes(qrels, runs, names, labels=[0, 1, 2])
+        for run, by_measure in after.values.items():
+            for measure, value in by_measure.items():
+                low, high = found.ranges[run][measure]
+                assert low - 1e-12 <= value <= high + 1e-12
+                assert after.ranges[run][measure][0] >= low - 1e-12
+                assert after.ranges[run][measure][1] <= high + 1e-12
+        for before, pair in zip(found.pairs, after.pairs, strict=True):
+            assert before.low - 1e-12 <= pair.difference <= before.high + 1e-12
+            assert pair.decided or not before.decided
+        found = after
+
+
+def test_the_worth_of_documents_adds_up_to_what_is_open():
+    rng = np.random.default_rng(3)
+    qrels = {f"q{i}": {"d0": 1, "d1": 2} for i in range(6)}
+    runs = {name: {q: {f"d{j}": float(rng.normal()) for j in range(12)} for q in qrels} for name in "abc"}
+    for measure in ("nDCG@5", "P@5", "AP"):
+        found = gradely.holes(qrels, runs, [measure])
+        worth = sum(document.worth for document in found.judge().documents)
+        assert worth == pytest.approx(sum(pair.high - pair.low for pair in found.pairs if not pair.decided))
+        alone = gradely.holes(qrels, {"a": runs["a"]}, [measure])
+        low, high = alone.ranges["a"][measure]
+        assert sum(document.worth for document in alone.judge().documents) == pytest.approx(high - low)
+
+
+def test_judging_a_document_shrinks_the_range_of_a_sum_by_its_worth():
+    qrels = {"q": {"a": 1}, "r": {"a": 1}}
+    runs = {"one": {"q": ["x", "y", "a"], "r": ["a", "z"]}, "two": {"q": ["a", "y", "x"], "r": ["z", "a"]}}
+    found = gradely.holes(qrels, runs, ["DCG@3"])
+    (pair,), best = found.pairs, found.judge(1).documents[0]
+    for label in (0, 1):
+        judged = {q: docs | ({best.document: label} if q == best.query else {}) for q, docs in qrels.items()}
+        (after,) = gradely.holes(judged, runs, ["DCG@3"]).pairs
+        assert pair.high - pair.low - (after.high - after.low) == pytest.approx(best.worth)
+
+
+@pytest.mark.parametrize("measure", [measure.name for measure in gradely.ALL if measure not in KINDS])
+def test_measures_that_cannot_be_bounded_are_refused_by_name(measure):
+    with pytest.raises(gradely.MeasureError, match=rf"^{measure} has no range over the labels of unjudged documents: "):
+        gradely.holes({"q": {"a": 1}}, {"run": {"q": ["a", "h"]}}, [measure])
+
+
+REFUSED = {
+    "NDCNG": "state the scale, as in NDCNG\\(relevance=max\\(1\\)\\)",
+    "nDCG(relevance='max')": "a label changes what the labels of other documents are worth",
+    "nDCG(relevance='phi')": "a label changes what the labels of other documents are worth",
+    "Utility(c=-1)": "documents that are not retrieved count",
+}
+
+
+@pytest.mark.parametrize("measure", REFUSED)
+def test_labels_that_change_the_measure_are_refused(measure):
+    with pytest.raises(gradely.MeasureError, match=REFUSED[measure]):
+        gradely.holes({"q": {"a": 1}}, {"run": {"q": ["a", "h"]}}, [measure])
+
+
+def test_labels_above_the_scale_need_one_that_is_stated():
+    qrels, run = {"q": {"a": 1}}, {"run": {"q": ["a", "h"]}}
+    with pytest.raises(gradely.MeasureError, match="state it, as in top=3"):
+        gradely.holes(qrels, run, ["ERR"], labels=[0, 1, 3])
+    assert only(gradely.holes(qrels, run, ["ERR(top=3)"], labels=[0, 1, 3]), "ERR(top=3)")[1] == pytest.approx(
+        1 / 8 + (1 - 1 / 8) * (7 / 8) / 2
+    )
+
+
+BAD = {
+    "best": ({"ties": "best"}, "ties='best' chooses the order of ties by the labels"),
+    "run": ({"queries": "run"}, "queries='run' counts queries without any judgments"),
+    "depth": ({"depth": 0}, "the depth is how many documents of each ranking are open, from 1 on; found 0"),
+    "text": ({"labels": "abc"}, "labels of unjudged documents are numbers like 0, 1, 2"),
+    "none": ({"labels": [0]}, "one above 0; found \\[0\\]"),
+    "top": ({"top": -1}, "top is the highest label of unjudged documents, a number above 0; found -1"),
+    "both": ({"top": 2, "labels": [0, 2]}, "state either the labels of unjudged documents or, with top"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_makes_no_sense_is_refused(case):
+    options, text = BAD[case]
+    with pytest.raises(gradely.DataError, match=text):
+        gradely.holes({"q": {"a": 1}}, {"run": {"q": ["a", "h"]}}, ["P@2"], **options)
+
+
+def test_no_order_of_runs_or_queries_changes_a_number():
+    rng = np.random.default_rng(5)
+    qrels = {f"q{i}": {f"d{j}": int(rng.integers(0, 3)) for j in range(5)} for i in range(9)}
+    runs = {name: {q: {f"d{j}": float(rng.integers(0, 8)) for j in range(12)} for q in qrels} for name in "abc"}
+    found = gradely.holes(qrels, runs, ["nDCG@5", "AP@5"])
+    turned = gradely.holes(dict(reversed(qrels.items())), dict(reversed(runs.items())), ["nDCG@5", "AP@5"])
+    assert all(turned.ranges[name] == found.ranges[name] for name in runs)
+    ends = {(pair.b, pair.a, pair.measure): (-pair.high, -pair.low) for pair in turned.pairs}
+    assert {(pair.a, pair.b, pair.measure): (pair.low, pair.high) for pair in found.pairs} == ends
+
+
+def test_the_sentence_says_who_wins_or_that_nobody_can_know():
+    qrels = {"q": {"a": 1, "b": 0, "c": 0}}
+    runs = {"good": {"q": ["a", "h"]}, "bad": {"q": ["b", "c"]}, "twin": {"q": ["a", "h"]}, "new": {"q": ["h", "i"]}}
+
+    def summary(*names):
+        return gradely.holes(qrels, {name: runs[name] for name in names}, ["P@2"]).summary()
+
+    last = "the labels of the 1 unjudged document in the top 2."
+    assert summary("good", "bad") == f"good is better than bad by P@2, by 0.5000 to 1.0000, whatever {last}"
+    assert summary("bad", "good") == f"good is better than bad by P@2, by 0.5000 to 1.0000, whatever {last}"
+    assert summary("good", "twin") == f"good and twin are equal by P@2, whatever {last}"
+    two = last.replace("1 unjudged document", "2 unjudged documents")
+    assert summary("good", "new") == (
+        f"Undecided: good - new is +0.5000 by P@2, and between +0.0000 and +0.5000 depending on {two}"
+    )
+    assert summary("good") == f"P@2 of good is 0.5000, between 0.5000 and 1.0000 whatever {last}"
+    assert summary("good", "bad", "new") == f"1 of 3 pairs of runs is decided by P@2, whatever {two}"
+
+
+def test_a_result_is_one_as_all_others_are():
+    found = gradely.holes({"q": {"a": 1, "b": 0}}, {"x": {"q": ["a", "h"]}, "y": {"q": ["h", "b"]}}, ["P@2", "AP@2"])
+    assert isinstance(found, gradely.Result)
+    assert isinstance(found.judge(3), gradely.Result)
+    assert found.to_frame().columns.tolist() == ["measure", "run", "value", "low", "high", "high - low"]
+    data = found.as_dict()
+    assert data["pairs"][0] == found.pairs[0]._asdict()
+    assert data["runs"][0]["queries"]["q"] == list(found.by_query["x"]["P@2"]["q"])
+    assert "ranges of differences of AP@2 are bounds" in str(found)
+    assert found.judge(3).to_frame().columns.tolist() == ["query", "document", "worth"]
