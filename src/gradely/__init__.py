@@ -30,6 +30,7 @@ _PUBLIC = {
     "comparison.users": "UserRegions users",
     "comparison.phi_curves": "phi PhiCurves PhiCurve",
     "judgments.holes": "holes Holes OpenPair ToJudge",
+    "judgments.judging": "simulate_judging JudgingSimulation Judging",
     "judgments.estimate": "estimate Estimation Estimated EstimatedPair",
     "judgments.sample": "sample QuerySample",
     "judgments.judges": "judges Judges",

@@ -22,8 +22,12 @@ from gradely.evaluation.explain import Explanation, Line, explain
 from gradely.evaluation.notes import Note, TieRange
 from gradely.evaluation.result import Result
 from gradely.evaluation.scores import Scores
+from gradely.judgments.agreement import AgreedPair, Coefficient
+from gradely.judgments.by_judge import JudgedPair
 from gradely.judgments.estimate import Estimated, EstimatedPair, Estimation, estimate
 from gradely.judgments.holes import Holes, OpenPair, ToJudge, holes
+from gradely.judgments.judges import Judges, judges
+from gradely.judgments.judging import Judging, JudgingSimulation, simulate_judging
 from gradely.judgments.sample import QuerySample, sample
 from gradely.kernel.arrays import from_arrays, from_groups, from_ids
 from gradely.kernel.batch import Batch
@@ -47,9 +51,11 @@ __version__: str
 __all__ = [
     "ALL",
     "AP",
+    "AgreedPair",
     "AtLeast",
     "Batch",
     "Change",
+    "Coefficient",
     "Comparison",
     "Correlation",
     "DCG",
@@ -74,6 +80,10 @@ __all__ = [
     "Influence",
     "InputError",
     "Judged",
+    "JudgedPair",
+    "Judges",
+    "Judging",
+    "JudgingSimulation",
     "Lambdas",
     "Line",
     "Matrix",
@@ -146,6 +156,7 @@ __all__ = [
     "holes",
     "iRBU",
     "infAP",
+    "judges",
     "keep_scores",
     "lambdas",
     "muAP",
@@ -162,6 +173,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "sample",
+    "simulate_judging",
     "tie_sensitivity",
     "users",
     "xGAP",

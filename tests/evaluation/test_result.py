@@ -46,6 +46,15 @@ RESULTS = {
         ["pools", QRELS, *RUNS, *MEASURES, "--rates", "1.0,0.5", "--repeat", "2"],
     ),
     "users": (lambda: gradely.users(QRELS, RUNS), ["users", QRELS, *RUNS]),
+    "holes": (lambda: gradely.holes(QRELS, RUNS, PAIR), ["holes", QRELS, *RUNS, *MEASURES]),
+    "judge": (
+        lambda: gradely.holes(QRELS, RUNS, ["nDCG@10"]).judge(9),
+        ["holes", QRELS, *RUNS, "-m", "nDCG@10", "--judge", "9"],
+    ),
+    "simulate_judging": (
+        lambda: gradely.simulate_judging(QRELS, RUNS, "P@3"),
+        ["holes", QRELS, *RUNS, "-m", "P@3", "--simulate"],
+    ),
     "phi": (lambda: gradely.phi(QRELS), ["phi", QRELS]),
 }
 """what to call, and the command that prints the same, by name"""

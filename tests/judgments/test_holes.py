@@ -28,6 +28,8 @@ EXACT = [
     "Utility@{k}",
     "R@{k}",
     "R",
+    "R(relevance='identity')@{k}",
+    "P(relevance='identity')@{k}",
     "F1@{k}",
     "F(x=3)@{k}",
     "RelativeP@{k}",
@@ -286,13 +288,14 @@ def test_the_worth_of_documents_adds_up_to_what_is_open():
     for measure in ("nDCG@5", "P@5", "AP"):
         found = gradely.holes(qrels, runs, [measure])
         worth = sum(document.worth for document in found.judge().documents)
-        assert worth == pytest.approx(sum(pair.high - pair.low for pair in found.pairs if not pair.decided))
+        undecided = [pair for pair in found.pairs if not pair.decided]
+        assert worth == pytest.approx(sum((pair.high - pair.low) / min(-pair.low, pair.high) for pair in undecided))
         alone = gradely.holes(qrels, {"a": runs["a"]}, [measure])
         low, high = alone.ranges["a"][measure]
         assert sum(document.worth for document in alone.judge().documents) == pytest.approx(high - low)
 
 
-def test_judging_a_document_shrinks_the_range_of_a_sum_by_its_worth():
+def test_judging_a_document_shrinks_the_range_of_a_sum_by_what_it_is_worth():
     qrels = {"q": {"a": 1}, "r": {"a": 1}}
     runs = {"one": {"q": ["x", "y", "a"], "r": ["a", "z"]}, "two": {"q": ["a", "y", "x"], "r": ["z", "a"]}}
     found = gradely.holes(qrels, runs, ["DCG@3"])
@@ -300,7 +303,8 @@ def test_judging_a_document_shrinks_the_range_of_a_sum_by_its_worth():
     for label in (0, 1):
         judged = {q: docs | ({best.document: label} if q == best.query else {}) for q, docs in qrels.items()}
         (after,) = gradely.holes(judged, runs, ["DCG@3"]).pairs
-        assert pair.high - pair.low - (after.high - after.low) == pytest.approx(best.worth)
+        shrinks = pair.high - pair.low - (after.high - after.low)
+        assert shrinks == pytest.approx(best.worth * min(-pair.low, pair.high))
 
 
 @pytest.mark.parametrize("measure", [measure.name for measure in gradely.ALL if measure not in KINDS])
@@ -384,9 +388,37 @@ def test_a_result_is_one_as_all_others_are():
     found = gradely.holes({"q": {"a": 1, "b": 0}}, {"x": {"q": ["a", "h"]}, "y": {"q": ["h", "b"]}}, ["P@2", "AP@2"])
     assert isinstance(found, gradely.Result)
     assert isinstance(found.judge(3), gradely.Result)
-    assert found.to_frame().columns.tolist() == ["measure", "run", "value", "low", "high", "high - low"]
+    assert found.to_frame().columns.tolist() == ["measure", "run", "value", "low", "high"]
     data = found.as_dict()
     assert data["pairs"][0] == found.pairs[0]._asdict()
     assert data["runs"][0]["queries"]["q"] == list(found.by_query["x"]["P@2"]["q"])
     assert "ranges of differences of AP@2 are bounds" in str(found)
     assert found.judge(3).to_frame().columns.tolist() == ["query", "document", "worth"]
+
+
+def test_simulated_judging_decides_every_pair_and_worth_comes_before_rank():
+    rng = np.random.default_rng(11)
+    qrels = {f"q{i}": {f"d{j}": int(rng.choice([0, 0, 1, 2])) for j in range(25)} for i in range(15)}
+    runs = {
+        name: {q: {d: float(rng.normal() + label * skill) for d, label in docs.items()} for q, docs in qrels.items()}
+        for name, skill in (("good", 2.0), ("fair", 1.0), ("bad", 0.0))
+    }
+    found = gradely.simulate_judging(qrels, runs, "nDCG@5")
+    assert found.steps[0] == (0, 0, 0)
+    assert found.steps[-1][1:] == (3, 3)
+    assert sum(step.by_worth for step in found.steps) > sum(step.by_rank for step in found.steps)
+    assert found.needed("by_worth") <= found.needed("by_rank") <= found.total
+    assert found.summary() == (
+        f"All 3 pairs of runs are decided by nDCG@5 after {found.needed('by_worth')} of {found.total} judgments in the "
+        f"order of worth, and after {found.needed('by_rank')} by rank."
+    )
+
+
+def test_judging_is_simulated_for_two_runs_by_one_measure():
+    qrels, run = {"q": {"a": 1}}, {"q": ["a"]}
+    with pytest.raises(gradely.DataError, match="name another run"):
+        gradely.simulate_judging(qrels, {"a": run})
+    with pytest.raises(gradely.DataError, match="by one measure; found AP, P@2"):
+        gradely.simulate_judging(qrels, {"a": run, "b": run}, ["AP", "P@2"])
+    same = gradely.simulate_judging(qrels, {"a": run, "b": run}, "P@2")
+    assert same.summary().startswith("The pair of runs is decided by P@2 after 0 of 1 judgment ")

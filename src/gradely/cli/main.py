@@ -34,6 +34,7 @@ GROUPS = {
     },
     "Judgments": {
         "judges": "Show how far judges agree, and what depends on them.",
+        "holes": "Show what unjudged documents could change.",
         "estimate": "Combine few human labels with many of a judge.",
         "sample": "Draw the queries that people are to judge.",
         "check": "Find errors and oddities in qrels and runs.",

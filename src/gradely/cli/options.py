@@ -248,6 +248,7 @@ def split_names(text: str) -> list[str]:
 GROUPS = {
     "Measures": ("measures", "measure", "control"),
     "Judges": ("judge", "target", "slope", "paths", "raters", "how", "fill"),
+    "Unjudged documents": ("listed", "simulate", "labels", "top", "deepest", "holes"),
     "Tests": (
         *(
             "groups",
@@ -345,6 +346,7 @@ def measures(
     command: Command,
     kind: StringParamType = MEASURE_OR_ALL,
     more: str = " 'all' stands for every measure that supports the tie policy.",
+    default: Iterable[str] = DEFAULT,
 ) -> Command:
     """Add the option -m, which may be repeated."""
     return click.option(
@@ -356,7 +358,7 @@ def measures(
         metavar="MEASURE",
         callback=_split_measures,
         help=f"A measure, like nDCG@10 or 'AP(rel=2)', or several with commas between them; repeatable.{more} "
-        f"[default: {', '.join(DEFAULT)}]",
+        f"[default: {', '.join(default)}]",
     )(command)
 
 

@@ -55,7 +55,7 @@ from gradely.measures import (
     nDCG,
     nDCGphi,
 )
-from gradely.measures.dcg import GainBased
+from gradely.measures.base import BinaryOrGraded
 from gradely.measures.names import fit_all
 from gradely.relevance import AtLeast, Identity, Levels, Max, Relevance, Shift, Tabled
 from gradely.settings import Settings
@@ -255,13 +255,13 @@ def _terms(measure: Measure, batch: Batch) -> Any:
 
 def label_gains(measure: Any, labels: Floats) -> Floats:
     """Return what documents of some labels gain; labels are settled one by one, whatever the others are."""
-    if isinstance(measure, Binary):
-        return np.asarray(labels >= measure.rel, float)
-    relevance = label_relevance(measure, labels)
-    if isinstance(measure, GainBased):
-        gains: Floats = measure.gains(from_arrays([0.0], [0.0]), relevance, None)
+    batch = measure.apply_relevance(from_arrays(-np.arange(len(labels))[None, :], labels[None, :]))
+    if isinstance(measure, BinaryOrGraded):
+        gains: Floats = measure.worth(batch)[0]
+    elif isinstance(measure, Binary):
+        gains = batch.to_real(measure.relevant(batch))[0]
     else:
-        gains = relevance / float(measure.top)
+        gains = measure.gains(batch, batch.grade, None)[0]
     if not (np.abs(gains) < LARGEST).all():
         raise MeasureError(f"{measure}: the gain of the label {float(labels.max()):g} is too large to bound sums of it")
     return gains
@@ -301,20 +301,32 @@ class Ratios(Weighted):
         joined, measure = self.runs.stacked.qrels, self.measure
         levels = np.unique(self.gains[self.gains > 0])
         gains = label_gains(measure, joined.grade)
-        longest = int(np.diff(joined.start).max())
-        longest = longest if measure.k is None else min(longest, measure.k)
-        ranking = from_arrays(-np.arange(longest)[None, :], np.ones((1, longest)))
-        place = measure.factors(ranking)[1][0]
-        count = min(int(self.open_of.max(initial=0)), longest)
+        place = self.place(int(np.diff(joined.start).max()))
+        count = min(int(self.open_of.max(initial=0)), len(place))
         rows = [
             ideal_of(gains[a:b][~self.is_open[a:b]], levels, place, count) for a, b in pairwise(joined.start.tolist())
         ]
         judged, added = zip(*rows, strict=True)
         return Ideal(np.array(judged), np.diff(levels, prepend=0.0), np.stack(added), self.open_of)
 
+    def place(self, longest: int) -> Floats:
+        """Return what a gain counts at each rank of an ideal ranking, as far as it counts."""
+        longest = longest if self.measure.k is None else min(longest, self.measure.k)
+        ranking = from_arrays(-np.arange(longest)[None, :], np.ones((1, longest)))
+        weights: Floats = self.measure.factors(ranking)[1][0]
+        return weights
+
     def extremes(self, base: Floats, weight: Floats, line: Ints) -> Range:
         """Labels move the sum and the ideal."""
         return ratio_range(base, weight, line % self.queries, self.ideal)
+
+
+class Shares(Ratios):
+    """The share of all relevance that is found: R with degrees of relevance."""
+
+    def place(self, longest: int) -> Floats:
+        """All relevance counts, wherever it is."""
+        return np.ones(longest)
 
 
 def norms(measure: Binary, retrieved: Ints, base: Ints) -> Floats:
@@ -574,7 +586,9 @@ def find_bounds(measure: Measure, qrels: Qrels, labels: Labels) -> type[Bounds]:
     stated = Levels(np.concatenate([qrels.grade, [label for label in labels.values if label > 0]]))
     if measure.fit(stated) != measure.fit(qrels.levels):
         raise refusal(measure, "the judgments have no label that high, and its scale is theirs; state it, as in top=3")
-    return Placed if kind is Counts and measure.k is None and not isinstance(measure, R) else kind
+    if isinstance(measure, R):
+        return Counts if measure.relevance is None else Shares
+    return Placed if kind is Counts and measure.k is None else kind
 
 
 def refusal(measure: Measure, reason: str) -> MeasureError:
@@ -637,11 +651,9 @@ def bound_labels(
 ) -> LabelRanges:
     """Find the open documents of runs, by name, and what their labels could change; refuse what cannot be bounded."""
     check_settings(settings)
-    if depth is not None and (not is_number(depth) or int(depth) != depth or depth < 1):
-        raise DataError(f"the depth is how many documents of each ranking are open, from 1 on; found {depth!r}")
     allowed = Labels.of(qrels, labels, top)
     kinds = {name: find_bounds(measure, qrels, allowed) for name, measure in measures.items()}
-    depths = {name: int(depth or measure.k or DEPTH) for name, measure in measures.items()}
+    depths = {name: depth_of(measure, depth) for name, measure in measures.items()}
     found = find_open(qrels, runs, settings, max(depths.values()), progress)
     answered = found.stacked.hits.answered.reshape(len(runs), -1).all(axis=0)
     counted = np.arange(len(qrels)) if settings.queries == "qrels" else np.flatnonzero(answered)
@@ -651,6 +663,13 @@ def bound_labels(
     fitted = fit_all(measures, qrels.levels)
     bounds = {name: kinds[name](fitted[name], at[depths[name]], allowed) for name in measures}
     return LabelRanges(bounds, depths, allowed, counted)
+
+
+def depth_of(measure: Measure, depth: int | None) -> int:
+    """Return how deep documents are open for a measure, unless that is stated; refuse what is no depth."""
+    if depth is not None and (not is_number(depth) or int(depth) != depth or depth < 1):
+        raise DataError(f"the depth is how many documents of each ranking are open, from 1 on; found {depth!r}")
+    return int(depth or measure.k or DEPTH)
 
 
 def check_settings(settings: Settings) -> None:

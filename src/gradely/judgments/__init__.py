@@ -1,5 +1,6 @@
 """What the judgments themselves leave open: unjudged documents, few human labels beside many of a machine, judges.
 
+    judging     simulate_judging: how many judgments decide, in the order of worth and by rank
     holes       holes: what unjudged documents could change, and which of them to judge
     estimate    estimate: the mean by human labels of some queries and a judge's labels of all
     sample      sample: which queries to give to people, drawn at random

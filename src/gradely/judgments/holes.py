@@ -1,6 +1,6 @@
 """holes: what unjudged documents could change, and which of them to judge."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -127,9 +127,10 @@ class Holes(Result):
     def judge(self, count: int | None = None, measure: MeasureLike | None = None) -> "ToJudge":
         """Return which documents to judge next, those first that leave most open by a measure, the first by default.
 
-        The worth of a document is its share of the widths of all open differences; of one run alone, of its range.
-        Where a measure is a sum, as P and DCG are, the widths shrink by just that, whatever the label turns out to be.
-        Without `count`, all documents that are worth something are listed.
+        The worth of a document is how far it may bring the open pairs of runs towards a decision, added up: 1 is all
+        that a pair lacks. Of one run alone, it is the share of its range. Where a measure is a sum, as P and DCG are,
+        ranges shrink by just that, whatever the label turns out to be. Without `count`, all documents that are worth
+        something are listed.
         """
         name = self.measures[0] if measure is None else next(iter(parse_all(measure)))
         if name not in self.measures:
@@ -150,7 +151,7 @@ class Holes(Result):
     def _worth(self, measure: str) -> Floats:
         first, second = all_pairs(len(self.names))
         if len(self.names) == 1:
-            return worth_of(self.found.bounds[measure], np.zeros(1, np.int64), None, self.found.counted)
+            return worth_alone(self.found.bounds[measure], self.found.counted)
         undecided = np.array([not pair.decided for pair in self.pairs if pair.measure == measure])
         return worth_of(self.found.bounds[measure], first[undecided], second[undecided], self.found.counted)
 
@@ -193,13 +194,20 @@ class Holes(Result):
         return f"{share} decided by {measure}, whatever the labels of the {open_documents} {where}."
 
     def table(self) -> Table:
+        """Return one row per measure and run: its mean, the range of it, and how wide that is."""
+        table = self.data_table()
+        widths = [self.ranges[str(name)][str(measure)] for measure, name, *_ in table.rows]
+        rows = [[*row, high - low] for row, (low, high) in zip(table.rows, widths, strict=True)]
+        return Table([*table.header, "high - low"], rows)
+
+    def data_table(self) -> Table:
         """Return one row per measure and run: its mean, and the range of it."""
         rows: list[list[Cell]] = [
-            [measure, name, self.values[name][measure], low, high, high - low]
+            [measure, name, self.values[name][measure], *self.ranges[name][measure]]
             for measure in self.measures
-            for name, (low, high) in ((name, self.ranges[name][measure]) for name in self.names)
+            for name in self.names
         ]
-        return Table(["measure", "run", "value", "low", "high", "high - low"], rows)
+        return Table(["measure", "run", "value", "low", "high"], rows)
 
     def pairs_table(self) -> Table:
         """Return one row per measure and pair: the difference, the range of it, and whether it is decided."""
@@ -326,26 +334,45 @@ class ToJudge(Result):
             are = "The only pair of runs is" if self.pairs == 1 else f"All {self.pairs:,} pairs of runs are"
             return [f"{are} decided by {self.measure}, whatever the labels: nothing needs to be judged."]
         share = f"{len(self.documents):,} of {count_of(self.total, 'document')} that matter"
-        open_pairs = f"the {count_of(self.undecided, 'open difference')} by {self.measure}"
-        what = open_pairs if self.pairs else f"the range of {self.measure}"
-        return [f"{share}; worth: how much of the width of {what} depends on the document"]
+        if not self.pairs:
+            return [f"{share}; worth: how much of the range of {self.measure} depends on the document"]
+        are = "is" if self.undecided == 1 else "are"
+        pairs = f"{self.undecided:,} of {count_of(self.pairs, 'pair')} of runs {are} open"
+        return [f"{share}; {pairs} by {self.measure}; worth: how far it may bring these to a decision, of 1 for each"]
 
 
-def worth_of(bounds: Bounds, first: Ints, second: Ints | None, counted: Ints) -> Floats:
-    """Return how much of the widths of mean differences, or of the range of single runs, depends on each open document.
+NEAREST = 0.01
+"""a difference that is nearer to its decision counts as this share of its width away from it"""
 
-    The width of a query is shared by its open documents in proportion to what they weigh.
+
+def worth_of(bounds: Bounds, first: Ints, second: Ints, counted: Ints) -> Floats:
+    """Return how far each open document may bring open differences of means towards a decision, added up.
+
+    The width of a query is shared by its open documents in proportion to what they weigh; equally, where none weighs
+    anything but all change what is ideal. A share is measured by what the difference lacks: how far the nearer end of
+    its range is from 0.
     """
-    low, high = bounds.ranges() if second is None else bounds.differences(first, second)
-    width = (high - low)[first] if second is None else (high - low).T
-    stop = np.cumsum(bounds.open_of)
-    worth = np.zeros(int(bounds.open_of.sum()))
-    for query in counted.tolist():
-        table = bounds.weight_table(query)
-        mine = np.abs(table[first] if second is None else table[first] - table[second])
-        total = mine.sum(axis=1, keepdims=True)
-        shares = np.divide(mine, total, out=np.zeros_like(mine), where=total > 0)
-        worth[stop[query] - bounds.open_of[query] : stop[query]] = width[:, query] @ shares / len(counted)
+    low, high = (end[counted].T for end in bounds.differences(first, second))
+    ends = low.mean(axis=1), high.mean(axis=1)
+    lacks = np.maximum(np.minimum(-ends[0], ends[1]), NEAREST * (ends[1] - ends[0]))
+    width = (high - low) / lacks[:, None]
+    return _share(bounds, counted, width, lambda table: np.abs(table[first] - table[second]))
+
+
+def worth_alone(bounds: Bounds, counted: Ints) -> Floats:
+    """Return how much of the range of the only run depends on each open document; shared as that of differences is."""
+    low, high = bounds.ranges()
+    return _share(bounds, counted, (high - low)[:, counted], np.abs)
+
+
+def _share(bounds: Bounds, counted: Ints, width: Floats, weigh: Callable[[Floats], Floats]) -> Floats:
+    """Return what each open document gets of widths, [rows, queries that count], by the weights of their query."""
+    stop, worth = np.cumsum(bounds.open_of), np.zeros(int(bounds.open_of.sum()))
+    for column, query in enumerate(counted.tolist()):
+        weights = weigh(bounds.weight_table(query))
+        total = weights.sum(axis=1, keepdims=True)
+        shares = np.divide(weights, total, out=np.full_like(weights, 1 / max(1, weights.shape[1])), where=total > 0)
+        worth[stop[query] - bounds.open_of[query] : stop[query]] = width[:, column] @ shares / len(counted)
     return worth
 
 

@@ -1,0 +1,177 @@
+"""simulate_judging: how many judgments decide which of two runs is better, in the order of worth and by rank."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradely.comparison.tests import all_pairs
+from gradely.data.column_roles import Names
+from gradely.data.ids import Bools, Floats, Ints
+from gradely.data.selection import name_queries, read_selected
+from gradely.errors import DataError
+from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_runs, open_runs
+from gradely.evaluation.label_bounds import Bounds, check_settings, depth_of, find_bounds
+from gradely.evaluation.notes import Note
+from gradely.evaluation.open_documents import Labels, OpenRuns
+from gradely.evaluation.open_documents import open_runs as with_open_documents
+from gradely.evaluation.result import Result, Section
+from gradely.evaluation.stacked import StackedRuns
+from gradely.judgments.holes import DEFAULT, is_decided, worth_of
+from gradely.measures.names import MeasureLike, fit_all, parse_all
+from gradely.settings import Precision, Settings, TiePolicy
+from gradely.tables import Table, count_of
+
+LOOKS = 50
+"""so many times it is looked which pairs are decided"""
+
+
+class Judging(NamedTuple):
+    """How many pairs of runs are decided after some judgments."""
+
+    judgments: int
+    by_worth: int
+    """where those documents come first that most depends on, found anew after each step"""
+    by_rank: int
+    """where the first documents of all runs come first, then the second ones, as in a pool"""
+
+
+@dataclass(eq=False, repr=False)
+class JudgingSimulation(Result):
+    """How soon pairs of runs are decided where judgments come in two orders.
+
+    >>> from gradely import simulate_judging
+    >>> qrels = {"q": {"a": 1, "b": 0, "c": 0}}
+    >>> found = simulate_judging(qrels, {"x": {"q": ["c", "a"]}, "y": {"q": ["c", "b"]}}, "P@2")
+    >>> found.steps[1]
+    Judging(judgments=1, by_worth=0, by_rank=0)
+    >>> found.steps[-1]
+    Judging(judgments=3, by_worth=1, by_rank=1)
+    """
+
+    measure: str
+    depth: int
+    pairs: int
+    total: int
+    """how many judged documents can be in the top of one of the runs"""
+    steps: list[Judging]
+    notes: tuple[Note, ...] = ()
+
+    def needed(self, order: str) -> int:
+        """Return after how many judgments all pairs are decided, in the order by_worth or by_rank."""
+        return next(step.judgments for step in self.steps if getattr(step, order) == self.pairs)
+
+    def table(self) -> Table:
+        """Return one row per look: judgments, and the pairs that are decided in each order."""
+        header = ["judgments", "decided by worth", "decided by rank"]
+        return Table(header, [list(step) for step in self.steps])
+
+    def summary(self) -> str:
+        """Return in a sentence after how many judgments all pairs are decided."""
+        pairs = "The pair of runs is" if self.pairs == 1 else f"All {self.pairs:,} pairs of runs are"
+        worth, rank = self.needed("by_worth"), self.needed("by_rank")
+        return (
+            f"{pairs} decided by {self.measure} after {worth:,} of {count_of(self.total, 'judgment')} in the order of "
+            f"worth, and after {rank:,} by rank."
+        )
+
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the sentence and the table."""
+        return [self.summary(), self.table()]
+
+    def remarks(self) -> list[str]:
+        """Return what is simulated."""
+        text = f"begins without judgments and hands out those of the {self.total:,} judged documents in the top"
+        return [f"{text} {self.depth:,} of the runs; other documents count as not relevant"]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {
+            "summary": self.summary(),
+            "measure": self.measure,
+            "pairs": self.pairs,
+            "total": self.total,
+        } | super().as_dict()
+
+
+def simulate_judging(
+    qrels: Any,
+    runs: Any,
+    measure: MeasureLike | Iterable[MeasureLike] = DEFAULT,
+    labels: Iterable[float] | None = None,
+    depth: int | None = None,
+    *,
+    top: float | None = None,
+    ties: TiePolicy = "expected",
+    queries: str | Iterable[Any] = "qrels",
+    precision: Precision = "double",
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = ignore,
+    columns: Names | None = None,
+    duplicates: str = "error",
+    exclude: Any = None,
+) -> JudgingSimulation:
+    """Hide all judgments, hand them out in two orders, and count the pairs of runs that are decided on the way.
+
+    One order is that of Holes.judge, found anew after each step; the other goes down the rankings, as pools do. The
+    options are those of holes.
+    """
+    only = name_queries(queries)
+    settings = Settings(ties, precision=precision, seed=seed, threads=threads)
+    check_settings(settings)
+    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
+    named = parse_all(measure)
+    if len(named) > 1:
+        raise DataError(f"judging is simulated by one measure; found {', '.join(named)}")
+    (name, one), allowed = next(iter(named.items())), Labels.of(judgments, labels, top)
+    kind, reach = find_bounds(one, judgments, allowed), depth_of(one, depth)
+    opened = open_runs(name_runs(runs), columns, duplicates)
+    if len(opened) < 2:
+        raise DataError("judging is simulated to decide which of two runs is better; name another run")
+    results = evaluate_all(judgments, opened, {}, settings, progress)
+    hits = {run: evaluation.placed_hits for run, evaluation in results.evaluations.items()}
+    stacked = StackedRuns.of(judgments, hits, settings)
+    world = with_open_documents(stacked, np.ones(len(judgments.grade), bool))
+    world = world.keep(world.above < reach)
+    (fitted,) = fit_all(named, judgments.levels).values()
+    bound = partial(_bound, kind, fitted, world, allowed)
+    size = len(world.above)
+    looks = sorted({*range(0, size, max(1, -(-size // LOOKS))), size})
+    worth, rank = (_count_decided(bound, world, looks, by_worth=flag) for flag in (True, False))
+    steps = [Judging(*row) for row in zip(looks, worth, rank, strict=True)]
+    last = next(i for i, step in enumerate(steps) if step.by_worth == step.by_rank == steps[-1].by_rank)
+    return JudgingSimulation(
+        name, reach, len(all_pairs(len(opened))), size, steps[: last + 1], tuple(results.data_notes)
+    )
+
+
+def _bound(kind: type[Bounds], measure: Any, world: OpenRuns, labels: Labels, judged: Bools) -> Bounds:
+    return kind(measure, world._replace(is_open=~judged), labels)
+
+
+def _count_decided(bound: Any, world: OpenRuns, looks: list[int], *, by_worth: bool) -> list[int]:
+    """Return how many pairs are decided at each look, where documents are judged in an order."""
+    first, second = all_pairs(len(world.stacked.names))
+    queries = np.arange(len(world.stacked.qrels))
+    by_rank = np.argsort(world.above, kind="stable")
+    judged, worth, counts = np.zeros(len(world.above), bool), np.zeros(len(world.above)), list[int]()
+    for look in looks:
+        judged[_choose(by_rank, judged, worth, look - int(judged.sum()))] = True
+        bounds = bound(judged)
+        low, high = (end.mean(axis=0).tolist() for end in bounds.differences(first, second))
+        decided = np.array([is_decided(*ends) for ends in zip(low, high, strict=True)])
+        counts.append(int(decided.sum()))
+        if decided.all():
+            return counts + [len(decided)] * (len(looks) - len(counts))
+        if by_worth:
+            worth[~judged] = worth_of(bounds, first[~decided], second[~decided], queries)
+    return counts
+
+
+def _choose(by_rank: Ints, judged: Bools, worth: Floats, count: int) -> Ints:
+    """Return the documents to judge next: those worth most, and of those worth the same the best placed."""
+    rest = by_rank[~judged[by_rank]]
+    return rest[np.argsort(-worth[rest], kind="stable")][:count]
