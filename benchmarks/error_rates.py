@@ -10,6 +10,7 @@ question is the mean, so a skewed null is a null, too.
 
 import sys
 from collections.abc import Callable
+from math import erfc, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +20,8 @@ from gradely.comparison.gate import p_of_limits
 from gradely.comparison.groups import estimate
 from gradely.comparison.intervals import around, bootstrap_intervals, simultaneous_reach, t_intervals
 from gradely.comparison.pairwise import Design
+from gradely.comparison.random_effects import combine
+from gradely.comparison.student import t_tail
 from gradely.comparison.tests import Pairs, all_pairs, differences, p_values
 from gradely.tables import Table, to_markdown
 
@@ -183,6 +186,39 @@ def seed_errors(trials: int) -> Table:
     return Table(header, rows, 3)
 
 
+SPREADS = {5: (0.0, 0.03, 0.1), 13: (0.0, 0.01, 0.03, 0.1)}
+"""numbers of collections, and how much the true differences between them vary"""
+
+
+def collection_errors(trials: int) -> Table:
+    """Return the share of nulls with p below 0.05 where systems are compared on several collections, in four ways.
+
+    The mean difference over all collections is 0. A collection has 50, 100, 300 or 1,000 queries, on which the
+    difference varies by .1 to .25.
+    """
+    rows: list[list[Any]] = []
+    for count, tau in ((count, tau) for count, listed in SPREADS.items() for tau in listed):
+        rng = np.random.default_rng(count)
+        errors = np.zeros(4)
+        for _ in range(trials):
+            queries, deviations = rng.choice([50, 100, 300, 1000], count), rng.uniform(0.1, 0.25, count)
+            differ = [rng.normal(rng.normal(0, tau), d, n) for d, n in zip(deviations, queries, strict=True)]
+            y, v = np.array([one.mean() for one in differ]), np.array([one.var(ddof=1) / len(one) for one in differ])
+            found, weights = combine(y, v), 1 / v
+            assert found is not None
+            fixed = float((weights * y).sum() / np.sqrt(weights.sum()))
+            p = [
+                float(tests.t_test(np.concatenate(differ)[:, None])[0]),
+                erfc(abs(fixed) / sqrt(2)),
+                float(tests.t_test(y[:, None])[0]),
+                float(2 * t_tail(np.array([abs(found.difference) / found.error]), count - 1)[0]),
+            ]
+            errors += np.array(p) < ALPHA
+        rows.append([count, f"{tau:g}", *(errors / trials).tolist()])
+    header = ["collections", "τ", "queries pooled", "fixed effect", "macro mean, t", "gradely suite"]
+    return Table(header, rows, 3)
+
+
 LIMIT = 0.03
 DROPS: dict[str, Callable[[np.random.Generator, tuple[int, ...], float], Any]] = {
     "normal": lambda rng, shape, drop: rng.normal(drop, 0.1, shape),
@@ -205,7 +241,7 @@ def gate_verdicts(trials: int) -> Table:
     return Table(["drops", "queries", "true drop", "worse", "undecided", "not worse"], rows, 3)
 
 
-TOPICS = {"gate": (gate_verdicts,), "systems": (seed_errors,)}
+TOPICS = {"gate": (gate_verdicts,), "systems": (seed_errors, collection_errors)}
 """tables that are printed by themselves"""
 
 

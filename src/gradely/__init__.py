@@ -20,6 +20,7 @@ _PUBLIC = {
     "settings": "Settings",
     "comparison.compare": "compare Comparison",
     "comparison.groups": "Systems SystemRuns",
+    "comparison.suite": "suite Suite SuitePair Effect Prediction",
     "comparison.pairwise": "Pair Shares Matrix",
     "comparison.influence": "Influence Without",
     "comparison.plan": "plan Plan Planned",

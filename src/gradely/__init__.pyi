@@ -9,6 +9,7 @@ from gradely.comparison.overlap import Overlap, QueryOverlap, overlap
 from gradely.comparison.pairwise import Matrix, Pair, Shares
 from gradely.comparison.phi_curves import PhiCurve, PhiCurves, phi
 from gradely.comparison.plan import Plan, Planned, plan
+from gradely.comparison.suite import Effect, Prediction, Suite, SuitePair, suite
 from gradely.comparison.ties import Orders, RunTies, Swap, TieSensitivity, tie_sensitivity
 from gradely.comparison.users import UserRegions, users
 from gradely.data import Qrels, Run, read_qrels, read_run
@@ -61,6 +62,7 @@ __all__ = [
     "DCG",
     "DataError",
     "ERR",
+    "Effect",
     "Estimated",
     "EstimatedPair",
     "Estimation",
@@ -105,6 +107,7 @@ __all__ = [
     "Plan",
     "Planned",
     "Pools",
+    "Prediction",
     "Q",
     "Qrels",
     "QueryOverlap",
@@ -127,6 +130,8 @@ __all__ = [
     "Shares",
     "Shift",
     "Success",
+    "Suite",
+    "SuitePair",
     "Swap",
     "SystemRuns",
     "Systems",
@@ -174,6 +179,7 @@ __all__ = [
     "read_run",
     "sample",
     "simulate_judging",
+    "suite",
     "tie_sensitivity",
     "users",
     "xGAP",

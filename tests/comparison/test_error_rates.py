@@ -27,6 +27,7 @@ def printed(header):
         (error_rates.gate_verdicts, 400, 3),
         (error_rates.simultaneous_coverage, 100, 1),
         (error_rates.seed_errors, 200, 2),
+        (error_rates.collection_errors, 100, 2),
     ],
 )
 def test_the_document_prints_what_simulation_finds(work, trials, names, monkeypatch):

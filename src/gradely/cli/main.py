@@ -26,6 +26,7 @@ GROUPS = {
     },
     "Compare": {
         "compare": "Compare runs: tests, intervals, effect sizes.",
+        "suite": "Compare systems on several collections.",
         "gate": "Fail if a run is worse than the last one.",
         "plan": "Plan how many queries a difference needs.",
         "overlap": "Show how alike runs rank, without judgments.",

@@ -119,16 +119,19 @@ class Inputs(NamedTuple):
 
         Nobody sees it but on a terminal.
         """
-        if not sys.stderr.isatty():
-            return nullcontext(ignore)
         total = sum(self.sizes.values())
-        return Bar(self.sizes | {name: share * total for name, share in (later or {}).items()})
+        return show_progress(self.sizes | {name: share * total for name, share in (later or {}).items()})
 
     def name_baselines(self, baselines: tuple[str, ...], purpose: str) -> list[str]:
         """Return which runs are the baselines, named as they are or by their files; refuse a single run."""
         if len(self.runs) < 2:
             raise click.UsageError(f"name at least two runs to {purpose}", click.get_current_context())
         return [name if name in self.runs else run_name(name) for name in baselines]
+
+
+def show_progress(sizes: Mapping[str, float]) -> AbstractContextManager[Progress]:
+    """Return a progress bar over pieces of work of these sizes, where there is a terminal to show it on."""
+    return Bar(sizes) if sys.stderr.isatty() else nullcontext(ignore)
 
 
 class Request(NamedTuple):
@@ -276,7 +279,7 @@ GROUPS = {
     ),
     "Output": (
         *("path", "form", "digits", "per_query", "worst", "best", "sort", "against", "depth", "pairs", "influence"),
-        *("by_query", "page", "pool", "title", "summary", "save", "safe_csv", "help"),
+        *("by_query", "figure", "page", "pool", "title", "summary", "save", "safe_csv", "help"),
     ),
 }
 """the options by what they are about, the most used ones first; the help of every command shows them so"""

@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -132,11 +132,14 @@ def check_writable(path: str | None) -> None:
         raise InputError(f"{path}: cannot be written: no permission in {os.path.dirname(path) or '.'}")
 
 
-def check_output(path: str | None, replaces: str | None = None, *, beside: bool = False) -> None:
+def check_output(
+    path: str | None, replaces: str | None = None, *, beside: bool = False, inputs: Iterable[str] = ()
+) -> None:
     """Raise now, before long work, where the output cannot be written, or where an input or other output is that file.
 
     A link, symbolic or hard, is the file that it leads to. `replaces` is an input that the output may be.
-    What is written beside a result goes to a file, since standard output has the result.
+    What is written beside a result goes to a file, since standard output has the result. `inputs` are files that are
+    read but not named on the command line.
     """
     if beside and path == "-":
         raise InputError("-: standard output has the result; name a file for what is written beside it")
@@ -146,6 +149,8 @@ def check_output(path: str | None, replaces: str | None = None, *, beside: bool 
     uses = [use for use, named in _named_files() if named != replaces and _is_same_file(named, path)]
     if len(uses) > 1:
         raise InputError(f"{path}: cannot be written: {' and '.join(uses)} are the same file; name another one")
+    if any(_is_same_file(file, path) for file in inputs):
+        raise InputError(f"{path}: cannot be written: it is one of the files that are read; name another one")
 
 
 def _named_files() -> Iterator[tuple[str, str]]:

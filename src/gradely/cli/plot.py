@@ -14,6 +14,14 @@ from gradely.tables import count_of, plain_line
 FORMS = ("svg", "pdf", "png")
 
 
+def form_of_figure(path: str) -> str:
+    """Return the format that a figure has by the ending of its file."""
+    form = os.path.splitext(path)[1].lower().removeprefix(".")
+    if form not in FORMS:
+        raise click.UsageError(f"{path}: a figure is an .svg, a .pdf or a .png file", click.get_current_context())
+    return form
+
+
 @options.command("plot")
 @click.argument("kind", type=click.Choice(KINDS), metavar="|".join(KINDS))
 @click.option(
@@ -29,9 +37,7 @@ def command(kind: str, *, path: str, request: Request) -> None:
     otherwise the values of all. curves: nDCG by rank, precision by recall. ties: how far the order of ties moves each
     mean. tau: how alike the measures rank the RUNS.
     """
-    form = os.path.splitext(path)[1].lower().removeprefix(".")
-    if form not in FORMS:
-        raise click.UsageError(f"{path}: a figure is an .svg, a .pdf or a .png file", click.get_current_context())
+    form = form_of_figure(path)
     check_output(path)
     check_installed()
     if kind == "tau" and request.policies["queries"] != "qrels":

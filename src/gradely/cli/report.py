@@ -22,7 +22,12 @@ class PageOptions(NamedTuple):
     @property
     def command(self) -> str:
         """The command line that makes the page."""
-        return shlex.join(("gradely", *click.get_current_context().obj))
+        return command_line()
+
+
+def command_line() -> str:
+    """Return the command line as it was typed."""
+    return shlex.join(("gradely", *click.get_current_context().obj))
 
 
 def page_options(command: options.Command) -> options.Command:

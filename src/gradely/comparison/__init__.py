@@ -3,8 +3,10 @@
     compare             compare: several runs on the same queries, with honest statistics
     leaderboard         runs by name, on the queries that count for all of them, best first
     pairwise            every pair on every measure: difference, interval, test, effect size, wins
-    estimates           pairs whose differences have standard errors of their own
+    estimates           differences with standard errors of their own: t, intervals, equivalence
     groups              systems with several runs each: seeds, repetitions
+    suite               suite: systems on several collections
+    random_effects      one difference from several collections
     tests               paired tests of the differences on each query, corrections, equivalence
     student             Student's t, central and noncentral
     intervals           confidence intervals
@@ -22,7 +24,7 @@
     ties                tie_sensitivity: how much the order of tied documents decides
     users               users: for which users which run is better
     user_charts         its charts
-    system_charts       charts of systems: their runs, where variance comes from
+    system_charts       charts of systems: their runs, variances, collections
     populations         means of runs for populations of users
     phi_curves          φ as people can look at it
 

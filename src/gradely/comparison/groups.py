@@ -14,10 +14,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.estimates import Estimated, Estimates
+from gradely.comparison.estimates import Estimates
 from gradely.comparison.intervals import Intervals
 from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.pairwise import Design, Pair, Shares
+from gradely.comparison.pairwise import Design, Estimated, Pair, Shares
 from gradely.comparison.tests import DIGITS, Pairs
 from gradely.data import run_names
 from gradely.data.ids import Bools, Floats, Ints

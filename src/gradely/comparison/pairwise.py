@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from gradely.comparison import tests
+from gradely.comparison.estimates import Estimates
 from gradely.comparison.intervals import (
     Intervals,
     around,
@@ -322,6 +323,11 @@ class Pairwise:
         return sum(int(np.count_nonzero(lacks_spread(differ) & (differ[0] != 0))) for differ in self._by_query())
 
     @cached_property
+    def estimates(self) -> list[Estimates]:
+        """The differences of means with their standard errors, by measure."""
+        return [Estimates.of(differ) for differ in self._by_query()]
+
+    @cached_property
     def tost(self) -> Floats:
         """The p-values of equivalence, not corrected; NaN where no region was given."""
         rope = self.design.rope
@@ -395,6 +401,62 @@ class Pairwise:
     def levels(self) -> dict[str, Floats]:
         """Return the achieved-significance-level curve of each measure: its p-values, largest first."""
         return {measure: achieved_levels(p) for measure, p in zip(self.measures, self.p, strict=True)}
+
+
+class Estimated(Pairwise):
+    """Pairs that are tested by t from estimates that a subclass makes, as systems with several runs are."""
+
+    @cached_property
+    def differences(self) -> Floats:
+        """The differences that are tested."""
+        return np.stack([estimates.difference for estimates in self.estimates])
+
+    @cached_property
+    def p(self) -> Floats:
+        """The p-values, not corrected."""
+        return np.stack([estimates.p_values() for estimates in self.estimates])
+
+    @cached_property
+    def directions(self) -> Floats:
+        """Which of a pair has the higher mean: 1 for the first, -1 for the second."""
+        return np.where(np.abs(self.differences) > tests.ROUNDING, np.sign(self.differences), 0.0)
+
+    @cached_property
+    def contradicts(self) -> Bools:
+        """Nowhere: t goes by the difference."""
+        return np.zeros(self.p.shape, np.bool_)
+
+    @cached_property
+    def least(self) -> Floats:
+        """The least p-values that there can be, not corrected: t has none, but where nothing varies."""
+        return np.stack([np.where(e.constant, 2.0 ** (1 - e.units), 0.0) for e in self.estimates])
+
+    @cached_property
+    def intervals(self) -> list[Intervals]:
+        """The intervals of the differences, measure by measure."""
+        return [estimates.intervals(1 - self.design.alpha) for estimates in self.estimates]
+
+    def corrected_interval(self, measure: int, pair: int) -> tuple[float, float]:
+        """Return the interval of a difference, corrected as its p-value is; NaN where there is none."""
+        share = self.p[measure, pair] / self.adjusted[measure, pair] if self.is_corrected else 1.0
+        one = Estimates(*(column[[pair]] for column in self.estimates[measure]))
+        low, high = one.intervals(1 - self.design.alpha * float(share))
+        return float(low[0]), float(high[0])
+
+    @cached_property
+    def count_replaced(self) -> int:
+        """How many tests were replaced: the difference is the same everywhere, and not 0."""
+        return sum(int(np.count_nonzero(e.constant & (e.difference != 0))) for e in self.estimates)
+
+    @cached_property
+    def tost(self) -> Floats:
+        """The p-values of equivalence, not corrected; NaN where no region was given."""
+        rope = self.design.rope
+        return np.full(self.p.shape, np.nan) if rope is None else np.stack([e.tost(rope) for e in self.estimates])
+
+    def chances(self, measure: int, rope: float) -> tests.Chances:
+        """Return the posterior chances that the first of each pair is better, as good as equal, worse."""
+        return self.estimates[measure].chances(rope)
 
 
 def to_optional(values: Floats) -> list[float | None]:

@@ -22,7 +22,7 @@ def describe_tests(pairwise: Pairwise) -> str:
     if not len(pairwise.pairs):
         return explain_untested(pairwise)
     draws = f", {design.resamples:,} resamples" if pairwise.test in DRAWN else ""
-    parts = [f"{pairwise.test_name}{draws}, {_family(pairwise)}, α = {design.alpha:g}", _intervals(pairwise)]
+    parts = [f"{pairwise.test_name}{draws}, {describe_family(pairwise)}, α = {design.alpha:g}", _intervals(pairwise)]
     if design.rope is not None:
         correction = CORRECTIONS["holm" if design.test in SIMULTANEOUS else str(design.correction)]
         parts.append(f"equivalence within ±{design.rope:g} by TOST, {correction}, and chances by the Bayesian t-test")
@@ -36,7 +36,7 @@ def explain_untested(pairwise: Pairwise) -> str:
     return f"nothing is tested: there is one {pairwise.unit}, and a test takes at least two"
 
 
-def _family(pairwise: Pairwise) -> str:
+def describe_family(pairwise: Pairwise) -> str:
     """Return the correction, and over which tests it is made."""
     design, pairs, measures = pairwise.design, len(pairwise.pairs), len(pairwise.measures)
     names = ", ".join(name if len(name) <= LONGEST else name[:LONGEST] + "…" for name in design.baselines)

@@ -1,13 +1,22 @@
-"""Charts of systems: the runs of each, where the variance of differences comes from."""
+"""Charts of systems: the runs of each, where variance comes from, differences on several collections."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradely.comparison.charts import PALETTE, altair, categories, draw
 from gradely.comparison.pairwise import Pair, Shares
 
+if TYPE_CHECKING:
+    from gradely.comparison.suite import Suite, SuitePair
+
 ROW = 22
 """height of a row, in pixels"""
+FOREST = 420
+"""width of a forest figure"""
+PANELS = 12
+"""so many pairs a forest figure shows, the first ones"""
+OVERALL = "over collections"
+ENDS = ("low", "high")
 
 
 def runs_chart(means: dict[str, list[float]], measure: str) -> Any:
@@ -47,3 +56,45 @@ def shares_chart(pairs: Sequence[Pair]) -> Any:
         )
     )
     return bars.properties(width="container", height=ROW * len({row["pair"] for row in rows}) + 10)
+
+
+def forest_chart(suite: "Suite", measure: str) -> Any:
+    """Return a forest figure: one panel per pair of systems, one row per collection, and the mean over them below."""
+    alt = altair()
+    pairs = [pair for pair in suite.pairs if pair.measure == measure]
+    panels = [_forest(suite, pair) for pair in pairs[:PANELS]]
+    return alt.vconcat(*panels)
+
+
+def _forest(suite: "Suite", pair: "SuitePair") -> Any:
+    alt = altair()
+    effects = suite.effects(pair.first, pair.second, pair.measure)
+    order = [*(effect.collection for effect in effects), OVERALL]
+    rows = [
+        {"collection": effect.collection, "difference": effect.difference, "queries": effect.queries}
+        | _ends(effect.difference, effect.low, effect.high)
+        for effect in effects
+    ]
+    overall = {"collection": OVERALL, "difference": pair.difference} | _ends(pair.difference, pair.low, pair.high)
+    predicted = {"collection": OVERALL} | _ends(pair.difference, *(pair.prediction or (None, None)))
+    y = alt.Y("collection:N", sort=order, title=None, scale=alt.Scale(domain=order))
+    title = f"{pair.measure}: {pair.first} − {pair.second}"
+    x = alt.X("difference:Q", title=title)
+    ends = {"x": alt.X("low:Q", title=title), "x2": "high:Q", "y": y}
+    tip = [alt.Tooltip("collection:N"), *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("difference", *ENDS))]
+    layers = [
+        draw([{"zero": 0}]).mark_rule(strokeDash=[4, 3], color="#777777").encode(x=alt.X("zero:Q", title=title)),
+        draw(rows).mark_rule(strokeWidth=2, color=PALETTE[0]).encode(**ends, tooltip=tip),
+        draw(rows).mark_point(filled=True, size=60, opacity=1, color=PALETTE[0]).encode(x=x, y=y, tooltip=tip),
+        draw([predicted]).mark_rule(strokeWidth=1, color=PALETTE[1]).encode(**ends),
+        draw([overall]).mark_rule(strokeWidth=4, color=PALETTE[1]).encode(**ends, tooltip=tip),
+        draw([overall])
+        .mark_point(filled=True, shape="diamond", size=160, opacity=1, color=PALETTE[1])
+        .encode(x=x, y=y, tooltip=tip),
+    ]
+    return alt.layer(*layers).properties(width=FOREST, height=ROW * len(order))
+
+
+def _ends(middle: float, low: float | None, high: float | None) -> dict[str, float]:
+    """Return the ends of a line, which has no length where there is no interval: an axis needs numbers."""
+    return {"low": middle if low is None else low, "high": middle if high is None else high}

@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gradely.comparison.system_charts import runs_chart, shares_chart
+from gradely.comparison.system_charts import PANELS, forest_chart, runs_chart, shares_chart
 from gradely.report.page import Chart, chart, cut, labels, render, versions
 from gradely.tables import Table, count_of
 
 if TYPE_CHECKING:
     from gradely.comparison.compare import Comparison
+    from gradely.comparison.suite import Suite
 
 BARS = 60
 """so many pairs a chart shows, the first ones"""
@@ -107,3 +108,27 @@ def groups_page(comparison: "Comparison", title: str, command: str = "") -> str:
     answers = list(comparison.answers().values())
     notes = [str(note) for note in comparison.notes]
     return page_of_parts(title, lead, answers, parts, charts, notes, Origin(comparison.caption(), command))
+
+
+def suite_page(suite: "Suite", title: str, command: str = "") -> str:
+    """Return the page of systems on several collections."""
+    tables = dict(zip(suite.measures, suite.tables(), strict=True))
+    text = "One row per collection; bold: the best of its row."
+    parts = [Part("means", "Collections", text, {f"Means by {name}": table for name, table in tables.items()})]
+    charts = {}
+    if suite.pairs:
+        words = (
+            "On each collection the difference and its interval; below, the difference over all of them and its "
+            "interval, and as a thin line where a new collection is expected."
+        )
+        for i, measure in enumerate(suite.measures):
+            charts[f"forest-{i}"] = chart(forest_chart(suite, measure), f"The pairs by {measure}.", still=True)
+        pairs = sum(pair.measure == suite.measures[0] for pair in suite.pairs)
+        first = f" The figures show the first {PANELS} of {pairs:,} pairs." if pairs > PANELS else ""
+        parts.append(Part("forest", "Forest", f"{words}{first}", {}, tuple(charts)))
+        both = {"Pairs": suite.pairs_table(), "How much collections differ": suite.spread_table()}
+        legend = suite.legend()
+        parts.append(Part("pairs", "Every pair", f"{legend[0].upper()}{legend[1:]}.", both))
+    lead = f"{count_of(len(suite.systems), 'system')}, {count_of(len(suite.collections), 'collection')}."
+    notes = [str(note) for note in suite.notes]
+    return page_of_parts(title, lead, [suite.summary()], parts, charts, notes, Origin(suite.caption(), command))

@@ -1,0 +1,95 @@
+"""gradely suite, and what gradely gate shares with it: the files of a suite, and their progress."""
+
+import os
+from typing import Any
+
+import click
+
+from gradely.cli import options
+from gradely.cli.options import FILE, show_progress
+from gradely.cli.output import OutputOptions, check_output, write_file, write_result
+from gradely.cli.plot import form_of_figure
+from gradely.cli.report import command_line
+from gradely.comparison.groups import Groups
+from gradely.comparison.pairwise import FAMILIES
+from gradely.comparison.suite import SuiteFile, read_suite, suite
+from gradely.comparison.tests import CORRECTIONS
+from gradely.report.page import check_installed
+
+
+def sizes_of(file: SuiteFile) -> dict[str, float]:
+    """Return how large each run of a suite is, by what progress calls it."""
+    sizes = {}
+    for name, entry in file.collections.items():
+        groups = Groups.of(entry["runs"])
+        for run, path in (entry["runs"] if groups is None else groups.runs).items():
+            sizes[f"{name}: {run}"] = float(os.path.getsize(path)) if os.path.isfile(path) else 1.0
+    return sizes
+
+
+def files_of(file: SuiteFile) -> list[str]:
+    """Return all files that a suite names."""
+    runs = [run for entry in file.collections.values() for run in entry["runs"].values()]
+    paths = [path for run in runs for path in (run if isinstance(run, list) else [run])]
+    return [*(entry["qrels"] for entry in file.collections.values()), *paths]
+
+
+@options.command("suite")
+@click.argument("file", type=FILE)
+@options.measures
+@click.option("--baseline", "baselines", multiple=True, metavar="SYSTEM", help="Compare only with it; repeatable.")
+@options.choice("--correction", CORRECTIONS, "holm", "Correction for multiple tests.")
+@options.choice(
+    "--family",
+    FAMILIES,
+    "measure",
+    "Tests that are corrected together: the pairs of each measure, or all pairs on all measures.",
+)
+@options.alpha
+@click.option(
+    "--plot", "figure", type=FILE, metavar="FILE", help="Also draw the forest figure: an .svg, .pdf or .png file."
+)
+@click.option("--report", "page", type=FILE, metavar="FILE.html", help="Also write an HTML page.")
+@options.settings()
+@options.output
+def command(
+    file: str,
+    *,
+    measures: tuple[str, ...],
+    baselines: tuple[str, ...],
+    figure: str | None,
+    page: str | None,
+    policies: dict[str, Any],
+    output: OutputOptions,
+    **design: Any,
+) -> None:
+    r"""Compare systems on several collections, which FILE lists.
+
+    FILE is TOML or JSON: for each collection its qrels, and the runs of its systems. Paths are relative to FILE.
+
+    \b
+    measures = ["nDCG@10"]
+    [covid]
+    qrels = "covid/qrels.txt"
+    runs.bm25 = "covid/bm25.run"
+    runs.dense = ["covid/dense.1.run", "covid/dense.2.run"]
+    """
+    form = form_of_figure(figure) if figure else ""
+    if figure or page:
+        check_installed()
+    listed = read_suite(file)
+    for path in (figure, page):
+        check_output(path, beside=True, inputs=files_of(listed))
+    check_output(output.path, inputs=files_of(listed))
+    names = options.choose_measures(measures, policies["ties"]) if measures else listed.measures
+    with show_progress(sizes_of(listed)) as bar:
+        chosen = baselines or tuple(listed.baselines)
+        result = suite(listed.collections, names, baselines=chosen, progress=bar, **design, **policies)
+        html = result.to_html(command=command_line()) if page else ""
+    if figure:
+        from gradely.comparison.charts import picture
+
+        write_file(picture(result.plot(), form), figure)
+    if page:
+        write_file(html.encode(), page)
+    write_result(result, output)

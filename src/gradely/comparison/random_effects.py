@@ -1,0 +1,93 @@
+"""Random effects: one difference from several collections, each with its own true difference.
+
+Collections differ in what is asked and what is relevant, and so does the difference of two systems. Its mean over all
+collections like these is estimated from the difference y_k on each collection and its variance v_k. The variance of
+the true differences, τ², is that of Paule and Mandel (1982): with it, the weighted squares around the mean are as
+large as they should be. The mean has t with K - 1 degrees of freedom (Hartung and Knapp 2001; Sidik and Jonkman 2002).
+"""
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from gradely.comparison.student import t_upper
+from gradely.data.ids import Floats
+
+STEPS = 100
+"""halvings of the interval that holds τ²: more than a double has digits"""
+SAME = 1e-12
+"""differences that agree to so much are the same"""
+
+
+class Combined(NamedTuple):
+    """The mean difference over collections like these."""
+
+    difference: float
+    error: float
+    """its standard error"""
+    tau2: float
+    """the variance of the true differences between collections"""
+    i2: float
+    """the share of the variation between collections that is not chance (Higgins and Thompson 2002)"""
+    weights: list[float]
+    """the share that each collection has in the mean"""
+
+    def prediction(self, level: float) -> tuple[float, float] | None:
+        """Return the interval of the true difference on a new collection; None for fewer than three.
+
+        It has t with K - 2 degrees of freedom (Higgins, Thompson and Spiegelhalter 2009).
+        """
+        freedom = len(self.weights) - 2
+        if freedom < 1:
+            return None
+        reach = t_upper((1 - level) / 2, freedom) * sqrt(self.tau2 + self.error**2)
+        return self.difference - reach, self.difference + reach
+
+
+def combine(y: Floats, v: Floats) -> Combined | None:
+    """Combine differences `y` with variances `v` of two collections or more.
+
+    None where collections on which nothing varies leave nothing to weight by: a variance of 0 and τ² = 0.
+
+    Hartung and Knapp's standard error has the factor √max(1, Q/(K - 1)), where Q are the weighted squares around the
+    mean. With τ² by Paule and Mandel it is 1, since Q is K - 1 where τ² is above 0 and at most K - 1 where it is 0.
+
+    >>> found = combine(np.array([0.1, 0.3]), np.array([0.01, 0.01]))  # Q(τ²) = 2·0.1²/(0.01 + τ²) = 1
+    >>> round(found.difference, 4), round(found.tau2, 4), round(found.error, 4)
+    (0.2, 0.01, 0.1)
+    """
+    scatter = squares(y, v, 0.0)
+    tau2 = paule_mandel(y, v)
+    if tau2 == 0 and not v.all():
+        return None
+    weights = 1 / (v + tau2)
+    total = float(weights.sum())
+    excess = 1 - (len(y) - 1) / scatter if 0 < scatter < inf else float(scatter > 0)
+    return Combined(
+        float((weights * y).sum()) / total, 1 / sqrt(total), tau2, max(0.0, excess), (weights / total).tolist()
+    )
+
+
+def paule_mandel(y: Floats, v: Floats) -> float:
+    """Return τ², with which the weighted squares around the mean are K - 1; 0 where they are no more without it."""
+    goal, low, high = len(y) - 1, 0.0, float(y.var(ddof=1))  # with this τ², they are no more than K - 1
+    if squares(y, v, 0.0) <= goal:
+        return 0.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if squares(y, v, middle) > goal else (low, middle)
+    return (low + high) / 2
+
+
+def squares(y: Floats, v: Floats, tau2: float) -> float:
+    """Return the weighted squares around the weighted mean, Q, with this τ²; infinite where sure differences differ."""
+    spread = v + tau2
+    sure = y[spread == 0]
+    if not len(sure):
+        mean = float((y / spread).sum() / (1 / spread).sum())
+        return float(((y - mean) ** 2 / spread).sum())
+    if np.ptp(sure) > SAME:
+        return inf
+    unsure = spread > 0
+    return float(((y[unsure] - sure[0]) ** 2 / spread[unsure]).sum())
