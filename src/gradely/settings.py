@@ -11,6 +11,7 @@ from gradely.parallel import workers
 TiePolicy: TypeAlias = Literal["expected", "trec", "order", "best", "worst", "random"]
 QueryPolicy: TypeAlias = Literal["qrels", "both", "run"]
 Precision: TypeAlias = Literal["double", "single"]
+EmptyPolicy: TypeAlias = Literal["zero", "skip", "one"]
 ArrayTies: TypeAlias = Literal["expected", "order", "best", "worst", "random"]
 """policies for arrays, which have no document names to break ties by"""
 TestName: TypeAlias = Literal["t", "wilcoxon", "randomization", "bootstrap", "tukey", "max-t"]
@@ -33,6 +34,11 @@ PRECISIONS: dict[Precision, str] = {
     "double": "scores as they are",
     "single": "scores rounded to single precision first, as trec_eval 9 and older do; more of them tie",
 }
+EMPTY: dict[EmptyPolicy, str] = {
+    "zero": "a query without relevant documents counts 0",
+    "skip": "a query without relevant documents does not count",
+    "one": "a query without relevant documents counts 1, whatever was retrieved",
+}
 
 
 @dataclass(frozen=True)
@@ -51,12 +57,23 @@ class Settings:
     """of what is drawn at random"""
     threads: int | None = None
     """how many work at a time; None: as many as there are processors"""
+    empty: EmptyPolicy = "zero"
+    """what becomes of queries without relevant documents"""
+    exclude_self: bool = False
+    """whether documents that have the id of their query are dropped from the runs first"""
+    duplicates: str = "error"
+    """what becomes of duplicate documents of a query"""
+    document_pattern: str | None = None
+    """the regular expression that finds the document in the name of a passage, where runs hold passages"""
 
     def __post_init__(self) -> None:
         """Refuse what is not a choice."""
         check_choice("tie policy", self.ties, TIES)
         check_choice("query policy", self.queries, QUERIES)
         check_choice("precision", self.precision, PRECISIONS)
+        check_choice("way to count queries without relevant documents", self.empty, EMPTY)
+        if not isinstance(self.exclude_self, bool):
+            raise DataError(f"exclude_self is True or False; found {self.exclude_self!r}")
         check_seed(self.seed)
         if self.threads is not None and (not isinstance(self.threads, Integral) or self.threads < 1):
             raise DataError(f"the number of threads is at least 1; found {self.threads!r}")
@@ -64,6 +81,18 @@ class Settings:
     def replace(self, **changes: Any) -> "Settings":
         """Return other settings that differ in these."""
         return replace(self, **changes)
+
+    def describe(self, *, weighted: bool = False) -> str:
+        """Return what differs from how runs are usually evaluated, in words that follow others; mostly nothing."""
+        said = {
+            "judged documents only": self.judged_only,
+            "weighted means": weighted,
+            f"empty {self.empty}": self.empty != "zero",
+            "exclude_self": self.exclude_self,
+            f"duplicates {self.duplicates}": self.duplicates != "error",
+            f"document pattern {self.document_pattern!r}": self.document_pattern is not None,
+        }
+        return "".join(f", {words}" for words, holds in said.items() if holds)
 
     @property
     def workers(self) -> int:

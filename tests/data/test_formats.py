@@ -400,19 +400,20 @@ def test_passages_become_documents(file, capfd):
         for query, docs in RUN.items()
     }
     run = file("passages.json", passages)
-    assert values(QRELS, gradely.read_run(run, doc_id="(.*)#")) == GRADED
-    assert values(QRELS, gradely.read_run(RUN, doc_id="(.*)#")) == GRADED
-    assert "is it passages, for which there is --doc-id" in notes(QRELS, run)
-    summed = gradely.read_run({"q": {"a#0": 1, "a#1": 2}}, doc_id="(.*)#", duplicates="sum")
+    assert values(QRELS, gradely.read_run(run, document_pattern="(.*)#")) == GRADED
+    with pytest.raises(DataError, match=r"run: the document pattern '\(\.\*\)#' matches no document, such as"):
+        gradely.read_run(RUN, document_pattern="(.*)#")
+    assert "is it passages, for which there is document_pattern='^(.*)#', or --document-pattern" in notes(QRELS, run)
+    summed = gradely.read_run({"q": {"a#0": 1, "a#1": 2}}, document_pattern="(.*)#", duplicates="sum")
     assert summed.scores["q"] == {"a": 3.0}
     for pattern, says in (
-        ("(", "is no regular expression"),
-        (".*#", "put the part that names the document in parenth"),
+        ("(", "is not a regular expression"),
+        (".*#", "put the part that names the document, and nothing else, in parenth"),
     ):
         with pytest.raises(InputError, match=says):
-            gradely.read_run(run, doc_id=pattern)
+            gradely.read_run(run, document_pattern=pattern)
     arguments = [str(file("qrels.json", QRELS)), str(run), "-m", "RR", "--format", "csv"]
-    assert cli(["evaluate", *arguments, "--doc-id", "(.*)#"]) == 0
+    assert cli(["evaluate", *arguments, "--document-pattern", "(.*)#"]) == 0
     assert capfd.readouterr().out.splitlines()[1] == "passages,0.75"
 
 

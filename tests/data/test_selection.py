@@ -267,6 +267,8 @@ PUBLIC = {
     "correlate": lambda f, q, runs, **k: f(q, runs, ["RR", "nDCG@3"], **k).means.tolist(),
     "pools": lambda f, q, runs, **k: f(q, runs, ["RR", "nDCG@3"], repeat=2, **k).tau.tolist(),
     "gate": lambda f, q, runs, **k: f(q, runs["one"], runs["two"], ["RR"], **k).changes,
+    "holes": lambda f, q, runs, **k: str(f(q, runs, ["nDCG@3"], **k).table()),
+    "simulate_judging": lambda f, q, runs, **k: f(q, runs, ["P@3"], **k).steps,
     "keep_scores": lambda f, q, runs, **k: f(q, runs["one"], ["RR"], **k).values.tolist(),
     "plan": lambda f, q, runs, **k: f(q, runs, ["RR"], **k).rows,
     "tie_sensitivity": lambda f, q, runs, **k: [run.orders for run in f(q, runs, ["RR"], **k).runs],
@@ -331,7 +333,59 @@ def test_every_public_function_that_evaluates_is_among_them():
         if "qrels" in names and names & {"ties", "run", "runs"}:
             evaluating.add(name)
     evaluating -= {name for name in evaluating if name[0].isupper() and name != "Evaluator"}  # results
-    assert evaluating == {name.split()[0] for name in PUBLIC} | {"check"}  # which looks at whole files
+    others = {"check", "judges", "sample"}  # which look at whole files, compare judges, and draw queries
+    assert evaluating == {name.split()[0] for name in PUBLIC} | others
+
+
+POLICIES = {"columns", "duplicates", "document_pattern", "exclude", "exclude_self", "queries", "empty", "weights"}
+
+ABSENT = {
+    "explain": {"queries", "empty", "weights"},
+    "holes": {"empty", "weights"},
+    "simulate_judging": {"empty", "weights"},
+}
+"""what one query does not have, and what is not derived for ranges over labels"""
+
+
+@pytest.mark.parametrize("name", sorted({name.split()[0] for name in PUBLIC}))
+def test_all_functions_that_evaluate_take_all_policies(name):
+    lacking = POLICIES - set(inspect.signature(getattr(gradely, name)).parameters)
+    assert lacking == ABSENT.get(name, set())
+
+
+def policy_cases(qrels, runs):
+    """Return, by policy, data and options, and the data that give the same without them."""
+    whole = {run: {query: dict(docs) for query, docs in by.items()} for run, by in runs.items()}
+    loops = {run: {query: {query: 9.5} | docs for query, docs in by.items()} for run, by in whole.items()}
+    parts = {
+        run: {
+            query: {f"{doc}#{i}": score - i for doc, score in docs.items() for i in range(2)}
+            for query, docs in by.items()
+        }
+        for run, by in whole.items()
+    }
+    nothing = qrels | {"none": {"d1": 0, "d2": 0}}
+    heavy = {query: 0 if query in ("2", "5") else 3 for query in qrels}
+    chosen = {query: docs for query, docs in qrels.items() if heavy[query]}
+    return {
+        "exclude_self": (qrels, loops, {"exclude_self": True}, qrels),
+        "document_pattern": (qrels, parts, {"document_pattern": r"^(.*)#"}, qrels),
+        "empty": (nothing, whole, {"empty": "skip"}, qrels),
+        "weights": (qrels, whole, {"weights": heavy}, chosen),
+    }
+
+
+@pytest.mark.parametrize("policy", ["exclude_self", "document_pattern", "empty", "weights"])
+@pytest.mark.parametrize("name", PUBLIC)
+def test_all_functions_that_evaluate_follow_policies_alike(name, policy):
+    if policy in ABSENT.get(name, set()):
+        return
+    work, values = getattr(gradely, name.split()[0]), PUBLIC[name]
+    qrels, runs, _ = random_collection()
+    given, changed, options, same = policy_cases(qrels, runs)[policy]
+    assert values(work, given, changed, **options) == values(work, same, runs)
+    if name not in ("pools", "plot tau"):  # in which runs have the same order all the same
+        assert values(work, given, changed) != values(work, same, runs)
 
 
 def test_runs_are_ranked_by_the_same_queries():

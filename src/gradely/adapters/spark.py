@@ -13,8 +13,12 @@ import numpy as np
 from gradely.data import Run, open_run, read_qrels
 from gradely.data.column_roles import Names
 from gradely.data.engine import pick_by_type, rename
-from gradely.data.locate import find_hits
+from gradely.data.locate import find_selected_hits
+from gradely.data.read.passages import compile_pattern, merge_passages
+from gradely.data.selection import select
+from gradely.data.table import DUPLICATES
 from gradely.errors import DataError, InputError, clip
+from gradely.evaluation.empty import check_bounds
 from gradely.evaluation.evaluate import DEFAULT
 from gradely.evaluation.scores import REST
 from gradely.evaluation.values import Evaluation
@@ -22,7 +26,7 @@ from gradely.kernel.batch import Levels
 from gradely.lazy import optional
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, fit_all, parse_all
-from gradely.settings import Precision, Settings, TiePolicy
+from gradely.settings import EmptyPolicy, Precision, Settings, TiePolicy, check_choice
 
 VALUES = "query string, measure string, value double"
 SEGMENT = "segment"
@@ -43,17 +47,26 @@ def evaluate(
     precision: Precision = "double",
     seed: int = 0,
     columns: Names | None = None,
+    duplicates: str = "error",
+    document_pattern: str | None = None,
+    exclude_self: bool = False,
+    empty: EmptyPolicy = "zero",
+    weights: Any = None,
 ) -> Any:
     """Evaluate a run against qrels, both Spark DataFrames; return a DataFrame of (query, measure, value).
 
     Every query of the qrels counts; one that the run does not answer is 0. With `by`, a column of the qrels, it is a
     DataFrame of (that column, measure, n, value): means over the n queries of each segment, of which those without one
-    are together in "(none)". The rest is as in gradely.evaluate, but ties="order" is refused, since rows of Spark have
-    no order.
+    are together in "(none)". The rest is as in gradely.evaluate, but ties="order" and duplicates="first" are refused,
+    since rows of Spark have no order. With empty="skip", a query has no row for a measure for which it has no relevant
+    document. Weights are refused: join them to the values.
 
     Nothing is computed before the result is used, except for the distinct labels, which measures are fitted to.
     """
-    settings = Settings(ties, "qrels", judged_only, precision, seed, 1)
+    settings = Settings(
+        ties, "qrels", judged_only, precision, seed, 1, empty, exclude_self, duplicates, document_pattern
+    )
+    _check_policies(settings, weights)
     if ties == "order":
         raise DataError("ties='order' goes by the order of rows, which Spark does not have; use 'expected' or 'trec'")
     rows, kind = _rows(qrels, run, by, columns)
@@ -62,10 +75,24 @@ def evaluate(
     fitted = fit_all(parse_all(measures), levels) if len(labels) else {}
     if not fitted:
         raise DataError("qrels: has no rows")
+    if empty == "one":
+        check_bounds(fitted)
     sorted_rows = rows.repartition("query").sortWithinPartitions("query")
     schema = VALUES if by is None else f"{VALUES}, {SEGMENT} string"
     values = sorted_rows.mapInArrow(partial(measure_partition, measures=fitted, settings=settings, by=by), schema)
     return values.withColumn("query", values["query"].cast(kind)) if by is None else _segment_means(values, by)
+
+
+def _check_policies(settings: Settings, weights: Any) -> None:
+    """Refuse what cannot be done on executors, and say what to do instead."""
+    if weights is not None:
+        raise DataError("weights: here values are not averaged by weight; join the weights to the values by query, "
+                        "and take sum(weight * value) / sum(weight)")  # fmt: skip
+    check_choice("way to treat duplicates", settings.duplicates, DUPLICATES)
+    if settings.duplicates == "first":
+        raise DataError("duplicates='first' goes by the order of rows, which Spark does not have; use 'max' or 'sum'")
+    if settings.document_pattern is not None:
+        compile_pattern(settings.document_pattern)
 
 
 def _rows(qrels: Any, run: Any, by: str | None, columns: Names | None) -> tuple[Any, Any]:
@@ -165,15 +192,23 @@ def _check(rows: Any, name: str, kind: str) -> None:
 
 def _values(labels: Any, scores: Any, measures: Mapping[str, Measure], settings: Settings) -> dict[str, list[Any]]:
     """Return query, measure and value of some whole queries, as columns."""
-    qrels = read_qrels(labels, columns=JUDGED)
-    run = open_run(scores, columns=RANKED) if len(scores) else Run({}, "run")
-    hits = find_hits(qrels, run, settings, 1)
+    qrels = read_qrels(labels, columns=JUDGED, duplicates=settings.duplicates)
+    qrels = select(qrels, exclude_self=settings.exclude_self)
+    run = open_run(scores, columns=RANKED, duplicates=settings.duplicates) if len(scores) else Run({}, "run")
+    if settings.document_pattern is not None:
+        run = merge_passages(run, settings.document_pattern, settings.duplicates, some_match=False)
+    hits = find_selected_hits(qrels, run, settings, 1)
     evaluation = Evaluation(qrels, hits, measures, settings, "run", settings.ties)
-    queries, names = list(evaluation.queries), list(measures)
+    queries, names = np.asarray(list(evaluation.queries), object), np.asarray(list(measures), object)
+    counted = np.ones((len(queries), len(names)), bool)
+    if settings.empty == "skip":
+        empty = evaluation.degenerate
+        counted = ~np.stack([empty[name] & measures[name].needs_relevant for name in measures], axis=1)
+    row, column = np.nonzero(counted)
     return {
-        "query": [query for query in queries for _ in names],
-        "measure": names * len(queries),
-        "value": evaluation.table.ravel().tolist(),
+        "query": queries[row].tolist(),
+        "measure": names[column].tolist(),
+        "value": evaluation.table[row, column].tolist(),
     }
 
 

@@ -5,6 +5,7 @@ from functools import partial
 from gradely.cli import options
 from gradely.cli.options import InputOptions, list_runs, refuse_measure
 from gradely.cli.output import Bar, OutputOptions, write_result
+from gradely.data import open_run
 from gradely.evaluation.check import check_files
 
 
@@ -21,8 +22,9 @@ def command(qrels: str, runs: tuple[str, ...], *, inputs: InputOptions, output: 
     refuse_measure(qrels)
     opened, sizes = list_runs(qrels, runs, inputs) if runs or inputs.features else ({}, {})
     with Bar(sizes) as bar:
+        runs_by_name = [(name, partial(open_run, run, **inputs.keywords)) for name, run in opened.items()]
         findings = check_files(
-            qrels, opened.items(), inputs.qrels_format, inputs.columns, inputs.duplicates, progress=bar
+            qrels, runs_by_name, inputs.qrels_format, inputs.columns, inputs.duplicates, progress=bar
         )
     write_result(findings, output)
     return int(bool(findings.wrong))

@@ -56,6 +56,7 @@ from gradely.report.page import check_installed
 @page_options
 @options.settings()
 @options.by_segment
+@options.weights
 @options.request
 @options.output
 def command(
@@ -96,7 +97,7 @@ def command(
             details=bool(page),
             progress=bar,
             **design,
-            **request.policies,
+            **request.keywords,
         )
         html = comparison.to_html(**texts._asdict(), command=texts.command) if page else ""
     if page:

@@ -32,14 +32,15 @@ def correlate_runs(
     """Read qrels and runs, correlate, and write what came out. `later` is work after the runs are read, for the bar."""
     data = request.read()
     with data.bar(later) as bar:
-        result = work(data.qrels, data.runs, data.measures, progress=bar, **selection, **request.policies)
+        result = work(data.qrels, data.runs, data.measures, progress=bar, **selection, **request.keywords)
     write_result(result, output)
 
 
 @options.command("correlate")
 @options.measures
 @selection_options
-@options.settings("ties", "seed", "precision", "judged_only", "threads")
+@options.settings("ties", "seed", "precision", "judged_only", "empty", "exclude_self", "threads")
+@options.weights
 @options.request
 @options.output
 def command(**keywords: Any) -> None:

@@ -26,7 +26,7 @@ from gradely.judgments.estimate import estimate
 )
 @options.slope
 @options.alpha
-@options.settings("ties", "precision", "judged_only", "threads", "seed")
+@options.settings("ties", "precision", "judged_only", "exclude_self", "threads", "seed")
 @options.by_segment
 @options.request
 @options.output
@@ -39,5 +39,5 @@ def command(request: Request, *, judge: str, output: OutputOptions, **design: An
     """
     human, data = request.read_both(judge)
     with data.bar() as bar:
-        result = estimate(human, data.runs, data.measures, judge=data.qrels, progress=bar, **design, **request.policies)
+        result = estimate(human, data.runs, data.measures, judge=data.qrels, progress=bar, **design, **request.keywords)
     write_result(result, output)

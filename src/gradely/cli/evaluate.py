@@ -71,6 +71,7 @@ def query_order(command: Command) -> Command:
 @query_order
 @options.queries_text
 @options.by_segment
+@options.weights
 @options.request
 @options.output
 def command(
@@ -107,7 +108,7 @@ def command(
 
         QueryOrder(**order).settle(data.measures, data.runs)  # refuses a wrong name before the runs are read
     with data.bar() as bar:
-        results = evaluate_runs(data.qrels, data.runs, data.measures, progress=bar, **request.policies)
+        results = evaluate_runs(data.qrels, data.runs, data.measures, progress=bar, **request.keywords)
         results.notes_at(output.digits)  # what ties change takes a while, too
     write_result(results.by_query(**order, queries_text=queries_text) if by_query else results, output)
 

@@ -33,7 +33,7 @@ def one_measure(context: click.Context, _parameter: click.Parameter, values: tup
     callback=one_measure,
     help="The measure, such as nDCG@10.",
 )
-@options.settings("ties", "seed", "precision")
+@options.settings("ties", "seed", "precision", "exclude_self")
 @click.option(
     "--depth",
     type=click.IntRange(min=1),
@@ -72,5 +72,6 @@ def command(
         queries_text=queries_text,
         docs_text=docs_text,
         **policies,
+        **inputs.keywords,
     )
     write_result(explanation, output)

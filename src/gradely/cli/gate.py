@@ -48,6 +48,7 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 )
 @options.queries_text
 @options.settings()
+@options.weights
 @options.inputs
 @options.output
 def command(
@@ -96,7 +97,7 @@ def command(
     run, *older = data.runs.values()
     with data.bar() as bar:
         old = older[0] if older else earlier
-        verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, **design, **policies)
+        verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, **design, **request.keywords)
     write_files(verdict, summary, save, queries_text)
     write_result(verdict, output)
     return 0 if verdict.passed else 1
@@ -114,7 +115,7 @@ def save_first(request: Request, data: Inputs, path: str) -> int:
     """Write the scores of the only run, as the first ones to be compared with; return the exit code."""
     (run,) = data.runs.values()
     with data.bar() as bar:
-        scores = keep_scores(data.qrels, run, data.measures, progress=bar, **request.policies)
+        scores = keep_scores(data.qrels, run, data.measures, progress=bar, **request.keywords)
     write_file(scores.text().encode(), path)
     say(f"{plain_line(path)}: the scores of {plain_line(scores.name)}; nothing was compared\n")
     return 0

@@ -49,7 +49,7 @@ def _labels(_context: click.Context, _parameter: click.Parameter, value: str | N
     help="How deep in the rankings unjudged documents may be relevant.  [default: the cut-off of the measure, or 100]",
 )
 @partial(options.measures, kind=MEASURE, more="", default=DEFAULT)
-@options.settings("ties", "queries", "precision", "seed", "threads")
+@options.settings("ties", "queries", "exclude_self", "precision", "seed", "threads")
 @options.request
 @options.output
 def command(
@@ -68,7 +68,7 @@ def command(
     if listed is not None and simulate:
         raise click.UsageError("--judge lists what to judge next, and --simulate needs no list: leave one of them out")
     data = request._replace(measures=request.measures or DEFAULT).read()
-    arguments = {"depth": deepest, **labels, **request.policies}
+    arguments = {"depth": deepest, **labels, **request.keywords}
     with data.bar() as bar:
         if simulate:
             write_result(simulate_judging(data.qrels, data.runs, data.measures, progress=bar, **arguments), output)

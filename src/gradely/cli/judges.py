@@ -35,7 +35,7 @@ from gradely.tables import count_of, plain_line
 @options.alpha
 @click.option("--merge", "how", type=click.Choice(WAYS), help="Write one qrels of all judges to -o, in TREC format.")
 @click.option("--fill", metavar="JUDGE", help="With --merge or alone: take this judge only where no other has a label.")
-@options.settings("ties", "seed", "precision", "judged_only", "threads")
+@options.settings("ties", "seed", "precision", "judged_only", "exclude_self", "threads")
 @options.inputs
 @partial(options.output, digits=3, others=("qrels",))
 def command(
@@ -60,7 +60,7 @@ def command(
         refuse_measure(path)
     check_ending(output, merged=bool(how or fill))
     opened, sizes = list_runs(paths[0], runs, inputs) if runs else ({}, {})
-    keywords = {"columns": inputs.columns, "duplicates": inputs.duplicates, "exclude": inputs.exclude, **policies}
+    keywords = {"columns": inputs.columns, "exclude": inputs.exclude, **inputs.keywords, **policies}
     if inputs.only is not None:
         keywords["queries"] = read_queries(inputs.only)
     names = None if raters is None else [name.strip() for name in raters.split(",")]

@@ -14,14 +14,14 @@ from click.types import StringParamType
 from gradely.cli.output import Bar, OutputOptions, check_output, format_of_path
 from gradely.data import Qrels, Run, open_run, read_qrels, run_name, run_names
 from gradely.data.read.formats import FORMATS as INPUTS
-from gradely.data.selection import read_queries, read_segments, select
+from gradely.data.selection import read_queries, read_segments, read_weights, select
 from gradely.data.source import Source
 from gradely.data.table import DUPLICATES
 from gradely.errors import InputError, MeasureError
 from gradely.evaluation.evaluate import DEFAULT, Progress, ignore
 from gradely.measures import ALL, EXPECTED, Measure
 from gradely.measures.names import parse, parse_all
-from gradely.settings import PRECISIONS, QUERIES, TIES
+from gradely.settings import EMPTY, PRECISIONS, QUERIES, TIES
 from gradely.tables import FORMATS, SAFE
 
 if TYPE_CHECKING:
@@ -94,14 +94,21 @@ class InputOptions(NamedTuple):
     duplicates: str = "error"
     split: str | None = None
     """of predictions of MTEB: the split that is read"""
-    doc_id: str | None = None
-    """what finds the document in the name of a passage"""
+    document_pattern: str | None = None
+    """what finds the document in the name of a passage; functions take it, since they say what it did"""
     only: str | None = None
     """a file of the queries that count"""
     exclude: str | None = None
     """a file of documents that are dropped first"""
     by: str | None = None
     """a column of the qrels, or a file: the segment of each query"""
+    weights: str | None = None
+    """a column of the qrels, or a file: the weight of each query"""
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """What functions are told of how runs are read."""
+        return {"duplicates": self.duplicates, "document_pattern": self.document_pattern}
 
 
 class Inputs(NamedTuple):
@@ -140,9 +147,14 @@ class Request(NamedTuple):
     qrels: str
     runs: tuple[str, ...]
     policies: dict[str, Any]
-    """the options of Settings that the command has, as keywords of its function"""
+    """the options of Settings that the command has"""
     inputs: InputOptions
     measures: tuple[str, ...] = ()
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The policies as keywords of the command's function, and how runs are read, which it says in its notes."""
+        return self.policies | self.inputs.keywords
 
     def read(self, judgments: Qrels | None = None) -> Inputs:
         """Read the qrels, unless they are there, and see which runs there are; each is opened when its turn comes."""
@@ -172,11 +184,10 @@ def read_judgments(
         judgments = read_qrels(
             source, format=inputs.qrels_format, columns=inputs.columns, duplicates=inputs.duplicates, threads=threads
         )
-    if inputs.only is None and inputs.by is None and inputs.exclude is None:
-        return judgments
     only = None if inputs.only is None else read_queries(inputs.only)
     segments = None if inputs.by is None else read_segments(inputs.by, path, inputs.columns)
-    return select(judgments, only=only, segments=segments, exclude=inputs.exclude)
+    weights = None if inputs.weights is None else read_weights(inputs.weights, path, inputs.columns)
+    return select(judgments, only=only, segments=segments, exclude=inputs.exclude, weights=weights)
 
 
 def list_runs(
@@ -210,7 +221,6 @@ def open_file(source: Source, feature: int | None, inputs: InputOptions) -> Run:
         feature=feature,
         ascending=inputs.ascending,
         split=inputs.split,
-        doc_id=inputs.doc_id,
     )
 
 
@@ -270,12 +280,13 @@ GROUPS = {
         *("rope", "simultaneous", "resamples"),
     ),
     "Ties and queries": (
-        *("n", "ties", "queries", "only", "by", "judged_only", "exclude", "topics", "level", "min_quartile", "rates"),
+        *("n", "ties", "queries", "only", "by", "judged_only", "exclude", "exclude_self", "empty", "weights"),
+        *("topics", "level", "min_quartile", "rates"),
         *("repeat", "least", "least_nonrelevant", "seed", "precision"),
     ),
     "Input": (
         *("columns", "duplicates", "queries_text", "docs_text", "qrels_format", "run_format", "features", "ascending"),
-        *("doc_id", "split", "virtual", "graded_by", "levels", "qrels_feature", "threads"),
+        *("document_pattern", "split", "virtual", "graded_by", "levels", "qrels_feature", "threads"),
     ),
     "Output": (
         *("path", "form", "digits", "per_query", "worst", "best", "sort", "against", "depth", "pairs", "influence"),
@@ -535,9 +546,9 @@ RUN_INPUTS = (
     ),
     click.option("--split", help="The split of predictions of MTEB to read, like test or default/test."),
     click.option(
-        "--doc-id",
+        "--document-pattern",
         metavar="REGEX",
-        help="Make documents of passages: what the group matches names the document, as in '(.*)#'. The best "
+        help="Make documents of passages in runs: what the group matches names the document, as in '^(.*)#'. The best "
         "passage counts, unless --duplicates says otherwise.",
     ),
     choice("--duplicates", DUPLICATES, "error", "What to do with duplicate documents of a query, also in runs."),
@@ -553,6 +564,13 @@ SELECTION = (
         "items of each user in the training data.",
     ),
 )
+weights = click.option(
+    "--weights",
+    type=FILE,
+    metavar="COLUMN|FILE",
+    help="Weigh queries in means: a column of the qrels, or a table with columns query and weight.",
+)
+"""adds --weights, which is read with the other options of inputs: it stands above them"""
 """the options of inputs that say which part of the files counts"""
 SETTINGS: dict[str, Callable[[Any], Any]] = {
     "ties": choice(
@@ -578,6 +596,15 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
         "of the run.",
     ),
     "judged_only": click.option("--judged-only", is_flag=True, help="Drop unjudged documents from the rankings first."),
+    "empty": choice(
+        "--empty",
+        EMPTY,
+        "zero",
+        "Queries without relevant documents: zero counts them as 0, skip leaves them out, one counts them as 1.",
+    ),
+    "exclude_self": click.option(
+        "--exclude-self", is_flag=True, help="Drop documents that have the id of their query from the rankings first."
+    ),
     "threads": click.option(
         "--threads",
         type=click.IntRange(min=1),

@@ -75,5 +75,5 @@ def command(
     opened, sizes = list_runs("", runs, inputs)
     only = None if inputs.only is None else read_queries(inputs.only)
     with Bar(sizes) as bar:
-        result = overlap(opened, measures or DEFAULT, depth=depth, queries=only, progress=bar)
+        result = overlap(opened, measures or DEFAULT, depth=depth, queries=only, progress=bar, **inputs.keywords)
     write_result(result.by_query() if by_query else result, output)

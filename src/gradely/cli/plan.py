@@ -25,6 +25,7 @@ from gradely.comparison.plan import PLANNED, POWER, plan
     "Correction of the significance level for the pairs of each measure.",
 )
 @options.settings()
+@options.weights
 @options.request
 @options.output
 def command(request: Request, *, baselines: tuple[str, ...], output: OutputOptions, **design: Any) -> None:
@@ -36,5 +37,5 @@ def command(request: Request, *, baselines: tuple[str, ...], output: OutputOptio
     data = request.read()
     design["baselines"] = data.name_baselines(baselines, "plan for")
     with data.bar() as bar:
-        result = plan(data.qrels, data.runs, data.measures, progress=bar, **design, **request.policies)
+        result = plan(data.qrels, data.runs, data.measures, progress=bar, **design, **request.keywords)
     write_result(result, output)

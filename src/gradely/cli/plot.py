@@ -29,6 +29,7 @@ def form_of_figure(path: str) -> str:
 )
 @options.measures
 @options.settings()
+@options.weights
 @options.request
 def command(kind: str, *, path: str, request: Request) -> None:
     """Draw a figure for a paper.
@@ -48,7 +49,7 @@ def command(kind: str, *, path: str, request: Request) -> None:
         )
     data = request.read()
     with data.bar() as bar:
-        chart = plot(kind, data.qrels, data.runs, data.measures, progress=bar, **request.policies)
+        chart = plot(kind, data.qrels, data.runs, data.measures, progress=bar, **request.keywords)
     from gradely.comparison.charts import picture
 
     write_file(picture(chart, form), path)

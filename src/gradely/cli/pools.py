@@ -35,7 +35,8 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
     "--least-nonrelevant", LEAST_NONRELEVANT, "Non-relevant documents of each query to keep at least.", least=0
 )
 @selection_options
-@options.settings("ties", "seed", "precision", "judged_only", "threads")
+@options.settings("ties", "seed", "precision", "judged_only", "empty", "exclude_self", "threads")
+@options.weights
 @options.request
 @partial(options.output, digits=2)
 def command(**keywords: Any) -> None:

@@ -46,6 +46,7 @@ def page_options(command: options.Command) -> options.Command:
 @options.measures
 @options.settings()
 @options.by_segment
+@options.weights
 @options.request
 def command(request: Request, *, path: str, title: str | None, texts: PageOptions) -> None:
     """Write one self-contained HTML page about RUNS: leaderboard, every pair, rankings, curves, ties, measures."""
@@ -56,7 +57,7 @@ def command(request: Request, *, path: str, title: str | None, texts: PageOption
     data = request.read()
     many = count_of(len(data.runs), "run")
     with data.bar() as bar:
-        comparison = compare(data.qrels, data.runs, data.measures, details=True, progress=bar, **request.policies)
+        comparison = compare(data.qrels, data.runs, data.measures, details=True, progress=bar, **request.keywords)
         about = texts._asdict() | {"command": texts.command}
         page = comparison.to_html(title or f"Evaluation of {many}", **about).encode()
     write_file(page, path)

@@ -18,7 +18,7 @@ from gradely.tables import plain_line, render
 @click.option(
     "--pool", type=FILE, metavar="FILE.csv", help="Write the documents to judge: a query and a document per row."
 )
-@options.settings("seed", "threads")
+@options.settings("exclude_self", "seed", "threads")
 @options.by_segment
 @options.inputs
 @options.output
@@ -44,7 +44,7 @@ def command(
     opened, sizes = list_runs(qrels, runs, inputs) if runs else ({}, {})
     judged = read_judgments(qrels, inputs)
     with Bar(sizes) as bar:
-        drawn = sample(judged, opened or None, n=n, depth=depth, progress=bar, **policies)
+        drawn = sample(judged, opened or None, n=n, depth=depth, progress=bar, **policies, **inputs.keywords)
     if pool:
         write_file(render(drawn.pool_table(), "csv").encode(), pool)
     if output.form == "table":

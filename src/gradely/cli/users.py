@@ -22,6 +22,7 @@ from gradely.comparison.users import users
     "'eGAP(relevance={0: 0, 1: 1, 2: 2, 3: 2})'.",
 )
 @options.settings()
+@options.weights
 @options.request
 @partial(options.output, pictures=True)
 def command(request: Request, *, measure: str, output: OutputOptions) -> None:
@@ -34,5 +35,5 @@ def command(request: Request, *, measure: str, output: OutputOptions) -> None:
     """
     data = request.read()
     with data.bar() as bar:
-        regions = users(data.qrels, data.runs, measure, progress=bar, **request.policies)
+        regions = users(data.qrels, data.runs, measure, progress=bar, **request.keywords)
     write_result(regions, output)

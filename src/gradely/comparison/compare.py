@@ -21,7 +21,7 @@ from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import EVERY
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.settings import Correction, Precision, QueryPolicy, Settings, TestName, TiePolicy
+from gradely.settings import Correction, EmptyPolicy, Precision, QueryPolicy, Settings, TestName, TiePolicy
 from gradely.tables import (
     Cell,
     MarkedNumber,
@@ -229,11 +229,11 @@ class Comparison(Result):
     def caption(self) -> str:
         """Return what is needed to do it again: test, family, correction, alpha, seed, queries, policies."""
         board, settings = self.board, self.board.settings
-        judged = ", judged documents only" if settings.judged_only else ""
+        policies = settings.describe(weighted=board.weights is not None)
         runs = "" if self.systems is None else f"{count_of(len(board.evaluations), 'run')}, "
         return (
             f"{describe_tests(self.pairwise)}; {runs}{count_of(len(board.queries), 'query')}, ties {settings.ties}, "
-            f"queries {settings.queries}{judged}, {settings.precision} precision"
+            f"queries {settings.queries}{policies}, {settings.precision} precision"
         )
 
     def legend(self) -> str:
@@ -266,7 +266,9 @@ class Comparison(Result):
             "summary": self.summary(),
             "answers": self.answers(),
             "caption": self.caption(),
-            "design": self.design._asdict() | asdict(self.board.settings) | {"count": len(self.board.queries)},
+            "design": self.design._asdict()
+            | asdict(self.board.settings)
+            | {"count": len(self.board.queries), "weighted": self.board.weights is not None},
             "runs": self.runs_table().records(),
             "pairs": [self._entry(pair) for pair in self.pairs],
             **({} if self.systems is None else self.systems.entry()),
@@ -364,8 +366,12 @@ def compare(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     by: Any = None,
     exclude: Any = None,
+    exclude_self: bool = False,
+    empty: EmptyPolicy = "zero",
+    weights: Any = None,
 ) -> Comparison:
     """Compare runs, {name: run} or paths, or systems, {name: [run, run, …]}, pair by pair or against baselines.
 
@@ -380,14 +386,17 @@ def compare(
     counts as well: Pair.shares says how much comes from where, and Comparison.systems shows the runs.
     """
     policy, only = split_queries(queries)
-    settings, groups = Settings(ties, policy, judged_only, precision, seed, threads), Groups.of(runs)
+    settings = Settings(
+        ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
+    )
+    groups = Groups.of(runs)
     named = name_runs(runs) if groups is None else groups.runs
     design = Design(test, correction, alpha, seed, resamples, (), family, simultaneous, rope)
     design = design.settle(baselines, named if groups is None else groups.members)
+    judgments = read_selected(qrels, settings, columns, only=only, by=by, exclude=exclude, weights=weights)
     if groups is not None:
-        check_design(design)
-    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
-    opened = open_runs(named, columns, duplicates)
+        check_design(design, weighted=judgments.weights is not None)
+    opened = open_runs(named, columns, settings)
     details = details and groups is None  # the page of systems shows no rankings
     places: TiePolicy = "trec" if details else "expected"
     depth = top_depth(len(judgments), len(named)) if details else None

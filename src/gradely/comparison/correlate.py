@@ -20,7 +20,7 @@ from gradely.evaluation.result import Result, Section
 from gradely.evaluation.stacked import StackedRuns
 from gradely.measures import AP
 from gradely.measures.names import MeasureLike, fit_all, parse_all
-from gradely.settings import Precision, Settings, TiePolicy, check_choice
+from gradely.settings import EmptyPolicy, Precision, Settings, TiePolicy, check_choice
 from gradely.tables import Cell, Table, count_of
 
 
@@ -29,7 +29,7 @@ def stack(results: Evaluations) -> StackedRuns:
     if len(results) < 2:
         raise DataError("at least 2 runs are needed to compare rankings; name another one")
     hits = {name: evaluation.placed_hits for name, evaluation in results.evaluations.items()}
-    return StackedRuns.of(results.qrels, hits, results.settings)
+    return StackedRuns.of(results.qrels, hits, results.settings, results.policy_notes)
 
 
 TOPICS = {
@@ -75,7 +75,8 @@ def select_few_high(qrels: Qrels, level: float | None = None) -> Bools:
 
 def select_above_quartile(stacked: StackedRuns) -> tuple[Bools, list[Note]]:
     """Return which runs are not below the first quartile of AP over all queries, and how many are."""
-    ap = np.round(stacked.values({"AP": AP()})[:, :, 0].mean(axis=1), DIGITS)
+    every = np.ones(len(stacked.qrels), bool)
+    ap = np.average(stacked.values({"AP": AP()})[:, :, 0], axis=1, weights=stacked.weights(every)).round(DIGITS)
     good = ap >= np.quantile(ap, 0.25)
     low = int(np.count_nonzero(~good))
     text = f"{low:,} of {len(ap):,} runs lie below the first quartile of AP and are left out"
@@ -188,7 +189,11 @@ def correlate(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     exclude: Any = None,
+    exclude_self: bool = False,
+    empty: EmptyPolicy = "zero",
+    weights: Any = None,
 ) -> Correlation:
     """Correlate the rankings of runs by several measures.
 
@@ -198,14 +203,16 @@ def correlate(
     all runs need the same.
     """
     only, named = name_queries(queries), parse_all(measures)
-    settings = Settings(ties, "qrels", judged_only, precision, seed, threads)
-    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
-    results = evaluate_all(judgments, open_runs(name_runs(runs), columns, duplicates), named, settings, progress)
+    settings = Settings(
+        ties, "qrels", judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
+    )
+    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude, weights=weights)
+    results = evaluate_all(judgments, open_runs(name_runs(runs), columns, settings), named, settings, progress)
     stacked = stack(results)
     topics_kept, runs_kept, notes = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
     values = np.stack([scores.values for scores in results.values()])
-    means = values[runs_kept][:, topics_kept].mean(axis=1)
-    run_names, query_names = list(compress(results, runs_kept)), list(compress(judgments.queries, topics_kept))
+    means = np.average(values[runs_kept][:, topics_kept], axis=1, weights=stacked.weights(topics_kept))
+    run_names, query_names = list(compress(results, runs_kept)), list(compress(results.qrels.queries, topics_kept))
     notes = [*stacked.notes(), *notes]
     return Correlation(list(named), *correlations(means), run_names, query_names, means, ties, notes)
 
@@ -344,7 +351,11 @@ def pools(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     exclude: Any = None,
+    exclude_self: bool = False,
+    empty: EmptyPolicy = "zero",
+    weights: Any = None,
 ) -> Pools:
     """Correlate the rankings of runs by the full pools with those by random parts of them.
 
@@ -354,10 +365,13 @@ def pools(
     options are those of evaluate.
     """
     check_rates(rates, repeat, least, least_nonrelevant)
-    settings, named = Settings(ties, "qrels", judged_only, precision, seed, threads), parse_all(measures)
+    settings = Settings(
+        ties, "qrels", judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
+    )
+    named = parse_all(measures)
     only = name_queries(queries)
-    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
-    results = evaluate_all(judgments, open_runs(name_runs(runs), columns, duplicates), named, settings, progress)
+    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude, weights=weights)
+    results = evaluate_all(judgments, open_runs(name_runs(runs), columns, settings), named, settings, progress)
     stacked = stack(results)
     selection = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
     return Draws(stacked, selection, seed, least, least_nonrelevant).correlate(named, rates, repeat, progress)
@@ -404,8 +418,9 @@ class Draws(NamedTuple):
 
     def _means(self, values: Floats) -> Floats:
         """Return the means of the runs that count over the queries that count, rounded so that equals tie."""
-        means: Floats = values[self.selection.runs][:, self.selection.queries].mean(axis=1)
-        return np.round(means, DIGITS)
+        queries = self.selection.queries
+        weights = self.stacked.weights(queries)
+        return np.round(np.average(values[self.selection.runs][:, queries], axis=1, weights=weights), DIGITS)
 
 
 def check_rates(rates: Sequence[float], repeat: int, least: int, least_nonrelevant: int) -> None:

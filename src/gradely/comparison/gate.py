@@ -18,19 +18,29 @@ from gradely.comparison.plan import POWER, detectable_effect, queries_needed
 from gradely.comparison.sentences import format_signed, note_tests
 from gradely.comparison.student import t_upper
 from gradely.comparison.tests import CORRECTIONS, DIGITS, DRAWN, RESAMPLES, TESTS, p_of_differences
-from gradely.data import Qrels, open_run
+from gradely.data import Qrels
 from gradely.data.column_roles import Names
 from gradely.data.ids import Floats
 from gradely.data.selection import read_selected, split_queries
 from gradely.data.source import Source
 from gradely.data.texts import Texts, select_texts
 from gradely.errors import DataError, InputError
-from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_run, ignore
+from gradely.evaluation.empty import fit_to
+from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_run, ignore, open_as
 from gradely.evaluation.notes import SAME, Note, note_names
 from gradely.evaluation.result import Result, Section
-from gradely.evaluation.scores import means
+from gradely.evaluation.scores import means, normalize_weights
 from gradely.measures.names import MeasureLike, parse, parse_all
-from gradely.settings import Correction, Precision, QueryPolicy, Settings, TestName, TiePolicy, check_choice
+from gradely.settings import (
+    Correction,
+    EmptyPolicy,
+    Precision,
+    QueryPolicy,
+    Settings,
+    TestName,
+    TiePolicy,
+    check_choice,
+)
 from gradely.tables import Cell, PValue, Table, count_of, format_p
 
 VERSION = 1
@@ -45,13 +55,15 @@ class SavedScores(Result):
 
     name: str
     settings: dict[str, Any]
-    """ties, queries, judged_only, precision, and the seed where ties are random"""
+    """all of Settings but threads, and the seed only where ties are random"""
     judgments: str
     """a digest of queries, documents and labels, in whatever order they came"""
     measures: list[str]
     queries: list[str]
     values: Floats
     """[queries, measures]"""
+    weights: list[float] | None = None
+    """of the queries; None where all count alike"""
     notes: tuple[Note, ...] = ()
     """what happened to queries and documents; this is not saved"""
     path: str = "the saved scores"
@@ -66,6 +78,7 @@ class SavedScores(Result):
             "settings": self.settings,
             "judgments": self.judgments,
             "measures": self.measures,
+            **({} if self.weights is None else {"weights": self.weights}),
         }
         rows = zip(self.queries, self.values.tolist(), strict=True)
         lines = ",\n".join(f"    {json.dumps(query)}: {json.dumps(row)}" for query, row in rows)
@@ -73,7 +86,11 @@ class SavedScores(Result):
 
     def table(self) -> Table:
         """Return one row per measure: its mean."""
-        return Table(["measure", self.name], [list(row) for row in zip(self.measures, means(self.values), strict=True)])
+        return Table(["measure", self.name], [list(row) for row in zip(self.measures, self.means(), strict=True)])
+
+    def means(self) -> list[float]:
+        """Return the mean of each measure over all queries."""
+        return means(self.values, None if self.weights is None else normalize_weights(self.weights))
 
     def data_table(self) -> Table:
         """Return one row per query, and one column per measure."""
@@ -86,11 +103,18 @@ class SavedScores(Result):
 
     def check(self, new: "SavedScores") -> None:
         """Raise unless these scores came about as new ones did."""
+        saved = asdict(Settings()) | self.settings
         for key, value in new.settings.items():
-            if self.settings.get(key) != value:
-                raise DataError(f"{self.path}: saved with {key} {self.settings.get(key)!r}, not {value!r}: {AGAIN}")
+            if saved[key] != value:
+                raise DataError(f"{self.path}: saved with {key} {saved[key]!r}, not {value!r}: {AGAIN}")
+        if not _agree(self.weights_by_query(), new.weights_by_query()):
+            raise DataError(f"{self.path}: saved with {'other' if self.weights else 'no'} weights of queries: {AGAIN}")
         if self.judgments != new.judgments:
             raise DataError(f"{self.path}: saved with other judgments: {AGAIN}")
+
+    def weights_by_query(self) -> dict[str, float]:
+        """Return {query: weight}, empty where all queries count alike."""
+        return dict(zip(self.queries, self.weights, strict=True)) if self.weights else {}
 
     def columns(self, measures: list[str]) -> Floats:
         """Return the values [queries, measures] of some measures."""
@@ -115,7 +139,11 @@ def keep_scores(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     exclude: Any = None,
+    exclude_self: bool = False,
+    empty: EmptyPolicy = "zero",
+    weights: Any = None,
 ) -> SavedScores:
     """Evaluate a run as evaluate does, and keep its scores; `text()` is what to write to a file.
 
@@ -124,9 +152,11 @@ def keep_scores(
     (['RR'], [[0.5]])
     """
     policy, only = split_queries(queries)
-    settings = Settings(ties, policy, judged_only, precision, seed, threads)
-    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
-    return score_run(judgments, open_run(run, columns=columns, duplicates=duplicates), measures, settings, progress)
+    settings = Settings(
+        ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
+    )
+    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude, weights=weights)
+    return score_run(judgments, open_as(run, columns, settings), measures, settings, progress)
 
 
 def score_run(
@@ -134,11 +164,13 @@ def score_run(
 ) -> SavedScores:
     """Evaluate a run, and keep its scores; measures are named as they print, whatever they were called."""
     by_name = {str(measure): measure for measure in parse_all(measures).values()}
-    scores = evaluate_run(qrels, run, by_name, settings, progress).scores()
+    counted, fitted = fit_to(qrels, by_name, settings)
+    scores = evaluate_run(counted, run, fitted, settings, progress).scores()
     progress(scores.name, 1.0)
     policies = {name: value for name, value in asdict(settings).items() if name not in ("seed", "threads")}
     policies |= {"seed": settings.seed} if settings.ties == "random" else {}
-    columns = (list(scores.measures), list(scores.queries), scores.values, tuple(scores.notes))
+    weights = None if qrels.weights is None else [qrels.weights[query] for query in scores.queries]
+    columns = (list(scores.measures), list(scores.queries), scores.values, weights, tuple(scores.notes))
     return SavedScores(scores.name, policies, digest(qrels), *columns)
 
 
@@ -174,10 +206,32 @@ def read_saved(source: Source) -> SavedScores:
         values = np.asarray([[_finite(value) for value in row] for row in rows.values()], np.float64)
         values = values.reshape(len(rows), len(measures))
         return SavedScores(
-            content["run"], content["settings"], content["judgments"], measures, list(rows), values, path=path
+            content["run"],
+            content["settings"],
+            content["judgments"],
+            measures,
+            list(rows),
+            values,
+            _read_weights(content, len(rows)),
+            path=path,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path}: broken saved scores ({type(error).__name__}: {error}): save them again") from None
+
+
+def _agree(one: dict[str, float], other: dict[str, float]) -> bool:
+    """Return whether both have weights or neither has, and the queries that both have weigh the same."""
+    return bool(one) == bool(other) and all(one[query] == other[query] for query in one.keys() & other.keys())
+
+
+def _read_weights(content: dict[str, Any], queries: int) -> list[float] | None:
+    """Return the weights of saved scores, where they have any."""
+    if "weights" not in content:
+        return None
+    weights = [_finite(weight) for weight in content["weights"]]
+    if len(weights) != queries or not all(weight > 0 for weight in weights):
+        raise ValueError("weights are numbers above 0, one for each query")
+    return weights
 
 
 def _finite(value: Any) -> float:
@@ -362,7 +416,11 @@ class Gate(Result):
         design, count, test = self.pairwise.design, len(self.changes), self.pairwise.test
         draws = f", {design.resamples:,} resamples, seed {design.seed}" if test in DRAWN else ""
         corrected = f"; {_describe_correction(str(design.correction), count)}" if count > 1 else ""
-        policies = ", ".join(f"{key} {value}" for key, value in self.saved.settings.items() if value is not False)
+        usual = asdict(Settings())
+        always = {key: value for key, value in self.saved.settings.items() if key in ("ties", "queries", "precision")}
+        unusual = {key: value for key, value in self.saved.settings.items() if value != usual[key]} | always
+        policies = ", ".join(f"{key} {value}" for key, value in self.saved.settings.items() if key in unusual)
+        policies += "" if self.saved.weights is None else ", weighted means"
         shown = "exceeds its limit, shown or not" if self.strict else "is shown to exceed its limit"
         undecided = ", and where it is not shown to be within" if self.undecided == "fail" else ""
         return (
@@ -413,7 +471,11 @@ def gate(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     exclude: Any = None,
+    exclude_self: bool = False,
+    empty: EmptyPolicy = "zero",
+    weights: Any = None,
 ) -> Gate:
     """Decide whether a new run is worse than a baseline by more than `max_drop`: worse, not worse, or undecided.
 
@@ -428,18 +490,19 @@ def gate(
     if alpha >= 0.5:
         raise DataError(f"alpha of a gate is below 0.5, since its tests are one-sided; found {alpha!r}")
     policy, only = split_queries(queries)
-    settings = Settings(ties, policy, judged_only, precision, seed, threads)
+    settings = Settings(
+        ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
+    )
     source = Source(baseline) if isinstance(baseline, str | os.PathLike) else None  # held, since it may be a pipe
     earlier = baseline if isinstance(baseline, SavedScores) else None
     if source is not None and is_saved(source):
         earlier = read_saved(source)
     measures = measures if measures is not None else earlier.measures if earlier else DEFAULT
     limits = check_limits(max_drop, measures)
-    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
-    scores = score_run(judgments, open_run(new, columns=columns, duplicates=duplicates), measures, settings, progress)
+    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude, weights=weights)
+    scores = score_run(judgments, open_as(new, columns, settings), measures, settings, progress)
     if earlier is None:
-        older = open_run(baseline, columns=columns, duplicates=duplicates)
-        earlier = score_run(judgments, older, measures, settings, progress)
+        earlier = score_run(judgments, open_as(baseline, columns, settings), measures, settings, progress)
     return decide(scores, earlier, limits, design, strict=strict, undecided=undecided)
 
 
@@ -455,8 +518,11 @@ def decide(
         raise DataError("the two runs have no query in common")
     tables = (new.columns(list(limits))[rows], old.columns(list(limits))[[at[query] for query in queries]])
     names = [new.name, old.name] if new.name != old.name else [f"{new.name} (new)", f"{old.name} (old)"]
-    values, mean = np.stack([table.T for table in tables], axis=2), np.asarray([means(table) for table in tables]).T
-    pairwise = Pairwise(values, mean, names, list(limits), design)
+    weights = None if new.weights is None else normalize_weights([new.weights[i] for i in rows])
+    weights = None if weights is None or (weights == 1).all() else weights
+    values = np.stack([table.T for table in tables], axis=2)
+    mean = np.asarray([means(table, weights) for table in tables]).T
+    pairwise = Pairwise(values, mean, names, list(limits), design, weights=weights)
     changes = _changes(pairwise, limits, strict=strict, undecided=undecided)
     notes = [
         *_note_left_out(new, old, queries),
@@ -477,7 +543,7 @@ def _note_left_out(new: SavedScores, old: SavedScores, queries: list[str]) -> li
 def _changes(pairwise: Pairwise, limits: dict[str, float], *, strict: bool, undecided: str) -> list[Change]:
     """Return what became of each measure."""
     design, queries = pairwise.design, pairwise.values.shape[1]
-    drops = np.round(pairwise.values[:, :, 1] - pairwise.values[:, :, 0], DIGITS).T
+    drops = np.round(pairwise.weighed[:, :, 1] - pairwise.weighed[:, :, 0], DIGITS).T
     beyond = _beyond(pairwise, limits)
     tested = queries > 1
     worse, within = p_of_limits(beyond, design) if tested else (np.ones(len(limits)), np.ones(len(limits)))
@@ -562,9 +628,10 @@ def _note_tests(pairwise: Pairwise, limits: dict[str, float]) -> list[Note]:
 
 
 def _beyond(pairwise: Pairwise, limits: dict[str, float]) -> Floats:
-    """Return [queries, measures]: drops minus limits."""
+    """Return [queries, measures]: drops minus limits, times the weights of the queries."""
     drops = pairwise.values[:, :, 1] - pairwise.values[:, :, 0]
-    return np.round(np.round(drops, DIGITS).T - list(limits.values()), DIGITS)
+    beyond = np.round(drops, DIGITS).T - list(limits.values())
+    return np.round(beyond if pairwise.weights is None else beyond * pairwise.weights[:, None], DIGITS)
 
 
 def _note_power(changes: list[Change], queries: int, pairwise: Pairwise) -> list[Note]:

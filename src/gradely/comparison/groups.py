@@ -93,8 +93,13 @@ def match_files(pattern: str, named: str) -> list[str]:
     return files
 
 
-def check_design(design: Design) -> None:
+def check_design(design: Design, *, weighted: bool = False) -> None:
     """Refuse what is not derived for systems with several runs."""
+    if weighted:
+        raise DataError(
+            "weights of queries are not derived for systems with several runs: leave them out, or compare one run of "
+            "each"
+        )
     if design.test != "t":
         raise DataError(
             f"the test {design.test} is not derived for systems with several runs: use t, or compare one run of each"
@@ -282,7 +287,9 @@ class SystemBoard(Leaderboard):
     def pairwise(self, design: Design) -> GroupedPairs:
         """Return the pairs of systems, to be tested by a design."""
         bounds = [measure.bounds for measure in self.measures.values()]
-        return GroupedPairs(self.values, self.means, self.names, list(self.measures), design, bounds, self.repeats)
+        return GroupedPairs(
+            self.values, self.means, self.names, list(self.measures), design, bounds, repeats=self.repeats
+        )
 
     @cached_property
     def tie_ranges(self) -> dict[str, dict[str, TieRange]]:

@@ -9,12 +9,12 @@ import numpy as np
 
 from gradely.comparison.pairwise import Pairwise, to_optional
 from gradely.comparison.student import t_tail
-from gradely.comparison.tests import count_wins, effect_sizes
+from gradely.comparison.tests import count_wins, differences, effect_sizes
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result
-from gradely.evaluation.scores import means, segment_rows
+from gradely.evaluation.scores import means, normalize_weights, segment_rows
 from gradely.tables import Cell, MarkedNumber, PValue, Table
 
 FEWEST = 3
@@ -76,7 +76,7 @@ class Influence(Result):
         """Yield every pair on every measure without each query."""
         pairwise, (first, second) = self.pairwise, self.pairwise.pairs
         for m, measure in enumerate(pairwise.measures):
-            differ = pairwise.by_query(m)
+            differ = differences(pairwise.values[m], pairwise.pairs)
             for i, query in enumerate(self.queries if len(self.adjusted) else []):
                 columns = (
                     differ[i],
@@ -167,7 +167,15 @@ class SegmentComparison(Result):
     def means(self) -> dict[str, Floats]:
         """The means by segment, [measures, runs], the same to the last digit whatever the order of queries."""
         values = self._pairwise.values
-        return {segment: np.asarray([means(table[rows]) for table in values]) for segment, rows in self._rows.items()}
+        return {
+            segment: np.asarray([means(table[rows], self._weights(rows)) for table in values])
+            for segment, rows in self._rows.items()
+        }
+
+    def _weights(self, rows: Ints) -> Floats | None:
+        """Return the weights of the queries of a segment, of which the mean is 1."""
+        weights = self._pairwise.weights
+        return None if weights is None else normalize_weights(weights[rows])
 
     def mean(self) -> dict[str, dict[str, dict[str, float]]]:
         """Return {segment: {run: {measure: mean}}}, the best run of all queries first."""
@@ -228,7 +236,9 @@ class SegmentComparison(Result):
         names = [(pairwise.names[i], pairwise.names[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True)]
         out: list[SegmentPair] = []
         for m, measure in enumerate(pairwise.measures if names else []):
-            differ, mean = pairwise.by_query(m)[rows], self.means[segment][m]
+            weights, mean = self._weights(rows), self.means[segment][m]
+            differ = differences(pairwise.values[m][rows], pairwise.pairs)
+            differ = differ if weights is None else differ * weights[:, None]
             low, high = map(to_optional, pairwise.intervals_on(m, rows))
             effect = effect_sizes(differ).tolist() if size > 1 else [None] * len(names)
             counts = [count.tolist() for count in count_wins(differ)]

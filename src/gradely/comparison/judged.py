@@ -97,18 +97,17 @@ def judge_runs(
     *,
     queries: Any = "qrels",
     columns: Names | None = None,
-    duplicates: str = "error",
     by: Any = None,
     exclude: Any = None,
 ) -> JudgedRuns:
     """Read both qrels, and evaluate the runs by both."""
     only = name_queries(queries)
-    every = read_selected(judge, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
-    labelled = read_selected(human, settings.threads, columns, duplicates, exclude=exclude)
+    every = read_selected(judge, settings, columns, only=only, by=by, exclude=exclude)
+    labelled = read_selected(human, settings, columns, exclude=exclude)
     both, notes = match(labelled, every, selected=every.selected or labelled.selected)
     if every.segments is not None:
         _check_segments(every)
-    opened = open_runs(name_runs(runs), columns, duplicates)
+    opened = open_runs(name_runs(runs), columns, settings)
     by_name = parse_all(measures)
     results = SeveralQrels({"human": both, "judge": every}).evaluate(opened, by_name, settings, progress)
     labels, its = results["human"], results["judge"]

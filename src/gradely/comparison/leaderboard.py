@@ -47,7 +47,12 @@ class Leaderboard:
     def pairwise(self, design: Design) -> Pairwise:
         """Return the pairs of runs, to be tested by a design."""
         bounds = [measure.bounds for measure in self.measures.values()]
-        return Pairwise(self.values, self.means, self.names, list(self.measures), design, bounds)
+        return Pairwise(self.values, self.means, self.names, list(self.measures), design, bounds, self.weights)
+
+    @property
+    def weights(self) -> Floats | None:
+        """The weights of the queries, of which the mean is 1; None where all count alike."""
+        return next(iter(self.common.values())).weights
 
     def flat(self, prefix: str = "") -> dict[str, float]:
         """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""

@@ -11,15 +11,16 @@ import numpy as np
 from gradely.comparison.charts import altair, squares, style
 from gradely.comparison.kendall import defined_or_none
 from gradely.comparison.similarities import Places, Similarity, SimilarityLike, parse_all
-from gradely.data import Run, open_run
+from gradely.data import Run
 from gradely.data.column_roles import Names
 from gradely.data.columns import flat
 from gradely.data.ids import Bools, Floats, as_text
 from gradely.errors import DataError, clip, did_you_mean
-from gradely.evaluation.evaluate import Progress, ignore, name_runs, open_runs
+from gradely.evaluation.evaluate import Progress, ignore, name_runs, open_as
 from gradely.evaluation.notes import SAME, Note, note_names
 from gradely.evaluation.result import Result, Section
 from gradely.kernel.parameters import is_number
+from gradely.settings import Settings
 from gradely.tables import Cell, Table, count_of
 
 DEFAULT = ("RBO", "tau", "tau_AP", "Jaccard@10")
@@ -183,13 +184,14 @@ def overlap(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
 ) -> Overlap:
     """Say how alike runs rank the same queries; no judgments are needed.
 
     `runs` is {name: run} or paths, at least two. `measures` are names like "RBO", "RBO(p=0.95, score='min', ties='b')",
     "tau", "tau_AP" and "Jaccard@10"; all take a cut-off. `depth` ends every ranking at this place. Means are over the
     queries that all runs have, or those of `queries`. Tied documents may stand in any order: RBO, τ_AP and Jaccard are
-    exact means over all of them. `columns` and `duplicates` are as in read_run.
+    exact means over all of them. `columns`, `duplicates` and `document_pattern` are as in read_run.
 
     >>> runs = {"bm25": {"q": ["a", "b", "c"]}, "dense": {"q": ["b", "a", "d"]}}
     >>> print(overlap(runs, ["RBO(p=0.5)", "Jaccard@3"]))
@@ -205,7 +207,8 @@ def overlap(
     named = parse_all(measures)
     if depth is not None and (not isinstance(depth, Integral) or not is_number(depth) or depth < 1):
         raise DataError(f"depth is a whole number of at least 1; found {depth!r}")
-    opened = {name: open_run(run) for name, run in open_runs(name_runs(runs), columns, duplicates).items()}
+    settings = Settings(duplicates=duplicates, document_pattern=document_pattern)
+    opened = {name: open_as(run, columns, settings) for name, run in name_runs(runs).items()}
     if len(opened) < 2:
         raise DataError("at least 2 runs are needed to see how alike they rank; name another one")
     shared, notes = share_queries(opened, queries)

@@ -45,6 +45,7 @@ from gradely.errors import DataError
 from gradely.evaluation.by_query import check_baseline
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result
+from gradely.evaluation.scores import normalize_weights
 from gradely.settings import check_choice
 from gradely.tables import Table
 
@@ -158,6 +159,17 @@ class Pairwise:
     design: Design
     bounds: Sequence[tuple[float, float]] = ()
     """the least and the greatest value of each measure; unknown where there are none"""
+    weights: Floats | None = None
+    """[queries] of which the mean is 1; None where all queries count alike"""
+
+    @cached_property
+    def weighed(self) -> Floats:
+        """The values times the weights of their queries: their plain means are the weighted means.
+
+        What is tested is their differences. That holds its level, however uneven weights are, and is the less sensitive
+        the more uneven they are.
+        """
+        return self.values if self.weights is None else self.values * self.weights[:, None]
 
     subject: ClassVar[str] = "run"
     """what sentences call what is compared"""
@@ -182,7 +194,7 @@ class Pairwise:
         if not len(self.pairs):
             return np.zeros((len(self.measures), 0))
         joint = self.design.test in SIMULTANEOUS and self.design.family == "all"
-        together = [self.values] if joint else [table[None] for table in self.values]
+        together = [self.weighed] if joint else [table[None] for table in self.weighed]
         for table in self.values:
             check_values(table)
         design = self.design
@@ -243,8 +255,8 @@ class Pairwise:
         return np.asarray(self.significant & (self.directions != by_mean))
 
     def by_query(self, measure: int) -> Floats:
-        """Return the differences on each query by one measure, [queries, pairs]."""
-        return differences(self.values[measure], self.pairs)
+        """Return the differences on each query by one measure, [queries, pairs], times the weights of the queries."""
+        return differences(self.weighed[measure], self.pairs)
 
     def _by_query(self) -> Iterator[Floats]:
         return (self.by_query(m) for m in range(len(self.measures)))
@@ -291,14 +303,14 @@ class Pairwise:
     def _tukey_reaches(self) -> list[float]:
         """Up to which difference, by measure, tukey cannot tell two runs apart."""
         design = self.design
-        together = [self.values] if design.family == "all" else [table[None] for table in self.values]
+        together = [self.weighed] if design.family == "all" else [table[None] for table in self.weighed]
         drawn = (tests.shuffled_ranges(family, design.resamples, design.seed) for family in together)
         return [float(np.quantile(ranges, 1 - design.alpha) * unit) for ranges, scale in drawn for unit in scale[:, 0]]
 
     @cached_property
     def mean_intervals(self) -> list[Intervals]:
         """The bootstrap intervals of the means, measure by measure, within the bounds of the measure."""
-        columns = np.concatenate(self.values, axis=1)
+        columns = pseudo_values(np.concatenate(self.values, axis=1), self.weights)
         low, high = bootstrap_intervals(columns, 1 - self.design.alpha, self.design.seed)
         ends = (end.reshape(self.means.shape) for end in (low, high))
         intervals = [Intervals(*pair) for pair in zip(*ends, strict=True)]
@@ -361,7 +373,10 @@ class Pairwise:
 
     def intervals_on(self, measure: int, queries: Ints) -> Intervals:
         """Return the t intervals of the differences on some of the queries, each by itself."""
-        return t_intervals(self.by_query(measure)[queries], 1 - self.design.alpha)
+        differ = differences(self.values[measure][queries], self.pairs)
+        if self.weights is not None:
+            differ = differ * normalize_weights(self.weights[queries])[:, None]
+        return t_intervals(differ, 1 - self.design.alpha)
 
     @property
     def leaves_out_at_once(self) -> bool:
@@ -371,7 +386,8 @@ class Pairwise:
     def leave_out(self, query: int) -> "Pairwise":
         """Return the same runs without one query."""
         values = np.delete(self.values, query, axis=1)
-        return replace(self, values=values, means=values.mean(axis=1))
+        weights = None if self.weights is None else normalize_weights(np.delete(self.weights, query))
+        return replace(self, values=values, means=np.average(values, axis=1, weights=weights), weights=weights)
 
     def rows(self) -> Iterator[Pair]:
         """Yield all there is to know of each pair, measure by measure."""
@@ -457,6 +473,20 @@ class Estimated(Pairwise):
     def chances(self, measure: int, rope: float) -> tests.Chances:
         """Return the posterior chances that the first of each pair is better, as good as equal, worse."""
         return self.estimates[measure].chances(rope)
+
+
+def pseudo_values(values: Floats, weights: Floats | None) -> Floats:
+    """Return [queries, columns] of which the plain means and their errors are those of the weighted means (jackknife).
+
+    The weighted mean m without query i is m - w_i (x_i - m) / (n - w_i), so that i counts as m + (n - 1) times that
+    difference (Miller 1974); here they are moved so that their mean is m. With equal weights they are the values.
+    """
+    queries = len(values)
+    if weights is None or queries < 2:
+        return values
+    mean = np.average(values, axis=0, weights=weights)
+    moved = ((queries - 1) * weights / (queries - weights))[:, None] * (values - mean)
+    return np.asarray(mean + moved - moved.mean(axis=0))
 
 
 def to_optional(values: Floats) -> list[float | None]:

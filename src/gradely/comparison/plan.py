@@ -20,7 +20,7 @@ from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore,
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy, check_choice
+from gradely.settings import EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy, check_choice
 from gradely.tables import Cell, Table, count_of
 
 POWER = 0.8
@@ -169,7 +169,11 @@ def plan(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     exclude: Any = None,
+    exclude_self: bool = False,
+    empty: EmptyPolicy = "zero",
+    weights: Any = None,
 ) -> Plan:
     """Find what difference the queries at hand could show, and how many the observed one would need.
 
@@ -187,10 +191,13 @@ def plan(
     _check(power, difference)
     check_choice("correction", correction, PLANNED)
     policy, only = split_queries(queries)
-    settings, named = Settings(ties, policy, judged_only, precision, seed, threads), name_runs(runs)
+    settings = Settings(
+        ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
+    )
+    named = name_runs(runs)
     design = Design(alpha=alpha).settle(baselines, named)
-    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
-    opened = open_runs(named, columns, duplicates)
+    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude, weights=weights)
+    opened = open_runs(named, columns, settings)
     board = Leaderboard(evaluate_all(judgments, opened, parse_all(measures), settings, progress))
     return plan_pairs(board.pairwise(design), difference, power, correction, board.notes)
 

@@ -33,6 +33,8 @@ class Parts:
     """[levels, queries] RB, how many documents of the pool reach a level"""
     measure: str
     """eGAP, GAP or xGAP"""
+    weights: Floats | None = None
+    """[queries] of which the mean is 1, and by which T was multiplied; None where all queries count alike"""
 
     @property
     def levels(self) -> int:
@@ -75,7 +77,7 @@ class Parts:
 
     def ceiling(self, g: Floats) -> Floats:
         """Return [populations]: the highest mean of eGAP or xGAP; users above a pool's top find nothing."""
-        return np.asarray((g @ (self.base > 0)).mean(axis=1))
+        return np.asarray(np.average(g @ (self.base > 0), axis=1, weights=self.weights))
 
 
 class Stretch(NamedTuple):

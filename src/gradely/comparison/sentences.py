@@ -118,7 +118,7 @@ def _note_unequal(pairwise: Pairwise) -> list[Note]:
     """Say where tukey may find too much: it shuffles runs within queries, and so takes them to vary alike."""
     if pairwise.design.test != "tukey":
         return []
-    centred = pairwise.values - pairwise.values.mean(axis=2, keepdims=True)
+    centred = pairwise.weighed - pairwise.weighed.mean(axis=2, keepdims=True)
     low, high = (end(centred.std(axis=1, ddof=1), axis=1) for end in (np.min, np.max))
     count, measures = int(np.count_nonzero(high > UNEQUAL * low + 10.0**-DIGITS)), len(pairwise.measures)
     text = (

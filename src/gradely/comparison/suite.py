@@ -387,7 +387,7 @@ class Suite(Result):
         order = np.asarray([[self._mean(system, measure) for system in systems] for measure in self.measures])
         effects = [self._effects(m) for m in range(len(self.measures))]
         bounds = [measure.bounds for measure in next(iter(collections.values())).board.measures.values()]
-        return SuitePairs(values, order, systems, self.measures, self.design, bounds, effects)
+        return SuitePairs(values, order, systems, self.measures, self.design, bounds, effects=effects)
 
     def _effects(self, measure: int) -> dict[tuple[int, int], list[Effect]]:
         """Return the effects of each pair of systems on the collections that have both and more than one query."""

@@ -1,6 +1,6 @@
 """Tie sensitivity: how much of a result is decided by the order of tied documents."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -15,7 +15,7 @@ from gradely.evaluation.notes import SAME, Note
 from gradely.evaluation.result import MOST, Result, Section
 from gradely.evaluation.values import Evaluation
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.settings import QueryPolicy, Settings
+from gradely.settings import EmptyPolicy, QueryPolicy, Settings
 from gradely.tables import Cell, Table, count_of
 
 
@@ -59,6 +59,10 @@ class TieSensitivity(Result):
     settings: Settings
     queries: int
     """how many are judged"""
+    policies: Sequence[Note] = ()
+    """how queries and documents were treated"""
+    weighted: bool = False
+    """whether means are weighted"""
 
     @cached_property
     def swaps(self) -> list[Swap]:
@@ -75,8 +79,8 @@ class TieSensitivity(Result):
 
     @property
     def notes(self) -> list[Note]:
-        """Ties that may come only from the precision in which scores were stored, and those it would make."""
-        return [note for run in self.runs for note in _note_precision(run.run, run.tied)]
+        """How queries and documents were treated; ties that may come only from the precision of stored scores."""
+        return [*self.policies, *(note for run in self.runs for note in _note_precision(run.run, run.tied))]
 
     def runs_table(self) -> Table:
         """Return one row per run: how many documents are tied, and how its scores were stored."""
@@ -117,7 +121,7 @@ class TieSensitivity(Result):
         """Return what the numbers are of."""
         policy = self.settings.queries
         queries = count_of(self.queries, "query") if policy == "qrels" else "the queries of each run"
-        judged = ", judged documents only" if self.settings.judged_only else ""
+        judged = self.settings.describe(weighted=self.weighted)
         return f"means over {queries}, queries {policy}{judged}, {self.settings.precision} precision"
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
@@ -159,7 +163,11 @@ def tie_sensitivity(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     exclude: Any = None,
+    exclude_self: bool = False,
+    empty: EmptyPolicy = "zero",
+    weights: Any = None,
 ) -> TieSensitivity:
     """Find out what the order of tied documents does to the runs, {name: run} or paths, and to their order.
 
@@ -170,12 +178,23 @@ def tie_sensitivity(
     Orders(trec=0.5, worst=0.5, expected=0.75, best=1.0)
     """
     policy, only = split_queries(queries)
-    settings, named = Settings("expected", policy, judged_only, threads=threads), parse_all(measures)
-    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
-    opened = open_runs(name_runs(runs), columns, duplicates)
+    named = parse_all(measures)
+    settings = Settings(
+        "expected",
+        policy,
+        judged_only,
+        threads=threads,
+        empty=empty,
+        exclude_self=exclude_self,
+        duplicates=duplicates,
+        document_pattern=document_pattern,
+    )
+    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude, weights=weights)
+    opened = open_runs(name_runs(runs), columns, settings)
     results = evaluate_all(judgments, opened, named, settings, progress, places="trec", depth=0)
     sensitivities = [run_ties(evaluation, evaluation.details) for evaluation in results.evaluations.values()]
-    return TieSensitivity(sensitivities, list(named), settings, len(judgments))
+    weighted = results.qrels.weights is not None
+    return TieSensitivity(sensitivities, list(named), settings, len(results.qrels), results.policy_notes, weighted)
 
 
 def run_ties(evaluation: Evaluation, details: RunDetails | None) -> RunTies:

@@ -19,6 +19,7 @@ from gradely.data.column_roles import Names
 from gradely.data.ids import Bools, Floats
 from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError, MeasureError
+from gradely.evaluation.empty import fit_to
 from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
@@ -27,7 +28,7 @@ from gradely.measures import GAP, Graded, eGAP, xGAP
 from gradely.measures.gap import PrecisionPart
 from gradely.measures.names import MeasureLike, label, parse
 from gradely.relevance import Identity, Relevance
-from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
+from gradely.settings import EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import Cell, Table, count_of
 
 DRAWS = 1_000
@@ -348,7 +349,11 @@ def users(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     exclude: Any = None,
+    exclude_self: bool = False,
+    empty: EmptyPolicy = "zero",
+    weights: Any = None,
 ) -> UserRegions:
     """Find out for which populations of users which run, of {name: run} or a list of paths, is best.
 
@@ -365,17 +370,25 @@ def users(
     fitted, name = _measure(measure), label(measure)
     if ties in ("best", "worst"):
         raise DataError(f"the tie policy {ties} takes another order for each population of users: use expected or trec")
+    if empty == "one":
+        raise DataError(
+            "empty='one' counts the same for every run and so changes none of the regions: use 'zero' or 'skip'"
+        )
     policy, only = split_queries(queries)
-    settings = Settings(ties, policy, judged_only, precision, seed, threads)
-    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
+    settings = Settings(
+        ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
+    )
+    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude, weights=weights)
     judgments = _apply(fitted.relevance_function, judgments)
+    judgments, _ = fit_to(judgments, {name: fitted}, settings)
     levels = _levels(judgments)
     pairs = [PrecisionPart(rel=h, label=r).replace(k=fitted.k) for r in levels for h in levels if h <= r]
     parts_of = {str(part): part for part in pairs}
-    opened = open_runs(name_runs(runs), columns, duplicates)
-    board = Leaderboard(evaluate_all(judgments, opened, parts_of, settings, progress))
+    opened = open_runs(name_runs(runs), columns, settings)
+    board = Leaderboard(evaluate_all(judgments, opened, parts_of, settings.replace(empty="zero"), progress))
     names, parts = _sort_runs(board.names, _parts(judgments, board, levels, fitted.name))
-    return UserRegions(names, levels, board.queries, parts, name, seed, _notes(parts, name))
+    notes = [*board.results.policy_notes, *_notes(parts, name)]
+    return UserRegions(names, levels, board.queries, parts, name, seed, notes)
 
 
 def _measure(measure: MeasureLike) -> Graded:
@@ -398,6 +411,7 @@ def _apply(function: Relevance, qrels: Qrels) -> Qrels:
     relevance = np.asarray(function(in_order).grade)[0]
     out = Qrels(qrels.queries, qrels.start, qrels.docs, np.maximum(relevance, 0.0)[which], qrels.name)
     out.whole, out.notes, out.selected, out.excluded = qrels.whole, qrels.notes, qrels.selected, qrels.excluded
+    out.weights, out.left_out = qrels.weights, qrels.left_out
     return out
 
 
@@ -423,8 +437,9 @@ def _parts(qrels: Qrels, board: Leaderboard, levels: list[float], measure: str) 
         labels = np.asarray(list(qrels.labels(query).values()), np.float64)
         base[:, j] = [(labels >= level).sum() for level in levels]
     # by their values alone, so that their order in a file changes no draw and no bit
+    table = table if board.weights is None else table * board.weights[:, None]
     order = np.lexsort(np.sort(table.transpose(2, 0, 1, 3).reshape(len(queries), -1), axis=1).T)
-    return Parts(table[:, :, order], base[:, order], measure)
+    return Parts(table[:, :, order], base[:, order], measure, None if board.weights is None else board.weights[order])
 
 
 def _sort_runs(names: list[str], parts: Parts) -> tuple[list[str], Parts]:

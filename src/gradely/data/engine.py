@@ -18,6 +18,7 @@ from gradely.data.ids import PAD, Bools, Ids, Ints, Tokens, as_tokens, from_arro
 from gradely.data.qrels import Qrels
 from gradely.data.run import LazyScores
 from gradely.data.source import Report, change_error, split_report
+from gradely.data.table import describe_merged
 from gradely.data.tie_breaking import ORDERS, Documents, Order
 from gradely.errors import DataError, clip
 from gradely.lazy import optional
@@ -155,6 +156,9 @@ class EngineScores(LazyScores):
         with ONE_AT_A_TIME:
             self.roles = pick_by_type(frame, "score", name, columns)
             self.frame = self._merge(rename(frame, self.roles, "score"), duplicates)
+        self.duplicates = duplicates
+        self.notes: list[str] = []
+        """how many duplicates were merged, once it was asked"""
 
     def _merge(self, frame: Any, duplicates: str) -> Any:
         """Return the frame with duplicate documents merged."""
@@ -165,7 +169,7 @@ class EngineScores(LazyScores):
         if duplicates != "max":
             raise DataError(f"{self.name}: duplicates={duplicates!r} depends on the order of rows, which lazy frames "
                             "do not have; use 'max', or merge rows in the engine")  # fmt: skip
-        return frame.group_by("query", "document").agg(nw.col("score").max())
+        return frame.group_by("query", "document").agg(nw.col("score").max(), rows=nw.len())
 
     def find_hits(self, qrels: Qrels, settings: Settings, report: Report) -> Hits:
         """Return where the judged documents stand."""
@@ -193,11 +197,15 @@ class EngineScores(LazyScores):
             no_document=document.is_null().cast(nw.Int64),
         )
         flags = {flag: nw.col(flag).max() for flag in ("odd", "no_score", "no_document")}
-        counts = fetch(flagged.group_by("query").agg(size=nw.len(), **flags))
+        merged = {} if self.duplicates == "error" else {"rows": nw.col("rows").sum()}
+        counts = fetch(flagged.group_by("query").agg(size=nw.len(), **flags, **merged))
         if not len(counts):
             raise DataError(f"{self.name}: has no rows")
         self._check(counts)
-        return from_arrow(counts["query"], self.name).tokens(), to_integers(counts["size"])
+        sizes = to_integers(counts["size"])
+        if merged:
+            self.notes = describe_merged(self.name, int((to_integers(counts["rows"]) - sizes).sum()), self.duplicates)
+        return from_arrow(counts["query"], self.name).tokens(), sizes
 
     def _check(self, counts: Any) -> None:
         """Refuse rows of a query that have something missing, and say what."""

@@ -65,6 +65,10 @@ class Qrels:
         """documents that are dropped from rankings first"""
         self.segments: Mapping[str, str] | None = None
         """the segment of each query, where means by segment are asked for"""
+        self.weights: Mapping[str, float] | None = None
+        """the weight of each query, above 0, where means are weighted"""
+        self.left_out: dict[str, list[str]] = {}
+        """queries that were judged and do not count, by the reason: `weight` or `empty`"""
         self.degenerate: dict[object, Bools] = {}
         """by measure, the queries for which every ranking scores 0, once they were looked for"""
         self._pools: dict[int, Pools] = {}

@@ -1,24 +1,29 @@
-"""Selection: which queries count, which documents are dropped first, and which segment each query belongs to."""
+"""Selection: which queries count and how much, which documents are dropped first, and which segment a query is in."""
 
 import copy
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any, Literal, get_args
+from math import isfinite, isnan, nan
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
 from gradely.data.column_roles import Names
 from gradely.data.hashing import ranges
-from gradely.data.ids import as_text
+from gradely.data.ids import Ints, as_text
 from gradely.data.qrels import Qrels
 from gradely.data.read.formats import delimiter_of, format_of
 from gradely.data.read.readers import read_qrels, read_run
 from gradely.data.source import Source
 from gradely.errors import DataError, InputError, clip, did_you_mean
+from gradely.settings import Settings
+from gradely.tables import count_of
 
-COLUMN = "segment"
-"""what the column of a table of its own is called"""
+T = TypeVar("T")
+
+COLUMNS = {"by": "segment", "weights": "weight"}
+"""what the column of a table of its own is called, by the option"""
 
 
 def split_queries(queries: Any) -> tuple[Any, Iterable[Any] | None]:
@@ -36,46 +41,88 @@ def name_queries(queries: Any) -> Iterable[Any] | None:
 
 def read_selected(
     qrels: Any,
-    threads: int | None,
+    settings: Settings,
     columns: Names | None = None,
-    duplicates: str = "error",
     *,
     only: Iterable[Any] | None = None,
     by: Any = None,
     exclude: Any = None,
+    weights: Any = None,
 ) -> Qrels:
     """Read qrels, and what is to be selected."""
-    if isinstance(by, str) and isinstance(qrels, Iterator):
-        qrels = list(qrels)  # segments may be a column of it
+    if isinstance(qrels, Iterator) and (isinstance(by, str) or isinstance(weights, str)):
+        qrels = list(qrels)  # segments and weights may be columns of it
     held = Source(qrels) if isinstance(qrels, str | os.PathLike) else qrels  # segments may come from the same pipe
-    judgments = read_qrels(held, columns=columns, duplicates=duplicates, threads=threads)
+    judgments = read_qrels(held, columns=columns, duplicates=settings.duplicates, threads=settings.threads)
     segments = None if by is None else read_segments(by, qrels, columns)
-    return select(judgments, only=only, segments=segments, exclude=exclude)
+    weighed = None if weights is None else read_weights(weights, qrels, columns)
+    return select(
+        judgments, only=only, segments=segments, exclude=exclude, exclude_self=settings.exclude_self, weights=weighed
+    )
 
 
 def select(
-    qrels: Qrels, *, only: Iterable[Any] | None = None, segments: Mapping[str, str] | None = None, exclude: Any = None
+    qrels: Qrels,
+    *,
+    only: Iterable[Any] | None = None,
+    segments: Mapping[str, str] | None = None,
+    exclude: Any = None,
+    exclude_self: bool = False,
+    weights: Mapping[str, float] | None = None,
 ) -> Qrels:
     """Return the qrels with what is to be selected; those that are given are not changed."""
     if only is not None:
         qrels = only_queries(qrels, only)
-    if segments is None and exclude is None:
+    if segments is None and exclude is None and weights is None and not exclude_self:
         return qrels
     qrels = copy.copy(qrels)
     if segments is not None:
-        qrels.segments = _check_segments(segments, qrels)
-    qrels.excluded = (
-        qrels.excluded if exclude is None else read_qrels(exclude, columns={"label": None}, duplicates="first")
-    )
-    return qrels
+        qrels.segments = _check_common(segments, qrels, "by")
+    if exclude is not None:
+        qrels.excluded = read_qrels(exclude, columns={"label": None}, duplicates="first")
+    if exclude_self:
+        qrels.excluded = _add_self(qrels)
+    return qrels if weights is None else _weigh(qrels, _check_common(weights, qrels, "weights"))
 
 
-def _check_segments(segments: Mapping[str, str], qrels: Qrels) -> Mapping[str, str]:
-    """Return segments; refuse those of other queries alone."""
-    if not any(query in segments for query in qrels.queries):
-        theirs = f": they are called {clip(qrels.queries[0])}, in by {clip(next(iter(segments)))}" if segments else ""
-        raise DataError(f"by: no query of {qrels.name} has a segment{theirs}")
-    return segments
+def _check_common(values: Mapping[str, T], qrels: Qrels, option: str) -> Mapping[str, T]:
+    """Return what queries have; refuse it where it is of other queries alone."""
+    if not any(query in values for query in qrels.queries):
+        theirs = f": they are called {clip(qrels.queries[0])}, in {option} {clip(next(iter(values)))}" if values else ""
+        raise DataError(f"{option}: no query of {qrels.name} has a {COLUMNS[option]}{theirs}")
+    return values
+
+
+def _add_self(qrels: Qrels) -> Qrels:
+    """Return the documents that are dropped from rankings first, those that have the id of their query among them."""
+    if qrels.excluded is None:
+        queries = qrels.queries
+        return Qrels(queries, np.arange(len(queries) + 1), queries, np.ones(len(queries)), "excluded documents")
+    named = {query: qrels.excluded.labels(query) | {query: 1.0} for query in qrels.queries}
+    return Qrels.of(named, qrels.excluded.name)
+
+
+def _weigh(qrels: Qrels, weights: Mapping[str, float]) -> Qrels:
+    """Return the qrels with weights; queries of weight 0 are left out, and every other one needs a weight."""
+    lacking = [query for query in qrels.queries if query not in weights]
+    if lacking:
+        many = f"{len(lacking):,} of {count_of(len(qrels), 'query')}"
+        have = "has" if len(lacking) == 1 else "have"
+        raise DataError(f"weights: {many} {have} no weight, such as {clip(lacking[0])}; weight 0 leaves a query out")
+    nothing = [query for query in qrels.queries if weights[query] == 0]
+    if len(nothing) == len(qrels):
+        raise DataError("weights: every query has weight 0, so that there is no mean; give some of them a weight")
+    qrels.weights = weights
+    return leave_out(qrels, nothing, "weight") if nothing else qrels
+
+
+def leave_out(qrels: Qrels, queries: Collection[str], reason: str) -> Qrels:
+    """Return the judgments without some queries, which do not count for a reason; some must be left."""
+    names = set(queries)
+    rest = _take(qrels, np.array([i for i, query in enumerate(qrels.queries) if query not in names], np.int64))
+    rest.left_out = qrels.left_out | {reason: [query for query in qrels.queries if query in names]}
+    rest.levels, rest.selected = qrels.levels, qrels.selected  # the labels of the collection stay what they are
+    return rest
 
 
 def only_queries(qrels: Qrels, only: Iterable[Any]) -> Qrels:
@@ -85,12 +132,19 @@ def only_queries(qrels: Qrels, only: Iterable[Any]) -> Qrels:
     if unknown is not None or not names:
         hint = did_you_mean(unknown, qrels.queries) if unknown is not None and len(qrels) < 10_000 else ""
         raise DataError(f"queries: {clip(unknown or '')} has no judgments in {qrels.name}.{hint}")
-    at = np.array(sorted(qrels.index[name] for name in names), np.int64)
+    subset = _take(qrels, np.array(sorted(qrels.index[name] for name in names), np.int64))
+    subset.selected = True
+    return subset
+
+
+def _take(qrels: Qrels, at: Ints) -> Qrels:
+    """Return the judgments of the queries at some places."""
     rows = ranges(qrels.start[at], qrels.start[at + 1] - qrels.start[at])
     start = np.concatenate([[0], np.cumsum(qrels.start[at + 1] - qrels.start[at])])
     docs = [qrels.docs[row] for row in rows.tolist()]
     subset = Qrels([qrels.queries[i] for i in at.tolist()], start, docs, qrels.grade[rows], qrels.name)
-    subset.whole, subset.notes, subset.selected = qrels.whole, qrels.notes, True
+    subset.whole, subset.notes = qrels.whole, qrels.notes
+    subset.excluded, subset.segments, subset.weights = qrels.excluded, qrels.segments, qrels.weights
     return subset
 
 
@@ -104,27 +158,50 @@ def read_segments(by: Any, qrels: Any, columns: Names | None = None) -> dict[str
 
     A query may have none; rows without a value in that column say nothing about their query.
     """
+    segments = _read_column(by, "by", qrels, columns)
+    return {query: as_text(segment, "by") for query, segment in segments.items() if not _is_missing(segment)}
+
+
+def read_weights(weights: Any, qrels: Any, columns: Names | None = None) -> dict[str, float]:
+    """Return the weight of each query: from a mapping, a column of the qrels, or a table of query and weight."""
+    return {
+        query: _to_weight(query, weight) for query, weight in _read_column(weights, "weights", qrels, columns).items()
+    }
+
+
+def _to_weight(query: str, value: Any) -> float:
+    """Return a weight as a number; refuse what is none, and what is below 0."""
+    try:
+        weight = float(value)
+    except (TypeError, ValueError):
+        weight = nan
+    if not (isfinite(weight) and weight >= 0):
+        found = "NaN" if isinstance(value, float) and isnan(value) else clip(str(value))
+        raise DataError(f"weights: query {clip(query)} has the weight {found}; a weight is a finite number from 0 on")
+    return weight
+
+
+def _read_column(values: Any, option: str, qrels: Any, columns: Names | None) -> dict[str, Any]:
+    """Return what each query has: from a mapping, a column of the qrels, or a table; of a table, as text."""
     from gradely.data.read.frames import is_frame  # few evaluations have segments, and all start faster without
     from gradely.data.read.records import are_records
 
-    by = by.to_dict() if hasattr(by, "to_dict") and not is_frame(by) else by  # a Series of pandas
-    if isinstance(by, Mapping):
-        return {
-            as_text(query, "by"): as_text(segment, "by") for query, segment in by.items() if not _is_missing(segment)
-        }
-    if isinstance(by, str) and not os.path.exists(by):
-        _check_columns(by, qrels)
-        return _segments_from(
-            qrels, {"document": by} | {role: name for role, name in (columns or {}).items() if role == "query" and name}
-        )
-    if not (isinstance(by, str | os.PathLike) or is_frame(by) or are_records(by)):
+    column = COLUMNS[option]
+    values = values.to_dict() if hasattr(values, "to_dict") and not is_frame(values) else values  # a Series of pandas
+    if isinstance(values, Mapping):
+        return {as_text(query, option): value for query, value in values.items()}
+    if isinstance(values, str) and not os.path.exists(values):
+        _check_columns(values, option, qrels)
+        query = {role: name for role, name in (columns or {}).items() if role == "query" and name}
+        return _column_of(qrels, {"document": values} | query, option)
+    if not (isinstance(values, str | os.PathLike) or is_frame(values) or are_records(values)):
         raise InputError(
-            f"by: cannot be {type(by).__name__}; give {{query: segment}}, a column of the qrels, or a table"
+            f"{option}: cannot be {type(values).__name__}; give {{query: {column}}}, a column of the qrels, or a table"
         )
     try:
-        return _segments_from(by, {"document": COLUMN})
+        return _column_of(values, {"document": column}, option)
     except (InputError, DataError) as error:  # which calls whatever it reads qrels
-        raise type(error)(str(error).replace("qrels: ", "by: ", 1)) from None
+        raise type(error)(str(error).replace("qrels: ", f"{option}: ", 1)) from None
 
 
 def _is_missing(value: Any) -> bool:
@@ -135,29 +212,30 @@ def _is_missing(value: Any) -> bool:
         return True
 
 
-def _check_columns(by: str, qrels: Any) -> None:
+def _check_columns(name: str, option: str, qrels: Any) -> None:
     """Refuse a column of qrels that have none."""
     source = Source(qrels) if isinstance(qrels, str | os.PathLike) else None
     plain = source is not None and format_of(source) in ("trec", "letor")
     plain = plain or (source is not None and format_of(source) == "json" and source.head.lstrip().startswith(b"{"))
     if plain or isinstance(qrels, Qrels | Mapping):
         who = f"{source.name} has no columns, and there is no such file" if source else "the qrels have no columns"
-        raise InputError(f"by={by!r}: {who}; give {{query: segment}} or a table of both")
+        raise InputError(f"{option}={name!r}: {who}; give {{query: {COLUMNS[option]}}} or a table of both")
 
 
-def _segments_from(table: Any, roles: dict[str, str]) -> dict[str, str]:
-    """Return the segment of each query from a table; refuse a query that is in two."""
+def _column_of(table: Any, roles: dict[str, str], option: str) -> dict[str, Any]:
+    """Return what each query has in a column of a table, as text; refuse a query that has two different ones."""
     pairs = _read_pairs(table, roles)
     if pairs is None:
         return {}
-    segments: dict[str, str] = {}
+    found: dict[str, Any] = {}
     for query in pairs.queries:
         names = [name for name in pairs.labels(query) if name]
         if len(names) > 1:
-            raise DataError(f"by: query {clip(query)} is in two segments, {clip(names[0])} and {clip(names[1])}")
+            are = "is in two segments" if option == "by" else "has two weights"
+            raise DataError(f"{option}: query {clip(query)} {are}, {clip(names[0])} and {clip(names[1])}")
         if names:
-            segments[query] = names[0]
-    return segments
+            found[query] = names[0]
+    return found
 
 
 def _read_pairs(table: Any, roles: dict[str, str]) -> Qrels | None:

@@ -16,6 +16,7 @@ from gradely.data.run import Scores
 from gradely.data.source import Report, ignore
 from gradely.errors import DataError, clip
 from gradely.parallel import cores, on_threads
+from gradely.tables import count_of
 
 T = TypeVar("T")
 DUPLICATES = {
@@ -27,6 +28,14 @@ DUPLICATES = {
 """what can be done with duplicate documents of a query"""
 DUPLICATES_HINT = "keep one, or say duplicates='max', 'sum' or 'first' (--duplicates max)"
 """what errors recommend"""
+MERGED = {"max": "the highest number counts", "sum": "their numbers are added up", "first": "the first one counts"}
+"""what became of them"""
+
+
+def describe_merged(name: str, count: int, duplicates: str) -> list[str]:
+    """Return a sentence about duplicate documents that were merged, where there are any."""
+    were = "was" if count == 1 else "were"
+    return [f"{name}: {count_of(count, 'duplicate document')} {were} merged: {MERGED[duplicates]}"] if count else []
 
 
 class IrregularText(Exception):
@@ -153,6 +162,9 @@ def merge_duplicates(
             f"{table.name}: duplicate document {clip(document.name(at))} of query "
             f"{clip(query.name(int(code[at])))}, in {pair}; {DUPLICATES_HINT}"
         )
+    if table.duplicates in MERGED:
+        notes = describe_merged(table.name, len(again), table.duplicates)
+        table.notes = [*table.notes, *(note for note in notes if note not in table.notes)]
     value = value.copy()
     if table.duplicates == "max":
         np.maximum.at(value, alike[again], value[again])

@@ -148,8 +148,7 @@ class QueryScores(Result):
         for name, lines in self.rows().items():
             values = {line.query: self._values(line) for line in lines}
             runs.append(self._runs[name].entry(list(values), values) | {"run": name})
-        settings = self._first.settings
-        return {"ties": settings.ties, "queries": settings.queries, "runs": runs}
+        return {**self._first.policies(), "runs": runs}
 
     def _values(self, line: QueryRow) -> dict[str, Any]:
         values: dict[str, Any] = dict(zip(self.measures, line.values, strict=True))

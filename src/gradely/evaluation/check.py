@@ -76,12 +76,13 @@ def check(
     *runs: Any,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     progress: Progress = ignore_progress,
 ) -> Findings:
     """Return what is wrong, odd or worth knowing in qrels and runs: all lines that cannot be used, not only the first.
 
-    A run may also be a list of paths. What cannot be read at all is a finding, too, and the rest is checked. `columns`
-    and `duplicates` are as in read_qrels.
+    A run may also be a list of paths. What cannot be read at all is a finding, too, and the rest is checked. `columns`,
+    `duplicates` and `document_pattern` are as in read_run.
 
     >>> for finding in check({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.5, "x": 0.5}}):
     ...     print(finding)
@@ -91,7 +92,7 @@ def check(
     run: 100.0 % of the documents share their score with another one, in 1 tie group
     """
     every = [run for item in runs for run in (item if isinstance(item, list | tuple) and _are_paths(item) else [item])]
-    how = partial(open_run, columns=columns, duplicates=duplicates)
+    how = partial(open_run, columns=columns, duplicates=duplicates, document_pattern=document_pattern)
     names = [run_name(os.fspath(run)) if isinstance(run, str | os.PathLike) else "run" for run in every]
     named = [(name, partial(how, run)) for name, run in zip(names, every, strict=True)]
     return check_files(qrels, named, columns=columns, duplicates=duplicates, progress=progress)

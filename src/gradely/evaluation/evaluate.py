@@ -5,19 +5,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gradely.data import Qrels, locate, open_run, run_names
+from gradely.data import Qrels, Run, locate, open_run, run_names
 from gradely.data.column_roles import Names
 from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
+from gradely.evaluation.empty import fit_to
 from gradely.evaluation.likely_mistakes import describe_distances, describe_swap
-from gradely.evaluation.notes import DIGITS, FEW, Note, describe_mismatch, merge_notes
+from gradely.evaluation.notes import DIGITS, FEW, POLICIES, Note, describe_mismatch, merge_notes
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import Scores, flatten, means_table, note_runs, segments_table
 from gradely.evaluation.values import Evaluation
 from gradely.measures import Measure
-from gradely.measures.names import MeasureLike, fit_all, parse_all
+from gradely.measures.names import MeasureLike, parse_all
 from gradely.parallel import on_threads
-from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
+from gradely.settings import EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import Table, box, bullets, count_of, grid, heading, to_frame
 
 if TYPE_CHECKING:
@@ -132,6 +133,11 @@ class Evaluations(Result, Mapping[str, Scores]):
         """The same but for ties, which take longer to look at than all the rest."""
         return merge_notes({name: scores.data_notes for name, scores in self.items()})
 
+    @property
+    def policy_notes(self) -> list[Note]:
+        """How queries and documents were treated, and runs read."""
+        return [note for note in self.data_notes if note.kind in POLICIES]
+
     def notes_at(self, digits: int) -> list[Note]:
         """Return the notes on means with this number of decimals; of ties, what changes what is printed."""
         return note_runs(self, digits)
@@ -139,7 +145,7 @@ class Evaluations(Result, Mapping[str, Scores]):
     def as_dict(self) -> dict[str, Any]:
         """Return the means of each run as plain data, with the policies and the notes."""
         runs = [scores.entry() | {"run": name} for name, scores in self.items()]
-        return {"ties": self.settings.ties, "queries": self.settings.queries, "runs": runs}
+        return {**next(iter(self.values())).policies(), "runs": runs}
 
     def _repr_html_(self) -> str:
         """Show the same in a notebook."""
@@ -163,8 +169,12 @@ def evaluate_runs(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     by: Any = None,
     exclude: Any = None,
+    exclude_self: bool = False,
+    empty: EmptyPolicy = "zero",
+    weights: Any = None,
 ) -> Evaluations:
     """Evaluate several runs against the same qrels, several at a time.
 
@@ -180,18 +190,24 @@ def evaluate_runs(
     dense  0.5000  0.0000
     """
     policy, only = split_queries(queries)
-    settings = Settings(ties, policy, judged_only, precision, seed, threads)
-    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
-    opened = open_runs(name_runs(runs), columns, duplicates)
+    settings = Settings(
+        ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
+    )
+    judgments = read_selected(qrels, settings, columns, only=only, by=by, exclude=exclude, weights=weights)
+    opened = open_runs(name_runs(runs), columns, settings)
     return evaluate_all(judgments, opened, parse_all(measures), settings, progress)
 
 
-def open_runs(runs: Mapping[str, Any], columns: Names | None, duplicates: str) -> Mapping[str, Any]:
+def open_runs(runs: Mapping[str, Any], columns: Names | None, settings: Settings) -> Mapping[str, Any]:
     """Return runs by name, as functions that open them where there is something to say about how to read them."""
-    if not columns and duplicates == "error":
+    if not columns and settings.duplicates == "error" and settings.document_pattern is None:
         return runs
-    opener = partial(open_run, columns=columns, duplicates=duplicates)
-    return {name: partial(opener, run) for name, run in runs.items()}
+    return {name: partial(open_as, run, columns, settings) for name, run in runs.items()}
+
+
+def open_as(run: Any, columns: Names | None, settings: Settings) -> Run:
+    """Open a run as the settings say."""
+    return open_run(run, columns=columns, duplicates=settings.duplicates, document_pattern=settings.document_pattern)
 
 
 def evaluate_all(
@@ -210,7 +226,7 @@ def evaluate_all(
     so that Evaluation.with_ties can take it. `depth` asks for RunDetails, with the tops of rankings to this depth.
     """
     workers = settings.workers if len(runs) == 1 else 1
-    fitted = fit_all(measures, qrels.levels)
+    qrels, fitted = fit_to(qrels, measures, settings)
 
     def work(item: tuple[str, Any]) -> Evaluation:
         name, run = item
@@ -289,8 +305,12 @@ def evaluate(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     by: Any = None,
     exclude: Any = None,
+    exclude_self: bool = False,
+    empty: EmptyPolicy = "zero",
+    weights: Any = None,
 ) -> Scores:
     """Evaluate a run against qrels.
 
@@ -300,19 +320,24 @@ def evaluate(
     both, those of the run, or a list of queries. `judged_only` drops unjudged documents from the run first.
     `precision="single"` rounds scores as trec_eval 9 does. `threads`, by default one per processor, change no result.
     `progress` is called with the name of the run and the share that is done. `columns` says what tables call their
-    columns, and `duplicates` what to do with duplicate documents of a query, as in read_qrels. `by`, {query: segment},
-    a column of the qrels, or a table of both, gives Scores.segments. `exclude` is a table or dict of documents to drop
-    first.
+    columns, and `duplicates` what to do with duplicate documents of a query, as in read_qrels. `document_pattern` makes
+    documents of the passages of a run, as in read_run. `by`, {query: segment}, a column of the qrels, or a table of
+    both, gives Scores.segments. `exclude` is a table or dict of documents to drop first, and `exclude_self` drops
+    documents that have the id of their query. `empty` says whether queries without relevant documents count 0 (zero,
+    the default), do not count (skip) or count 1 (one). `weights` of queries, {query: weight}, a column of the qrels, or
+    a table of both, make means weighted.
 
     >>> scores = evaluate({"q1": {"d1": 2, "d3": 1}}, {"q1": {"d1": 0.7, "d2": 0.7, "d3": 0.1}}, ["RR", "P@1"])
     >>> scores.mean(), scores["RR"], scores.query("q1")
     ({'RR': 0.75, 'P@1': 0.5}, 0.75, {'RR': 0.75, 'P@1': 0.5})
     """
     policy, only = split_queries(queries)
-    settings = Settings(ties, policy, judged_only, precision, seed, threads)
-    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, by=by, exclude=exclude)
-    fitted = fit_all(parse_all(measures), judgments.levels)
-    ranking = open_run(run, columns=columns, duplicates=duplicates)
+    settings = Settings(
+        ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
+    )
+    judgments = read_selected(qrels, settings, columns, only=only, by=by, exclude=exclude, weights=weights)
+    judgments, fitted = fit_to(judgments, parse_all(measures), settings)
+    ranking = open_as(run, columns, settings)
     evaluation = evaluate_run(judgments, ranking, fitted, settings, progress)
     scores = evaluation.scores()
     progress(evaluation.name, 1.0)
@@ -345,19 +370,25 @@ class Evaluator:
         threads: int | None = None,
         columns: Names | None = None,
         duplicates: str = "error",
+        document_pattern: str | None = None,
         by: Any = None,
         exclude: Any = None,
+        exclude_self: bool = False,
+        empty: EmptyPolicy = "zero",
+        weights: Any = None,
     ) -> None:
         """Read the qrels and fit the measures to them."""
         policy, only = split_queries(queries)
-        self.settings = Settings(ties, policy, judged_only, precision, seed, threads)
-        self.columns, self.duplicates = columns, duplicates
-        self.qrels = read_selected(qrels, threads, columns, duplicates, only=only, by=by, exclude=exclude)
-        self.measures = fit_all(parse_all(measures), self.qrels.levels)
+        self.settings = Settings(
+            ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
+        )
+        self.columns = columns
+        judgments = read_selected(qrels, self.settings, columns, only=only, by=by, exclude=exclude, weights=weights)
+        self.qrels, self.measures = fit_to(judgments, parse_all(measures), self.settings)
 
     def __call__(self, run: Any) -> Scores:
         """Return the scores of a run, which may be whatever evaluate takes for one."""
-        ranking = open_run(run, columns=self.columns, duplicates=self.duplicates)
+        ranking = open_as(run, self.columns, self.settings)
         return evaluate_run(self.qrels, ranking, self.measures, self.settings).scores()
 
     def __repr__(self) -> str:

@@ -9,15 +9,16 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gradely.data import Blocks, Qrels, locate, open_run, read_qrels
+from gradely.data import Blocks, Qrels, locate
 from gradely.data.column_roles import Names
 from gradely.data.columns import flat
 from gradely.data.read.readers import trec_table
 from gradely.data.run import Run
-from gradely.data.selection import select
+from gradely.data.selection import read_selected
 from gradely.data.texts import IN_A_ROW, Texts, describe_missing, select_texts, shorten
 from gradely.data.tie_breaking import break_ties
 from gradely.errors import NotFinite, clip
+from gradely.evaluation.evaluate import open_as
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.values import name_query, query_of
@@ -234,14 +235,17 @@ def explain(
     depth: int | None = None,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     exclude: Any = None,
+    exclude_self: bool = False,
     queries_text: Texts | None = None,
     docs_text: Texts | None = None,
 ) -> Explanation:
     """Explain the value of a measure on one query.
 
-    `depth` is how many documents are printed, a thousand by default. `columns`, `duplicates` and `exclude` are as in
-    evaluate. `queries_text` and `docs_text`, {id: text} or a file of ids and texts, are shown beside the ids.
+    `depth` is how many documents are printed, a thousand by default. `columns`, `duplicates`, `document_pattern`,
+    `exclude` and `exclude_self` are as in evaluate. `queries_text` and `docs_text`, {id: text} or a file of ids and
+    texts, are shown beside the ids.
 
     >>> explained = explain({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}, "q", "AP")
     >>> [(line.rank, line.document, line.adds) for line in explained.lines]
@@ -249,9 +253,16 @@ def explain(
     >>> (explained.total, explained.norm, explained.value) == (1 / 2 + 2 / 3, 2.0, (1 / 2 + 2 / 3) / 2)
     True
     """
-    settings = Settings(ties, precision=precision, seed=seed)
-    judgments = select(read_qrels(qrels, columns=columns, duplicates=duplicates), exclude=exclude)
-    ranking, query = open_run(run, columns=columns, duplicates=duplicates), str(query)
+    settings = Settings(
+        ties,
+        precision=precision,
+        seed=seed,
+        exclude_self=exclude_self,
+        duplicates=duplicates,
+        document_pattern=document_pattern,
+    )
+    judgments = read_selected(qrels, settings, columns, exclude=exclude)
+    ranking, query = open_as(run, columns, settings), str(query)
     judgments.check_query(query)
     explanation = replace(_explain(judgments, ranking, query, measure, settings), depth=depth)
     return explanation.with_texts(queries_text, docs_text)

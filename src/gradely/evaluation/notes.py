@@ -90,7 +90,7 @@ REASONS: dict[str, Callable[[str], str]] = {
     "blanks around one of them": str.strip,
     "upper and lower case": str.casefold,
     "numbers written as 10.0 and as 10": _drop_zero_fraction,
-    "passages, for which there is --doc-id, or read_run(…, doc_id=…)": _drop_passage,
+    "passages, for which there is document_pattern='^(.*)#', or --document-pattern '^(.*)#'": _drop_passage,
     "a prefix, an ending or leading zeros": _digits,
 }
 
@@ -123,7 +123,10 @@ NAMED_RUNS = 3
 """how many runs a note names that several of them share"""
 FEW_RUNS = 2
 """the largest number of runs of which all ranges are shown; more would drown the numbers"""
-VERBS = (("{are}", "is", "are"), ("{have}", "has", "have"), ("{do}", "does", "do"), ("{s}", "s", ""))
+VERBS = (
+    *(("{are}", "is", "are"), ("{have}", "has", "have"), ("{do}", "does", "do"), ("{s}", "s", "")),
+    ("{itself}", "itself", "themselves"),
+)
 """what stands for a verb in the text of a note, and the verb of one thing and of several"""
 SAME = 1e-12
 """values of a query that differ by less are the same"""
@@ -251,6 +254,9 @@ def notes_of(evaluation: "Evaluation") -> list[Note]:
     """Return what happened to the queries and documents of a run."""
     return [
         *_note_data(evaluation),
+        *_note_self(evaluation),
+        *_note_weights(evaluation),
+        *_note_left_out(evaluation),
         *_note_segmentless(evaluation),
         *_note_missing(evaluation),
         *_note_unjudged(evaluation),
@@ -265,7 +271,8 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
     """Return what was taken for granted, what is probably a mistake, and what was dropped as asked."""
     excluded, before = evaluation.hits.excluded, evaluation.hits.documents + evaluation.hits.excluded
     were = "was" if excluded == 1 else "were"
-    out = f"{excluded:,} of {count_of(before, 'document')} {were} excluded from the rankings" if excluded else None
+    why = "; exclude_self drops those with the id of their query" if evaluation.settings.exclude_self else ""
+    out = f"{excluded:,} of {count_of(before, 'document')} {were} excluded from the rankings{why}" if excluded else None
     by_one = [name for name, measure in evaluation.measures.items() if getattr(measure, "rel", None) == 1]
     levels: Sequence[float] = evaluation.qrels.levels() if by_one else []
     threshold = describe_threshold(evaluation.qrels.grade, levels, by_one)
@@ -277,6 +284,61 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
     ]
     notes = [Note(kind, len(evaluation.qrels), len(evaluation.qrels), text) for kind, text in texts if text]
     return [*notes, *([Note("excluded", excluded, before, out)] if out else [])]
+
+
+def _worth(evaluation: "Evaluation") -> int:
+    """Return what a query without relevant documents counts."""
+    return 1 if evaluation.settings.empty == "one" else 0
+
+
+def _note_self(evaluation: "Evaluation") -> list[Note]:
+    """Say what there is to know where documents that have the id of their query are dropped."""
+    if not evaluation.settings.exclude_self:
+        return []
+    qrels, count = evaluation.qrels, len(evaluation.qrels)
+    if not evaluation.hits.excluded:
+        return [Note("excluded", 0, count, "exclude_self: no ranking has a document with the id of its query")]
+    owner = np.repeat(np.arange(count), qrels.sizes)
+    judged = ((qrels.queries[owner[row]], qrels.docs[row]) for row in np.flatnonzero(qrels.grade > 0).tolist())
+    relevant = [query for query, document in judged if query == document]
+    text = "{are} judged relevant to {itself}, which exclude_self keeps out of the rankings"
+    return note_names("excluded", len(relevant), count, "query", text, relevant)
+
+
+def _note_weights(evaluation: "Evaluation") -> list[Note]:
+    """Say that queries have weights, and how uneven these are, as Kish's effective number of queries."""
+    weights, queries = evaluation.weights, evaluation.queries
+    if evaluation.qrels.weights is None:
+        return []
+    if weights is None:
+        text = f"weights: {count_of(len(queries), 'query')} have the same weight, so that means are as without weights"
+        return [Note("weights", len(queries), len(queries), text)]
+    least, greatest = (end(evaluation.qrels.weights[query] for query in queries) for end in (min, max))
+    effective = len(weights) ** 2 / float(weights @ weights)
+    text = (
+        f"means are weighted: weights are {least:g} to {greatest:g}, as uneven as if "
+        f"{effective:.1f} of {count_of(len(queries), 'query')} counted alike (Kish's effective number)"
+    )
+    return [Note("weights", len(queries), len(queries), text)]
+
+
+POLICIES = ("run", "excluded", "weights", "weight", "empty")
+"""kinds of notes that say how queries and documents were treated, or runs read"""
+LEFT_OUT = {
+    "weight": "{have} weight 0 and {are} left out",
+    "empty": "{have} no relevant document and {are} left out",
+}
+"""why judged queries do not count"""
+
+
+def _note_left_out(evaluation: "Evaluation") -> list[Note]:
+    left_out = evaluation.qrels.left_out
+    total = len(evaluation.qrels) + sum(map(len, left_out.values()))
+    return [
+        note
+        for reason, queries in left_out.items()
+        for note in note_names(reason, len(queries), total, "judged query", LEFT_OUT[reason], queries)
+    ]
 
 
 def _note_segmentless(evaluation: "Evaluation") -> list[Note]:
@@ -294,7 +356,7 @@ def _note_missing(evaluation: "Evaluation") -> list[Note]:
 
 def _note_unjudged(evaluation: "Evaluation") -> list[Note]:
     queries = evaluation.hits.unjudged
-    fate = "count{s} 0" if evaluation.settings.queries == "run" else "{are} left out"
+    fate = f"count{{s}} {_worth(evaluation)}" if evaluation.unjudged else "{are} left out"
     total = int(evaluation.hits.answered.sum()) + len(queries)
     text = f"of the run {{have}} no judgments and {fate}"
     return note_names("unjudged", len(queries), total, "query", text, queries)
@@ -318,7 +380,8 @@ def _note_degenerate(evaluation: "Evaluation") -> list[Note]:
 
 def _note_no_relevant(evaluation: "Evaluation", degenerate: Bools, measures: list[str]) -> list[Note]:
     queries = evaluation.judged_queries[degenerate[evaluation.judged_queries]]
-    text = f"{{have}} no relevant document for {', '.join(measures)} and score{{s}} 0 in every order"
+    fate = "score{s} 0 in every order" if evaluation.settings.empty == "zero" else "count{s} 1, whatever was retrieved"
+    text = f"{{have}} no relevant document for {', '.join(measures)} and {fate}"
     return _note_judged(evaluation, "degenerate", queries, len(evaluation.queries), "query", text)
 
 

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import exp, ldexp
+from math import exp, fsum, ldexp
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -43,11 +43,15 @@ class Segments(Result, Mapping[str, dict[str, float]]):
         measures: Sequence[str],
         values: npt.NDArray[np.float64],
         segment_of: Mapping[str, str],
+        weights: npt.NDArray[np.float64] | None = None,
     ) -> None:
-        """Take values [queries, measures], and the segment of each query."""
+        """Take values [queries, measures], the segment of each query, and the weights of queries where they differ."""
         members = segment_rows(queries, segment_of)
         self.measures, self.sizes = list(measures), {segment: len(rows) for segment, rows in members.items()}
-        self._means = {segment: means(values[rows]) for segment, rows in members.items()}
+        self._means = {
+            segment: means(values[rows], None if weights is None else normalize_weights(weights[rows]))
+            for segment, rows in members.items()
+        }
 
     def __getitem__(self, segment: str) -> dict[str, float]:
         """Return the means of a segment."""
@@ -122,15 +126,17 @@ class Scores(Result):
         notes: Callable[[], list[Note]],
         whole: bool,
         segment_of: Mapping[str, str] | None,
+        weights: npt.NDArray[np.float64] | None = None,
     ) -> None:
         """Hold values [queries, measures] and how they came about; ranges and notes are made when asked for.
 
-        With `whole`, queries were given as whole numbers, and are so in dataframes.
+        With `whole`, queries were given as whole numbers, and are so in dataframes. `weights` of the queries have a
+        mean of 1; without them, all count alike.
         """
         self.queries, self.measures, self.values = queries, measures, values
         self.settings, self.name = settings, name
         self._ranges, self._notes, self._whole = ranges, notes, whole
-        self._segment_of = segment_of
+        self._segment_of, self.weights = segment_of, weights
 
     @property
     def ties(self) -> str:
@@ -139,7 +145,7 @@ class Scores(Result):
 
     @lazy
     def _means(self) -> dict[str, float]:
-        return dict(zip(self.measures, means(self.values), strict=True))
+        return dict(zip(self.measures, means(self.values, self.weights), strict=True))
 
     def __getitem__(self, measure: str) -> float:
         """Return the mean of a measure."""
@@ -156,7 +162,10 @@ class Scores(Result):
         return iter(self.measures)
 
     def mean(self) -> dict[str, float]:
-        """Return the mean of each measure over the queries; it does not depend on their order."""
+        """Return the mean of each measure over the queries, weighted where they have weights.
+
+        It does not depend on the order of queries.
+        """
         return dict(self._means)
 
     def flat(self, prefix: str = "") -> dict[str, float]:
@@ -179,7 +188,7 @@ class Scores(Result):
         """
         if not least > 0:
             raise InputError(f"least is what a query counts at the least, a number above 0; found {least!r}")
-        logs = means(np.log(np.maximum(self.values, least)))
+        logs = means(np.log(np.maximum(self.values, least)), self.weights)
         return {measure: exp(mean) for measure, mean in zip(self.measures, logs, strict=True)}
 
     def rows(self) -> Iterator[tuple[str, list[float]]]:
@@ -243,7 +252,7 @@ class Scores(Result):
         """The means by segment, where evaluate was asked for them with `by`."""
         if self._segment_of is None:
             return None
-        return Segments(self.queries, self.measures, self.values, self._segment_of)
+        return Segments(self.queries, self.measures, self.values, self._segment_of, self.weights)
 
     def segment_of(self, query: str) -> str | None:
         """Return the segment of a query, (none) where it has none; None where evaluate was not asked for segments."""
@@ -293,7 +302,12 @@ class Scores(Result):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the means as plain data, with the policies and the notes."""
-        return {"ties": self.settings.ties, "queries": self.settings.queries, "runs": [self.entry()]}
+        return {**self.policies(), "runs": [self.entry()]}
+
+    def policies(self) -> dict[str, Any]:
+        """Return how queries and documents were treated, as plain data."""
+        names = ("ties", "queries", "empty", "exclude_self", "duplicates", "document_pattern")
+        return {name: getattr(self.settings, name) for name in names} | {"weighted": self.weights is not None}
 
     def entry(self, shown: Sequence[str] = (), values: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the means, the segments and the notes as plain data, and the values of the queries where given.
@@ -311,7 +325,8 @@ class Scores(Result):
 
     def _repr_html_(self) -> str:
         """Show the means, by segment too where there are any, and the notes, in a notebook."""
-        title = f"{self.name}: mean over {count_of(len(self.queries), 'query')}, ties {self.ties}"
+        kind = "mean" if self.weights is None else "weighted mean"
+        title = f"{self.name}: {kind} over {count_of(len(self.queries), 'query')}, ties {self.ties}"
         segments = "" if self.segments is None else grid(self.segments.table())
         return box(heading(title), grid(self.table()), segments, bullets(self.notes))
 
@@ -342,11 +357,21 @@ def note_runs(runs: Mapping[str, Scores], digits: int) -> list[Note]:
     )
 
 
-def means(values: npt.NDArray[np.float64]) -> list[float]:
+def normalize_weights(weights: Iterable[float]) -> npt.NDArray[np.float64]:
+    """Return weights of which the mean is 1, so that equal ones are exactly 1; they do not depend on their order."""
+    table = np.asarray(list(weights), np.float64)
+    table = table / table.max()  # so that no sum is too large for a number
+    return np.asarray(table * (len(table) / fsum(table)))
+
+
+def means(values: npt.NDArray[np.float64], weights: npt.NDArray[np.float64] | None = None) -> list[float]:
     """Return the mean of each column, the same to the last digit whatever the order of rows.
 
     Values are summed as integers, in two parts of 30 and 32 bits: neither loses anything, so their order cannot matter.
+    Weights have a mean of 1.
     """
+    if weights is not None:
+        values = values * weights[:, None]
     if len(values) == 1:
         return cast("list[float]", values[0].tolist())
     highest = np.max([np.abs(part).max(axis=1) for part in _split_columns(values)], axis=0, initial=0)

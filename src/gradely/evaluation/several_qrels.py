@@ -8,6 +8,7 @@ import numpy as np
 
 from gradely.data import Hits, Qrels
 from gradely.data.ids import Floats
+from gradely.data.selection import select
 from gradely.evaluation.evaluate import Evaluations, Progress, evaluate_all, ignore
 from gradely.evaluation.values import Evaluation
 from gradely.lazy import lazy
@@ -57,6 +58,7 @@ class SeveralQrels:
         every = Qrels(self.queries, self.start, self.docs, np.zeros(len(self.docs)))
         every.excluded = next(iter(self.qrels.values())).excluded
         every.selected = any(one.selected for one in self.qrels.values())
+        every = select(every, exclude_self=settings.exclude_self)  # of all queries, not of those of the first qrels
         read = evaluate_all(every, runs, {}, settings, progress).evaluations
         return {name: self._take(j, name, read, measures, settings) for j, name in enumerate(self.qrels)}
 

@@ -1,7 +1,8 @@
 """StackedRuns: the hits of many runs as one table, for what measures the same runs again and again."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 
@@ -23,9 +24,13 @@ class StackedRuns:
     hits: Hits
     """of the stack; `row` is that of the qrels"""
     settings: Settings
+    policies: Sequence[Note] = ()
+    """how queries and documents were treated, and runs read"""
 
     @classmethod
-    def of(cls, qrels: Qrels, runs: Mapping[str, Hits], settings: Settings) -> "StackedRuns":
+    def of(
+        cls, qrels: Qrels, runs: Mapping[str, Hits], settings: Settings, policies: Sequence[Note] = ()
+    ) -> "StackedRuns":
         """Put the hits of runs, by name, into one table."""
         parts = list(runs.values())
         query, row, above, tied, retrieved, answered = (
@@ -35,7 +40,8 @@ class StackedRuns:
         query = query + np.repeat(np.arange(len(parts)), [len(hits.query) for hits in parts]) * len(qrels)
         places = [hits.place for hits in parts if hits.place is not None]
         place = np.concatenate(places) if places else None
-        return cls(qrels, list(runs), Hits(query, row, above, tied, place, retrieved, answered, ()), settings)
+        stacked = Hits(query, row, above, tied, place, retrieved, answered, ())
+        return cls(qrels, list(runs), stacked, settings, policies)
 
     def values(self, measures: Mapping[str, Measure]) -> Floats:
         """Return [runs, queries, measures]; queries that a run lacks count 0."""
@@ -45,6 +51,12 @@ class StackedRuns:
         values = measure_blocks(Blocks(self.qrels, hits), self.settings.ties, answered, fitted, self.settings.workers)
         return values.reshape(len(self.names), len(self.qrels), len(measures))
 
+    def weights(self, queries: Bools) -> list[float] | None:
+        """Return the weights of the queries that are flagged; None where all count alike."""
+        weights = self.qrels.weights
+        chosen = [] if weights is None else [weights[query] for query in compress(self.qrels.queries, queries)]
+        return chosen if len(set(chosen)) > 1 else None
+
     def with_judgments(self, judged: Bools) -> "StackedRuns":
         """Return the runs as if only these judgments had been made; other documents keep their places."""
         start = np.concatenate([[0], np.cumsum(judged)])
@@ -53,14 +65,16 @@ class StackedRuns:
         return replace(self, qrels=smaller, hits=hits._replace(row=start[hits.row]))
 
     def notes(self) -> list[Note]:
-        """Return which runs lack queries, and which queries have nothing to find."""
+        """Return how queries were treated, which runs lack some of them, and which of them have nothing to find."""
         answered = self.hits.answered.reshape(len(self.names), -1)
         lacking = np.flatnonzero(~answered.all(axis=1)).tolist()
         relevant = np.concatenate([[0], np.cumsum(self.qrels.grade > 0)])[self.qrels.start]
         empty = np.flatnonzero(np.diff(relevant) == 0).tolist()
         runs, queries = [self.names[i] for i in lacking], [self.qrels.queries[i] for i in empty]
         lack, none = "lack{s} some of the queries, which count 0", "{have} no relevant document and score{s} 0"
+        none = none if self.settings.empty == "zero" else "{have} no relevant document and count{s} 1"
         return [
+            *self.policies,
             *note_names("missing", len(runs), len(self.names), "run", lack, runs),
             *note_names("degenerate", len(queries), len(self.qrels), "query", none, queries),
         ]

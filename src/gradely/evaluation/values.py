@@ -8,9 +8,10 @@ import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.ids import Bools, Floats, Ints
-from gradely.errors import NotFinite, clip
+from gradely.errors import DataError, NotFinite, clip
+from gradely.evaluation.empty import find_degenerate
 from gradely.evaluation.notes import SAME, Note, TieRange, notes_of
-from gradely.evaluation.scores import Scores
+from gradely.evaluation.scores import Scores, normalize_weights
 from gradely.kernel.backend import divide, ignore_overflow, sum_rows
 from gradely.kernel.batch import Batch
 from gradely.lazy import lazy
@@ -54,6 +55,7 @@ class Evaluation:
             notes=self.notes,
             whole=self.qrels.whole,
             segment_of=self.qrels.segments,
+            weights=self.weights,
         )
 
     def with_ties(self, ties: TiePolicy) -> "Evaluation":
@@ -71,11 +73,18 @@ class Evaluation:
     @lazy
     def table(self) -> Floats:
         """The values, [queries that count, measures]."""
-        policy, values = self.settings.queries, self._values
-        if policy == "qrels":
+        values = self._fill_empty(self._values, np.arange(len(self.qrels)))
+        if self.settings.queries == "qrels":
             return values
-        unjudged = len(self.hits.unjudged) if policy == "run" else 0
-        return np.vstack([values[self.judged_queries], np.zeros((unjudged, values.shape[1]))])
+        worth = 1.0 if self.settings.empty == "one" else 0.0
+        return np.vstack([values[self.judged_queries], np.full((len(self.unjudged), values.shape[1]), worth)])
+
+    def _fill_empty(self, values: Floats, queries: Ints) -> Floats:
+        """Return values [these queries, measures], with 1 where there are no relevant documents, if these count 1."""
+        if self.settings.empty != "one":
+            return values
+        empty = np.stack([flags[queries] for flags in self.degenerate.values()], axis=1)
+        return np.where(empty, 1.0, values)
 
     @lazy
     def measured_hits(self) -> Hits:
@@ -96,13 +105,29 @@ class Evaluation:
         """The judged queries that count, as indices."""
         return np.arange(len(self.qrels)) if self.settings.queries == "qrels" else np.flatnonzero(self.hits.answered)
 
+    @property
+    def unjudged(self) -> tuple[str, ...]:
+        """The queries without judgments that count: they have no relevant documents either."""
+        return self.hits.unjudged if self.settings.queries == "run" and self.settings.empty != "skip" else ()
+
     @lazy
     def queries(self) -> Sequence[str]:
         """All queries that count, by name; those without judgments last."""
         if self.settings.queries == "qrels":
             return self.qrels.queries
-        judged = [self.qrels.queries[i] for i in self.judged_queries.tolist()]
-        return judged + list(self.hits.unjudged) if self.settings.queries == "run" else judged
+        return [*(self.qrels.queries[i] for i in self.judged_queries.tolist()), *self.unjudged]
+
+    @lazy
+    def weights(self) -> Floats | None:
+        """The weights of the queries that count, of which the mean is 1; None where all count alike."""
+        weights = self.qrels.weights
+        if weights is None:
+            return None
+        lacking = next((query for query in self.queries if query not in weights), None)
+        if lacking is not None:
+            raise DataError(f"weights: query {clip(lacking)} of {self.name} has no weight; weight 0 leaves a query out")
+        normal = normalize_weights([weights[query] for query in self.queries])
+        return None if (normal == 1).all() else normal
 
     @lazy
     def blocks(self) -> Blocks:
@@ -157,10 +182,17 @@ class Evaluation:
         if not len(tied):
             return []
         blocks = Blocks(self.qrels, self.measured_hits._replace(place=None).select(moves[self.measured_hits.query]))
-        low, high = (measure_blocks(blocks, ties, tied, self.measures, alone=True) for ties in ("worst", "best"))
+        low, high = (
+            self._fill_empty(measure_blocks(blocks, ties, tied, self.measures, alone=True), tied)
+            for ties in ("worst", "best")
+        )
         moved = np.count_nonzero(high - low > SAME, axis=0)
-        total, mine = self.table.sum(axis=0), self.table[np.searchsorted(self.judged_queries, tied)].sum(axis=0)
-        size = len(self.queries)
+        at, size = np.searchsorted(self.judged_queries, tied), len(self.queries)
+        table = self.table
+        if self.weights is not None:
+            weight = self.weights[:, None]
+            table, low, high = table * weight, low * weight[at], high * weight[at]
+        total, mine = table.sum(axis=0), table[at].sum(axis=0)
         lowest, highest = (((total - mine + end.sum(axis=0)) / size).tolist() for end in (low, high))
         bounds = self.find_bounds(blocks, "best", tied).sum(axis=0)
         return [
@@ -233,18 +265,3 @@ def sum_parts_of_one(batch: Batch, measures: Collection[Measure]) -> tuple[Float
         if part.start is not None:
             added[j] += part.start
     return added, np.concatenate([part.norm for part in parts])[:, None]
-
-
-def find_degenerate(qrels: Qrels, measures: Mapping[str, Measure], queries: Ints, workers: int) -> dict[str, Bools]:
-    """Return, by name of a measure, for which of these queries every ranking scores 0; found once for all runs."""
-    missing = {measure.key: measure for measure in measures.values() if measure.key not in qrels.degenerate}
-    flags: dict[object, Bools] = {key: np.zeros(len(qrels), bool) for key in missing}
-
-    def mark(rows: Ints, batch: Batch) -> None:
-        for key, measure in missing.items():
-            flags[key][rows] = measure.degenerate(measure.apply_relevance(batch))
-
-    if missing:
-        Blocks(qrels, Hits.empty(len(qrels))).visit(mark, "expected", queries, workers)
-    qrels.degenerate.update(flags)
-    return {name: qrels.degenerate[measure.key] for name, measure in measures.items()}

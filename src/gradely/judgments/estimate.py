@@ -314,8 +314,10 @@ def estimate(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     by: Any = None,
     exclude: Any = None,
+    exclude_self: bool = False,
 ) -> Estimation:
     """Estimate the means of runs from human labels of some queries and a judge's labels of all of them.
 
@@ -327,8 +329,10 @@ def estimate(
     """
     check_choices(target, slope)
     check_alpha(alpha)
-    settings = Settings(ties, "qrels", judged_only, precision, seed, threads)
-    how = {"queries": queries, "columns": columns, "duplicates": duplicates, "by": by, "exclude": exclude}
+    settings = Settings(
+        ties, "qrels", judged_only, precision, seed, threads, "zero", exclude_self, duplicates, document_pattern
+    )
+    how = {"queries": queries, "columns": columns, "by": by, "exclude": exclude}
     judged = judge_runs(human, judge, runs, measures, settings, progress, **how)
     estimation = Estimation(judged, target, slope, alpha)
     first = np.round(estimation.means[0].mean, DIGITS).tolist()

@@ -392,7 +392,9 @@ def holes(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     exclude: Any = None,
+    exclude_self: bool = False,
 ) -> Holes:
     """Find the range of each measure, and of the difference of each two runs, over all labels of unjudged documents.
 
@@ -403,9 +405,18 @@ def holes(
     would choose the order by the labels.
     """
     policy, only = split_queries(queries)
-    settings = Settings(ties, policy, precision=precision, seed=seed, threads=threads)
-    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
-    opened = open_runs(name_runs(runs), columns, duplicates)
+    settings = Settings(
+        ties,
+        policy,
+        precision=precision,
+        seed=seed,
+        threads=threads,
+        exclude_self=exclude_self,
+        duplicates=duplicates,
+        document_pattern=document_pattern,
+    )
+    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude)
+    opened = open_runs(name_runs(runs), columns, settings)
     named = parse_all(measures)
     found = bound_labels(judgments, opened, named, settings, labels=labels, top=top, depth=depth, progress=progress)
     return Holes(list(opened), found, [judgments.queries[i] for i in found.counted.tolist()])

@@ -350,7 +350,9 @@ def judges(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     exclude: Any = None,
+    exclude_self: bool = False,
 ) -> Judges:
     """Compare judges: how far their labels agree, and what runs are worth by each of them.
 
@@ -358,7 +360,9 @@ def judges(
     of labels per rater, which `raters` names. `runs` may be left out. Runs are evaluated on the queries that all judges
     have, and pairs of runs are tested by each judge, with `correction` and `alpha` as in compare. The rest is as there.
     """
-    settings = Settings(ties, "qrels", judged_only, precision, seed, threads)
+    settings = Settings(
+        ties, "qrels", judged_only, precision, seed, threads, "zero", exclude_self, duplicates, document_pattern
+    )
     design = Design("t", correction, alpha, seed).settle()
     only = name_queries(queries)
     names = None if only is None else set(map(str, only))
@@ -368,7 +372,7 @@ def judges(
     agreement = _agree(together, alpha, seed)
     by_judge, notes = None, _note_shared(together)
     if runs is not None:
-        opened = open_runs(name_runs(runs), columns, duplicates)
+        opened = open_runs(name_runs(runs), columns, settings)
         by_judge, more = _evaluate(together, opened, measures, settings, design, progress)
         notes += more
     return Judges(by_name, together, agreement, by_judge, settings, alpha, notes)

@@ -112,7 +112,9 @@ def simulate_judging(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     exclude: Any = None,
+    exclude_self: bool = False,
 ) -> JudgingSimulation:
     """Hide all judgments, hand them out in two orders, and count the pairs of runs that are decided on the way.
 
@@ -120,15 +122,24 @@ def simulate_judging(
     options are those of holes.
     """
     only = name_queries(queries)
-    settings = Settings(ties, precision=precision, seed=seed, threads=threads)
+    settings = Settings(
+        ties,
+        "qrels",
+        precision=precision,
+        seed=seed,
+        threads=threads,
+        exclude_self=exclude_self,
+        duplicates=duplicates,
+        document_pattern=document_pattern,
+    )
     check_settings(settings)
-    judgments = read_selected(qrels, settings.threads, columns, duplicates, only=only, exclude=exclude)
+    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude)
     named = parse_all(measure)
     if len(named) > 1:
         raise DataError(f"judging is simulated by one measure; found {', '.join(named)}")
     (name, one), allowed = next(iter(named.items())), Labels.of(judgments, labels, top)
     kind, reach = find_bounds(one, judgments, allowed), depth_of(one, depth)
-    opened = open_runs(name_runs(runs), columns, duplicates)
+    opened = open_runs(name_runs(runs), columns, settings)
     if len(opened) < 2:
         raise DataError("judging is simulated to decide which of two runs is better; name another run")
     results = evaluate_all(judgments, opened, {}, settings, progress)

@@ -80,7 +80,9 @@ def sample(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     exclude: Any = None,
+    exclude_self: bool = False,
 ) -> QuerySample:
     """Draw `n` queries of the judge's qrels at random, which people are to judge; the order of input does not matter.
 
@@ -92,9 +94,15 @@ def sample(
     >>> drawn.queries == sample(dict(reversed(llm.items())), n=5, seed=1).queries, len(drawn.queries)
     (True, 5)
     """
-    settings = Settings(seed=seed, threads=threads)
+    settings = Settings(
+        seed=seed,
+        threads=threads,
+        exclude_self=exclude_self,
+        duplicates=duplicates,
+        document_pattern=document_pattern,
+    )
     only = name_queries(queries)
-    every = read_selected(qrels, threads, columns, duplicates, only=only, by=by, exclude=exclude)
+    every = read_selected(qrels, settings, columns, only=only, by=by, exclude=exclude)
     check_size(n, len(every))
     if depth < 1:
         raise DataError(f"depth is a number of documents from 1 on; found {depth!r}")
@@ -103,8 +111,7 @@ def sample(
     documents: dict[str, list[str]] = {}
     if runs is not None:
         some = only_queries(every, drawn)
-        some.excluded = every.excluded
-        opened = open_runs(name_runs(runs), columns, duplicates)
+        opened = open_runs(name_runs(runs), columns, settings)
         found = evaluate_all(some, opened, {}, settings, progress, depth=depth).evaluations.values()
         tops = [one.details.tops for one in found if one.details is not None]
         documents = {

@@ -46,6 +46,8 @@ class Measure(Parametric, metaclass=_MeasureType):
     """True where best and worst may be bounds that contain every order, not those of an order"""
     has_ceiling: ClassVar[bool] = False
     """True where some queries cannot reach 1, however good the ranking"""
+    needs_relevant: ClassVar[bool] = True
+    """False where it says something of every ranking, whether or not the query has relevant documents"""
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """the least and the greatest value there can be"""
     k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count", kw_only=False)

@@ -240,6 +240,7 @@ class Utility(InTop):
     """
 
     name = "Utility"
+    needs_relevant = False
     bounds = (-inf, inf)
     a: float = parameter(default=1, doc="the worth of a relevant document that is retrieved")
     b: float = parameter(default=-1, doc="the worth of another document that is retrieved")
@@ -294,6 +295,7 @@ class Judged(Measure):
     """
 
     name = "Judged"
+    needs_relevant = False
 
     def terms(self, batch: Batch) -> Array:
         """1 for each judged document."""
@@ -328,6 +330,7 @@ class Unjudged(Measure):
     """
 
     name = "Unjudged"
+    needs_relevant = False
 
     def start(self, batch: Batch) -> Array:
         """All documents of the top k."""

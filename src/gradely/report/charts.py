@@ -15,7 +15,7 @@ from gradely.evaluation.evaluate import DEFAULT, Progress, ignore
 from gradely.measures.names import MeasureLike
 from gradely.report.data import choose_cuts, measure_curves
 from gradely.report.page import Chart, chart, labels
-from gradely.settings import Precision, QueryPolicy, TiePolicy
+from gradely.settings import EmptyPolicy, Precision, QueryPolicy, TiePolicy
 
 Rows = list[dict[str, Any]]
 GREY = PALETTE[7]
@@ -193,7 +193,11 @@ def plot(
     progress: Progress = ignore,
     columns: Names | None = None,
     duplicates: str = "error",
+    document_pattern: str | None = None,
     exclude: Any = None,
+    exclude_self: bool = False,
+    empty: EmptyPolicy = "zero",
+    weights: Any = None,
 ) -> Any:
     """Draw a figure for a paper, as an altair chart: leaderboard, queries, curves, ties or tau.
 
@@ -205,7 +209,8 @@ def plot(
     if kind not in KINDS:
         raise DataError(f"no figure {kind!r}: use one of {', '.join(KINDS)}.{did_you_mean(kind, KINDS)}")
     common: dict[str, Any] = {"queries": queries, "judged_only": judged_only, "threads": threads, "progress": progress}
-    common |= {"columns": columns, "duplicates": duplicates, "exclude": exclude}
+    common |= {"columns": columns, "duplicates": duplicates, "document_pattern": document_pattern}
+    common |= {"exclude": exclude, "exclude_self": exclude_self, "empty": empty, "weights": weights}
     if kind == "ties":
         return ties_chart(tie_sensitivity(qrels, runs, measures, **common))
     scored = common | {"ties": ties, "precision": precision, "seed": seed}

@@ -249,7 +249,7 @@ def _describe(board: Leaderboard, name: str, cuts: list[int]) -> Detail:
 
 def _means(evaluation: Evaluation, names: list[str]) -> list[float]:
     """Return the means of other measures on what was found already."""
-    return means(evaluation.with_measures(parse_all(names)).table)
+    return means(evaluation.with_measures(parse_all(names)).table, evaluation.weights)
 
 
 BARS = 30
@@ -278,7 +278,11 @@ def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], r
         "worst": [[round(order.worst, 6) for order in of_run] for of_run in orders],
         "best": [[round(order.best, 6) for order in of_run] for of_run in orders],
         "beaten": [[len(below) for below in pairwise.better_than(m)] for m in range(len(board.measures))],
-        "pairs": pair_data(pairwise, Influence(pairwise, board.queries), complete=len(queries) == len(board.queries)),
+        "pairs": pair_data(
+            pairwise,
+            Influence(pairwise, board.queries),
+            complete=len(queries) == len(board.queries) and board.weights is None,  # which the script does not know
+        ),
         "rankings": rankings.as_data(queries, board.qrels),
         "cuts": CUTS[: len(details[0].precision)],
         "curves": [[detail.precision, detail.recall, detail.gain] for detail in details],

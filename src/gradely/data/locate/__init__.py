@@ -50,16 +50,30 @@ def locate(
 
     A run that answers none of the queries is refused.
     """
-    if qrels.excluded is None:
-        hits = find_hits(qrels, run, settings, threads, report, observe)
-    else:
-        hits = locate_without_excluded(qrels, qrels.excluded, run, settings, threads, report)
+    hits = find_selected_hits(qrels, run, settings, threads, report, observe)
     if not len(hits.row) and not hits.answered.any():
         first = clip(hits.unjudged[0] if hits.unjudged else "")
         raise DataError(
             f"{run.where} and {qrels.name} have no query in common; the first are {first} and {clip(qrels.queries[0])}"
         )
-    return hits._replace(unjudged=()) if qrels.selected else hits
+    if qrels.selected or not qrels.left_out:
+        return hits._replace(unjudged=()) if qrels.selected else hits
+    left_out = {query for queries in qrels.left_out.values() for query in queries}
+    return hits._replace(unjudged=tuple(query for query in hits.unjudged if query not in left_out))
+
+
+def find_selected_hits(
+    qrels: Qrels,
+    run: Run,
+    settings: Settings,
+    threads: int | None = None,
+    report: Report = ignore,
+    observe: "Observer | None" = None,
+) -> Hits:
+    """Return where the judged documents of a run stand once those that are excluded are dropped from it."""
+    if qrels.excluded is None:
+        return find_hits(qrels, run, settings, threads, report, observe)
+    return find_hits_without(qrels, qrels.excluded, run, settings, threads, report)
 
 
 def find_hits(
@@ -230,12 +244,12 @@ def _all_fall(scores: Floats, start: Ints) -> bool:
     return bool(falls.all())
 
 
-def locate_without_excluded(
+def find_hits_without(
     qrels: Qrels, excluded: Qrels, run: Run, settings: Settings, threads: int | None, report: Report
 ) -> Hits:
     """Return where the judged documents of a run stand once others are dropped from it."""
     union, dropped, row = join_documents(qrels, excluded)
-    hits = locate(union, run, settings, threads, report)
+    hits = find_hits(union, run, settings, threads, report)
     drop = dropped[hits.row]
     out = hits.select(drop)
     stay = hits.select(~drop)

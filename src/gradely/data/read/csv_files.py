@@ -16,7 +16,7 @@ import numpy as np
 from gradely.data.column_roles import Names, normalize
 from gradely.data.columns import Triples
 from gradely.data.ids import Bools, Bytes, Ids, Ints
-from gradely.data.read.lines import Rows, to_number
+from gradely.data.read.lines import Rows, Values, to_number
 from gradely.data.read.text import NEWLINE, Piece, map_pieces, numbers
 from gradely.data.source import Report, Source
 from gradely.data.table import IrregularText, Table
@@ -83,7 +83,7 @@ class CsvTable(Table):
         fields = bytes(text[at : at + 4096]).partition(b"\n")[0].split(self.layout.delimiter)
         return fields[self.layout.query] if self.layout.query < len(fields) else b""
 
-    def plain(self) -> dict[str, dict[str, float]]:
+    def plain(self) -> Values:
         """Read the file line by line, and explain what is wrong with it."""
         rows, layout, count, unrated = Rows(self.name, self.duplicates), self.layout, 0, 0
         for line, row in self.records():
@@ -102,7 +102,9 @@ class CsvTable(Table):
             have, s = ("has", "s") if unrated == 1 else ("have", "")
             rest = f"{have} no rating and count{s} as unjudged"
             self.notes.append(f"{unrated:,} of {count_of(count, 'row')} of {self.name} {rest}")
-        return rows.values
+        values = rows.with_notes(self.notes)
+        values.notes = self.notes = list(dict.fromkeys(values.notes))  # it may be read more than once
+        return values
 
     def _is_unrated(self, row: list[str]) -> bool:
         """True for a row of Quepid that has no rating: a query alone in its line, or an empty cell."""

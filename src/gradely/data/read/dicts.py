@@ -5,8 +5,8 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from gradely.data.ids import as_text, rename_docs
-from gradely.data.read.lines import Rows
-from gradely.data.table import DUPLICATES_HINT
+from gradely.data.read.lines import Rows, Values
+from gradely.data.table import DUPLICATES_HINT, describe_merged
 from gradely.errors import DataError, clip
 from gradely.tables import count_of
 
@@ -46,20 +46,14 @@ def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> "Values":
 
 def as_scores(rankings: Mapping[Any, Any], name: str, duplicates: str = "error") -> "Values":
     """Return {query: {document: score}}; a list is a ranking, best first, of documents or of (document, score)."""
-    return _by_query(rankings, name, lambda query, ranking: _rank(ranking, name, query, duplicates))
+    rows = Rows(name, duplicates)
+    scores = _by_query(rankings, name, lambda query, ranking: _rank(ranking, query, rows))
+    scores.notes = describe_merged(name, rows.merged, duplicates)
+    return scores
 
 
 class Ranked(dict[str, float]):
     """A ranking that came without scores, so that its numbers are places, counted from the last."""
-
-
-class Values(dict[str, Mapping[str, float]]):
-    """{query: {document: number}}, and what there is to know about it."""
-
-    whole = False
-    """whether all queries were whole numbers"""
-    notes: Sequence[str] = ()
-    """what was taken for granted"""
 
 
 def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> Values:
@@ -97,16 +91,17 @@ def _check_list(docs: Any, name: str, query: str) -> Sequence[Any] | AbstractSet
     return docs if isinstance(docs, AbstractSet) else list(docs)
 
 
-def _rank(ranking: Sequence[Any] | AbstractSet[Any], name: str, query: str, duplicates: str) -> dict[str, float]:
+def _rank(ranking: Sequence[Any] | AbstractSet[Any], query: str, rows: Rows) -> dict[str, float]:
+    """Return {document: score} of one query; duplicates are refused, or merged in `rows`."""
+    name = rows.name
     if isinstance(ranking, AbstractSet):
         raise DataError(f"{name}: query {clip(query)}: a set has no order; give a list, or {{document: score}}")
     scored = ranking and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in ranking)
     pairs = ranking if scored else zip(ranking, range(len(ranking), 0, -1), strict=True)
     docs, scores = zip(*pairs, strict=True) if ranking else ((), ())
-    if duplicates == "error":
+    if rows.duplicates == "error":
         values = zip(_distinct(docs, name, query), scores, strict=True)
         return dict(values) if scored else Ranked(values)
-    rows = Rows(name, duplicates)
     for doc, score in zip(docs, scores, strict=True):
         rows.add(0, query, as_text(doc, name), score)
     return rows.values.get(query, {})

@@ -6,10 +6,10 @@ from typing import Any
 
 from gradely.data.column_roles import Names, Roles, notes_on, pick_columns
 from gradely.data.columns import to_number
-from gradely.data.read.dicts import Values, as_labels, as_scores
+from gradely.data.read.dicts import as_labels, as_scores
 from gradely.data.read.exports import choose_split, is_ragas, read_export
 from gradely.data.read.formats import ReadOptions
-from gradely.data.read.lines import Rows
+from gradely.data.read.lines import Rows, Values
 from gradely.data.read.records import Record, RecordTable, are_records, flatten, holds_results, numeric_keys
 from gradely.data.run import Scores
 from gradely.data.source import HEAD, LONGEST_LINE, Source
@@ -83,9 +83,7 @@ def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates
         for query, docs in read.items():
             for doc, value in docs.items():
                 rows.add(number, query, doc, value)
-    values = Values(rows.values)
-    values.notes = notes
-    return values
+    return rows.with_notes(notes)
 
 
 def _read_rows(source: Source, kind: str, duplicates: str) -> Table | None:

@@ -6,14 +6,23 @@ blanks or tabs.
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite, nan
 from typing import NamedTuple
 
 from gradely.data.ids import LONGEST_NAME, encode
 from gradely.data.source import Report, Source
-from gradely.data.table import DUPLICATES_HINT
+from gradely.data.table import DUPLICATES_HINT, describe_merged
 from gradely.errors import DataError, GradelyError, InputError, clip
+
+
+class Values(dict[str, Mapping[str, float]]):
+    """{query: {document: number}}, and what there is to know about it."""
+
+    whole = False
+    """whether all queries were whole numbers"""
+    notes: Sequence[str] = ()
+    """what was taken for granted"""
 
 
 class Rows:
@@ -23,12 +32,15 @@ class Rows:
         """Start empty; `name` is the file that errors speak of, `duplicates` what to do with duplicate documents."""
         self.name, self.duplicates = name, duplicates
         self.values: dict[str, dict[str, float]] = {}
+        self.merged = 0
+        """how many documents were duplicates of an earlier one"""
         self._lines: dict[str, array[int]] = {}
 
     def add(self, line: int, query: str, doc: str, value: float) -> None:
         """Add one value."""
         docs = self.values.setdefault(query, {})
         if doc in docs and self.duplicates != "error":
+            self.merged += 1
             docs[doc] = {"max": max(docs[doc], value), "sum": docs[doc] + value, "first": docs[doc]}[self.duplicates]
             return
         if doc in docs:
@@ -39,6 +51,12 @@ class Rows:
             )
         docs[doc] = value
         self._lines.setdefault(query, array("q")).append(line)
+
+    def with_notes(self, notes: Iterable[str] = ()) -> Values:
+        """Return the values with these notes, and with one about the duplicates that were merged."""
+        values = Values(self.values)
+        values.notes = [*notes, *describe_merged(self.name, self.merged, self.duplicates)]
+        return values
 
 
 def to_number(source: Source, kind: str, number: int, text: str) -> float:
@@ -71,7 +89,7 @@ QRELS = Layout("label", "query iteration document label", width=4, value=3, extr
 RUN = Layout("score", "query Q0 document rank score tag", width=6, value=4, extra=True)
 
 
-def read(source: Source, layout: Layout, duplicates: str = "error") -> dict[str, dict[str, float]]:
+def read(source: Source, layout: Layout, duplicates: str = "error") -> Values:
     """Return {query: {document: value}} in the order of the file."""
     rows = Rows(source.name, duplicates)
     for number, line in source.lines():
@@ -80,7 +98,7 @@ def read(source: Source, layout: Layout, duplicates: str = "error") -> dict[str,
             rows.add(number, query, doc, value)
         except DataError as error:
             raise DataError(f"{error}{_hint_subtopics(source, layout, line)}") from None
-    return rows.values
+    return rows.with_notes()
 
 
 def _hint_subtopics(source: Source, layout: Layout, line: bytes) -> str:

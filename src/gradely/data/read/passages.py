@@ -3,40 +3,74 @@
 import re
 from collections.abc import Callable
 
-from gradely.data.read.lines import Rows
-from gradely.data.run import Run
-from gradely.errors import InputError
+from gradely.data.read.lines import Rows, Values
+from gradely.data.run import LazyScores, Run
+from gradely.errors import DataError, InputError, clip
+from gradely.tables import count_of
+
+CHOSEN = {
+    "max": "the score of its best passage",
+    "sum": "the sum of its passages' scores",
+    "first": "the score of its first passage",
+}
+"""what the score of a document is made of"""
 
 
-def merge_passages(run: Run, pattern: str, duplicates: str = "error") -> Run:
+def merge_passages(run: Run, pattern: str, duplicates: str = "error", *, some_match: bool = True) -> Run:
     """Return a run of documents from one of passages.
 
     The document is what the first group of a regular expression matches in the name of a passage; other names stay.
-    Of the passages of a document, the best counts, unless `duplicates` says otherwise.
+    Of the passages of a document, the best counts, unless `duplicates` says otherwise. With `some_match`, a pattern
+    that matches no name at all is refused.
 
     >>> merge_passages(Run({"q": {"d1#0": 0.2, "d1#1": 0.9, "d2": 0.5}}), "(.*)#").scores
     {'q': {'d1': 0.9, 'd2': 0.5}}
     """
-    name_document = _reader(pattern)
-    rows = Rows(run.name, "max" if duplicates == "error" else duplicates)
+    find = compile_pattern(pattern)
+    if isinstance(run.scores, LazyScores):
+        raise DataError(
+            f"{run.where}: a document pattern is for runs that are read here, and this is a lazy frame: name the "
+            "documents in its engine (with regexp_extract) and use duplicates='max', or collect it first"
+        )
+    rows, passages, documents, names = Rows(run.name, "max" if duplicates == "error" else duplicates), 0, 0, 0
+    first = None
     for query, ranking in run.scores.items():
         rows.values.setdefault(query, {})
-        for passage, score in ranking.items():
-            rows.add(0, query, name_document(str(passage)), float(score))
-    return Run(rows.values, run.name, run.where)
+        found = set()
+        for name, score in ranking.items():
+            document = find(str(name))
+            first = str(name) if first is None else first
+            rows.add(0, query, str(name) if document is None else document, float(score))
+            if document is not None:
+                found.add(document)
+                passages += 1
+        names, documents = names + len(ranking), documents + len(found)
+    if not passages and some_match and first is not None:
+        raise DataError(f"{run.where}: the document pattern {pattern!r} matches no document, such as {clip(first)}")
+    made = f"the document pattern {pattern!r} made {count_of(documents, 'document')} of {count_of(passages, 'passage')}"
+    rest = names - passages
+    keep = "does not match it and keeps its name" if rest == 1 else "do not match it and keep their names"
+    others = f"; {count_of(rest, 'name')} {keep}" if rest else ""
+    values = Values(rows.values)
+    values.notes = [*run.notes, f"{made}; a document has {CHOSEN[rows.duplicates]}{others}"]
+    return Run(values, run.name, run.where)
 
 
-def _reader(pattern: str) -> Callable[[str], str]:
-    """Return what finds the name of a document in that of a passage; refuse a pattern that does not say which part."""
+def compile_pattern(pattern: str) -> Callable[[str], str | None]:
+    """Return what finds the name of a document in that of a passage, None where it does not match.
+
+    A pattern that does not say which part names the document is refused.
+    """
     try:
         expression = re.compile(pattern)
-    except re.error as error:
-        raise InputError(f"--doc-id {pattern!r} is no regular expression: {error}") from None
+    except (re.error, TypeError) as error:
+        raise InputError(f"the document pattern {pattern!r} is not a regular expression: {error}") from None
     if expression.groups != 1:
-        raise InputError(f"--doc-id {pattern!r}: put the part that names the document in parentheses, as in '(.*)#'")
+        example = "put the part that names the document, and nothing else, in parentheses, as in '^(.*)#'"
+        raise InputError(f"the document pattern {pattern!r} has {count_of(expression.groups, 'group')}: {example}")
 
-    def find(passage: str) -> str:
+    def find(passage: str) -> str | None:
         match = expression.search(passage)
-        return passage if match is None or match[1] is None else match[1]
+        return None if match is None else match[1]
 
     return find

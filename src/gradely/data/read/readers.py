@@ -72,14 +72,14 @@ def read_run(
     feature: int | None = None,
     ascending: bool = False,
     split: str | None = None,
-    doc_id: str | None = None,
+    document_pattern: str | None = None,
 ) -> Run:
     """Read a run: a file, a dataframe, records, {query: {document: score}}, or ranked documents.
 
     `columns`, `duplicates` and `split` are as in read_qrels; with duplicates="max", passages of a document become the
     document, with their best score. In a LETOR file, `feature` is the number of the feature to rank by, and `ascending`
-    says that low values are best. `doc_id`, a regular expression, makes documents of passages: what its group matches
-    in the name of a passage is the document, which has the score of its best passage.
+    says that low values are best. `document_pattern`, a regular expression like "^(.*)#", makes documents of passages:
+    what its group matches in the name of a passage is the document, which has the score of its best passage.
 
     >>> read_run({"q1": {"d1": 0.9, "d2": 0.4}, "q2": ["d7", "d3"]})
     Run(run: 2 queries)
@@ -92,7 +92,7 @@ def read_run(
         feature=feature,
         ascending=ascending,
         split=split,
-        doc_id=doc_id,
+        document_pattern=document_pattern,
     )
     table = trec_table(ranking)
     return ranking if table is None else Run(table.plain(), ranking.name, ranking.where)
@@ -107,18 +107,18 @@ def open_run(
     feature: int | None = None,
     ascending: bool = False,
     split: str | None = None,
-    doc_id: str | None = None,
+    document_pattern: str | None = None,
 ) -> Run:
     """Read a run, as read_run does, but leave files to be read piece by piece. A function opens its run."""
     while callable(run):
         run = run()
     check_choice("way to treat duplicates", duplicates, DUPLICATES)
     ranking = _open(run, format, ReadOptions("score", columns, duplicates, feature, ascending, split))
-    if doc_id is None:
+    if document_pattern is None:
         return ranking
     from gradely.data.read.passages import merge_passages
 
-    return merge_passages(ranking, doc_id, duplicates)
+    return merge_passages(ranking, document_pattern, duplicates)
 
 
 def _open(run: Any, form: str | None, options: ReadOptions) -> Run:
@@ -177,13 +177,15 @@ def _read_object(value: Any, name: str, options: ReadOptions) -> Rows:
             if exported is not None:
                 return exported
         return as_labels(value, name) if kind == "label" else as_scores(value, name, duplicates)
-    from gradely.data.engine import EngineScores, is_lazy
+    from gradely.data.engine import ONE_AT_A_TIME, EngineScores, is_lazy
     from gradely.data.read.exports import is_ragas, read_export, unwrap
     from gradely.data.read.frames import FrameTable, is_frame, names_of, rows_of
     from gradely.data.read.records import RecordTable, are_records
 
     if is_frame(value):
-        if is_ragas(names_of(value)):
+        with ONE_AT_A_TIME:  # a connection of DuckDB refuses a second call
+            names = names_of(value)
+        if is_ragas(names):
             value = rows_of(value)
         elif kind == "score" and is_lazy(value):
             return EngineScores(value, name, columns, duplicates)

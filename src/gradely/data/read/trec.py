@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradely.data.qrels import Qrels
-from gradely.data.read.lines import QRELS, RUN, read, read_query
+from gradely.data.read.lines import QRELS, RUN, Values, read, read_query
 from gradely.data.source import Report, Source
 from gradely.data.table import IrregularText, Table
 from gradely.parallel import cores
@@ -37,9 +37,11 @@ class TrecTable(Table):
         """True where the file is read line by line before array operations would have begun."""
         return self.source.is_small
 
-    def plain(self) -> dict[str, dict[str, float]]:
+    def plain(self) -> Values:
         """Read the file line by line, and explain what is wrong with it."""
-        return read(self.source, self.layout, self.duplicates)
+        values = read(self.source, self.layout, self.duplicates)
+        self.notes = list(values.notes)
+        return values
 
     def scores_of(self, query: str) -> Mapping[str, float] | None:
         """Return {document: score} of one query of a run, None where it has none; no other lines are read."""
@@ -58,4 +60,6 @@ class TrecTable(Table):
 
             with suppress(IrregularText):
                 return load_qrels(self.source, threads or cores())
-        return Qrels.of(self.plain(), self.name)
+        qrels = Qrels.of(self.plain(), self.name)
+        qrels.notes = self.notes
+        return qrels
