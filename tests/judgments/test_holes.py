@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import gradely
+from gradely.cli.main import run as cli
+from gradely.data.demo import collection
 from gradely.evaluation.label_bounds import KINDS
 from gradely.evaluation.label_ranges import Range
+from tests.shared_data import DATA, needs
 
 ALL = [0, 1, 2, 3]
 EXACT = [
@@ -422,3 +425,71 @@ def test_judging_is_simulated_for_two_runs_by_one_measure():
         gradely.simulate_judging(qrels, {"a": run, "b": run}, ["AP", "P@2"])
     same = gradely.simulate_judging(qrels, {"a": run, "b": run}, "P@2")
     assert same.summary().startswith("The pair of runs is decided by P@2 after 0 of 1 judgment ")
+
+
+@pytest.fixture
+def demo(tmp_path, monkeypatch):
+    for name, text in collection().items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+RUNS = ["lexical.run", "popular.run"]
+
+
+def test_the_command_writes_what_to_judge(demo, capfd):
+    assert cli(["holes", "qrels.txt", *RUNS, "--judge", "7", "-o", "to_judge.csv"]) == 0
+    header, *rows = (demo / "to_judge.csv").read_text().splitlines()
+    documents = gradely.holes("qrels.txt", RUNS).judge(7).documents
+    assert header == "query,document,worth"
+    assert [row.split(",")[:2] for row in rows] == [[document.query, document.document] for document in documents]
+    assert "7 of 254 documents that matter; worth: " in capfd.readouterr().err
+
+
+COMMANDS = {
+    "--judge 5 --simulate": "--judge lists what to judge next, and --simulate needs no list: leave one of them out",
+    "--labels 0,a": "labels are numbers with commas between them, like 0,1,2,3; found 0,a",
+    "--labels 0,1 --top 3": "state either the labels of unjudged documents or, with top, the end of a scale; not both",
+    "--ties best": "ties='best' chooses the order of ties by the labels, which are open here",
+    "--queries run": "queries='run' counts queries without any judgments: use 'qrels' or 'both'",
+    "-m muAP": "muAP has no range over the labels of unjudged documents: a label changes what the labels of other",
+    "-m nDCG@10 -m AP --simulate": "judging is simulated by one measure; found nDCG@10, AP",
+    "--depth 0": "0 is not in the range x>=1",
+}
+
+
+@pytest.mark.parametrize("arguments", COMMANDS)
+def test_bad_input_is_one_line(demo, capfd, arguments):
+    assert cli(["holes", "qrels.txt", *RUNS, *arguments.split()]) == 2
+    out, err = capfd.readouterr()
+    assert out == "" and COMMANDS[arguments] in " ".join(err.split())
+
+
+@needs("trec-covid-round1")
+def test_judgments_of_a_later_round_lie_inside():
+    """Judgments are hidden and come back in rounds, the first half of each pool first, as of TREC-COVID."""
+    folder = DATA / "trec-covid-round1"
+    (path,) = folder.glob("qrels*")
+    qrels, files = gradely.read_qrels(path), sorted((folder / "runs-top100").iterdir())[::24]
+    rankings = [gradely.read_run(file).scores for file in files]
+    seen = {query: {doc for ranking in rankings for doc in ranking.get(query, ())} for query in qrels.queries}
+    truth = {
+        query: {doc: label for doc, label in qrels.labels(query).items() if doc in seen[query]}
+        for query in qrels.queries
+    }
+    rng = np.random.default_rng(1)
+    turn = {query: {doc: int(rng.integers(0, 3)) for doc in docs} for query, docs in truth.items()}
+    names = ["nDCG@10", "P@10", "AP@10"]
+    before = None
+    for round_ in range(3):
+        known = {q: {d: label for d, label in docs.items() if turn[q][d] <= round_} for q, docs in truth.items()}
+        found = gradely.holes(known, [str(file) for file in files], names, labels=[0, 1, 2], depth=1000)
+        if before is not None:
+            for run, by_measure in found.values.items():
+                for measure, value in by_measure.items():
+                    low, high = before.ranges[run][measure]
+                    assert low - 1e-12 <= value <= high + 1e-12
+            for earlier, pair in zip(before.pairs, found.pairs, strict=True):
+                assert earlier.low - 1e-12 <= pair.low <= pair.high <= earlier.high + 1e-12
+        before = found

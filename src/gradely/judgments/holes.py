@@ -237,8 +237,10 @@ class Holes(Result):
         return sections
 
     def remarks(self) -> list[str]:
-        """Return what the numbers are of."""
-        return [self.caption()]
+        """Return what the numbers are of, and what to type to know more."""
+        undecided = not all(pair.decided for pair in self.pairs if pair.measure == self.measures[0])
+        hint = "`gradely holes --judge 20` lists the documents to judge first"
+        return [self.caption(), *([hint] if undecided else [])]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, values in full."""
@@ -336,9 +338,13 @@ class ToJudge(Result):
         share = f"{len(self.documents):,} of {count_of(self.total, 'document')} that matter"
         if not self.pairs:
             return [f"{share}; worth: how much of the range of {self.measure} depends on the document"]
-        are = "is" if self.undecided == 1 else "are"
-        pairs = f"{self.undecided:,} of {count_of(self.pairs, 'pair')} of runs {are} open"
-        return [f"{share}; {pairs} by {self.measure}; worth: how far it may bring these to a decision, of 1 for each"]
+        if self.pairs == 1:
+            lack = f"the pair of runs, which is open by {self.measure}, lacks"
+        elif self.undecided == 1:
+            lack = f"the only pair of runs that is open by {self.measure} lacks"
+        else:
+            lack = f"the {self.undecided:,} pairs of runs that are open by {self.measure} lack"
+        return [f"{share}; worth: how much of what {lack} for a decision the document may bring"]
 
 
 NEAREST = 0.01
