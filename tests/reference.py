@@ -4,8 +4,9 @@ A ranking is a list of labels, best rank first; None is an unjudged document. A 
 judged documents. `top` and `levels` are those of the collection. Nothing here knows of ties, arrays or speed.
 """
 
+from fractions import Fraction
 from functools import cache
-from math import inf, log, log2, log10
+from math import fsum, inf, log, log2, log10
 
 from scipy.interpolate import PchipInterpolator
 
@@ -408,3 +409,131 @@ def muAP(ranking, pool, relevance="identity", k=None):
         if levels
         else 0
     )
+
+
+# Measures of judgments by subtopic. A ranking holds {subtopic: label} of each document, None where it is not judged; so
+# does the pool, in which all are judged.
+
+
+def subtopics_of(pool, rel):
+    """Return the subtopics with a relevant document, in order; no others count."""
+    return sorted({name for document in pool for name, label in document.items() if label >= rel})
+
+
+def is_relevant_to(document, name, rel):
+    return document is not None and name in document and document[name] >= rel
+
+
+def novelty(ranking, pool, alpha, rel, discount, k):
+    """Return Σ over ranks of Σ over subtopics of (1-α)^(relevant ones above) / discount."""
+    total = 0.0
+    for name in subtopics_of(pool, rel):
+        seen = 0
+        for i, document in enumerate(cut(ranking, k), 1):
+            if is_relevant_to(document, name, rel):
+                total += (1 - alpha) ** seen / discount(i)
+                seen += 1
+    return total
+
+
+def greedy(pool, alpha, rel):
+    """Return the pool in the order of the greedy ideal; of equal gains, the largest labels first."""
+    names = sorted({name for document in pool for name in document})
+    left = sorted(pool, key=lambda document: [document.get(name, -inf) for name in names], reverse=True)
+    seen, order = dict.fromkeys(names, 0), []
+    while left:
+        gains = [
+            sum(Fraction(1 - alpha) ** seen[name] for name in names if is_relevant_to(document, name, rel))
+            for document in left
+        ]
+        chosen = left.pop(gains.index(max(gains)))
+        for name in names:
+            seen[name] += is_relevant_to(chosen, name, rel)
+        order.append(chosen)
+    return order
+
+
+def full(alpha, discount, k):
+    """Return the sum over ranks if every document were relevant to a subtopic."""
+    return fsum((1 - alpha) ** (i - 1) / discount(i) for i in range(1, (k or 400) + 1))
+
+
+def over(value, norm):
+    return value / norm if norm > 0 else 0.0
+
+
+def log2_of_next(i):
+    return log2(i + 1)
+
+
+def alpha_DCG(ranking, pool, alpha=0.5, *, normalize=True, rel=1, k=None):
+    value = novelty(ranking, pool, alpha, rel, log2_of_next, k)
+    return over(value, len(subtopics_of(pool, rel)) * full(alpha, log2_of_next, k)) if normalize else value
+
+
+def alpha_nDCG(ranking, pool, alpha=0.5, rel=1, k=None):
+    ideal = novelty(greedy(pool, alpha, rel), pool, alpha, rel, log2_of_next, k)
+    return over(novelty(ranking, pool, alpha, rel, log2_of_next, k), ideal)
+
+
+def ERR_IA(ranking, pool, alpha=0.5, *, normalize=True, rel=1, k=None):
+    value = novelty(ranking, pool, alpha, rel, float, k)
+    return over(value, len(subtopics_of(pool, rel)) * full(alpha, float, k)) if normalize else value
+
+
+def nERR_IA(ranking, pool, alpha=0.5, rel=1, k=None):
+    ideal = novelty(greedy(pool, alpha, rel), pool, alpha, rel, float, k)
+    return over(novelty(ranking, pool, alpha, rel, float, k), ideal)
+
+
+def NRBP(ranking, pool, alpha=0.5, beta=0.5, *, normalize=True, rel=1, k=None):
+    value = novelty(ranking, pool, alpha, rel, lambda i: beta ** (1 - i), k)
+    return over(value * (1 - (1 - alpha) * beta), len(subtopics_of(pool, rel))) if normalize else value
+
+
+def nNRBP(ranking, pool, alpha=0.5, beta=0.5, rel=1, k=None):
+    ideal = novelty(greedy(pool, alpha, rel), pool, alpha, rel, lambda i: beta ** (1 - i), k)
+    return over(novelty(ranking, pool, alpha, rel, lambda i: beta ** (1 - i), k), ideal)
+
+
+def over_subtopics(measure, ranking, pool, rel, k):
+    """Return the mean of a binary measure over subtopics."""
+    names = subtopics_of(pool, rel)
+    values = [
+        measure(
+            [int(is_relevant_to(document, name, rel)) for document in ranking],
+            [int(is_relevant_to(document, name, rel)) for document in pool],
+            k=k,
+        )
+        for name in names
+    ]
+    return over(sum(values), len(names))
+
+
+def AP_IA(ranking, pool, rel=1, k=None):
+    return over_subtopics(AP, ranking, pool, rel, k)
+
+
+def P_IA(ranking, pool, rel=1, k=None):
+    return over_subtopics(P, ranking, pool, rel, k)
+
+
+def StRecall(ranking, pool, rel=1, k=None):
+    return over_subtopics(Success, ranking, pool, rel, k)
+
+
+def D_nDCG(ranking, pool, gain="linear", weights=None, k=None):
+    weights = weights or dict.fromkeys({name for document in pool for name in document}, 1)
+
+    def worth(document):
+        labels = (document or {}).items()
+        return sum(weights[name] * (2**label - 1 if gain == "exp" else label) for name, label in labels if label > 0)
+
+    def gained(documents):
+        return sum(worth(document) / log2_of_next(i) for i, document in enumerate(cut(documents, k), 1))
+
+    return over(gained(ranking), gained(sorted(pool, key=worth, reverse=True)))
+
+
+def Dsharp_nDCG(ranking, pool, gamma=0.5, gain="linear", weights=None, rel=1, k=None):
+    return gamma * StRecall(ranking, pool, rel, k) + (1 - gamma) * D_nDCG(ranking, pool, gain, weights, k)

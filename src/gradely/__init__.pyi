@@ -43,6 +43,7 @@ from gradely.measures.gap import GAP, eGAP, muAP, xGAP
 from gradely.measures.names import parse
 from gradely.measures.precision import F, F1, Judged, P, R, RelativeP, Rprec, SetAP, Unjudged, Utility
 from gradely.measures.q import Q
+from gradely.measures.subtopics import AP_IA, D_nDCG, Dsharp_nDCG, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
 from gradely.measures.users import RBP, RBPresidual, RR, Success
 from gradely.relevance import AtLeast, Max, Phi, Shift
 from gradely.report.charts import plot
@@ -52,6 +53,7 @@ __version__: str
 __all__ = [
     "ALL",
     "AP",
+    "AP_IA",
     "AgreedPair",
     "AtLeast",
     "Batch",
@@ -60,8 +62,11 @@ __all__ = [
     "Comparison",
     "Correlation",
     "DCG",
+    "D_nDCG",
     "DataError",
+    "Dsharp_nDCG",
     "ERR",
+    "ERR_IA",
     "Effect",
     "Estimated",
     "EstimatedPair",
@@ -95,11 +100,13 @@ __all__ = [
     "MeasureFunction",
     "MissingExtra",
     "NDCNG",
+    "NRBP",
     "Note",
     "OpenPair",
     "Orders",
     "Overlap",
     "P",
+    "P_IA",
     "Pair",
     "Phi",
     "PhiCurve",
@@ -129,6 +136,7 @@ __all__ = [
     "Settings",
     "Shares",
     "Shift",
+    "StRecall",
     "Success",
     "Suite",
     "SuitePair",
@@ -142,6 +150,8 @@ __all__ = [
     "UserRegions",
     "Utility",
     "Without",
+    "alpha_DCG",
+    "alpha_nDCG",
     "as_function",
     "binG",
     "bpref",
@@ -168,6 +178,8 @@ __all__ = [
     "nDCG",
     "nDCGphi",
     "nERR",
+    "nERR_IA",
+    "nNRBP",
     "overlap",
     "parse",
     "phi",

@@ -45,6 +45,8 @@ RESULTS = {
         lambda: gradely.pools(QRELS, RUNS, PAIR, rates=[1.0, 0.5], repeat=2),
         ["pools", QRELS, *RUNS, *MEASURES, "--rates", "1.0,0.5", "--repeat", "2"],
     ),
+    "overlap": (lambda: gradely.overlap(RUNS), ["overlap", *RUNS]),
+    "overlap_by_query": (lambda: gradely.overlap(RUNS).by_query(), ["overlap", *RUNS, "--by-query"]),
     "users": (lambda: gradely.users(QRELS, RUNS), ["users", QRELS, *RUNS]),
     "holes": (lambda: gradely.holes(QRELS, RUNS, PAIR), ["holes", QRELS, *RUNS, *MEASURES]),
     "judge": (
@@ -99,7 +101,7 @@ def test_no_public_function_is_forgotten():
         if inspect.isfunction(value)
     }
     ours = {name for name, kind in returned.items() if inspect.isclass(kind) and issubclass(kind, gradely.Result)}
-    assert ours <= set(RESULTS) and len(ours) == 13
+    assert ours <= set(RESULTS) and len(ours) == 20
 
 
 @pytest.mark.parametrize("name", RESULTS)

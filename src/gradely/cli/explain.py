@@ -9,6 +9,7 @@ from gradely.cli.options import FILE, MEASURE, InputOptions, open_file, read_jud
 from gradely.cli.output import OutputOptions, write_result
 from gradely.data.source import Source
 from gradely.evaluation.explain import LONG, explain
+from gradely.measures.names import parse
 
 
 def one_measure(context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> str:
@@ -64,7 +65,7 @@ def command(
         raise click.UsageError("one --feature is explained at a time", click.get_current_context())
     feature = inputs.features[0] if inputs.features else None
     explanation = explain(
-        read_judgments(qrels, inputs),
+        read_judgments(qrels, inputs.for_measures({measure: parse(measure)})),
         open_file(Source(run), feature, inputs),
         query,
         measure,

@@ -19,8 +19,8 @@ from gradely.data.source import Source
 from gradely.data.table import DUPLICATES
 from gradely.errors import InputError, MeasureError
 from gradely.evaluation.evaluate import DEFAULT, Progress, ignore
-from gradely.measures import ALL, EXPECTED, Measure
-from gradely.measures.names import parse, parse_all
+from gradely.measures import ALL, EXPECTED, PLAIN, Measure
+from gradely.measures.names import need_subtopics, parse, parse_all
 from gradely.settings import EMPTY, PRECISIONS, QUERIES, TIES
 from gradely.tables import FORMATS, SAFE
 
@@ -104,11 +104,19 @@ class InputOptions(NamedTuple):
     """a column of the qrels, or a file: the segment of each query"""
     weights: str | None = None
     """a column of the qrels, or a file: the weight of each query"""
+    subtopics: bool = False
+    """whether judgments are by subtopic"""
+    subtopic_weights: str | None = None
+    """a file of the weights of subtopics"""
 
     @property
     def keywords(self) -> dict[str, Any]:
         """What functions are told of how runs are read."""
         return {"duplicates": self.duplicates, "document_pattern": self.document_pattern}
+
+    def for_measures(self, measures: Mapping[str, Measure]) -> "InputOptions":
+        """Return them with subtopics where one of the measures needs these."""
+        return self._replace(subtopics=self.subtopics or need_subtopics(measures))
 
 
 class Inputs(NamedTuple):
@@ -160,7 +168,8 @@ class Request(NamedTuple):
         """Read the qrels, unless they are there, and see which runs there are; each is opened when its turn comes."""
         measures = choose_measures(self.measures, self.policies.get("ties", "expected"))
         runs, sizes = list_runs(self.qrels, self.runs, self.inputs)
-        qrels = read_judgments(self.qrels, self.inputs, self.policies.get("threads"), judgments)
+        inputs = self.inputs.for_measures(measures)
+        qrels = read_judgments(self.qrels, inputs, self.policies.get("threads"), judgments)
         return Inputs(qrels, runs, sizes, measures)
 
     def read_both(self, judge: str) -> tuple[Qrels, Inputs]:
@@ -182,7 +191,12 @@ def read_judgments(
     source = Source(path)  # held, since segments may come from the same pipe
     if judgments is None:
         judgments = read_qrels(
-            source, format=inputs.qrels_format, columns=inputs.columns, duplicates=inputs.duplicates, threads=threads
+            source,
+            format=inputs.qrels_format,
+            columns=inputs.columns,
+            duplicates=inputs.duplicates,
+            threads=threads,
+            subtopics=inputs.subtopic_weights or inputs.subtopics,
         )
     only = None if inputs.only is None else read_queries(inputs.only)
     segments = None if inputs.by is None else read_segments(inputs.by, path, inputs.columns)
@@ -240,7 +254,7 @@ def refuse_measure(path: str) -> None:
 def choose_measures(measures: tuple[str, ...], ties: str) -> dict[str, Measure]:
     """Return the measures asked for: the usual ones where none is named, all that the tie policy allows for `all`."""
     if "all" in measures:
-        return parse_all([measure.name for measure in (EXPECTED if ties == "expected" else ALL)])
+        return parse_all([measure.name for measure in (EXPECTED if ties == "expected" else PLAIN)])
     return parse_all(measures or DEFAULT)
 
 
@@ -285,7 +299,8 @@ GROUPS = {
         *("repeat", "least", "least_nonrelevant", "seed", "precision"),
     ),
     "Input": (
-        *("columns", "duplicates", "queries_text", "docs_text", "qrels_format", "run_format", "features", "ascending"),
+        *("columns", "duplicates", "subtopics", "subtopic_weights", "queries_text", "docs_text", "qrels_format"),
+        *("run_format", "features", "ascending"),
         *("document_pattern", "split", "virtual", "graded_by", "levels", "qrels_feature", "threads"),
     ),
     "Output": (
@@ -402,6 +417,7 @@ def inputs(command: Command, *, whole: bool = False) -> Command:
     return add_options(
         pack(InputOptions, "inputs", InputOptions._fields, command),
         qrels_format,
+        *(() if whole else SUBTOPICS),
         *RUN_INPUTS,
         *(() if whole else SELECTION),
     )
@@ -554,6 +570,21 @@ RUN_INPUTS = (
     choice("--duplicates", DUPLICATES, "error", "What to do with duplicate documents of a query, also in runs."),
 )
 """the options of inputs that say how to read runs"""
+SUBTOPICS = (
+    click.option(
+        "--subtopics",
+        is_flag=True,
+        help="The qrels judge documents by subtopic: in the second field of TREC files, or in a column subtopic. "
+        "Measures that need subtopics, like alpha_nDCG, read them anyway; others take the highest label.",
+    ),
+    click.option(
+        "--subtopic-weights",
+        type=FILE,
+        metavar="FILE",
+        help="How likely it is that a user means each subtopic: query, subtopic and weight, in lines or in a table.",
+    ),
+)
+"""the options of inputs for judgments by subtopic"""
 SELECTION = (
     click.option("--only", type=FILE, metavar="FILE", help="Evaluate only the queries in this file, one per line."),
     click.option(

@@ -20,7 +20,7 @@ from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore,
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import EVERY
-from gradely.measures.names import MeasureLike, parse_all
+from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.settings import Correction, EmptyPolicy, Precision, QueryPolicy, Settings, TestName, TiePolicy
 from gradely.tables import (
     Cell,
@@ -393,13 +393,16 @@ def compare(
     named = name_runs(runs) if groups is None else groups.runs
     design = Design(test, correction, alpha, seed, resamples, (), family, simultaneous, rope)
     design = design.settle(baselines, named if groups is None else groups.members)
-    judgments = read_selected(qrels, settings, columns, only=only, by=by, exclude=exclude, weights=weights)
+    wanted = parse_all(measures)
+    judgments = read_selected(
+        qrels, settings, columns, only=only, by=by, exclude=exclude, weights=weights, subtopics=need_subtopics(wanted)
+    )
     if groups is not None:
         check_design(design, weighted=judgments.weights is not None)
     opened = open_runs(named, columns, settings)
     details = details and groups is None  # the page of systems shows no rankings
     places: TiePolicy = "trec" if details else "expected"
     depth = top_depth(len(judgments), len(named)) if details else None
-    results = evaluate_all(judgments, opened, parse_all(measures), settings, progress, places=places, depth=depth)
+    results = evaluate_all(judgments, opened, wanted, settings, progress, places=places, depth=depth)
     board = Leaderboard(results) if groups is None else SystemBoard(results, groups.members)
     return Comparison(board, design, named, opened)

@@ -19,7 +19,7 @@ from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.stacked import StackedRuns
 from gradely.measures import AP
-from gradely.measures.names import MeasureLike, fit_all, parse_all
+from gradely.measures.names import MeasureLike, fit_all, need_subtopics, parse_all
 from gradely.settings import EmptyPolicy, Precision, Settings, TiePolicy, check_choice
 from gradely.tables import Cell, Table, count_of
 
@@ -206,7 +206,9 @@ def correlate(
     settings = Settings(
         ties, "qrels", judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
     )
-    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude, weights=weights)
+    judgments = read_selected(
+        qrels, settings, columns, only=only, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
+    )
     results = evaluate_all(judgments, open_runs(name_runs(runs), columns, settings), named, settings, progress)
     stacked = stack(results)
     topics_kept, runs_kept, notes = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
@@ -370,7 +372,9 @@ def pools(
     )
     named = parse_all(measures)
     only = name_queries(queries)
-    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude, weights=weights)
+    judgments = read_selected(
+        qrels, settings, columns, only=only, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
+    )
     results = evaluate_all(judgments, open_runs(name_runs(runs), columns, settings), named, settings, progress)
     stacked = stack(results)
     selection = select(stacked, topics=topics, level=level, min_quartile=min_quartile)

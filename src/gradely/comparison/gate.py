@@ -30,7 +30,7 @@ from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_run, ignore,
 from gradely.evaluation.notes import SAME, Note, note_names
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import means, normalize_weights
-from gradely.measures.names import MeasureLike, parse, parse_all
+from gradely.measures.names import MeasureLike, need_subtopics, parse, parse_all
 from gradely.settings import (
     Correction,
     EmptyPolicy,
@@ -155,8 +155,11 @@ def keep_scores(
     settings = Settings(
         ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
     )
-    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude, weights=weights)
-    return score_run(judgments, open_as(run, columns, settings), measures, settings, progress)
+    named = parse_all(measures)
+    judgments = read_selected(
+        qrels, settings, columns, only=only, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
+    )
+    return score_run(judgments, open_as(run, columns, settings), named, settings, progress)
 
 
 def score_run(
@@ -181,6 +184,11 @@ def digest(qrels: Qrels) -> str:
     for judged in every:
         for query in sorted(judged.queries):
             digested.update(json.dumps([query, sorted(judged.labels(query).items())]).encode())
+            by_subtopic = judged.subtopic_labels(query)
+            if by_subtopic:
+                digested.update(json.dumps(by_subtopic, sort_keys=True).encode())
+        if judged.subtopics is not None and judged.subtopics.weights is not None:
+            digested.update(judged.subtopics.weights[np.argsort(judged.queries)].tobytes())
     return digested.hexdigest()
 
 
@@ -498,8 +506,10 @@ def gate(
     if source is not None and is_saved(source):
         earlier = read_saved(source)
     measures = measures if measures is not None else earlier.measures if earlier else DEFAULT
-    limits = check_limits(max_drop, measures)
-    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude, weights=weights)
+    named, limits = parse_all(measures), check_limits(max_drop, measures)
+    judgments = read_selected(
+        qrels, settings, columns, only=only, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
+    )
     scores = score_run(judgments, open_as(new, columns, settings), measures, settings, progress)
     if earlier is None:
         earlier = score_run(judgments, open_as(baseline, columns, settings), measures, settings, progress)

@@ -19,7 +19,7 @@ from gradely.errors import DataError
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
-from gradely.measures.names import MeasureLike, parse_all
+from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.settings import EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy, check_choice
 from gradely.tables import Cell, Table, count_of
 
@@ -196,9 +196,12 @@ def plan(
     )
     named = name_runs(runs)
     design = Design(alpha=alpha).settle(baselines, named)
-    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude, weights=weights)
+    wanted = parse_all(measures)
+    judgments = read_selected(
+        qrels, settings, columns, only=only, exclude=exclude, weights=weights, subtopics=need_subtopics(wanted)
+    )
     opened = open_runs(named, columns, settings)
-    board = Leaderboard(evaluate_all(judgments, opened, parse_all(measures), settings, progress))
+    board = Leaderboard(evaluate_all(judgments, opened, wanted, settings, progress))
     return plan_pairs(board.pairwise(design), difference, power, correction, board.notes)
 
 

@@ -14,7 +14,7 @@ from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore,
 from gradely.evaluation.notes import SAME, Note
 from gradely.evaluation.result import MOST, Result, Section
 from gradely.evaluation.values import Evaluation
-from gradely.measures.names import MeasureLike, parse_all
+from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.settings import EmptyPolicy, QueryPolicy, Settings
 from gradely.tables import Cell, Table, count_of
 
@@ -189,7 +189,9 @@ def tie_sensitivity(
         duplicates=duplicates,
         document_pattern=document_pattern,
     )
-    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude, weights=weights)
+    judgments = read_selected(
+        qrels, settings, columns, only=only, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
+    )
     opened = open_runs(name_runs(runs), columns, settings)
     results = evaluate_all(judgments, opened, named, settings, progress, places="trec", depth=0)
     sensitivities = [run_ties(evaluation, evaluation.details) for evaluation in results.evaluations.values()]

@@ -42,6 +42,9 @@ TIERS = {
         ("rating",),
         ("rank",),
     ),
+    "subtopic": (
+        ("subtopic", "subtopic_id", "intent", "intent_id", "nugget", "nugget_id", "aspect", "aspect_id", "facet"),
+    ),
 }  # fmt: skip
 """by role, what columns are called: a name of an earlier tier is taken, and beside it one of a later tier is not; two
 names of the same tier are an error"""
@@ -124,6 +127,12 @@ def pick_columns(
         )
     notes = tuple(pick.note for pick in (query, document, value) if pick.note)
     return Roles(str(query.column), str(document.column), value.column, notes)
+
+
+def pick_subtopic(names: Sequence[str], name: str, columns: Names | None) -> str:
+    """Return the column of subtopics: the one that was said, or by the names people use."""
+    _check_said(names, "subtopic", name, columns or {})
+    return str(_pick(names, "subtopic", name, columns or {}).column)
 
 
 def _check_said(names: Sequence[str], kind: str, name: str, columns: Names) -> None:

@@ -7,9 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.ids import Bools, Ints
+from gradely.data.hashing import ranges
+from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.qrels import Qrels
+from gradely.data.subtopics import NOT_JUDGED
 from gradely.kernel.batch import CELLS, Batch
+from gradely.kernel.subtopics import Subtopics
 from gradely.lazy import lazy
 from gradely.parallel import on_threads
 
@@ -118,8 +121,23 @@ class Blocks:
         same = np.flatnonzero(self.tied > 1)
         rows = row[same]
         sorted_row = row.copy()
-        sorted_row[same] = rows[np.lexsort((-self.qrels.grade[rows], self.above[same], query[same]))]
+        subtopics = self.qrels.subtopics
+        labels = () if subtopics is None else tuple(-column for column in subtopics.labels[rows].T[::-1])
+        sorted_row[same] = rows[np.lexsort((*labels, -self.qrels.grade[rows], self.above[same], query[same]))]
         return sorted_row
+
+    def _subtopics(self, queries: Ints, rows: Any, cells: Bools, pooled: Bools, ties: str) -> Subtopics | None:
+        """Return the labels by subtopic of a Batch: of its cells, which have these rows, and of its pools."""
+        subtopics = self.qrels.subtopics
+        if subtopics is None:
+            return None
+        count = max(1, int(subtopics.counts[queries].max()))
+        judgments = ranges(self.qrels.start[queries], self.qrels.sizes[queries])
+        pool = self.qrels.order_by_preference(by_name=ties == "trec")[judgments]
+        labels, pools = (
+            _fill_vectors(flags, subtopics.labels[at, :count]) for flags, at in ((cells, rows), (pooled, pool))
+        )
+        return Subtopics(labels, pools, None if subtopics.weights is None else subtopics.weights[queries, :count])
 
     @lazy
     def width(self) -> Ints:
@@ -144,6 +162,8 @@ class Blocks:
 
         How queries are put together changes memory and time, but no value.
         """
+        if self.qrels.subtopics is not None:
+            cells = max(1, cells // self.qrels.subtopics.labels.shape[1])
         hits = self.start[queries + 1] - self.start[queries]
         queries = queries[np.lexsort((hits, self.width[queries]))]
         width = self.width[queries]
@@ -168,7 +188,9 @@ class Blocks:
             judged, *alone = _cells_of_one(above.shape[1])
             groups = alone if self.untied else self._groups(above, judged)
             columns = (self.qrels.grade[self.row[hits]][None, :], judged, above, tied, *groups)
-        batch = Batch(*columns, pool, pooled, self.retrieved[query : query + 1], _group_policy(ties))
+        subtopics = self._subtopics(np.array([query % len(self.qrels)]), self.row[hits], columns[1], pooled, ties)
+        pool_memo = {} if subtopics is not None and ties == "trec" else pool_memo  # whose ideal goes by name
+        batch = Batch(*columns, pool, pooled, self.retrieved[query : query + 1], _group_policy(ties), subtopics)
         facts = {"untied": True, "depth": int(batch.above[0, -1]) + 1} if self.untied else {}
         batch.set_cached(xp=np, pool_memo=pool_memo, memo={}, **facts)
         return batch
@@ -192,6 +214,7 @@ class Blocks:
             pooled=pooled,
             retrieved=self.retrieved[queries],
             ties=_group_policy(ties),
+            subtopics=self._subtopics(at, self.row[hits], cells, pooled, ties),
         )
 
     def _groups(self, above: Ints, cells: Any) -> tuple[Ints, Ints]:
@@ -231,6 +254,13 @@ def _cells(start: Ints, stop: Ints) -> tuple[Any, Any]:
     cells = np.arange(max(1, int(size.max(initial=0))))[None, :] < size[:, None]
     skipped = start - (np.cumsum(size) - size)
     return cells, np.repeat(skipped, size) + np.arange(int(size.sum()))
+
+
+def _fill_vectors(cells: Bools, values: Floats) -> Floats:
+    """Return the rows of a table in their cells, with labels of documents that are not judged in padding."""
+    out = np.full((*cells.shape, values.shape[1]), NOT_JUDGED)
+    out[cells] = values
+    return out
 
 
 def _fill(cells: Any, values: Any, rest: float) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradely.data.columns import flat
 from gradely.data.ids import Bools, Floats, Ints, Words
+from gradely.data.subtopics import JudgedSubtopics
 from gradely.errors import DataError, clip, did_you_mean
 from gradely.kernel.batch import Levels
 from gradely.lazy import lazy
@@ -69,9 +70,12 @@ class Qrels:
         """the weight of each query, above 0, where means are weighted"""
         self.left_out: dict[str, list[str]] = {}
         """queries that were judged and do not count, by the reason: `weight` or `empty`"""
+        self.subtopics: JudgedSubtopics | None = None
+        """the labels by subtopic, where they were read; a document's own label is then the highest of them"""
         self.degenerate: dict[object, Bools] = {}
         """by measure, the queries for which every ranking scores 0, once they were looked for"""
         self._pools: dict[int, Pools] = {}
+        self._preferred: dict[bool, Ints] = {}
 
     @classmethod
     def of(cls, labels: Mapping[str, Mapping[str, float]], name: str = "qrels") -> "Qrels":
@@ -92,7 +96,7 @@ class Qrels:
     @lazy
     def levels(self) -> Levels:
         """The labels; called, the distinct positive ones, ascending."""
-        return Levels(self.grade)
+        return Levels(self.grade, by_subtopic=self.subtopics is not None)
 
     @lazy
     def sizes(self) -> Ints:
@@ -107,8 +111,16 @@ class Qrels:
         if i not in self._pools:
             labels = self.grade[self.start[i] : self.start[i + 1]].copy()
             labels.sort()
-            self._pools[i] = _shared_pool(labels.tobytes()) if len(labels) <= SMALL else _pool(labels)
+            shared = len(labels) <= SMALL and self.subtopics is None
+            self._pools[i] = _shared_pool(labels.tobytes()) if shared else _pool(labels)
         return self._pools[i]
+
+    def order_by_preference(self, *, by_name: bool) -> Ints:
+        """Return the rows, query by query, as the greedy ideal prefers documents of the same gain; made once."""
+        assert self.subtopics is not None
+        if by_name not in self._preferred:
+            self._preferred[by_name] = self.subtopics.order_rows(self.start, self.docs, by_name=by_name)
+        return self._preferred[by_name]
 
     def labels(self, query: str) -> dict[str, float]:
         """Return {document: label} of one query; empty where it has none."""
@@ -117,6 +129,14 @@ class Qrels:
             return {}
         rows = slice(int(self.start[at]), int(self.start[at + 1]))
         return dict(zip(self.docs[rows], self.grade[rows].tolist(), strict=True))
+
+    def subtopic_labels(self, query: str) -> dict[str, dict[str, float]]:
+        """Return {document: {subtopic: label}} of one query; empty where subtopics were not read."""
+        at = self.index.get(query)
+        if at is None or self.subtopics is None:
+            return {}
+        rows = range(int(self.start[at]), int(self.start[at + 1]))
+        return {self.docs[row]: self.subtopics.of_row(at, row) for row in rows}
 
     def check_query(self, query: str) -> None:
         """Refuse a query that has no judgments."""

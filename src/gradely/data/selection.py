@@ -13,6 +13,7 @@ from gradely.data.column_roles import Names
 from gradely.data.hashing import ranges
 from gradely.data.ids import Ints, as_text
 from gradely.data.qrels import Qrels
+from gradely.data.read.dicts import are_by_subtopic
 from gradely.data.read.formats import delimiter_of, format_of
 from gradely.data.read.readers import read_qrels, read_run
 from gradely.data.source import Source
@@ -48,12 +49,19 @@ def read_selected(
     by: Any = None,
     exclude: Any = None,
     weights: Any = None,
+    subtopics: bool = False,
 ) -> Qrels:
     """Read qrels, and what is to be selected."""
     if isinstance(qrels, Iterator) and (isinstance(by, str) or isinstance(weights, str)):
         qrels = list(qrels)  # segments and weights may be columns of it
     held = Source(qrels) if isinstance(qrels, str | os.PathLike) else qrels  # segments may come from the same pipe
-    judgments = read_qrels(held, columns=columns, duplicates=settings.duplicates, threads=settings.threads)
+    judgments = read_qrels(
+        held,
+        columns=columns,
+        duplicates=settings.duplicates,
+        threads=settings.threads,
+        subtopics=subtopics and (not isinstance(held, Mapping) or are_by_subtopic(held)),  # else the measure refuses
+    )
     segments = None if by is None else read_segments(by, qrels, columns)
     weighed = None if weights is None else read_weights(weights, qrels, columns)
     return select(
@@ -145,6 +153,7 @@ def _take(qrels: Qrels, at: Ints) -> Qrels:
     subset = Qrels([qrels.queries[i] for i in at.tolist()], start, docs, qrels.grade[rows], qrels.name)
     subset.whole, subset.notes = qrels.whole, qrels.notes
     subset.excluded, subset.segments, subset.weights = qrels.excluded, qrels.segments, qrels.weights
+    subset.subtopics = None if qrels.subtopics is None else qrels.subtopics.select(at, rows)
     return subset
 
 

@@ -16,7 +16,7 @@ from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import Scores, flatten, means_table, note_runs, segments_table
 from gradely.evaluation.values import Evaluation
 from gradely.measures import Measure
-from gradely.measures.names import MeasureLike, parse_all
+from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.parallel import on_threads
 from gradely.settings import EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import Table, box, bullets, count_of, grid, heading, to_frame
@@ -193,9 +193,12 @@ def evaluate_runs(
     settings = Settings(
         ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
     )
-    judgments = read_selected(qrels, settings, columns, only=only, by=by, exclude=exclude, weights=weights)
+    named = parse_all(measures)
+    judgments = read_selected(
+        qrels, settings, columns, only=only, by=by, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
+    )
     opened = open_runs(name_runs(runs), columns, settings)
-    return evaluate_all(judgments, opened, parse_all(measures), settings, progress)
+    return evaluate_all(judgments, opened, named, settings, progress)
 
 
 def open_runs(runs: Mapping[str, Any], columns: Names | None, settings: Settings) -> Mapping[str, Any]:
@@ -335,8 +338,11 @@ def evaluate(
     settings = Settings(
         ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
     )
-    judgments = read_selected(qrels, settings, columns, only=only, by=by, exclude=exclude, weights=weights)
-    judgments, fitted = fit_to(judgments, parse_all(measures), settings)
+    named = parse_all(measures)
+    judgments = read_selected(
+        qrels, settings, columns, only=only, by=by, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
+    )
+    judgments, fitted = fit_to(judgments, named, settings)
     ranking = open_as(run, columns, settings)
     evaluation = evaluate_run(judgments, ranking, fitted, settings, progress)
     scores = evaluation.scores()
@@ -383,8 +389,12 @@ class Evaluator:
             ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
         )
         self.columns = columns
-        judgments = read_selected(qrels, self.settings, columns, only=only, by=by, exclude=exclude, weights=weights)
-        self.qrels, self.measures = fit_to(judgments, parse_all(measures), self.settings)
+        named = parse_all(measures)
+        subtopics = need_subtopics(named)
+        judgments = read_selected(
+            qrels, self.settings, columns, only=only, by=by, exclude=exclude, weights=weights, subtopics=subtopics
+        )
+        self.qrels, self.measures = fit_to(judgments, named, self.settings)
 
     def __call__(self, run: Any) -> Scores:
         """Return the scores of a run, which may be whatever evaluate takes for one."""

@@ -67,6 +67,8 @@ class Line(NamedTuple):
     """what its relevance earns, in the same units; None where it is not judged, or the measure has no discount"""
     weight: float | None = None
     """1 over the discount of its rank, of a tie group the mean of that, 0 below the cut-off: adds = gain · weight"""
+    subtopics: Mapping[str, float] | None = None
+    """{subtopic: label}, where the measure asks for subtopics and the document is judged"""
 
     @property
     def rank(self) -> str:
@@ -124,14 +126,15 @@ class Explanation(Result):
 
     def _columns(self, lines: list[Line], every: list[Line]) -> tuple[list[str], list[list[Cell]]]:
         """Return a header and rows without scores; relevance and gain have columns where they say something."""
-        graded = any(line.relevance is not None and line.relevance != line.label for line in every)
+        by_subtopic = any(line.subtopics is not None for line in every)
+        graded = not by_subtopic and any(line.relevance is not None and line.relevance != line.label for line in every)
         discounted = any(line.gain is not None for line in every)
-        header = ["rank", "document", "label", *(["relevance"] if graded else [])]
+        header = ["rank", "document", "subtopics" if by_subtopic else "label", *(["relevance"] if graded else [])]
         rows: list[list[Cell]] = [
             [
                 line.rank,
                 line.document,
-                None if line.label is None else f"{line.label:g}",
+                name_subtopics(line.subtopics) if by_subtopic else None if line.label is None else f"{line.label:g}",
                 *([line.relevance] if graded else []),
                 *([line.gain, line.weight] if discounted else []),
                 line.adds,
@@ -217,6 +220,20 @@ class Explanation(Result):
         return box(heading(title), table, bullets(shown.sentences()), folded)
 
 
+def name_subtopics(subtopics: Mapping[str, float] | None) -> str | None:
+    """Return the subtopics for which a document has a positive label, with labels other than 1 in brackets.
+
+    >>> name_subtopics({"price": 1, "size": 2, "colour": 0}), name_subtopics({"colour": 0}), name_subtopics(None)
+    ('price, size (2)', 'none', None)
+    """
+    if subtopics is None:
+        return None
+    return (
+        ", ".join(name if label == 1 else f"{name} ({label:g})" for name, label in subtopics.items() if label > 0)
+        or "none"
+    )
+
+
 def _count_hidden(lines: list[Line], digits: int) -> str:
     """Return how many documents are not shown, and what they add."""
     adds = show_number(sum(line.adds for line in lines), digits)
@@ -261,7 +278,8 @@ def explain(
         duplicates=duplicates,
         document_pattern=document_pattern,
     )
-    judgments = read_selected(qrels, settings, columns, exclude=exclude)
+    needed = parse(measure).needs_subtopics
+    judgments = read_selected(qrels, settings, columns, exclude=exclude, subtopics=needed)
     ranking, query = open_as(run, columns, settings), str(query)
     judgments.check_query(query)
     explanation = replace(_explain(judgments, ranking, query, measure, settings), depth=depth)
@@ -312,6 +330,7 @@ class _Part(NamedTuple):
 def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Measure, settings: Settings) -> _Part:
     """Return what each document of a ranking of one query adds."""
     labels = qrels.labels(query)
+    by_subtopic = qrels.subtopic_labels(query) if measure.needs_subtopics else {}
     docs, view = _columns(qrels, Run({query: dict(scores)}, ""), query, measure, settings)
     try:
         measure.compute_from_relevance(view)
@@ -335,6 +354,7 @@ def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Mea
             adds.get(doc, 0.0),
             gain.get(doc),
             weight.get(doc),
+            by_subtopic.get(doc),
         )
         for start, tied in _groups(scores)
         for first, last, doc in _seats(tied, start, settings, query, above)
@@ -364,16 +384,17 @@ def _ideal(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> _P
     judged = copy.copy(qrels)
     judged.excluded = None
     try:
-        return _measure(judged, _best_first(judged, query, measure), query, measure, settings)
+        return _measure(judged, _best_first(judged, query, measure, settings), query, measure, settings)
     except NotFinite:
         return _measure_nothing(judged, query, measure)
 
 
-def _best_first(qrels: Qrels, query: str, measure: Measure) -> dict[str, float]:
+def _best_first(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> dict[str, float]:
     """Return the judged documents of a query as a ranking, those first that the measure would have first."""
     labels = qrels.labels(query)
-    docs, batch = _batch_of(qrels, Run({query: dict.fromkeys(labels, 0.0)}, ""), query, Settings())
-    priority = dict(zip(docs, measure.priority(measure.apply_relevance(batch))[0].tolist(), strict=False))
+    by_name = Settings("trec" if settings.ties == "trec" else "expected")  # of documents that add the same
+    docs, batch = _batch_of(qrels, Run({query: dict.fromkeys(labels, 0.0)}, ""), query, by_name)
+    priority = dict(zip(docs, measure.ideal_priority(measure.apply_relevance(batch))[0].tolist(), strict=False))
     order = sorted(labels, key=lambda doc: (-priority[doc], -labels[doc], doc))
     return {doc: float(-place) for place, doc in enumerate(order)}
 

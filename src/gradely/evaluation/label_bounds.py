@@ -446,7 +446,7 @@ def _placed_sums(measure: Binary, hits: Retrieved, base: Ints, seen: Ints, best:
     number = np.cumsum(hits.is_open) - 1
     number = number if best else int(hits.is_open.sum()) - 1 - number
     grade = (hits.relevant & ~hits.is_open) | (hits.is_open & (number < seen[:, None]))
-    every = {
+    every: dict[str, Any] = {
         name: np.broadcast_to(getattr(hits.batch, name), (len(seen), *getattr(hits.batch, name).shape[1:]))
         for name in ("judged", "above", "tied", "first", "last", "pool", "pooled", "retrieved")
     }

@@ -273,6 +273,7 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
     were = "was" if excluded == 1 else "were"
     why = "; exclude_self drops those with the id of their query" if evaluation.settings.exclude_self else ""
     out = f"{excluded:,} of {count_of(before, 'document')} {were} excluded from the rankings{why}" if excluded else None
+    plain = [name for name, measure in evaluation.measures.items() if not measure.needs_subtopics]
     by_one = [name for name, measure in evaluation.measures.items() if getattr(measure, "rel", None) == 1]
     levels: Sequence[float] = evaluation.qrels.levels() if by_one else []
     threshold = describe_threshold(evaluation.qrels.grade, levels, by_one)
@@ -281,6 +282,7 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
         *(("run", text) for text in evaluation.about_run),
         ("apart", evaluation.apart),
         ("labels", threshold),
+        ("subtopics", describe_highest(evaluation.qrels, plain)),
     ]
     notes = [Note(kind, len(evaluation.qrels), len(evaluation.qrels), text) for kind, text in texts if text]
     return [*notes, *([Note("excluded", excluded, before, out)] if out else [])]
@@ -339,6 +341,18 @@ def _note_left_out(evaluation: "Evaluation") -> list[Note]:
         for reason, queries in left_out.items()
         for note in note_names(reason, len(queries), total, "judged query", LEFT_OUT[reason], queries)
     ]
+
+
+def describe_highest(qrels: Qrels, measures: Iterable[str]) -> str | None:
+    """Return that measures without subtopics take the highest label; None where there are none."""
+    names = list(measures)
+    if qrels.subtopics is None or not names:
+        return None
+    takes = "takes" if len(names) == 1 else "take"
+    return (
+        f"{qrels.name} judges {count_of(len(qrels.grade), 'document')} by subtopic: {', '.join(names)} {takes} the "
+        "highest label of each"
+    )
 
 
 def _note_segmentless(evaluation: "Evaluation") -> list[Note]:

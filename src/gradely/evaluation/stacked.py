@@ -60,7 +60,11 @@ class StackedRuns:
     def with_judgments(self, judged: Bools) -> "StackedRuns":
         """Return the runs as if only these judgments had been made; other documents keep their places."""
         start = np.concatenate([[0], np.cumsum(judged)])
-        smaller = Qrels(self.qrels.queries, start[self.qrels.start], (), self.qrels.grade[judged], self.qrels.name)
+        rows, subtopics = np.flatnonzero(judged), self.qrels.subtopics
+        docs = () if subtopics is None else [self.qrels.docs[row] for row in rows.tolist()]
+        smaller = Qrels(self.qrels.queries, start[self.qrels.start], docs, self.qrels.grade[judged], self.qrels.name)
+        if subtopics is not None:
+            smaller.subtopics = subtopics.select(np.arange(len(self.qrels)), rows)
         hits = self.hits.select(judged[self.hits.row])
         return replace(self, qrels=smaller, hits=hits._replace(row=start[hits.row]))
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from gradely.kernel.backend import as_type, device_of, is_any, is_numpy, namespace, to_lists
+from gradely.kernel.subtopics import Subtopics
 from gradely.lazy import lazy
 from gradely.tables import Table, box, count_of, grid, heading, sentence
 
@@ -53,6 +54,8 @@ class Batch:
     """true where sums are taken place by place; see by_place"""
     ties: str = "expected"
     """how measures take tie groups: the mean over their orders (expected), the best or the worst order"""
+    subtopics: Subtopics | None = None
+    """the labels by subtopic, where the judgments have them; `grade` and `pool` then hold the highest of a document"""
 
     @lazy
     def xp(self) -> Any:
@@ -142,8 +145,9 @@ class Batch:
 
     def rows(self, part: slice) -> "Batch":
         """Return some of the rows."""
-        arrays = [field.name for field in fields(Batch) if field.name != "ties"]
-        return replace(self, **{name: getattr(self, name)[part] for name in arrays})
+        arrays = [field.name for field in fields(Batch) if field.name not in ("ties", "subtopics")]
+        subtopics = None if self.subtopics is None else self.subtopics.rows(part)
+        return replace(self, subtopics=subtopics, **{name: getattr(self, name)[part] for name in arrays})
 
     @lazy
     def _tops(self) -> dict[int, "Batch | None"]:
@@ -170,7 +174,8 @@ class Batch:
             return None
         names = ("grade", "judged", "above", "tied", "first")
         last = self.xp.clip(self.last[:, :width], max=width)
-        return self.reorder(last=last, **{name: getattr(self, name)[:, :width] for name in names})
+        subtopics = None if self.subtopics is None else self.subtopics.columns(width)
+        return self.reorder(last=last, subtopics=subtopics, **{name: getattr(self, name)[:, :width] for name in names})
 
     def reorder(self, **changes: Any) -> "Batch":
         """Return the batch with another ranking of the same pools; what follows from these stays known."""
@@ -218,7 +223,7 @@ class Batch:
     @property
     def levels(self) -> "Levels":
         """The labels of all pools; called, the distinct positive ones, ascending."""
-        return Levels(self.pool, self.pooled)
+        return Levels(self.pool, self.pooled, by_subtopic=self.subtopics is not None)
 
     def __repr__(self) -> str:
         """Say how large it is, of which arrays, and how ties are taken."""
@@ -241,9 +246,9 @@ BLOCK, FEW = 1 << 16, 8
 class Levels:
     """The labels of a collection, looked at by those who need them: called, the distinct positive ones, ascending."""
 
-    def __init__(self, labels: Any, counted: Any | None = None) -> None:
-        """Take labels, and which of them count."""
-        self._labels, self._counted = labels, counted
+    def __init__(self, labels: Any, counted: Any | None = None, *, by_subtopic: bool = False) -> None:
+        """Take labels, which of them count, and whether documents have them by subtopic, too."""
+        self._labels, self._counted, self.by_subtopic = labels, counted, by_subtopic
 
     def __call__(self) -> Any:
         """Return the distinct positive labels, ascending."""
@@ -260,7 +265,7 @@ class Levels:
 
     def lower_by(self, level: float) -> "Levels":
         """Return the labels, all lower by this much."""
-        return Levels(self._labels - level, self._counted)
+        return Levels(self._labels - level, self._counted, by_subtopic=self.by_subtopic)
 
     @lazy
     def lowest(self) -> float:

@@ -15,11 +15,15 @@ from gradely.measures.users import RBP, RBPresidual
 from gradely.measures.err import ERR, nERR, iRBU
 from gradely.measures.q import Q
 from gradely.measures.gap import GAP, xGAP, eGAP, muAP
+from gradely.measures.subtopics import alpha_DCG, alpha_nDCG, ERR_IA, nERR_IA, NRBP, nNRBP
+from gradely.measures.subtopics import AP_IA, P_IA, StRecall, D_nDCG, Dsharp_nDCG
 
 ALL: tuple[type[Measure], ...] = tuple(
     value
     for value in globals().values()
     if isinstance(value, type) and issubclass(value, Measure) and "name" in vars(value)
 )
-EXPECTED = tuple(measure for measure in ALL if measure.takes_expected)
-"""those of which the mean over all orders of tied documents is known"""
+PLAIN = tuple(measure for measure in ALL if not measure.needs_subtopics)
+"""those that need no judgments by subtopic"""
+EXPECTED = tuple(measure for measure in PLAIN if measure.takes_expected)
+"""those of them of which the mean over all orders of tied documents is known"""

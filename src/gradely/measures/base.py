@@ -42,6 +42,8 @@ class Measure(Parametric, metaclass=_MeasureType):
     """False where no closed form is known of the mean over the orders of tied documents"""
     takes_fixed: ClassVar[bool] = True
     """False where the formula needs to ask how long tie groups are, which compilers do not allow"""
+    needs_subtopics: ClassVar[bool] = False
+    """True where documents must be judged by subtopic; others take the highest label that a document has"""
     may_be_bounded: ClassVar[bool] = False
     """True where best and worst may be bounds that contain every order, not those of an order"""
     has_ceiling: ClassVar[bool] = False
@@ -149,6 +151,10 @@ class Measure(Parametric, metaclass=_MeasureType):
     @abstractmethod
     def priority(self, batch: Batch) -> Array:
         """Return [Q, H]: which tied documents the best order puts first, those of the highest; unjudged ones have 0."""
+
+    def ideal_priority(self, batch: Batch) -> Array:
+        """Return [Q, H]: which documents of a whole pool the ideal ranking puts first, mostly those of priority."""
+        return self.priority(batch)
 
     @property
     def priority_key(self) -> object:

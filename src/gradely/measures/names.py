@@ -52,6 +52,11 @@ ALIASES = {
     "retrieval_r_precision": "Rprec",
     "expected_reciprocal_rank": "ERR",
     "rank_biased_precision": "RBP",
+    "α_DCG": "alpha_DCG",
+    "α_nDCG": "alpha_nDCG",
+    "MAP_IA": "AP_IA",
+    **dict.fromkeys(("I_rec", "SRecall", "S_recall", "subtopic_recall", "strec", "nugget_coverage"), "StRecall"),
+    "D_sharp_nDCG": "Dsharp_nDCG",
     **dict.fromkeys(("Q-measure", "Qmeasure"), "Q"),
     "AWP": "Q(beta=inf)",
     "CG": "DCG(discount='none')",
@@ -86,6 +91,7 @@ PATTERNS = {
     r"([\w-]+(?:@\d+)?)-l(\d+)": "{}-l{}",
     r"(?:\w+_)?(?:cosine|dot|euclidean|manhattan)[_-](\w+@\d+)": "{}",
     r"(?i:f1)(?:_at_|[._-])(\d+)": "F1@{}",
+    r"(?i:D[#♯]-?nDCG)(.*)": "Dsharp_nDCG{}",
 }
 """names with numbers in them, of trec_eval, ranx and sentence-transformers, and the names that they stand for"""
 WITH_CUTOFF = re.compile(r"([^\d@(]*?[^\W\d_])(?:_at_|[._-])?(\d+)")
@@ -106,7 +112,6 @@ _PREDICTION = "it compares predicted with true numbers, and no ranking: `nDCG` t
 _AUC = "`bpref` is near it: it says how relevant and other judged documents are ordered"
 _OBJECTIVE = "it is an objective for learning to rank, and no measure: {}"
 _USERS = "gradely has no user models of that family; `RBP(p=0.8)` and `ERR` are near it"
-_SUBTOPICS = "it needs judgments by subtopic, which gradely does not read; `nDCG` is near it without them"
 _PREFERENCES = "it needs preference judgments, which gradely does not read; `bpref` is near it with qrels"
 REFUSED = {
     **{ours: _COUNT.format(trec) for ours, trec in (("NumQ", "num_q"), ("NumRel", "num_rel"), ("NumRet", "num_ret"))},
@@ -115,8 +120,6 @@ REFUSED = {
     "NumRelRet": _COUNT.format("num_rel_ret"),
     **{name: _TREC.format(name) for name in ("ndcg_rel", "Rndcg", "Rprec_mult", "yaap", "ideal_dcg")},
     **dict.fromkeys(("BPM", "INST", "INSQ", "NERR8", "NERR9", "NERR10", "NERR11"), _USERS),
-    **dict.fromkeys(("ERR_IA", "nERR_IA", "alpha_DCG", "α_DCG", "alpha_nDCG", "α_nDCG"), _SUBTOPICS),
-    **dict.fromkeys(("NRBP", "nNRBP", "AP_IA", "MAP_IA", "P_IA", "StRecall"), _SUBTOPICS),
     **dict.fromkeys(("map_avgjg", "P_avgjg", "Rprec_mult_avgjg"), _PREFERENCES),
     "Compat": _PREFERENCES,
     "Accuracy": "in BEIR, MTEB and sentence-transformers it is `Success{at}`; ir_measures' is near `bpref`",
@@ -146,6 +149,7 @@ REFUSED = {
     "NumRetrieved": _COUNT.format("num_ret"),
     "IDCG": _TREC.format("ideal_dcg"),
     **dict.fromkeys(("lambdarank", "rank_xendcg"), _OBJECTIVE.format("`nDCG(gain='exp'){at}` is what it learns by")),
+    "Coverage": "`StRecall{at}` is that of subtopics or nuggets; that of a catalogue is about the items that are shown",
     "PFound": "`ERR` is the same idea, with another chance to stop",
 }
 """names of measures that are not here, and what to type; {at} stands for the cut-off that was typed"""
@@ -194,6 +198,11 @@ def parse_all(measures: MeasureLike | Iterable[MeasureLike]) -> dict[str, Measur
     if not entries:
         raise MeasureError("no measure given: name one, like 'nDCG@10'")
     return {label(name): parse(name) for name in entries}
+
+
+def need_subtopics(measures: Mapping[str, Measure]) -> bool:
+    """True where one of the measures needs judgments by subtopic."""
+    return any(measure.needs_subtopics for measure in measures.values())
 
 
 def fit_all(measures: Mapping[str, Measure], levels: Levels) -> dict[str, Measure]:
@@ -258,7 +267,7 @@ def _quote(text: str) -> str:
         names = ", ".join(f"{match[1]}.{k}" for k in match[2].split(","))
         raise MeasureError(f"{text} is several measures; name each: {names}")
     name, *rest = re.split(r"(?=[@(])", text, maxsplit=1)
-    return re.sub(r"(?<=[A-Za-z])-(?=[A-Za-z])", "_", name) + "".join(rest)
+    return re.sub(r"(?<=[^\W\d_])-(?=[^\W\d_])", "_", name) + "".join(rest)
 
 
 def _tree(text: str) -> ast.expr:

@@ -168,6 +168,16 @@ def _records(source: Source, delimiter: str, *, header: bool = True) -> Iterator
         raise InputError(f"{source.name}:{lines.line_num}: is not {form}: {error}") from None
 
 
+def csv_records(source: Source, delimiter: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows below the header as dicts, with the number of the line that each ends in."""
+    header, _ = _header(source, delimiter)
+    for line, row in _records(source, delimiter):
+        if len(row) != len(header):
+            problem = f"{len(row)} fields instead of {len(header)}: {clip(delimiter.join(row))}"
+            raise InputError(f"{source.name}:{line}: {problem}")
+        yield line, dict(zip(header, row, strict=True))
+
+
 def _text_lines(source: Source) -> Iterator[str]:
     """Yield lines with their ends, LF, CR LF or CR; line breaks inside quotes stay with the field."""
     for first, block in source.blocks():

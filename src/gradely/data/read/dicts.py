@@ -29,6 +29,14 @@ def may_be_export(values: Mapping[Any, Any]) -> bool:
     return "hits" in first if isinstance(first, MAPPING) else hasattr(first, "to_pandas")
 
 
+def are_by_subtopic(value: Any) -> bool:
+    """True for {query: {document: {subtopic: label}}}, by its first document."""
+    if not isinstance(value, MAPPING) or may_be_export(value):
+        return False
+    first = next((documents for documents in value.values() if not isinstance(documents, MAPPING) or documents), None)
+    return isinstance(first, MAPPING) and isinstance(next(iter(first.values())), MAPPING)
+
+
 def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> "Values":
     """Return {query: {document: label}}; a plain list or set of documents means label 1 for each.
 

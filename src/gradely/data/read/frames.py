@@ -173,6 +173,25 @@ def parquet_files(source: Source) -> list[Source]:
     return [Source(name) for name in files]
 
 
+@contextmanager
+def open_parquet(source: Source) -> Iterator[Any]:
+    """Open a Parquet file; refuse what is none."""
+    pa, parquet = (optional(module, "pyarrow", "parquet") for module in ("pyarrow", "pyarrow.parquet"))
+    with source.unpack() as file:
+        try:
+            yield parquet.ParquetFile(file, pre_buffer=False)
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of a column's name
+            raise InputError(f"{source.name}: is not a Parquet file: {error}") from None
+
+
+def parquet_rows(source: Source) -> Iterator[dict[str, Any]]:
+    """Yield the rows of Parquet files as dicts, with all columns."""
+    for part in parquet_files(source):
+        with open_parquet(part) as file:
+            for batch in file.iter_batches(ROWS):
+                yield from batch.to_pylist()
+
+
 class ParquetTable(PartedTable):
     """A Parquet file, or all files of a folder or of a pattern, in the order of their names."""
 
@@ -183,7 +202,7 @@ class ParquetTable(PartedTable):
         self.partitioned = is_folder_or_pattern(source.path)
         self.sources, self.rows = parquet_files(source), 0
         for i, part in enumerate(self.sources):
-            with self._open(part) as file:
+            with open_parquet(part) as file:
                 self.rows += file.metadata.num_rows
                 if i == 0:
                     self._pick_by_schema(file.schema_arrow, columns)
@@ -210,15 +229,6 @@ class ParquetTable(PartedTable):
         pairs = [folder.partition("=") for folder in folders]
         return {unquote(name): unquote(value) for name, equals, value in pairs if equals and name}
 
-    @contextmanager
-    def _open(self, source: Source) -> Iterator[Any]:
-        pa, parquet = (optional(module, "pyarrow", "parquet") for module in ("pyarrow", "pyarrow.parquet"))
-        with source.unpack() as file:
-            try:
-                yield parquet.ParquetFile(file, pre_buffer=False)
-            except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of a column's name
-                raise InputError(f"{source.name}: is not a Parquet file: {error}") from None
-
     def read(self) -> Any:
         """Return all rows of the columns that are picked, as an Arrow table."""
         import pyarrow as pa
@@ -232,7 +242,7 @@ class ParquetTable(PartedTable):
         types = pa.schema([self.types.field(name) for name in self.roles.names])
         for source in self.sources:
             in_path = self._in_path(source)
-            with self._open(source) as file:
+            with open_parquet(source) as file:
                 absent = set(self.roles.names) - set(file.schema_arrow.names)
                 if absent - set(in_path):
                     lacking = min(absent - set(in_path))

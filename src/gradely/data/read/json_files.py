@@ -32,7 +32,7 @@ def has_json_lines(source: Source) -> bool:
 
 def _is_record(line: bytes) -> bool:
     try:
-        record = _object(_parse(line.decode(), ""), "")
+        record = _object(parse_json(line.decode(), ""), "")
         return not _is_nested(record) and bool(pick_columns(list(record), "label", ""))
     except (InputError, DataError, UnicodeDecodeError):
         return False
@@ -41,7 +41,7 @@ def _is_record(line: bytes) -> bool:
 def read_json(source: Source, options: ReadOptions) -> Table | Scores:
     """Read one JSON object {query: …}, records, in an array or one by itself, or what another tool exported."""
     kind, name, duplicates = options.kind, source.name, options.duplicates
-    content = choose_split(_parse(source.text(), name), name, options.split)
+    content = choose_split(parse_json(source.text(), name), name, options.split)
     exported = read_export(content, kind, name, duplicates)
     if exported is not None:
         return exported
@@ -88,7 +88,7 @@ def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates
 
 def _read_rows(source: Source, kind: str, duplicates: str) -> Table | None:
     """Return rows of ragas as a table; None for others, of which no more than one is looked at."""
-    rows = (_parse(line.decode(), f"{source.name}:{number}") for number, line in source.lines())
+    rows = (parse_json(line.decode(), f"{source.name}:{number}") for number, line in source.lines())
     first = next(rows)
     return read_export([first, *rows], kind, source.name, duplicates) if is_ragas(first) else None
 
@@ -97,7 +97,7 @@ def line_records(source: Source) -> Iterator[tuple[int, Record]]:
     """Yield the number of a line and a record of it, for each record."""
     for number, line in source.lines():
         name = f"{source.name}:{number}"
-        for record in flatten(_object(_parse(line.decode(), name), name), name):
+        for record in flatten(_object(parse_json(line.decode(), name), name), name):
             yield number, record
 
 
@@ -105,7 +105,7 @@ def read_records(source: Source, name: str) -> list[Record]:
     """Return the records of a file, of the format json or jsonl; none where it holds {query: …}."""
     if name == "jsonl":
         return [record for _, record in line_records(source)]
-    content = _parse(source.text(), source.name)
+    content = parse_json(source.text(), source.name)
     return content if isinstance(content, list) else []
 
 
@@ -128,7 +128,8 @@ def _object(content: Any, name: str) -> dict[str, Any]:
     return content
 
 
-def _parse(text: str, name: str) -> Any:
+def parse_json(text: str, name: str) -> Any:
+    """Return the content of JSON; refuse what is none, and duplicate keys."""
     import json
 
     try:

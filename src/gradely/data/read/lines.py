@@ -89,6 +89,9 @@ QRELS = Layout("label", "query iteration document label", width=4, value=3, extr
 RUN = Layout("score", "query Q0 document rank score tag", width=6, value=4, extra=True)
 
 
+WEIGHT = "query subtopic weight"
+
+
 def read(source: Source, layout: Layout, duplicates: str = "error") -> Values:
     """Return {query: {document: value}} in the order of the file."""
     rows = Rows(source.name, duplicates)
@@ -111,7 +114,18 @@ def _hint_subtopics(source: Source, layout: Layout, line: bytes) -> str:
     if other == iteration:
         return ""
     numbers = f"{clip(other, 20)} and {clip(iteration, 20)}"
-    return f"; are {numbers} subtopics, as in diversity qrels? Then judge one at a time, or --duplicates max"
+    return f"; are {numbers} subtopics, as in diversity qrels? Then say subtopics=True (--subtopics)"
+
+
+def read_weight_lines(source: Source) -> dict[str, dict[str, float]]:
+    """Return {query: {subtopic: weight}} of text with these three fields in a line."""
+    rows = Rows(source.name)
+    for number, line in source.lines():
+        words = line.decode().split()
+        if len(words) != 3:
+            raise InputError(f"{source.name}:{number}: {len(words)} fields instead of 3 ({WEIGHT}): {clip(line)}")
+        rows.add(number, words[0], words[1], to_number(source, "weight", number, words[2]))
+    return rows.values
 
 
 class Scan(NamedTuple):

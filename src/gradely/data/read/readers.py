@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradely.data.column_roles import Names
 from gradely.data.qrels import Qrels
-from gradely.data.read.dicts import MAPPING, as_labels, as_scores, may_be_export
+from gradely.data.read.dicts import MAPPING, are_by_subtopic, as_labels, as_scores, may_be_export
 from gradely.data.read.formats import ReadOptions, Rows, format_of, is_folder_or_pattern, open_file, run_name
+from gradely.data.read.lines import read_weight_lines
 from gradely.data.run import Run
 from gradely.data.source import Source
 from gradely.data.table import DUPLICATES, Table, TableScores
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 ARRAYS = "; for arrays, there is evaluate_arrays(scores, labels, group=sizes)"
 TABLES = "; it holds many tables, so give one of them: {}.table('run')"
+WEIGHTS = {"document": "subtopic", "label": "weight"}
+"""what a table of weights of subtopics calls its columns, subtopics being in place of documents"""
 HINTS = {
     **dict.fromkeys(("numpy", "torch", "jax", "jaxlib", "cupy"), ARRAYS),
     "duckdb": TABLES.format("connection"),
@@ -35,6 +38,7 @@ def read_qrels(
     duplicates: str = "error",
     split: str | None = None,
     threads: int | None = None,
+    subtopics: Any = False,
 ) -> Qrels:
     """Read qrels: a file, a dataframe, records, {query: {document: label}}, or {query: [relevant documents]}.
 
@@ -43,6 +47,9 @@ def read_qrels(
     "label": "clicks"}. A table without labels holds relevant documents, each with label 1.
     `duplicates` says what to do with duplicate documents of a query: error, or max, sum, first.
     `split` chooses one of several splits where a file holds them, like predictions of MTEB: test, or default/test.
+    `subtopics=True` reads judgments by subtopic: the second field of TREC diversity qrels, a column subtopic, or
+    {query: {document: {subtopic: label}}}, which is read so in any case. In place of True, it may be the weights of the
+    subtopics: {query: {subtopic: weight}}, a table of query, subtopic and weight, or a file of these.
 
     >>> read_qrels({"q1": {"d1": 2, "d2": 0}, "q2": ["d7"]})
     Qrels(qrels: 2 queries, 3 judgments)
@@ -51,6 +58,12 @@ def read_qrels(
         return qrels
     check_choice("way to treat duplicates", duplicates, DUPLICATES)
     options = ReadOptions("label", columns, duplicates, split=split)
+    if subtopics is not False or "subtopic" in (columns or {}) or are_by_subtopic(qrels):
+        from gradely.data.read.subtopics import read_by_subtopic
+
+        held = Source(qrels) if isinstance(qrels, str | os.PathLike) else qrels
+        by_subtopic = read_by_subtopic(held, format, options)
+        return by_subtopic if isinstance(subtopics, bool) else weigh_subtopics(by_subtopic, subtopics)
     if isinstance(qrels, str | os.PathLike | Source):
         source = qrels if isinstance(qrels, Source) else Source(qrels)
         name, labels = source.name, open_file(source, format, options)
@@ -61,6 +74,25 @@ def read_qrels(
     judgments = Qrels.of(labels, name)
     judgments.whole, judgments.notes = getattr(labels, "whole", False), list(getattr(labels, "notes", ()))
     return judgments
+
+
+def weigh_subtopics(qrels: Qrels, weights: Any) -> Qrels:
+    """Return judgments by subtopic with weights of the subtopics: {query: {subtopic: weight}}, a table or a file."""
+    assert qrels.subtopics is not None
+    qrels.subtopics = qrels.subtopics.with_weights(read_subtopic_weights(weights), qrels.queries, "subtopic weights")
+    return qrels
+
+
+def read_subtopic_weights(weights: Any) -> dict[str, dict[str, float]]:
+    """Return {query: {subtopic: weight}} from a table of these three, or from text with three fields in a line."""
+    source = Source(weights) if isinstance(weights, str | os.PathLike) else None
+    if source is not None and format_of(source) == "trec":
+        return read_weight_lines(source)
+    try:
+        table = read_qrels(source or weights, columns=None if isinstance(weights, MAPPING) else WEIGHTS)
+    except (InputError, DataError) as error:  # which calls whatever it reads qrels
+        raise type(error)(str(error).replace("qrels: ", "subtopic weights: ", 1)) from None
+    return {query: table.labels(query) for query in table.queries}
 
 
 def read_run(

@@ -1,0 +1,193 @@
+"""Judgments by subtopic, from anything that holds them: TREC diversity qrels, tables, records, dicts.
+
+They are read row by row: collections with subtopics are small, and every row has one more id than others.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from gradely.data.column_roles import Names, notes_on, pick_columns, pick_subtopic
+from gradely.data.columns import to_number
+from gradely.data.ids import as_text
+from gradely.data.qrels import Qrels
+from gradely.data.read.dicts import MAPPING
+from gradely.data.read.formats import ReadOptions, format_of
+from gradely.data.read.lines import QRELS, fields
+from gradely.data.source import Source
+from gradely.data.subtopics import JudgedSubtopics
+from gradely.data.table import DUPLICATES_HINT
+from gradely.errors import DataError, InputError, clip
+
+Labels = dict[str, dict[str, dict[str, float]]]
+"""{query: {document: {subtopic: label}}}"""
+
+
+class Row(NamedTuple):
+    """A judgment of a document for a subtopic, and where it stands."""
+
+    where: str
+    query: str
+    document: str
+    subtopic: str
+    label: float
+
+
+def read_by_subtopic(qrels: Any, form: str | None, options: ReadOptions) -> Qrels:
+    """Read judgments by subtopic; a document's own label is the highest that it has for any of them."""
+    source = qrels if isinstance(qrels, Source) else None
+    name = "qrels" if source is None else source.name
+    notes: list[str] = []
+    if source is None:
+        rows = _rows_of_object(qrels, name, options, notes)
+    else:
+        rows = _rows_of_file(source, form, options, notes)
+    labels = _collect(rows, options.duplicates)
+    if not labels:
+        raise DataError(f"{name}: no judgments")
+    highest = {
+        query: {document: max(of_document.values()) for document, of_document in documents.items()}
+        for query, documents in labels.items()
+    }
+    judgments = Qrels.of(highest, name)
+    judgments.subtopics, judgments.notes = JudgedSubtopics.of(labels), notes
+    return judgments
+
+
+def _rows_of_file(source: Source, form: str | None, options: ReadOptions, notes: list[str]) -> Iterator[Row]:
+    """Yield the judgments of a file; notes get what is taken for granted."""
+    form = form or format_of(source)
+    if form == "trec":
+        return _rows_of_trec(source)
+    if form in ("letor", "msmarco"):
+        raise InputError(f"{source.name}: a file of the format {form} has no subtopics")
+    if form == "json":
+        from gradely.data.read.json_files import parse_json
+
+        content = parse_json(source.text(), source.name)
+        return _rows_of_object(content, source.name, options, notes)
+    return _rows_of_records(_records_of_file(source, form), source.name, options.columns, notes)
+
+
+def _records_of_file(source: Source, form: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the rows of a table, each after what errors call it."""
+    if form == "parquet":
+        from gradely.data.read.frames import parquet_rows
+
+        for number, row in enumerate(parquet_rows(source), 1):
+            yield f"{source.name}: row {number}", row
+    elif form == "jsonl":
+        from gradely.data.read.json_files import line_records
+
+        for number, record in line_records(source):
+            yield f"{source.name}:{number}", record
+    else:
+        from gradely.data.read.csv_files import csv_records
+
+        for number, record in csv_records(source, "," if form == "csv" else "\t"):
+            yield f"{source.name}:{number}", record
+
+
+def _rows_of_trec(source: Source) -> Iterator[Row]:
+    """Yield the judgments of TREC qrels; refuse those whose second field says nothing, as in most collections."""
+    subtopics: set[str] = set()
+    for number, line in source.lines():
+        query, document, label = fields(source, QRELS, number, line)
+        subtopic = line.split()[1].decode()
+        subtopics.add(subtopic)
+        yield Row(f"{source.name}:{number}", query, document, subtopic, label)
+    if len(subtopics) == 1:
+        problem = f"the second field, where diversity qrels have them, is {clip(subtopics.pop())} in every line"
+        raise InputError(f"{source.name}: has no subtopics: {problem}")
+
+
+def _rows_of_object(value: Any, name: str, options: ReadOptions, notes: list[str]) -> Iterator[Row]:
+    """Yield the judgments of a dict, a dataframe or records; notes get what is taken for granted."""
+    from gradely.data.read.frames import is_frame, rows_of, with_index
+    from gradely.data.read.records import are_records, flat_records
+
+    if isinstance(value, MAPPING):
+        return _rows_of_dict(value, name)
+    if is_frame(value):
+        records, unit = list[Mapping[str, Any]](rows_of(with_index(value))), "row"
+    elif are_records(value):
+        records, unit = list(flat_records(value, name)), "record"
+    else:
+        raise InputError(
+            f"{name}: cannot be read by subtopic; give a file, a table with a column subtopic, or "
+            "{query: {document: {subtopic: label}}}"
+        )
+    numbered = ((f"{name}: {unit} {number}", record) for number, record in enumerate(records, 1))
+    return _rows_of_records(numbered, name, options.columns, notes)
+
+
+def _rows_of_dict(labels: Mapping[Any, Any], name: str) -> Iterator[Row]:
+    """Yield the judgments of {query: {document: {subtopic: label}}}; subtopics are text.
+
+    Numbers are refused, since {0: 0.2, 1: 0.8} looks like chances of labels.
+    """
+    for query, documents in labels.items():
+        if not isinstance(documents, MAPPING):
+            raise DataError(
+                f"{name}: query {clip(str(query))}: expected {{document: {{subtopic: label}}}}, found "
+                f"{clip(repr(documents))}"
+            )
+        for document, of_document in documents.items():
+            where = f"{name}: query {clip(str(query))}, document {clip(str(document))}"
+            if not isinstance(of_document, MAPPING):
+                raise DataError(f"{where}: expected {{subtopic: label}}, found {clip(repr(of_document))}")
+            for subtopic, label in of_document.items():
+                if not isinstance(subtopic, str):
+                    raise DataError(f"{where}: the subtopic {subtopic!r} is no text; write '{subtopic}'")
+                number = to_number(label, f"{where}, subtopic {clip(subtopic)}: the label")
+                yield Row(where, as_text(query, name), as_text(document, name), subtopic, number)
+
+
+def _rows_of_records(
+    records: Iterable[tuple[str, Mapping[str, Any]]], name: str, columns: Names | None, notes: list[str]
+) -> Iterator[Row]:
+    """Yield the judgments of records that have a query, a subtopic, a document and mostly a label."""
+    picked: dict[tuple[str, ...], tuple[str, str, str, str | None]] = {}
+    for where, record in records:
+        keys = tuple(key for key in record if isinstance(key, str))
+        if keys not in picked:
+            picked[keys] = _pick_columns(keys, record, name, columns, notes)
+        query, document, subtopic = (as_text(record[key], f"{where}: column {key!r}") for key in picked[keys][:3])
+        value = picked[keys][3]
+        label = 1.0 if value is None else to_number(record[value], f"{where}: the label")
+        yield Row(where, query, document, subtopic, label)
+
+
+def _pick_columns(
+    keys: Iterable[str], record: Mapping[str, Any], name: str, columns: Names | None, notes: list[str]
+) -> tuple[str, str, str, str | None]:
+    """Return the columns of query, document, subtopic and label; no label where all rows are relevant."""
+    subtopic = pick_subtopic(list(keys), name, columns)
+    rest = [key for key in keys if key != subtopic]
+    roles = pick_columns(rest, "label", name, columns, lambda: [key for key in rest if _holds_number(record[key])])
+    notes += [note for note in notes_on(rest, roles, "label", name, columns) if note not in notes]
+    return roles.query, roles.document, subtopic, roles.value
+
+
+def _holds_number(value: Any) -> bool:
+    try:
+        return not isinstance(value, bool) and float(value) is not None
+    except (TypeError, ValueError):
+        return False
+
+
+def _collect(rows: Iterable[Row], duplicates: str) -> Labels:
+    """Return all judgments; refuse or merge those of the same document for the same subtopic."""
+    labels: Labels = {}
+    for row in rows:
+        of_document = labels.setdefault(row.query, {}).setdefault(row.document, {})
+        if row.subtopic not in of_document:
+            of_document[row.subtopic] = row.label
+            continue
+        if duplicates == "error":
+            raise DataError(
+                f"{row.where}: duplicate document {clip(row.document)} of query {clip(row.query)} and subtopic "
+                f"{clip(row.subtopic)}; {DUPLICATES_HINT}"
+            )
+        known = of_document[row.subtopic]
+        of_document[row.subtopic] = {"max": max(known, row.label), "sum": known + row.label, "first": known}[duplicates]
+    return labels

@@ -1,0 +1,81 @@
+"""Subtopics: labels of documents by subtopic, and the greedy ideal, which has something new at every rank."""
+
+from typing import Any, NamedTuple, TypeAlias
+
+from gradely.kernel.backend import device_of, is_any, namespace
+
+Array: TypeAlias = Any
+
+NEAR = 1e-12
+"""gains that differ by less than this share are the same: rounding must not decide which document comes first"""
+NOTHING = 1e-18
+"""a share of the first gain below which later ones are lost in rounding"""
+
+
+class Subtopics(NamedTuple):
+    """The labels by subtopic beside those of a Batch; minus infinity where a document is not judged for a subtopic."""
+
+    labels: Array
+    """[Q, H, S] of the judged documents that were retrieved"""
+    pool: Array
+    """[Q, B, S] of all judged documents; of two with the same gain, the greedy ideal takes the earlier one"""
+    weights: Array | None = None
+    """[Q, S] how likely it is that a user means each subtopic, as the judgments state it; None where they do not"""
+
+    def rows(self, part: slice) -> "Subtopics":
+        """Return some of the queries."""
+        weights = None if self.weights is None else self.weights[part]
+        return Subtopics(self.labels[part], self.pool[part], weights)
+
+    def columns(self, width: int) -> "Subtopics":
+        """Return the first columns."""
+        return self._replace(labels=self.labels[:, :width])
+
+    def reorder(self, row: Array, order: Array) -> "Subtopics":
+        """Return the columns of each row in another order."""
+        return self._replace(labels=self.labels[row, order])
+
+
+def greedy_order(relevant: Array, kept: float, depth: int) -> tuple[Array, Array]:
+    """Return the gains of the greedy ideal, [Q, depth], and which columns it takes, [Q, depth].
+
+    `relevant` [Q, B, S] is 1 where a document is relevant to a subtopic, else 0. At each rank the document of the
+    largest gain comes next; its gain is Σ over its subtopics of kept^(how often that subtopic was seen above).
+    """
+    xp, device = namespace(relevant), device_of(relevant)
+    worth = xp.ones_like(relevant[:, 0, :])
+    left = xp.any(relevant > 0, axis=2)
+    column = xp.arange(relevant.shape[1], device=device)[None, :]
+    row = xp.arange(relevant.shape[0], device=device)
+    gains: list[Array] = []
+    taken: list[Array] = []
+    for _ in range(depth):
+        gain = xp.where(left, xp.sum(relevant * worth[:, None, :], axis=2), 0.0)
+        highest = xp.max(gain, axis=1, keepdims=True)
+        if gains and not is_any(highest[:, 0] > NOTHING * gains[0]):
+            break
+        pick = xp.argmax(xp.astype(left & (gain >= highest * (1 - NEAR)), relevant.dtype), axis=1)
+        gains.append(gain[row, pick])
+        taken.append(pick)
+        worth = worth * xp.where(relevant[row, pick] > 0, kept, 1.0)
+        left = left & (column != pick[:, None])
+    return xp.stack(gains, axis=1), xp.stack(taken, axis=1)
+
+
+def number_kinds(entries: Array) -> Array:
+    """Return [Q, H]: a whole number for each distinct vector of entries [Q, H, E]; 0 for those that are all 0."""
+    xp = namespace(entries)
+    number = xp.zeros_like(entries[:, :, 0])
+    for e in range(entries.shape[2]):
+        values = _rank_distinct(entries[:, :, e])
+        number = _rank_distinct(number * (xp.max(values) + 1) + values)
+    return xp.astype(xp.where(xp.any(entries != 0, axis=2), number + 1, 0.0), xp.int64)
+
+
+def _rank_distinct(x: Array) -> Array:
+    """Return the place of each number among the distinct ones, from 0 on."""
+    xp = namespace(x)
+    flat = xp.reshape(x, (-1,))
+    ordered = xp.sort(flat)
+    distinct = xp.concat([ordered[:1], ordered[1:][ordered[1:] != ordered[:-1]]])
+    return xp.reshape(xp.astype(xp.searchsorted(distinct, flat), x.dtype), x.shape)

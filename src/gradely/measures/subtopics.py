@@ -1,0 +1,711 @@
+"""Measures of diversity, for judgments by subtopic: what a ranking covers, and how little of it is said again."""
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import count, takewhile
+from math import fsum, inf, log, log2
+from typing import Self, TypeAlias
+
+from gradely.errors import MeasureError
+from gradely.kernel.backend import to_lists
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.families import additive, cascade, count_in_top, first_hit, no_discount, rank_discount, threshold
+from gradely.kernel.gains import GAINS
+from gradely.kernel.gains import log2 as log2_discount
+from gradely.kernel.parameters import is_number, parameter, to_python
+from gradely.kernel.subtopics import greedy_order, number_kinds
+from gradely.kernel.ties import Adds, Group, order_ties
+from gradely.measures.base import Measure
+from gradely.measures.precision import length_of
+from gradely.measures.searched_measure import Scene, SearchedMeasure
+from gradely.relevance import Levels
+from gradely.settings import check_choice
+
+AddsOf: TypeAlias = Callable[[int, Sequence[int], Sequence[float]], float]
+"""From a place, how many documents above are relevant to each subtopic, and a document's entries, to what it adds."""
+TINY = 1e-20
+"""terms of a sum to 1 that are smaller than this are lost in rounding"""
+
+
+class BySubtopic(Measure):
+    """A measure of judgments by subtopic."""
+
+    needs_subtopics = True
+    takes_fixed = False
+
+    def fit(self, levels: Levels) -> Self:
+        """Refuse judgments without subtopics."""
+        if not levels.by_subtopic:
+            raise MeasureError(
+                f"{self} needs judgments by subtopic: TREC diversity qrels (query subtopic document label), a table "
+                "with a column subtopic, or {query: {document: {subtopic: label}}}; to read them first, say "
+                "read_qrels(…, subtopics=True)"
+            )
+        return super().fit(levels)
+
+    @staticmethod
+    def labels(batch: Batch) -> Array:
+        """Return [Q, H, S]: the labels of retrieved documents by subtopic."""
+        assert batch.subtopics is not None
+        return batch.subtopics.labels
+
+    @staticmethod
+    def pool_labels(batch: Batch) -> Array:
+        """Return [Q, B, S]: the labels of all judged documents by subtopic."""
+        assert batch.subtopics is not None
+        return batch.subtopics.pool
+
+
+class RelevantBySubtopic(BySubtopic):
+    """A measure of documents that are relevant to a subtopic or not."""
+
+    rel: float = parameter(default=1, doc="labels of at least this count as relevant to the subtopic")
+
+    def check_parameters(self) -> None:
+        """Refuse a threshold that is not a number."""
+        super().check_parameters()
+        if not is_number(self.rel):
+            raise MeasureError(f"rel is the lowest label that counts as relevant, a number; found {self.rel!r}")
+        self._set("rel", to_python(self.rel))
+
+    def relevant(self, batch: Batch) -> Array:
+        """Return [Q, H, S]: true where a document is relevant to a subtopic."""
+        return self.labels(batch) >= self.rel
+
+    def recall_bases(self, batch: Batch) -> Array:
+        """Return [Q, S]: how many documents of the pool are relevant to each subtopic."""
+        return batch.of_pools((RelevantBySubtopic, self.rel), self._count_relevant)
+
+    def _count_relevant(self, batch: Batch) -> Array:
+        return batch.xp.sum(batch.to_real(self.pool_labels(batch) >= self.rel), axis=1)
+
+    def count_subtopics(self, batch: Batch) -> Array:
+        """Return [Q]: how many subtopics have a relevant document; no others count."""
+        return batch.xp.sum(batch.to_real(self.recall_bases(batch) > 0), axis=1)
+
+    def degenerate(self, batch: Batch) -> Array:
+        """No document is relevant to any subtopic."""
+        return self.count_subtopics(batch) == 0
+
+
+class Diversity(RelevantBySubtopic, SearchedMeasure):
+    """A measure that is a sum over subtopics, in which what a document adds depends on those above it.
+
+    No sorting finds its best order: a document that serves two subtopics is worth less behind one that serves both.
+    """
+
+    @abstractmethod
+    def of_subtopic(self, batch: Batch, relevant: Array) -> Array:
+        """Return [Q, H]: what each document adds for one subtopic, given which documents [Q, H] are relevant to it."""
+
+    def weights(self, batch: Batch) -> Array:
+        """Return [Q, S]: what the sum of each subtopic is multiplied by."""
+        return batch.xp.ones_like(self.recall_bases(batch))
+
+    @abstractmethod
+    def adds(self, batch: Batch, row: int) -> AddsOf:
+        """Return what single documents of one query add."""
+
+    def plain_terms(self, batch: Batch) -> Array:
+        """The sum over subtopics."""
+        relevant, weights = self.relevant(batch), self.weights(batch)
+        terms = batch.xp.zeros_like(batch.grade)
+        for s in range(relevant.shape[2]):
+            terms = terms + weights[:, s : s + 1] * self.of_subtopic(batch, relevant[:, :, s])
+        return terms
+
+    def bound(self, batch: Batch) -> Array:
+        """The extreme order for each subtopic alone: no order has more than their sum, or less."""
+        relevant, weights = self.relevant(batch), self.weights(batch)
+        terms = batch.xp.zeros_like(batch.grade)
+        for s in range(relevant.shape[2]):
+            alone = order_by(batch, batch.to_real(relevant[:, :, s]))
+            terms = terms + weights[:, s : s + 1] * self.of_subtopic(alone, alone.grade > 0)
+        return terms
+
+    def entries(self, batch: Batch) -> Array:
+        """Return [Q, H, E]: what tells kinds of documents apart, first whether they are relevant to each subtopic."""
+        return batch.to_real(self.relevant(batch))
+
+    def kinds(self, batch: Batch) -> Array:
+        """Documents that are relevant to the same subtopics are of a kind."""
+        key = (Diversity.kinds, self.key)
+        if key not in batch.memo:
+            batch.memo[key] = number_kinds(self.entries(batch))
+        return batch.memo[key]
+
+    def scene(self, batch: Batch, row: int) -> Scene:
+        """What documents add, by how many above are relevant to each subtopic."""
+        entries, subtopics = to_lists(self.entries(batch)[row, :, :]), self.labels(batch).shape[2]
+        of_kind = dict(zip(map(int, to_lists(batch.to_real(self.kinds(batch)[row, :]))), entries, strict=True))
+        adds_of = self.adds(batch, row)
+
+        def of_group(group: Group, above: Counter[int]) -> Adds:
+            kinds = [of_kind[kind] for kind in group.kinds]
+            seen = [sum(n for kind, n in above.items() if of_kind[kind][s]) for s in range(subtopics)]
+
+            def adds(kind: int, placed: tuple[int, ...]) -> float:
+                place = group.start + sum(placed) + 1
+                if self.k is not None and place > self.k:
+                    return 0.0
+                before = [
+                    n + sum(p for p, entry in zip(placed, kinds, strict=True) if entry[s]) for s, n in enumerate(seen)
+                ]
+                return adds_of(place, before, kinds[kind])
+
+            return adds
+
+        return of_group
+
+    def ideal_priority(self, batch: Batch) -> Array:
+        """The greedy order, which has something new at every rank."""
+        return self.greedy_priority(batch, 0.5)
+
+    def greedy_priority(self, batch: Batch, kept: float) -> Array:
+        """Return [Q, H]: a number for each document that falls with its place in the greedy order; 0 for others."""
+        relevant = batch.to_real(self.relevant(batch))
+        _, taken = greedy_order(relevant, kept, relevant.shape[1])
+        column = batch.xp.arange(relevant.shape[1], device=batch.device)[None, :]
+        useful, priority = batch.xp.any(relevant > 0, axis=2), batch.xp.zeros_like(batch.grade)
+        for place in range(taken.shape[1]):
+            here = useful & (priority == 0) & (column == taken[:, place : place + 1])
+            priority = batch.xp.where(here, float(taken.shape[1] - place), priority)
+        return priority
+
+
+def order_by(batch: Batch, priority: Array) -> Batch:
+    """Return the batch with ties as its policy has them for this priority, and with the priority for labels."""
+    return order_ties(replace(batch, grade=priority, subtopics=None), lambda batch: batch.grade)
+
+
+class Novel(Diversity):
+    """A measure in which a document adds less for a subtopic that was served before: the more often, the less."""
+
+    alpha: float = parameter(default=0.5, doc="the chance that a user is served by a document that is relevant")
+
+    def check_parameters(self) -> None:
+        """Refuse what is no chance."""
+        super().check_parameters()
+        if not is_number(self.alpha) or not 0 <= self.alpha <= 1:
+            raise MeasureError(f"alpha is the chance to be served, a number from 0 to 1; found {self.alpha!r}")
+        self._set("alpha", to_python(self.alpha))
+
+    @property
+    def kept(self) -> float:
+        """What a document is worth for a subtopic that was served once."""
+        return 1 - self.alpha
+
+    @abstractmethod
+    def discount(self, batch: Batch, rank: Array) -> Array:
+        """Return what is divided by at some ranks."""
+
+    @abstractmethod
+    def discount_at(self, rank: int) -> float:
+        """Return what is divided by at one rank."""
+
+    def of_subtopic(self, batch: Batch, relevant: Array) -> Array:
+        """(1-α)^(relevant ones above) over the discount: a cascade that stops with chance α, over α."""
+        if self.alpha == 0:
+            return additive(batch, batch.to_real(relevant), self.discount, self.k)
+        return cascade(batch, self.alpha * batch.to_real(relevant), self.discount, self.k) / self.alpha
+
+    def adds(self, batch: Batch, row: int) -> AddsOf:  # noqa: ARG002 - the same for all queries
+        """The sum over the document's subtopics of (1-α)^(relevant ones above), over the discount."""
+
+        def adds(place: int, before: Sequence[int], entry: Sequence[float]) -> float:
+            novel = sum(self.kept**n for n, flag in zip(before, entry, strict=True) if flag)
+            return float(novel / self.discount_at(place))
+
+        return adds
+
+    def ideal_priority(self, batch: Batch) -> Array:
+        """The greedy order."""
+        return self.greedy_priority(batch, self.kept)
+
+    def full_sum(self) -> float:
+        """Return the sum over the ranks for one subtopic if every document were relevant to it."""
+        ranks = range(1, self.k + 1) if self.k is not None else count(1)
+        lasting = takewhile(lambda rank: self.kept ** (rank - 1) > TINY, ranks)
+        return fsum(self.kept ** (rank - 1) / self.discount_at(rank) for rank in lasting)
+
+    def greedy_sum(self, batch: Batch) -> Array:
+        """Return [Q]: the sum of the greedy ideal, down to k."""
+        gains = self._greedy_gains(batch)
+        return batch.xp.sum(gains / self.discount(batch, batch.count_up(gains.shape[1])), axis=1)
+
+    def _greedy_gains(self, batch: Batch) -> Array:
+        """Return the gains of the greedy ideal, at least down to k; made once a pool, unless a deeper one is asked."""
+        depth = min(self.k or batch.pool.shape[1], batch.pool.shape[1])
+        key = (greedy_order, self.alpha, self.rel)
+        if key not in batch.pool_memo or batch.pool_memo[key][0] < depth:
+            relevant = batch.to_real(self.pool_labels(batch) >= self.rel)
+            batch.pool_memo[key] = depth, greedy_order(relevant, self.kept, depth)[0]
+        return batch.pool_memo[key][1][:, :depth]
+
+
+class DiscountedByLog(Novel):
+    """Discounted by the logarithm of the rank."""
+
+    def discount(self, batch: Batch, rank: Array) -> Array:
+        """log2(rank + 1)."""
+        return log2_discount(batch, rank)
+
+    def discount_at(self, rank: int) -> float:
+        """log2(rank + 1)."""
+        return log2(rank + 1)
+
+
+class DiscountedByRank(Novel):
+    """Discounted by the rank."""
+
+    def discount(self, batch: Batch, rank: Array) -> Array:
+        """The rank."""
+        return rank_discount(batch, rank)
+
+    def discount_at(self, rank: int) -> float:
+        """The rank."""
+        return float(rank)
+
+
+class DiscountedByPatience(Novel):
+    """Discounted by the chance to look at each rank."""
+
+    beta: float = parameter(default=0.5, doc="persistence: the chance to go on to the next document")
+
+    def check_parameters(self) -> None:
+        """Refuse a persistence that is no chance."""
+        super().check_parameters()
+        if not is_number(self.beta) or not 0 < self.beta < 1:
+            raise MeasureError(f"beta is the chance to go on, a number between 0 and 1; found {self.beta!r}")
+
+    def discount(self, batch: Batch, rank: Array) -> Array:
+        """1 / β^(rank-1), held where that would leave the range of numbers."""
+        steps = batch.xp.clip(rank - 1, max=-690 / log(self.beta))
+        return batch.xp.pow(batch.xp.full_like(rank, self.beta), -steps)
+
+    def discount_at(self, rank: int) -> float:
+        """1 / β^(rank-1)."""
+        return float(self.beta ** -min(rank - 1, -690 / log(self.beta)))
+
+
+class OverFull(Novel):
+    """Over what a ranking would have in which every document is relevant to every subtopic."""
+
+    normalize: bool = parameter(
+        default=True, doc="divide by what documents that are relevant to every subtopic would give; False: by nothing"
+    )
+
+    def check_parameters(self) -> None:
+        """Refuse a sum that has no end."""
+        super().check_parameters()
+        if not isinstance(self.normalize, bool):
+            raise MeasureError(f"normalize is True or False; found {self.normalize!r}")
+        if self.normalize and self.alpha == 0 and self.k is None:
+            raise MeasureError(
+                f"{self.name}(alpha=0) needs a cut-off, as in {self.name}(alpha=0)@10: its norm has no end"
+            )
+
+    def norm(self, batch: Batch) -> Array:
+        """The subtopics, times what each could have."""
+        return self.count_subtopics(batch) * self.full_sum() if self.normalize else batch.constant(1.0)
+
+
+class OverGreedy(Novel):
+    """Over what the greedy ideal has, which perhaps another ranking exceeds."""
+
+    bounds = (0.0, inf)
+
+    def norm(self, batch: Batch) -> Array:
+        """The sum of the greedy ideal."""
+        return self.greedy_sum(batch)
+
+
+class alpha_DCG(DiscountedByLog, OverFull):  # noqa: N801 - the field's name
+    """Cumulated gain of what is new: a document counts less for a subtopic that was served above.
+
+        α-DCG@k = Σ_{i<=k} Σ_s J_s(i)·(1-α)^c_s(i) / log2(i+1), over S·Σ_{i<=k} (1-α)^(i-1) / log2(i+1)
+
+    J_s(i) is 1 where the document at rank i is relevant to subtopic s, c_s(i) how many above it are; S is the number of
+    subtopics with a relevant document. The norm is what documents that are relevant to every subtopic would give;
+    normalize=False leaves it out. Values of a single k lie below 1 where no document serves all subtopics.
+
+    Ties: per subtopic, the mean of (1-α)^c over how many relevant documents of the tie group come before. No relevant
+    document: 0.
+    Reference: Clarke and others, Novelty and diversity in information retrieval evaluation (2008), as in ndeval.
+
+    >>> from math import log2
+    >>> from gradely import evaluate
+    >>> qrels = {"q": {"A": {"a": 1}, "B": {"b": 1}, "C": {"a": 1, "b": 1}}}
+    >>> [value] = evaluate(qrels, {"q": ["A", "C"]}, "alpha_DCG(normalize=False)@2").mean().values()
+    >>> value == 1 + (1 / 2 + 1) / log2(3)
+    True
+    """
+
+    name = "alpha_DCG"
+
+
+class alpha_nDCG(DiscountedByLog, OverGreedy):  # noqa: N801 - the field's name
+    """Cumulated gain of what is new, over that of a greedy ideal.
+
+        α-nDCG@k = Σ_{i<=k} Σ_s J_s(i)·(1-α)^c_s(i) / log2(i+1), over the same of the greedy ideal
+
+    J_s(i) is 1 where the document at rank i is relevant to subtopic s, c_s(i) how many above it are. The ideal takes
+    from the pool, rank by rank, the document that adds most. Of several that add the same, it takes one that is
+    relevant to the first subtopics, in order of their ids; under ties='trec' the last by name, as `ndeval -traditional`
+    does. It is not always the best ranking there is, so that a value may exceed 1.
+
+    Ties: per subtopic, the mean of (1-α)^c over how many relevant documents of the tie group come before. No relevant
+    document: 0.
+    Reference: Clarke and others, Novelty and diversity in information retrieval evaluation (2008), as in ndeval.
+
+    >>> from math import log2
+    >>> from gradely import evaluate
+    >>> qrels = {"q": {"A": {"a": 1}, "B": {"b": 1}, "C": {"a": 1, "b": 1}}}
+    >>> value = evaluate(qrels, {"q": ["A", "C"]}, ["alpha_nDCG@2"])["alpha_nDCG@2"]
+    >>> value == (1 + (1 / 2 + 1) / log2(3)) / (2 + (1 / 2) / log2(3))
+    True
+    """
+
+    name = "alpha_nDCG"
+
+
+class ERR_IA(DiscountedByRank, OverFull):  # noqa: N801 - the field's name
+    """Expected reciprocal rank over subtopics: how early users with different intents are served.
+
+        ERR-IA@k = Σ_{i<=k} (1/i) Σ_s J_s(i)·(1-α)^c_s(i), over S·Σ_{i<=k} (1-α)^(i-1) / i
+
+    J_s(i) is 1 where the document at rank i is relevant to subtopic s, c_s(i) how many above it are; S is the number of
+    subtopics with a relevant document. The norm is ndeval's. Chapelle's mean over subtopics of ERR is this times
+    α·Σ_{i<=k} (1-α)^(i-1)/i.
+
+    Ties: per subtopic, the mean of (1-α)^c over how many relevant documents of the tie group come before. No relevant
+    document: 0.
+    Reference: Chapelle and others, Intent-based diversification of web search results (2011), as in ndeval.
+
+    >>> from gradely import evaluate
+    >>> qrels = {"q": {"A": {"a": 1}, "B": {"b": 1}}}
+    >>> evaluate(qrels, {"q": ["A", "B"]}, ["ERR_IA@2"])["ERR_IA@2"] == (1 + 1 / 2) / (2 * (1 + (1 / 2) / 2))
+    True
+    """
+
+    name = "ERR_IA"
+
+
+class nERR_IA(DiscountedByRank, OverGreedy):  # noqa: N801 - the field's name
+    """Expected reciprocal rank over subtopics, over that of a greedy ideal.
+
+        nERR-IA@k = Σ_{i<=k} (1/i) Σ_s J_s(i)·(1-α)^c_s(i), over the same of the greedy ideal
+
+    The ideal is that of alpha_nDCG.
+
+    Ties: per subtopic, the mean of (1-α)^c over how many relevant documents of the tie group come before. No relevant
+    document: 0.
+    Reference: Chapelle and others (2011), as in ndeval.
+
+    >>> from gradely import evaluate
+    >>> qrels = {"q": {"A": {"a": 1}, "B": {"b": 1}, "C": {"a": 1, "b": 1}}}
+    >>> evaluate(qrels, {"q": ["A", "B"]}, ["nERR_IA@2"])["nERR_IA@2"] == (1 + 1 / 2) / (2 + (1 / 2) / 2)
+    True
+    """
+
+    name = "nERR_IA"
+
+
+class NRBP(DiscountedByPatience, OverFull):
+    """Novelty- and rank-biased precision: for a user who goes on with chance β and wants something new.
+
+        NRBP = (1-(1-α)β)/S · Σ_i β^(i-1) Σ_s J_s(i)·(1-α)^c_s(i)
+
+    J_s(i) is 1 where the document at rank i is relevant to subtopic s, c_s(i) how many above it are; S is the number of
+    subtopics with a relevant document.
+
+    Ties: per subtopic, the mean of (1-α)^c over how many relevant documents of the tie group come before. No relevant
+    document: 0.
+    Reference: Clarke, Kolla, Vechtomova, An effectiveness measure for ambiguous and underspecified queries (2009).
+
+    >>> from gradely import evaluate
+    >>> qrels = {"q": {"A": {"a": 1}, "B": {"b": 1}}}
+    >>> evaluate(qrels, {"q": ["A", "B"]}, ["NRBP"])["NRBP"] == (1 - 1 / 4) / 2 * (1 + 1 / 2)
+    True
+    """
+
+    name = "NRBP"
+
+    def full_sum(self) -> float:
+        """1 / (1-(1-α)β), the sum over all ranks."""
+        return 1 / (1 - self.kept * self.beta)
+
+
+class nNRBP(DiscountedByPatience, OverGreedy):  # noqa: N801 - the field's name
+    """Novelty- and rank-biased precision, over that of a greedy ideal.
+
+        nNRBP = Σ_i β^(i-1) Σ_s J_s(i)·(1-α)^c_s(i), over the same of the greedy ideal
+
+    The ideal is that of alpha_nDCG.
+
+    Ties: per subtopic, the mean of (1-α)^c over how many relevant documents of the tie group come before. No relevant
+    document: 0.
+    Reference: Clarke, Kolla, Vechtomova (2009), as in ndeval.
+
+    >>> from gradely import evaluate
+    >>> qrels = {"q": {"A": {"a": 1}, "B": {"b": 1}, "C": {"a": 1, "b": 1}}}
+    >>> evaluate(qrels, {"q": ["A", "B"]}, ["nNRBP@2"])["nNRBP@2"] == (1 + 1 / 2) / (2 + (1 / 2) / 2)
+    True
+    """
+
+    name = "nNRBP"
+
+
+class AP_IA(Diversity):  # noqa: N801 - the field's name
+    """Average precision, the mean over subtopics.
+
+        AP-IA = (1/S) Σ_s AP of the documents that are relevant to s
+
+    S is the number of subtopics with a relevant document.
+
+    Ties: those of AP, per subtopic. No relevant document: 0.
+    Reference: Agrawal and others, Diversifying search results (2009), as in ndeval.
+
+    >>> from gradely import evaluate
+    >>> qrels = {"q": {"A": {"a": 1}, "B": {"b": 1}, "C": {"b": 1}}}
+    >>> evaluate(qrels, {"q": ["A", "B", "C"]}, ["AP_IA"])["AP_IA"] == (1 + (1 / 2 + 2 / 3) / 2) / 2
+    True
+    """
+
+    name = "AP_IA"
+
+    def of_subtopic(self, batch: Batch, relevant: Array) -> Array:
+        """Precision at each relevant document."""
+        return threshold(batch, relevant, self.k)
+
+    def weights(self, batch: Batch) -> Array:
+        """1 over the relevant documents of each subtopic."""
+        return 1.0 / batch.xp.clip(self.recall_bases(batch), min=1.0)
+
+    def norm(self, batch: Batch) -> Array:
+        """The subtopics."""
+        return self.count_subtopics(batch)
+
+    def adds(self, batch: Batch, row: int) -> AddsOf:
+        """The sum over the document's subtopics of the precision there, over their relevant documents."""
+        weights = to_lists(self.weights(batch)[row, :])
+
+        def adds(place: int, before: Sequence[int], entry: Sequence[float]) -> float:
+            found = ((n + 1) * weight for n, weight, flag in zip(before, weights, entry, strict=True) if flag)
+            return float(sum(found) / place)
+
+        return adds
+
+
+class P_IA(RelevantBySubtopic):  # noqa: N801 - the field's name
+    """Precision, the mean over subtopics.
+
+        P-IA@k = (1/S) Σ_s (documents in the top k that are relevant to s) / k
+
+    S is the number of subtopics with a relevant document. Without k, the divisor is the length of the ranking.
+
+    Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
+    Reference: Agrawal and others, Diversifying search results (2009), as in ndeval.
+
+    >>> from gradely import evaluate
+    >>> qrels = {"q": {"A": {"a": 1}, "B": {"b": 1}, "C": {"a": 1, "b": 1}}}
+    >>> evaluate(qrels, {"q": ["A", "C"]}, ["P_IA@2"])["P_IA@2"] == (2 / 2 + 1 / 2) / 2
+    True
+    """
+
+    name = "P_IA"
+
+    def terms(self, batch: Batch) -> Array:
+        """1 for each subtopic of a document; tied across k, the chance to be inside."""
+        return self.priority(batch) * count_in_top(batch, batch.judged, self.k)
+
+    def norm(self, batch: Batch) -> Array:
+        """The cut-off, for each subtopic."""
+        return length_of(batch, self.k) * self.count_subtopics(batch)
+
+    def priority(self, batch: Batch) -> Array:
+        """Documents that are relevant to most subtopics first."""
+        return batch.xp.sum(batch.to_real(self.relevant(batch)), axis=2)
+
+
+class StRecall(Diversity):
+    """Subtopic recall: the share of subtopics for which there is a relevant document in the top k.
+
+        StRecall@k = (subtopics with a relevant document in the top k) / S
+
+    S is the number of subtopics with a relevant document in the pool. Also known as I-rec, and as coverage, where
+    subtopics are nuggets of an answer.
+
+    Ties: per subtopic, the chance that one is inside, 1 - C(n-r, d)/C(n, d) where k leaves d places of a tie group of n
+    with r relevant. No relevant document: 0.
+    Reference: Zhai, Cohen, Lafferty, Beyond independent relevance (2003), as strec in ndeval.
+
+    >>> from gradely import evaluate
+    >>> qrels = {"q": {"A": {"a": 1}, "B": {"b": 1}, "C": {"c": 1}}}
+    >>> evaluate(qrels, {"q": ["A", "B", "C"]}, ["StRecall@2"])["StRecall@2"] == 2 / 3
+    True
+    """
+
+    name = "StRecall"
+
+    def of_subtopic(self, batch: Batch, relevant: Array) -> Array:
+        """1 at the first relevant document."""
+        return first_hit(batch, relevant, no_discount, self.k)
+
+    def norm(self, batch: Batch) -> Array:
+        """The subtopics."""
+        return self.count_subtopics(batch)
+
+    def adds(self, batch: Batch, row: int) -> AddsOf:  # noqa: ARG002 - the same for all queries
+        """The subtopics that no document above has."""
+
+        def adds(place: int, before: Sequence[int], entry: Sequence[float]) -> float:  # noqa: ARG001
+            return float(sum(not n for n, flag in zip(before, entry, strict=True) if flag))
+
+        return adds
+
+
+class GainBySubtopic(BySubtopic):
+    """A measure of the gain of documents over all subtopics."""
+
+    gain: str = parameter(default="linear", doc="from labels to gain: 'linear' or 'exp'")
+
+    def check_parameters(self) -> None:
+        """Refuse a gain that does not exist."""
+        super().check_parameters()
+        check_choice("gain", self.gain, GAINS, MeasureError)
+
+    def gains(self, batch: Batch, labels: Array) -> Array:
+        """Return the gain of each document: the sum over its subtopics, each weighed by how likely it is meant."""
+        gains = GAINS[self.gain](batch, batch.xp.clip(labels, min=0.0), None)
+        return batch.xp.sum(gains * self.chances(batch)[:, None, :], axis=2)
+
+    def chances(self, batch: Batch) -> Array:
+        """Return [Q, S]: Pr(s), as stated with the judgments, else the same for all that a document is relevant to."""
+        assert batch.subtopics is not None
+        if batch.subtopics.weights is not None:
+            return batch.subtopics.weights
+        useful = batch.to_real(batch.xp.any(self.pool_labels(batch) > 0, axis=1))
+        return useful / batch.xp.clip(batch.xp.sum(useful, axis=1, keepdims=True), min=1.0)
+
+    def ideal_gain(self, batch: Batch) -> Array:
+        """Return [Q]: the discounted gain of the pool sorted by gain, down to k."""
+        return batch.of_pools((GainBySubtopic, self.gain, self.k), self._ideal_gain)
+
+    def _ideal_gain(self, batch: Batch) -> Array:
+        gains = -batch.xp.sort(-self.gains(batch, self.pool_labels(batch)), axis=1)[:, : self.k]
+        return batch.xp.sum(gains / log2_discount(batch, batch.count_up(gains.shape[1])), axis=1)
+
+
+class D_nDCG(GainBySubtopic):  # noqa: N801 - the field's name
+    """nDCG of documents that are worth what they are worth to all users together, whatever they mean.
+
+        D-nDCG@k = nDCG@k of the gain Σ_s Pr(s)·gain_s(document)
+
+    Pr(s) is how likely it is that a user means subtopic s: as stated with the judgments, else the same for all
+    subtopics with a relevant document. The gain is the label (`linear`) or 2^label - 1 (`exp`), the discount log2(i+1).
+
+    Ties: each document of a tie group gets the mean of the discount over the group's places. No relevant document: 0.
+    Reference: Sakai and Song, Evaluating diversified search results using per-intent graded relevance (2011).
+
+    >>> from math import log2
+    >>> from gradely import evaluate
+    >>> qrels = {"q": {"A": {"a": 3}, "B": {"b": 1}, "C": {"a": 1, "b": 1}}}
+    >>> value = evaluate(qrels, {"q": ["C", "A"]}, ["D_nDCG@2"])["D_nDCG@2"]
+    >>> value == (2 / 2 + 3 / 2 / log2(3)) / (3 / 2 + 2 / 2 / log2(3))
+    True
+    """
+
+    name = "D_nDCG"
+
+    def terms(self, batch: Batch) -> Array:
+        """Gain over discount."""
+        return additive(batch, self.priority(batch), log2_discount, self.k)
+
+    def factors(self, batch: Batch) -> tuple[Array, Array]:
+        """The gain, and the mean of 1/discount over the places that a document can take."""
+        gain = self.priority(batch)
+        return gain, additive(batch, batch.xp.ones_like(gain), log2_discount, self.k)
+
+    def norm(self, batch: Batch) -> Array:
+        """What the ideal ranking has."""
+        return self.ideal_gain(batch)
+
+    def priority(self, batch: Batch) -> Array:
+        """The higher gain first."""
+        return self.gains(batch, self.labels(batch))
+
+    def degenerate(self, batch: Batch) -> Array:
+        """No document of positive gain."""
+        return self.ideal_gain(batch) <= 0
+
+
+class Dsharp_nDCG(GainBySubtopic, Diversity):  # noqa: N801 - D♯-nDCG is no name in Python
+    """How many subtopics are covered, and how well: subtopic recall and D-nDCG, weighed.
+
+        D♯-nDCG@k = γ·StRecall@k + (1-γ)·D-nDCG@k
+
+    Ties: both parts have their mean over orders, and so has the sum. No relevant document: 0.
+    Reference: Sakai and Song, Evaluating diversified search results using per-intent graded relevance (2011).
+
+    >>> from gradely import evaluate
+    >>> qrels = {"q": {"A": {"a": 1}, "B": {"b": 1}}}
+    >>> evaluate(qrels, {"q": ["A", "x"]}, ["D#-nDCG@1"])["D#-nDCG@1"] == 0.5 * 1 / 2 + 0.5 * 1
+    True
+    """
+
+    name = "Dsharp_nDCG"
+    gamma: float = parameter(default=0.5, doc="the weight of subtopic recall; D-nDCG has the rest")
+
+    def check_parameters(self) -> None:
+        """Refuse a weight that is none."""
+        super().check_parameters()
+        if not is_number(self.gamma) or not 0 <= self.gamma <= 1:
+            raise MeasureError(f"gamma is the weight of subtopic recall, a number from 0 to 1; found {self.gamma!r}")
+
+    def of_subtopic(self, batch: Batch, relevant: Array) -> Array:
+        """1 at the first relevant document."""
+        return first_hit(batch, relevant, no_discount, self.k)
+
+    def weights(self, batch: Batch) -> Array:
+        """γ, over the subtopics."""
+        subtopics = batch.xp.clip(self.count_subtopics(batch), min=1.0)[:, None]
+        return batch.xp.ones_like(self.recall_bases(batch)) * self.gamma / subtopics
+
+    def plain_terms(self, batch: Batch) -> Array:
+        """Both parts."""
+        return super().plain_terms(batch) + additive(batch, self._shares(batch), log2_discount, self.k)
+
+    def bound(self, batch: Batch) -> Array:
+        """Each subtopic's own extreme order, and that of the gains."""
+        ordered = order_by(batch, self._shares(batch))
+        return super().bound(batch) + additive(ordered, ordered.grade, log2_discount, self.k)
+
+    def _shares(self, batch: Batch) -> Array:
+        """Return [Q, H]: what the gain of each document would add at the first rank."""
+        return self.gains(batch, self.labels(batch)) * ((1 - self.gamma) / self._ideal(batch)[:, None])
+
+    def _ideal(self, batch: Batch) -> Array:
+        """Return [Q]: the ideal gain, or 1 where it is 0."""
+        ideal = self.ideal_gain(batch)
+        return batch.xp.where(ideal > 0, ideal, 1.0)
+
+    def entries(self, batch: Batch) -> Array:
+        """Whether they are relevant to each subtopic, and their gain."""
+        return batch.xp.concat([super().entries(batch), self._shares(batch)[:, :, None]], axis=2)
+
+    def adds(self, batch: Batch, row: int) -> AddsOf:
+        """Both parts."""
+        weights = to_lists(self.weights(batch)[row, :])
+
+        def adds(place: int, before: Sequence[int], entry: Sequence[float]) -> float:
+            new = sum(weight for n, weight, flag in zip(before, weights, entry, strict=False) if flag and not n)
+            return float(new + entry[-1] / log2(place + 1))
+
+        return adds
+
+    def degenerate(self, batch: Batch) -> Array:
+        """No document is relevant to a subtopic, and none has a gain."""
+        return super().degenerate(batch) & (self.ideal_gain(batch) <= 0)
