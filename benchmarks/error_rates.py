@@ -1,11 +1,11 @@
 """How often each test finds a difference that is not there, and how often intervals cover what they should.
 
     python -m benchmarks.error_rates [TRIALS]
-    python -m benchmarks.error_rates gate|systems [TRIALS]
+    python -m benchmarks.error_rates gate|judge|systems [TRIALS]
 
-Prints the tables of docs/guides/compare.md, or those about gates (docs/guides/gate.md) or about systems
-(docs/guides/systems.md). Seeds are fixed. A null is a distribution of differences whose mean is 0: for the tests the
-question is the mean, so a skewed null is a null, too.
+Prints the tables of docs/guides/compare.md, or those about gates (docs/guides/gate.md), about human labels beside those
+of a judge (docs/guides/estimate.md) or about systems (docs/guides/systems.md). Seeds are fixed. A null is a
+distribution of differences whose mean is 0: for the tests the question is the mean, so a skewed null is a null, too.
 """
 
 import sys
@@ -21,6 +21,7 @@ from gradely.comparison.groups import estimate
 from gradely.comparison.intervals import around, bootstrap_intervals, simultaneous_reach, t_intervals
 from gradely.comparison.pairwise import Design
 from gradely.comparison.random_effects import combine
+from gradely.comparison.regression import Sample, regress
 from gradely.comparison.student import t_tail
 from gradely.comparison.tests import Pairs, all_pairs, differences, p_values
 from gradely.tables import Table, to_markdown
@@ -241,7 +242,43 @@ def gate_verdicts(trials: int) -> Table:
     return Table(["drops", "queries", "true drop", "worse", "undecided", "not worse"], rows, 3)
 
 
-TOPICS = {"gate": (gate_verdicts,), "systems": (seed_errors, collection_errors)}
+JUDGED = ((10, 200), (25, 200), (50, 500))
+"""human queries, and all that the judge labelled"""
+BIAS = 0.03
+"""by so much the judge is wrong on every query"""
+
+
+def judge_coverage(trials: int) -> Table:
+    """Return how often the interval of a mean difference covers it where a judge labelled more queries than people.
+
+    On a share of the queries the judge sees what people see; on the others it sees another query of the same kind.
+    """
+    rows: list[list[Any]] = []
+    for name, draw in NULLS.items():
+        for share in (0.3, 0.8):
+            for queries, total in JUDGED:
+                rng = np.random.default_rng(queries)
+                human, other = (np.round(draw(rng, (total, trials)), 12) for _ in range(2))
+                judged = np.where(rng.random(human.shape) < share, human, other) + BIAS
+                sample = Sample(human[:queries], judged, np.arange(queries))
+                found = {(t, s): regress(sample, t, s) for t in ("like", "these") for s in ("auto", 1)}
+                alone = found["like", 1].alone.intervals(1 - ALPHA)
+                every = [
+                    _covers(estimates.together.intervals(1 - ALPHA), 0.0 if target == "like" else human.mean(axis=0))
+                    for (target, _), estimates in found.items()
+                ]
+                rows.append([name, f"{share:g}", f"{queries} of {total}", _covers(alone, 0.0), *every])
+    header = ["human alone", "like, auto", "like, slope 1", "these, auto", "these, slope 1"]
+    return Table(["null", "judge right", "queries", *header], rows, 3)
+
+
+def _covers(intervals: Any, mean: Any) -> float:
+    """Return the share of intervals that contain the mean; one that is not given contains everything."""
+    low, high = intervals
+    return float(np.mean(~((low > mean) | (high < mean))))
+
+
+TOPICS = {"gate": (gate_verdicts,), "judge": (judge_coverage,), "systems": (seed_errors, collection_errors)}
 """tables that are printed by themselves"""
 
 

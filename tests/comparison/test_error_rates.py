@@ -8,7 +8,9 @@ import pytest
 from benchmarks import error_rates
 
 DOCS = Path(__file__).parents[2] / "docs" / "guides"
-TEXT = "\n\n".join((DOCS / name).read_text(encoding="utf-8") for name in ("compare.md", "gate.md", "systems.md"))
+TEXT = "\n\n".join(
+    (DOCS / name).read_text(encoding="utf-8") for name in ("compare.md", "estimate.md", "gate.md", "systems.md")
+)
 
 
 def printed(header):
@@ -25,6 +27,7 @@ def printed(header):
         (error_rates.family_errors, 60, 1),
         (error_rates.coverage, 400, 2),
         (error_rates.gate_verdicts, 400, 3),
+        (error_rates.judge_coverage, 200, 3),
         (error_rates.simultaneous_coverage, 100, 1),
         (error_rates.seed_errors, 200, 2),
         (error_rates.collection_errors, 100, 2),

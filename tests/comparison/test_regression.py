@@ -13,7 +13,6 @@ from gradely.comparison.regression import (
     Sample,
     combine,
     is_skewed,
-    quantiles,
     regress,
 )
 
@@ -51,11 +50,11 @@ def test_the_estimate_is_its_definition_term_by_term(target):
     for c in range(3):
         y, every = sample.human[:, c], sample.judged[:, c]
         mean, error = by_definition(y, every[sample.rows], every, target)
-        assert np.allclose([found.mean[c], found.error[c]], [mean, error], rtol=1e-10)
+        assert np.allclose([found.mean[c], found.together.error[c]], [mean, error], rtol=1e-10)
         assert np.isclose(found.correlation[c], np.corrcoef(y, every[sample.rows])[0, 1])
-        low, high = (end[c] for end in found.intervals(0.9))
+        low, high = (end[c] for end in found.together.intervals(0.9))
         assert np.allclose([low, high], stats.t.interval(0.9, 10, mean, error))
-    assert (found.use == USED).all() and found.freedom.tolist() == [10] * 3
+    assert (found.use == USED).all() and found.together.freedom.tolist() == [10] * 3
 
 
 @pytest.mark.parametrize("target", ["like", "these"])
@@ -69,27 +68,29 @@ def test_with_the_slope_1_what_the_judge_is_wrong_by_is_added(target):
         for every, e in zip(sample.judged.T, wrong.T, strict=True)
     ]
     like = np.array(spread) / total if target == "like" else 0.0
-    assert np.allclose(found.error**2, wrong.var(axis=0, ddof=1) * (1 / n - 1 / total) + like)
-    assert found.freedom.tolist() == [n - 1] * 3
+    assert np.allclose(found.together.error**2, wrong.var(axis=0, ddof=1) * (1 / n - 1 / total) + like)
+    assert found.together.freedom.tolist() == [n - 1] * 3
 
 
 def test_human_labels_alone_have_the_t_interval():
     sample, _ = draw(2)
     found = regress(sample)
-    low, high = found.human_intervals(0.95)
+    low, high = found.alone.intervals(0.95)
     for c in range(3):
         y = sample.human[:, c]
         assert np.allclose([low[c], high[c]], stats.t.interval(0.95, 11, y.mean(), stats.sem(y)))
-    finite = regress(sample, "these").human_error
-    assert np.allclose(finite, found.human_error * np.sqrt(1 - 12 / 40))
+    finite = regress(sample, "these").alone.error
+    assert np.allclose(finite, found.alone.error * np.sqrt(1 - 12 / 40))
 
 
 def test_where_people_judged_everything_the_judge_is_not_asked():
     sample, y = draw(3, n=12, total=12)
     like, these = regress(sample, "like"), regress(sample, "these")
-    assert np.allclose(like.mean, y.mean(axis=0)) and np.allclose(like.error, y.std(axis=0, ddof=1) / np.sqrt(12))
+    assert np.allclose(like.mean, y.mean(axis=0)) and np.allclose(
+        like.together.error, y.std(axis=0, ddof=1) / np.sqrt(12)
+    )
     assert (like.use == COMPLETE).all() and np.allclose(like.worth(0.95), 0)
-    low, high = these.intervals(0.95)  # and the mean of these queries is known
+    low, high = these.together.intervals(0.95)  # and the mean of these queries is known
     assert np.allclose(low, y.mean(axis=0)) and np.allclose(high, y.mean(axis=0))
 
 
@@ -102,33 +103,37 @@ def test_a_judge_who_says_nothing_leaves_it_to_people():
     judged[sample.rows, 2] = sample.human[:, 2] + 0.1  # wrong by the same everywhere
     found = regress(Sample(sample.human, judged, sample.rows))
     assert found.use.tolist() == [CONSTANT, CONSTANT, PERFECT, USED]
-    assert np.array_equal(found.mean[:3], found.human[:3]) and np.array_equal(found.error[:3], found.human_error[:3])
+    assert np.array_equal(found.mean[:3], found.alone.difference[:3]) and np.array_equal(
+        found.together.error[:3], found.alone.error[:3]
+    )
     assert np.isnan(found.correlation[0]) and found.slope[:3].tolist() == [0] * 3
     assert np.allclose(found.worth(0.95)[:3], 0)
     one = regress(Sample(sample.human, judged, sample.rows), slope=1)
     assert one.use.tolist() == [USED, USED, PERFECT, USED]
 
 
-def test_where_nothing_varies_there_is_no_interval_and_no_p():
+def test_where_nothing_varies_there_is_no_interval():
     found = regress(Sample(np.full((6, 1), 0.25), np.random.default_rng(0).random((20, 1)), np.arange(6)))
-    assert found.mean[0] == 0.25 and np.isnan(found.error[0]) and np.isnan(found.intervals(0.95).low[0])
-    assert np.isnan(found.worth(0.95)[0]) and np.isnan(found.p()[0])
+    assert (
+        found.mean[0] == 0.25 and np.isnan(found.together.error[0]) and np.isnan(found.together.intervals(0.95).low[0])
+    )
+    assert np.isnan(found.worth(0.95)[0])
 
 
 def test_p_values_belong_to_the_intervals():
     found = regress(draw(5)[0])
-    low, high = found.intervals(0.9)
-    assert np.allclose(found.p(low), 0.05) and np.allclose(found.p(high), 0.95)
+    low, high = found.together.intervals(0.9)
+    assert np.allclose(found.together.p_above(low), 0.05) and np.allclose(found.together.p_above(high), 0.95)
 
 
 def test_worth_is_the_number_of_queries_that_makes_the_human_interval_as_short():
     sample, _ = draw(6, n=20, total=400, agree=0.8)
     for target in ("like", "these"):
         found = regress(sample, target)
-        width = found.intervals(0.95).high - found.mean
+        width = found.together.intervals(0.95).high - found.mean
         spread, more = sample.human.var(axis=0, ddof=1), 20 + found.worth(0.95)
         variance = spread / more - (spread / 400 if target == "these" else 0)
-        assert np.allclose(quantiles(np.full(3, 19), 0.95) * np.sqrt(variance), width)
+        assert np.allclose(stats.t.ppf(0.975, 19) * np.sqrt(variance), width)
         assert (found.use == USED).all() and (more > 25).all() and (more <= 400).all()
 
 
@@ -138,12 +143,12 @@ def test_segments_are_weighted_by_their_queries_and_satterthwaite_counts_their_f
         a, b = regress(first, target), regress(second, target)
         found = combine([first, second], target, "auto")
         mean = 0.75 * a.mean + 0.25 * b.mean
-        terms = np.stack([(0.75 * a.error) ** 2, (0.25 * b.error) ** 2])
+        terms = np.stack([(0.75 * a.together.error) ** 2, (0.25 * b.together.error) ** 2])
         between = 0.75 * (a.mean - mean) ** 2 + 0.25 * (b.mean - mean) ** 2
         assert np.allclose(found.mean, mean)
-        assert np.allclose(found.error**2, terms.sum(axis=0) + (between / 40 if target == "like" else 0))
-        freedom = np.floor(terms.sum(axis=0) ** 2 / (terms[0] ** 2 / 7 + terms[1] ** 2 / 4))
-        assert found.freedom.tolist() == freedom.tolist() and (found.freedom >= 4).all() and (found.freedom <= 11).all()
+        assert np.allclose(found.together.error**2, terms.sum(axis=0) + (between / 40 if target == "like" else 0))
+        freedom = terms.sum(axis=0) ** 2 / (terms[0] ** 2 / 7 + terms[1] ** 2 / 4)
+        assert np.allclose(found.together.freedom, freedom) and (freedom >= 4).all() and (freedom <= 11).all()
         assert found.sizes == (15, 40)
 
 
@@ -153,7 +158,10 @@ def simulate(null, n, total, agree, slope, trials=800):
     y, other = (np.round(NULLS[null](rng, (total, trials)), 12) for _ in range(2))
     f = np.where(rng.random(y.shape) < agree, y, other) + 0.03
     found = regress(Sample(y[:n], f, np.arange(n)), "like", slope)
-    covers = [np.mean(~((low > 0) | (high < 0))) for low, high in (found.intervals(0.95), found.human_intervals(0.95))]
+    covers = [
+        np.mean(~((low > 0) | (high < 0)))
+        for low, high in (found.together.intervals(0.95), found.alone.intervals(0.95))
+    ]
     return [*covers, np.mean(is_skewed(found))]
 
 

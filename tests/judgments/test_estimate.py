@@ -52,14 +52,14 @@ def test_means_and_differences_come_from_the_values_by_both(target, slope):
     for measure in MEASURES:
         for name in RUNS:
             expected = regress(sample_of(measure, name), target, slope)
-            low, high = expected.intervals(0.95)
+            low, high = expected.together.intervals(0.95)
             row = found[name][measure]
             numbers = [row.mean, row.low, row.high, row.human_only, row.worth, row.correlation, row.slope]
             other = [
                 expected.mean,
                 low,
                 high,
-                expected.human,
+                expected.alone.difference,
                 expected.worth(0.95),
                 expected.correlation,
                 expected.slope,
@@ -69,7 +69,7 @@ def test_means_and_differences_come_from_the_values_by_both(target, slope):
     assert list(names) == MEASURES and len(found.pairs) == 2
     for pair in found.pairs:
         expected = regress(sample_of(pair.measure, pair.first, pair.second), target, slope)
-        ends = expected.intervals(0.95)
+        ends = expected.together.intervals(0.95)
         assert np.allclose([pair.difference, pair.low, pair.high], [expected.mean[0], ends.low[0], ends.high[0]])
 
 
@@ -99,7 +99,7 @@ def test_segments_are_estimated_by_themselves_and_weighted():
         alone = regress(parts[-1])
         assert np.isclose(found.segments[kind]["a"]["AP"].mean, alone.mean[0])
     together = combine(parts, "like", "auto")
-    assert np.allclose(found["a"]["AP"][:3], [together.mean[0], *(end[0] for end in together.intervals(0.95))])
+    assert np.allclose(found["a"]["AP"][:3], [together.mean[0], *(end[0] for end in together.together.intervals(0.95))])
     assert found["a"]["AP"].slope is None and "segment" in str(found)
     assert found.data_table().records()[0]["segment"] == "(all)"
 

@@ -53,6 +53,8 @@ from gradely.report.page import check_installed
 @click.option("--influence", is_flag=True, help="Show the influence of single queries on each verdict.")
 @click.option("--pairs", is_flag=True, help="Show every pair: difference, interval, effect size, wins and p-values.")
 @click.option("--report", "page", type=FILE, metavar="FILE.html", help="Also write an HTML page.")
+@options.judge
+@options.slope
 @page_options
 @options.settings()
 @options.by_segment
@@ -67,6 +69,7 @@ def command(
     pairs: bool,
     influence: bool,
     page: str | None,
+    judge: str | None,
     texts: PageOptions,
     output: OutputOptions,
     **design: Any,
@@ -80,10 +83,14 @@ def command(
         check_installed()
     elif texts.queries_text or texts.docs_text:
         raise click.UsageError("--queries-text and --docs-text are for the page: name it with --report")
+    if judge and (page or influence or groups):
+        flag = "--report" if page else "--influence" if influence else "--group"
+        raise click.UsageError(f"{flag} is about human labels alone: leave it out, or --judge")
     files = find_groups(groups, request.runs)
     if files and request.inputs.features:
         raise InputError("--feature and --group do not go together: each feature is a run by itself")
-    data = request._replace(runs=tuple(path for paths in files.values() for path in paths) or request.runs).read()
+    request = request._replace(runs=tuple(path for paths in files.values() for path in paths) or request.runs)
+    human, data = request.read_both(judge) if judge else (None, request.read())
     runs: Any = data.runs
     if files:
         names = iter(data.runs)
@@ -91,11 +98,12 @@ def command(
     design["baselines"] = baselines if files else data.name_baselines(baselines, "compare")
     with data.bar() as bar:
         comparison = compare(
-            data.qrels,
+            human or data.qrels,
             runs,
             data.measures,
             details=bool(page),
             progress=bar,
+            judge=data.qrels if judge else None,
             **design,
             **request.keywords,
         )

@@ -10,6 +10,7 @@ from gradely.cli.options import FILE, InputOptions, Inputs, Request, choose_meas
 from gradely.cli.output import OutputOptions, check_output, say, write_file, write_result
 from gradely.comparison.gate import UNDECIDED, Gate, check_limits, gate, is_saved, keep_scores, read_saved
 from gradely.comparison.tests import CORRECTIONS, RESAMPLES, SIMULTANEOUS, TESTS
+from gradely.data import Qrels
 from gradely.data.source import Source
 from gradely.errors import InputError
 from gradely.measures.names import parse
@@ -46,6 +47,8 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
     metavar="FILE.json",
     help="Write the scores of NEW if it passes, for --baseline the next time.",
 )
+@options.judge
+@options.slope
 @options.queries_text
 @options.settings()
 @options.weights
@@ -60,6 +63,7 @@ def command(
     drops: tuple[str, ...],
     summary: str | None,
     save: str | None,
+    judge: str | None,
     queries_text: str | None,
     policies: dict[str, Any],
     inputs: InputOptions,
@@ -89,15 +93,18 @@ def command(
     limits = check_limits(read_limits(drops, names), names)
     paths = (new,) if baseline is None or earlier else (new, baseline)
     request = Request(qrels, paths, policies, inputs, measures)
-    data = request.read()
+    human, data = request.read_both(judge) if judge else (None, request.read())
+    labels = data.qrels if judge else None
+    data = data._replace(qrels=human or data.qrels)
     if len(data.runs) != len(paths):
         raise InputError("give one --feature: a gate is about one run")
     if baseline is None:
-        return save_first(request, data, str(save))
+        return save_first(request, data, labels, str(save))
     run, *older = data.runs.values()
     with data.bar() as bar:
         old = older[0] if older else earlier
-        verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, **design, **request.keywords)
+        keywords = design | request.keywords
+        verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, judge=labels, **keywords)
     write_files(verdict, summary, save, queries_text)
     write_result(verdict, output)
     return 0 if verdict.passed else 1
@@ -111,11 +118,11 @@ def write_files(verdict: Gate, summary: str | None, save: str | None, queries_te
         write_file(verdict.saved.text().encode(), save)
 
 
-def save_first(request: Request, data: Inputs, path: str) -> int:
+def save_first(request: Request, data: Inputs, labels: Qrels | None, path: str) -> int:
     """Write the scores of the only run, as the first ones to be compared with; return the exit code."""
     (run,) = data.runs.values()
     with data.bar() as bar:
-        scores = keep_scores(data.qrels, run, data.measures, progress=bar, **request.keywords)
+        scores = keep_scores(data.qrels, run, data.measures, progress=bar, judge=labels, **request.keywords)
     write_file(scores.text().encode(), path)
     say(f"{plain_line(path)}: the scores of {plain_line(scores.name)}; nothing was compared\n")
     return 0

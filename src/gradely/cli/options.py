@@ -517,6 +517,13 @@ slope = click.option(
     callback=read_slope,
     help="How far the means follow the judge: as far as the human labels say, or 1, for one-sided differences.",
 )
+judge = click.option(
+    "--judge",
+    type=FILE,
+    metavar="QRELS",
+    help="Labels of a judge, such as a language model, for more queries than people judged: both are combined, as "
+    "`gradely estimate` does.",
+)
 alpha = click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level.")
 qrels_format = click.option(
     "--qrels-format",

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from gradely.comparison.groups import Groups, SystemBoard, Systems, check_design
 from gradely.comparison.influence import Influence, SegmentComparison
+from gradely.comparison.judged import JudgedBoard, check_judged, judge_runs
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import ALWAYS, EQUIVALENCE, Design, Matrix, Pair, Pairwise, Shares, to_optional
 from gradely.comparison.sentences import answer, describe_power, describe_tests, note_tests, summary
@@ -80,6 +81,8 @@ class Comparison(Result):
     @cached_property
     def influence(self) -> Influence:
         """How much each verdict depends on single queries."""
+        if isinstance(self.board, JudgedBoard):
+            raise DataError("the influence of single queries is not derived for the labels of a judge: leave one out")
         return Influence(self.pairwise, self.board.queries)
 
     @cached_property
@@ -154,7 +157,8 @@ class Comparison(Result):
         rows: list[list[Cell]] = []
         for i, mean in enumerate(self.board.means[measure].tolist()):
             moved = self.board.tie_ranges[names[i]].get(label)
-            worst, best = (moved.low, moved.high) if moved else (mean, mean)
+            still = (mean, mean) if self.board.knows_ties else (None, None)
+            worst, best = (moved.low, moved.high) if moved else still
             rows.append([names[i], label, mean, low[i], high[i], worst, best, " ".join(names[j] for j in beaten[i])])
         return rows
 
@@ -213,6 +217,8 @@ class Comparison(Result):
         """
         from gradely.report.comparison import page
 
+        if isinstance(self.board, JudgedBoard):
+            raise DataError("a page shows human labels alone: leave out the judge")
         if self.systems is None:
             self._describe_runs(progress)
         title = title or f"Comparison of {self.board.subject}s"
@@ -372,6 +378,8 @@ def compare(
     exclude_self: bool = False,
     empty: EmptyPolicy = "zero",
     weights: Any = None,
+    judge: Any = None,
+    slope: Literal["auto", 1] = "auto",
 ) -> Comparison:
     """Compare runs, {name: run} or paths, or systems, {name: [run, run, …]}, pair by pair or against baselines.
 
@@ -384,6 +392,9 @@ def compare(
 
     Where systems have lists of runs, such as several seeds, the query stays the unit, and the variance between runs
     counts as well: Pair.shares says how much comes from where, and Comparison.systems shows the runs.
+
+    With `judge`, the labels of a judge for more queries than people judged, means and differences are estimated from
+    both, as in estimate, with its `slope`.
     """
     policy, only = split_queries(queries)
     settings = Settings(
@@ -393,6 +404,11 @@ def compare(
     named = name_runs(runs) if groups is None else groups.runs
     design = Design(test, correction, alpha, seed, resamples, (), family, simultaneous, rope)
     design = design.settle(baselines, named if groups is None else groups.members)
+    if judge is not None:
+        check_judged(design, settings, slope, weights=weights, groups=groups)
+        how = {"queries": queries, "columns": columns, "by": by, "exclude": exclude}
+        judged = judge_runs(qrels, judge, named, measures, settings, progress, **how)
+        return Comparison(JudgedBoard(judged, slope), design, named, {})
     wanted = parse_all(measures)
     judgments = read_selected(
         qrels, settings, columns, only=only, by=by, exclude=exclude, weights=weights, subtopics=need_subtopics(wanted)

@@ -6,22 +6,24 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from gradely.comparison.intervals import around
+from gradely.comparison.judged import check_judged, match
 from gradely.comparison.pairwise import Design, Pairwise, to_optional
 from gradely.comparison.plan import POWER, detectable_effect, queries_needed
+from gradely.comparison.regression import JudgedMeans, Sample, regress
 from gradely.comparison.sentences import format_signed, note_tests
 from gradely.comparison.student import t_upper
 from gradely.comparison.tests import CORRECTIONS, DIGITS, DRAWN, RESAMPLES, TESTS, p_of_differences
 from gradely.data import Qrels
 from gradely.data.column_roles import Names
-from gradely.data.ids import Floats
-from gradely.data.selection import read_selected, split_queries
+from gradely.data.ids import Bools, Floats, Ints
+from gradely.data.selection import name_queries, read_selected, split_queries
 from gradely.data.source import Source
 from gradely.data.texts import Texts, select_texts
 from gradely.errors import DataError, InputError
@@ -49,6 +51,18 @@ HEAD = re.compile(rb'\s*\{\s*"gradely"\s*:\s*"scores"')
 AGAIN = "evaluate the old run again, or save its scores again"
 
 
+class JudgeScores(NamedTuple):
+    """The values of the same run by the labels of a judge, who judged more queries."""
+
+    name: str
+    """of the judge's qrels"""
+    judgments: str
+    """their digest"""
+    queries: list[str]
+    values: Floats
+    """[queries, measures]"""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class SavedScores(Result):
     """The values of one run on each query, and all that they depend on."""
@@ -68,6 +82,8 @@ class SavedScores(Result):
     """what happened to queries and documents; this is not saved"""
     path: str = "the saved scores"
     """where they were read, for messages"""
+    judge: JudgeScores | None = None
+    """where a judge's labels are combined with human ones, the scores by these"""
 
     def text(self) -> str:
         """Return what is written to the file: one line per query."""
@@ -80,9 +96,11 @@ class SavedScores(Result):
             "measures": self.measures,
             **({} if self.weights is None else {"weights": self.weights}),
         }
-        rows = zip(self.queries, self.values.tolist(), strict=True)
-        lines = ",\n".join(f"    {json.dumps(query)}: {json.dumps(row)}" for query, row in rows)
-        return f'{json.dumps(head, indent=2)[:-2]},\n  "values": {{\n{lines}\n  }}\n}}\n'
+        parts = [json.dumps(head, indent=2)[:-2], _list_values("values", self.queries, self.values)]
+        if self.judge is not None:
+            about = {"qrels": self.judge.name, "judgments": self.judge.judgments}
+            parts += [f'  "judge": {json.dumps(about)}', _list_values("judged", self.judge.queries, self.judge.values)]
+        return ",\n".join(parts) + "\n}\n"
 
     def table(self) -> Table:
         """Return one row per measure: its mean."""
@@ -111,6 +129,18 @@ class SavedScores(Result):
             raise DataError(f"{self.path}: saved with {'other' if self.weights else 'no'} weights of queries: {AGAIN}")
         if self.judgments != new.judgments:
             raise DataError(f"{self.path}: saved with other judgments: {AGAIN}")
+        if (self.judge is None) != (new.judge is None):
+            how = "without" if self.judge is None else "with"
+            what = "leave the judge out" if self.judge is None else "name the judge"
+            raise DataError(f"{self.path}: saved {how} the labels of a judge: {what}, or {AGAIN}")
+        if self.judge is not None and new.judge is not None and self.judge.judgments != new.judge.judgments:
+            raise DataError(f"{self.path}: saved with other labels of the judge: {AGAIN}")
+
+    def judge_columns(self, measures: list[str]) -> Floats:
+        """Return the values [queries, measures] of some measures by the labels of the judge."""
+        assert self.judge is not None
+        values: Floats = self.judge.values[:, [self.measures.index(measure) for measure in measures]]
+        return values
 
     def weights_by_query(self) -> dict[str, float]:
         """Return {query: weight}, empty where all queries count alike."""
@@ -123,6 +153,13 @@ class SavedScores(Result):
             raise DataError(f"{self.path}: has no {lacking[0]}, only {', '.join(self.measures)}: {AGAIN}")
         values: Floats = self.values[:, [self.measures.index(measure) for measure in measures]]
         return values
+
+
+def _list_values(name: str, queries: list[str], values: Floats) -> str:
+    """Return an entry of the file: one line per query."""
+    rows = zip(queries, values.tolist(), strict=True)
+    lines = ",\n".join(f"    {json.dumps(query)}: {json.dumps(row)}" for query, row in rows)
+    return f'  "{name}": {{\n{lines}\n  }}'
 
 
 def keep_scores(
@@ -144,8 +181,11 @@ def keep_scores(
     exclude_self: bool = False,
     empty: EmptyPolicy = "zero",
     weights: Any = None,
+    judge: Any = None,
 ) -> SavedScores:
     """Evaluate a run as evaluate does, and keep its scores; `text()` is what to write to a file.
+
+    With `judge`, the scores by a judge's labels are kept beside them, for a gate that has the same judge.
 
     >>> kept = keep_scores({"q1": {"d1": 1}}, {"q1": ["d2", "d1"]}, ["RR"])
     >>> kept.measures, kept.values.tolist()
@@ -156,16 +196,47 @@ def keep_scores(
         ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
     )
     named = parse_all(measures)
-    judgments = read_selected(
-        qrels, settings, columns, only=only, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
-    )
-    return score_run(judgments, open_as(run, columns, settings), named, settings, progress)
+    how = {"columns": columns, "exclude": exclude, "weights": weights, "subtopics": need_subtopics(named)}
+    judgments, labels, notes = read_labels(qrels, judge, queries, only, settings, **how)
+    scores = score_run(judgments, open_as(run, columns, settings), named, settings, progress, labels)
+    return replace(scores, notes=(*notes, *scores.notes))
+
+
+def read_labels(
+    qrels: Any,
+    judge: Any,
+    queries: Any,
+    only: Iterable[Any] | None,
+    settings: Settings,
+    *,
+    columns: Names | None,
+    exclude: Any,
+    weights: Any,
+    subtopics: bool,
+) -> tuple[Qrels, Qrels | None, list[Note]]:
+    """Return the qrels, those of a judge where there is one, and which queries the judge lacks."""
+    if judge is None:
+        read = {"only": only, "exclude": exclude, "weights": weights, "subtopics": subtopics}
+        return read_selected(qrels, settings, columns, **read), None, []
+    name_queries(queries)
+    labels = read_selected(judge, settings, columns, only=only, exclude=exclude)
+    human = read_selected(qrels, settings, columns, exclude=exclude)
+    judgments, notes = match(human, labels, selected=labels.selected)
+    return judgments, labels, notes
 
 
 def score_run(
-    qrels: Qrels, run: Any, measures: MeasureLike | Iterable[MeasureLike], settings: Settings, progress: Progress
+    qrels: Qrels,
+    run: Any,
+    measures: MeasureLike | Iterable[MeasureLike],
+    settings: Settings,
+    progress: Progress,
+    labels: Qrels | None = None,
 ) -> SavedScores:
-    """Evaluate a run, and keep its scores; measures are named as they print, whatever they were called."""
+    """Evaluate a run, and keep its scores; measures are named as they print, whatever they were called.
+
+    `labels` are those of a judge, by which it is evaluated as well.
+    """
     by_name = {str(measure): measure for measure in parse_all(measures).values()}
     counted, fitted = fit_to(qrels, by_name, settings)
     scores = evaluate_run(counted, run, fitted, settings, progress).scores()
@@ -173,8 +244,17 @@ def score_run(
     policies = {name: value for name, value in asdict(settings).items() if name not in ("seed", "threads")}
     policies |= {"seed": settings.seed} if settings.ties == "random" else {}
     weights = None if qrels.weights is None else [qrels.weights[query] for query in scores.queries]
-    columns = (list(scores.measures), list(scores.queries), scores.values, weights, tuple(scores.notes))
-    return SavedScores(scores.name, policies, digest(qrels), *columns)
+    columns = (list(scores.measures), list(scores.queries), scores.values, weights)
+    if labels is None:
+        return SavedScores(scores.name, policies, digest(qrels), *columns, tuple(scores.notes))
+    judged = evaluate_run(labels, run, fit_to(labels, by_name, settings)[1], settings).scores()
+    by_judge = JudgeScores(labels.name, digest(labels), list(judged.queries), judged.values)
+    notes = (  # queries without human labels are those of the judge
+        Note("ties", note.count, note.of, f"by human labels alone: {note}") if note.kind == "ties" else note
+        for note in scores.notes
+        if note.kind != "unjudged"
+    )
+    return SavedScores(scores.name, policies, digest(qrels), *columns, tuple(notes), judge=by_judge)
 
 
 def digest(qrels: Qrels) -> str:
@@ -211,8 +291,10 @@ def read_saved(source: Source) -> SavedScores:
         raise InputError(f"{path}: saved scores of version {content.get('version')!r}; this reads version {VERSION}")
     try:
         rows, measures = content["values"], content["measures"]
-        values = np.asarray([[_finite(value) for value in row] for row in rows.values()], np.float64)
-        values = values.reshape(len(rows), len(measures))
+        values, judge = _read_values(rows, measures), None
+        if "judge" in content:
+            about, judged = content["judge"], content["judged"]
+            judge = JudgeScores(about["qrels"], about["judgments"], list(judged), _read_values(judged, measures))
         return SavedScores(
             content["run"],
             content["settings"],
@@ -222,6 +304,7 @@ def read_saved(source: Source) -> SavedScores:
             values,
             _read_weights(content, len(rows)),
             path=path,
+            judge=judge,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path}: broken saved scores ({type(error).__name__}: {error}): save them again") from None
@@ -240,6 +323,11 @@ def _read_weights(content: dict[str, Any], queries: int) -> list[float] | None:
     if len(weights) != queries or not all(weight > 0 for weight in weights):
         raise ValueError("weights are numbers above 0, one for each query")
     return weights
+
+
+def _read_values(rows: dict[str, list[Any]], measures: list[str]) -> Floats:
+    values = np.asarray([[_finite(value) for value in row] for row in rows.values()], np.float64)
+    return values.reshape(len(rows), len(measures))
 
 
 def _finite(value: Any) -> float:
@@ -302,6 +390,8 @@ class Gate(Result):
     undecided: str
     """pass or fail: what becomes of a run that is shown to be neither worse nor not worse"""
     notes: list[Note]
+    judged: JudgedMeans | None = None
+    """the drops by human labels and those of a judge, where there is one"""
 
     @property
     def passed(self) -> bool:
@@ -431,10 +521,14 @@ class Gate(Result):
         policies += "" if self.saved.weights is None else ", weighted means"
         shown = "exceeds its limit, shown or not" if self.strict else "is shown to exceed its limit"
         undecided = ", and where it is not shown to be within" if self.undecided == "fail" else ""
+        kind, queries = TESTS[test], count_of(len(self.queries), "query")
+        if self.judged is not None:
+            kind = "t-test of the regression estimator from human labels and a judge's"
+            queries = f"human labels of {queries}, a judge's of {self.judged.sizes[1]:,}"
         return (
-            f"the gate fails where a drop {shown}{undecided}: one-sided {TESTS[test]}{draws} against the limit, "
+            f"the gate fails where a drop {shown}{undecided}: one-sided {kind}{draws} against the limit, "
             f"α = {design.alpha:g}{corrected}; {self._level} t intervals of the drop, not corrected; "
-            f"{count_of(len(self.queries), 'query')}; {policies}"
+            f"{queries}; {policies}"
         )
 
 
@@ -484,6 +578,8 @@ def gate(
     exclude_self: bool = False,
     empty: EmptyPolicy = "zero",
     weights: Any = None,
+    judge: Any = None,
+    slope: Literal["auto", 1] = "auto",
 ) -> Gate:
     """Decide whether a new run is worse than a baseline by more than `max_drop`: worse, not worse, or undecided.
 
@@ -491,7 +587,8 @@ def gate(
     none are given. `max_drop` says how much a mean may fall: a number, or {measure: number}; measures that are not
     named there may not fall. A gate fails where a drop is shown to be larger than its limit, with `undecided="fail"`
     also where it is not shown to be smaller, and with `strict` where it is larger, shown or not. `correction` is over
-    the measures. The rest is as in compare.
+    the measures. With `judge`, drops are estimated from human labels and those of a judge for more queries. The rest is
+    as in compare.
     """
     design = Design(test, correction, alpha, seed, resamples, family="all").settle()
     check_choice("undecided", undecided, UNDECIDED)
@@ -507,17 +604,27 @@ def gate(
         earlier = read_saved(source)
     measures = measures if measures is not None else earlier.measures if earlier else DEFAULT
     named, limits = parse_all(measures), check_limits(max_drop, measures)
-    judgments = read_selected(
-        qrels, settings, columns, only=only, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
-    )
-    scores = score_run(judgments, open_as(new, columns, settings), measures, settings, progress)
+    if judge is not None:
+        check_judged(design, settings, slope, weights=weights)
+    how = {"columns": columns, "exclude": exclude, "weights": weights, "subtopics": need_subtopics(named)}
+    judgments, labels, notes = read_labels(qrels, judge, queries, only, settings, **how)
+    scores = score_run(judgments, open_as(new, columns, settings), measures, settings, progress, labels)
     if earlier is None:
-        earlier = score_run(judgments, open_as(baseline, columns, settings), measures, settings, progress)
-    return decide(scores, earlier, limits, design, strict=strict, undecided=undecided)
+        earlier = score_run(judgments, open_as(baseline, columns, settings), measures, settings, progress, labels)
+    verdict = decide(scores, earlier, limits, design, strict=strict, undecided=undecided, slope=slope)
+    verdict.notes[:0] = notes
+    return verdict
 
 
 def decide(
-    new: SavedScores, old: SavedScores, limits: dict[str, float], design: Design, *, strict: bool, undecided: str
+    new: SavedScores,
+    old: SavedScores,
+    limits: dict[str, float],
+    design: Design,
+    *,
+    strict: bool,
+    undecided: str,
+    slope: object = "auto",
 ) -> Gate:
     """Decide by the scores of both runs on the queries that both have."""
     old.check(new)
@@ -531,9 +638,13 @@ def decide(
     weights = None if new.weights is None else normalize_weights([new.weights[i] for i in rows])
     weights = None if weights is None or (weights == 1).all() else weights
     values = np.stack([table.T for table in tables], axis=2)
-    mean = np.asarray([means(table, weights) for table in tables]).T
+    mean, judged = np.asarray([means(table, weights) for table in tables]).T, None
+    if new.judge is not None:
+        newer, older, fallen = _sample(new, old, list(limits), queries, values)
+        mean = np.stack([regress(one, "like", slope).mean for one in (newer, older)], axis=1)
+        judged = regress(fallen, "like", slope)
     pairwise = Pairwise(values, mean, names, list(limits), design, weights=weights)
-    changes = _changes(pairwise, limits, strict=strict, undecided=undecided)
+    changes = _changes(pairwise, limits, _drops(pairwise, limits, judged), strict=strict, undecided=undecided)
     notes = [
         *_note_left_out(new, old, queries),
         *new.notes,
@@ -541,7 +652,28 @@ def decide(
         *_note_tests(pairwise, limits),
         *_note_power(changes, len(queries), pairwise),
     ]
-    return Gate(changes, pairwise, queries, new, strict, undecided, notes)
+    return Gate(changes, pairwise, queries, new, strict, undecided, notes, judged)
+
+
+def _sample(
+    new: SavedScores, old: SavedScores, measures: list[str], queries: list[str], values: Floats
+) -> tuple[Sample, Sample, Sample]:
+    """Return the values of the new run, of the old one, and the drops, by people and by the judge."""
+    assert new.judge is not None
+    assert old.judge is not None
+    at = {query: i for i, query in enumerate(old.judge.queries)}
+    every = [query for query in new.judge.queries if query in at]
+    mine = {query: i for i, query in enumerate(new.judge.queries)}
+    judged_new = new.judge_columns(measures)[[mine[query] for query in every]]
+    judged_old = old.judge_columns(measures)[[at[query] for query in every]]
+    place = {query: i for i, query in enumerate(every)}
+    rows = np.array([place[query] for query in queries], np.int64)
+    newer, older = (values[:, :, i].T for i in range(2))
+    return (
+        Sample(newer, judged_new, rows),
+        Sample(older, judged_old, rows),
+        Sample(older - newer, judged_old - judged_new, rows),
+    )
 
 
 def _note_left_out(new: SavedScores, old: SavedScores, queries: list[str]) -> list[Note]:
@@ -550,36 +682,73 @@ def _note_left_out(new: SavedScores, old: SavedScores, queries: list[str]) -> li
     return note_names("uncommon", len(names), len(names) + len(queries), "query", text, names)
 
 
-def _changes(pairwise: Pairwise, limits: dict[str, float], *, strict: bool, undecided: str) -> list[Change]:
-    """Return what became of each measure."""
+class Drops(NamedTuple):
+    """How much each measure fell, [measures], and how sure that is."""
+
+    size: Floats
+    low: Floats
+    high: Floats
+    worse: Floats
+    """p-values that a drop is larger than its limit"""
+    within: Floats
+    """p-values that it is smaller"""
+    moves: Bools
+    """whether the two runs differ on any query"""
+    losses: Ints
+    """on how many queries the new run is worse"""
+    deviation: Floats
+    """from query to query; 0 where nothing varies"""
+
+
+def _drops(pairwise: Pairwise, limits: dict[str, float], judged: JudgedMeans | None) -> Drops:
+    """Return the drops by human labels, or where there is a judge by both."""
     design, queries = pairwise.design, pairwise.values.shape[1]
-    drops = np.round(pairwise.weighed[:, :, 1] - pairwise.weighed[:, :, 0], DIGITS).T
-    beyond = _beyond(pairwise, limits)
+    by_query = np.round(pairwise.weighed[:, :, 1] - pairwise.weighed[:, :, 0], DIGITS).T
+    beyond, losses = _beyond(pairwise, limits), np.count_nonzero(by_query > 0, axis=0)
+    if judged is not None:
+        allowed, found = np.array([*limits.values()]), judged.together
+        down = found._replace(difference=-found.difference)
+        ends = found.intervals(1 - 2 * design.alpha)
+        deviation = np.nan_to_num(found.error) * np.sqrt(queries)
+        moves = np.asarray(by_query.any(axis=0) | (np.abs(found.difference) > SAME))
+        return Drops(found.difference, *ends, found.p_above(allowed), down.p_above(-allowed), moves, losses, deviation)
     tested = queries > 1
     worse, within = p_of_limits(beyond, design) if tested else (np.ones(len(limits)), np.ones(len(limits)))
-    adjusted = pairwise.correct(worse[:, None])[:, 0]
-    reach = t_upper(design.alpha, queries - 1) if tested else np.nan
-    low, high = (to_optional(end) for end in around(drops, reach))
+    ends = around(by_query, t_upper(design.alpha, queries - 1) if tested else np.nan)
+    deviation = np.where(np.ptp(beyond, axis=0) > 0, beyond.std(axis=0, ddof=1) if tested else 0.0, 0.0)
+    size = pairwise.means[:, 1] - pairwise.means[:, 0]
+    return Drops(size, *ends, worse, within, np.asarray(by_query.any(axis=0)), losses, deviation)
+
+
+def _changes(
+    pairwise: Pairwise, limits: dict[str, float], drops: Drops, *, strict: bool, undecided: str
+) -> list[Change]:
+    """Return what became of each measure."""
+    design, queries = pairwise.design, pairwise.values.shape[1]
+    tested = queries > 1
+    adjusted = pairwise.correct(drops.worse[:, None])[:, 0]
+    low, high = map(to_optional, (drops.low, drops.high))
     changes = []
     for m, (measure, limit) in enumerate(limits.items()):
         new, old = pairwise.means[m].tolist()
-        exceeds = old - new - limit > SAME
-        verdict = _judge(drops[:, m], exceeds, adjusted[m], within[m], design.alpha)
+        drop = float(drops.size[m])
+        exceeds = drop - limit > SAME
+        verdict = _judge(bool(drops.moves[m]), exceeds, adjusted[m], drops.within[m], design.alpha)
         failed = verdict == "worse" or (verdict == "undecided" and (undecided == "fail" or (strict and exceeds)))
-        detectable, needed = _what_it_takes(beyond[:, m], limit, design, len(limits))
+        detectable, needed = _what_it_takes(drop, float(drops.deviation[m]), limit, queries, design, len(limits))
         changes.append(
             Change(
                 measure,
                 old,
                 new,
-                drop=old - new,
+                drop=drop,
                 limit=limit,
                 low=low[m],
                 high=high[m],
-                p=float(worse[m]) if tested else None,
+                p=float(drops.worse[m]) if tested else None,
                 adjusted=float(adjusted[m]) if tested else None,
-                p_not_worse=float(within[m]) if tested else None,
-                losses=int(np.count_nonzero(drops[:, m] > 0)),
+                p_not_worse=float(drops.within[m]) if tested else None,
+                losses=int(drops.losses[m]),
                 verdict=verdict,
                 failed=failed,
                 detectable=detectable,
@@ -597,26 +766,29 @@ def p_of_limits(beyond: Floats, design: Design) -> tuple[Floats, Floats]:
     return above, below
 
 
-def _judge(drops: Floats, exceeds: bool, worse: float, within: float, alpha: float) -> str:
+def _judge(moves: bool, exceeds: bool, worse: float, within: float, alpha: float) -> str:
     """Return the verdict; a test that contradicts the mean, as Wilcoxon's may, decides nothing."""
-    if not np.any(drops):
+    if not moves:
         return "same"
     if worse < alpha and exceeds:
         return "worse"
     return "not worse" if within < alpha and not exceeds else "undecided"
 
 
-def _what_it_takes(beyond: Floats, limit: float, design: Design, measures: int) -> tuple[float | None, int | None]:
+def _what_it_takes(
+    drop: float, deviation: float, limit: float, queries: int, design: Design, measures: int
+) -> tuple[float | None, int | None]:
     """Return from which drop on the gate says worse with a power of 0.8, and how many queries would decide.
 
     Of several measures the level is that of the first step of the correction. The power is that of the t-test, which
-    randomization and bootstrap come near to.
+    randomization and bootstrap come near to. With a judge, the queries are human ones, beside as many more of the
+    judge's as there are now.
     """
-    if len(beyond) < 2 or np.ptp(beyond) == 0:
+    if queries < 2 or deviation == 0:
         return None, None
     level = design.alpha / (1 if design.correction == "none" else measures)
-    deviation, effect = float(beyond.std(ddof=1)), float(beyond.mean() / beyond.std(ddof=1))
-    detectable = limit + deviation * detectable_effect(len(beyond), level, POWER, one_sided=True)
+    effect = (drop - limit) / deviation
+    detectable = limit + deviation * detectable_effect(queries, level, POWER, one_sided=True)
     return detectable, queries_needed(effect, level if effect > 0 else design.alpha, POWER, one_sided=True)
 
 

@@ -1,20 +1,27 @@
-"""Human and machine labels of the same runs: which queries both have, and the values by both."""
+"""Human and machine labels of the same runs: which queries both have, the values by both, and pairs tested by both."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.regression import FEWEST, Sample
-from gradely.comparison.tests import Pairs, all_pairs
+from gradely.comparison.estimates import Estimates
+from gradely.comparison.intervals import Intervals, keep_within
+from gradely.comparison.leaderboard import Leaderboard
+from gradely.comparison.pairwise import Design, Estimated
+from gradely.comparison.regression import FEWEST, JudgedMeans, Sample, check_choices, regress
+from gradely.comparison.tests import DIGITS, Pairs, all_pairs
 from gradely.data import Qrels
 from gradely.data.column_roles import Names
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.selection import name_queries, only_queries, read_selected
 from gradely.errors import DataError, clip
 from gradely.evaluation.evaluate import Evaluations, Progress, name_runs, open_runs
-from gradely.evaluation.notes import Note, merge_notes, note_names
+from gradely.evaluation.notes import Note, TieRange, merge_notes, note_names
+from gradely.evaluation.scores import flatten
 from gradely.evaluation.several_qrels import SeveralQrels
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, parse_all
@@ -26,13 +33,16 @@ ALIKE = 0.9
 UNLIKE = 1.5
 """where the judge labelled so many times as many documents of the human queries as of others, or as few, too"""
 
+WEIGHTED = "weights of queries are not derived for the labels of a judge: leave them out, or the judge"
+
 
 class JudgedRuns(NamedTuple):
     """The values of several runs by human labels on n queries, and by those of a judge on N."""
 
     names: list[str]
     """of the runs, as they were given"""
-    measures: Mapping[str, Measure]
+    results: Evaluations
+    """by human labels"""
     human: Floats
     """[measures, n, runs]"""
     judged: Floats
@@ -44,7 +54,16 @@ class JudgedRuns(NamedTuple):
     segments: Mapping[str, str] | None
     """the segment of each of the N queries, where they are asked for"""
     notes: list[Note]
-    settings: Settings
+
+    @property
+    def measures(self) -> Mapping[str, Measure]:
+        """The measures by name."""
+        return self.results.measures
+
+    @property
+    def settings(self) -> Settings:
+        """How the runs were evaluated."""
+        return self.results.settings
 
     @property
     def rows(self) -> Ints:
@@ -114,14 +133,13 @@ def judge_runs(
     about = merge_notes({"human labels": labels.data_notes, "judge": its.data_notes})
     return JudgedRuns(
         list(opened),
-        by_name,
+        labels,
         stack_values(labels),
         stack_values(its),
         list(labels.qrels.queries),
         list(its.qrels.queries),
         every.segments,
         [*notes, *_note_pools(both, every), *about],
-        settings,
     )
 
 
@@ -135,6 +153,8 @@ def match(human: Qrels, judge: Qrels, *, selected: bool = False) -> tuple[Qrels,
 
     Where queries were selected, nothing is said of the others.
     """
+    if human.weights is not None or judge.weights is not None:
+        raise DataError(WEIGHTED)
     common = [query for query in human.queries if query in judge.index]
     if not common:
         theirs = f"the first are {clip(human.queries[0])} and {clip(judge.queries[0])}"
@@ -182,3 +202,140 @@ def _note_pools(human: Qrels, judge: Qrels) -> list[Note]:
         "estimate takes for granted that it labelled all queries in the same way"
     )
     return [*notes, Note("pools", int(chosen.sum()), len(judge), text)]
+
+
+def check_judged(design: Design, settings: Settings, slope: object, *, weights: Any = None, groups: Any = None) -> None:
+    """Refuse what is not derived for human labels beside those of a judge."""
+    if weights is not None:
+        raise DataError(WEIGHTED)
+    if settings.empty != "zero":
+        raise DataError(f"empty={settings.empty!r} is not derived for the labels of a judge: use 'zero'")
+    if groups is not None:
+        raise DataError("systems with several runs are not compared by the labels of a judge: leave out the judge")
+    if design.test != "t":
+        raise DataError(
+            f"the test {design.test} is not derived for the labels of a judge: use t, or leave out the judge"
+        )
+    if design.simultaneous:
+        raise DataError(
+            "simultaneous intervals are not derived for the labels of a judge: leave them out, or the judge"
+        )
+    check_choices("like", slope)
+
+
+@dataclass(eq=False, repr=False)
+class JudgedPairs(Estimated):
+    """Pairs of runs, tested by human labels and those of a judge; `values` are by human labels."""
+
+    judged: JudgedRuns | None = None
+    slope: object = "auto"
+
+    @property
+    def test_name(self) -> str:
+        """What the test is called."""
+        return "t-test of the regression estimator from human labels and a judge's"
+
+    @property
+    def means_method(self) -> str:
+        """How the intervals of means come about."""
+        return "by the same estimator"
+
+    def _runs(self) -> JudgedRuns:
+        assert self.judged is not None
+        return self.judged
+
+    @cached_property
+    def regressions(self) -> list[JudgedMeans]:
+        """The estimates of the pairs by measure."""
+        runs = self._runs()
+        return [regress(runs.differences(m, self.pairs), "like", self.slope) for m in range(len(self.measures))]
+
+    @cached_property
+    def estimates(self) -> list[Estimates]:
+        """The estimates by measure."""
+        return [found.together for found in self.regressions]
+
+    @cached_property
+    def differing(self) -> Bools:
+        """Where two runs differ on any query, by people or by the judge."""
+        samples = (self._runs().differences(m, self.pairs) for m in range(len(self.measures)))
+        return np.stack([np.round(np.concatenate(sample[:2]), DIGITS).any(axis=0) for sample in samples])
+
+    @cached_property
+    def mean_intervals(self) -> list[Intervals]:
+        """The intervals of the means, measure by measure, within the bounds of the measure."""
+        found = [regress(self._runs().sample(m), "like", self.slope) for m in range(len(self.measures))]
+        level = 1 - self.design.alpha
+        return [
+            keep_within(one.together.intervals(level), bounds, one.mean)
+            for one, bounds in zip(found, self.bounds, strict=True)
+        ]
+
+
+class JudgedBoard(Leaderboard):
+    """Runs by human labels and those of a judge, best first by the first measure."""
+
+    knows_ties = False
+
+    def __init__(self, runs: JudgedRuns, slope: object) -> None:
+        """Estimate the means, and put the best run first."""
+        if runs.segments is not None:
+            raise DataError("segments are not compared by the labels of a judge: `gradely estimate --by` has them")
+        super().__init__(runs.results)
+        self.slope = slope
+        means = np.round(self._estimate(runs)[0], DIGITS).tolist()
+        order = sorted(zip(means, runs.names, strict=True), key=lambda pair: (-pair[0], pair[1]))
+        self.runs = runs.order([name for _, name in order])
+
+    def _estimate(self, runs: JudgedRuns) -> list[Floats]:
+        return [regress(runs.sample(m), "like", self.slope).mean for m in range(len(runs.measures))]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The runs, best first."""
+        return self.runs.names
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """The queries that people judged."""
+        return self.runs.queries
+
+    @cached_property
+    def means(self) -> Floats:
+        """[measures, runs] the estimated means."""
+        return np.stack(self._estimate(self.runs))
+
+    @cached_property
+    def values(self) -> Floats:
+        """[measures, queries, runs] the values by human labels."""
+        return self.runs.human
+
+    def pairwise(self, design: Design) -> JudgedPairs:
+        """Return the pairs of runs, to be tested by a design."""
+        bounds = [measure.bounds for measure in self.measures.values()]
+        columns = (self.values, self.means, self.names, list(self.measures), design, bounds)
+        return JudgedPairs(*columns, judged=self.runs, slope=self.slope)
+
+    @cached_property
+    def tie_ranges(self) -> dict[str, dict[str, TieRange]]:
+        """Nothing is known of ties: they move what people and what the judge say."""
+        return {name: {} for name in self.names}
+
+    def flat(self, prefix: str = "") -> dict[str, float]:
+        """Return {run/measure: mean} by plain names."""
+        rows = zip(self.names, self.means.T.tolist(), strict=True)
+        return flatten(
+            (((name, measure), mean) for name, row in rows for measure, mean in zip(self.measures, row, strict=True)),
+            prefix,
+        )
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """What happened to queries and documents, and how many more queries the judge labelled."""
+        human, every = len(self.runs.queries), len(self.runs.every)
+        text = (
+            f"means and differences are estimated for queries like these from human labels of {human:,} queries and a "
+            f"judge's of {every:,}, each difference by itself, so that it may not be that of the means; effect sizes, "
+            "wins and losses are by human labels"
+        )
+        return [Note("judge", human, every, text), *self.runs.notes]

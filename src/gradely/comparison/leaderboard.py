@@ -16,6 +16,8 @@ class Leaderboard:
 
     subject = "run"
     """what tables call what is compared"""
+    knows_ties = True
+    """whether it is known how far the order of ties moves the means"""
 
     def __init__(self, results: Evaluations) -> None:
         """Take the results of several runs, which stay on their own queries; `common` has those of all of them."""

@@ -11,6 +11,7 @@ import numpy as np
 from gradely.comparison import tests
 from gradely.comparison.estimates import Estimates
 from gradely.comparison.intervals import (
+    DRAWS,
     Intervals,
     around,
     bootstrap_intervals,
@@ -326,6 +327,11 @@ class Pairwise:
     def test_name(self) -> str:
         """What the test that is made is called."""
         return TESTS[self.test]
+
+    @property
+    def means_method(self) -> str:
+        """How the intervals of means come about."""
+        return f"by the studentised bootstrap ({DRAWS:,} draws)"
 
     @cached_property
     def count_replaced(self) -> int:

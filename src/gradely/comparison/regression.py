@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradely.comparison.intervals import Intervals
-from gradely.comparison.student import t_tail, t_upper
+from gradely.comparison.estimates import Estimates
 from gradely.comparison.tests import DIGITS
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.errors import DataError
@@ -86,16 +85,11 @@ class Regression(NamedTuple):
     use: Ints
 
 
-class Estimates(NamedTuple):
-    """Means with their standard errors, column by column, beside those of human labels alone."""
+class JudgedMeans(NamedTuple):
+    """Means, or mean differences, by the labels of people and a judge together, beside those of people alone."""
 
-    mean: Floats
-    error: Floats
-    """NaN where nothing varies, so that there is no interval"""
-    freedom: Ints
-    human: Floats
-    human_error: Floats
-    human_freedom: Ints
+    together: Estimates
+    alone: Estimates
     slope: Floats
     correlation: Floats
     """between people and judge over the human queries; NaN where one of them does not vary"""
@@ -107,15 +101,10 @@ class Estimates(NamedTuple):
     """n and N"""
     target: str
 
-    def intervals(self, level: float) -> Intervals:
-        """Return the intervals of the means."""
-        reach = quantiles(self.freedom, level) * self.error
-        return Intervals(self.mean - reach, self.mean + reach)
-
-    def human_intervals(self, level: float) -> Intervals:
-        """Return the intervals by human labels alone."""
-        reach = quantiles(self.human_freedom, level) * self.human_error
-        return Intervals(self.human - reach, self.human + reach)
+    @property
+    def mean(self) -> Floats:
+        """The means by both."""
+        return self.together.difference
 
     def worth(self, level: float) -> Floats:
         """Return how many more human queries would have made the human interval as short; NaN where there is none.
@@ -123,28 +112,12 @@ class Estimates(NamedTuple):
         Below 0, the judge makes the interval longer.
         """
         n, total = self.sizes
-        human = quantiles(self.human_freedom, level) * self.human_error
+        (low, high), (human_low, human_high) = self.together.intervals(level), self.alone.intervals(level)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = (quantiles(self.freedom, level) * self.error / human) ** 2
+            share = ((high - low) / (human_high - human_low)) ** 2
             if self.target == "like":
                 return np.where(share > 0, n / share - n, np.nan)
             return 1 / (1 / total + (1 / n - 1 / total) * share) - n
-
-    def p(self, limits: Floats | float = 0.0) -> Floats:
-        """Return p-values of the one-sided tests that a mean is not above a limit; NaN where nothing varies."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = (self.mean - limits) / self.error
-        return np.array(
-            [
-                float(t_tail(np.array([each]), int(freedom))[0]) if np.isfinite(each) else np.nan
-                for each, freedom in zip(t.tolist(), self.freedom.tolist(), strict=True)
-            ]
-        )
-
-
-def quantiles(freedom: Ints, level: float) -> Floats:
-    """Return how many standard errors an interval reaches to each side, for each number of degrees of freedom."""
-    return np.array([t_upper((1 - level) / 2, each) for each in freedom.tolist()])
 
 
 def check_choices(target: str, slope: object) -> None:
@@ -154,35 +127,35 @@ def check_choices(target: str, slope: object) -> None:
         raise DataError(f"the slope is 'auto', which is estimated, or 1; found {slope!r}")
 
 
-def regress(sample: Sample, target: str = "like", slope: object = "auto") -> Estimates:
+def regress(sample: Sample, target: str = "like", slope: object = "auto") -> JudgedMeans:
     """Return the estimates of each column; `target` and `slope` are as in gradely.estimate.
 
     >>> f = np.array([[0.1], [0.2], [0.4], [0.6], [0.7], [0.3], [0.9]])
     >>> found = regress(Sample(f[:5] - 0.05, f, np.arange(5)), "these", 1)
-    >>> bool(found.use[0] == PERFECT), round(float(found.human[0]), 2)
+    >>> bool(found.use[0] == PERFECT), round(float(found.mean[0]), 2)  # then people alone decide
     (True, 0.35)
     """
     return combine([sample], target, slope)
 
 
-def is_skewed(estimates: Estimates) -> Bools:
+def is_skewed(found: JudgedMeans) -> Bools:
     """Return in which columns residuals are so skewed, and the judge so weak, that intervals are probably too short."""
-    weak = ~(np.abs(estimates.correlation) >= WEAK)
-    return np.asarray((np.abs(estimates.skewness) > SKEWED) & weak & (estimates.use == USED))
+    weak = ~(np.abs(found.correlation) >= WEAK)
+    return np.asarray((np.abs(found.skewness) > SKEWED) & weak & (found.use == USED))
 
 
-def combine(parts: Sequence[Sample], target: str, slope: object) -> Estimates:
+def combine(parts: Sequence[Sample], target: str, slope: object) -> JudgedMeans:
     """Return the estimates over segments, each of which has a slope of its own, weighted by their queries.
 
-    Degrees of freedom are those of Satterthwaite (1946), rounded down. With one segment, nothing is combined.
+    Degrees of freedom are those of Satterthwaite (1946). With one segment, nothing is combined.
     """
     found = [_regress(part, slope) for part in parts]
     alone = [_fit_human(part) for part in parts]
     human, judged = (np.concatenate(each) for each in zip(*((part.human, part.beside) for part in parts), strict=True))
     uses = np.stack([one.use for one in found])
-    return Estimates(
-        *_weigh([one.fit for one in found], target),
-        *_weigh(alone, target),
+    return JudgedMeans(
+        _weigh([one.fit for one in found], len(human), target),
+        _weigh(alone, len(human), target),
         slope=found[0].slope if len(found) == 1 else np.full(human.shape[1], np.nan),
         correlation=_correlate(human, judged),
         skewness=_skewness(np.concatenate([one.residuals for one in found])),
@@ -255,8 +228,8 @@ def _variance(values: Floats) -> Floats:
     return np.where(np.ptp(np.round(values, DIGITS), axis=0) > 0, values.var(axis=0, ddof=1), 0.0)
 
 
-def _weigh(fits: Sequence[Fit], target: str) -> tuple[Floats, Floats, Ints]:
-    """Return means, standard errors and degrees of freedom over segments."""
+def _weigh(fits: Sequence[Fit], human: int, target: str) -> Estimates:
+    """Return the means over segments; `human` is the number of human queries."""
     total = sum(fit.queries for fit in fits)
     shares = np.array([[fit.queries / total] for fit in fits])
     means = np.stack([fit.mean for fit in fits])
@@ -265,11 +238,11 @@ def _weigh(fits: Sequence[Fit], target: str) -> tuple[Floats, Floats, Ints]:
     between = (shares * (means - mean) ** 2).sum(axis=0) / total if target == "like" else 0.0
     squares = (terms**2 / np.stack([fit.freedom for fit in fits])).sum(axis=0)
     varies = squares > 0
-    effective = np.where(varies, terms.sum(axis=0) ** 2 / np.where(varies, squares, 1.0), 1.0)
-    freedom = fits[0].freedom if len(fits) == 1 else np.maximum(np.floor(effective + 1e-9), 1).astype(np.int64)
-    known = target == "these" and total == sum(int(fit.freedom[0]) + 1 for fit in fits)
+    freedom = np.where(varies, terms.sum(axis=0) ** 2 / np.where(varies, squares, 1.0), 1.0)
+    freedom = fits[0].freedom.astype(np.float64) if len(fits) == 1 else freedom
     error = np.sqrt(terms.sum(axis=0) + between)
-    return mean, error if known else np.where(error > 0, error, np.nan), freedom
+    known = target == "these" and human == total  # and then the mean is, too
+    return Estimates(mean, error if known else np.where(error > 0, error, np.nan), freedom, np.full(len(mean), human))
 
 
 def _correlate(y: Floats, f: Floats) -> Floats:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.intervals import DRAWS
 from gradely.comparison.pairwise import Matrix, Pairwise
 from gradely.comparison.tests import CORRECTIONS, DIGITS, DRAWN, FEWEST_DRAWN, SIMULTANEOUS, TESTS, lacks_spread
 from gradely.data.ids import Ints
@@ -62,7 +61,7 @@ def describe_family(pairwise: Pairwise) -> str:
 def _intervals(pairwise: Pairwise) -> str:
     level = f"{100 * (1 - pairwise.design.alpha):g} % intervals"
     over = ", over queries alone," if pairwise.subject == "system" else ""
-    means = f"of means{over} by the studentised bootstrap ({DRAWS:,} draws)"
+    means = f"of means{over} {pairwise.means_method}"
     if not pairwise.design.simultaneous:
         return f"{level}, not corrected: of differences by t, {means}"
     family = "everything" if pairwise.design.family == "all" else "each measure"

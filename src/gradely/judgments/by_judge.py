@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.intervals import Intervals
+from gradely.comparison.estimates import Estimates
 from gradely.comparison.kendall import DIGITS, correlations
 from gradely.comparison.pairwise import Design, Pairwise
-from gradely.comparison.regression import quantiles
 from gradely.comparison.tests import all_pairs
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.measures import Measure
@@ -18,30 +17,16 @@ TOP = 10
 """so many of the best runs are also ranked by themselves: it is there that machine judges fail"""
 
 
-class Spread(NamedTuple):
-    """The mean over queries and judges, column by column, and its standard error for others of both."""
-
-    mean: Floats
-    error: Floats
-    """NaN where nothing varies, or where there is one query"""
-    freedom: Ints
-
-    def intervals(self, level: float) -> Intervals:
-        """Return the t intervals."""
-        reach = quantiles(self.freedom, level) * self.error
-        return Intervals(self.mean - reach, self.mean + reach)
-
-
-def two_way(table: Floats) -> Spread:
+def two_way(table: Floats) -> Estimates:
     """Return the mean of [queries, judges, columns] and its error over queries and judges, as if both were drawn.
 
     Var = (σ²_q + σ²_qj/J)/Q + σ²_j/J, the three from the mean squares of queries, judges and the rest; one that comes
-    out negative is 0. Degrees of freedom are those of Satterthwaite (1946) over the mean squares, rounded down.
+    out negative is 0. Degrees of freedom are those of Satterthwaite (1946) over the mean squares.
     """
     queries, judges, columns = table.shape
     mean = table.mean(axis=(0, 1))
     if queries < 2:
-        return Spread(mean, np.full(columns, np.nan), np.ones(columns, np.int64))
+        return Estimates(mean, np.full(columns, np.nan), np.ones(columns), np.ones(columns))
     rows, sides = table.mean(axis=1) - mean, table.mean(axis=0) - mean
     rest = table - mean - rows[:, None] - sides
     squares = np.stack(
@@ -59,7 +44,7 @@ def two_way(table: Floats) -> Spread:
     each = ((weights * squares) ** 2 / freedoms).sum(axis=0)
     freedom = np.where(each > 0, total**2 / np.where(each > 0, each, 1.0), 1.0)
     error = np.where(total > 0, np.sqrt(total / (queries * judges)), np.nan)
-    return Spread(mean, error, np.maximum(np.floor(freedom + 1e-9), 1).astype(np.int64))
+    return Estimates(mean, error, np.maximum(freedom, 1.0), np.full(columns, queries))
 
 
 class JudgedPair(NamedTuple):
@@ -107,12 +92,12 @@ class ByJudge:
         return np.asarray(self.values.mean(axis=2))
 
     @cached_property
-    def aware(self) -> list[Spread]:
+    def aware(self) -> list[Estimates]:
         """By measure, the mean of each run over the judges (AWARE: Ferrante, Ferro, Maistro 2017), all alike."""
         return [two_way(self.values[:, m].transpose(1, 0, 2)) for m in range(len(self.measures))]
 
     @cached_property
-    def differences(self) -> list[Spread]:
+    def differences(self) -> list[Estimates]:
         """By measure, the difference of each pair of runs over the judges."""
         first, second = all_pairs(len(self.names))
         apart = np.round(self.values[..., first] - self.values[..., second], DIGITS)
@@ -120,7 +105,7 @@ class ByJudge:
 
     def sort(self) -> "ByJudge":
         """Return the runs best first by the first measure, over all judges; equal ones by name."""
-        first = np.round(self.aware[0].mean, DIGITS).tolist()
+        first = np.round(self.aware[0].difference, DIGITS).tolist()
         order = sorted(range(len(self.names)), key=lambda i: (-first[i], self.names[i]))
         names = [self.names[i] for i in order]
         return ByJudge(self.judges, self.measures, names, self.queries, self.values[..., order], self.design)
@@ -173,7 +158,7 @@ class ByJudge:
             low, high = spread.intervals(1 - self.design.alpha)
             every = self.means[:, m][:, first] - self.means[:, m][:, second]
             columns = [
-                *(spread.mean, low, high, every.min(axis=0), every.max(axis=0)),
+                *(spread.difference, low, high, every.min(axis=0), every.max(axis=0)),
                 *((self.signs[:, m] > 0).sum(axis=0), (self.signs[:, m] < 0).sum(axis=0)),
                 *(self.significant[:, m].sum(axis=0), self.order_depends[m], self.significance_depends[m]),
                 self.both_ways[m],
@@ -188,7 +173,7 @@ class ByJudge:
 
         The best are those with the highest mean over all judges. τ_AP is of the row against the column.
         """
-        best = np.argsort(-np.round(self.aware[measure].mean, DIGITS), kind="stable")[:top]
+        best = np.argsort(-np.round(self.aware[measure].difference, DIGITS), kind="stable")[:top]
         return correlations(self.means[:, measure][:, best].T)
 
     def best(self, measure: int = 0) -> dict[str, int]:

@@ -17,7 +17,7 @@ from gradely.comparison.regression import (
     PERFECT,
     TARGETS,
     USED,
-    Estimates,
+    JudgedMeans,
     Sample,
     check_choices,
     combine,
@@ -117,29 +117,29 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         parts = self.runs.split()
         return {name: Estimation(part, self.target, self.slope, self.alpha) for name, part in parts.items()}
 
-    def _estimate(self, take: Callable[[JudgedRuns], Sample]) -> Estimates:
+    def _estimate(self, take: Callable[[JudgedRuns], Sample]) -> JudgedMeans:
         """Return the estimates of what is taken of the runs, over segments where there are any."""
         parts = [part.runs for part in self.segments.values()] or [self.runs]
         return combine([take(part) for part in parts], self.target, self.slope)
 
     @cached_property
-    def means(self) -> list[Estimates]:
+    def means(self) -> list[JudgedMeans]:
         """The estimates of the runs, measure by measure."""
         return [self._estimate(partial(JudgedRuns.sample, measure=m)) for m in range(len(self.runs.measures))]
 
     @cached_property
-    def differences(self) -> list[Estimates]:
+    def differences(self) -> list[JudgedMeans]:
         """The estimates of the pairs, measure by measure."""
         size = len(self.runs.measures) if len(self.runs.names) > 1 else 0
         return [self._estimate(partial(JudgedRuns.differences, measure=m)) for m in range(size)]
 
-    def _rows(self, found: Estimates, bounds: tuple[float, float]) -> list[tuple[Any, ...]]:
+    def _rows(self, found: JudgedMeans, bounds: tuple[float, float]) -> list[tuple[Any, ...]]:
         """Return the fields of Estimated, one row per column; intervals end where the measure does."""
         level = 1 - self.alpha
-        interval = keep_within(found.intervals(level), bounds, found.mean)
-        human = keep_within(found.human_intervals(level), bounds, found.human)
+        interval = keep_within(found.together.intervals(level), bounds, found.mean)
+        human = keep_within(found.alone.intervals(level), bounds, found.alone.difference)
         about = (found.slope, found.correlation, found.worth(level))
-        columns = (found.mean, *interval, found.human, *human, *about)
+        columns = (found.mean, *interval, found.alone.difference, *human, *about)
         return list(zip(*map(to_optional, columns), strict=True))
 
     @cached_property

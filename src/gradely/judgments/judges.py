@@ -130,7 +130,7 @@ class Judges(Result):
             return {}
         names = list(self.runs.measures)
         return {
-            run: {measure: float(self.runs.aware[m].mean[i]) for m, measure in enumerate(names)}
+            run: {measure: float(self.runs.aware[m].difference[i]) for m, measure in enumerate(names)}
             for i, run in enumerate(self.runs.names)
         }
 
@@ -163,7 +163,7 @@ class Judges(Result):
             for i, run in enumerate(runs.names):
                 by = runs.means[:, m, i]
                 shown = by.tolist() if len(self.names) <= FEW else [float(by.min()), float(by.max())]
-                mean = float(runs.aware[m].mean[i])
+                mean = float(runs.aware[m].difference[i])
                 rows.append([run, *([measure] if several else []), mean, low[i], high[i], *shown])
         title = ["measure", "mean"] if several else [next(iter(runs.measures))]
         each = self.names if len(self.names) <= FEW else ["lowest", "highest"]
@@ -172,7 +172,7 @@ class Judges(Result):
     def _intervals(self, m: int) -> Any:
         runs = self._with_runs()
         bounds, spread = list(runs.measures.values())[m].bounds, runs.aware[m]
-        return keep_within(spread.intervals(1 - self.alpha_level), bounds, spread.mean)
+        return keep_within(spread.intervals(1 - self.alpha_level), bounds, spread.difference)
 
     def order_table(self, measure: int = 0) -> Table:
         """Return how alike each two judges rank the runs by a measure, for all runs and for the best ten."""
@@ -299,7 +299,7 @@ class Judges(Result):
             low, high = (to_optional(end) for end in self._intervals(m))
             for i, run in enumerate(runs.names):
                 by = dict(zip(self.names, runs.means[:, m, i].tolist(), strict=True))
-                mean = float(runs.aware[m].mean[i])
+                mean = float(runs.aware[m].difference[i])
                 rows.append({"run": run, "measure": measure, "mean": mean, "low": low[i], "high": high[i], "by": by})
         orders: dict[str, Any] = {}
         if len(runs.names) > 1:
