@@ -70,12 +70,18 @@ IR_MEASURES = {
     "SetF": "F",
     "SetF(beta=0.5)": "F(x=0.5)",
     "Success@10": "Success@10",
-    **dict.fromkeys(["Accuracy", "Accuracy@5", "BPM", "Compat", "INST", "INSQ", "NERR8", "NERR9", "NERR10", "NERR11"]),
-    **dict.fromkeys(["ERR_IA", "nERR_IA", "alpha_DCG", "α_DCG", "alpha_nDCG", "α_nDCG", "NRBP", "nNRBP"]),
+    "BPM(T=2)@10": "BPM(T=2)@10",
+    "Compat(p=0.8)": "Compat(p=0.8)",
+    "Compat(normalize=False)": "Compat(normalize=False)",
+    "INST(T=2, max_rel=3)": "INST(top=3, T=2)",
+    **{name: name for name in ("INSQ", "NERR8@10", "NERR9@10", "NERR10", "NERR11")},
+    **dict.fromkeys(["Accuracy", "Accuracy@5"]),
+    **{name: name for name in ("ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG", "NRBP", "nNRBP", "P_IA", "StRecall")},
+    **{"α_DCG": "alpha_DCG", "α_nDCG": "alpha_nDCG", "AP_IA": "AP_IA", "MAP_IA": "AP_IA"},
     "SDCG@10": "SDCG@10",
     "SDCG(max_rel=3)@10": "SDCG(top=3)@10",
     "SetAP(rel=2)": "SetAP(rel=2)",
-    **dict.fromkeys(["AP_IA", "MAP_IA", "P_IA", "StRecall", "NumQ", "NumRel", "NumRet", "NumRelRet"]),
+    **dict.fromkeys(["NumQ", "NumRel", "NumRet", "NumRelRet"]),
 }
 RANX = {
     "hits": "Utility(b=0)",
@@ -106,7 +112,8 @@ TORCHMETRICS_FUNCTIONS = {
     "retrieval_hit_rate": "Success",
     "retrieval_r_precision": "Rprec",
     "retrieval_normalized_dcg": "nDCG",
-    **dict.fromkeys(["retrieval_fall_out", "retrieval_auroc", "retrieval_precision_recall_curve"]),
+    **dict.fromkeys(["retrieval_fall_out", "retrieval_precision_recall_curve"]),
+    "retrieval_auroc": "AUC",
 }
 TORCHMETRICS = {
     "RetrievalMAP": "AP",
@@ -116,7 +123,8 @@ TORCHMETRICS = {
     "RetrievalHitRate": "Success",
     "RetrievalRPrecision": "Rprec",
     "RetrievalNormalizedDCG": "nDCG",
-    **dict.fromkeys(["RetrievalFallOut", "RetrievalAUROC"]),
+    "RetrievalAUROC": "AUC",
+    **dict.fromkeys(["RetrievalFallOut"]),
     **dict.fromkeys(["RetrievalPrecisionRecallCurve", "RetrievalRecallAtFixedPrecision"]),
 }
 BEIR = {
@@ -154,7 +162,9 @@ RECBOLE = {
     "hit@10": "Success@10",
     "MAP@10": "AP@10",
     "Precision@10": "P@10",
-    **dict.fromkeys(["GAUC", "AUC", "MAE", "RMSE", "LogLoss", "ItemCoverage@10", "AveragePopularity@10"]),
+    "GAUC": "AUC",
+    "AUC": "AUC",
+    **dict.fromkeys(["MAE", "RMSE", "LogLoss", "ItemCoverage@10", "AveragePopularity@10"]),
     **dict.fromkeys(["ShannonEntropy@10", "GiniIndex@10", "TailPercentage@10"]),
 }
 RECTOOLS = {
@@ -182,13 +192,14 @@ LIGHTGBM = {
     "map@5": "AP@5",
     "mean_average_precision": "AP",
     "average_precision": "AP",
-    **dict.fromkeys(["lambdarank", "rank_xendcg", "auc"]),
+    "auc": "AUC",
+    **dict.fromkeys(["lambdarank", "rank_xendcg"]),
 }
 XGBOOST = {
     "ndcg@10": "nDCG@10",
     "map@10": "AP@10",
     "pre@5": "P@5",
-    **dict.fromkeys(["ndcg@10-", "map-", "auc", "aucpr", "rank:ndcg", "rank:map"]),
+    **dict.fromkeys(["ndcg@10-", "map-", "aucpr", "rank:ndcg", "rank:map"]),
 }
 CATBOOST = {
     "MRR": "RR",

@@ -9,6 +9,7 @@ from functools import cache
 from math import fsum, inf, log, log2, log10
 
 from scipy.interpolate import PchipInterpolator
+from scipy.special import polygamma
 
 Ranking = list[float | None]
 Pool = list[float]
@@ -148,6 +149,20 @@ def IPrec(ranking, pool, recall=tuple(i / 10 for i in range(11)), rounding="near
 
     levels = recall if isinstance(recall, tuple) else (recall,)
     return sum(map(at, levels)) / len(levels)
+
+
+def opa_of(levels):
+    """Return the share of pairs of different levels in which the higher one stands first."""
+    pairs = [(a, b) for i, a in enumerate(levels) for b in levels[i + 1 :] if a != b]
+    return sum(a > b for a, b in pairs) / len(pairs) if pairs else 0
+
+
+def AUC(ranking, pool, rel=1, k=None):
+    return opa_of([is_relevant(label, rel) for label in cut(ranking, k)])
+
+
+def OPA(ranking, pool, relevance="identity", k=None):
+    return opa_of(cut(relevances(ranking, pool, relevance)[0], k))
 
 
 def binG(ranking, pool, rel=1, k=None):
@@ -304,6 +319,92 @@ def SDCG(ranking, pool, relevance="identity", top=1, k=None):
     return sum(w / log2(i + 1) for i, w in enumerate(cut(worth, k), 1)) / full
 
 
+def Compat(ranking, pool, relevance="identity", *, p=0.95, normalize=True, k=None):
+    ranking, pool = relevances(ranking, pool, relevance)
+    run = list(enumerate(cut(ranking, k)))
+    missed = list(pool)
+    for _, label in run:
+        if label in missed:
+            missed.remove(label)
+    documents = run + [(-1 - i, label) for i, label in enumerate(missed)]
+    ideal = [document for document in sorted(documents, key=lambda document: -document[1]) if document[1] > 0]
+    if not ideal:
+        return 0
+    depths = range(1, max(len(run), len(ideal)) + 1)
+
+    def overlap(one):
+        return sum(p ** (d - 1) * len({*one[:d]} & {*ideal[:d]}) / d for d in depths)
+
+    return overlap(run) / (overlap(ideal) if normalize else sum(p ** (d - 1) for d in depths))
+
+
+def rate_of_gain(ranking, pool, relevance, top, depth, k, go_on, tail):
+    """Return Σ g W of a user who goes on from rank i with a chance, by the gain there and so far.
+
+    `tail(n, gained)` is the sum of the chances to reach the ranks behind n, once there, where nothing is gained.
+    """
+    gains = [r / top for r in relevances(ranking, pool, relevance)[0]]
+    gains = [g if (k is None or i < k) and (depth is None or i < depth) else 0 for i, g in enumerate(gains)]
+    ranks = range(1, (depth or len(gains)) + 1)
+    reach, gained, looked, total = 1.0, 0.0, 0.0, 0.0
+    for i in ranks:
+        g = gains[i - 1] if i <= len(gains) else 0
+        gained += g
+        looked += reach
+        total += reach * g
+        reach *= go_on(i, g, gained)
+    return total / (looked + (reach * tail(len(gains), gained) if depth is None else 0))
+
+
+def INSQ(ranking, pool, relevance="identity", top=1, depth=None, T=1, k=None):
+    go_on = lambda i, g, gained: ((i + 2 * T - 1) / (i + 2 * T)) ** 2
+    tail = lambda n, gained: (n + 2 * T) ** 2 * polygamma(1, n + 2 * T)
+    return rate_of_gain(ranking, pool, relevance, top, depth, k, go_on, tail)
+
+
+def INST(ranking, pool, relevance="identity", top=1, depth=None, T=1, k=None):
+    def go_on(i, g, gained):
+        s = 2 * T - gained
+        return ((i + s - 1) / (i + s)) ** 2
+
+    tail = lambda n, gained: (n + 2 * T - gained) ** 2 * polygamma(1, n + 2 * T - gained)
+    return rate_of_gain(ranking, pool, relevance, top, depth, k, go_on, tail)
+
+
+def NERR8(ranking, pool, relevance="identity", top=1, depth=None, k=None):
+    end = k or len(ranking)
+    go_on = lambda i, g, gained: 1 - g if i < end else 0
+    return rate_of_gain(ranking, pool, relevance, top, depth, k, go_on, lambda n, gained: max(0, end - n))
+
+
+def NERR9(ranking, pool, relevance="identity", top=1, depth=None, k=None):
+    end = k or len(ranking)
+    go_on = lambda i, g, gained: i / (i + 1) * (1 - g) if i < end else 0
+    tail = lambda n, gained: sum((n + 1) / i for i in range(n + 1, end + 1))
+    return rate_of_gain(ranking, pool, relevance, top, depth, k, go_on, tail)
+
+
+def NERR10(ranking, pool, relevance="identity", top=1, depth=None, p=0.9, k=None):
+    go_on = lambda i, g, gained: p * (1 - g)
+    return rate_of_gain(ranking, pool, relevance, top, depth, k, go_on, lambda n, gained: 1 / (1 - p))
+
+
+def NERR11(ranking, pool, relevance="identity", top=1, depth=None, T=1, k=None):
+    go_on = lambda i, g, gained: ((i + 2 * T - 1) / (i + 2 * T)) ** 2 * (1 - g)
+    tail = lambda n, gained: (n + 2 * T) ** 2 * polygamma(1, n + 2 * T)
+    return rate_of_gain(ranking, pool, relevance, top, depth, k, go_on, tail)
+
+
+def BPM(ranking, pool, relevance="identity", top=1, depth=None, T=1, k=None):
+    end = min(k or len(ranking), depth or inf)
+    gained = Fraction(0)
+    for i, r in enumerate(relevances(ranking, pool, relevance)[0], 1):
+        gained += Fraction(r)
+        if gained >= Fraction(T * top) or i == end:
+            return float(gained) / top / i
+    return float(gained) / top / end
+
+
 def satisfaction(ranking, pool, relevance, gain, top):
     """Return the chance that each document satisfies: of the ranking, and of the pool, best first."""
     highest = max(gain.values()) if isinstance(gain, dict) else gain_of(gain)(top)
@@ -351,6 +452,15 @@ def Q(ranking, pool, relevance="identity", gain="linear", beta=1, k=None):
     ratios, _ = blended_ratios(ranking, pool, relevance, gain, beta, k)
     base = sum(gain_of(gain)(r) > 0 for r in relevances(ranking, pool, relevance)[1])
     return sum(ratios.values()) / min(base, k or base) if base else 0
+
+
+def Pplus(ranking, pool, relevance="identity", gain="linear", beta=1, k=None):
+    ratios, gains = blended_ratios(ranking, pool, relevance, gain, beta, k)
+    if not ratios:
+        return 0
+    last = gains.index(max(gains)) + 1
+    reached = [ratio for rank, ratio in ratios.items() if rank <= last]
+    return sum(reached) / len(reached)
 
 
 def spread(top):

@@ -35,15 +35,18 @@ from gradely.kernel.batch import Batch
 from gradely.learning.lambdas import Lambdas, lambdas
 from gradely.measures import ALL, Measure
 from gradely.measures.ap import AP, IPrec, bpref, infAP
+from gradely.measures.compat import Compat
 from gradely.measures.dcg import DCG, NDCNG, SDCG, nDCG, nDCGphi
 from gradely.measures.err import ERR, iRBU, nERR
 from gradely.measures.function import MeasureFunction, as_function
 from gradely.measures.g import G, binG
 from gradely.measures.gap import GAP, eGAP, muAP, xGAP
 from gradely.measures.names import parse
+from gradely.measures.pairs import AUC, OPA
 from gradely.measures.precision import F, F1, Judged, P, R, RelativeP, Rprec, SetAP, Unjudged, Utility
-from gradely.measures.q import Q
+from gradely.measures.q import Pplus, Q
 from gradely.measures.subtopics import AP_IA, D_nDCG, Dsharp_nDCG, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
+from gradely.measures.user_models import BPM, INSQ, INST, NERR10, NERR11, NERR8, NERR9
 from gradely.measures.users import RBP, RBPresidual, RR, Success
 from gradely.relevance import AtLeast, Max, Phi, Shift
 from gradely.report.charts import plot
@@ -54,12 +57,15 @@ __all__ = [
     "ALL",
     "AP",
     "AP_IA",
+    "AUC",
     "AgreedPair",
     "AtLeast",
+    "BPM",
     "Batch",
     "Change",
     "Coefficient",
     "Comparison",
+    "Compat",
     "Correlation",
     "DCG",
     "D_nDCG",
@@ -83,6 +89,8 @@ __all__ = [
     "Gate",
     "GradelyError",
     "Holes",
+    "INSQ",
+    "INST",
     "IPrec",
     "Influence",
     "InputError",
@@ -100,8 +108,13 @@ __all__ = [
     "MeasureFunction",
     "MissingExtra",
     "NDCNG",
+    "NERR10",
+    "NERR11",
+    "NERR8",
+    "NERR9",
     "NRBP",
     "Note",
+    "OPA",
     "OpenPair",
     "Orders",
     "Overlap",
@@ -114,6 +127,7 @@ __all__ = [
     "Plan",
     "Planned",
     "Pools",
+    "Pplus",
     "Prediction",
     "Q",
     "Qrels",

@@ -79,13 +79,14 @@ def test_every_measure_is_what_the_reference_says(kind, policy):
 
 @pytest.mark.parametrize("kind", LABELS)
 def test_queries_that_can_earn_nothing_are_counted(kind):
-    """By the reference they are those in which all judged documents together, best first, are worth 0."""
-    never = ("Unjudged", "Utility")
+    """By the reference they are those in which all judged documents, best first, and an unjudged one are worth 0."""
+    never = ("Unjudged", "RBPresidual", "Utility")
     whole = [case for case in cases("expected") if case.measure.k is None and case.measure.name not in never]
     given = parameters(kind, whole)
     for case, each in zip(whole, given, strict=True):
         ideals = [
-            case.by_reference(sorted(query.pool, reverse=True), query.pool, each) for query in collection(kind).values()
+            case.by_reference([*sorted(query.pool, reverse=True), None], query.pool, each)
+            for query in collection(kind).values()
         ]
         notes = evaluated(kind, [case.measure]).notes
         counts = [note.count for note in notes if note.kind == "degenerate"]

@@ -75,8 +75,8 @@ def test_policies_agree_where_nothing_ties(measure, query):
 
 
 def has_an_ideal(measure):
-    """xGAP has none by grade; others may fall with what is retrieved, or depend on its length."""
-    falls = gradely.Unjudged | gradely.RBPresidual | gradely.Utility
+    """xGAP has none by grade; others may fall with what is retrieved, or need other documents, or go by the length."""
+    falls = gradely.Unjudged | gradely.RBPresidual | gradely.Utility | gradely.AUC | gradely.OPA
     by_length = gradely.P | gradely.F1 | gradely.F | gradely.RelativeP | gradely.SetAP | gradely.SDCG
     return not isinstance(measure, gradely.xGAP | falls) and not (isinstance(measure, by_length) and measure.k is None)
 

@@ -166,7 +166,7 @@ def test_what_cannot_be_understood_is_explained(typed, says):
 
 
 @pytest.mark.parametrize(
-    "typed", ["mean_precision", "rank", "AUC2", "HRR", "xAP", "gain", "GMAPP@10", "novelty_score", "relevance", "MAPPE"]
+    "typed", ["mean_precision", "rank", "ROC", "HRR", "xAP", "gain", "GMAPP@10", "novelty_score", "relevance", "MAPPE"]
 )
 def test_a_hint_is_a_slip_of_the_pen_or_none(typed):
     with pytest.raises(MeasureError) as refusal:

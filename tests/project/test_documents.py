@@ -205,7 +205,6 @@ def test_a_section_shows_formula_ties_reference_parameters_and_example(measure):
     [
         ("README.md", "refuse `expected`", [m.name for m in gradely.ALL if not m.takes_expected]),
         ("CHANGELOG.md", "take every policy but `expected`", [m.name for m in gradely.ALL if not m.takes_expected]),
-        ("docs/coming-from/trec_eval.md", "have no closed form", [m.name for m in gradely.ALL if not m.takes_expected]),
         ("docs/guides/arrays.md", "have no formula of fixed shape", WITHOUT_SHAPE),
     ],
 )

@@ -1,11 +1,11 @@
 """Sums and means over tie groups, exactly and without enumerating orders."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
-from gradely.kernel.backend import as_type, is_numpy, running_sum, sums_before, take_in_rows
+from gradely.kernel.backend import as_type, is_numpy, running_sum, sums_before, take_in_rows, to_lists
 from gradely.kernel.batch import Array, Batch
 
 Discount: TypeAlias = Callable[[Batch, Array], Array]
@@ -177,6 +177,18 @@ def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array 
     if tied is None:
         ordered.set_cached(untied=True)
     return ordered
+
+
+def place_columns(ordered: Batch, batch: Batch, places: Mapping[int, Sequence[tuple[int, int]]]) -> Batch:
+    """Return an ordered batch with some queries in another order: (place, column of the batch) of their documents."""
+    rows = [to_lists(batch.to_real(x)) for x in (ordered.grade, ordered.above)]
+    own = to_lists(batch.grade)
+    for q, documents in places.items():
+        for c, (place, column) in enumerate(documents):
+            rows[0][q][c], rows[1][q][c] = own[q][column], place
+    grade = batch.xp.asarray(rows[0], dtype=batch.grade.dtype, device=batch.device)
+    above = batch.xp.astype(batch.xp.asarray(rows[1], dtype=batch.grade.dtype, device=batch.device), batch.above.dtype)
+    return ordered.reorder(grade=grade, above=above)
 
 
 STATES = 2000

@@ -9,11 +9,14 @@ from gradely.measures.base import Binary, Graded, Measure, parameters
 from gradely.measures.precision import P, R, F1, F, SetAP, RelativeP, Rprec, Utility, Judged, Unjudged
 from gradely.measures.users import RR, Success
 from gradely.measures.ap import AP, infAP, IPrec, bpref
+from gradely.measures.pairs import AUC, OPA
 from gradely.measures.dcg import DCG, nDCG, NDCNG, nDCGphi, SDCG
 from gradely.measures.g import G, binG
 from gradely.measures.users import RBP, RBPresidual
 from gradely.measures.err import ERR, nERR, iRBU
-from gradely.measures.q import Q
+from gradely.measures.user_models import INSQ, INST, BPM, NERR8, NERR9, NERR10, NERR11
+from gradely.measures.q import Q, Pplus
+from gradely.measures.compat import Compat
 from gradely.measures.gap import GAP, xGAP, eGAP, muAP
 from gradely.measures.subtopics import alpha_DCG, alpha_nDCG, ERR_IA, nERR_IA, NRBP, nNRBP
 from gradely.measures.subtopics import AP_IA, P_IA, StRecall, D_nDCG, Dsharp_nDCG

@@ -1,22 +1,29 @@
 """Average precision of binary relevance and what is near it: AP, infAP of a judged sample, IPrec, bpref."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from itertools import accumulate
+from operator import add
 from typing import Any, Self
 
 from gradely.errors import MeasureError
+from gradely.kernel.backend import to_lists
 from gradely.kernel.batch import Array, Batch
+from gradely.kernel.compositions import TieGroup, fill_groups, hypergeometric
 from gradely.kernel.families import Opposition, precisions, preference
 from gradely.kernel.parameters import is_number, parameter, to_python
 from gradely.kernel.ties import Adds, Group, sum_around, sum_before, sum_in_group, up_to_column
 from gradely.measures.base import Binary
-from gradely.measures.searched_measure import Scene, SearchedMeasure
+from gradely.measures.searched_measure import ComposedMeasure, Scene
 from gradely.settings import check_choice
 
+MOST_STEPS = 50_000_000
+"""values times places times relevant documents of a query for the mean of its best precision, which take seconds"""
 EPSILON = 0.00001
 """trec_eval's, which keeps the estimate of an empty sample defined"""
-RELEVANT, OTHER = 3, 2
-"""kinds of judged documents for infAP"""
+RELEVANT, OTHER, POOLED = 3, 2, 1
+"""kinds of documents for infAP: judged ones, and those of the pool that were not judged"""
 
 
 class AP(Binary):
@@ -46,7 +53,7 @@ class AP(Binary):
         return self.recall_base(batch)
 
 
-class infAP(SearchedMeasure, Binary):  # noqa: N801 - the field's name
+class infAP(ComposedMeasure, Binary):  # noqa: N801 - the field's name
     """Average precision, estimated from judgments of a random part of the pool.
 
         infAP = (1/RB) Σ over relevant ranks i of 1/i + (i-1)/i · |pool|/(i-1) · (r + ε)/(r + n + 2ε)
@@ -55,9 +62,10 @@ class infAP(SearchedMeasure, Binary):  # noqa: N801 - the field's name
     judged (a negative label); ε = 0.00001. Documents outside the pool count as not relevant. With all of the pool
     judged it is nearly AP.
 
-    Ties: the mean over orders has no closed form; ties='expected' is refused, other policies work. Best and worst
-    are found by an exact search; where a tie group has too many orders, they are bounds that contain every order. No
-    relevant document: 0.
+    Ties: of the x documents of a tie group that stand above a relevant one, j are judged, hypergeometric. Given j, the
+    relevant ones among them and the pooled ones among the others are independent, and enter linearly, so that their
+    means serve. Best and worst are found by an exact search; where a tie group has too many orders, they are bounds
+    that contain every order. No relevant document: 0.
     Reference: Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments (2006).
 
     >>> from gradely import from_arrays, infAP
@@ -67,7 +75,7 @@ class infAP(SearchedMeasure, Binary):  # noqa: N801 - the field's name
     """
 
     name = "infAP"
-    takes_expected = False
+    takes_fixed = False
 
     def plain_terms(self, batch: Batch) -> Array:
         """The estimated precision at each relevant document."""
@@ -93,7 +101,7 @@ class infAP(SearchedMeasure, Binary):  # noqa: N801 - the field's name
 
         Documents outside the pool, which have no column, are best last: they only take a place.
         """
-        judged = batch.xp.where(batch.grade >= 0, OTHER, batch.xp.ones_like(batch.first))
+        judged = batch.xp.where(batch.grade >= 0, OTHER, batch.xp.full_like(batch.first, POOLED))
         return batch.xp.where(self.relevant(batch), RELEVANT, judged)
 
     def scene(self, batch: Batch, row: int) -> Scene:  # noqa: ARG002 - counts say all
@@ -110,6 +118,28 @@ class infAP(SearchedMeasure, Binary):  # noqa: N801 - the field's name
             return adds
 
         return of
+
+    def check_states(self, group: TieGroup) -> None:
+        """Nothing to refuse: the mean takes as many steps as there are places and judged documents."""
+
+    def group_means(self, group: TieGroup, scene: Scene, above: Counter[int]) -> dict[int, float]:  # noqa: ARG002 - closed
+        """What a relevant document of the group adds, with x others of the group above it, j of them judged."""
+        counts = dict(zip(group.kinds, group.counts, strict=True))
+        r, judged = counts.get(RELEVANT, 0), counts.get(RELEVANT, 0) + counts.get(OTHER, 0)
+        unjudged = counts.get(POOLED, 0) / max(group.size - judged, 1)
+        found = (r - 1) / max(judged - 1, 1)
+        before = above[RELEVANT] + above[OTHER]
+        total = 0.0
+        for x in range(group.places(self.k) if r else 0):
+            precision = sum(
+                chance
+                * (above.total() + j + (x - j) * unjudged)
+                * (above[RELEVANT] + j * found + EPSILON)
+                / (before + j + 2 * EPSILON)
+                for j, chance in hypergeometric(group.size - 1, judged - 1, x)
+            )
+            total += (1 + precision) / (group.above + x + 1)
+        return {RELEVANT: total / group.size}
 
     def bound(self, batch: Batch) -> Array:
         """The extreme of each relevant document on its own, as the j-th of the group.
@@ -165,6 +195,67 @@ def best_precision(batch: Batch, relevant: Array, needed: Array, k: int | None) 
     return xp.where(column == xp.argmax(precision, axis=1, keepdims=True), precision, 0.0)
 
 
+class BestPrecision:
+    """The best precision of a query from where enough relevant documents are found, over all orders of its ties."""
+
+    def __init__(self, measure: object, batch: Batch, groups: list[TieGroup], needed: int, k: int | None) -> None:
+        """Take the tie groups of a query, the number of relevant documents that are needed, and the cut-off."""
+        self.groups, self.needed, self.k, self.xp = groups, needed, k, batch.xp
+        self.found = list(accumulate((sum(group.counts) for group in groups), initial=0))
+        values = sorted({precision for i in range(len(groups)) for precision in self._possible(i)})
+        steps = len(values) * sum(group.places(k) * sum(group.counts) for group in groups if group.size > 1)
+        if steps > MOST_STEPS:
+            raise MeasureError(
+                f"{measure}: the exact mean over the orders of tied documents takes {steps:,} steps, more than"
+                f" {MOST_STEPS:,}; ties='sampled' estimates it, and best, worst, trec, order and random take one order"
+            )
+        self.values = batch.xp.asarray([0.0, *values], dtype=batch.grade.dtype, device=batch.device)
+
+    def _possible(self, i: int) -> Iterator[float]:
+        """Yield the precisions that can occur at a relevant document of a group and count."""
+        group = self.groups[i]
+        for a in range(1, sum(group.counts) + 1):
+            if self.found[i] + a >= self.needed:
+                for x in range(a, group.places(self.k) + 1):
+                    yield (self.found[i] + a) / (group.above + x)
+
+    def by_group(self) -> list[float]:
+        """Return how much each group adds to the mean of the best precision, from the first on."""
+        below, best, adds = self.xp.ones_like(self.values), 0.0, []
+        for i, group in enumerate(self.groups):
+            if sum(group.counts) and group.places(self.k):
+                below = below * self._stays_below(i)
+                share = below - self.xp.concat([below[:1] * 0, below[:-1]])
+                mean = float(self.xp.sum(self.values * share))
+                adds.append(mean - best)
+                best = mean
+            else:
+                adds.append(0.0)
+        return adds
+
+    def _stays_below(self, i: int) -> Array:
+        """Return the chance that no precision in a group that counts exceeds each of the values.
+
+        A walk over the places: `reached` has the chances to have found 0, 1, … relevant documents and none too early.
+        """
+        group, found, xp = self.groups[i], self.found[i], self.xp
+        r, n = sum(group.counts), group.size
+        reached = [xp.ones_like(self.values), *(xp.zeros_like(self.values) for _ in range(r))]
+        for x in range(1, group.places(self.k) + 1):
+            for a in range(min(r, x) - 1, -1, -1):
+                step = reached[a] * ((r - a) / (n - x + 1))
+                if found + a + 1 >= self.needed:
+                    step = xp.where((found + a + 1) / (group.above + x) <= self.values, step, 0.0)
+                reached[a + 1] = reached[a + 1] * _others_left(n - x + 1, r - a - 1) + step
+            reached[0] = reached[0] * _others_left(n - x + 1, r)
+        return reduce(add, reached)
+
+
+def _others_left(left: int, relevant: int) -> float:
+    """Return the chance that the next of some documents, some of them relevant, is another one."""
+    return max(left - relevant, 0) / left
+
+
 class IPrec(Binary):
     """Interpolated precision: the best precision at the ranks that reach a level of recall.
 
@@ -173,8 +264,9 @@ class IPrec(Binary):
     It is 0 where there is no such rank. With several levels of recall it is the mean over them; by default these are
     0, 0.1, …, 1, which gives the eleven-point average. s·RB is rounded.
 
-    Ties: the mean over orders has no closed form; ties='expected' is refused, other policies work. No relevant
-    document: 0.
+    Ties: the chance that no precision exceeds v is a product over tie groups, each found by a walk over its places and
+    the number of relevant documents so far; the mean follows from these chances. Where that takes too many steps, the
+    mean is refused, and ties='sampled' estimates it. No relevant document: 0.
     Reference: Manning, Raghavan, Schütze, Introduction to Information Retrieval (2008), 8.4, as iprec_at_recall and
     11pt_avg in trec_eval.
 
@@ -184,7 +276,7 @@ class IPrec(Binary):
     """
 
     name = "IPrec"
-    takes_expected = False
+    takes_fixed = False
     recall: float | Iterable[float] = parameter(
         default=tuple(i / 10 for i in range(11)), doc="a level of recall, or several to average over"
     )
@@ -211,10 +303,13 @@ class IPrec(Binary):
         """The levels of recall."""
         return self.recall if isinstance(self.recall, tuple) else (float(self.recall),)  # type: ignore[arg-type]
 
+    def needed(self, batch: Batch, level: float) -> Array:
+        """Return [Q]: how many relevant documents reach a level of recall."""
+        return ROUNDING[self.rounding](batch, level * self.recall_base(batch))
+
     def at(self, batch: Batch, level: float) -> Array:
         """Return [Q, H]: the interpolated precision at a level of recall, in the column where it is reached."""
-        needed = ROUNDING[self.rounding](batch, level * self.recall_base(batch))
-        return best_precision(batch, self.relevant(batch), needed, self.k)
+        return best_precision(batch, self.relevant(batch), self.needed(batch, level), self.k)
 
     def terms(self, batch: Batch) -> Array:
         """The precision at the documents where it is best, over all levels."""
@@ -222,7 +317,21 @@ class IPrec(Binary):
         terms = self.at(batch, levels[0])
         for level in levels[1:]:
             terms = terms + self.at(batch, level)
-        return terms
+        return terms if batch.untied else self._mean_terms(batch, terms)
+
+    def _mean_terms(self, batch: Batch, terms: Array) -> Array:
+        """Return the terms of queries with ties: what each tie group adds to the mean of the best precision."""
+        relevant = self.relevant(batch)
+        needed = [to_lists(self.needed(batch, level)) for level in self.levels]
+
+        def mean(row: int, groups: list[TieGroup]) -> dict[int, dict[int, float]]:
+            adds = [0.0] * len(groups)
+            for count, times in Counter(int(level[row]) for level in needed).items():
+                best = BestPrecision(self, batch, groups, count, self.k)
+                adds = [total + times * more for total, more in zip(adds, best.by_group(), strict=True)]
+            return {i: {1: adds[i] / sum(groups[i].counts)} if groups[i].counts else {} for i in range(len(groups))}
+
+        return fill_groups(batch, terms, batch.xp.astype(relevant, batch.first.dtype), mean)
 
     def norm(self, batch: Batch) -> Array:
         """The levels."""

@@ -85,6 +85,11 @@ class GainBased(Graded):
         """The higher gain first."""
         return self.retrieved_gains(batch)
 
+    def degenerate(self, batch: Batch) -> Array:
+        """No document of positive gain; by a table, relevant ones may have none."""
+        gains = self.gains(batch, batch.pool, GainBased.exponent(self, batch))
+        return ~batch.xp.any(batch.pooled & (gains > 0), axis=1)
+
 
 class Discounted(GainBased):
     """Gains, each divided by a discount that grows with its rank."""
@@ -106,11 +111,6 @@ class Discounted(GainBased):
         """The gain, and the mean of 1/discount over the places that a document can take."""
         gain = self.retrieved_gains(batch)
         return gain, additive(batch, batch.xp.ones_like(gain), discount_of(self.discount), self.k)
-
-    def degenerate(self, batch: Batch) -> Array:
-        """No document of positive gain; by a table, relevant ones may have none."""
-        gains = self.gains(batch, batch.pool, GainBased.exponent(self, batch))
-        return ~batch.xp.any(batch.pooled & (gains > 0), axis=1)
 
 
 class DCG(Discounted):

@@ -56,10 +56,6 @@ class Satisfied(ScaleBased, GainBased):
         """Those that satisfy with the highest chance first."""
         return self.stop(batch)
 
-    def degenerate(self, batch: Batch) -> Array:
-        """No document that can satisfy."""
-        return ~batch.xp.any(self._chance(batch, batch.pooled, batch.pool) > 0, axis=1)
-
 
 class ERR(Satisfied):
     """Expected reciprocal rank of the document that satisfies a user, who stops there.

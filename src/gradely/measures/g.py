@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable
 from itertools import accumulate
 from operator import mul
 from typing import NamedTuple, Self
@@ -14,7 +13,7 @@ from gradely.kernel.gains import log2, units
 from gradely.kernel.ties import Adds, Group, Sums, divisors, sum_before, sum_in_group, sum_in_parts, sums
 from gradely.measures.base import Binary
 from gradely.measures.dcg import GainBased
-from gradely.measures.searched_measure import Scene, SearchedMeasure
+from gradely.measures.searched_measure import ComposedMeasure, Scene, WholeNumbers, levels_of
 
 
 class binG(Binary):  # noqa: N801 - the field's name
@@ -100,27 +99,17 @@ def gain_over_missed(batch: Batch, gain: Array, ideal: Array, exponent: Array) -
     return gain / missed.discount(batch, exponent)
 
 
-class _WholeNumbers:
-    """Turns numbers into multiples of a power of two that divides them all, so that sums of them are exact."""
-
-    def __init__(self, numbers: Iterable[float]) -> None:
-        self.scale = max((number.as_integer_ratio()[1] for number in numbers), default=1)
-
-    def __call__(self, number: float) -> int:
-        above, below = number.as_integer_ratio()
-        return above * self.scale // below
-
-
-class G(SearchedMeasure, GainBased):
+class G(ComposedMeasure, GainBased):
     """The share of all gain that is found, each gain discounted by how far an ideal ranking is ahead by then.
 
         G@k = Σ_{i<=k} g_i / log2(2 + C_i - S_i) / (sum of all gains of the pool)
 
     S_i = g_1 + … + g_i, and C_i is the same sum in the ideal ranking, where every place gains at least 1.
 
-    Ties: the mean over orders has no closed form; ties='expected' is refused, other policies work. Best and worst
-    are found by an exact search; where a tie group has too many orders, they are bounds that contain every order. No
-    relevant document: 0. Where gains above 2^64 are missed, smaller gains that are missed lose digits.
+    Ties: a mean over how many documents of each gain stand above a document of its tie group. Best and worst are found
+    by an exact search. Where a tie group has too many such states, the mean is refused (ties='sampled' estimates it),
+    and best and worst are bounds that contain every order. No relevant document: 0. Where gains above 2^64 are missed,
+    smaller gains that are missed lose digits.
     Reference: Buckley, G in trec_eval (2008).
 
     >>> from gradely import G, from_arrays
@@ -129,7 +118,7 @@ class G(SearchedMeasure, GainBased):
     """
 
     name = "G"
-    takes_expected = False
+    takes_fixed = False
 
     def plain_terms(self, batch: Batch) -> Array:
         """The gain over its discount."""
@@ -142,18 +131,14 @@ class G(SearchedMeasure, GainBased):
 
     def kinds(self, batch: Batch) -> Array:
         """Which of the gains it is, those of the pool counted from the lowest; 0 for none."""
-        xp, gains, gained = batch.xp, self.ideal(batch), self.retrieved_gains(batch)
-        order = xp.argsort(xp.concat([gains, gained], axis=1), axis=1, stable=True)
-        placed = xp.cumulative_sum(xp.astype(order < gains.shape[1], batch.first.dtype), axis=1)
-        kinds = placed[batch.row, xp.argsort(order, axis=1)][:, gains.shape[1] :]
-        return xp.where(gained > 0, kinds, 0)
+        return levels_of(batch, self.ideal(batch), self.retrieved_gains(batch))
 
     def scene(self, batch: Batch, row: int) -> Scene:
         """A gain over what is missed by then."""
         exponent = self._units(batch)
         power, unit = float(exponent[row, 0]), float(units(batch, exponent)[row, 0])
         pool = to_lists(self.ideal(batch)[row, :])
-        ideal, whole = [gain for gain in pool if gain >= unit and gain > 0], _WholeNumbers(pool)
+        ideal, whole = [gain for gain in pool if gain >= unit and gain > 0], WholeNumbers(pool)
         cost = list(accumulate(map(whole, ideal), initial=0))
         kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(batch))[row, :])]
         gain: dict[int, float] = dict(zip(kinds, to_lists(self.retrieved_gains(batch)[row, :]), strict=True))

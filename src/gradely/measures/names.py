@@ -65,6 +65,9 @@ ALIASES = {
     **dict.fromkeys(("gR", "generalized_recall", "generalised_recall"), "R(relevance='identity')"),
     "ARHR": "DCG(relevance='binary', discount='zipf')",
     "MSnDCG": "nDCG",
+    **dict.fromkeys(("RetrievalAUROC", "retrieval_auroc", "AUROC", "GAUC"), "AUC"),
+    "ordered_pair_accuracy": "OPA",
+    "P-plus": "Pplus",
     "set_map": "SetAP",
     "rbp_resid": "RBPresidual(p=0.9)",
 }
@@ -88,6 +91,7 @@ PATTERNS = {
     r"unj[._](\d+)": "Unjudged@{}",
     r"utility\.([-\d.]+),([-\d.]+),([-\d.]+),([-\d.]+)": "Utility(a={}, b={}, c={}, d={})",
     r"rbp\.(\d+)": "RBP(p=0.{})",
+    r"P\+(\(.*\))?(@\d+)?": "Pplus{}{}",
     r"([\w-]+(?:@\d+)?)-l(\d+)": "{}-l{}",
     r"(?:\w+_)?(?:cosine|dot|euclidean|manhattan)[_-](\w+@\d+)": "{}",
     r"(?i:f1)(?:_at_|[._-])(\d+)": "F1@{}",
@@ -109,9 +113,8 @@ _COUNT = "it counts, and is no measure of a ranking: `gradely trec_eval -m {}` p
 _TREC = "`gradely trec_eval -m {}` prints it"
 _ITEMS = "it is about the items that are shown, not about how well they are ranked: `nDCG` and `R` are"
 _PREDICTION = "it compares predicted with true numbers, and no ranking: `nDCG` takes true numbers as labels"
-_AUC = "`bpref` is near it: it says how relevant and other judged documents are ordered"
+_AUC = "`AUC` is the area under the whole curve of a query, and `OPA` the same for graded labels"
 _OBJECTIVE = "it is an objective for learning to rank, and no measure: {}"
-_USERS = "gradely has no user models of that family; `RBP(p=0.8)` and `ERR` are near it"
 _PREFERENCES = "it needs preference judgments, which gradely does not read; `bpref` is near it with qrels"
 REFUSED = {
     **{ours: _COUNT.format(trec) for ours, trec in (("NumQ", "num_q"), ("NumRel", "num_rel"), ("NumRet", "num_ret"))},
@@ -119,17 +122,15 @@ REFUSED = {
     **{name: _COUNT.format(name) for name in ("runid", "relstring")},
     "NumRelRet": _COUNT.format("num_rel_ret"),
     **{name: _TREC.format(name) for name in ("ndcg_rel", "Rndcg", "Rprec_mult", "yaap", "ideal_dcg")},
-    **dict.fromkeys(("BPM", "INST", "INSQ", "NERR8", "NERR9", "NERR10", "NERR11"), _USERS),
     **dict.fromkeys(("map_avgjg", "P_avgjg", "Rprec_mult_avgjg"), _PREFERENCES),
-    "Compat": _PREFERENCES,
-    "Accuracy": "in BEIR, MTEB and sentence-transformers it is `Success{at}`; ir_measures' is near `bpref`",
+    "Accuracy": "in BEIR, MTEB and sentence-transformers it is `Success{at}`; in ir_measures it is `AUC{at}`",
     "top_k_accuracy": "it is `Success{at}`",
     "Hole": "`Unjudged` says it by the judgments of the query itself",
     **dict.fromkeys(
         ("RetrievalFallOut", "retrieval_fall_out"),
         "1 - `P{at}` is the share of what is retrieved that is not relevant",
     ),
-    **dict.fromkeys(("RetrievalAUROC", "retrieval_auroc", "AUC", "AUROC", "GAUC", "QueryAUC", "PartialAUC"), _AUC),
+    **dict.fromkeys(("QueryAUC", "PartialAUC"), _AUC),
     **dict.fromkeys(
         ("RetrievalPrecisionRecallCurve", "retrieval_precision_recall_curve", "aucpr", "auc_pr", "PAP"),
         "`IPrec(recall=0.1)` is a point of the curve, `IPrec` the mean of eleven, `AP` near the area under it",
@@ -214,7 +215,7 @@ def fit_all(measures: Mapping[str, Measure], levels: Levels) -> dict[str, Measur
 def _parse(text: str) -> Measure:
     for pattern, name in PATTERNS.items():
         if match := re.fullmatch(pattern, text):
-            base, level, threshold = name.format(*match.groups()).partition("-l")
+            base, level, threshold = name.format(*match.groups(default="")).partition("-l")
             return _parse(base).replace(**_threshold(base, threshold)) if level else _parse(base)
     _refuse_form(text)
     call = take_apart(_mark_cutoff(text))
@@ -320,7 +321,7 @@ def _find_measure(name: str, typed: str, at: str = "") -> Measure:
     if plain in OTHERS:
         return _parse(OTHERS[plain])
     if plain in NOT_HERE or plain.startswith("prefs"):
-        title, text = NOT_HERE.get(plain) or (name, NOT_HERE["compat"][1])
+        title, text = NOT_HERE.get(plain) or (name, _PREFERENCES)
         raise MeasureError(f"{title} is no measure of gradely: {text.replace('{at}', at)}")
     near = [other for other in (*(measure.name for measure in ALL), *ALIASES) if _is_slip(plain, plain_name(other))]
     hint = f" Did you mean {near[0]}?" if near else ""

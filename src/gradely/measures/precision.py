@@ -161,11 +161,11 @@ class SetAP(InTop):
 
     def terms(self, batch: Batch) -> Array:
         """For each relevant document in the top k, how many relevant ones stand there."""
-        inside, places = super().terms(batch), count_within(batch, self.k)
+        relevant, places = self.relevant(batch), count_within(batch, self.k)
+        inside = batch.to_real(relevant) * places / batch.size
         found = batch.xp.sum(inside, axis=1, keepdims=True)
         if self.k is None or batch.untied:
             return inside * found
-        relevant = self.relevant(batch)
         above, among = sum_around(batch, relevant)
         beside = (places - 1) * (among - 1) / batch.xp.clip(batch.size - 1, min=1.0)
         return inside * batch.xp.where(places < batch.size, above + 1 + beside, found)

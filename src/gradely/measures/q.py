@@ -1,17 +1,21 @@
-"""Measures of the blended ratio, which counts relevant documents and their gain at once: Q."""
+"""Measures of the blended ratio, which counts relevant documents and their gain at once: Q and P+."""
 
-from math import inf
+from collections import Counter
+from itertools import accumulate, product
+from math import inf, prod
 from typing import NamedTuple
 
 from gradely.errors import MeasureError
-from gradely.kernel.backend import take_in_rows
+from gradely.kernel.backend import take_in_rows, to_lists
 from gradely.kernel.batch import Array, Batch
+from gradely.kernel.compositions import TieGroup, find_cut, hypergeometric, tie_groups
 from gradely.kernel.families import Places, threshold
 from gradely.kernel.gains import headroom, units
 from gradely.kernel.parameters import is_number, parameter, to_python
 from gradely.kernel.series import inverse_sums
-from gradely.kernel.ties import Sums, group_places, sum_in_parts
+from gradely.kernel.ties import STATES, Sums, group_places, sum_in_parts
 from gradely.measures.dcg import GainBased
+from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, levels_of, sort_kinds
 
 
 class Blend(NamedTuple):
@@ -120,10 +124,6 @@ class Blended(GainBased):
             (Blended, self.key), lambda pools: pools.xp.sum(pools.to_real(self.ideal(pools) > 0), axis=1)
         )
 
-    def degenerate(self, batch: Batch) -> Array:
-        """No document of positive gain."""
-        return self.recall_base(batch) == 0
-
     def _count(self, batch: Batch) -> Array:
         """Return [Q, 1]: what a document counts beside its gain."""
         exponent = None if self.beta == 0 else self.exponent(batch)
@@ -164,3 +164,221 @@ class Q(Blended):
         """The relevant documents that the top k can hold."""
         base = self.recall_base(batch)
         return base if self.k is None else batch.xp.clip(base, max=float(self.k))
+
+
+class Target(NamedTuple):
+    """Where the first of the documents with the highest gain can stand: in a tie group of which some places count."""
+
+    group: TieGroup
+    number: int
+    """that of the group"""
+    places: int
+    """how many places of the group are in the top k"""
+    kind: int
+    """the kind of the highest gain"""
+    lower: dict[int, int]
+    """the kinds of lower gain in the group, with how many documents each has"""
+    many: int
+    """how many documents of the group have the highest gain"""
+
+    @property
+    def below(self) -> int:
+        """How many documents of the group gain less, or nothing."""
+        return self.group.rest + sum(self.lower.values())
+
+    @classmethod
+    def of(cls, groups: list[TieGroup], number: int, kind: int, k: int | None) -> "Target":
+        """Return a group whose documents of a kind are to be the best in the top k."""
+        group = groups[number]
+        counts = dict(zip(group.kinds, group.counts, strict=True))
+        lower = {other: count for other, count in counts.items() if other < kind}
+        return cls(group, number, group.places(k), kind, lower, counts[kind])
+
+
+class Row(NamedTuple):
+    """One query of a batch: what documents of each kind count, and 1/D_i of each rank."""
+
+    value: dict[int, float]
+    one: float
+    gain: list[float]
+
+    def weight(self, rank: int) -> float:
+        """Return 1/D_i."""
+        return 1 / (self.one * rank + self.gain[min(rank, len(self.gain) - 1)])
+
+
+class Pplus(ArrangedMeasure, Blended):
+    """P+: the mean of the blended ratio down to the first of the best documents that are retrieved.
+
+        Pplus@k = (1/C) Σ over relevant ranks i <= r of (C_i + β·cg_i) / (i + β·cg*_i)
+
+    r is the first rank in the top k with the highest gain that occurs there, and C the number of relevant documents
+    down to it; the rest is as in Q. It is for users who stop at the best document that a ranking offers.
+
+    Ties: where the first of the best documents stands, and how many relevant ones stand before it in its tie group, is
+    summed over; with k also which of them are inside. Best and worst try all compositions of that group; where these
+    are too many, they are 0 and 1. No relevant document retrieved: 0.
+    Reference: Sakai, Bootstrap-based comparisons of IR metrics for finding one relevant document (2006), as in
+    NTCIREVAL. The closed form is ours.
+
+    >>> from gradely import Pplus, from_arrays
+    >>> Pplus()(from_arrays([4, 3, 2, 1], [0, 1, 2, 1])).tolist() == [((1 + 1) / (2 + 3) + (2 + 3) / (3 + 4)) / 2]
+    True
+    """
+
+    name = "Pplus"
+    takes_fixed = False
+
+    def kinds(self, batch: Batch) -> Array:
+        """Which gain of the pool it is, from the lowest; 0 for none."""
+        return levels_of(batch, self.ideal(batch), self.retrieved_gains(batch))
+
+    def terms(self, batch: Batch) -> Array:
+        """The blended ratio down to the best document, over their number."""
+        xp, ratios, gain = batch.xp, self.ratios(batch), self.retrieved_gains(batch)
+        gain = gain if self.k is None else xp.where(batch.above < self.k, gain, 0.0)
+        best = xp.argmax(gain, axis=1, keepdims=True)
+        column = xp.arange(gain.shape[1], dtype=best.dtype, device=batch.device)[None, :]
+        counts = (gain > 0) & (column <= best)
+        number = xp.sum(batch.to_real(counts), axis=1, keepdims=True)
+        terms = xp.where(counts, ratios, 0.0) / xp.clip(number, min=1.0)
+        return terms if batch.untied else self._mean_terms(batch, ratios, terms)
+
+    def _mean_terms(self, batch: Batch, ratios: Array, terms: Array) -> Array:
+        """Return the terms, of queries with ties as means over the places of the best document."""
+        kinds, expected = self.kinds(batch), to_lists(ratios)
+        rows, numbers = to_lists(terms), to_lists(batch.to_real(kinds))
+        for q, odd in enumerate(to_lists(batch.xp.any((kinds > 0) & (batch.tied > 1), axis=1))):
+            if odd:
+                own = [int(kind) for kind in numbers[q]]
+                rows[q] = self._mean_of_row(batch, q, list(tie_groups(batch, q, own)), own, expected[q])
+        return batch.xp.asarray(rows, dtype=terms.dtype, device=batch.device)
+
+    def _row(self, batch: Batch, q: int) -> Row:
+        blend = self.blend(batch)
+        kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(batch))[q, :])]
+        value: dict[int, float] = dict(zip(kinds, to_lists(self.value(batch)[q, :]), strict=True))
+        return Row(value, float(blend.count[q, 0]), to_lists(blend.gain[q, :]))
+
+    def _targets(self, groups: list[TieGroup]) -> list[tuple[Target, float]]:
+        """Return where the best document can stand, each with the chance that nothing better is in the top k."""
+        whole = [i for i, group in enumerate(groups) if group.places(self.k) == group.size]
+        best = max((groups[i].kinds[-1] for i in whole if groups[i].kinds), default=0)
+        first = next((i for i in whole if best in groups[i].kinds), None)
+        cut = find_cut(groups, self.k)
+        better = [] if cut is None else [kind for kind in groups[cut].kinds if kind > best]
+        chance = 1.0
+        if cut is not None and better:
+            group = groups[cut]
+            counts = dict(zip(group.kinds, group.counts, strict=True))
+            worse = group.size - sum(counts[kind] for kind in better)
+            for j in range(group.places(self.k)):
+                chance *= max(worse - j, 0) / (group.size - j)
+        targets = [(Target.of(groups, cut, kind, self.k), 1.0) for kind in better] if cut is not None else []
+        return targets if first is None else [(Target.of(groups, first, best, None), chance), *targets]
+
+    def _mean_of_row(
+        self, batch: Batch, q: int, groups: list[TieGroup], kinds: list[int], ratios: list[float]
+    ) -> list[float]:
+        row, terms = self._row(batch, q), [0.0] * len(ratios)
+        for target, scale in self._targets(groups):
+            above = groups[: target.number]
+            columns = [c for group in above for c in group.columns if kinds[c]]
+            value = sum(row.value[kinds[c]] for c in columns)
+            inverse, adds = _sum_over_places(row, target, len(columns), value)
+            for c in columns:
+                terms[c] += scale * inverse * ratios[c]
+            own = [c for c in target.group.columns if 0 < kinds[c] <= target.kind]
+            for c in own:
+                terms[c] += scale * adds / len(own)
+        return terms
+
+    def too_many(self, batch: Batch, groups: list[TieGroup]) -> bool:  # noqa: ARG002 - whatever the policy
+        """True where too many compositions can stand before the best document."""
+        return any(prod(n + 1 for n in target.lower.values()) > STATES for target, _ in self._targets(groups))
+
+    def arrange(self, batch: Batch, row: int, groups: list[TieGroup]) -> Arrangement:
+        """What stands before the best document in its tie group: every composition is tried."""
+        best, own = batch.ties == "best", self._row(batch, row)
+        ways: list[tuple[float, int, list[int]]] = []
+        for target, chance in self._targets(groups):
+            room = target.group.size - target.below - target.many  # of those that gain more, none may be inside
+            if not chance or target.places > target.group.size - room:
+                continue
+            found, value, total = _sorted_ratios(own, groups[: target.number], best=best)
+            for placed in product(*(range(count + 1) for count in target.lower.values())):
+                before = [kind for kind, count in zip(target.lower, placed, strict=True) for _ in range(count)]
+                spare = target.places - len(before) - 1
+                if spare >= 0:
+                    idle = 0 if best else min(target.group.rest, spare)
+                    order = [*reversed(before), target.kind] if best else [*([0] * idle), *before, target.kind]
+                    ratio, _ = _add_ratios(own, target.group.above, order, value)
+                    ways.append(((total + ratio) / (found + len(before) + 1), target.number, order))
+        cut = find_cut(groups, self.k)
+        if cut is not None and not any(group.kinds for group in groups[:cut]) and groups[cut].rest_fills(self.k):
+            ways.append((0.0, cut, []))  # nothing relevant in the top k
+        if not ways:
+            return {}
+        _, number, order = (max if best else min)(ways)
+        return self._complete(groups, number, order)
+
+    def _complete(self, groups: list[TieGroup], number: int, order: list[int]) -> Arrangement:
+        """Return the order of the deciding group, and keep what gains more out of the top k."""
+        cut = find_cut(groups, self.k)
+        least = {} if cut is None else {cut: _fill(groups[cut], [])}
+        return least | {number: _fill(groups[number], order)}
+
+
+def _fill(group: TieGroup, order: list[int]) -> list[int]:
+    """Return the order of a group that begins with some kinds and goes on with those that gain least."""
+    left = Counter(dict(zip(group.kinds, group.counts, strict=True))) + Counter({0: group.rest})
+    left.subtract(order)
+    return order + [kind for kind in sorted(left) for _ in range(left[kind])]
+
+
+def _sum_over_places(row: Row, target: Target, found: int, value: float) -> tuple[float, float]:
+    """Return the mean of 1/C, and of what the group of the best document adds to P+.
+
+    `found` relevant documents stand above the group, and count `value`. The first best document is number x of the
+    group, and a relevant ones stand before it in the group, each of which counts their mean.
+    """
+    group, d, below = target.group, target.places, target.below
+    m = sum(target.lower.values())
+    mean = sum(row.value[kind] * count for kind, count in target.lower.items()) / max(m, 1)
+    weights = [row.weight(group.above + x) for x in range(1, d + 1)]
+    sums = list(accumulate(weights, initial=0.0))
+    offsets = list(accumulate((y * w for y, w in enumerate(weights)), initial=0.0))
+    rest = [1.0] * (d + 1)
+    for x in range(d - 1, 0, -1):
+        rest[x] = rest[x + 1] * max(below + target.many - x, 0) / (group.size - x)
+    inverse = adds = 0.0
+    before = 1.0
+    for x in range(1, min(d, below + 1) + 1):
+        chance = before * target.many / (group.size - x + 1) * rest[x]
+        for a, likely in hypergeometric(below, m, x - 1):
+            slope = mean * (a - 1) / (x - 2) if x > 2 else 0.0
+            inside = a / (x - 1) * ((value + mean) * sums[x - 1] + slope * offsets[x - 1]) if a else 0.0
+            last = (value + a * mean + row.value[target.kind]) * weights[x - 1]
+            inverse += chance * likely / (found + a + 1)
+            adds += chance * likely / (found + a + 1) * (inside + last)
+        before *= (below - x + 1) / (group.size - x + 1)
+    return inverse, adds
+
+
+def _add_ratios(row: Row, above: int, order: list[int], value: float) -> tuple[float, float]:
+    """Return the sum of the blended ratios of kinds in an order, after documents that count `value`, and that value."""
+    total = 0.0
+    for rank, kind in enumerate(order, above + 1):
+        if kind:
+            value += row.value[kind]
+            total += value * row.weight(rank)
+    return total, value
+
+
+def _sorted_ratios(row: Row, groups: list[TieGroup], *, best: bool) -> tuple[int, float, float]:
+    """Return how many relevant documents some groups have, what they count, and their ratios, each group sorted."""
+    found, value, total = 0, 0.0, 0.0
+    for group in groups:
+        ratios, value = _add_ratios(row, group.above, sort_kinds(group, best=best), value)
+        total, found = total + ratios, found + sum(group.counts)
+    return found, value, total

@@ -1,15 +1,21 @@
-"""Measures whose best order of tied documents no sorting finds: xGAP, G and infAP."""
+"""Measures whose best order of tied documents no sorting finds.
+
+Of xGAP, G, infAP and measures of diversity a whole order is searched; of AUC@k, OPA@k, Pplus and BPM one tie group
+decides.
+"""
 
 from abc import abstractmethod
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import chain, repeat
 from typing import TypeAlias
 
 from gradely.kernel.backend import is_any, to_lists
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.ties import STATES, Adds, Group, best_order, order_ties, sum_in_group
-from gradely.measures.base import Measure
+from gradely.kernel.compositions import TieGroup, check_compositions, fill_groups, mean_of_kind, tie_groups
+from gradely.kernel.ties import STATES, Adds, Group, best_order, order_ties, place_columns, sum_in_group
+from gradely.measures.base import Measure, Parts
 
 Scene: TypeAlias = Callable[[Group, Counter[int]], Adds]
 """From a tie group of a query and the kinds of documents above it to what documents of the group add."""
@@ -109,12 +115,154 @@ class SearchedMeasure(Measure):
         return worth, bounded
 
 
+class ComposedMeasure(SearchedMeasure):
+    """A measure whose mean over orders is one over compositions: what the search adds up, weighted by chances."""
+
+    def terms(self, batch: Batch) -> Array:
+        """What each document adds; the mean over all orders for those that tie, if that is asked for."""
+        terms = super().terms(batch)
+        return terms if batch.untied or batch.ties != "expected" else self._mean_terms(batch, terms)
+
+    def _mean_terms(self, batch: Batch, terms: Array) -> Array:
+
+        def mean(row: int, groups: list[TieGroup]) -> dict[int, dict[int, float]]:
+            scene, above = self.scene(batch, row), Counter[int]()
+            means = {}
+            for i, group in enumerate(groups):
+                if group.size > 1 and group.kinds:
+                    self.check_states(group)
+                    means[i] = self.group_means(group, scene, above.copy())
+                above.update(dict(zip(group.kinds, group.counts, strict=True)))
+            return means
+
+        return fill_groups(batch, terms, self.kinds(batch), mean)
+
+    def check_states(self, group: TieGroup) -> None:
+        """Refuse the mean where a tie group has too many states."""
+        check_compositions(self, group.size, group.counts)
+
+    def group_means(self, group: TieGroup, scene: Scene, above: Counter[int]) -> dict[int, float]:
+        """Return, by kind, what a document of a tie group adds on average, with the kinds of the documents above."""
+
+        @cache
+        def adds_behind(idle: int) -> Adds:
+            return scene(Group(group.above + idle, group.kinds, group.counts), above)
+
+        return {kind: mean_of_kind(group, number, adds_behind, self.k) for number, kind in enumerate(group.kinds)}
+
+
+class WholeNumbers:
+    """Turns numbers into multiples of a power of two that divides them all, so that sums of them are exact."""
+
+    def __init__(self, numbers: Iterable[float]) -> None:
+        """Find the power of two."""
+        self.scale = max((number.as_integer_ratio()[1] for number in numbers), default=1)
+
+    def __call__(self, number: float) -> int:
+        """Return the number as a multiple."""
+        above, below = number.as_integer_ratio()
+        return above * self.scale // below
+
+
+def levels_of(batch: Batch, pool: Array, values: Array) -> Array:
+    """Return [Q, H]: which of the values of the pool it is, counted from the lowest; 0 where it is not above 0."""
+    xp = batch.xp
+    order = xp.argsort(xp.concat([pool, values], axis=1), axis=1, stable=True)
+    placed = xp.cumulative_sum(xp.astype(order < pool.shape[1], batch.first.dtype), axis=1)
+    levels = placed[batch.row, xp.argsort(order, axis=1)][:, pool.shape[1] :]
+    return xp.where(values > 0, levels, 0)
+
+
+Arrangement: TypeAlias = dict[int, list[int]]
+"""For some tie groups, by number, the kinds of the documents in their first places, 0 for those of no kind."""
+
+
+class ArrangedMeasure(Measure):
+    """A measure whose best order is sorted by kind but for one tie group, where all compositions are tried.
+
+    Where these are too many, best and worst are the bounds of the measure.
+    """
+
+    may_be_bounded = True
+
+    @abstractmethod
+    def kinds(self, batch: Batch) -> Array:
+        """Return [Q, H]: whole numbers that grow with what a document is worth; 0 for those that only take a place."""
+
+    @abstractmethod
+    def arrange(self, batch: Batch, row: int, groups: list[TieGroup]) -> Arrangement:
+        """Return the order of the tie groups of a query that are not simply sorted."""
+
+    @abstractmethod
+    def too_many(self, batch: Batch, groups: list[TieGroup]) -> bool:
+        """True where a tie group of a query has too many compositions to try."""
+
+    def priority(self, batch: Batch) -> Array:
+        """The highest kind first, but for the groups that are arranged."""
+        return batch.to_real(self.kinds(batch))
+
+    def order_ties(self, batch: Batch) -> Batch:
+        """Return the batch with ties as its policy has them."""
+        if batch.ties == "expected" or batch.untied:
+            return super().order_ties(batch)
+        if self.key not in batch.orders:
+            batch.orders[self.key] = self._arrange(batch)
+        return batch.orders[self.key]
+
+    def is_bounded(self, batch: Batch) -> Array:
+        """Return [Q, H]: true for documents that tie in queries with too many compositions to try."""
+        rows = [[bool(groups) and self.too_many(batch, groups)] for groups in self._tied_rows(batch)]
+        return batch.judged & (batch.tied > 1) & batch.xp.asarray(rows, device=batch.device)
+
+    def parts(self, batch: Batch) -> Parts:
+        """Return what the values are made of; of queries with bounds, the bound of the measure."""
+        parts = super().parts(batch)
+        if batch.ties == "expected" or batch.untied:
+            return parts
+        xp, bounded = batch.xp, batch.xp.any(self.is_bounded(batch.top(self.k)), axis=1)
+        bound = float(self.bounds[batch.ties == "best"])
+        start = 0.0 * parts.norm if parts.start is None else parts.start
+        terms = xp.where(bounded[:, None], 0.0, parts.terms)
+        return Parts(xp.where(bounded, bound, start), terms, xp.where(bounded, 1.0, parts.norm))
+
+    def _tied_rows(self, batch: Batch) -> Iterator[list[TieGroup]]:
+        """Yield the tie groups of each query; none where nothing of a kind ties."""
+        kinds = self.kinds(batch)
+        numbers = to_lists(batch.to_real(kinds))
+        for q, tied in enumerate(to_lists(batch.xp.any((kinds > 0) & (batch.tied > 1), axis=1))):
+            yield list(tie_groups(batch, q, [int(kind) for kind in numbers[q]])) if tied else []
+
+    def _arrange(self, batch: Batch) -> Batch:
+        best = batch.ties == "best"
+        kinds = [[int(kind) for kind in row] for row in to_lists(batch.to_real(self.kinds(batch)))]
+        ordered = order_ties(batch, lambda _: batch.to_real(self.kinds(batch)))
+        arranged: dict[int, list[tuple[int, int]]] = {}
+        for q, groups in enumerate(self._tied_rows(batch)):
+            found = {} if not groups or self.too_many(batch, groups) else self.arrange(batch, q, groups)
+            if found:
+                orders = [found.get(i) or sort_kinds(group, best=best) for i, group in enumerate(groups)]
+                arranged[q] = list(chain.from_iterable(map(_place, groups, repeat(kinds[q]), orders)))
+        return ordered if not arranged else place_columns(ordered, batch, arranged)
+
+
+def sort_kinds(group: TieGroup, *, best: bool) -> list[int]:
+    """Return the kinds of a tie group from the best to the worst, or from the worst to the best."""
+    order = [kind for kind, count in zip(group.kinds, group.counts, strict=True) for _ in range(count)]
+    return order[::-1] if best else [0] * group.rest + order
+
+
+def _place(group: TieGroup, kinds: list[int], order: list[int]) -> list[tuple[int, int]]:
+    """Return (place, column) of the judged documents of a group whose first places hold these kinds."""
+    waiting: dict[int, deque[int]] = {}
+    for c in group.columns:
+        waiting.setdefault(kinds[c], deque()).append(c)
+    placed = [(group.above + x, waiting[kind].popleft()) for x, kind in enumerate(order) if waiting.get(kind)]
+    rest = [c for columns in waiting.values() for c in columns]  # behind all that is stated
+    return sorted(placed + list(zip(range(group.above + len(order), group.above + group.size), rest, strict=False)))
+
+
 def _groups(batch: Batch, q: int, kinds: list[int]) -> Iterator[tuple[range, Group]]:
     """Yield the tie groups of a query: their columns, and the documents of a kind in them."""
-    first, above, tied, judged = (to_lists(x[q, :]) for x in (batch.first, batch.above, batch.tied, batch.judged))
-    for start, members in groupby((c for c in range(len(kinds)) if judged[c]), key=lambda c: first[c]):
-        columns = range(int(start), int(start) + len(list(members)))
-        counts = Counter(kinds[c] for c in columns if kinds[c])
-        before = 0 if batch.ties == "best" else int(tied[columns.start]) - counts.total()
-        sizes = sorted(counts)
-        yield columns, Group(int(above[columns.start]) + before, tuple(sizes), tuple(counts[kind] for kind in sizes))
+    for group in tie_groups(batch, q, kinds):
+        before = 0 if batch.ties == "best" else group.rest
+        yield group.columns, Group(group.above + before, group.kinds, group.counts)

@@ -1,0 +1,114 @@
+"""Agreement of a ranking with an ideal one, rank by rank: Compat."""
+
+from collections import Counter
+
+from gradely.errors import MeasureError
+from gradely.kernel.backend import equal_runs, to_lists
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.compositions import TieGroup, fill_groups, hypergeometric
+from gradely.kernel.parameters import parameter
+from gradely.measures.base import Graded
+from gradely.measures.searched_measure import levels_of
+from gradely.measures.users import Persistent
+
+
+class Compat(Graded, Persistent):
+    """Compatibility: how much of the ideal ranking's top is in the top of the ranking, over all depths.
+
+        Compat@k = Σ_{d<=D} p^(d-1) · o_d / d  over the same of the ideal ranking
+
+    o_d is the number of documents that the top d of the ranking and of the ideal share; D is the longer length of the
+    two. The ideal ranking has the documents with a label above 0 by label; those of the same label stand in the order
+    of the ranking, those that it does not retrieve last. It is rank-biased overlap with the most similar ideal. With
+    `normalize=False` the sum is divided by Σ_{d<=D} p^(d-1), what two equal rankings of length D have.
+
+    Ties: a document of the label of m among n tied documents counts from depth max(i, s) on, where i is its rank and s
+    its place in the ideal ranking; at a place of the group, the number of others of its label before it, on which s
+    depends, is hypergeometric. No document with a label above 0: 0.
+    Reference: Clarke, Vtyurina, Smucker, Assessing top-k preferences (2021), as in the authors' compatibility.py.
+
+    >>> from gradely import Compat, from_arrays
+    >>> value = Compat(p=0.5)(from_arrays([3, 2, 1], [1, 0, 2])).item()
+    >>> abs(value - (0.5 * 1 / 2 + 0.25 * 2 / 3) / (1 + 0.5 * 2 / 2 + 0.25 * 2 / 3)) < 1e-15
+    True
+    """
+
+    name = "Compat"
+    takes_fixed = False
+    p: float = parameter(default=0.95, doc="persistence: how much less each depth weighs than the one before")
+    normalize: bool = parameter(default=True, doc="whether to divide by what the ideal ranking has")
+
+    def check_parameters(self) -> None:
+        """Refuse what is neither true nor false."""
+        super().check_parameters()
+        if not isinstance(self.normalize, bool):
+            raise MeasureError(f"normalize is True or False; found {self.normalize!r}")
+
+    def terms(self, batch: Batch) -> Array:
+        """The weight of all depths from which on both the ranking and the ideal have the document."""
+        xp, level = batch.xp, levels_of(batch, batch.pool, batch.grade)
+        sums = self._sums(batch)
+        end, ahead = sums[self._length(batch)][:, None], batch.pool.shape[1] - level
+        order = xp.argsort(level, axis=1, stable=True)
+        place = xp.argsort(order, axis=1, stable=True)
+        first, _ = equal_runs(batch.to_real(level[batch.row, order]))
+        number = place - first[batch.row, place]
+        start = xp.maximum(batch.above, ahead + number)
+        counts = level > 0 if self.k is None else (level > 0) & (batch.above < self.k)
+        terms = xp.where(counts, end - sums[xp.where(counts, start, 0)], 0.0)
+        return terms if batch.untied else self._mean_terms(batch, level, terms)
+
+    def _mean_terms(self, batch: Batch, level: Array, terms: Array) -> Array:
+        sums, width = to_lists(self._sums(batch)), batch.pool.shape[1]
+        length = [int(x) for x in to_lists(batch.to_real(self._length(batch)))]
+
+        def mean(row: int, groups: list[TieGroup]) -> dict[int, dict[int, float]]:
+            above, means = Counter[int](), {}
+            for i, group in enumerate(groups):
+                if group.size > 1:
+                    means[i] = {
+                        kind: self._mean(group, count, width - kind + above[kind], sums, sums[length[row]])
+                        for kind, count in zip(group.kinds, group.counts, strict=True)
+                    }
+                above.update(dict(zip(group.kinds, group.counts, strict=True)))
+            return means
+
+        return fill_groups(batch, terms, level, mean)
+
+    def _mean(self, group: TieGroup, count: int, ahead: int, sums: list[float], end: float) -> float:
+        """Return the mean for a document of a label, of which there are some in a group, behind some in the ideal."""
+        total = 0.0
+        for x in range(group.places(self.k)):
+            place = group.above + x
+            if ahead + count <= place + 1:
+                total += end - sums[place]
+            else:
+                others = hypergeometric(group.size - 1, count - 1, x)
+                total += sum(chance * (end - sums[max(place, ahead + c)]) for c, chance in others)
+        return total / group.size
+
+    def norm(self, batch: Batch) -> Array:
+        """The same of the ideal ranking, or of two equal ones."""
+        sums, p = self._sums(batch), self.p
+        length, ideal = self._length(batch), self._ideal(batch)
+        if not self.normalize:
+            return (1 - p ** batch.to_real(length)) / (1 - p)
+        many = batch.to_real(ideal)
+        return (1 - p**many) / (1 - p) + many * (sums[length] - sums[ideal])
+
+    def _ideal(self, batch: Batch) -> Array:
+        """Return [Q]: the length of the ideal ranking."""
+        return batch.xp.sum(batch.xp.astype(batch.pool > 0, batch.above.dtype), axis=1, dtype=batch.above.dtype)
+
+    def _length(self, batch: Batch) -> Array:
+        """Return [Q]: the longer of the ranking, which ends at k, and its ideal."""
+        retrieved = batch.retrieved if self.k is None else batch.xp.clip(batch.retrieved, max=self.k)
+        return batch.xp.maximum(batch.xp.astype(retrieved, batch.above.dtype), self._ideal(batch))
+
+    def _sums(self, batch: Batch) -> Array:
+        """Return the sums of p^(d-1)/d over the first 0, 1, … depths; made once a batch."""
+        key = (Compat, self.p, self.k)
+        if key not in batch.memo:
+            depth = batch.count_up(int(batch.xp.max(self._length(batch))))
+            batch.memo[key] = batch.xp.cumulative_sum(self.p ** (depth - 1) / depth, include_initial=True)
+        return batch.memo[key]

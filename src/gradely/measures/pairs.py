@@ -1,0 +1,231 @@
+"""Measures of pairs of documents that stand in the right order: AUC and OPA."""
+
+from collections import Counter
+from itertools import chain, product
+from typing import NamedTuple
+
+from gradely.kernel.backend import equal_runs, to_lists
+from gradely.kernel.batch import Array, Batch
+from gradely.kernel.compositions import TieGroup, check_compositions, compositions, find_cut, tie_groups
+from gradely.kernel.families import lower_levels
+from gradely.kernel.ties import STATES
+from gradely.measures.base import Binary, Graded
+from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, levels_of
+
+
+class Pairs(NamedTuple):
+    """What stands in the first places of each ranking, as far as no tie group is cut."""
+
+    right: Array
+    """[Q, H] for each document there, how many of a lower level stand behind it; of those tied with it, half"""
+    count: Array
+    """[Q, 1] all pairs of documents there that are of different levels"""
+
+
+class PairMeasure(ArrangedMeasure):
+    """The share of pairs of retrieved documents of different levels in which the higher one stands first."""
+
+    takes_fixed = False
+
+    def terms(self, batch: Batch) -> Array:
+        """For each document, the share of all pairs that it wins."""
+        xp, level = batch.xp, self.kinds(batch)
+        cut = self._cut(batch)
+        limit = xp.clip(batch.retrieved, max=self.k)[:, None] if self.k else batch.retrieved[:, None]
+        if cut is not None:
+            inside = xp.max(xp.where(cut, batch.above, -1), axis=1, keepdims=True)
+            limit = xp.where(inside >= 0, inside, limit)
+        pairs = _pairs_in(batch, level, limit)
+        terms = pairs.right / xp.where(pairs.count > 0, pairs.count, 1.0)
+        return terms if cut is None else self._mean_where_cut(batch, cut, level, pairs, terms)
+
+    def _cut(self, batch: Batch) -> Array | None:
+        """Return [Q, H]: true for documents of the tie group that the cut-off divides; None where it divides none.
+
+        Documents without a judgment may be all of it that is in the top k, but then none of its documents matters.
+        """
+        if self.k is None or batch.untied:
+            return None
+        return batch.judged & (batch.above < self.k) & (batch.above + batch.tied > self.k)
+
+    def _mean_where_cut(self, batch: Batch, cut: Array, level: Array, pairs: Pairs, terms: Array) -> Array:
+        """Return the terms, with the mean over what the cut-off leaves of a tie group for queries where it divides one.
+
+        The number of pairs is random there, so that all documents of the query have to wait for it.
+        """
+        rows, right, levels = to_lists(terms), to_lists(pairs.right), to_lists(batch.to_real(level))
+        counts = [int(count) for count in to_lists(pairs.count[:, 0])]
+        for q, odd in enumerate(to_lists(batch.xp.any(cut, axis=1))):
+            if odd:
+                kinds = [int(kind) for kind in levels[q]]
+                rows[q] = self._mean_of_row(list(tie_groups(batch, q, kinds)), kinds, right[q], counts[q])
+        return batch.xp.asarray(rows, dtype=terms.dtype, device=batch.device)
+
+    def _mean_of_row(self, groups: list[TieGroup], kinds: list[int], right: list[float], count: int) -> list[float]:
+        k, group = self.k or 0, groups[find_cut(groups, self.k) or 0]
+        check_compositions(self, 1, group.counts)
+        before = _levels_above(groups, group)
+        adds = dict.fromkeys((*before, *group.kinds), 0.0)
+        won, inverse = dict(adds), 0.0
+        for placed, chance in compositions(group.counts, group.size, k - group.above):
+            inside = Inside.of(group, placed, k)
+            pairs = count + inside.across(before) + inside.within()
+            if pairs:
+                inverse += chance / pairs
+                for level in before:
+                    adds[level] += chance / pairs * inside.below(level)
+                for level, number in zip(group.kinds, placed, strict=True):
+                    won[level] += chance / pairs * number * inside.below(level) / 2
+        size = dict(zip(group.kinds, group.counts, strict=True))
+        terms = [0.0] * len(kinds)
+        for c in chain.from_iterable(other.columns for other in groups if other.above < group.above):
+            terms[c] = right[c] * inverse + (adds[kinds[c]] if kinds[c] else 0.0)
+        for c in group.columns:
+            terms[c] = won[kinds[c]] / size[kinds[c]] if kinds[c] else 0.0
+        return terms
+
+    def arrange(self, batch: Batch, row: int, groups: list[TieGroup]) -> Arrangement:  # noqa: ARG002 - counts say all
+        """Which documents of the group that the cut-off divides stand inside it; the others are sorted by level."""
+        k, best, cut = self.k or 0, batch.ties == "best", find_cut(groups, self.k)
+        if cut is None or not groups[cut].counts:
+            return {}
+        group = groups[cut]
+        before = _levels_above(groups, group)
+        uncut = [one for one in groups if one.above < group.above]
+        count, right = _sorted_pairs(uncut, before, best=best)
+        ways = []
+        for placed in product(*(range(number + 1) for number in group.counts)):
+            if 0 <= k - group.above - sum(placed) <= group.rest:
+                inside = Inside.of(group, placed, k)
+                pairs = count + inside.across(before) + inside.within()
+                won = right + inside.won(before) + (inside.within() if best else 0)
+                ways.append((won / pairs if pairs else 0.0, placed))
+        _, placed = (max if best else min)(ways)
+        order = [kind for kind, number in zip(group.kinds, placed, strict=True) for _ in range(number)]
+        idle = [0] * (k - group.above - sum(placed))
+        return {cut: [*reversed(order), *idle] if best else [*idle, *order]}
+
+    def too_many(self, batch: Batch, groups: list[TieGroup]) -> bool:  # noqa: ARG002 - whatever the policy
+        """True where the cut-off leaves too many ways to fill its places."""
+        cut = find_cut(groups, self.k)
+        return cut is not None and groups[cut].states > STATES
+
+
+class Inside(NamedTuple):
+    """What the cut-off leaves of a tie group: how many documents of each level, level 0 among them."""
+
+    counts: dict[int, int]
+
+    @classmethod
+    def of(cls, group: TieGroup, placed: tuple[int, ...], k: int) -> "Inside":
+        """Fill the places inside the cut-off with some of each kind, and others."""
+        return cls(dict(zip(group.kinds, placed, strict=True)) | {0: k - group.above - sum(placed)})
+
+    def below(self, level: int) -> int:
+        """Return how many are of a lower level."""
+        return sum(count for other, count in self.counts.items() if other < level)
+
+    def within(self) -> int:
+        """Return how many pairs are of different levels."""
+        return sum(count * self.below(level) for level, count in self.counts.items())
+
+    def across(self, before: Counter[int]) -> int:
+        """Return how many pairs with the documents above are of different levels."""
+        return sum(
+            count * other for level, count in self.counts.items() for above, other in before.items() if above != level
+        )
+
+    def won(self, before: Counter[int]) -> int:
+        """Return how many of those pairs are in the right order."""
+        return sum(other * self.below(above) for above, other in before.items())
+
+
+def _levels_above(groups: list[TieGroup], group: TieGroup) -> Counter[int]:
+    """Return how many documents of each level stand above a group."""
+    levels = Counter[int]()
+    for one in groups:
+        if one.above < group.above:
+            levels.update(dict(zip(one.kinds, one.counts, strict=True)))
+    levels[0] = group.above - levels.total()
+    return levels
+
+
+def _sorted_pairs(groups: list[TieGroup], levels: Counter[int], *, best: bool) -> tuple[int, int]:
+    """Return the pairs of different levels, and how many are right, with each tie group at its best or its worst."""
+    pairs = Inside(dict(levels)).within()
+    wrong, above = 0, Counter[int]()
+    for group in groups:
+        own = Inside(dict(zip(group.kinds, group.counts, strict=True)) | {0: group.rest})
+        above[0] = group.above - sum(above[kind] for kind in above if kind)
+        wrong += sum(count * Inside(dict(above)).below(level) for level, count in own.counts.items())
+        wrong += 0 if best else own.within()
+        above.update({kind: count for kind, count in own.counts.items() if kind})
+    return pairs, pairs - wrong
+
+
+def _pairs_in(batch: Batch, level: Array, limit: Array) -> Pairs:
+    """Return the pairs of the documents in the first places, [Q, 1] of each query."""
+    xp = batch.xp
+    inside = batch.judged & (batch.above < limit)
+    level = xp.where(inside, level, 0)
+    ones, highest = batch.to_real(inside), int(xp.max(level)) if 0 not in level.shape else 0
+    lower = lower_levels(batch, level, ones, highest)
+    unjudged = batch.to_real(batch.above - batch.first)
+    beside = batch.size - batch.to_real(batch.last - batch.first)
+    order = xp.argsort(level, axis=1, stable=True)
+    first, _ = equal_runs(batch.to_real(level[batch.row, order]))
+    above_or_equal = level.shape[1] - first[batch.row, xp.argsort(order, axis=1, stable=True)]
+    behind = batch.to_real(limit - above_or_equal)
+    right = behind - (lower.above_count + unjudged) - (lower.beside_count + beside) / 2
+    counted = level > 0
+    count = xp.sum(xp.where(counted, behind, 0.0), axis=1, keepdims=True)
+    return Pairs(xp.where(counted, right, 0.0), count)
+
+
+class AUC(PairMeasure, Binary):
+    """The share of pairs of a relevant document and another that stand in the right order.
+
+        AUC@k = #{(a, b): a relevant, b not, a above b} / #{(a, b): a relevant, b not}
+
+    Pairs are of documents in the top k; documents without a judgment are not relevant. This is the area under the ROC
+    curve of the query's ranking.
+
+    Ties: a tied pair counts one half. Where k divides a tie group, the mean is taken over how many relevant documents
+    are inside. No relevant document, or no other, in the top k: 0.
+    Reference: Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic curve
+    (1982); called Accuracy in ir_measures, GAUC for recommendations.
+
+    >>> from gradely import AUC, from_arrays
+    >>> AUC()(from_arrays([4, 3, 2, 1], [1, 0, 1, 0])).tolist() == [(2 + 1) / (2 * 2)]
+    True
+    """
+
+    name = "AUC"
+
+    def kinds(self, batch: Batch) -> Array:
+        """Relevant or not."""
+        return batch.xp.astype(self.relevant(batch), batch.first.dtype)
+
+
+class OPA(PairMeasure, Graded):
+    """Ordered pair accuracy: the share of pairs of documents of different relevance that stand in the right order.
+
+        OPA@k = #{(a, b): g_a > g_b, a above b} / #{(a, b): g_a > g_b}
+
+    Pairs are of documents in the top k; documents without a judgment have relevance 0.
+
+    Ties: a tied pair counts one half. Where k divides a tie group, the mean is taken over how many documents of each
+    relevance are inside; with too many such states it is refused, and ties='sampled' estimates it. No documents of
+    different relevance in the top k: 0.
+    Reference: ordered_pair_accuracy in TF-Ranking; opa in rax, which count tied pairs as wrong.
+
+    >>> from gradely import OPA, from_arrays
+    >>> OPA()(from_arrays([3, 2, 1], [1, 2, 0])).tolist() == [2 / 3]
+    True
+    """
+
+    name = "OPA"
+
+    def kinds(self, batch: Batch) -> Array:
+        """Which level of relevance it is, those of the pool counted from the lowest; 0 for none."""
+        return levels_of(batch, batch.pool, batch.grade)

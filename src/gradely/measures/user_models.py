@@ -1,0 +1,507 @@
+"""Measures of the rate at which a user gains who goes on from rank to rank with a chance: INSQ, INST, BPM, NERR8-11.
+
+The value is Σ g_i · W_i, where g_i is relevance over the top of the scale, and W_i the share of a user's attention that
+rank i gets: the chance to reach it, Π_{j<i} C_j, over the sum of these chances. C_i is the chance to go on from rank i.
+"""
+
+from abc import abstractmethod
+from itertools import accumulate, product
+from numbers import Integral
+from typing import ClassVar, NamedTuple
+
+from gradely.errors import MeasureError
+from gradely.kernel.backend import take_in_rows, to_lists
+from gradely.kernel.batch import Array, Batch, rows_at_a_time
+from gradely.kernel.compositions import TieGroup, check_compositions, compositions, tie_groups
+from gradely.kernel.families import additive
+from gradely.kernel.parameters import is_number, parameter, to_python
+from gradely.kernel.series import inverse_sums, trigamma
+from gradely.kernel.ties import STATES, sum_in_parts
+from gradely.measures.base import ScaleBased
+from gradely.measures.precision import length_of
+from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, WholeNumbers, levels_of
+
+
+class RateOfGain(ScaleBased):
+    """A measure of gain for each document that a user looks at."""
+
+    depth: int | None = parameter(
+        default=None, doc="how many ranks there are; None: rankings have no end; 1000: as in cwl_eval"
+    )
+
+    def check_parameters(self) -> None:
+        """Refuse a depth that is not a positive whole number."""
+        super().check_parameters()
+        whole = isinstance(self.depth, Integral) and is_number(self.depth)
+        if self.depth is not None and (not whole or self.depth < 1):
+            raise MeasureError(f"depth is a whole number of at least 1; found {self.depth!r}")
+
+    def gain(self, batch: Batch) -> Array:
+        """Return [Q, H]: relevance over the top of the scale."""
+        return batch.grade / float(self.top or 1)
+
+    @property
+    def last(self) -> int | None:
+        """The last rank at which something can be gained."""
+        ends = [end for end in (self.k, self.depth) if end is not None]
+        return min(ends, default=None)
+
+
+class Expecting(RateOfGain):
+    """A user who expects to gain T."""
+
+    T: float = parameter(default=1, doc="how much the user expects to gain, in documents of the highest relevance")
+    least: ClassVar[float] = 0.0
+
+    def check_parameters(self) -> None:
+        """Refuse an expectation that makes no sense."""
+        super().check_parameters()
+        if not is_number(self.T) or self.T <= 0 or self.least > self.T:
+            bound = f"of at least {self.least:g}" if self.least else "above 0"
+            raise MeasureError(f"T is how much the user expects to gain, a number {bound}; found {self.T!r}")
+        self._set("T", to_python(self.T))
+
+
+class INSQ(Expecting):
+    """The rate of gain of a user whose attention falls with the square of the rank.
+
+        INSQ = Σ_i g_i / (i + 2T - 1)²  /  Σ_i 1 / (i + 2T - 1)²
+
+    g is relevance over the top of the scale; both sums have no end, so that the second is ψ'(2T), the trigamma
+    function. The larger T, the deeper the user looks. With k, documents behind it gain nothing; `depth=1000` ends both
+    sums.
+
+    Ties: each document of a tie group gets the mean of 1/(i + 2T - 1)² over the group's places. No relevant document:
+    0.
+    Reference: Moffat, Scholer, Thomas, Models and metrics: IR evaluation as a user process (2012), as in cwl_eval.
+
+    >>> from math import pi
+    >>> from gradely import INSQ, from_arrays
+    >>> value = INSQ(T=0.5)(from_arrays([3, 2, 1], [2, 0, 1])).item()
+    >>> abs(value - (1 + (1 / 2) / 3**2) / (pi**2 / 6)) < 1e-15
+    True
+    """
+
+    name = "INSQ"
+
+    def terms(self, batch: Batch) -> Array:
+        """Relevance times the attention of its rank."""
+        return additive(batch, self.gain(batch), self.attention, self.last)
+
+    def attention(self, batch: Batch, rank: Array) -> Array:  # noqa: ARG002 - as discounts are
+        """(i + 2T - 1)²."""
+        return (rank + (2 * self.T - 1)) ** 2
+
+    def norm(self, batch: Batch) -> Array:
+        """The sum of the attention of all ranks."""
+        first = batch.constant(2.0 * self.T)
+        all_ranks = trigamma(batch.xp, first)
+        return all_ranks if self.depth is None else all_ranks - trigamma(batch.xp, first + float(self.depth))
+
+
+class Walk(NamedTuple):
+    """How a user walks down the rankings of a batch."""
+
+    reach: Array
+    """[Q, H] the chance to reach each judged document"""
+    length: Array
+    """[Q] how many documents the user looks at on average"""
+
+
+class UserModel(RateOfGain):
+    """A user who decides at each rank whether to go on, by what was gained there and so far.
+
+    A model of your own states `go_on` and `tail`.
+    """
+
+    takes_expected = False
+    takes_fixed = False
+
+    @abstractmethod
+    def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:
+        """Return [Q, D]: the chance to go on from each rank, [D], with the gain there and the sum of all down to it."""
+
+    @abstractmethod
+    def tail(self, batch: Batch, last: int, gained: Array) -> Array:
+        """Return [Q]: how many documents a user looks at behind a rank, once there, where nothing is gained."""
+
+    def terms(self, batch: Batch) -> Array:
+        """The gain times the chance to reach it."""
+        return self._inside(batch, self.gain(batch), batch.above) * self._walk(batch).reach
+
+    def norm(self, batch: Batch) -> Array:
+        """How many documents the user looks at on average."""
+        return self._walk(batch).length
+
+    def _inside(self, batch: Batch, gain: Array, above: Array) -> Array:
+        return gain if self.last is None else batch.xp.where(above < self.last, gain, 0.0)
+
+    def _walk(self, batch: Batch) -> Walk:
+        """Return the walks of all rows, some at a time, since they take a cell for each rank; made once a batch."""
+        key = (UserModel, self.key)
+        if key not in batch.memo:
+            deepest = max(batch.depth, 1) if self.depth is None else int(self.depth)
+            rows = rows_at_a_time(deepest)
+            parts = [self._walk_down(batch.rows(slice(i, i + rows)), deepest) for i in range(0, len(batch.grade), rows)]
+            batch.memo[key] = Walk(*(batch.xp.concat(arrays) for arrays in zip(*parts, strict=True)))
+        walk: Walk = batch.memo[key]
+        return walk
+
+    def _walk_down(self, batch: Batch, deepest: int) -> Walk:
+        xp, rank = batch.xp, batch.count_up(deepest)
+        gain = self._inside(batch, gains_by_rank(batch, self.gain(batch), deepest), (rank - 1)[None, :])
+        gained = xp.cumulative_sum(gain, axis=1)
+        reach = xp.cumulative_prod(self.go_on(batch, rank[None, :], gain, gained), axis=1, include_initial=True)
+        length = xp.sum(reach[:, :-1], axis=1)
+        if self.depth is None:
+            length = length + reach[:, -1] * self.tail(batch, deepest, gained[:, -1])
+        return Walk(take_in_rows(reach, xp.clip(batch.above, max=deepest)), length)
+
+
+def gains_by_rank(batch: Batch, gain: Array, deepest: int) -> Array:
+    """Return [Q, D]: the gain at each rank of rankings without ties, 0 where no judged document stands."""
+    xp = batch.xp
+    start = batch.row * (deepest + 1)
+    keys = xp.reshape(start + xp.clip(xp.where(batch.judged, batch.above, deepest), max=deepest), (-1,))
+    place = xp.arange(deepest, dtype=batch.above.dtype, device=batch.device)[None, :]
+    wanted = xp.reshape(start + place, (-1,))
+    column = xp.clip(xp.searchsorted(keys, wanted), max=keys.shape[0] - 1)
+    found = xp.take(keys, column) == wanted
+    gains = xp.where(found, xp.take(xp.reshape(gain, (-1,)), column), 0.0)
+    return xp.reshape(gains, (gain.shape[0], deepest))
+
+
+class INST(UserModel, Expecting):
+    """The rate of gain of a user who looks the less far the more was gained already.
+
+        INST = Σ_i g_i · W_i,  C_i = ((i + s_i - 1) / (i + s_i))²,  s_i = 2T - g_1 - … - g_i
+
+    g is relevance over the top of the scale, C_i the chance to go on from rank i, and W_i the share of attention that
+    rank i gets: Π_{j<i} C_j over the sum of these products, which has no end. With nothing to gain it looks as deep as
+    INSQ. With k, documents behind it gain nothing; `depth=1000` ends the sum.
+
+    Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
+    ties='sampled' estimates it. No relevant document: 0.
+    Reference: Moffat, Bailey, Scholer, Thomas, INST: an adaptive metric for information retrieval evaluation (2015), as
+    in cwl_eval.
+
+    >>> from math import pi
+    >>> from gradely import INST, from_arrays
+    >>> value = INST(T=1)(from_arrays([1], [1])).item()  # s = 1 from rank 1 on
+    >>> abs(value - 1 / (1 + (1 / 2) ** 2 * 2**2 * (pi**2 / 6 - 1))) < 1e-15
+    True
+    """
+
+    name = "INST"
+    least = 0.5
+
+    def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
+        """((i + s - 1) / (i + s))²."""
+        seen = rank + 2 * self.T - gained
+        return ((seen - 1) / seen) ** 2
+
+    def tail(self, batch: Batch, last: int, gained: Array) -> Array:
+        """(N + s)² · ψ'(N + s)."""
+        seen = last + 2 * self.T - gained
+        return seen**2 * trigamma(batch.xp, seen)
+
+
+class NERR8(UserModel):
+    """The rate of gain of a user who goes on until satisfied, or until rank k.
+
+        NERR8@k = Σ_i g_i · W_i,  C_i = 1 - g_i, 0 from rank k on
+
+    g is relevance over the top of the scale, C_i the chance to go on from rank i, and W_i the share of attention that
+    rank i gets: Π_{j<i} C_j over the sum of these products. Where every label is 0 or the top, it is RR@k. Without k,
+    the length of the ranking stands for it.
+
+    Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
+    ties='sampled' estimates it. No relevant document: 0.
+    Reference: Azzopardi, Mackenzie, Moffat, ERR is not C/W/L: exploring the relationship between expected reciprocal
+    rank and other metrics (2021), eq. 8; as in cwl_eval.
+
+    >>> from gradely import NERR8, from_arrays
+    >>> NERR8(k=2)(from_arrays([3, 2, 1], [1, 2, 0])).tolist() == [(1 / 2 + (1 / 2) * 1) / (1 + 1 / 2)]
+    True
+    """
+
+    name = "NERR8"
+
+    def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
+        """1 - g, 0 from the end on."""
+        return batch.xp.where(rank < self.end(batch)[:, None], 1.0 - gain, 0.0)
+
+    def tail(self, batch: Batch, last: int, gained: Array) -> Array:  # noqa: ARG002 - as all models
+        """One document for each rank."""
+        return batch.xp.clip(self.end(batch) - last, min=0.0)
+
+    def end(self, batch: Batch) -> Array:
+        """Return [Q]: the last rank that the user looks at, k or the length of the ranking."""
+        end = length_of(batch, self.k)
+        return end if self.depth is None else batch.xp.clip(end, max=float(self.depth))
+
+
+class NERR9(NERR8):
+    """The rate of gain of a user who is satisfied, or tires with the rank, or ends at rank k.
+
+        NERR9@k = Σ_i g_i · W_i,  C_i = i/(i+1) · (1 - g_i), 0 from rank k on
+
+    Letters are those of NERR8.
+
+    Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
+    ties='sampled' estimates it. No relevant document: 0.
+    Reference: Azzopardi, Mackenzie, Moffat (2021), eq. 9; as in cwl_eval.
+
+    >>> from gradely import NERR9, from_arrays
+    >>> NERR9(k=2)(from_arrays([3, 2, 1], [1, 2, 0])).tolist() == [(1 / 2 + (1 / 4) * 1) / (1 + 1 / 4)]
+    True
+    """
+
+    name = "NERR9"
+
+    def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:
+        """i/(i+1) · (1 - g), 0 from the end on."""
+        return rank / (rank + 1) * super().go_on(batch, rank, gain, gained)
+
+    def tail(self, batch: Batch, last: int, gained: Array) -> Array:
+        """(N + 1)/i for each rank i."""
+        first = batch.constant(float(last + 1))
+        return first * inverse_sums(batch.xp, first, super().tail(batch, last, gained)).inverse
+
+
+class NERR10(UserModel):
+    """The rate of gain of a user who goes on with the same chance until satisfied.
+
+        NERR10 = Σ_i g_i · W_i,  C_i = p · (1 - g_i)
+
+    p is the chance that a user who is not satisfied goes on; other letters are those of NERR8. With k, documents behind
+    it gain nothing; `depth=1000` ends the sum.
+
+    Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
+    ties='sampled' estimates it. No relevant document: 0.
+    Reference: Azzopardi, Mackenzie, Moffat (2021), eq. 10; as in cwl_eval.
+
+    >>> from gradely import NERR10, from_arrays
+    >>> NERR10(p=0.5)(from_arrays([2, 1], [0, 1])).tolist() == [0.5 / (1 + 0.5)]
+    True
+    """
+
+    name = "NERR10"
+    p: float = parameter(default=0.9, doc="persistence: the chance to go on where nothing satisfies")
+
+    def check_parameters(self) -> None:
+        """Refuse a persistence outside 0 … 1."""
+        super().check_parameters()
+        if not is_number(self.p) or not 0 < self.p < 1:
+            raise MeasureError(f"p is the chance to go on, a number between 0 and 1; found {self.p!r}")
+
+    def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
+        """P · (1 - g)."""
+        return self.p * (1.0 - gain)
+
+    def tail(self, batch: Batch, last: int, gained: Array) -> Array:  # noqa: ARG002 - as all models
+        """1/(1-p)."""
+        return batch.xp.full_like(gained, 1 / (1 - self.p))
+
+
+class NERR11(UserModel, Expecting):
+    """The rate of gain of a user with the attention of INSQ, who goes on until satisfied.
+
+        NERR11 = Σ_i g_i · W_i,  C_i = ((i + 2T - 1) / (i + 2T))² · (1 - g_i)
+
+    Letters are those of NERR8 and INSQ. With k, documents behind it gain nothing; `depth=1000` ends the sum.
+
+    Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
+    ties='sampled' estimates it. No relevant document: 0.
+    Reference: Azzopardi, Mackenzie, Moffat (2021), eq. 11; as in cwl_eval.
+
+    >>> from gradely import NERR11, from_arrays
+    >>> NERR11(T=1)(from_arrays([2, 1], [0, 1])).tolist() == [(2 / 3) ** 2 / (1 + (2 / 3) ** 2)]
+    True
+    """
+
+    name = "NERR11"
+
+    def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
+        """INSQ's chance, times 1 - g."""
+        seen = rank + 2 * self.T
+        return ((seen - 1) / seen) ** 2 * (1.0 - gain)
+
+    def tail(self, batch: Batch, last: int, gained: Array) -> Array:
+        """(N + 2T)² · ψ'(N + 2T)."""
+        seen = batch.xp.full_like(gained, last + 2.0 * self.T)
+        return seen**2 * trigamma(batch.xp, seen)
+
+
+class BPM(ArrangedMeasure, Expecting):
+    """The bejeweled player model: the rate of gain of a user who stops at having gained T, or at rank k.
+
+        BPM@k = (g_1 + … + g_i) / i,  i the first rank with a sum of at least T, or k
+
+    g is relevance over the top of the scale. Where the ranking ends before k with less than T, the user looks in vain
+    at what is missing: i is k. Without k, the length of the ranking stands for it.
+
+    Ties: only the tie group in which the user stops matters: a mean over how many documents of each relevance were seen
+    there. Best and worst try all of these. Where they are too many, the mean is refused (ties='sampled' estimates it),
+    and best and worst are 1 and 0. No relevant document: 0.
+    Reference: Zhang, Liu, Li, Zhang, Xu, Ma, Evaluating web search with a bejeweled player model (2017); the static
+    model in cwl_eval, which compares rounded sums.
+
+    >>> from gradely import BPM, from_arrays
+    >>> BPM(k=4)(from_arrays([5, 4, 3, 2, 1], [1, 0, 1, 2, 0])).tolist() == [(1 / 2 + 1 / 2) / 3]
+    True
+    """
+
+    name = "BPM"
+    takes_fixed = False
+
+    def kinds(self, batch: Batch) -> Array:
+        """Which relevance of the pool it is, from the lowest; 0 for none."""
+        return levels_of(batch, batch.pool, batch.grade)
+
+    def end(self, batch: Batch) -> Array:
+        """Return [Q]: the last rank that the user looks at, k or the length of the ranking."""
+        end = batch.xp.clip(length_of(batch, self.k), min=1.0)
+        return end if self.depth is None else batch.xp.clip(end, max=float(self.depth))
+
+    @property
+    def wanted(self) -> float:
+        """The sum of relevance at which the user stops."""
+        return float(self.T) * float(self.top or 1)
+
+    def terms(self, batch: Batch) -> Array:
+        """The gain of each document that is seen, over their number."""
+        xp, end = batch.xp, self.end(batch)[:, None]
+        high, low = (part[:, 1:] for part in sum_in_parts(batch, batch.grade))
+        stops = batch.judged & ((high - self.wanted) + low >= 0)
+        first = xp.argmax(xp.astype(stops, xp.int8), axis=1, keepdims=True)
+        rank = xp.where(xp.any(stops, axis=1, keepdims=True), take_in_rows(batch.rank, first), end)
+        rank = xp.minimum(rank, end)
+        terms = xp.where(batch.rank <= rank, self.gain(batch), 0.0) / rank
+        return terms if batch.untied else self._mean_terms(batch, terms)
+
+    def _mean_terms(self, batch: Batch, terms: Array) -> Array:
+        """Return the terms of queries with ties as means over what is seen."""
+        kinds = self.kinds(batch)
+        rows, numbers = to_lists(terms), to_lists(batch.to_real(kinds))
+        for q, odd in enumerate(to_lists(batch.xp.any((kinds > 0) & (batch.tied > 1), axis=1))):
+            if odd:
+                own = [int(kind) for kind in numbers[q]]
+                rows[q] = self._reading(batch, q, own).means(self, own)
+        return batch.xp.asarray(rows, dtype=terms.dtype, device=batch.device)
+
+    def _reading(self, batch: Batch, q: int, kinds: list[int]) -> "Reading":
+        end, labels = int(self.end(batch)[q]), to_lists(batch.grade[q, :])
+        return Reading.of(list(tie_groups(batch, q, kinds)), dict(zip(kinds, labels, strict=True)), self.wanted, end)
+
+    def too_many(self, batch: Batch, groups: list[TieGroup]) -> bool:  # noqa: ARG002 - whatever the policy
+        """True where a tie group has too many compositions."""
+        return any(group.states > STATES for group in groups)
+
+    def arrange(self, batch: Batch, row: int, groups: list[TieGroup]) -> Arrangement:  # noqa: ARG002 - the reading has them
+        """What is seen of the tie group in which the user stops: every composition is tried."""
+        kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(batch))[row, :])]
+        reading = self._reading(batch, row, kinds)
+        ways = list(reading.ways())
+        if not ways:
+            return {}
+        _, order = (max if batch.ties == "best" else min)(ways)
+        return {reading.number: order}
+
+
+class Reading(NamedTuple):
+    """How a user reads one ranking: up to a sum of relevance, or to a rank."""
+
+    groups: list[TieGroup]
+    label: dict[int, int]
+    """the relevance of each kind, as whole numbers of a common unit"""
+    wanted: int
+    """the sum at which the user stops, in the same unit"""
+    end: int
+    """the last rank"""
+    unit: float
+    number: int
+    """that of the tie group in which the user stops; as many as there are groups, where there is none"""
+
+    @classmethod
+    def of(cls, groups: list[TieGroup], labels: dict[int, float], wanted: float, end: int) -> "Reading":
+        """Find the first tie group in which the user can stop: its order decides alone."""
+        whole = WholeNumbers([*labels.values(), wanted])
+        label = {kind: whole(value) for kind, value in labels.items()}
+        need = whole(wanted)
+        sums = list(accumulate((cls._sum(group, label) for group in groups), initial=0))
+        number = next(
+            (i for i, group in enumerate(groups) if sums[i + 1] >= need or group.above + group.size >= end),
+            len(groups),
+        )
+        return cls(groups, label, need, end, 1 / whole.scale, number)
+
+    @staticmethod
+    def _sum(group: TieGroup, label: dict[int, int]) -> int:
+        return sum(count * label[kind] for kind, count in zip(group.kinds, group.counts, strict=True))
+
+    @property
+    def before(self) -> int:
+        """The sum of relevance above that group."""
+        return sum(self._sum(group, self.label) for group in self.groups[: self.number])
+
+    def means(self, measure: BPM, kinds: list[int]) -> list[float]:
+        """Return what each column adds on average."""
+        top, terms = float(measure.top or 1), [0.0] * len(kinds)
+        inverse, inside = self._mean_of_group(measure)
+        for i, group in enumerate(self.groups[: self.number + 1]):
+            for c in group.columns:
+                if kinds[c]:
+                    share = inside[kinds[c]] if i == self.number else inverse
+                    terms[c] = share * self.label[kinds[c]] * self.unit / top
+        return terms
+
+    def _mean_of_group(self, measure: BPM) -> tuple[float, dict[int, float]]:
+        """Return the mean of 1/rank where the user stops, and by kind that of documents of the group that were seen."""
+        if self.number == len(self.groups):
+            return 1 / self.end, {}
+        group = self.groups[self.number]
+        if group.above >= self.end:
+            return 1 / self.end, dict.fromkeys(group.kinds, 0.0)
+        check_compositions(measure, group.size, group.counts)
+        counts = dict(zip(group.kinds, group.counts, strict=True))
+        inverse, seen = 0.0, dict.fromkeys(group.kinds, 0.0)
+        for x in range(1, group.size + 1):
+            rank = group.above + x
+            for placed, chance in compositions(group.counts, group.size, x - 1):
+                for kind, likely in self._stops(group, placed, x):
+                    share = chance * likely / rank
+                    inverse += share
+                    for other, number in zip(group.kinds, placed, strict=True):
+                        seen[other] += share * (number + (other == kind)) / counts[other]
+        return inverse, seen
+
+    def _stops(self, group: TieGroup, placed: tuple[int, ...], x: int) -> list[tuple[int, float]]:
+        """Return the kinds at which the user stops at place x, 0 for none, and the chance that one stands there."""
+        total = self.before + sum(n * self.label[kind] for kind, n in zip(group.kinds, placed, strict=True))
+        rank = group.above + x
+        if total >= self.wanted or rank > self.end:
+            return []
+        left = dict(zip(group.kinds, (n - p for n, p in zip(group.counts, placed, strict=True)), strict=True))
+        left[0] = group.size - x + 1 - sum(left.values())
+        return [
+            (kind, count / (group.size - x + 1))
+            for kind, count in left.items()
+            if count and (rank == self.end or total + self.label.get(kind, 0) * (kind > 0) >= self.wanted)
+        ]
+
+    def ways(self) -> list[tuple[float, list[int]]]:
+        """Return the ways to stop: the value, and what is seen of the tie group; of equal ones, the fewest idle."""
+        if self.number == len(self.groups) or self.groups[self.number].above >= self.end:
+            return []
+        group, ways = self.groups[self.number], []
+        for placed in product(*(range(count + 1) for count in group.counts)):
+            seen = [kind for kind, n in zip(group.kinds, placed, strict=True) for _ in range(n)]
+            total = self.before + sum(self.label[kind] for kind in seen)
+            most = min(group.rest, self.end - group.above - len(seen) - 1)
+            for idle in {0, most} if most >= 0 else ():
+                x = len(seen) + idle + 1
+                for kind, _ in self._stops(group, placed, x) if x <= group.size else ():
+                    gain = total + (self.label[kind] if kind else 0)
+                    ways.append((gain * self.unit / (group.above + x), [*([0] * idle), *seen, kind]))
+        return ways
