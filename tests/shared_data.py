@@ -15,3 +15,12 @@ def needs(folder):
 def runs(folder):
     """Return the run files of a folder by name; none where it is absent."""
     return {path.name.removesuffix(".gz"): path for path in sorted((DATA / folder).glob("*.gz"))}
+
+
+MORE_DATA = DATA.parent / "more-data"
+
+
+def needs_more(folder):
+    """Return a mark that skips a test where a folder of more data is absent."""
+    absent = not (MORE_DATA / folder).is_dir()
+    return pytest.mark.skipif(absent, reason=f"real data not here: ../shared/more-data/{folder}")
